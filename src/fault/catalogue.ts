@@ -67,6 +67,18 @@ const entries = {
     meaning: "Journal, cache or leases could not be read or written.",
     remedy: "Check the directory named: owner, mode, free space, read-only mount.",
   },
+  JOURNAL_UNREADABLE: {
+    cni: 5,
+    actor: "administrator",
+    meaning: "A journal entry is damaged, so what was attached can't be known from it.",
+    remedy: "Remove the sandbox's links and leases by hand, then the journal file named.",
+  },
+  ALREADY_ATTACHED: {
+    cni: 7,
+    actor: "runtime",
+    meaning: "This container is already attached to this network under this interface name.",
+    remedy: "Send DEL before the next ADD.",
+  },
   INTERNAL: {
     cni: 999,
     actor: "plexus",

@@ -1,0 +1,89 @@
+// Writing a file so that a crash or a power loss leaves the old content or the new one, never a part of it.
+
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fault, type Fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+
+/** The errno name of a Node file system error ("ENOSPC"), or undefined if it is none. */
+export function errnoOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}
+
+/** A fault of a store: which operation on which path, and the system's reason. */
+export function storeFault(doing: string, path: string, error: unknown): Fault {
+  return fault("STORE_FAILED", `${doing} ${path}: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+/**
+ * Replaces `path` by `content`, durably: temporary file, fsync, rename, fsync of the directory (mode 0600, directory
+ * 0700). The temporary name is the path's own with a dot before it, so that a crash leaves at most one, which the next write
+ * takes over or the removal takes along.
+ */
+export function writeDurably(path: string, content: string): Result<void> {
+  const directory = dirname(path);
+  const temporary = temporaryOf(path);
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    writeAndSync(temporary, content);
+    renameSync(temporary, path);
+    syncDirectory(directory);
+    return ok(undefined);
+  } catch (error) {
+    removeQuietly(temporary);
+    return failed(storeFault("writing", path, error));
+  }
+}
+
+/** The file's text; undefined if there is none. */
+export function readIfPresent(path: string): Result<string | undefined> {
+  try {
+    return ok(readFileSync(path, "utf8"));
+  } catch (error) {
+    return errnoOf(error) === "ENOENT" ? ok(undefined) : failed(storeFault("reading", path, error));
+  }
+}
+
+/** Removes a file and what an interrupted write left of it; one that isn't there counts as removed. */
+export function removeFile(path: string): Result<void> {
+  for (const each of [temporaryOf(path), path]) {
+    try {
+      unlinkSync(each);
+    } catch (error) {
+      if (errnoOf(error) !== "ENOENT") return failed(storeFault("removing", each, error));
+    }
+  }
+  return ok(undefined);
+}
+
+function temporaryOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}`);
+}
+
+function writeAndSync(path: string, content: string): void {
+  const file = openSync(path, "w", 0o600);
+  try {
+    const bytes = Buffer.from(content);
+    for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function syncDirectory(path: string): void {
+  const directory = openSync(path, "r");
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+}
+
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // The write's own error is what counts; a left-over temporary is taken over by the next write.
+  }
+}
