@@ -1,0 +1,9 @@
+// `npm run build`: everything that is made before the first call, into dist/: the hands, the brain, the delegates.
+
+import { buildBrain } from "./build-brain.ts";
+import { buildHands } from "../host/hands/build.ts";
+import { buildDelegates } from "./build-delegates.ts";
+
+const started = performance.now();
+await Promise.all([buildHands({ outDir: "dist" }), buildBrain({ outDir: "dist" }), buildDelegates()]);
+process.stderr.write(`plexus: built in ${Math.round(performance.now() - started)} ms\n`);
