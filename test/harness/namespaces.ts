@@ -1,0 +1,203 @@
+// Real pod namespaces for tests, inside the private network and mount namespaces that scripts/run.sh makes.
+
+import { execFileSync, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+import { compiledPlugin } from "./compiled.ts";
+
+/** A link as `ip -j link` tells it, as far as tests look at it. */
+export interface Link {
+  readonly name: string;
+  readonly mac: string;
+  readonly mtu: number;
+  readonly up: boolean;
+  readonly master: string | undefined;
+}
+
+export interface Address {
+  readonly link: string;
+  /** CIDR notation. */
+  readonly address: string;
+  readonly scope: string;
+}
+
+export interface Finished {
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface PodNamespace {
+  readonly name: string;
+  /** What a runtime passes as CNI_NETNS. */
+  readonly path: string;
+  exec(command: readonly [string, ...string[]]): Finished;
+  /** All links but `lo`. */
+  links(): readonly Link[];
+  /** All addresses but those of `lo` and IPv6 link-local ones. */
+  addresses(): readonly Address[];
+  /** Destinations of the main table, as `ip route` writes them. */
+  routes(family?: 4 | 6): readonly string[];
+  /** Whether an echo request to `ip`, IPv4 or IPv6, is answered within two seconds. */
+  ping(ip: string): boolean;
+  dispose(): void;
+}
+
+/**
+ * Why the namespaces are not private, or undefined where they are: PLEXUS_PRIVATE must hold the inode of the
+ * network namespace that this process is in (scripts/run.sh sets it after `unshare`), and it may not be that of pid 1.
+ */
+export function whyNotPrivate(env: Readonly<Record<string, string | undefined>> = process.env): string | undefined {
+  const marker = env["PLEXUS_PRIVATE"];
+  if (marker === undefined || marker === "")
+    return "PLEXUS_PRIVATE is not set: run through `npm test`, which enters private namespaces";
+  const own = String(statSync("/proc/self/ns/net").ino);
+  if (marker !== own) return `PLEXUS_PRIVATE is ${marker}, but this process is in network namespace ${own}`;
+  try {
+    if (String(statSync("/proc/1/ns/net").ino) === own) return "this is the network namespace of pid 1";
+  } catch {
+    // In a user namespace pid 1 may not be looked at; then it can't share a namespace that was unshared here either.
+  }
+  return undefined;
+}
+
+/** Throws unless the network namespace is a private one. Every harness function that touches links calls it. */
+export function requirePrivateNamespaces(): void {
+  const reason = whyNotPrivate();
+  if (reason !== undefined) throw new Error(`refusing to touch the machine's network: ${reason}`);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function records(json: string): Record<string, unknown>[] {
+  const value: unknown = JSON.parse(json === "" ? "[]" : json);
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function linksFrom(json: string): Link[] {
+  return records(json)
+    .filter((link) => link["ifname"] !== undefined && link["ifname"] !== "lo")
+    .map((link) => ({
+      name: textOf(link["ifname"]),
+      mac: textOf(link["address"]),
+      mtu: Number(link["mtu"]),
+      up: Array.isArray(link["flags"]) && link["flags"].includes("UP"),
+      master: typeof link["master"] === "string" ? link["master"] : undefined,
+    }));
+}
+
+function addressesFrom(json: string): Address[] {
+  return records(json).flatMap((link) => {
+    const infos = Array.isArray(link["addr_info"]) ? link["addr_info"].filter(isRecord) : [];
+    return infos
+      .filter(
+        (info) =>
+          link["ifname"] !== "lo" && info["local"] !== undefined && !(info["family"] === "inet6" && info["scope"] === "link"),
+      )
+      .map((info) => ({
+        link: textOf(link["ifname"]),
+        address: `${textOf(info["local"])}/${Number(info["prefixlen"])}`,
+        scope: textOf(info["scope"]),
+      }));
+  });
+}
+
+/** Runs a program here, in the tests' own (host) namespace, and answers its output; throws where it fails. */
+export function inHost(command: readonly [string, ...string[]]): string {
+  requirePrivateNamespaces();
+  const [file, ...args] = command;
+  return execFileSync(file, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+}
+
+/** The links of the tests' host namespace but `lo`, sorted by name. */
+export function hostLinks(): readonly Link[] {
+  return linksFrom(inHost(["ip", "-j", "link", "show"])).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The files below a directory that hold leases (address files; neither `lock` nor `last_reserved_ip.N`), as relative paths. */
+export function leases(directory: string): readonly string[] {
+  return filesBelow(directory).filter((path) => {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    return name !== "lock" && !name.startsWith("last_reserved_ip.");
+  });
+}
+
+/** All files below a directory, as relative sorted paths; none where there is no directory. */
+export function filesBelow(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.isDirectory())
+      .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+      .sort();
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** Names of iptables chains that plugins made: the builtin ones are left out. Empty where there is no iptables. */
+export function hostChains(): readonly string[] {
+  requirePrivateNamespaces();
+  const finished = spawnSync("iptables-save", [], { encoding: "utf8" });
+  if (finished.status !== 0) return [];
+  return [...finished.stdout.matchAll(/^:(\S+) - /gmu)].map((match) => match[1] ?? "").sort();
+}
+
+/** Makes a network namespace as a runtime does. Its name is short and unique. */
+export function createPodNamespace(prefix = "pod"): PodNamespace {
+  const name = `${prefix}-${randomBytes(5).toString("hex")}`;
+  inHost(["ip", "netns", "add", name]);
+  const path = `/run/netns/${name}`;
+  const exec = (command: readonly [string, ...string[]]): Finished => {
+    requirePrivateNamespaces();
+    const finished = spawnSync("nsenter", [`--net=${path}`, "--", ...command], { encoding: "utf8", timeout: 30_000 });
+    return {
+      status: finished.status ?? 255,
+      stdout: finished.stdout ?? "",
+      stderr: finished.stderr ?? String(finished.error ?? ""),
+    };
+  };
+  const output = (command: readonly [string, ...string[]]): string => {
+    const finished = exec(command);
+    if (finished.status !== 0) throw new Error(`${command.join(" ")} in ${name}: ${finished.stderr}`);
+    return finished.stdout;
+  };
+  output(["ip", "link", "set", "lo", "up"]);
+  let disposed = false;
+  return {
+    name,
+    path,
+    exec,
+    links: () => linksFrom(output(["ip", "-j", "link", "show"])),
+    addresses: () => addressesFrom(output(["ip", "-j", "address", "show"])),
+    routes: (family = 4) => records(output(["ip", `-${family}`, "-j", "route", "show"])).map((route) => textOf(route["dst"])),
+    ping: (ip) => exec([compiledPlugin("ping"), ip, "2000"]).status === 0,
+    dispose() {
+      if (disposed) return;
+      disposed = true;
+      inHost(["ip", "netns", "delete", name]);
+    },
+  };
+}
+
+/** How many file descriptors this process has open: to show that a loop leaks none. */
+export function openDescriptors(): number {
+  return readdirSync("/proc/self/fd").length;
+}
+
+/** The text of a file, or undefined where there is none. */
+export function textIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}
