@@ -1,0 +1,53 @@
+// The three names that a runtime chooses: container ID, network name, interface name (CNI 1.1.0 sections 1 and 2, L-01..L-03).
+
+import { fault } from "../fault/fault.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
+import { quote } from "../json/quote.ts";
+
+// No `m` flag: `$` must not accept a line end.
+const NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
+
+// \p{White_Space}, not \s: the latter lacks U+0085 and has U+FEFF. NUL could not be handed on in an environment.
+const NOT_IN_INTERFACE_NAME = /[/:\0\p{White_Space}]/u;
+
+const MAX_INTERFACE_NAME_BYTES = 15;
+
+/** Bytes of `text` in UTF-8. A lone surrogate counts three, as its replacement character does. */
+export function utf8Length(text: string): number {
+  let bytes = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    if (code < 0x80) bytes += 1;
+    else if (code < 0x800) bytes += 2;
+    else if (code < 0x1_0000) bytes += 3;
+    else bytes += 4;
+  }
+  return bytes;
+}
+
+/** Faults: CONTAINER_UNKNOWN (3) where it is empty, ENVIRONMENT_INVALID (4) for its characters. */
+export function checkContainerId(text: string): Result<string> {
+  if (text === "") return failed(fault("CONTAINER_UNKNOWN", "missing containerID"));
+  if (NAME.test(text)) return ok(text);
+  return failed(fault("ENVIRONMENT_INVALID", `invalid characters in containerID: ${quote(text)}`));
+}
+
+/** Fault: CONFIG_INVALID (7). */
+export function checkNetworkName(text: string): Result<string> {
+  if (text === "") return failed(fault("CONFIG_INVALID", "missing network name"));
+  if (NAME.test(text)) return ok(text);
+  return failed(fault("CONFIG_INVALID", `invalid characters found in network name: ${quote(text)}`));
+}
+
+/** At most 15 bytes, not "." or "..", without "/", ":", white space or NUL. Fault: ENVIRONMENT_INVALID (4). */
+export function checkInterfaceName(text: string): Result<string> {
+  const refuse = (why: string): Result<string> => failed(fault("ENVIRONMENT_INVALID", `interface name ${why}`));
+  if (text === "") return refuse("is empty");
+  // Each UTF-16 unit is at least one byte, so the cheap test goes first and bounds the exact one.
+  if (text.length > MAX_INTERFACE_NAME_BYTES || utf8Length(text) > MAX_INTERFACE_NAME_BYTES) {
+    return refuse(`is too long: ${quote(text, 60)} has more than ${MAX_INTERFACE_NAME_BYTES} bytes`);
+  }
+  if (text === "." || text === "..") return refuse("is . or ..");
+  if (NOT_IN_INTERFACE_NAME.test(text)) return refuse(`contains / or : or whitespace characters: ${quote(text)}`);
+  return ok(text);
+}

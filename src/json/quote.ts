@@ -1,0 +1,32 @@
+// Foreign text inside our messages: quoted as Go's %q quotes it, so that libcni's texts come out the same and no control
+// character or terminal escape of a hostile plugin reaches a log, and cut so that no message grows without bound.
+
+const NAMED: Readonly<Record<string, string>> = {
+  "\u0007": "\\a",
+  "\b": "\\b",
+  "\f": "\\f",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+  "\v": "\\v",
+  "\\": "\\\\",
+  '"': '\\"',
+};
+
+// What Go's strconv.IsPrint calls printable: letters, marks, numbers, punctuation, symbols and the ASCII space.
+const SPECIAL = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
+
+function escape(character: string): string {
+  const named = NAMED[character];
+  if (named !== undefined) return named;
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x80) return `\\x${code.toString(16).padStart(2, "0")}`;
+  return code < 0x1_0000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`;
+}
+
+/** `text` in double quotes, escaped, and cut after `limit` UTF-16 units with the number of units left out behind the quotes. */
+export function quote(text: string, limit = 200): string {
+  const cut = text.length > limit;
+  const shown = (cut ? text.slice(0, limit) : text).replaceAll(SPECIAL, escape);
+  return cut ? `"${shown}"… (${text.length - limit} more)` : `"${shown}"`;
+}

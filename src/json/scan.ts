@@ -1,0 +1,133 @@
+// One pass over JSON text that finds what JSON.parse does not tell: where each member stands, how deep the text nests, and
+// keys that occur twice. It tolerates text that is no JSON (JSON.parse decides that), so it may run first and bound the depth.
+
+/** Where a member of the outermost object, or an element of the outermost array, stands in the text. */
+export interface Span {
+  /** The member's decoded key; the empty string for an element of an array. */
+  readonly key: string;
+  /** Offset of the key's opening quote (of the value, in an array). */
+  readonly start: number;
+  readonly valueStart: number;
+  /** Offset after the value's last character. */
+  readonly valueEnd: number;
+}
+
+export interface Scan {
+  /** Of the outermost object or array, in the text's order. */
+  readonly spans: readonly Span[];
+  /** Offset after the outermost opening bracket; 0 where there is none. */
+  readonly open: number;
+  /** The first key, at any depth, that its object has twice. */
+  readonly duplicate: { readonly key: string; readonly offset: number } | undefined;
+  /** Offset of the first bracket beyond the depth allowed. */
+  readonly tooDeep: number | undefined;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const SPACE = 0x20;
+
+/** Offset after the string's closing quote, or -1. `start` is the opening quote. */
+function endOfString(text: string, start: number): number {
+  let quote = text.indexOf('"', start + 1);
+  while (quote !== -1) {
+    let backslashes = 0;
+    while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return quote + 1;
+    quote = text.indexOf('"', quote + 1);
+  }
+  return -1;
+}
+
+/** Two spellings of one key ("a" and "\u0061") are one key. */
+function decodeKey(literal: string): string {
+  if (!literal.includes("\\")) return literal.slice(1, -1);
+  try {
+    return String(JSON.parse(literal));
+  } catch {
+    return literal;
+  }
+}
+
+/** Scans `text`; stops at the first bracket deeper than `maxDepth`. Linear in the text's length, no recursion. */
+export function scan(text: string, maxDepth: number): Scan {
+  const spans: Span[] = [];
+  // One entry for each open bracket: the keys seen so far of an object, undefined for an array.
+  const open: (Set<string> | undefined)[] = [];
+  let rootOpen = 0;
+  let duplicate: Scan["duplicate"];
+  let expectsKey = false;
+  let key = "";
+  let start = -1;
+  let valueStart = -1;
+  let end = -1;
+  let index = 0;
+
+  const closeSpan = (): void => {
+    if (valueStart !== -1) spans.push({ key, start: start === -1 ? valueStart : start, valueStart, valueEnd: end });
+    start = -1;
+    valueStart = -1;
+  };
+
+  while (index < text.length) {
+    const code = text.charCodeAt(index);
+    if (code <= SPACE) {
+      index++;
+      continue;
+    }
+    let next = index + 1;
+    if (code === QUOTE) {
+      next = endOfString(text, index);
+      if (next === -1) break;
+      if (expectsKey) {
+        const found = decodeKey(text.slice(index, next));
+        const keys = open[open.length - 1];
+        if (keys !== undefined) {
+          if (duplicate === undefined && keys.has(found)) duplicate = { key: found, offset: index };
+          keys.add(found);
+        }
+        if (open.length === 1) {
+          key = found;
+          start = index;
+        }
+        expectsKey = false;
+        index = next;
+        continue;
+      }
+    } else if (code === COMMA) {
+      if (open.length === 1) closeSpan();
+      expectsKey = open[open.length - 1] !== undefined;
+      index = next;
+      continue;
+    } else if (code === COLON) {
+      index = next;
+      continue;
+    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+      expectsKey = false;
+      open.pop();
+      if (open.length === 0) {
+        closeSpan();
+        break;
+      }
+      end = next;
+      index = next;
+      continue;
+    }
+    if (open.length === 1 && valueStart === -1) valueStart = index;
+    end = next;
+    if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      if (open.length === 0) rootOpen = next;
+      if (open.length === maxDepth) return { spans, open: rootOpen, duplicate, tooDeep: index };
+      open.push(code === OPEN_BRACE ? new Set() : undefined);
+      expectsKey = code === OPEN_BRACE;
+    }
+    index = next;
+  }
+  return { spans, open: rootOpen, duplicate, tooDeep: undefined };
+}
