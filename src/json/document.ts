@@ -105,6 +105,17 @@ export function parseDocument(text: string, source: JsonSource): Result<JsonObje
   return ok({ text, members: new Map(found.spans.map((span) => [span.key, span])), open: found.open, parsed: value });
 }
 
+/** Reads a text that must be one JSON array, by the rules of `parseDocument`; answers the exact texts of its elements. */
+export function parseArray(text: string, source: JsonSource): Result<readonly string[]> {
+  const read = parse(text, source);
+  if (!read.ok) return read;
+  const { value, found } = read.value;
+  if (!Array.isArray(value)) {
+    return failed(fault(source.kind ?? "CONFIG_NOT_JSON", `${source.what} must be a JSON array, but is ${describeJson(value)}`));
+  }
+  return ok(found.spans.map((span) => text.slice(span.valueStart, span.valueEnd)));
+}
+
 /** The exact text of a member's value, or undefined where there is no such member. */
 export function memberText(document: JsonObjectDocument, key: string): string | undefined {
   const span = document.members.get(key);
