@@ -39,9 +39,12 @@ export function checkNetworkName(text: string): Result<string> {
   return failed(fault("CONFIG_INVALID", `invalid characters found in network name: ${quote(text)}`));
 }
 
+function refuse(why: string): Result<string> {
+  return failed(fault("ENVIRONMENT_INVALID", `interface name ${why}`));
+}
+
 /** At most 15 bytes, not "." or "..", without "/", ":", white space or NUL. Fault: ENVIRONMENT_INVALID (4). */
 export function checkInterfaceName(text: string): Result<string> {
-  const refuse = (why: string): Result<string> => failed(fault("ENVIRONMENT_INVALID", `interface name ${why}`));
   if (text === "") return refuse("is empty");
   // Each UTF-16 unit is at least one byte, so the cheap test goes first and bounds the exact one.
   if (text.length > MAX_INTERFACE_NAME_BYTES || utf8Length(text) > MAX_INTERFACE_NAME_BYTES) {

@@ -93,7 +93,7 @@ function readGroups(text: string): number[] | undefined {
   }
   if (gap === -1) return groups.length === GROUPS ? groups : undefined;
   if (groups.length === GROUPS) return undefined;
-  const zeros = new Array<number>(GROUPS - groups.length).fill(0);
+  const zeros = Array.from({ length: GROUPS - groups.length }, () => 0);
   return [...groups.slice(0, gap), ...zeros, ...groups.slice(gap)];
 }
 
@@ -151,6 +151,10 @@ export function bitsOf(family: Family): 32 | 128 {
   return family === 4 ? 32 : 128;
 }
 
+function hex(groups: readonly number[]): string {
+  return groups.map((group) => group.toString(16)).join(":");
+}
+
 function formatV6(value: bigint): string {
   const groups: number[] = [];
   for (let shift = 96n; shift >= 0n; shift -= 32n) {
@@ -169,7 +173,6 @@ function formatV6(value: bigint): string {
     }
     start = Math.max(start, end - 1);
   }
-  const hex = (part: readonly number[]): string => part.map((group) => group.toString(16)).join(":");
   return gap === -1 ? hex(groups) : `${hex(groups.slice(0, gap))}::${hex(groups.slice(gap + gapLength))}`;
 }
 

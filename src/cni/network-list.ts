@@ -1,0 +1,212 @@
+// A network configuration list (CNI 1.1.0 section 1, L-15..L-22): what of it the chain needs to know, and each plugin's own
+// object as the text that it was.
+
+import type { FaultKind } from "../fault/catalogue.ts";
+import { type Fault, fault } from "../fault/fault.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
+import {
+  describeJson,
+  elementTexts,
+  isJsonObject,
+  type JsonObjectDocument,
+  memberText,
+  memberValue,
+  parseDocument,
+} from "../json/document.ts";
+import { quote } from "../json/quote.ts";
+import { checkNetworkName } from "./names.ts";
+import { negotiateVersion } from "./versions.ts";
+
+/** One plugin of a list: one step of the chain. */
+export interface PluginConf {
+  readonly type: string;
+  /** The object's own `name`, for messages; the list's name is what plugins are told. */
+  readonly name: string;
+  /** The object as it was written: numbers, unknown keys and key order included. */
+  readonly document: JsonObjectDocument;
+  /** Names of the capabilities that are true, in their order. */
+  readonly capabilities: readonly string[];
+  /** `ipam.type`, where there is one. */
+  readonly ipamType: string | undefined;
+}
+
+export interface NetworkList {
+  readonly name: string;
+  /** As negotiated (L-16); empty where the list names none, which means 0.1.0. */
+  readonly cniVersion: string;
+  readonly disableCheck: boolean;
+  readonly disableGC: boolean;
+  readonly loadOnlyInlinedPlugins: boolean;
+  /** In chain order; those of the list itself first, then those of its subdirectory. */
+  readonly plugins: readonly PluginConf[];
+  /** How many of `plugins` are in `text`. */
+  readonly inlined: number;
+  /** The list as it was written, without what its subdirectory added: what libcni's cache keeps. */
+  readonly text: string;
+}
+
+function invalid(what: string, why: string, kind: FaultKind = "CONFIG_INVALID"): { readonly ok: false; readonly fault: Fault } {
+  return failed(fault(kind, `${what}: ${why}`));
+}
+
+/** A member that must be a string if it is there. */
+function optionalString(document: JsonObjectDocument, key: string, what: string): Result<string> {
+  const value = memberValue(document, key);
+  if (value === undefined) return ok("");
+  return typeof value === "string" ? ok(value) : invalid(what, `${key} must be a string, but is ${describeJson(value)}`);
+}
+
+/** A member that is a boolean or "true" or "false" in any case (L-17). */
+function readBoolean(document: JsonObjectDocument, key: string, what: string): Result<boolean> {
+  const value = memberValue(document, key);
+  if (value === undefined) return ok(false);
+  if (typeof value === "boolean") return ok(value);
+  if (typeof value !== "string") return invalid(what, `${key} must be true or false, but is ${describeJson(value)}`);
+  const lower = value.toLowerCase();
+  if (lower === "true" || lower === "false") return ok(lower === "true");
+  return invalid(what, `${key} must be true or false, but is ${quote(value, 40)}`);
+}
+
+function readCapabilities(document: JsonObjectDocument, what: string): Result<readonly string[]> {
+  const value = memberValue(document, "capabilities");
+  if (value === undefined || value === null) return ok([]);
+  if (!isJsonObject(value)) return invalid(what, `capabilities must be an object, but is ${describeJson(value)}`);
+  const names: string[] = [];
+  for (const [name, wanted] of Object.entries(value)) {
+    if (typeof wanted !== "boolean") {
+      return invalid(what, `capabilities.${quote(name, 60)} must be true or false, but is ${describeJson(wanted)}`);
+    }
+    if (wanted) names.push(name);
+  }
+  return ok(names);
+}
+
+function readIpamType(document: JsonObjectDocument, what: string): Result<string | undefined> {
+  const ipam = memberValue(document, "ipam");
+  if (ipam === undefined || ipam === null) return ok(undefined);
+  if (!isJsonObject(ipam)) return invalid(what, `ipam must be an object, but is ${describeJson(ipam)}`);
+  const type = Object.hasOwn(ipam, "type") ? ipam["type"] : undefined;
+  if (type === undefined || type === null || type === "") return ok(undefined);
+  if (typeof type !== "string") return invalid(what, `ipam.type must be a string, but is ${describeJson(type)}`);
+  return checkPluginType(type, `${what}: ipam`);
+}
+
+/** A type names a file in a directory of CNI_PATH and nothing else (L-08). */
+function checkPluginType(type: string, what: string): Result<string> {
+  if (/[/\0]/.test(type) || type === "." || type === "..") {
+    return invalid(what, `type ${quote(type)} is not the name of a plugin: it may have no "/" in it`);
+  }
+  return ok(type);
+}
+
+/** Reads one plugin's object. Faults: CONFIG_NOT_JSON (6), CONFIG_INVALID (7), each naming the field. */
+export function parsePluginConf(text: string, what: string): Result<PluginConf> {
+  const document = parseDocument(text, { what });
+  if (!document.ok) return document;
+  const type = optionalString(document.value, "type", what);
+  if (!type.ok) return type;
+  if (type.value === "") return invalid(what, "missing 'type'");
+  const checked = checkPluginType(type.value, what);
+  if (!checked.ok) return checked;
+  const name = optionalString(document.value, "name", what);
+  if (!name.ok) return name;
+  const version = optionalString(document.value, "cniVersion", what);
+  if (!version.ok) return version;
+  const capabilities = readCapabilities(document.value, what);
+  if (!capabilities.ok) return capabilities;
+  const ipamType = readIpamType(document.value, what);
+  if (!ipamType.ok) return ipamType;
+  return ok({
+    type: type.value,
+    name: name.value,
+    document: document.value,
+    capabilities: capabilities.value,
+    ipamType: ipamType.value,
+  });
+}
+
+function readVersion(document: JsonObjectDocument, what: string): Result<string> {
+  const cniVersion = optionalString(document, "cniVersion", what);
+  if (!cniVersion.ok) return cniVersion;
+  const listed = memberValue(document, "cniVersions");
+  if (listed === undefined) return cniVersion;
+  if (!Array.isArray(listed)) return invalid(what, `cniVersions must be a list of strings, but is ${describeJson(listed)}`);
+  const versions: string[] = [];
+  for (const [index, entry] of listed.entries()) {
+    if (typeof entry !== "string") return invalid(what, `cniVersions[${index}] must be a string, but is ${describeJson(entry)}`);
+    versions.push(entry);
+  }
+  const negotiated = negotiateVersion(cniVersion.value, versions);
+  return negotiated.ok ? negotiated : invalid(what, `cniVersions: ${negotiated.fault.msg}`);
+}
+
+function readPlugins(document: JsonObjectDocument, loadOnlyInlined: boolean, what: string): Result<readonly PluginConf[]> {
+  const text = memberText(document, "plugins");
+  if (text === undefined) {
+    if (!loadOnlyInlined) return ok([]);
+    return invalid(what, "`loadOnlyInlinedPlugins` is true, and no 'plugins' key");
+  }
+  const value = memberValue(document, "plugins");
+  if (!Array.isArray(value)) return invalid(what, `plugins must be a list, but is ${describeJson(value)}`);
+  if (value.length === 0) return invalid(what, "no plugins in list");
+  const plugins: PluginConf[] = [];
+  for (const [index, element] of elementTexts(text).entries()) {
+    const plugin = parsePluginConf(element, `${what}: plugins[${index}]`);
+    if (!plugin.ok) return plugin;
+    plugins.push(plugin.value);
+  }
+  return ok(plugins);
+}
+
+/**
+ * Reads a list. `what` names it in messages ("configuration list 10-a.conflist"). A list without `plugins` is read (its
+ * subdirectory may have some), `appendSubdirectoryPlugins` then sees to it that it has any. The name is checked here
+ * (L-01), because it becomes part of paths (L-21). Faults: CONFIG_NOT_JSON (6), CONFIG_INVALID (7).
+ */
+export function parseNetworkList(text: string, what = "network configuration list"): Result<NetworkList> {
+  const read = parseDocument(text, { what });
+  if (!read.ok) return read;
+  const document = read.value;
+  if (!document.members.has("name")) return invalid(what, "no name");
+  const name = optionalString(document, "name", what);
+  if (!name.ok) return name;
+  const checked = checkNetworkName(name.value);
+  if (!checked.ok) return invalid(what, checked.fault.msg);
+  const cniVersion = readVersion(document, what);
+  if (!cniVersion.ok) return cniVersion;
+  const disableCheck = readBoolean(document, "disableCheck", what);
+  if (!disableCheck.ok) return disableCheck;
+  const disableGC = readBoolean(document, "disableGC", what);
+  if (!disableGC.ok) return disableGC;
+  const loadOnlyInlinedPlugins = readBoolean(document, "loadOnlyInlinedPlugins", what);
+  if (!loadOnlyInlinedPlugins.ok) return loadOnlyInlinedPlugins;
+  const plugins = readPlugins(document, loadOnlyInlinedPlugins.value, what);
+  if (!plugins.ok) return plugins;
+  return ok({
+    name: name.value,
+    cniVersion: cniVersion.value,
+    disableCheck: disableCheck.value,
+    disableGC: disableGC.value,
+    loadOnlyInlinedPlugins: loadOnlyInlinedPlugins.value,
+    plugins: plugins.value,
+    inlined: plugins.value.length,
+    text,
+  });
+}
+
+/** A single plugin's configuration, of the time before lists, as a list of one plugin (L-24). */
+export function listOfOne(plugin: PluginConf, what = "network configuration"): Result<NetworkList> {
+  const cniVersion = memberText(plugin.document, "cniVersion") ?? '""';
+  const own = plugin.document.text.trim();
+  return parseNetworkList(`{"name":${JSON.stringify(plugin.name)},"cniVersion":${cniVersion},"plugins":[${own}]}`, what);
+}
+
+/**
+ * The list as one text with all its plugins in it, those of its subdirectory too, so that it can be read again when the
+ * directory has changed. The text that was loaded, where nothing was added to it.
+ */
+export function selfContainedText(list: NetworkList): string {
+  if (list.inlined === list.plugins.length) return list.text;
+  const plugins = list.plugins.map((plugin) => plugin.document.text.trim()).join(",");
+  return `{"cniVersion":${JSON.stringify(list.cniVersion)},"name":${JSON.stringify(list.name)},"disableCheck":${list.disableCheck},"disableGC":${list.disableGC},"loadOnlyInlinedPlugins":true,"plugins":[${plugins}]}`;
+}
