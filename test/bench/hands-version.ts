@@ -1,0 +1,66 @@
+// hands-version: what a call costs where a brain is resident, without what the brain does: the hands' own start, one
+// request and one reply over a socket.
+
+import { createServer } from "node:net";
+import { join } from "node:path";
+
+import { installPlexus, missingBuild, runtimeEnvironment } from "../harness/plexus.ts";
+import type { Benchmark } from "./measure.ts";
+import { startStopwatch } from "./stopwatch.ts";
+
+const headerBytes = 12;
+const replyType = 16;
+
+function field(text: string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(Buffer.byteLength(text));
+  return Buffer.concat([length, Buffer.from(text)]);
+}
+
+/** A REPLY on channel 0 as host/hands/PROTOCOL.md has it: exit status 0, stdout, no stderr. */
+function replyFrame(stdout: string): Buffer {
+  const payload = Buffer.concat([Buffer.alloc(4), field(stdout), field("")]);
+  const header = Buffer.alloc(headerBytes);
+  header.writeUInt32LE(payload.length, 0);
+  header.writeUInt8(1, 4);
+  header.writeUInt8(replyType, 5);
+  return Buffer.concat([header, payload]);
+}
+
+export const handsVersion: Benchmark = {
+  id: "hands-version",
+  title: "plexus VERSION with a trivial resident brain / /bin/true",
+  target: "the hands' own cost: a few times an empty process",
+  async prepare() {
+    const lacking = missingBuild();
+    if (lacking !== undefined) return lacking;
+    const installation = installPlexus();
+    const stopwatch = startStopwatch();
+    const reply = replyFrame('{"cniVersion":"1.1.0","supportedVersions":["1.1.0"]}');
+    const brain = createServer((connection) => {
+      let received = Buffer.alloc(0);
+      connection.on("error", () => connection.destroy());
+      connection.on("data", (chunk: Buffer) => {
+        received = Buffer.concat([received, chunk]);
+        if (received.length >= headerBytes && received.length >= headerBytes + received.readUInt32LE(0)) connection.end(reply);
+      });
+    });
+    const socket = join(installation.directory, "plexus.sock");
+    await new Promise<void>((resolve) => brain.listen(socket, resolve));
+    const env = { ...runtimeEnvironment({ verb: "VERSION" }, installation.cniPath), PLEXUS_SOCKET: socket };
+    const version = { argv: [join(installation.cniPath, "plexus")] as const, env, stdin: '{"cniVersion":"1.1.0"}' };
+    const { stdout } = await stopwatch.run(version);
+    if (!stdout.includes("supportedVersions")) throw new Error(`plexus VERSION answered ${stdout}`);
+    return {
+      subject: stopwatch.program(version),
+      baseline: stopwatch.program({ argv: ["/bin/true"] }),
+      warmUp: 20,
+      samples: 300,
+      async dispose() {
+        await new Promise((resolve) => brain.close(resolve));
+        await stopwatch.dispose();
+        installation.dispose();
+      },
+    };
+  },
+};

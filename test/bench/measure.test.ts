@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+
+import { measure, quantile } from "./measure.ts";
+
+test("quantiles are interpolated between samples", () => {
+  expect(quantile([4, 1, 3, 2], 0.5)).toBe(2.5);
+  expect(quantile([10, 20, 30], 0.5)).toBe(20);
+  expect(quantile([0, 100], 0.95)).toBe(95);
+  expect(quantile([7], 0.95)).toBe(7);
+});
+
+test("subject and baseline alternate, and warm-up turns don't count", async () => {
+  const order: string[] = [];
+  const sample = (name: string, value: number) => async (): Promise<number> => {
+    order.push(name);
+    return order.length <= 2 ? 1000 : value;
+  };
+  const result = await measure("x", {
+    subject: sample("A", 3),
+    baseline: sample("B", 2),
+    warmUp: 1,
+    samples: 3,
+    dispose: async () => {},
+  });
+  expect(order.join("")).toBe("ABBAABBA");
+  expect(result).toEqual({ id: "x", unit: "ms", n: 3, median: 3, p95: 3, baseline: 2, ratio: 1.5 });
+});

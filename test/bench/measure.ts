@@ -1,0 +1,84 @@
+// Sampling: subject and baseline in turns, in one run, so that their ratio doesn't depend on how busy the machine
+// happened to be.
+
+/** Does the thing once and answers how long it took, in milliseconds. */
+export type Sample = () => Promise<number>;
+
+/** What one benchmark compares. */
+export interface Prepared {
+  readonly subject: Sample;
+  readonly baseline: Sample;
+  /** Turns that are not counted, and turns that are. */
+  readonly warmUp: number;
+  readonly samples: number;
+  dispose(): Promise<void>;
+}
+
+export interface Benchmark {
+  /** Stays stable: results of different commits are compared by it. */
+  readonly id: string;
+  /** What is compared with what, for people. */
+  readonly title: string;
+  /** What the ratio or the median should be, for people. */
+  readonly target: string;
+  /** Makes what is needed; a text says why it can't be had here. */
+  prepare(): Promise<Prepared | string>;
+}
+
+/** A row of the results. `median`, `p95` and `baseline` (the baseline's median) are in `unit`; ratio = median / baseline. */
+export interface Measured {
+  readonly id: string;
+  readonly unit: "ms";
+  readonly n: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly baseline: number;
+  readonly ratio: number;
+}
+
+/** The value below which the share `q` of the samples lies, interpolated. */
+export function quantile(samples: readonly number[], q: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  const at = (sorted.length - 1) * q;
+  const low = sorted[Math.floor(at)] ?? Number.NaN;
+  const high = sorted[Math.ceil(at)] ?? low;
+  return low + (high - low) * (at - Math.floor(at));
+}
+
+function rounded(value: number): number {
+  return Number(value.toPrecision(4));
+}
+
+/** Takes the samples: A, B, then B, A, and so on, so that neither always follows the other. */
+export async function measure(id: string, prepared: Prepared): Promise<Measured> {
+  const subject: number[] = [];
+  const baseline: number[] = [];
+  for (let turn = 0; turn < prepared.warmUp + prepared.samples; turn++) {
+    const subjectFirst = turn % 2 === 0;
+    const first = await (subjectFirst ? prepared.subject : prepared.baseline)();
+    const second = await (subjectFirst ? prepared.baseline : prepared.subject)();
+    if (turn < prepared.warmUp) continue;
+    subject.push(subjectFirst ? first : second);
+    baseline.push(subjectFirst ? second : first);
+  }
+  const median = quantile(subject, 0.5);
+  const base = quantile(baseline, 0.5);
+  return {
+    id,
+    unit: "ms",
+    n: prepared.samples,
+    median: rounded(median),
+    p95: rounded(quantile(subject, 0.95)),
+    baseline: rounded(base),
+    ratio: rounded(median / base),
+  };
+}
+
+/** A sample of something that runs in this process. */
+export function timed(action: () => Promise<void> | void): Sample {
+  return async () => {
+    const started = performance.now();
+    await action();
+    return performance.now() - started;
+  };
+}

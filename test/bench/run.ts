@@ -1,0 +1,75 @@
+// `npm run bench`: runs the benchmarks, prints a table for people, and with `--json FILE` writes an array of
+// {id, unit, n, median, p95, baseline, ratio}. `--only ID` (repeatable) runs those. Exits with 1 where one fails, with 2
+// where it is called wrongly.
+
+import { writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+
+import { handsVersion } from "./hands-version.ts";
+import { measure, type Benchmark, type Measured } from "./measure.ts";
+import { oneShotStart } from "./one-shot-start.ts";
+
+const benchmarks: readonly Benchmark[] = [oneShotStart, handsVersion];
+
+interface Options {
+  readonly json: string | undefined;
+  readonly chosen: readonly Benchmark[];
+}
+
+function options(): Options {
+  const { values } = parseArgs({ options: { json: { type: "string" }, only: { type: "string", multiple: true } } });
+  const only = values.only ?? benchmarks.map((benchmark) => benchmark.id);
+  const unknown = only.filter((id) => !benchmarks.some((benchmark) => benchmark.id === id));
+  if (unknown.length > 0)
+    throw new Error(`--only ${unknown.join(", ")}: no such benchmark; there are ${benchmarks.map((b) => b.id).join(", ")}`);
+  return { json: values.json, chosen: benchmarks.filter((benchmark) => only.includes(benchmark.id)) };
+}
+
+function ms(value: number): string {
+  return value < 10 ? value.toFixed(3) : value.toFixed(1);
+}
+
+function row(columns: readonly string[]): string {
+  const widths = [16, 6, 10, 10, 10, 8];
+  return columns.map((column, i) => (i === 0 ? column.padEnd(widths[i] ?? 0) : column.padStart(widths[i] ?? 0))).join("  ");
+}
+
+async function main(): Promise<number> {
+  let chosen: Options;
+  try {
+    chosen = options();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    return 2;
+  }
+  const measured: Measured[] = [];
+  let failures = 0;
+  console.log(row(["id", "n", "median ms", "p95 ms", "baseline", "ratio"]));
+  for (const benchmark of chosen.chosen) {
+    try {
+      const prepared = await benchmark.prepare();
+      if (typeof prepared === "string") {
+        console.log(`${benchmark.id}: not measured: ${prepared}`);
+        continue;
+      }
+      try {
+        const result = await measure(benchmark.id, prepared);
+        measured.push(result);
+        console.log(
+          row([result.id, String(result.n), ms(result.median), ms(result.p95), ms(result.baseline), result.ratio.toFixed(2)]),
+        );
+        console.log(`  ${benchmark.title}; target: ${benchmark.target}`);
+      } finally {
+        await prepared.dispose();
+      }
+    } catch (error) {
+      failures++;
+      console.error(`${benchmark.id}: failed: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  if (chosen.json !== undefined) writeFileSync(chosen.json, `${JSON.stringify(measured, null, 2)}\n`);
+  return failures === 0 ? 0 : 1;
+}
+
+for (const variable of ["NODE_EXTRA_CA_CERTS", "NODE_OPTIONS"]) delete process.env[variable];
+process.exitCode = await main();
