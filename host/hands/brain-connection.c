@@ -1,0 +1,146 @@
+#include "brain-connection.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cni-error.h"
+#include "limits.h"
+#include "spawn.h"
+
+struct stream brain;
+char executable[PATH_MAX];
+
+static char who[PATH_MAX * 2 + 64] = "the brain";
+static pid_t brain_pid;         /* of a one-shot brain */
+static struct watch words;      /* its stderr */
+static char last_words[2048];
+static size_t last_words_size;
+
+bool socket_address(struct sockaddr_un *address, const char *path) {
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof address->sun_path) return false;
+    strcpy(address->sun_path, path);
+    return true;
+}
+
+/* Answers a socket, or -1 with errno. A full backlog is waited for, CONNECT_MS at most (then EAGAIN). */
+static int connect_to(const char *path) {
+    struct sockaddr_un address;
+    if (!socket_address(&address, path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct timeval bound = {.tv_sec = CONNECT_MS / 1000, .tv_usec = CONNECT_MS % 1000 * 1000};
+    if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &bound, sizeof bound) == 0 &&
+        connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    int error = errno;
+    if (fd >= 0) close(fd);
+    errno = error;
+    return -1;
+}
+
+/* Keeps the end of what the brain writes to stderr: it must be able to go on, and explains a death. */
+static void hear_words(struct watch *watch, short revents) {
+    (void)revents;
+    char text[1024];
+    ssize_t got = read(watch->fd, text, sizeof text);
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) {
+        watch_close(watch);
+        return;
+    }
+    size_t drop = last_words_size + (size_t)got < sizeof last_words ? 0 : last_words_size + (size_t)got + 1 - sizeof last_words;
+    memmove(last_words, last_words + drop, last_words_size - drop);
+    memcpy(last_words + last_words_size - drop, text, (size_t)got);
+    last_words_size += (size_t)got - drop;
+}
+
+const char *brain_obituary(void) {
+    static char text[sizeof who + sizeof last_words + 256];
+    int at = snprintf(text, sizeof text, "%s", who), status = 0;
+    for (int wait = 0; brain_pid > 0 && wait < 100; wait++) { /* its descriptors are closed a moment before it is dead */
+        if (waitpid(brain_pid, &status, WNOHANG) == brain_pid) {
+            at += snprintf(text + at, sizeof text - (size_t)at, WIFSIGNALED(status) ? " was killed by signal %d" : " exited with status %d",
+                           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+            break;
+        }
+        usleep(1000);
+    }
+    while (brain_pid > 0 && words.fd >= 0 && poll(&(struct pollfd){.fd = words.fd, .events = POLLIN}, 1, 0) > 0) hear_words(&words, POLLIN);
+    if (last_words_size > 0) snprintf(text + at, sizeof text - (size_t)at, "; it wrote: %.*s", (int)last_words_size, last_words);
+    return text;
+}
+
+/* PLEXUS_HOME, else the link .plexus beside the executable, else /opt/plexus. */
+static void find_home(char home[PATH_MAX]) {
+    struct stat status;
+    const char *slash = strrchr(executable, '/'), *named = getenv("PLEXUS_HOME");
+    if (named != NULL && *named != 0) {
+        if (snprintf(home, PATH_MAX, "%s", named) < PATH_MAX) return;
+    } else if (slash != NULL) {
+        int size = snprintf(home, PATH_MAX, "%.*s/.plexus", (int)(slash - executable), executable);
+        if (size < PATH_MAX && lstat(home, &status) == 0) return;
+    }
+    strcpy(home, "/opt/plexus");
+}
+
+static _Noreturn void no_brain(const char *what, const char *daemon_socket) {
+    fail(CNI_IO, "Set PLEXUS_HOME to the directory that has bin/node and brain.mjs, make .plexus beside the executable a link to it, or "
+         "install it as /opt/plexus; or start the daemon.",
+         "no brain: %s: %s (and no daemon listens on %s)", what, strerror(errno), daemon_socket);
+}
+
+static int start_brain(const char *daemon_socket) {
+    char home[PATH_MAX], node[PATH_MAX + 16], script[PATH_MAX + 16];
+    int ends[2], error[2];
+    find_home(home);
+    snprintf(node, sizeof node, "%s/bin/node", home);
+    snprintf(script, sizeof script, "%s/brain.mjs", home);
+    snprintf(who, sizeof who, "the brain (%s %s)", node, script);
+    if (access(script, R_OK) != 0) no_brain(script, daemon_socket);
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 || pipe2(error, O_CLOEXEC) != 0)
+        fail(CNI_TRY_LATER, "Check the limit of open files (RLIMIT_NOFILE).", "no way to a brain: %s", strerror(errno));
+    /* The brain outlives us by the moment that it takes to end: it must hold nothing of the runtime's, who waits for
+       its pipes to close. */
+    char *arguments[] = {node, script, NULL}, *environment[] = {NULL};
+    brain_pid = spawn(&(struct spawn){
+        .argv = arguments, .environment = environment, .fds = {nothing, nothing, error[1], ends[1]}, .directory = "/"});
+    if (brain_pid < 0) no_brain(node, daemon_socket);
+    close(nothing);
+    close(ends[1]);
+    close(error[1]);
+    fcntl(error[0], F_SETFL, O_NONBLOCK);
+    words = (struct watch){.fd = error[0], .events = POLLIN, .due = NEVER, .wake = hear_words};
+    watch_add(&words);
+    return ends[0];
+}
+
+int connect_to_brain(void) {
+    const char *nest = getenv("PLEXUS_NEST"), *named = getenv("PLEXUS_SOCKET");
+    if (nest != NULL && *nest != 0) {
+        snprintf(who, sizeof who, "the parent (PLEXUS_NEST=%s)", nest);
+        int fd = connect_to(nest);
+        if (fd < 0)
+            fail(CNI_TRY_LATER, "Repeat the call; unset PLEXUS_NEST if no plexus called this.", "the plexus that called this (PLEXUS_NEST=%s): %s", nest,
+                 strerror(errno));
+        return fd;
+    }
+    const char *path = named != NULL && *named != 0 ? named : "/run/plexus/plexus.sock";
+    snprintf(who, sizeof who, "the daemon (%s)", path);
+    int fd = connect_to(path);
+    if (fd >= 0) return fd;
+    if (errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED) return start_brain(path);
+    if (errno == EAGAIN) fail(CNI_TRY_LATER, "Look at the daemon's load and log.", "the daemon on %s accepts no connection within %d ms", path, CONNECT_MS);
+    fail(CNI_IO, "Correct PLEXUS_SOCKET, or the socket's owner and mode.", "the daemon's socket %s: %s", path, strerror(errno));
+}

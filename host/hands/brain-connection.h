@@ -1,0 +1,25 @@
+/* The way to a brain: parent hands, a daemon, or one started for this call (PROTOCOL.md, "Where the hands find a brain"). */
+#ifndef PLEXUS_BRAIN_CONNECTION_H
+#define PLEXUS_BRAIN_CONNECTION_H
+
+#include <limits.h>
+#include <sys/un.h>
+
+#include "stream.h"
+
+/* The stream to the brain: effects put their answers into `brain.out` and flush it. */
+extern struct stream brain;
+
+/* Absolute path of the running executable. */
+extern char executable[PATH_MAX];
+
+/* Answers a connected socket or ends the process with an error that says where it looked. */
+int connect_to_brain(void);
+
+/* Text for an error: who the brain was, how it ended, what it last wrote to its stderr. */
+const char *brain_obituary(void);
+
+/* Fills a unix socket's address. False: the path is too long for one. */
+bool socket_address(struct sockaddr_un *address, const char *path);
+
+#endif

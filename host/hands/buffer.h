@@ -1,0 +1,20 @@
+/* A byte buffer that grows on demand and gives large memory back. */
+#ifndef PLEXUS_BUFFER_H
+#define PLEXUS_BUFFER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct buffer {
+    uint8_t *data;
+    size_t size, room;
+};
+
+/* Makes room for `more` bytes behind the content; out of memory ends the process with a CNI error. */
+void buffer_reserve(struct buffer *buffer, size_t more);
+void buffer_append(struct buffer *buffer, const void *data, size_t size);
+void buffer_append_text(struct buffer *buffer, const char *text);
+void buffer_drop_front(struct buffer *buffer, size_t size);
+void buffer_free(struct buffer *buffer);
+
+#endif

@@ -1,0 +1,80 @@
+#include "cni-error.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void (*before_leaving)(void);
+
+/* Length of the UTF-8 sequence at `text`, 0 if it is none (overlong, surrogate, above U+10FFFF, cut). */
+static size_t utf8_length(const uint8_t *text) {
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = text[0] < 0x80 ? 1 : text[0] >> 5 == 6 ? 2 : text[0] >> 4 == 14 ? 3 : text[0] >> 3 == 30 ? 4 : 0;
+    if (length < 2) return length;
+    uint32_t code = text[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if (text[i] >> 6 != 2) return 0; /* the terminating NUL ends up here too */
+        code = code << 6 | (text[i] & 0x3f);
+    }
+    return code < least[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : length;
+}
+
+/* Appends `text` to `json` (of `room` bytes) as the inside of a JSON string; what does not fit is left out. */
+static size_t append_escaped(char *json, size_t at, size_t room, const char *text) {
+    const uint8_t *next = (const uint8_t *)text;
+    while (*next != 0 && at + 8 < room) {
+        size_t length = utf8_length(next);
+        if (length == 0) at += (size_t)sprintf(json + at, "\\ufffd");
+        else if (*next == '\n') at += (size_t)sprintf(json + at, "\\n");
+        else if (*next < 0x20 || *next == 0x7f) at += (size_t)sprintf(json + at, "\\u%04x", *next);
+        else {
+            if (*next == '"' || *next == '\\') json[at++] = '\\';
+            memcpy(json + at, next, length);
+            at += length;
+        }
+        next += length == 0 ? 1 : length;
+    }
+    json[at] = 0;
+    return at;
+}
+
+_Noreturn void fail(enum cni_code code, const char *remedy, const char *message, ...) {
+    static char text[8192], json[49152]; /* static: an error may mean that there is no memory */
+    const char *command = getenv("CNI_COMMAND");
+    if (command != NULL && strcmp(command, "STATUS") == 0 && code != CNI_ENVIRONMENT) code = CNI_NOT_AVAILABLE;
+    va_list list;
+    va_start(list, message);
+    vsnprintf(text, sizeof text, message, list);
+    va_end(list);
+    size_t at = (size_t)sprintf(json, "{\"cniVersion\":\"1.1.0\",\"code\":%d,\"msg\":\"plexus: ", code);
+    at = append_escaped(json, at, sizeof json / 2, text);
+    at += (size_t)sprintf(json + at, "\",\"details\":\"");
+    at = append_escaped(json, at, sizeof json - 8, remedy);
+    at += (size_t)sprintf(json + at, "\"}\n");
+    leave(1, json, at, NULL, 0);
+}
+
+/* Writes everything even where the runtime gave us a non-blocking pipe; a reader that went away ends it. */
+static int write_all(int fd, const uint8_t *data, size_t size) {
+    while (size > 0) {
+        ssize_t written = write(fd, data, size);
+        if (written >= 0) data += written, size -= (size_t)written;
+        else if (errno == EAGAIN) poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+        else if (errno != EINTR) return -1;
+    }
+    return 0;
+}
+
+_Noreturn void leave(int status, const void *out, size_t out_size, const void *err, size_t err_size) {
+    void (*tidy)(void) = before_leaving;
+    before_leaving = NULL; /* an error while tidying up must not start it again */
+    if (tidy != NULL) tidy();
+    write_all(STDERR_FILENO, err, err_size);
+    if (write_all(STDOUT_FILENO, out, out_size) != 0 && status == 0) status = 1;
+    _exit(status);
+}

@@ -1,0 +1,22 @@
+/* Every bound of the hands in one place. */
+#ifndef PLEXUS_LIMITS_H
+#define PLEXUS_LIMITS_H
+
+#define PAYLOAD_MAX 33554432u          /* of one frame, as PROTOCOL.md has it */
+#define STDIN_MAX (8u << 20)           /* what a runtime may write to us */
+#define ENVIRONMENT_MAX (1u << 20)     /* all variables of our own environment together */
+#define NESTED_PAYLOAD_MAX (STDIN_MAX + ENVIRONMENT_MAX + (64u << 10))
+#define STDOUT_MAX (16u << 20)         /* EXEC's caps are cut to these, so that EXECUTED fits a frame */
+#define STDERR_MAX (8u << 20)
+#define QUEUE_MAX (128u << 20)         /* what may wait for a brain that does not read */
+#define EFFECTS_MAX 64                 /* EXECs at once, LOCKs at once, nested calls at once: this many of each */
+#define LINKS_MAX 4096                 /* components that one nest directory offers */
+
+#define CONNECT_MS 1000                /* for a daemon that does not accept */
+#define STDIN_MS 30000                 /* for a runtime that does not end our stdin */
+#define NESTED_MS 10000                /* for nested hands to send their request */
+#define REAP_MS 1000                   /* for a killed process to be gone */
+#define BUSY_MS 1000                   /* between tries of a binary that is open for writing (ETXTBSY) */
+#define BUSY_TRIES 6
+
+#endif

@@ -1,0 +1,195 @@
+/* plexus, the hands: forwards one CNI call to the brain, carries out the effects that it asks for, prints its reply. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "brain-connection.h"
+#include "cni-error.h"
+#include "limits.h"
+#include "lock.h"
+#include "plugin-path.h"
+#include "run-plugin.h"
+#include "nest.h"
+#include "spawn.h"
+
+extern char **environ;
+
+static const char *name;             /* under which we were called */
+static struct buffer environment;    /* ours, as REQUEST carries it */
+static struct buffer request;        /* our stdin */
+
+static void answer_find(uint32_t channel, const struct message *find) {
+    static struct found found;
+    char identity[128] = "";
+    find_plugin(find->name, find->component_first != 0 ? COMPONENT_FIRST : NATIVE_FIRST, &found);
+    if (found.kind != NOTHING)
+        snprintf(identity, sizeof identity, "%llu:%llu:%lld:%lld", (unsigned long long)found.status.st_dev, (unsigned long long)found.status.st_ino,
+                 (long long)found.status.st_size, (long long)found.status.st_mtim.tv_sec * 1000000000LL + found.status.st_mtim.tv_nsec);
+    size_t begin = frame_begin(&brain.out, FOUND, channel);
+    put_u32(&brain.out, found.kind);
+    put_text(&brain.out, found.path);
+    put_text(&brain.out, identity);
+    frame_end(&brain.out, begin);
+}
+
+/* Appends the open file's content to the frame. Answers 0 or errno; the frame is as before then. */
+static int put_content(int fd, size_t size) {
+    size_t before = brain.out.size, got = 0;
+    put_u32(&brain.out, 0);
+    put_u32(&brain.out, (uint32_t)size);
+    buffer_reserve(&brain.out, size);
+    while (got < size) {
+        ssize_t now = pread(fd, brain.out.data + brain.out.size, size - got, (off_t)got);
+        if (now > 0) brain.out.size += (size_t)now, got += (size_t)now;
+        else if (now == 0 || errno != EINTR) break;
+    }
+    if (got == size) return 0;
+    brain.out.size = before; /* cut while we read it */
+    return EIO;
+}
+
+static void answer_read(uint32_t channel, const struct message *read) {
+    struct stat status;
+    int fd = open_found_component(read->path, &status), error = fd < 0 ? errno : 0;
+    uint32_t cap = read->cap < PAYLOAD_MAX - 64 ? read->cap : PAYLOAD_MAX - 64;
+    size_t begin = frame_begin(&brain.out, CONTENT, channel);
+    if (error == 0 && (uint64_t)status.st_size > cap) error = EFBIG;
+    if (error == 0) error = put_content(fd, (size_t)status.st_size);
+    if (error != 0) {
+        put_u32(&brain.out, (uint32_t)error);
+        put_u32(&brain.out, 0);
+    }
+    frame_end(&brain.out, begin);
+    if (fd >= 0) close(fd);
+}
+
+static bool brain_says(struct stream *stream, const struct frame *frame, const struct message *message) {
+    bool nested = (frame->channel & NESTED_CHANNEL) != 0;
+    if (frame->type == REPLY && frame->channel == 0)
+        leave(message->status > 255 ? 1 : (int)message->status, message->out.data, message->out.size, message->err.data, message->err.size);
+    if (frame->type == REPLY) {
+        if (nested) nest_reply(frame->channel, message);
+        return nested;
+    }
+    if (frame->channel == 0 || nested) return false;
+    if (frame->type == UNLOCK) {
+        lock_release(frame->channel);
+        return true;
+    }
+    if (frame->type == REQUEST || plugin_runs_on(frame->channel) || lock_is_on(frame->channel)) return false;
+    if (frame->type == EXEC) run_plugin(frame->channel, message);
+    else if (frame->type == LOCK) lock_begin(frame->channel, message);
+    else if (frame->type == FIND) answer_find(frame->channel, message);
+    else answer_read(frame->channel, message);
+    stream_flush(stream);
+    return true;
+}
+
+static _Noreturn void brain_ended(struct stream *stream, enum stream_end end) {
+    (void)stream;
+    if (end == STREAM_MALFORMED)
+        fail(CNI_IO, "Install executable and brain of the same release; if they are, report this.", "frames that protocol version %d does not allow came from %s",
+             PROTOCOL_VERSION, brain_obituary());
+    fail(CNI_TRY_LATER, "Repeat the call; what was begun is undone by the next DEL. Look at the brain's log.", "no answer: the stream ended early: %s",
+         brain_obituary());
+}
+
+static void send_request(void) {
+    size_t begin = frame_begin(&brain.out, REQUEST, 0);
+    put_text(&brain.out, name);
+    put_bytes(&brain.out, environment.data, environment.size);
+    put_bytes(&brain.out, request.data, request.size);
+    put_u32(&brain.out, 0);
+    put_text(&brain.out, executable);
+    frame_end(&brain.out, begin);
+    buffer_free(&environment);
+    buffer_free(&request);
+    stream_flush(&brain);
+}
+
+static void runtime_writes(struct watch *watch, short revents) {
+    if (revents == 0)
+        fail(CNI_IO, "Close the plugin's stdin after the configuration.", "stdin was not closed within %d ms (%zu bytes came)", STDIN_MS, request.size);
+    buffer_reserve(&request, 8192);
+    ssize_t got = read(watch->fd, request.data + request.size, request.room - request.size);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got < 0) fail(CNI_IO, "Give the plugin a stdin that can be read.", "stdin: %s", strerror(errno));
+    request.size += (size_t)got;
+    if (request.size > STDIN_MAX) fail(CNI_IO, "Make the configuration or its prevResult smaller.", "stdin is larger than %u bytes", STDIN_MAX);
+    if (got > 0) return;
+    watch_remove(watch);
+    send_request();
+}
+
+static void signal_came(struct watch *watch, short revents) {
+    (void)revents;
+    struct signalfd_siginfo info;
+    while (read(watch->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo != SIGCHLD)
+            fail(CNI_TRY_LATER, "Repeat the call; what was begun is undone by the next DEL.", "stopped by signal %u from process %u", info.ssi_signo, info.ssi_pid);
+        reap_plugins();
+        reap_locks();
+    }
+}
+
+/* Signals arrive through a descriptor; dispositions are default, ours and with that our children's. */
+static int take_signals(void) {
+    sigset_t taken;
+    sigemptyset(&taken);
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
+    static const int numbers[] = {SIGCHLD, SIGTERM, SIGINT, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaddset(&taken, numbers[i]);
+    int fd = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+    sigaddset(&taken, SIGPIPE); /* blocked for good: writing answers EPIPE */
+    if (fd < 0 || sigprocmask(SIG_SETMASK, &taken, NULL) != 0) fail(CNI_TRY_LATER, "Check the limit of open files.", "signalfd: %s", strerror(errno));
+    return fd;
+}
+
+static void take_environment(void) {
+    for (char **entry = environ; *entry != NULL; entry++) {
+        if (strchr(*entry, '=') == NULL || **entry == '=') continue;
+        buffer_append(&environment, *entry, strlen(*entry) + 1);
+        if (environment.size > ENVIRONMENT_MAX)
+            fail(CNI_ENVIRONMENT, "Call the plugin with fewer or shorter variables.", "the environment is larger than %u bytes", ENVIRONMENT_MAX);
+    }
+}
+
+static void take_executable(void) {
+    static const char gone[] = " (deleted)"; /* replaced by an upgrade meanwhile: the path serves the new one */
+    ssize_t size = readlink("/proc/self/exe", executable, sizeof executable - 1);
+    if (size <= 0) fail(CNI_IO, "Mount /proc where the runtime starts plugins.", "/proc/self/exe: %s", strerror(errno));
+    executable[size] = 0;
+    char *end = executable + size - strlen(gone);
+    if (end > executable && strcmp(end, gone) == 0) *end = 0;
+}
+
+int main(int argc, char **argv) {
+    const char *command = getenv("CNI_COMMAND");
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) return 1;
+    if (command == NULL || *command == 0) { /* as the reference plugins do */
+        fputs("CNI plugin plexus " PLEXUS_VERSION ": chains of native plugins and WebAssembly components\n"
+              "CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n", stderr);
+        return 0;
+    }
+    close_from(3);
+    name = argc < 1 ? "plexus" : strrchr(argv[0], '/') == NULL ? argv[0] : strrchr(argv[0], '/') + 1;
+    struct watch signals = {.fd = take_signals(), .events = POLLIN, .due = NEVER, .wake = signal_came};
+    struct watch input = {.fd = STDIN_FILENO, .events = POLLIN, .due = in_ms(STDIN_MS), .wake = runtime_writes};
+    take_environment();
+    take_executable();
+    before_leaving = stop_plugins;
+    stream_open(&brain, connect_to_brain()); /* a one-shot brain starts while we read stdin */
+    brain.payload_max = PAYLOAD_MAX;
+    brain.on_frame = brain_says;
+    brain.on_end = brain_ended;
+    watch_add(&signals);
+    watch_add(&input);
+    loop_run();
+}

@@ -1,0 +1,32 @@
+/* Where a plugin type is found: on CNI_PATH, and nowhere else. */
+#ifndef PLEXUS_PLUGIN_PATH_H
+#define PLEXUS_PLUGIN_PATH_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "frame.h"
+
+enum wanted { NATIVE_ONLY, NATIVE_FIRST, COMPONENT_FIRST };
+enum found_kind { NOTHING, NATIVE, COMPONENT };
+
+struct found {
+    enum found_kind kind;
+    char path[PATH_MAX];
+    struct stat status;
+};
+
+/* Directories of our own CNI_PATH one after the other. `cursor` starts as NULL. False: no more. */
+bool next_directory(const char **cursor, char directory[PATH_MAX]);
+
+void find_plugin(struct bytes type, enum wanted wanted, struct found *found);
+
+/* Opens a component (regular file, `\0asm`, layer 1). -1: errno says why, EINVAL that it is none. */
+int open_component(const char *path, struct stat *status);
+
+/* Opens a component that find_plugin can name: directly in a directory of CNI_PATH, called *.wasm. */
+int open_found_component(struct bytes path, struct stat *status);
+
+#endif

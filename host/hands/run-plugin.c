@@ -1,0 +1,256 @@
+#include "run-plugin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "brain-connection.h"
+#include "limits.h"
+#include "nest.h"
+#include "plugin-path.h"
+#include "spawn.h"
+
+struct capture {
+    struct watch watch;
+    struct buffer data;
+    uint32_t cap;
+    bool cut;
+};
+
+struct run {
+    struct run *next;
+    uint32_t channel;
+    struct buffer path, environment, in; /* NUL-terminated; `K=v\0` row; what is still to be written */
+    struct watch to_stdin, timer;
+    struct capture out, err;
+    size_t written;
+    struct nest *nest;
+    int64_t started, deadline;
+    pid_t pid; /* 0: waits for its file to be closed by a writer */
+    int tries;
+    bool killed;
+};
+
+static struct run *runs;
+static int run_count;
+
+static uint32_t at_most(uint32_t value, uint32_t most) {
+    return value < most ? value : most;
+}
+
+/* Reads once, `most` bytes at most. Past the cap all is read and thrown away: killing the plugin for it would leave its work
+   half done, not reading would hang it; the deadline bounds the time. False: the pipe's end. */
+static bool capture_some(struct capture *capture, size_t most) {
+    static uint8_t waste[16384];
+    size_t left = capture->cap - capture->data.size, want = most < sizeof waste ? most : sizeof waste;
+    uint8_t *target = waste;
+    if (left > 0) {
+        if (want > left) want = left;
+        buffer_reserve(&capture->data, want);
+        target = capture->data.data + capture->data.size;
+    }
+    ssize_t got = read(capture->watch.fd, target, want);
+    if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
+    if (left > 0) capture->data.size += (size_t)got;
+    else capture->cut = true;
+    return true;
+}
+
+static void capture_wake(struct watch *watch, short revents) {
+    (void)revents;
+    if (!capture_some(watch->owner, SIZE_MAX)) watch_close(watch);
+}
+
+/* What is in the pipe now; whoever holds its other end may go on writing, nobody reads it. */
+static void capture_end(struct capture *capture) {
+    int waiting = 0;
+    if (capture->watch.fd >= 0 && ioctl(capture->watch.fd, FIONREAD, &waiting) == 0) {
+        while (waiting > 0) {
+            size_t before = capture->data.size;
+            if (!capture_some(capture, (size_t)waiting) || capture->cut) break;
+            if (capture->data.size == before) break;
+            waiting -= (int)(capture->data.size - before);
+        }
+    }
+    watch_close(&capture->watch);
+}
+
+static void stdin_wake(struct watch *watch, short revents) {
+    (void)revents;
+    struct run *run = watch->owner;
+    ssize_t wrote = write(watch->fd, run->in.data + run->written, run->in.size - run->written); /* SIGPIPE is blocked */
+    if (wrote > 0) run->written += (size_t)wrote;
+    if (run->written < run->in.size && (wrote >= 0 || errno == EAGAIN || errno == EINTR)) return;
+    buffer_free(&run->in); /* all written, or the plugin closed its stdin, which is its right */
+    watch_close(watch);
+}
+
+static void run_free(struct run *run) {
+    for (struct run **link = &runs; *link != NULL; link = &(*link)->next) {
+        if (*link != run) continue;
+        *link = run->next;
+        break;
+    }
+    run_count--;
+    nest_close(run->nest);
+    watch_remove(&run->timer);
+    watch_close(&run->to_stdin);
+    watch_close(&run->out.watch);
+    watch_close(&run->err.watch);
+    buffer_free(&run->path);
+    buffer_free(&run->environment);
+    buffer_free(&run->in);
+    buffer_free(&run->out.data);
+    buffer_free(&run->err.data);
+    free(run);
+}
+
+static void answer(uint32_t channel, enum outcome outcome, int detail, const struct run *run) {
+    int64_t took = run == NULL ? 0 : now_us() - run->started;
+    size_t begin = frame_begin(&brain.out, EXECUTED, channel);
+    put_u32(&brain.out, outcome);
+    put_u32(&brain.out, (uint32_t)detail);
+    put_u32(&brain.out, took > UINT32_MAX ? UINT32_MAX : (uint32_t)took);
+    put_u32(&brain.out, run == NULL ? 0 : (uint32_t)run->out.cut | (uint32_t)run->err.cut << 1);
+    put_bytes(&brain.out, run == NULL ? NULL : run->out.data.data, run == NULL ? 0 : run->out.data.size);
+    put_bytes(&brain.out, run == NULL ? NULL : run->err.data.data, run == NULL ? 0 : run->err.data.size);
+    put_bytes(&brain.out, run == NULL ? NULL : run->path.data, run == NULL ? 0 : run->path.size - 1);
+    frame_end(&brain.out, begin);
+    stream_flush(&brain);
+}
+
+static void finish(struct run *run, enum outcome outcome, int detail) {
+    capture_end(&run->out);
+    capture_end(&run->err);
+    nest_close(run->nest); /* before the answer: the brain may look whether it is gone */
+    run->nest = NULL;
+    answer(run->channel, outcome, detail, run);
+    run_free(run);
+}
+
+static void capture_begin(struct capture *capture, int fd) {
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    capture->watch = (struct watch){.fd = fd, .events = POLLIN, .due = NEVER, .wake = capture_wake, .owner = capture};
+    watch_add(&capture->watch);
+}
+
+/* Pointers to the strings of a `K=v\0` row. */
+static char **environment_pointers(const struct buffer *row) {
+    size_t count = 0;
+    for (size_t i = 0; i < row->size; i++) count += row->data[i] == 0;
+    char **pointers = calloc(count + 1, sizeof *pointers), *at = (char *)row->data;
+    for (size_t i = 0; pointers != NULL && i < count; i++, at += strlen(at) + 1) pointers[i] = at;
+    return pointers;
+}
+
+/* Answers 0 or the errno with which the start failed. */
+static int start(struct run *run) {
+    int pipes[6] = {-1, -1, -1, -1, -1, -1}, error = 0;
+    char *arguments[] = {(char *)run->path.data, NULL}, **environment = environment_pointers(&run->environment);
+    if (environment == NULL) error = ENOMEM;
+    else if (pipe2(pipes, O_CLOEXEC) != 0 || pipe2(pipes + 2, O_CLOEXEC) != 0 || pipe2(pipes + 4, O_CLOEXEC) != 0) error = errno;
+    else {
+        struct spawn plugin = {.argv = arguments, .environment = environment, .fds = {pipes[0], pipes[3], pipes[5], -1}, .dies_with_us = true};
+        run->pid = spawn(&plugin);
+        error = run->pid < 0 ? errno : 0;
+    }
+    free(environment);
+    if (error != 0) {
+        run->pid = 0;
+        for (int i = 0; i < 6; i++)
+            if (pipes[i] >= 0) close(pipes[i]);
+        return error;
+    }
+    close(pipes[0]);
+    close(pipes[3]);
+    close(pipes[5]);
+    fcntl(pipes[1], F_SETFL, O_NONBLOCK);
+    run->to_stdin = (struct watch){.fd = pipes[1], .events = POLLOUT, .due = NEVER, .wake = stdin_wake, .owner = run};
+    watch_add(&run->to_stdin);
+    stdin_wake(&run->to_stdin, POLLOUT); /* most requests fit the pipe at once */
+    capture_begin(&run->out, pipes[2]);
+    capture_begin(&run->err, pipes[4]);
+    return 0;
+}
+
+static void try_start(struct run *run) {
+    int64_t now = now_us();
+    run->tries++;
+    int error = now >= run->deadline ? 0 : start(run);
+    if (run->pid > 0) run->timer.due = run->deadline;
+    else if (error == ETXTBSY && run->tries < BUSY_TRIES && now + BUSY_MS * 1000 < run->deadline) run->timer.due = now + BUSY_MS * 1000;
+    else finish(run, error == 0 ? DEADLINE_PASSED : error == ETXTBSY ? TEXT_BUSY : NOT_STARTABLE, error);
+}
+
+static void timer_wake(struct watch *watch, short revents) {
+    (void)revents;
+    struct run *run = watch->owner;
+    if (run->pid == 0) try_start(run);
+    else if (run->killed) finish(run, DEADLINE_PASSED, SIGKILL); /* even SIGKILL does not end it now: it sits in the kernel */
+    else {
+        run->killed = true;
+        kill(-run->pid, SIGKILL);
+        run->timer.due = in_ms(REAP_MS);
+    }
+}
+
+void run_plugin(uint32_t channel, const struct message *exec) {
+    struct found found;
+    find_plugin(exec->name, NATIVE_ONLY, &found);
+    struct run *run = run_count >= EFFECTS_MAX ? NULL : calloc(1, sizeof *run);
+    if (found.kind != NATIVE || run == NULL) {
+        free(run);
+        answer(channel, found.kind != NATIVE ? NOT_FOUND : NOT_STARTABLE, found.kind != NATIVE ? ENOENT : EAGAIN, NULL);
+        return;
+    }
+    run->next = runs;
+    runs = run;
+    run_count++;
+    run->channel = channel;
+    run->started = now_us();
+    run->deadline = run->started + (int64_t)exec->deadline_ms * 1000;
+    run->to_stdin.fd = run->out.watch.fd = run->err.watch.fd = -1;
+    run->out.cap = at_most(exec->out_cap, STDOUT_MAX);
+    run->err.cap = at_most(exec->err_cap, STDERR_MAX);
+    run->timer = (struct watch){.fd = -1, .due = NEVER, .wake = timer_wake, .owner = run};
+    watch_add(&run->timer);
+    buffer_append(&run->path, found.path, strlen(found.path) + 1);
+    buffer_append(&run->in, exec->stdin_data.data, exec->stdin_data.size);
+    int error = 0;
+    if (exec->path.size > 0) run->nest = nest_open(exec->path, channel, &error);
+    nest_environment(run->nest, exec->environment, &run->environment);
+    if (error != 0) finish(run, NOT_STARTABLE, error);
+    else try_start(run);
+}
+
+bool plugin_runs_on(uint32_t channel) {
+    for (struct run *run = runs; run != NULL; run = run->next)
+        if (run->channel == channel) return true;
+    return false;
+}
+
+void reap_plugins(void) {
+    for (struct run *run = runs, *next; run != NULL; run = next) {
+        int status;
+        next = run->next;
+        if (run->pid == 0 || waitpid(run->pid, &status, WNOHANG) != run->pid) continue;
+        if (WIFEXITED(status)) finish(run, EXITED, WEXITSTATUS(status));
+        else finish(run, run->killed ? DEADLINE_PASSED : SIGNALLED, WTERMSIG(status));
+    }
+}
+
+void stop_plugins(void) {
+    int64_t until = in_ms(REAP_MS);
+    for (struct run *run = runs; run != NULL; run = run->next)
+        if (run->pid > 0) kill(-run->pid, SIGKILL);
+    while (runs != NULL) {
+        while (runs->pid > 0 && waitpid(runs->pid, NULL, WNOHANG) == 0 && now_us() < until) usleep(500);
+        run_free(runs);
+    }
+}

@@ -1,0 +1,77 @@
+#include "stream.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "cni-error.h"
+#include "limits.h"
+
+enum { READ_LEAST = 8192 };
+
+void stream_flush(struct stream *stream) {
+    size_t sent = 0;
+    while (stream->watch.fd >= 0 && sent < stream->out.size) {
+        ssize_t now = send(stream->watch.fd, stream->out.data + sent, stream->out.size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (now > 0) sent += (size_t)now;
+        else if (errno == EPIPE || errno == ECONNRESET) sent = stream->out.size; /* reading will say that it ended */
+        else if (errno != EINTR) break;
+    }
+    buffer_drop_front(&stream->out, sent);
+    stream->watch.events = stream->out.size > 0 ? POLLIN | POLLOUT : POLLIN;
+    if (stream->out.size > QUEUE_MAX)
+        fail(CNI_IO, "Report this: the brain asks without reading answers.", "%zu bytes of answers wait for the brain", stream->out.size);
+}
+
+/* Hands every whole frame on. Answers false when the stream's owner was told that it ended. */
+static bool take_frames(struct stream *stream) {
+    size_t taken = 0;
+    for (;;) {
+        struct frame frame;
+        struct message message;
+        enum frame_state state = frame_read(stream->in.data + taken, stream->in.size - taken, stream->payload_max, &frame);
+        if (state == FRAME_PART) break;
+        if (state == FRAME_BAD || !message_decode(&frame, &message) || !stream->on_frame(stream, &frame, &message)) {
+            stream->on_end(stream, STREAM_MALFORMED);
+            return false;
+        }
+        taken += FRAME_HEADER + frame.length;
+    }
+    buffer_drop_front(&stream->in, taken);
+    return true;
+}
+
+static void stream_read(struct stream *stream) {
+    size_t want = READ_LEAST;
+    struct frame frame;
+    if (stream->in.size >= FRAME_HEADER) { /* its first frame is a part: read the rest in one go */
+        frame_read(stream->in.data, stream->in.size, stream->payload_max, &frame);
+        if (FRAME_HEADER + frame.length - stream->in.size > want) want = FRAME_HEADER + frame.length - stream->in.size;
+    }
+    buffer_reserve(&stream->in, want);
+    ssize_t got = recv(stream->watch.fd, stream->in.data + stream->in.size, stream->in.room - stream->in.size, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got <= 0) {
+        stream->on_end(stream, STREAM_CLOSED);
+        return;
+    }
+    stream->in.size += (size_t)got;
+    take_frames(stream);
+}
+
+static void stream_wake(struct watch *watch, short revents) {
+    struct stream *stream = watch->owner;
+    if (revents == 0) stream->on_end(stream, STREAM_SILENT);
+    else if ((revents & POLLOUT) != 0) stream_flush(stream);
+    if ((revents & ~POLLOUT) != 0) stream_read(stream);
+}
+
+void stream_open(struct stream *stream, int fd) {
+    stream->watch = (struct watch){.fd = fd, .events = POLLIN, .due = NEVER, .wake = stream_wake, .owner = stream};
+    watch_add(&stream->watch);
+}
+
+void stream_close(struct stream *stream) {
+    watch_close(&stream->watch);
+    buffer_free(&stream->in);
+    buffer_free(&stream->out);
+}
