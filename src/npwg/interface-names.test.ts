@@ -72,7 +72,7 @@ describe("interface names", () => {
         if (!result.ok) return;
         const all = [...result.value, "eth0", "lo", "net5"];
         expect(new Set(all).size).toBe(all.length);
-        for (const [index, each] of names.entries()) if (each !== undefined) expect(result.value[index]).toBe(each);
+        expect(result.value.filter((_, index) => names[index] !== undefined)).toEqual(wanted);
       }),
     );
   });

@@ -23,7 +23,6 @@ const longestConfig = 1_572_864;
  * such a key out. Unknown keys of the spec are ignored (3.2: "in the absence of valid keys"). Fault NETWORK_INVALID.
  */
 export function readNetworkAttachmentDefinition(object: unknown): Result<NetworkAttachmentDefinition> {
-  const invalid = (why: string): Result<never> => failed(fault("NETWORK_INVALID", `NetworkAttachmentDefinition ${why}`));
   const meta = readObjectMeta(object);
   if (!meta.ok) return invalid(meta.problem);
   const { namespace, name, annotations } = meta.value;
@@ -42,4 +41,8 @@ export function readNetworkAttachmentDefinition(object: unknown): Result<Network
     return invalid(`${who}: spec.config has ${config.length} characters; at most ${longestConfig} are read`);
   }
   return ok({ namespace, name, annotations, config });
+}
+
+function invalid(why: string): Result<never> {
+  return failed(fault("NETWORK_INVALID", `NetworkAttachmentDefinition ${why}`));
 }

@@ -6,15 +6,15 @@ export interface PortMapping {
   readonly containerPort: number;
   readonly protocol: "tcp" | "udp" | "sctp";
   /** Multus' extension, as CONVENTIONS.md has it for the capability. */
-  readonly hostIP?: string;
+  readonly hostIP?: string | undefined;
 }
 
 /** `bandwidth` (4.1.2.1.8): rates in bits per second, bursts in bits. A burst never comes without its rate. */
 export interface Bandwidth {
-  readonly ingressRate?: number;
-  readonly ingressBurst?: number;
-  readonly egressRate?: number;
-  readonly egressBurst?: number;
+  readonly ingressRate?: number | undefined;
+  readonly ingressBurst?: number | undefined;
+  readonly egressRate?: number | undefined;
+  readonly egressBurst?: number | undefined;
 }
 
 /** Values whose texts must reach a plugin unchanged: each key with the exact JSON text of its value. */
@@ -26,23 +26,23 @@ export interface NetworkSelection {
   /** Never empty: the pod's own namespace where the element gave none. */
   readonly namespace: string;
   /** The interface name asked for; a valid Linux one. */
-  readonly interface?: string;
+  readonly interface?: string | undefined;
   /** Addresses asked for, as written, each with or without prefix length; at least one. */
-  readonly ips?: readonly string[];
+  readonly ips?: readonly string[] | undefined;
   /** In colon notation. */
-  readonly mac?: string;
+  readonly mac?: string | undefined;
   /** Eight bytes in colon notation. */
-  readonly infinibandGuid?: string;
-  readonly portMappings?: readonly PortMapping[];
-  readonly bandwidth?: Bandwidth;
+  readonly infinibandGuid?: string | undefined;
+  readonly portMappings?: readonly PortMapping[] | undefined;
+  readonly bandwidth?: Bandwidth | undefined;
   /** `cni-args`: the members of the object. */
-  readonly cniArgs?: JsonMembers;
+  readonly cniArgs?: JsonMembers | undefined;
   /** `default-route`: gateways in order; empty means that the attachment keeps the gateways that its plugins give. */
-  readonly defaultRoute?: readonly string[];
+  readonly defaultRoute?: readonly string[] | undefined;
   /** Name of an IPAMClaim in the pod's namespace. */
-  readonly ipamClaimReference?: string;
+  readonly ipamClaimReference?: string | undefined;
   /** Multus' `deviceID`. */
-  readonly deviceId?: string;
+  readonly deviceId?: string | undefined;
   /** Keys with a period that Plexus doesn't know (4.1.2.1: implementations' own). */
   readonly extensions: JsonMembers;
 }

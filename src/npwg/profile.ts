@@ -49,3 +49,8 @@ export const compat: NpwgProfile = {
   statusMultusKeys: true,
   statusEveryInterface: true,
 };
+
+/** The profile of a configuration's `profile` key. */
+export function profileNamed(name: NpwgProfile["name"]): NpwgProfile {
+  return name === "strict" ? strict : compat;
+}

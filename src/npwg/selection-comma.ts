@@ -1,0 +1,52 @@
+// The comma form of the selection annotation (NPWG 4.1.1): "net-a, other-ns/net-c", and Multus' "net-a@eth1".
+
+import { quote } from "../json/quote.ts";
+import type { NetworkSelection } from "./network-selection.ts";
+import { isLongLabel, labelProblem } from "./object-names.ts";
+import type { NpwgProfile } from "./profile.ts";
+import { longName } from "./selection-element.ts";
+import type { Reading, SelectionProblem } from "./selection-problem.ts";
+import { checkInterface } from "./selection-values.ts";
+
+/** Reads one reference. `where` begins its messages ("element 2"). */
+export function readReference(
+  text: string,
+  where: string,
+  podNamespace: string,
+  profile: NpwgProfile,
+): Reading<NetworkSelection> {
+  const reference = text.trim();
+  if (reference === "") return refused(where, "is empty", false);
+  const at = reference.indexOf("@");
+  if (at !== -1 && !profile.multusSelection) {
+    return refused(
+      where,
+      `${quote(reference, 60)} names its interface after "@", which is Multus' form; use the JSON form's "interface"`,
+      false,
+    );
+  }
+  const object = at === -1 ? reference : reference.slice(0, at);
+  const parts = object.split("/");
+  if (parts.length > 2) return refused(where, `${quote(object, 60)} has more than one "/"`, false);
+  const [namespace, name] = parts.length === 2 ? parts : [podNamespace, object];
+  const warnings: string[] = [];
+  for (const [what, label] of [
+    ["namespace", namespace],
+    ["name", name],
+  ] as const) {
+    const problem = labelProblem(label ?? "");
+    if (problem !== undefined) return refused(where, `the ${what} ${quote(label ?? "", 60)} ${problem}`, false);
+    if (label !== undefined && isLongLabel(label)) warnings.push(longName(where, label));
+  }
+  const selection = { name: name ?? "", namespace: namespace ?? podNamespace, extensions: new Map<string, string>() };
+  if (at === -1) return { value: selection, problems: [], warnings };
+  const link = reference.slice(at + 1);
+  const checked = checkInterface(link, "");
+  if ("problem" in checked) return refused(where, `${quote(link, 60)} ${checked.problem}`, true);
+  return { value: { ...selection, interface: checked.value }, problems: [], warnings };
+}
+
+function refused(where: string, why: string, ignorable: boolean): Reading<NetworkSelection> {
+  const problem: SelectionProblem = { why: `${where}: ${why}`, ignorable };
+  return { value: undefined, problems: [problem], warnings: [] };
+}

@@ -1,0 +1,181 @@
+// The values that a selection's keys may have (NPWG 4.1.2.1.3 to 4.1.2.1.11), one check for each kind of value.
+
+import { closest } from "../configuration/closest.ts";
+import { checkInterfaceName } from "../cni/names.ts";
+import { describeJson, isJsonObject, memberTexts } from "../json/document.ts";
+import { quote } from "../json/quote.ts";
+import { type Family, readAddress, readCidr } from "../net/ip.ts";
+import { isGroupAddress, parseHardwareAddress } from "./hardware-address.ts";
+import type { Bandwidth, JsonMembers, PortMapping } from "./network-selection.ts";
+import { subdomainProblem } from "./object-names.ts";
+
+/** A value, or the rest of a sentence that begins with the key: "is empty". A value may come with a doubt about it. */
+export type Checked<T> = { readonly value: T; readonly doubt?: string } | { readonly problem: string };
+
+/** Checks a parsed JSON value; `text` is its exact text. */
+export type Check<T> = (value: unknown, text: string) => Checked<T>;
+
+export const checkText: Check<string> = (value) => {
+  if (typeof value !== "string") return { problem: `must be a string, but is ${describeJson(value)}` };
+  return value === "" ? { problem: "is empty" } : { value };
+};
+
+export const checkInterface: Check<string> = (value) => {
+  if (typeof value !== "string") return { problem: `must be a string, but is ${describeJson(value)}` };
+  const name = checkInterfaceName(value);
+  return name.ok ? { value } : { problem: `is no Linux interface name: ${name.fault.msg}` };
+};
+
+/** 4.1.2.1.3: at least one IPv4 or IPv6 address, each with an optional prefix length; kept as written (N11-03). */
+export const checkIps: Check<readonly string[]> = (value) => {
+  const texts = stringList(value, "an address");
+  if ("problem" in texts) return texts;
+  if (texts.value.length === 0) return { problem: "is an empty list; it must have at least one address" };
+  const wrong = texts.value.find((each) => (each.includes("/") ? readCidr(each) : readAddress(each)) === undefined);
+  return wrong === undefined
+    ? texts
+    : { problem: `has ${quote(wrong, 60)}, which is no IP address with or without prefix length` };
+};
+
+/** 4.1.2.1.9: gateways, maybe none. */
+export const checkGateways: Check<readonly string[]> = (value) => {
+  const texts = stringList(value, "a gateway");
+  if ("problem" in texts) return texts;
+  const wrong = texts.value.find((each) => readAddress(each) === undefined);
+  return wrong === undefined ? texts : { problem: `has ${quote(wrong, 60)}, which is no IP address` };
+};
+
+/** The families that a `default-route` claims: an empty list leaves the gateways to the network, so it claims both. */
+export function claimedFamilies(gateways: readonly string[]): ReadonlySet<Family> {
+  if (gateways.length === 0) return new Set<Family>([4, 6]);
+  return new Set(gateways.flatMap((each) => readAddress(each)?.family ?? []));
+}
+
+/** 4.1.2.1.4 and 4.1.2.1.10: a hardware address of one of `lengths` bytes, brought into colon notation. */
+export function checkHardwareAddress(lengths: readonly number[]): Check<string> {
+  const allowed = lengths.join(" or ");
+  return (value) => {
+    if (typeof value !== "string") return { problem: `must be a string, but is ${describeJson(value)}` };
+    const address = parseHardwareAddress(value);
+    if (address === undefined) return { problem: `is ${quote(value, 60)}, which is no hardware address like 02:23:45:67:89:01` };
+    if (!lengths.includes(address.length)) return { problem: `has ${address.length} bytes; it must have ${allowed}` };
+    if (address.length !== 6 || !isGroupAddress(address)) return { value: address.text };
+    return { value: address.text, doubt: `${address.text} is a group address, which no interface can have` };
+  };
+}
+
+/** 4.1.2.1.6: any object; its values reach the plugins as they were written. */
+export const checkCniArgs: Check<JsonMembers> = (value, text) =>
+  isJsonObject(value) ? { value: memberTexts(text) } : { problem: `must be an object, but is ${describeJson(value)}` };
+
+/** 4.1.2.1.11: the name of a Kubernetes object. */
+export const checkClaim: Check<string> = (value) => {
+  if (typeof value !== "string") return { problem: `must be a string, but is ${describeJson(value)}` };
+  const problem = subdomainProblem(value);
+  return problem === undefined ? { value } : { problem: `is ${quote(value, 60)}, which ${problem}` };
+};
+
+const portKeys = ["hostPort", "containerPort", "protocol", "hostIP"];
+const protocols = ["tcp", "udp", "sctp"] as const;
+
+/** 4.1.2.1.7: at least one mapping. */
+export const checkPortMappings: Check<readonly PortMapping[]> = (value) => {
+  if (!Array.isArray(value)) return { problem: `must be a list, but is ${describeJson(value)}` };
+  if (value.length === 0) return { problem: "is an empty list; it must have at least one mapping" };
+  const mappings: PortMapping[] = [];
+  const doubts: string[] = [];
+  for (const [index, each] of value.entries()) {
+    const mapping = checkPortMapping(each);
+    if ("problem" in mapping) return { problem: `has element ${index}, ${mapping.problem}` };
+    mappings.push(mapping.value);
+    if (mapping.doubt !== undefined) doubts.push(`element ${index}: ${mapping.doubt}`);
+  }
+  return withDoubts(mappings, doubts);
+};
+
+function checkPortMapping(value: unknown): Checked<PortMapping> {
+  if (!isJsonObject(value)) return { problem: `which must be an object, but is ${describeJson(value)}` };
+  const hostPort = own(value, "hostPort");
+  const containerPort = own(value, "containerPort");
+  if (!isPort(hostPort)) return { problem: `whose "hostPort" ${portProblem(hostPort)}` };
+  if (!isPort(containerPort)) return { problem: `whose "containerPort" ${portProblem(containerPort)}` };
+  const given = own(value, "protocol") ?? "tcp";
+  const protocol = typeof given === "string" ? protocolOf(given) : undefined;
+  if (protocol === undefined) {
+    const shown = typeof given === "string" ? quote(given, 20) : describeJson(given);
+    return { problem: `whose "protocol" is ${shown}; it must be "TCP", "UDP" or "SCTP"` };
+  }
+  const hostIP = own(value, "hostIP") ?? undefined;
+  if (hostIP !== undefined && (typeof hostIP !== "string" || readAddress(hostIP) === undefined)) {
+    return { problem: `whose "hostIP" is no IP address` };
+  }
+  const mapping = { hostPort, containerPort, protocol, ...(hostIP === undefined ? {} : { hostIP }) };
+  return withDoubts(mapping, unknownKeys(value, portKeys));
+}
+
+const bandwidthKeys = ["ingressRate", "ingressBurst", "egressRate", "egressBurst"] as const;
+
+/** 4.1.2.1.8: at least one rate, and no burst without its rate. */
+export const checkBandwidth: Check<Bandwidth> = (value) => {
+  if (!isJsonObject(value)) return { problem: `must be an object, but is ${describeJson(value)}` };
+  const bandwidth: { -readonly [K in keyof Bandwidth]: Bandwidth[K] } = {};
+  for (const key of bandwidthKeys) {
+    const number = own(value, key);
+    if (number === undefined) continue;
+    if (typeof number !== "number" || !Number.isSafeInteger(number) || number <= 0) {
+      return { problem: `has "${key}", which must be a whole number above 0` };
+    }
+    bandwidth[key] = number;
+  }
+  if (Object.keys(bandwidth).length === 0) return { problem: `has none of ${bandwidthKeys.join(", ")}` };
+  for (const direction of ["ingress", "egress"] as const) {
+    if (bandwidth[`${direction}Burst`] !== undefined && bandwidth[`${direction}Rate`] === undefined) {
+      return { problem: `has "${direction}Burst" without "${direction}Rate"` };
+    }
+  }
+  return withDoubts(bandwidth, unknownKeys(value, bandwidthKeys));
+};
+
+/** A sentence for each key that isn't valid here, with the nearest valid one. */
+export function unknownKeys(object: Readonly<Record<string, unknown>>, valid: readonly string[]): string[] {
+  return Object.keys(object)
+    .filter((key) => !valid.includes(key) && !key.includes("."))
+    .map((key) => unknownKey(key, valid));
+}
+
+/** The sentence for one such key. */
+export function unknownKey(key: string, valid: readonly string[]): string {
+  const nearest = key.length <= 40 ? closest(key, valid) : undefined;
+  const hint = nearest === undefined ? "" : `; did you mean "${nearest}"?`;
+  return `the key ${quote(key, 60)} is reserved and unknown, so it is ignored${hint}`;
+}
+
+function withDoubts<T>(value: T, doubts: readonly string[]): Checked<T> {
+  return doubts.length === 0 ? { value } : { value, doubt: doubts.join("; ") };
+}
+
+function own(object: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
+function stringList(value: unknown, what: string): Checked<readonly string[]> {
+  if (!Array.isArray(value)) return { problem: `must be a list of strings, but is ${describeJson(value)}` };
+  const texts = value.filter((each) => typeof each === "string");
+  if (texts.length === value.length) return { value: texts };
+  const wrong = value.findIndex((each) => typeof each !== "string");
+  return { problem: `has ${describeJson(value[wrong])} as element ${wrong} where ${what} as a string is expected` };
+}
+
+function isPort(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= 65_535;
+}
+
+function portProblem(value: unknown): string {
+  const shown = typeof value === "number" ? String(value) : describeJson(value);
+  return `is ${shown}; it must be a whole number from 1 to 65535`;
+}
+
+function protocolOf(text: string): PortMapping["protocol"] | undefined {
+  const lower = text.toLowerCase();
+  return protocols.find((each) => each === lower);
+}

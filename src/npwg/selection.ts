@@ -1,0 +1,114 @@
+// A pod's selection annotation, k8s.v1.cni.cncf.io/networks (NPWG 4.1): text of unknown origin in, selections out.
+
+import { fault } from "../fault/fault.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
+import { parseArray, parseDocument } from "../json/document.ts";
+import { quote } from "../json/quote.ts";
+import type { Family } from "../net/ip.ts";
+import type { NetworkSelection, PodSelection } from "./network-selection.ts";
+import { labelProblem } from "./object-names.ts";
+import type { NpwgProfile } from "./profile.ts";
+import { readReference } from "./selection-comma.ts";
+import { type ElementSelection, readElement } from "./selection-element.ts";
+import { type Reading, selectionFault, type SelectionProblem, shortened } from "./selection-problem.ts";
+import { claimedFamilies } from "./selection-values.ts";
+
+/** The annotation's key. */
+export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
+
+/** Kubernetes' bound of all annotations of an object, in bytes; a text never has more UTF-16 units than bytes. */
+const longestAnnotation = 262_144;
+/** More attachments than any node gives one pod. */
+const mostNetworks = 128;
+const deepest = 32;
+
+/**
+ * Reads the annotation in either form; a text that begins with "[", "{" or a quote is JSON. Absent or blank text selects
+ * nothing. Nothing but the text and the pod's namespace is looked at, so whatever is refused here has touched no file
+ * and no API.
+ *
+ * Fault SELECTION_INVALID names the element and the key; with `invalidAnnotation: "ignore"` those mistakes for which
+ * the specification wants the annotation ignored answer an empty selection with a warning instead (D-1).
+ */
+export function parseSelection(text: string | undefined, podNamespace: string, profile: NpwgProfile): Result<PodSelection> {
+  const namespaceProblem = labelProblem(podNamespace);
+  if (namespaceProblem !== undefined) {
+    return failed(fault("ENVIRONMENT_INVALID", `the pod's namespace ${quote(podNamespace, 60)} ${namespaceProblem}`));
+  }
+  const trimmed = text?.trim() ?? "";
+  if (trimmed === "") return ok({ networks: [], warnings: [] });
+  if (trimmed.length > longestAnnotation) {
+    return refused(`has ${trimmed.length} characters; Kubernetes allows ${longestAnnotation} bytes`);
+  }
+  const isJson = /^[[{"]/.test(trimmed);
+  const readings = isJson ? readJson(trimmed, podNamespace, profile) : ok(readCommas(trimmed, podNamespace, profile));
+  return readings.ok ? combine(readings.value, profile) : readings;
+}
+
+function readCommas(text: string, podNamespace: string, profile: NpwgProfile): Reading<ElementSelection>[] {
+  // One more than allowed is enough to see that there are too many.
+  return text.split(",", mostNetworks + 1).map((each, index) => {
+    const { value, problems, warnings } = readReference(each, `element ${index}`, podNamespace, profile);
+    return { value: value === undefined ? undefined : { selection: value, routesByExtension: false }, problems, warnings };
+  });
+}
+
+function readJson(text: string, podNamespace: string, profile: NpwgProfile): Result<Reading<ElementSelection>[]> {
+  const source = { kind: "SELECTION_INVALID", maxLength: longestAnnotation, maxDepth: deepest } as const;
+  const elements = parseArray(text, { what: `annotation ${networksAnnotation}`, ...source });
+  if (!elements.ok) return elements;
+  const readings: Reading<ElementSelection>[] = [];
+  for (const [index, each] of elements.value.slice(0, mostNetworks + 1).entries()) {
+    const document = parseDocument(each, { what: `annotation ${networksAnnotation}: element ${index}`, ...source });
+    if (!document.ok) return document;
+    readings.push(readElement(document.value, `element ${index}`, podNamespace, profile));
+  }
+  return ok(readings);
+}
+
+function combine(readings: readonly Reading<ElementSelection>[], profile: NpwgProfile): Result<PodSelection> {
+  if (readings.length > mostNetworks) return refused(`selects more than ${mostNetworks} networks`);
+  const problems = [...readings.flatMap((each) => each.problems), ...routeProblems(readings, profile)];
+  const warnings = shortened(readings.flatMap((each) => each.warnings));
+  if (problems.length === 0) return ok({ networks: selectionsOf(readings), warnings });
+  // An error isn't ignored because something beside it may be.
+  const fatal = problems.filter((each) => !each.ignorable);
+  const told = selectionFault(fatal.length > 0 ? [...fatal, ...problems.filter((each) => each.ignorable)] : problems);
+  if (fatal.length > 0 || profile.invalidAnnotation === "fail") return failed(told);
+  return ok({
+    networks: [],
+    warnings: [`the annotation is ignored, only the default network is attached: ${told.msg}`, ...warnings],
+  });
+}
+
+function selectionsOf(readings: readonly Reading<ElementSelection>[]): NetworkSelection[] {
+  return readings.flatMap((each) => each.value?.selection ?? []);
+}
+
+/** 4.1.2.1.9: one element has the default routes; by extension, or for Multus' users (D-8), one for each family. */
+function routeProblems(readings: readonly Reading<ElementSelection>[], profile: NpwgProfile): SelectionProblem[] {
+  const problems: SelectionProblem[] = [];
+  const claimed = new Map<Family, number>();
+  let specified: number | undefined;
+  for (const [index, { value }] of readings.entries()) {
+    const routes = value?.selection.defaultRoute;
+    if (value === undefined || routes === undefined) continue;
+    const families = [...claimedFamilies(routes)];
+    const earlier = families.map((family) => claimed.get(family)).find((each) => each !== undefined);
+    const second = profile.defaultRoutes === "one" && !value.routesByExtension ? specified : undefined;
+    const rival = second ?? earlier;
+    if (rival !== undefined) {
+      problems.push({
+        why: `element ${index}: "default-route" is set, but element ${rival} has it; only one may`,
+        ignorable: true,
+      });
+    }
+    for (const family of families) claimed.set(family, index);
+    if (!value.routesByExtension) specified ??= index;
+  }
+  return problems;
+}
+
+function refused(why: string): Result<never> {
+  return failed(fault("SELECTION_INVALID", `annotation ${networksAnnotation} ${why}`));
+}
