@@ -1,0 +1,84 @@
+// Where a network's leases lie, and how that place is reached without following a symbolic link.
+
+import { lstatSync, mkdirSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { fromException, hasCode, storeUnsafe } from "./store-fault.ts";
+
+/** Where this host stages new files: beside the networks' directories, where native host-local never looks. */
+const STAGING = ".plexus";
+
+const MODE = 0o755;
+const STAGING_MODE = 0o700;
+
+export interface LeaseDirectory {
+  /** The administrator's directory: vouched for, so it may itself be or lie behind a symbolic link. */
+  readonly root: string;
+  /** The network's directory: a file for each address, named after it. */
+  readonly path: string;
+  /** The file that native host-local locks too. */
+  readonly lock: string;
+  /** Where files are written before they are linked in; same file system, one name for each owner. */
+  readonly staging: string;
+}
+
+/** The directory of `network` within `dataDir`, which equals `root` or lies beneath it. `network` is a CNI network name. */
+export function leaseDirectory(root: string, dataDir: string, network: string): LeaseDirectory {
+  const path = join(dataDir, network);
+  return { root, path, lock: join(path, "lock"), staging: join(dataDir, STAGING, network) };
+}
+
+/** Whether the network's directory is there. Anything but a plain directory in its place is a fault. */
+export function isThere(directory: LeaseDirectory): Result<boolean> {
+  return walk(directory.root, directory.path, undefined);
+}
+
+/** Makes the network's directory where it is missing, as native host-local does. */
+export function make(directory: LeaseDirectory): Result<boolean> {
+  return walk(directory.root, directory.path, MODE);
+}
+
+/** Makes the staging directory where it is missing. */
+export function makeStaging(directory: LeaseDirectory): Result<boolean> {
+  return walk(directory.root, directory.staging, STAGING_MODE);
+}
+
+/** Goes from `root` down to `path`, making what is missing if `mode` is given. */
+function walk(root: string, path: string, mode: number | undefined): Result<boolean> {
+  let at = root;
+  for (const name of relative(root, path).split(sep)) {
+    at = join(at, name);
+    try {
+      const there = stat(at);
+      if (there === "directory") continue;
+      if (there === "other") return failed(storeUnsafe(at, "is not a plain directory (symbolic links are not followed here)"));
+      if (mode === undefined) return ok(false);
+      makeOne(root, at, mode);
+    } catch (error) {
+      return failed(fromException(at, error));
+    }
+  }
+  return ok(true);
+}
+
+function stat(path: string): "directory" | "other" | "nothing" {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return "nothing";
+  return found.isDirectory() ? "directory" : "other";
+}
+
+/** Several processes may make the same directory at once: that it is there is all that counts. */
+function makeOne(root: string, path: string, mode: number): void {
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    if (hasCode(error, "EEXIST") && stat(path) === "directory") return;
+    if (!hasCode(error, "ENOENT")) throw error;
+    mkdirSync(root, { recursive: true, mode: MODE });
+    try {
+      mkdirSync(path, { mode });
+    } catch (again) {
+      if (!hasCode(again, "EEXIST") || stat(path) !== "directory") throw again;
+    }
+  }
+}

@@ -1,0 +1,242 @@
+// The disk backend of the capability `leases`: the directory of native host-local, byte for byte, under the same
+// lock, so that both may work on one directory at the same time (containernetworking/plugins, ipam/host-local).
+
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { formatAddress, readAddress, type IpAddress } from "../../src/net/ip.ts";
+import { isThere, make, makeStaging, type LeaseDirectory } from "./directory.ts";
+import { underLock, type LeaseOperation } from "./effect.ts";
+import {
+  contentOf,
+  discardStaged,
+  holdingOf,
+  LeaseReader,
+  removeIfThere,
+  overwrite,
+  StagedLease,
+  type Owner,
+} from "./lease-file.ts";
+import { contains, onceAround, type Span } from "./ring.ts";
+import { fromException } from "./store-fault.ts";
+
+/** A set of leases of one network. */
+export interface Pool {
+  readonly directory: LeaseDirectory;
+  /** Number of the range set: the position to continue from is kept for each. */
+  readonly set: number;
+  /** How long to wait for the lock, in ms. */
+  readonly lockDeadlineMs: number;
+}
+
+/** How many addresses in a row are tried before the directory is listed. */
+const TRIES_BEFORE_LISTING = 8;
+
+/** Reserves exactly this address. False: it is taken, by whomever. */
+export function* reserve(pool: Pool, address: IpAddress, owner: Owner): LeaseOperation<Result<boolean>> {
+  const taken = yield* reserveFirst(pool, owner, (lease) => (lease.link(formatAddress(address)) ? address : undefined));
+  return taken.ok ? ok(taken.value !== undefined) : taken;
+}
+
+/**
+ * Reserves the first free address of `spans`, round robin from the last one reserved in this set, leaving out `skip`.
+ * Undefined: none is free.
+ */
+export function* reserveNext(
+  pool: Pool,
+  spans: readonly Span[],
+  skip: readonly IpAddress[],
+  owner: Owner,
+): LeaseOperation<Result<IpAddress | undefined>> {
+  const skipped = new Set(skip.map(formatAddress));
+  return yield* reserveFirst(pool, owner, (lease) => {
+    let tries = 0;
+    let taken: ReadonlySet<string> | undefined;
+    for (const address of onceAround(spans, lastReserved(pool))) {
+      const name = formatAddress(address);
+      if (skipped.has(name) || taken?.has(name) === true) continue;
+      if (lease.link(name)) return address;
+      tries++;
+      if (tries === TRIES_BEFORE_LISTING) taken = new Set(readdirSync(pool.directory.path));
+    }
+    return undefined;
+  });
+}
+
+/** The addresses that this owner holds, in all sets, in the order of their names. */
+export function* held(pool: Pool, owner: Owner): LeaseOperation<Result<IpAddress[]>> {
+  return yield* withDirectory(pool, [], () => {
+    const holding = holdingOf(owner);
+    const { found, unreadable } = select(pool.directory, (content) => holding(content) !== "other");
+    if (found.length === 0 && unreadable !== undefined) return failed(unreadable);
+    return ok(found.sort((a, b) => (a.path < b.path ? -1 : 1)).map((lease) => lease.address));
+  });
+}
+
+/**
+ * Gives back all that this owner holds, in all sets; answers how many. What can't be read is passed over, and is a
+ * fault only where nothing else was found: then it may have been the lease.
+ */
+export function* release(pool: Pool, owner: Owner): LeaseOperation<Result<number>> {
+  return yield* withDirectory(pool, 0, () => {
+    discardStaged(pool.directory, owner);
+    const holding = holdingOf(owner);
+    const { found, unreadable } = select(pool.directory, (content) => holding(content) === "owner");
+    if (found.length > 0) return remove(found);
+    if (unreadable !== undefined) return failed(unreadable);
+    return remove(select(pool.directory, (content) => holding(content) === "legacy").found);
+  });
+}
+
+/** Gives back every lease that nobody in `valid` holds, damaged ones too; answers how many. */
+export function* retain(pool: Pool, valid: readonly Owner[]): LeaseOperation<Result<number>> {
+  const kept = new Set(valid.flatMap((owner) => [contentOf(owner), owner.containerId.trim()]));
+  return yield* withDirectory(pool, 0, () => {
+    discardAllStaged(pool.directory);
+    const { found, unreadable } = select(pool.directory, (content) => !kept.has(content.trim()));
+    const removed = remove(found);
+    return removed.ok && unreadable !== undefined ? failed(unreadable) : removed;
+  });
+}
+
+/** How many addresses within `spans` are held; stops at `limit`. Needs no lock: names come and go whole. */
+export function count(pool: Pool, spans: readonly Span[], limit: number): Result<number> {
+  const there = isThere(pool.directory);
+  if (!there.ok) return there;
+  if (!there.value) return ok(0);
+  try {
+    let found = 0;
+    for (const name of readdirSync(pool.directory.path)) {
+      if (found >= limit) break;
+      const address = readAddress(name);
+      if (address !== undefined && spans.some((span) => contains(span, address))) found++;
+    }
+    return ok(found);
+  } catch (error) {
+    return failed(fromException(pool.directory.path, error));
+  }
+}
+
+/** Whether an address could be reserved now: does all of it but the taking, under the lock. */
+export function* probe(pool: Pool): LeaseOperation<Result<undefined>> {
+  const owner: Owner = { containerId: "plexus-probe", ifname: "probe" };
+  const tried = yield* reserveFirst(pool, owner, () => undefined);
+  return tried.ok ? ok(undefined) : tried;
+}
+
+/** Stages a lease, lets `take` give it an address, and notes the position; leaves nothing behind on failure. */
+function* reserveFirst(
+  pool: Pool,
+  owner: Owner,
+  take: (lease: StagedLease) => IpAddress | undefined,
+): LeaseOperation<Result<IpAddress | undefined>> {
+  const made = make(pool.directory);
+  if (!made.ok) return made;
+  return yield* underLock(pool.directory.lock, pool.lockDeadlineMs, () => {
+    const staging = makeStaging(pool.directory);
+    if (!staging.ok) return staging;
+    let lease: StagedLease | undefined;
+    let taken: IpAddress | undefined;
+    try {
+      lease = new StagedLease(pool.directory, owner);
+      taken = take(lease);
+      if (taken !== undefined) overwrite(positionFile(pool), formatAddress(taken));
+      lease.discard();
+      return ok(taken);
+    } catch (error) {
+      const because = fromException(pool.directory.path, error);
+      undo(pool.directory, lease, taken);
+      return failed(because);
+    }
+  });
+}
+
+/** Best effort after a failure: what can't be removed has its owner's name on it, so DEL or GC gives it back. */
+function undo(directory: LeaseDirectory, lease: StagedLease | undefined, taken: IpAddress | undefined): void {
+  try {
+    if (taken !== undefined) removeIfThere(join(directory.path, formatAddress(taken)));
+    lease?.discard();
+  } catch {
+    // The fault that led here is the one to report.
+  }
+}
+
+function positionFile(pool: Pool): string {
+  return join(pool.directory.path, `last_reserved_ip.${pool.set}`);
+}
+
+/** Undefined: no position, or none that can be read; then the round begins anew, as native host-local does it. */
+function lastReserved(pool: Pool): IpAddress | undefined {
+  try {
+    const text = new LeaseReader().read(positionFile(pool));
+    return text === undefined ? undefined : readAddress(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface LeaseName {
+  readonly address: IpAddress;
+  readonly path: string;
+}
+
+/** Runs `work` under the lock; a network without a directory has no leases, and gets no directory made. */
+function* withDirectory<T>(pool: Pool, none: T, work: () => Result<T>): LeaseOperation<Result<T>> {
+  const there = isThere(pool.directory);
+  if (!there.ok) return there;
+  if (!there.value) return ok(none);
+  return yield* underLock(pool.directory.lock, pool.lockDeadlineMs, () => {
+    try {
+      return work();
+    } catch (error) {
+      return failed(fromException(pool.directory.path, error));
+    }
+  });
+}
+
+/** The leases (files named after an address) whose content is wanted, and why the first one that can't be read can't be. */
+function select(
+  directory: LeaseDirectory,
+  wanted: (content: string) => boolean,
+): { found: LeaseName[]; unreadable: Fault | undefined } {
+  const reader = new LeaseReader();
+  const found: LeaseName[] = [];
+  let unreadable: Fault | undefined;
+  for (const name of readdirSync(directory.path)) {
+    const address = readAddress(name);
+    if (address === undefined) continue;
+    const path = join(directory.path, name);
+    try {
+      const content = reader.read(path);
+      if (content !== undefined && wanted(content)) found.push({ address, path });
+    } catch (error) {
+      unreadable ??= fromException(path, error);
+    }
+  }
+  return { found, unreadable };
+}
+
+/** Removes all that can be removed, then says what couldn't be. */
+function remove(leases: readonly LeaseName[]): Result<number> {
+  let removed = 0;
+  let kept: Fault | undefined;
+  for (const lease of leases) {
+    try {
+      if (removeIfThere(lease.path)) removed++;
+    } catch (error) {
+      kept ??= fromException(lease.path, error);
+    }
+  }
+  return kept === undefined ? ok(removed) : failed(kept);
+}
+
+function discardAllStaged(directory: LeaseDirectory): void {
+  let names: string[] = [];
+  try {
+    names = readdirSync(directory.staging);
+  } catch {
+    return;
+  }
+  for (const name of names) removeIfThere(join(directory.staging, name));
+}

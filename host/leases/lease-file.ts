@@ -1,0 +1,179 @@
+// One lease on disk: a file named after the address whose content names the owner, as native host-local writes it.
+
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  linkSync,
+  openSync,
+  readSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { hash } from "node:crypto";
+import { join } from "node:path";
+import type { LeaseDirectory } from "./directory.ts";
+import { hasCode } from "./store-fault.ts";
+
+/** Who holds an address. */
+export interface Owner {
+  readonly containerId: string;
+  readonly ifname: string;
+}
+
+/** What a file's content says about its owner. `legacy` was written by a host-local before 0.7: the container alone. */
+export type Holding = "owner" | "legacy" | "other";
+
+const LINE_BREAK = "\r\n";
+
+/** Longer content isn't a lease's: a file that someone else put there. */
+const MAX_CONTENT = 4096;
+
+// Private until it is linked; then as native host-local 1.4 and later create it.
+const FILE_MODE = 0o600;
+const READ_ONLY_PLAIN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const WRITE_PLAIN = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/** The content of an owner's lease. */
+export function contentOf(owner: Owner): string {
+  return owner.containerId.trim() + LINE_BREAK + owner.ifname;
+}
+
+/** Says whose a lease with some content is, seen from `owner`. */
+export function holdingOf(owner: Owner): (content: string) => Holding {
+  const full = contentOf(owner);
+  const legacy = owner.containerId.trim();
+  return (content) => {
+    const text = content.trim();
+    if (text === full) return "owner";
+    return text === legacy ? "legacy" : "other";
+  };
+}
+
+/** Reads leases one after the other into one buffer. */
+export class LeaseReader {
+  readonly #buffer = Buffer.allocUnsafe(MAX_CONTENT + 1);
+
+  /**
+   * The file's content. Undefined: there is no lease here (gone, a symbolic link, a directory, too long). Throws
+   * where the file can't be read.
+   */
+  read(path: string): string | undefined {
+    let descriptor: number;
+    try {
+      descriptor = openSync(path, READ_ONLY_PLAIN);
+    } catch (error) {
+      if (hasCode(error, "ENOENT") || hasCode(error, "ELOOP") || hasCode(error, "ENXIO")) return undefined;
+      throw error;
+    }
+    try {
+      const length = readSync(descriptor, this.#buffer, 0, this.#buffer.length, null);
+      return length > MAX_CONTENT ? undefined : this.#buffer.toString("utf8", 0, length);
+    } catch (error) {
+      if (hasCode(error, "EISDIR")) return undefined;
+      throw error;
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+}
+
+/**
+ * A lease that is written in full before anyone can see it. `link` gives it an address, atomically; a process killed
+ * at any point leaves either no lease or a whole one, and at most a staged file that the owner's next call replaces.
+ */
+export class StagedLease {
+  readonly #directory: LeaseDirectory;
+  readonly #file: string;
+
+  constructor(directory: LeaseDirectory, owner: Owner) {
+    this.#directory = directory;
+    this.#file = stagedName(directory, owner);
+    writeNew(this.#file, contentOf(owner));
+  }
+
+  /** Takes the address of this name. False: it is taken. */
+  link(name: string): boolean {
+    try {
+      linkSync(this.#file, join(this.#directory.path, name));
+      return true;
+    } catch (error) {
+      if (hasCode(error, "EEXIST")) return false;
+      throw error;
+    }
+  }
+
+  /** Removes the staged name; linked leases stay. */
+  discard(): void {
+    removeIfThere(this.#file);
+  }
+}
+
+/**
+ * Writes `content` over the file's own, in place: a file system like ext4 waits for its disk when a file is emptied
+ * or replaced, and a position may be wrong after a kill (it is only where to look first). What isn't a plain file,
+ * such as a symbolic link, is replaced by one.
+ */
+export function overwrite(path: string, content: string): void {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, WRITE_PLAIN, FILE_MODE);
+  } catch (error) {
+    if (!hasCode(error, "ELOOP") && !hasCode(error, "ENXIO")) throw error;
+    unlinkSync(path);
+    descriptor = openSync(path, WRITE_PLAIN, FILE_MODE);
+  }
+  try {
+    const length = writeSync(descriptor, content, 0);
+    if (fstatSync(descriptor).size > length) ftruncateSync(descriptor, length);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Removes what a killed call of this owner may have left staged. */
+export function discardStaged(directory: LeaseDirectory, owner: Owner): void {
+  removeIfThere(stagedName(directory, owner));
+}
+
+/** Removes a file. False: it wasn't there. */
+export function removeIfThere(path: string): boolean {
+  try {
+    unlinkSync(path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return false;
+    throw error;
+  }
+}
+
+/** One name for each owner: whatever a killed call left is found and replaced, and no two owners share a file. */
+function stagedName(directory: LeaseDirectory, owner: Owner): string {
+  return join(directory.staging, hash("sha256", contentOf(owner), "hex").slice(0, 32));
+}
+
+function writeNew(path: string, content: string): void {
+  // A file left by a killed call may be linked as a lease already: it must not be written into, only unlinked.
+  const descriptor = openAfresh(path);
+  try {
+    writeFileSync(descriptor, content);
+  } catch (error) {
+    removeIfThere(path);
+    throw error;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function openAfresh(path: string): number {
+  try {
+    return openSync(path, CREATE_NEW, FILE_MODE);
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+    unlinkSync(path);
+    return openSync(path, CREATE_NEW, FILE_MODE);
+  }
+}

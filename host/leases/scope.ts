@@ -1,0 +1,196 @@
+// Binds the capability `leases` to one call: its network, its attachment, its verb, the administrator's directories.
+// What a delegate asks beyond that is refused here, before anything is touched.
+
+import { isAbsolute, normalize, relative, resolve, sep } from "node:path";
+import { fault, type Fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { formatAddress, readAddress, type IpAddress } from "../../src/net/ip.ts";
+import { leaseDirectory } from "./directory.ts";
+import * as disk from "./disk.ts";
+import type { LeaseOperation } from "./effect.ts";
+import type { Owner } from "./lease-file.ts";
+import type { Span } from "./ring.ts";
+import { misused } from "./store-fault.ts";
+
+/** Where native host-local keeps its leases. */
+export const DEFAULT_DATA_DIR = "/var/lib/cni/networks";
+
+export type Verb = "add" | "del" | "check" | "gc" | "status";
+
+/** What one call may do with leases. */
+export interface LeaseScope {
+  /** The network of the call, a valid CNI network name. */
+  readonly network: string;
+  readonly verb: Verb;
+  /** The attachment of ADD, DEL and CHECK: the only owner that a delegate may name. */
+  readonly attachment?: Owner;
+  /** Where leases lie if the configuration says nothing. Absolute. */
+  readonly defaultDirectory?: string;
+  /** Further directories that a configuration may name, each with all that lies beneath it. Absolute. */
+  readonly allowedDirectories?: readonly string[];
+  /** How long to wait for another process's lock, in ms. */
+  readonly lockDeadlineMs?: number;
+}
+
+/** The WIT's `result<T, fault>`. */
+export type WitResult<T> = { readonly ok: T } | { readonly err: WitFault };
+
+export interface WitFault {
+  readonly code: number;
+  readonly msg: string;
+  readonly details: string | undefined;
+}
+
+export interface WitPool {
+  readonly directory?: string | undefined;
+  readonly set: number;
+}
+
+export interface WitRange {
+  readonly first: string;
+  readonly last: string;
+}
+
+/** The interface `leases` of the WIT, each function as an operation that yields lock effects. */
+export interface LeaseCapability {
+  reserve(pool: WitPool, address: string, owner: Owner): LeaseOperation<WitResult<boolean>>;
+  reserveNext(
+    pool: WitPool,
+    ranges: readonly WitRange[],
+    skip: readonly string[],
+    owner: Owner,
+  ): LeaseOperation<WitResult<string | undefined>>;
+  held(pool: WitPool, owner: Owner): LeaseOperation<WitResult<string[]>>;
+  release(pool: WitPool, owner: Owner): LeaseOperation<WitResult<number>>;
+  retain(pool: WitPool, valid: readonly Owner[]): LeaseOperation<WitResult<number>>;
+  count(pool: WitPool, ranges: readonly WitRange[], limit: number): LeaseOperation<WitResult<number>>;
+  probe(pool: WitPool): LeaseOperation<WitResult<undefined>>;
+}
+
+const DEFAULT_LOCK_DEADLINE_MS = 10_000;
+const NETWORK_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
+
+/** The capability as the delegate of this one call gets it. */
+export function leasesFor(scope: LeaseScope): LeaseCapability {
+  return {
+    *reserve(pool, address, owner) {
+      const at = both(owned(scope, pool, owner), addressOf(address));
+      return at.ok ? answer(yield* disk.reserve(at.value[0], at.value[1], owner)) : refuse(at.fault);
+    },
+    *reserveNext(pool, ranges, skip, owner) {
+      const at = both(owned(scope, pool, owner), both(readSpans(ranges), all(skip, addressOf)));
+      if (!at.ok) return refuse(at.fault);
+      const [store, [spans, skipped]] = at.value;
+      const next = yield* disk.reserveNext(store, spans, skipped, owner);
+      return next.ok ? { ok: next.value === undefined ? undefined : formatAddress(next.value) } : refuse(next.fault);
+    },
+    *held(pool, owner) {
+      const at = owned(scope, pool, owner);
+      if (!at.ok) return refuse(at.fault);
+      const addresses = yield* disk.held(at.value, owner);
+      return addresses.ok ? { ok: addresses.value.map(formatAddress) } : refuse(addresses.fault);
+    },
+    *release(pool, owner) {
+      const at = owned(scope, pool, owner);
+      return at.ok ? answer(yield* disk.release(at.value, owner)) : refuse(at.fault);
+    },
+    *retain(pool, valid) {
+      if (scope.verb !== "gc") return refuse(misused(`retain is for GC only, this call is ${scope.verb.toUpperCase()}`));
+      const at = poolOf(scope, pool);
+      return at.ok ? answer(yield* disk.retain(at.value, valid)) : refuse(at.fault);
+    },
+    // oxlint-disable-next-line require-yield -- an operation like the others, though it needs no lock
+    *count(pool, ranges, limit) {
+      const at = both(poolOf(scope, pool), readSpans(ranges));
+      return at.ok ? answer(disk.count(at.value[0], at.value[1], limit)) : refuse(at.fault);
+    },
+    *probe(pool) {
+      const at = poolOf(scope, pool);
+      return at.ok ? answer(yield* disk.probe(at.value)) : refuse(at.fault);
+    },
+  };
+}
+
+/** The pool, if the owner is the attachment of the call. */
+function owned(scope: LeaseScope, pool: WitPool, owner: Owner): Result<disk.Pool> {
+  const mine = scope.attachment;
+  if (mine === undefined) return failed(misused(`${scope.verb.toUpperCase()} has no attachment that could own a lease`));
+  if (owner.containerId !== mine.containerId || owner.ifname !== mine.ifname) {
+    const named = `${owner.containerId}/${owner.ifname}`;
+    return failed(misused(`owner ${JSON.stringify(named)} is not this call's attachment ${mine.containerId}/${mine.ifname}`));
+  }
+  return poolOf(scope, pool);
+}
+
+function poolOf(scope: LeaseScope, pool: WitPool): Result<disk.Pool> {
+  if (!NETWORK_NAME.test(scope.network)) return failed(misused(`${JSON.stringify(scope.network)} is no network name`));
+  const place = resolveDirectory(scope, pool.directory);
+  if (!place.ok) return place;
+  const directory = leaseDirectory(place.value.root, place.value.dataDir, scope.network);
+  return ok({ directory, set: pool.set, lockDeadlineMs: scope.lockDeadlineMs ?? DEFAULT_LOCK_DEADLINE_MS });
+}
+
+/**
+ * The directory that a configuration names, with the administrator's directory that it lies in: that one is trusted,
+ * what is beneath it is walked without following symbolic links.
+ */
+function resolveDirectory(scope: LeaseScope, wanted: string | undefined): Result<{ root: string; dataDir: string }> {
+  const fallback = resolve(scope.defaultDirectory ?? DEFAULT_DATA_DIR);
+  if (wanted === undefined || wanted === "") return ok({ root: fallback, dataDir: fallback });
+  if (!isAbsolute(wanted) || wanted.includes("\0")) return failed(notAllowed(wanted, "is not an absolute path", fallback, scope));
+  const dataDir = resolve(normalize(wanted));
+  const roots = [fallback, ...(scope.allowedDirectories ?? []).map((root) => resolve(root))];
+  const root = roots.filter((candidate) => isWithin(candidate, dataDir)).sort((a, b) => b.length - a.length)[0];
+  return root === undefined
+    ? failed(notAllowed(wanted, "is not within an allowed directory", fallback, scope))
+    : ok({ root, dataDir });
+}
+
+function notAllowed(wanted: string, why: string, fallback: string, scope: LeaseScope): Fault {
+  const allowed = [fallback, ...(scope.allowedDirectories ?? [])].join(", ");
+  return fault("DIRECTORY_NOT_ALLOWED", `leases: ipam.dataDir ${JSON.stringify(wanted)} ${why}; allowed: ${allowed}`);
+}
+
+function isWithin(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+function addressOf(text: string): Result<IpAddress> {
+  const address = readAddress(text);
+  return address === undefined ? failed(misused(`${JSON.stringify(text)} is no IP address`)) : ok(address);
+}
+
+function readSpans(ranges: readonly WitRange[]): Result<Span[]> {
+  return all(ranges, (range) => {
+    const ends = both(addressOf(range.first), addressOf(range.last));
+    if (!ends.ok) return ends;
+    const [first, last] = ends.value;
+    if (first.family !== last.family || first.value > last.value)
+      return failed(misused(`${range.first}-${range.last} is no range of addresses`));
+    return ok({ family: first.family, first: first.value, last: last.value });
+  });
+}
+
+function all<A, B>(items: readonly A[], read: (item: A) => Result<B>): Result<B[]> {
+  const values: B[] = [];
+  for (const item of items) {
+    const value = read(item);
+    if (!value.ok) return value;
+    values.push(value.value);
+  }
+  return ok(values);
+}
+
+function both<A, B>(a: Result<A>, b: Result<B>): Result<[A, B]> {
+  if (!a.ok) return a;
+  return b.ok ? ok([a.value, b.value]) : b;
+}
+
+function answer<T>(result: Result<T>): WitResult<T> {
+  return result.ok ? { ok: result.value } : refuse(result.fault);
+}
+
+function refuse(why: Fault): { readonly err: WitFault } {
+  return { err: { code: why.code, msg: why.msg, details: why.details } };
+}
