@@ -3,7 +3,17 @@
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -35,7 +45,13 @@ const packageFile = fileURLToPath(new URL("../../package.json", import.meta.url)
 /** Warnings are errors; language and libc level. Tests compile the same sources with them. */
 export const LANGUAGE_FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"] as const;
 
-const HARDENING_FLAGS = ["-O2", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2", "-fstack-protector-strong", "-fno-strict-aliasing"] as const;
+const HARDENING_FLAGS = [
+  "-O2",
+  "-U_FORTIFY_SOURCE",
+  "-D_FORTIFY_SOURCE=2",
+  "-fstack-protector-strong",
+  "-fno-strict-aliasing",
+] as const;
 const SIZE_FLAGS = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-s"] as const;
 const LINK_FLAGS = ["-Wl,-z,relro,-z,now,-z,noexecstack"] as const;
 
@@ -76,7 +92,9 @@ function readStamp(path: string): z.infer<typeof Stamp> | undefined {
  */
 export async function buildHands({ outDir, cc = process.env["CC"] ?? "cc" }: BuildHandsInit): Promise<BuiltHands> {
   const flags = [...LANGUAGE_FLAGS, ...HARDENING_FLAGS, ...SIZE_FLAGS, ...LINK_FLAGS, `-DPLEXUS_VERSION="${packageVersion()}"`];
-  const hash = createHash("sha256").update(JSON.stringify([flags, LINKAGES, execFileSync(cc, ["--version"], { encoding: "utf8" })]));
+  const hash = createHash("sha256").update(
+    JSON.stringify([flags, LINKAGES, execFileSync(cc, ["--version"], { encoding: "utf8" })]),
+  );
   for (const name of namesEnding(".c", ".h")) hash.update(`\0${name}\0`).update(readFileSync(join(directory, name)));
   const inputs = hash.digest("hex");
 
@@ -104,7 +122,10 @@ function compile(cc: string, flags: readonly string[], output: string): Linkage 
   let words = "";
   for (const linkage of ["static-pie", "static", "dynamic"] as const) {
     try {
-      execFileSync(cc, [...flags, ...LINKAGES[linkage], "-o", output, ...handsSources()], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+      execFileSync(cc, [...flags, ...LINKAGES[linkage], "-o", output, ...handsSources()], {
+        encoding: "utf8",
+        stdio: ["ignore", "pipe", "pipe"],
+      });
       return linkage;
     } catch (error) {
       words = error instanceof Error ? error.message : String(error);

@@ -223,6 +223,18 @@ const entries = {
     meaning: "The sandbox process could not be started, or ended by itself.",
     remedy: "Try again; if it lasts, check the node's memory, its process limit and the installed runtime.",
   },
+  HANDS_GONE: {
+    cni: 11,
+    actor: "runtime",
+    meaning: "The hands ended before the call was answered: the runtime gave up, or they were killed.",
+    remedy: "Repeat the call; what was begun is undone by the next DEL.",
+  },
+  HANDS_PROTOCOL: {
+    cni: 999,
+    actor: "plexus",
+    meaning: "Hands and brain do not speak the same protocol.",
+    remedy: "Install executable and brain of the same release; if they are, report it with the message.",
+  },
   INTERNAL: {
     cni: 999,
     actor: "plexus",

@@ -1,0 +1,53 @@
+// What a brain can have done by the hands, whichever way it is connected to them.
+
+import type { Fault } from "../../src/fault/fault.ts";
+import type { Content, Exec, Executed, Find, Found, Lock, Read, Reply, Request } from "./messages.ts";
+
+export type ExecEffect = Omit<Exec, "kind">;
+export type FindEffect = Omit<Find, "kind">;
+export type ReadEffect = Omit<Read, "kind">;
+export type LockEffect = Omit<Lock, "kind">;
+
+/** A lock that the hands hold for us until `unlock`, or until they end. */
+export interface HeldLock {
+  readonly path: string;
+  readonly channel: number;
+}
+
+/** `errno` 0: `lock` is held. 110 (ETIMEDOUT): somebody else held it until the deadline. */
+export type LockAnswer = { readonly errno: 0; readonly lock: HeldLock } | { readonly errno: number; readonly lock?: undefined };
+
+/** The effects. All throw HandsGone when the stream to the hands ends or breaks. */
+export interface Hands {
+  /** Runs a native plugin to its end; nested calls of it are served meanwhile. */
+  exec(effect: ExecEffect): Promise<Executed>;
+  /** Looks a type up on the call's CNI_PATH. */
+  find(effect: FindEffect): Promise<Found>;
+  /** Reads a component that `find` gave. */
+  read(effect: ReadEffect): Promise<Content>;
+  lock(effect: LockEffect): Promise<LockAnswer>;
+  unlock(lock: HeldLock): Promise<void>;
+}
+
+/** The same where the caller can't wait: imports of a guest are answered on the spot. Nested calls wait meanwhile. */
+export interface SyncHands {
+  findSync(effect: FindEffect): Found;
+  readSync(effect: ReadEffect): Content;
+  lockSync(effect: LockEffect): LockAnswer;
+  unlockSync(lock: HeldLock): void;
+}
+
+/** Answers a call that a running plugin made through its nest. `request.under` is the plugin's EXEC. Must not reject. */
+export type NestedCallHandler = (request: Request) => Promise<Omit<Reply, "kind">>;
+
+/** The hands are gone: nothing can be done on this call any more, and nobody waits for its answer. */
+export class HandsGone extends Error {
+  override readonly name = "HandsGone";
+  /** HANDS_GONE, or HANDS_PROTOCOL where they said something that the protocol does not have. */
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.msg);
+    this.fault = fault;
+  }
+}

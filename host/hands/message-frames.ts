@@ -1,0 +1,226 @@
+// Messages to frames and back: type numbers and the order of fields (PROTOCOL.md).
+
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { environmentMistake, FieldReader, FieldWriter } from "./fields.ts";
+import { protocolFault, type Frame } from "./frames.ts";
+import type { BrainMessage, HandsMessage, Outcome } from "./messages.ts";
+
+/** Type numbers. */
+const TYPE = {
+  request: 1,
+  executed: 2,
+  found: 3,
+  content: 4,
+  locked: 5,
+  reply: 16,
+  exec: 17,
+  find: 18,
+  read: 19,
+  lock: 20,
+  unlock: 21,
+} as const;
+
+const OUTCOMES = ["exited", "signalled", "deadline-passed", "not-found", "not-startable", "text-busy"] as const;
+const FOUND = ["nothing", "native", "component"] as const;
+const STDOUT_TRUNCATED = 1;
+const STDERR_TRUNCATED = 2;
+
+function outcomeDetail(outcome: Outcome): number {
+  switch (outcome.kind) {
+    case "exited":
+      return outcome.status;
+    case "signalled":
+      return outcome.signal;
+    case "not-startable":
+      return outcome.errno;
+    default:
+      return 0;
+  }
+}
+
+function outcomeOf(number: number, detail: number): Outcome | undefined {
+  const kind = OUTCOMES[number];
+  switch (kind) {
+    case "exited":
+      return { kind, status: detail };
+    case "signalled":
+      return { kind, signal: detail };
+    case "not-startable":
+      return { kind, errno: detail };
+    case undefined:
+      return undefined;
+    default:
+      return { kind };
+  }
+}
+
+/**
+ * A message's frame. Fault HANDS_PROTOCOL: an environment, a type or a path that can't be handed to a process because
+ * of a NUL or a `=`.
+ */
+export function encodeMessage(channel: number, message: HandsMessage | BrainMessage): Result<Frame> {
+  const fields = new FieldWriter();
+  switch (message.kind) {
+    case "request":
+      fields
+        .bytes(message.name)
+        .environment(message.environment)
+        .bytes(message.stdin)
+        .u32(message.under)
+        .bytes(message.executable);
+      break;
+    case "executed":
+      fields
+        .u32(OUTCOMES.indexOf(message.outcome.kind))
+        .u32(outcomeDetail(message.outcome))
+        .u32(message.microseconds)
+        .u32((message.stdoutTruncated ? STDOUT_TRUNCATED : 0) | (message.stderrTruncated ? STDERR_TRUNCATED : 0))
+        .bytes(message.stdout)
+        .bytes(message.stderr)
+        .bytes(message.path);
+      break;
+    case "found":
+      fields.u32(FOUND.indexOf(message.what)).bytes(message.path).bytes(message.identity);
+      break;
+    case "content":
+      fields.u32(message.errno).bytes(message.content);
+      break;
+    case "locked":
+      fields.u32(message.errno);
+      break;
+    case "reply":
+      fields.u32(message.status).bytes(message.stdout).bytes(message.stderr);
+      break;
+    case "exec":
+      fields
+        .bytes(message.type)
+        .environment(message.environment)
+        .bytes(message.stdin)
+        .u32(message.deadlineMs)
+        .u32(message.stdoutCap)
+        .u32(message.stderrCap)
+        .bytes(message.nest ?? "");
+      break;
+    case "find":
+      fields.bytes(message.type).u32(message.componentFirst ? 1 : 0);
+      break;
+    case "read":
+      fields.bytes(message.path).u32(message.cap);
+      break;
+    case "lock":
+      fields
+        .bytes(message.path)
+        .u32(message.deadlineMs)
+        .u32(message.shared ? 1 : 0);
+      break;
+    case "unlock":
+      break;
+    default:
+      message satisfies never;
+  }
+  const mistake = messageMistake(message);
+  return mistake === undefined
+    ? ok({ type: TYPE[message.kind], channel, payload: fields.payload() })
+    : failed(protocolFault(`${message.kind}: ${mistake}`));
+}
+
+/** What of a message the hands would refuse as malformed, ending the whole call for it. */
+function messageMistake(message: HandsMessage | BrainMessage): string | undefined {
+  const texts = "type" in message ? [message.type] : "path" in message ? [message.path] : [];
+  if (message.kind === "exec" && message.nest !== undefined) texts.push(message.nest);
+  if (texts.some((text) => text.includes("\0")))
+    return `${JSON.stringify(texts.find((text) => text.includes("\0")))} holds a NUL`;
+  return "environment" in message ? environmentMistake(message.environment) : undefined;
+}
+
+/** What a frame from the hands says. Fault HANDS_PROTOCOL: a type that hands don't send, or malformed fields. */
+export function decodeHandsMessage(frame: Frame): Result<HandsMessage> {
+  const fields = new FieldReader(frame.payload);
+  const message = readHandsMessage(frame.type, fields);
+  return checked(frame, fields, message);
+}
+
+/** What a frame from a brain says: for the hands' side of tests. Fault HANDS_PROTOCOL. */
+export function decodeBrainMessage(frame: Frame): Result<BrainMessage> {
+  const fields = new FieldReader(frame.payload);
+  const message = readBrainMessage(frame.type, fields);
+  return checked(frame, fields, message);
+}
+
+function checked<T>(frame: Frame, fields: FieldReader, message: T | undefined): Result<T> {
+  if (message === undefined)
+    return failed(protocolFault(`a frame of type ${frame.type}, which is unknown or has an unknown value`));
+  if (!fields.whole)
+    return failed(protocolFault(`a frame of type ${frame.type} whose fields do not fill its ${frame.payload.length} bytes`));
+  return ok(message);
+}
+
+function readHandsMessage(type: number, fields: FieldReader): HandsMessage | undefined {
+  switch (type) {
+    case TYPE.request:
+      return {
+        kind: "request",
+        name: fields.text(),
+        environment: fields.environment(),
+        stdin: fields.bytes(),
+        under: fields.u32(),
+        executable: fields.text(),
+      };
+    case TYPE.executed: {
+      const outcome = outcomeOf(fields.u32(), fields.u32());
+      const microseconds = fields.u32();
+      const flags = fields.u32();
+      if (outcome === undefined) return undefined;
+      return {
+        kind: "executed",
+        outcome,
+        microseconds,
+        stdoutTruncated: (flags & STDOUT_TRUNCATED) !== 0,
+        stderrTruncated: (flags & STDERR_TRUNCATED) !== 0,
+        stdout: fields.bytes(),
+        stderr: fields.bytes(),
+        path: fields.text(),
+      };
+    }
+    case TYPE.found: {
+      const what = FOUND[fields.u32()];
+      return what === undefined ? undefined : { kind: "found", what, path: fields.text(), identity: fields.text() };
+    }
+    case TYPE.content:
+      return { kind: "content", errno: fields.u32(), content: fields.bytes() };
+    case TYPE.locked:
+      return { kind: "locked", errno: fields.u32() };
+    default:
+      return undefined;
+  }
+}
+
+function readBrainMessage(type: number, fields: FieldReader): BrainMessage | undefined {
+  switch (type) {
+    case TYPE.reply:
+      return { kind: "reply", status: fields.u32(), stdout: fields.bytes(), stderr: fields.bytes() };
+    case TYPE.exec: {
+      const exec = {
+        kind: "exec",
+        type: fields.text(),
+        environment: fields.environment(),
+        stdin: fields.bytes(),
+        deadlineMs: fields.u32(),
+        stdoutCap: fields.u32(),
+        stderrCap: fields.u32(),
+      } as const;
+      const nest = fields.text();
+      return nest === "" ? exec : { ...exec, nest };
+    }
+    case TYPE.find:
+      return { kind: "find", type: fields.text(), componentFirst: fields.u32() === 1 };
+    case TYPE.read:
+      return { kind: "read", path: fields.text(), cap: fields.u32() };
+    case TYPE.lock:
+      return { kind: "lock", path: fields.text(), deadlineMs: fields.u32(), shared: fields.u32() === 1 };
+    case TYPE.unlock:
+      return { kind: "unlock" };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,115 @@
+// The messages between hands and brain, as PROTOCOL.md has them.
+
+import type { Environment, FieldBytes } from "./fields.ts";
+
+/** A runtime's call (channel 0), or a call that a running plugin made (a nested channel). */
+export interface Request {
+  readonly kind: "request";
+  /** The name under which the hands were called: `plexus`, or the delegate's where a nested call means one. */
+  readonly name: string;
+  readonly environment: Environment;
+  readonly stdin: Uint8Array;
+  /** Channel of the EXEC under which it was nested; 0 for the call itself. */
+  readonly under: number;
+  /** Absolute path of the hands' executable. */
+  readonly executable: string;
+}
+
+/** How a plugin ended, or why it didn't start. */
+export type Outcome =
+  | { readonly kind: "exited"; readonly status: number }
+  | { readonly kind: "signalled"; readonly signal: number }
+  | { readonly kind: "deadline-passed" }
+  | { readonly kind: "not-found" }
+  | { readonly kind: "not-startable"; readonly errno: number }
+  | { readonly kind: "text-busy" };
+
+export interface Executed {
+  readonly kind: "executed";
+  readonly outcome: Outcome;
+  /** From EXEC's arrival at the hands to the plugin's end. */
+  readonly microseconds: number;
+  readonly stdoutTruncated: boolean;
+  readonly stderrTruncated: boolean;
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+  /** The file executed; empty where none was found. */
+  readonly path: string;
+}
+
+export interface Found {
+  readonly kind: "found";
+  readonly what: "nothing" | "native" | "component";
+  /** Empty for nothing. */
+  readonly path: string;
+  /** `dev:ino:size:mtime-ns`, decimal: changes with the file. Empty for nothing. */
+  readonly identity: string;
+}
+
+export interface Content {
+  readonly kind: "content";
+  /** 0: good. */
+  readonly errno: number;
+  readonly content: Uint8Array;
+}
+
+export interface Locked {
+  readonly kind: "locked";
+  /** 0: the lock is held. 110: the deadline passed. */
+  readonly errno: number;
+}
+
+export type HandsMessage = Request | Executed | Found | Content | Locked;
+
+/** The answer to a Request. */
+export interface Reply {
+  readonly kind: "reply";
+  readonly status: number;
+  readonly stdout: FieldBytes;
+  readonly stderr: FieldBytes;
+}
+
+export interface Exec {
+  readonly kind: "exec";
+  /** The plugin's type, looked up on the call's CNI_PATH; native binaries only. */
+  readonly type: string;
+  /** Complete: nothing is inherited. */
+  readonly environment: Environment;
+  readonly stdin: FieldBytes;
+  readonly deadlineMs: number;
+  /** Bytes of stdout that are kept. */
+  readonly stdoutCap: number;
+  readonly stderrCap: number;
+  /** Directory for nested calls; absent: none can be made. */
+  readonly nest?: string;
+}
+
+export interface Find {
+  readonly kind: "find";
+  readonly type: string;
+  /** Whether a component wins over a native binary in the same directory. */
+  readonly componentFirst: boolean;
+}
+
+export interface Read {
+  readonly kind: "read";
+  /** As a Found of a component named it. */
+  readonly path: string;
+  /** A longer file is not read (EFBIG). */
+  readonly cap: number;
+}
+
+export interface Lock {
+  readonly kind: "lock";
+  /** Absolute; its last component is `lock`. */
+  readonly path: string;
+  readonly deadlineMs: number;
+  readonly shared: boolean;
+}
+
+/** Ends the lock taken on the same channel; has no answer. */
+export interface Unlock {
+  readonly kind: "unlock";
+}
+
+export type BrainMessage = Reply | Exec | Find | Read | Lock | Unlock;

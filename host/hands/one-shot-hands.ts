@@ -1,0 +1,138 @@
+// The hands as a one-shot brain has them: effects on a blocking stream, and nested calls served while a plugin runs.
+
+import { NESTED_CHANNEL_BIT, protocolFault } from "./frames.ts";
+import {
+  HandsGone,
+  type ExecEffect,
+  type FindEffect,
+  type Hands,
+  type HeldLock,
+  type LockAnswer,
+  type LockEffect,
+  type NestedCallHandler,
+  type ReadEffect,
+  type SyncHands,
+} from "./hands.ts";
+import type { Content, Executed, Found, HandsMessage, Reply, Request } from "./messages.ts";
+import type { OneShotStream } from "./one-shot-stream.ts";
+
+interface NestedCall {
+  readonly channel: number;
+  readonly request: Request;
+}
+
+type Answer = Exclude<HandsMessage, Request>;
+
+/**
+ * Effects are written at once and their answers awaited by reading the stream. While one waits, answers to others and
+ * nested calls may arrive: answers are kept for who waits for them, nested calls for the `exec` that is under way.
+ */
+export class OneShotHands implements Hands, SyncHands {
+  readonly #stream: OneShotStream;
+  readonly #serve: NestedCallHandler;
+  readonly #answers = new Map<number, Answer>();
+  #nested: NestedCall[] = [];
+  #lastChannel = 0;
+
+  constructor(stream: OneShotStream, serve: NestedCallHandler) {
+    this.#stream = stream;
+    this.#serve = serve;
+  }
+
+  /** Answers the call that this brain was started for; the hands print it and end. */
+  reply(reply: Omit<Reply, "kind">): void {
+    this.#stream.send(0, { kind: "reply", ...reply });
+  }
+
+  /** Nested calls made by the plugin are given to the handler one after the other, those of other plugins too. */
+  async exec(effect: ExecEffect): Promise<Executed> {
+    const channel = this.#newChannel();
+    this.#stream.send(channel, { kind: "exec", ...effect });
+    for (;;) {
+      const executed = this.#answerOn(channel, "executed");
+      if (executed !== undefined) {
+        this.#nested = this.#nested.filter((call) => call.request.under !== channel); // their callers are gone
+        return executed;
+      }
+      const call = this.#nested.shift();
+      if (call === undefined) this.#receive();
+      else this.#stream.send(call.channel, { kind: "reply", ...(await this.#serve(call.request)) });
+    }
+  }
+
+  findSync(effect: FindEffect): Found {
+    const channel = this.#newChannel();
+    this.#stream.send(channel, { kind: "find", ...effect });
+    return this.#awaitAnswer(channel, "found");
+  }
+
+  readSync(effect: ReadEffect): Content {
+    const channel = this.#newChannel();
+    this.#stream.send(channel, { kind: "read", ...effect });
+    return this.#awaitAnswer(channel, "content");
+  }
+
+  lockSync(effect: LockEffect): LockAnswer {
+    const channel = this.#newChannel();
+    this.#stream.send(channel, { kind: "lock", ...effect });
+    const { errno } = this.#awaitAnswer(channel, "locked");
+    return errno === 0 ? { errno, lock: { path: effect.path, channel } } : { errno };
+  }
+
+  unlockSync(lock: HeldLock): void {
+    this.#stream.send(lock.channel, { kind: "unlock" });
+  }
+
+  async find(effect: FindEffect): Promise<Found> {
+    return this.findSync(effect);
+  }
+
+  async read(effect: ReadEffect): Promise<Content> {
+    return this.readSync(effect);
+  }
+
+  async lock(effect: LockEffect): Promise<LockAnswer> {
+    return this.lockSync(effect);
+  }
+
+  async unlock(lock: HeldLock): Promise<void> {
+    this.unlockSync(lock);
+  }
+
+  #newChannel(): number {
+    this.#lastChannel += 1;
+    return this.#lastChannel;
+  }
+
+  #awaitAnswer<K extends Answer["kind"]>(channel: number, kind: K): Extract<Answer, { kind: K }> {
+    for (;;) {
+      const answer = this.#answerOn(channel, kind);
+      if (answer !== undefined) return answer;
+      this.#receive();
+    }
+  }
+
+  #answerOn<K extends Answer["kind"]>(channel: number, kind: K): Extract<Answer, { kind: K }> | undefined {
+    const answer = this.#answers.get(channel);
+    if (answer === undefined) return undefined;
+    this.#answers.delete(channel);
+    if (isKind(answer, kind)) return answer;
+    throw new HandsGone(protocolFault(`channel ${channel} was answered with ${answer.kind}, not ${kind}`));
+  }
+
+  #receive(): void {
+    const { channel, message } = this.#stream.receive();
+    const nested = channel >= NESTED_CHANNEL_BIT;
+    if (nested !== (message.kind === "request") || channel === 0) {
+      throw new HandsGone(protocolFault(`${message.kind} on channel ${channel}`));
+    }
+    if (message.kind === "request") this.#nested.push({ channel, request: message });
+    else if (channel > this.#lastChannel || this.#answers.has(channel))
+      throw new HandsGone(protocolFault(`an answer on channel ${channel} to nothing`));
+    else this.#answers.set(channel, message);
+  }
+}
+
+function isKind<K extends Answer["kind"]>(answer: Answer, kind: K): answer is Extract<Answer, { kind: K }> {
+  return answer.kind === kind;
+}
