@@ -121,6 +121,12 @@ const entries = {
     meaning: "A pod selects a NetworkAttachmentDefinition that doesn't exist, or one that names no configuration.",
     remedy: "Create the NetworkAttachmentDefinition named, or correct the pod's annotation.",
   },
+  NETWORK_UNKNOWN: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "No configuration in the directory of network configurations has the name asked for.",
+    remedy: "Add a configuration with this name to the directory named, or correct the name; broken files are listed above.",
+  },
   NETWORK_INVALID: {
     cni: 7,
     actor: "administrator",

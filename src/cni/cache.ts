@@ -1,0 +1,188 @@
+// libcni's cache of attachments, `cniCacheV1` (L-31..L-38), as text: Go's libcni reads what this writes, and the other way
+// round. A runtime that changes from one to the other finds its attachments.
+
+import { type Fault, fault } from "../fault/fault.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
+import { elementTexts, isJsonObject, memberText, memberTexts, memberValue, parseDocument } from "../json/document.ts";
+import { quote } from "../json/quote.ts";
+import type { CniArg } from "./args.ts";
+import type { AttachmentId } from "./attachment.ts";
+import { checkContainerId, checkInterfaceName, checkNetworkName, utf8Length } from "./names.ts";
+
+const KIND = "cniCacheV1";
+
+/** Longest name of a file on the file systems in use. */
+const MAX_NAME_BYTES = 255;
+
+export interface CacheKey extends AttachmentId {
+  readonly network: string;
+}
+
+export interface CachedAttachment extends CacheKey {
+  /** Text of the network list. */
+  readonly config: string;
+  /** Empty where it is not known. */
+  readonly netns: string;
+  /** Undefined where the entry has none: the runtime's own count then (L-35). */
+  readonly args: readonly CniArg[] | undefined;
+  readonly capabilityArgs: ReadonlyMap<string, string>;
+  /** JSON text of the final result. */
+  readonly result: string | undefined;
+}
+
+function unreadable(what: string, why: string): { readonly ok: false; readonly fault: Fault } {
+  return failed(fault("STORE_FAILED", `${what}: ${why}`));
+}
+
+/**
+ * The entry's file name within `<cache directory>/results`. All three parts are checked, so it cannot lead elsewhere.
+ * Faults: those of L-01 to L-03, STORE_FAILED (5) where it is longer than a file name may be.
+ */
+export function cacheFileName({ network, containerId, ifname }: CacheKey): Result<string> {
+  const checks = [checkNetworkName(network), checkContainerId(containerId), checkInterfaceName(ifname)];
+  const wrong = checks.find((check) => !check.ok);
+  if (wrong !== undefined) return wrong;
+  const name = `${network}-${containerId}-${ifname}`;
+  if (utf8Length(name) <= MAX_NAME_BYTES) return ok(name);
+  return unreadable("attachment cache", `the name of the entry has more than ${MAX_NAME_BYTES} bytes: ${quote(name, 80)}`);
+}
+
+/** The entry as libcni writes it: compact, in the order of its struct, empty members left out. */
+export function encodeCache(entry: CachedAttachment): string {
+  const { containerId, ifname, network, netns, args, capabilityArgs, result } = entry;
+  const config = new TextEncoder().encode(entry.config).toBase64();
+  const members = [
+    `"kind":"${KIND}"`,
+    `"containerId":${JSON.stringify(containerId)}`,
+    `"config":"${config}"`,
+    `"ifName":${JSON.stringify(ifname)}`,
+    `"networkName":${JSON.stringify(network)}`,
+  ];
+  if (netns !== "") members.push(`"netns":${JSON.stringify(netns)}`);
+  if (args !== undefined && args.length > 0) members.push(`"cniArgs":${JSON.stringify(args)}`);
+  if (capabilityArgs.size > 0) {
+    const capabilities = [...capabilityArgs].map(([name, text]) => `${JSON.stringify(name)}:${text}`);
+    members.push(`"capabilityArgs":{${capabilities.join(",")}}`);
+  }
+  if (result !== undefined) members.push(`"result":${result}`);
+  return `{${members.join(",")}}`;
+}
+
+function decodeConfig(base64: string): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Uint8Array.fromBase64(base64));
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeArgs(text: string | undefined): readonly CniArg[] | undefined | "wrong" {
+  if (text === undefined || text === "null") return undefined;
+  if (!text.startsWith("[")) return "wrong";
+  const args: CniArg[] = [];
+  for (const element of elementTexts(text)) {
+    const pair: unknown = JSON.parse(element);
+    if (!Array.isArray(pair) || pair.length !== 2) return "wrong";
+    const [key, value]: unknown[] = pair;
+    if (typeof key !== "string" || typeof value !== "string") return "wrong";
+    args.push([key, value]);
+  }
+  return args;
+}
+
+/**
+ * Reads an entry. It must be of libcni's kind and name its attachment. Fault: STORE_FAILED (5). What is of another kind may be
+ * a result of the time before this format: `cachedResultText` reads those too.
+ */
+export function decodeCache(text: string, what = "cached attachment"): Result<CachedAttachment> {
+  const parsed = parseDocument(text, { what, kind: "STORE_FAILED" });
+  if (!parsed.ok) return parsed;
+  const document = parsed.value;
+  const kind = memberValue(document, "kind");
+  if (kind !== KIND) return unreadable(what, `has wrong kind: ${typeof kind === "string" ? quote(kind, 40) : "none"}`);
+  const strings: Record<"containerId" | "ifName" | "networkName" | "netns" | "config", string> = {
+    containerId: "",
+    ifName: "",
+    networkName: "",
+    netns: "",
+    config: "",
+  };
+  for (const key of ["containerId", "ifName", "networkName", "netns", "config"] as const) {
+    const value = memberValue(document, key) ?? "";
+    if (typeof value !== "string") return unreadable(what, `${key} must be a string`);
+    strings[key] = value;
+  }
+  const config = decodeConfig(strings.config);
+  if (config === undefined) return unreadable(what, "config is not the base64 of UTF-8 text");
+  const args = decodeArgs(memberText(document, "cniArgs"));
+  if (args === "wrong") return unreadable(what, "cniArgs must be a list of pairs of strings");
+  const capabilities = memberValue(document, "capabilityArgs") ?? {};
+  const result = memberValue(document, "result") ?? {};
+  if (!isJsonObject(capabilities) || !isJsonObject(result)) return unreadable(what, "capabilityArgs and result must be objects");
+  const { containerId, ifName: ifname, networkName: network, netns } = strings;
+  if (containerId === "" || ifname === "" || network === "") {
+    return unreadable(what, "containerId, ifName and networkName must not be empty");
+  }
+  const capabilityText = memberText(document, "capabilityArgs");
+  const resultText = memberText(document, "result");
+  return ok({
+    containerId,
+    ifname,
+    network,
+    netns,
+    config,
+    args,
+    capabilityArgs: capabilityText === undefined || capabilityText === "null" ? new Map() : memberTexts(capabilityText),
+    result: resultText === "null" ? undefined : resultText,
+  });
+}
+
+/**
+ * Reads the entry of one attachment. File names are ambiguous ("a-b" + "c" and "a" + "b-c" are one), so the entry itself must
+ * name the same attachment (L-37). Fault: STORE_FAILED (5).
+ */
+export function decodeCacheOf(key: CacheKey, text: string): Result<CachedAttachment> {
+  const what = `cached attachment of network ${quote(key.network, 80)}`;
+  const decoded = decodeCache(text, what);
+  if (!decoded.ok) return decoded;
+  const { containerId, ifname, network } = decoded.value;
+  if (containerId === key.containerId && ifname === key.ifname && network === key.network) return decoded;
+  return unreadable(
+    what,
+    `belongs to another attachment: network ${quote(network)}, container ${quote(containerId)}, ${quote(ifname)}`,
+  );
+}
+
+/**
+ * The text of an attachment's final result, from its file's text: an entry's, or, where the file is no entry, the file itself:
+ * before `cniCacheV1` it held the bare result (L-34). Undefined where the entry belongs to another attachment or has no result.
+ */
+export function cachedResultText(key: CacheKey, text: string): string | undefined {
+  const decoded = decodeCacheOf(key, text);
+  if (decoded.ok) return decoded.value.result;
+  return decodeCache(text).ok ? undefined : text;
+}
+
+/** Whether a file may be an entry of the container, by its name alone (L-38). */
+export function mayBeEntryOf(containerId: string, fileName: string): boolean {
+  const part = `-${containerId}-`;
+  const at = fileName.indexOf(part, 1);
+  return at !== -1 && at + part.length < fileName.length;
+}
+
+/**
+ * The attachments among the files of the cache directory, in the order of their names; those of one container, where
+ * `containerId` is given. What is not an entry is passed over (L-38).
+ */
+export function cachedAttachments(
+  files: readonly { readonly name: string; readonly text: string }[],
+  containerId?: string,
+): readonly CachedAttachment[] {
+  const candidates = containerId === undefined ? files : files.filter(({ name }) => mayBeEntryOf(containerId, name));
+  const found: CachedAttachment[] = [];
+  for (const { text } of candidates.toSorted((left, right) => (left.name < right.name ? -1 : Number(left.name > right.name)))) {
+    const decoded = decodeCache(text);
+    if (decoded.ok && (containerId === undefined || decoded.value.containerId === containerId)) found.push(decoded.value);
+  }
+  return found;
+}

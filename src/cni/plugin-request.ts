@@ -1,0 +1,57 @@
+// The plugin's side of a request: what must hold of the configuration on stdin before a verb is served (L-06).
+
+import { fault } from "../fault/fault.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
+import { describeJson, type JsonObjectDocument, memberValue, parseDocument } from "../json/document.ts";
+import { quote } from "../json/quote.ts";
+import type { Verb } from "./environment.ts";
+import { checkNetworkName } from "./names.ts";
+import { type CniVersion, DEFAULT_VERSION, SUPPORTED_VERSIONS, versionAtLeast } from "./versions.ts";
+
+export interface PluginRequest {
+  readonly document: JsonObjectDocument;
+  readonly name: string;
+  /** One of the versions that the plugin supports. */
+  readonly cniVersion: string;
+}
+
+/** The version from which on a configuration has the verb. */
+const VERB_SINCE: Readonly<Partial<Record<Verb, CniVersion>>> = { CHECK: "0.4.0", GC: "1.1.0", STATUS: "1.1.0" };
+
+/**
+ * Reads stdin for every verb but VERSION, whose stdin nobody reads. Faults: CONFIG_NOT_JSON (6); CONFIG_INVALID (7) for the
+ * name; VERSION_UNSUPPORTED (1) where the configuration's version lacks the verb or isn't exactly one of `supported`.
+ */
+export function readPluginRequest(
+  verb: Exclude<Verb, "VERSION">,
+  stdin: string,
+  supported: readonly string[] = SUPPORTED_VERSIONS,
+): Result<PluginRequest> {
+  const parsed = parseDocument(stdin, { what: "network configuration on stdin" });
+  if (!parsed.ok) return parsed;
+  const document = parsed.value;
+  const name = memberValue(document, "name") ?? "";
+  if (typeof name !== "string") {
+    return failed(fault("CONFIG_INVALID", `network configuration on stdin: name must be a string, but is ${describeJson(name)}`));
+  }
+  const checked = checkNetworkName(name);
+  if (!checked.ok) return checked;
+  const named = memberValue(document, "cniVersion") ?? "";
+  if (typeof named !== "string") {
+    return failed(
+      fault("CONFIG_INVALID", `network configuration on stdin: cniVersion must be a string, but is ${describeJson(named)}`),
+    );
+  }
+  const cniVersion = named === "" ? DEFAULT_VERSION : named;
+  const since = VERB_SINCE[verb];
+  const speaks = since === undefined ? ok(true) : versionAtLeast(cniVersion, since);
+  if (!speaks.ok) return speaks;
+  if (!speaks.value) return failed(fault("VERSION_UNSUPPORTED", `config version does not allow ${verb}`));
+  if (supported.includes(cniVersion)) return ok({ document, name, cniVersion });
+  const list = supported.map((version) => quote(version)).join(" ");
+  return failed(
+    fault("VERSION_UNSUPPORTED", "incompatible CNI versions", {
+      details: `config is ${quote(cniVersion)}, plugin supports [${list}]`,
+    }),
+  );
+}
