@@ -5,14 +5,14 @@ import { type Fault, fault } from "../fault/fault.ts";
 import type { Result } from "../fault/result.ts";
 import { quote } from "../json/quote.ts";
 import { printCniArgs } from "./args.ts";
-import { type AttachmentId, checkAttachment, checkPrintable } from "./attachment.ts";
+import { checkAttachment, checkPrintable } from "./attachment.ts";
 import type { AttachmentContext, Chain, ChainContext, ChainResult, ChainStep } from "./chain-step.ts";
 import { convertResult } from "./convert-result.ts";
 import { stepEnvironment, type Verb } from "./environment.ts";
 import type { PluginConf } from "./network-list.ts";
 import { readResult } from "./read-result.ts";
 import type { PluginResult } from "./result.ts";
-import { attachmentStdin, gcStdin, statusStdin } from "./step-request.ts";
+import { attachmentStdin, statusStdin } from "./step-request.ts";
 import { toVersion, versionAtLeast } from "./versions.ts";
 
 export function chainFailed(reason: Fault, failedStep?: number): { ok: false; fault: Fault; failedStep: number | undefined } {
@@ -155,25 +155,6 @@ export function* statusChain(context: ChainContext): Chain<void> {
     if (!outcome.ok) return chainFailed(outcome.fault, index);
   }
   return done();
-}
-
-/**
- * GC: every plugin is asked, whatever the others answer; the faults are joined, with the first one's kind and code (L-43).
- * `disableGC` and a list before 1.1.0 are success without a step. `valid` is mandatory: with libcni, forgetting it means that
- * nothing is valid. The DELs of stale attachments come before this, one `delChain` each (`staleAmong`), unless `disableGC`.
- */
-export function* gcChain(context: ChainContext, valid: readonly AttachmentId[]): Chain<void> {
-  const { list, capabilities } = context;
-  const speaks = versionAtLeast(list.cniVersion, "1.1.0");
-  if (list.disableGC || !speaks.ok || !speaks.value) return done();
-  const failures: { readonly fault: Fault; readonly step: number }[] = [];
-  for (const [index, plugin] of list.plugins.entries()) {
-    const outcome = yield networkStep(context, "GC", index, plugin, gcStdin(list, plugin, valid, capabilities));
-    if (!outcome.ok) failures.push({ fault: wrapFault(outcome.fault, `failed to GC plugin ${plugin.type}`), step: index });
-  }
-  const [first] = failures;
-  if (first === undefined) return done();
-  return chainFailed({ ...first.fault, msg: failures.map((failure) => failure.fault.msg).join("; ") }, first.step);
 }
 
 function done(): ChainResult<void> {
