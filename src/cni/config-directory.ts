@@ -27,8 +27,14 @@ export interface FoundNetwork {
   readonly warnings: readonly Fault[];
 }
 
-const LIST_EXTENSIONS = [".conflist"];
-const SINGLE_EXTENSIONS = [".conf", ".json"];
+/** The endings of files that are read as lists and as single configurations. */
+export interface ConfigExtensions {
+  readonly lists: readonly string[];
+  readonly singles: readonly string[];
+}
+
+/** Those of libcni. */
+const EXTENSIONS: ConfigExtensions = { lists: [".conflist"], singles: [".conf", ".json"] };
 const SUBDIRECTORY_EXTENSIONS = [".conf"];
 
 /** What Go's filepath.Ext says: from the last dot of the last component on, be it the first character. */
@@ -94,10 +100,15 @@ function loadSingle(file: ConfigFile, name: string): Result<NetworkList | undefi
  * matches wins. A broken file before the match is passed over with a warning, or, `strict`, ends the search as libcni's does.
  * Faults: NETWORK_UNKNOWN (7) where nothing matches (it says when there are no configurations at all), a broken file's where strict.
  */
-export function findNetwork(directory: ConfigDirectory, name: string, strict = false): Result<FoundNetwork> {
+export function findNetwork(
+  directory: ConfigDirectory,
+  name: string,
+  strict = false,
+  extensions: ConfigExtensions = EXTENSIONS,
+): Result<FoundNetwork> {
   const warnings: Fault[] = [];
-  const lists = filesWith(LIST_EXTENSIONS, directory.files);
-  const singles = filesWith(SINGLE_EXTENSIONS, directory.files);
+  const lists = filesWith(extensions.lists, directory.files);
+  const singles = filesWith(extensions.singles, directory.files);
   for (const file of [...lists, ...singles]) {
     const loaded = lists.includes(file) ? loadList(directory, file) : loadSingle(file, name);
     if (!loaded.ok) {

@@ -1,0 +1,151 @@
+// A pod's status annotation, k8s.v1.cni.cncf.io/network-status (NPWG 5): one map for each attachment, from its result.
+
+import { fault } from "../fault/fault.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
+import { utf8Length } from "../cni/names.ts";
+import type { CniResult, ResultDns, ResultIp } from "../cni/result.ts";
+import { versionGroup } from "../cni/versions.ts";
+import type { NpwgProfile } from "./profile.ts";
+import { addressesOf, type SandboxInterface, sandboxInterfaces, unboundAddresses } from "./sandbox-interface.ts";
+
+/** The annotation's key. */
+export const networkStatusAnnotation = "k8s.v1.cni.cncf.io/network-status";
+
+/** One attachment and how it ended. */
+export interface AttachmentOutcome {
+  /** `namespace/name` of the definition (5.3.1), or the default network's name where it has no definition. */
+  readonly network: string;
+  /** CNI_IFNAME of the attachment. */
+  readonly ifname: string;
+  /** Whether it is the cluster's default network: true of exactly one. */
+  readonly isDefault: boolean;
+  /** Undefined where the chain answered nothing. */
+  readonly result: CniResult | undefined;
+  /** The selection's `default-route`, where it had the key. */
+  readonly defaultRoute?: readonly string[] | undefined;
+  /** By the Device Information Specification. */
+  readonly deviceInfo?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** One map of the list; keys in the order of section 5.3. */
+interface StatusEntry {
+  readonly name: string;
+  readonly interface?: string | undefined;
+  readonly ips?: readonly string[] | undefined;
+  readonly mac?: string | undefined;
+  /** Multus' key, beside the specification's. */
+  readonly mtu?: number | undefined;
+  readonly default: boolean;
+  readonly dns?: object | undefined;
+  readonly "default-route"?: readonly string[] | undefined;
+  /** Multus' key: gateways of every default route. */
+  readonly gateway?: readonly string[] | undefined;
+  readonly "device-info"?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Kubernetes' bound of all annotations of an object, in bytes. */
+const mostBytes = 262_144;
+
+/**
+ * The annotation's text, compact JSON. Every attachment has an entry, one without a result or without interfaces too
+ * (5.1.1), and exactly one entry has `"default": true` (5.2). Faults: INTERNAL if not exactly one outcome is the default's,
+ * RESULT_INVALID if Kubernetes would not take the text.
+ */
+export function networkStatus(outcomes: readonly AttachmentOutcome[], profile: NpwgProfile): Result<string> {
+  const defaults = outcomes.filter((each) => each.isDefault).length;
+  if (defaults !== 1)
+    return failed(fault("INTERNAL", `network status: ${defaults} of ${outcomes.length} attachments are the default's`));
+  const unnamed = outcomes.findIndex((each) => each.network === "");
+  if (unnamed !== -1) return failed(fault("INTERNAL", `network status: attachment ${unnamed} has no name`));
+  const text = JSON.stringify(outcomes.flatMap((each) => entriesOf(each, profile)));
+  const bytes = utf8Length(text);
+  if (bytes <= mostBytes) return ok(text);
+  return failed(fault("RESULT_INVALID", `the network status of all results has ${bytes} bytes; Kubernetes allows ${mostBytes}`));
+}
+
+function entriesOf(outcome: AttachmentOutcome, profile: NpwgProfile): StatusEntry[] {
+  const { result } = outcome;
+  if (result === undefined) return [{ name: outcome.network, default: outcome.isDefault }];
+  const links = sandboxInterfaces(result);
+  const [first, ...others] = links;
+  const entries = [entryOf(outcome, result, first, true, profile)];
+  if (profile.statusEveryInterface) {
+    entries.push(...others.map((each) => entryOf(outcome, result, each, false, profile)));
+  }
+  return entries;
+}
+
+/** `isFirst`: the attachment's own entry, which alone is the default's and has what belongs to the attachment as a whole. */
+function entryOf(
+  outcome: AttachmentOutcome,
+  result: CniResult,
+  link: SandboxInterface | undefined,
+  isFirst: boolean,
+  profile: NpwgProfile,
+): StatusEntry {
+  const addresses = addressesFor(result, link, isFirst, profile).map((ip) => shownAddress(ip, profile));
+  const gateways = defaultGateways(result);
+  // Results before 0.3.0 don't name the interface (5.3.2.1).
+  const before030 = versionGroup(result.cniVersion) === "020" ? outcome.ifname : undefined;
+  return {
+    name: outcome.network,
+    interface: link?.interface.name ?? before030,
+    ips: nonEmpty(addresses),
+    mac: link?.interface.mac === "" ? undefined : link?.interface.mac,
+    mtu: profile.statusMultusKeys ? link?.interface.mtu : undefined,
+    default: isFirst && outcome.isDefault,
+    dns: isFirst ? shownDns(result.dns, profile) : undefined,
+    "default-route": isFirst ? requestedRoutes(outcome.defaultRoute, gateways) : undefined,
+    gateway: profile.statusMultusKeys && isFirst ? nonEmpty(gateways) : undefined,
+    "device-info": isFirst ? outcome.deviceInfo : undefined,
+  };
+}
+
+/** 5.3.3.1; addresses of the host's side are never shown. */
+function addressesFor(
+  result: CniResult,
+  link: SandboxInterface | undefined,
+  isFirst: boolean,
+  profile: NpwgProfile,
+): readonly ResultIp[] {
+  if (link === undefined) return unboundAddresses(result);
+  const own = addressesOf(result, link.index);
+  // By the letter an address that names no interface is left out beside interfaces that are named; readers miss it.
+  return isFirst && profile.name === "compat" ? [...own, ...unboundAddresses(result)] : own;
+}
+
+function shownAddress(ip: ResultIp, profile: NpwgProfile): string {
+  const slash = ip.address.indexOf("/");
+  return profile.statusPrefix || slash === -1 ? ip.address : ip.address.slice(0, slash);
+}
+
+/** Gateways of the routes to everywhere, without repetition. */
+function defaultGateways(result: CniResult): readonly string[] {
+  const gateways = result.routes.flatMap((route) => (isDefaultRoute(route.dst) && route.gw !== undefined ? [route.gw] : []));
+  return [...new Set(gateways)];
+}
+
+function isDefaultRoute(dst: string): boolean {
+  return dst === "0.0.0.0/0" || dst === "::/0";
+}
+
+/** 5.3.6.4: only where the selection had the key; the gateways that it named, else those that the network gave. */
+function requestedRoutes(requested: readonly string[] | undefined, gateways: readonly string[]): readonly string[] | undefined {
+  if (requested === undefined) return undefined;
+  return requested.length > 0 ? requested : gateways;
+}
+
+function shownDns(dns: ResultDns | undefined, profile: NpwgProfile): object | undefined {
+  if (dns === undefined) return undefined;
+  const shown = {
+    nameservers: nonEmpty(dns.nameservers),
+    domain: dns.domain === "" ? undefined : dns.domain,
+    search: nonEmpty(dns.search),
+    options: profile.statusMultusKeys ? nonEmpty(dns.options) : undefined,
+  };
+  return Object.values(shown).some((each) => each !== undefined) ? shown : undefined;
+}
+
+function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list;
+}
