@@ -10,6 +10,7 @@ import { isThere, make, makeStaging, type LeaseDirectory } from "./directory.ts"
 import { underLock, type LeaseOperation } from "./effect.ts";
 import {
   contentOf,
+  discardAllStaged,
   discardStaged,
   holdingOf,
   LeaseReader,
@@ -229,14 +230,4 @@ function remove(leases: readonly LeaseName[]): Result<number> {
     }
   }
   return kept === undefined ? ok(removed) : failed(kept);
-}
-
-function discardAllStaged(directory: LeaseDirectory): void {
-  let names: string[] = [];
-  try {
-    names = readdirSync(directory.staging);
-  } catch {
-    return;
-  }
-  for (const name of names) removeIfThere(join(directory.staging, name));
 }

@@ -7,6 +7,7 @@ import {
   ftruncateSync,
   linkSync,
   openSync,
+  readdirSync,
   readSync,
   unlinkSync,
   writeFileSync,
@@ -134,9 +135,22 @@ export function overwrite(path: string, content: string): void {
   }
 }
 
-/** Removes what a killed call of this owner may have left staged. */
+/** Removes what a killed call of this owner may have left staged. Best effort: it is no lease. */
 export function discardStaged(directory: LeaseDirectory, owner: Owner): void {
-  removeIfThere(stagedName(directory, owner));
+  try {
+    removeIfThere(stagedName(directory, owner));
+  } catch {
+    // E.g. a read-only file system, where nothing was left either.
+  }
+}
+
+/** Removes all that killed calls on this network may have left staged. Best effort. */
+export function discardAllStaged(directory: LeaseDirectory): void {
+  try {
+    for (const name of readdirSync(directory.staging)) removeIfThere(join(directory.staging, name));
+  } catch {
+    // Nothing staged, or nothing that can be removed.
+  }
 }
 
 /** Removes a file. False: it wasn't there. */

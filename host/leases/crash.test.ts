@@ -1,0 +1,134 @@
+// Kills a reservation at every system call that it makes on its files (strace delivers the SIGKILL on entry), and
+// gives it file systems that are full or read-only.
+
+import { execFile, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { missing, type Requirement } from "../../test/harness/requires.ts";
+
+const run = promisify(execFile);
+const oneCall = fileURLToPath(new URL("fixtures/one-call.ts", import.meta.url));
+const stagedName = createHash("sha256").update("victim\r\neth0").digest("hex").slice(0, 32);
+
+const strace: Requirement = () =>
+  spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", "-e", "inject=unlink:error=EPERM:when=1", "true"]).status === 0
+    ? undefined
+    : "no strace that may trace";
+const mountNamespace: Requirement = () =>
+  spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0
+    ? undefined
+    : "no tmpfs in a private mount namespace";
+
+let dataDir: string;
+beforeAll(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "plexus-crash-"));
+});
+afterAll(() => rmSync(dataDir, { recursive: true }));
+
+const watched = (root: string): string[] =>
+  ["net", ".plexus", ".plexus/net", `.plexus/net/${stagedName}`, "net/10.1.0.1", "net/last_reserved_ip.0"].map((path) =>
+    join(root, path),
+  );
+
+function traced(root: string, verb: string, ...options: string[]): Promise<{ stdout: string; stderr: string }> {
+  const paths = watched(root).flatMap((path) => ["-P", path]);
+  return run("strace", ["-f", "-qq", ...paths, ...options, process.execPath, oneCall, root, verb, "victim"]);
+}
+
+/** The state-changing calls of an undisturbed run, in order: `[name, how many of that name came before, plus one]`. */
+async function callsOf(root: string, verb: string): Promise<[string, number][]> {
+  const { stderr } = await traced(root, verb);
+  const seen = new Map<string, number>();
+  return [...stderr.matchAll(/(?:^|\] )(mkdir|openat|write|close|link|pwrite64|ftruncate|unlink)\(/gm)].map(([, name = ""]) => {
+    const nth = (seen.get(name) ?? 0) + 1;
+    seen.set(name, nth);
+    return [name, nth];
+  });
+}
+
+function leasesIn(root: string): Record<string, string> {
+  const directory = join(root, "net");
+  if (!existsSync(directory)) return {};
+  const names = readdirSync(directory).filter((name) => name.startsWith("10."));
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(directory, name), "utf8")]));
+}
+
+async function prepared(name: string, verb: string): Promise<string> {
+  const root = join(dataDir, name);
+  if (verb === "del") await run(process.execPath, [oneCall, root, "add", "victim"]);
+  return root;
+}
+
+describe.skipIf(missing("killed reservations", strace))("killed at any system call", () => {
+  for (const verb of ["add", "del"]) {
+    test(`${verb.toUpperCase()}: an address never stands without its owner, and the next DEL leaves nothing`, async () => {
+      const calls = await callsOf(await prepared(`${verb}-whole`, verb), verb);
+      expect(calls.length).toBeGreaterThanOrEqual(verb === "add" ? 12 : 2);
+      let linked = 0;
+      const kill = async ([name, nth]: [string, number]): Promise<void> => {
+        const root = await prepared(`${verb}-${name}-${nth}`, verb);
+        await expect(traced(root, verb, "-e", `inject=${name}:signal=SIGKILL:when=${nth}`)).rejects.toMatchObject({
+          signal: "SIGKILL",
+        });
+        const left = leasesIn(root);
+        linked += Object.keys(left).length;
+        expect(Object.values(left).filter((content) => content !== "victim\r\neth0")).toEqual([]);
+        await run(process.execPath, [oneCall, root, "del", "victim"]);
+        expect(leasesIn(root)).toEqual({});
+        const staging = join(root, ".plexus/net");
+        expect(existsSync(staging) ? readdirSync(staging) : []).toEqual([]);
+      };
+      // Two at a time: the machine has as many cores.
+      const half = Math.ceil(calls.length / 2);
+      await Promise.all(
+        [calls.slice(0, half), calls.slice(half)].map(async (part) => {
+          for (const call of part) await kill(call);
+        }),
+      );
+      expect(linked).toBeGreaterThan(0);
+    });
+  }
+});
+
+/** Runs `script` with a tmpfs mounted with `options` at $D, alone in a mount namespace. */
+function on(options: string, script: string): string {
+  const directory = mkdtempSync(join(dataDir, "fs-"));
+  const whole = `set -e; mount -t tmpfs -o ${options} none "$D"; call() { "$NODE" "$CALL" "$D" "$@"; echo; }; ${script}`;
+  const done = spawnSync("unshare", ["-m", "sh", "-c", whole], {
+    env: { ...process.env, D: directory, NODE: process.execPath, CALL: oneCall },
+    encoding: "utf8",
+  });
+  expect(done.stderr).toBe("");
+  return done.stdout;
+}
+
+describe.skipIf(missing("full file systems", mountNamespace))("file systems that can't take it", () => {
+  test("A full disk is a fault with the file and ENOSPC, and leaves no lease, no empty file", () => {
+    const out = on(
+      "size=64k",
+      `call add a; head -c 1M /dev/zero > "$D/fill" 2>/dev/null || true; call add b; find "$D" -path "*10.1*" -o -path "*/.plexus/net/*"; call del a`,
+    );
+    const [first, second, ...rest] = out.trim().split("\n");
+    expect(first).toBe('{"ok":"10.1.0.1"}');
+    expect(second).toMatch(/"code":5,.*ENOSPC/);
+    expect(rest.map((line) => line.replace(/^.*\/net\//, "net/"))).toEqual(["net/10.1.0.1", '{"ok":1}']);
+  });
+
+  test("A file system without free inodes is a fault, and leaves nothing", () => {
+    const out = on("nr_inodes=5", `call add a; find "$D" -type f`);
+    expect(out).toMatch(/"code":5,.*ENOSPC/);
+    expect(out.trim().split("\n")).toHaveLength(1);
+  });
+
+  test("On a read-only file system ADD is a fault, DEL of the unknown succeeds, DEL of a holder is a fault", () => {
+    const out = on("size=1m", `call add a; mount -o remount,ro "$D"; call add b; call del b; call del a`).trim().split("\n");
+    expect(out[1]).toMatch(/"code":5,.*EROFS/);
+    expect(out[2]).toBe('{"ok":0}');
+    expect(out[3]).toMatch(/"code":5,.*unlink .*10\.1\.0\.1.*EROFS/);
+  });
+});

@@ -1,0 +1,308 @@
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { runAsync, runSync, type LeaseAnswer, type LeaseEffect, type LeaseOperation } from "./effect.ts";
+import { leaseDirectory, make, makeStaging } from "./directory.ts";
+import { StagedLease, type Owner } from "./lease-file.ts";
+import { leasesFor, type LeaseScope, type WitRange } from "./scope.ts";
+
+let dataDir: string;
+let network: string;
+let effects: LeaseEffect[];
+
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), "plexus-leases-"));
+  network = join(dataDir, "net");
+  effects = [];
+});
+afterEach(() => {
+  execFileSync("chmod", ["-R", "u+rwX", dataDir]);
+  rmSync(dataDir, { recursive: true });
+});
+
+const pool = { set: 0 };
+const alice: Owner = { containerId: "alice", ifname: "eth0" };
+const bob: Owner = { containerId: "bob", ifname: "eth0" };
+const small: WitRange[] = [{ first: "10.1.0.1", last: "10.1.0.4" }];
+
+function leases(owner: Owner, own: Partial<LeaseScope> = {}) {
+  return leasesFor({ network: "net", verb: "add", attachment: owner, defaultDirectory: dataDir, ...own });
+}
+
+/** Runs an operation; notes its effects and fails if a lock was not given back. */
+function run<T>(operation: LeaseOperation<T>, errno = 0): T {
+  const mine: LeaseEffect[] = [];
+  const answer = runSync(operation, (effect): LeaseAnswer => {
+    mine.push(effect);
+    return { errno: effect.kind === "lock" ? errno : 0 };
+  });
+  const kinds = mine.map((effect) => effect.kind).join(" ");
+  expect(["", "lock unlock", errno === 0 ? "" : "lock"]).toContain(kinds);
+  effects.push(...mine);
+  return answer;
+}
+
+const next = (owner: Owner, ranges = small, skip: string[] = []) => run(leases(owner).reserveNext(pool, ranges, skip, owner));
+const contents = () => Object.fromEntries(readdirSync(network).map((name) => [name, readFileSync(join(network, name), "utf8")]));
+const staged = () => (existsSync(join(dataDir, ".plexus/net")) ? readdirSync(join(dataDir, ".plexus/net")) : []);
+
+describe("what is written", () => {
+  test("A lease is a file named after the address with container and interface, and the position is kept for each set", () => {
+    expect(next(alice)).toEqual({ ok: "10.1.0.1" });
+    expect(run(leases(bob).reserve({ set: 1 }, "FD00:0::00AB", bob))).toEqual({ ok: true });
+    expect(contents()).toEqual({
+      "10.1.0.1": "alice\r\neth0",
+      "fd00::ab": "bob\r\neth0",
+      "last_reserved_ip.0": "10.1.0.1",
+      "last_reserved_ip.1": "fd00::ab",
+    });
+    expect(staged()).toEqual([]);
+  });
+
+  test("A shorter position replaces a longer one whole", () => {
+    run(leases(alice).reserve(pool, "10.100.200.254", alice));
+    run(leases(alice).reserve(pool, "10.1.0.3", alice));
+    expect(contents()["last_reserved_ip.0"]).toBe("10.1.0.3");
+  });
+
+  test("The lock is that of native host-local, taken once for each operation", () => {
+    next(alice);
+    expect(effects).toEqual([
+      { kind: "lock", path: join(network, "lock"), deadlineMs: 10_000 },
+      { kind: "unlock", path: join(network, "lock") },
+    ]);
+  });
+
+  test("An IPv4-mapped address is its IPv4 one", () => {
+    expect(run(leases(alice).reserve(pool, "::ffff:10.1.0.9", alice))).toEqual({ ok: true });
+    expect(Object.keys(contents())).toContain("10.1.0.9");
+  });
+});
+
+describe("reserving", () => {
+  test("A taken address is not reserved again, not even for its owner", () => {
+    expect(run(leases(alice).reserve(pool, "10.1.0.1", alice))).toEqual({ ok: true });
+    expect(run(leases(alice).reserve(pool, "10.1.0.1", alice))).toEqual({ ok: false });
+    expect(run(leases(bob).reserve(pool, "10.1.0.1", bob))).toEqual({ ok: false });
+    expect(contents()["10.1.0.1"]).toBe("alice\r\neth0");
+    expect(staged()).toEqual([]);
+  });
+
+  test("Addresses go round: one given back is the last to be used again", () => {
+    expect(next(alice)).toEqual({ ok: "10.1.0.1" });
+    expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 1 });
+    expect([next(bob), next(bob), next(bob), next(bob), next(bob)].map((a) => ("ok" in a ? a.ok : a.err))).toEqual([
+      "10.1.0.2",
+      "10.1.0.3",
+      "10.1.0.4",
+      "10.1.0.1",
+      undefined,
+    ]);
+  });
+
+  test("Skipped addresses are never given", () => {
+    expect(next(alice, small, ["10.1.0.1", "::ffff:10.1.0.3"])).toEqual({ ok: "10.1.0.2" });
+    expect(next(alice, small, ["10.1.0.1", "10.1.0.3"])).toEqual({ ok: "10.1.0.4" });
+    expect(next(alice, small, ["10.1.0.1", "10.1.0.3"])).toEqual({ ok: undefined });
+  });
+
+  test("Past many taken addresses in a row the free one is found", () => {
+    mkdirSync(network);
+    for (let i = 1; i <= 250; i++) if (i !== 200) writeFileSync(join(network, `10.1.0.${i}`), "other\r\neth0");
+    writeFileSync(join(network, "last_reserved_ip.0"), "10.1.0.220");
+    const ranges = [{ first: "10.1.0.1", last: "10.1.0.250" }];
+    expect(next(alice, ranges)).toEqual({ ok: "10.1.0.200" });
+    expect(next(alice, ranges)).toEqual({ ok: undefined });
+  });
+
+  test("A position that is damaged, outside of the ranges or unreadable only loses the place", () => {
+    mkdirSync(network);
+    for (const content of ["", "10.1.0.2\n", "nonsense", "192.0.2.1", "x".repeat(10_000)]) {
+      writeFileSync(join(network, "last_reserved_ip.0"), content);
+      expect(next(alice)).toEqual({ ok: "10.1.0.1" });
+      run(leases(alice).release(pool, alice));
+    }
+  });
+
+  test("A huge IPv6 range costs nothing", () => {
+    const ranges = [{ first: "fd00::", last: "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff" }];
+    expect(next(alice, ranges, ["fd00::"])).toEqual({ ok: "fd00::1" });
+  });
+});
+
+describe("finding and giving back", () => {
+  test("An owner's leases of all sets are found, also those of a host-local that noted the container alone", () => {
+    next(alice);
+    run(leases(alice).reserve({ set: 1 }, "fd00::5", alice));
+    writeFileSync(join(network, "10.9.0.1"), "alice");
+    next(bob);
+    expect(run(leases(alice).held(pool, alice))).toEqual({ ok: ["10.1.0.1", "10.9.0.1", "fd00::5"] });
+    expect(run(leases({ ...alice, ifname: "eth1" }).held(pool, { ...alice, ifname: "eth1" }))).toEqual({ ok: ["10.9.0.1"] });
+  });
+
+  test("Giving back takes the owner's leases; the container's nameless ones only where there are none", () => {
+    next(alice);
+    writeFileSync(join(network, "10.9.0.1"), "alice\n");
+    next(bob);
+    expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 1 });
+    expect(Object.keys(contents()).sort()).toEqual(["10.1.0.2", "10.9.0.1", "last_reserved_ip.0"]);
+    expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 1 });
+    expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 0 });
+    expect(Object.keys(contents()).sort()).toEqual(["10.1.0.2", "last_reserved_ip.0"]);
+  });
+
+  test("Where there is no directory, nothing is held, nothing is made and no lock is taken", () => {
+    expect(run(leases(alice, { verb: "del" }).release(pool, alice))).toEqual({ ok: 0 });
+    expect(run(leases(alice, { verb: "check" }).held(pool, alice))).toEqual({ ok: [] });
+    expect(run(leases(alice, { verb: "gc" }).retain(pool, []))).toEqual({ ok: 0 });
+    expect(run(leases(alice).count(pool, small, 9))).toEqual({ ok: 0 });
+    expect(effects).toEqual([]);
+    expect(readdirSync(dataDir)).toEqual([]);
+  });
+
+  test("GC keeps what the listed attachments hold and frees the rest, damaged leases and staged files too", () => {
+    next(alice);
+    next(bob);
+    writeFileSync(join(network, "10.1.0.3"), "");
+    writeFileSync(join(network, "10.1.0.4"), "alice");
+    writeFileSync(join(network, "README"), "not a lease");
+    writeFileSync(join(dataDir, ".plexus/net/left-by-a-kill"), "x");
+    expect(run(leases(alice, { verb: "gc" }).retain(pool, [alice]))).toEqual({ ok: 2 });
+    expect(Object.keys(contents()).sort()).toEqual(["10.1.0.1", "10.1.0.4", "README", "last_reserved_ip.0"]);
+    expect(staged()).toEqual([]);
+  });
+
+  test("Counting looks at the ranges only and stops at the limit", () => {
+    next(alice);
+    next(alice);
+    run(leases(alice).reserve(pool, "10.2.0.1", alice));
+    expect(run(leases(alice).count(pool, small, 100))).toEqual({ ok: 2 });
+    expect(run(leases(alice).count(pool, [...small, { first: "10.2.0.0", last: "10.2.0.9" }], 100))).toEqual({ ok: 3 });
+    expect(run(leases(alice).count(pool, small, 1))).toEqual({ ok: 1 });
+  });
+
+  test("The probe of a usable store leaves nothing but the directory", () => {
+    expect(run(leases(alice, { verb: "status" }).probe(pool))).toEqual({ ok: undefined });
+    expect(readdirSync(network)).toEqual([]);
+    expect(staged()).toEqual([]);
+  });
+});
+
+describe("what else may lie in the directory", () => {
+  test("A symbolic link, a directory or a FIFO in an address's place counts as taken, and is left alone", () => {
+    mkdirSync(network);
+    writeFileSync(join(dataDir, "outside"), "alice\r\neth0");
+    symlinkSync("../outside", join(network, "10.1.0.1"));
+    mkdirSync(join(network, "10.1.0.2"));
+    execFileSync("mkfifo", [join(network, "10.1.0.3")]);
+    expect(next(alice)).toEqual({ ok: "10.1.0.4" });
+    expect(run(leases(alice).held(pool, alice))).toEqual({ ok: ["10.1.0.4"] });
+    expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 1 });
+    expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 0 });
+    expect(readFileSync(join(dataDir, "outside"), "utf8")).toBe("alice\r\neth0");
+    expect(readdirSync(network).sort()).toEqual(["10.1.0.1", "10.1.0.2", "10.1.0.3", "last_reserved_ip.0"]);
+  });
+
+  test("A position that is a symbolic link is replaced, its target left alone", () => {
+    mkdirSync(network);
+    writeFileSync(join(dataDir, "outside"), "10.1.0.3");
+    symlinkSync("../outside", join(network, "last_reserved_ip.0"));
+    expect(next(alice)).toEqual({ ok: "10.1.0.1" });
+    expect(readFileSync(join(dataDir, "outside"), "utf8")).toBe("10.1.0.3");
+    expect(contents()["last_reserved_ip.0"]).toBe("10.1.0.1");
+  });
+
+  test("Files that aren't named after an address are never touched, whatever their content", () => {
+    next(alice);
+    for (const name of ["notes", "10.1.0", "10.1.0.1.bak", "fd00:::1"]) writeFileSync(join(network, name), "alice\r\neth0");
+    expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 1 });
+    expect(readdirSync(network).sort()).toEqual(["10.1.0", "10.1.0.1.bak", "fd00:::1", "last_reserved_ip.0", "notes"]);
+  });
+
+  test("A network directory that is a symbolic link or a file is refused by name", () => {
+    mkdirSync(join(dataDir, "elsewhere"));
+    symlinkSync("elsewhere", network);
+    const refusal = { err: { code: 5, msg: expect.stringContaining(`${network} is not a plain directory`) } };
+    expect(next(alice)).toMatchObject(refusal);
+    expect(run(leases(alice).release(pool, alice))).toMatchObject(refusal);
+    expect(readdirSync(join(dataDir, "elsewhere"))).toEqual([]);
+    rmSync(network);
+    writeFileSync(network, "");
+    expect(next(alice)).toMatchObject(refusal);
+    expect(run(leases(alice, { verb: "status" }).probe(pool))).toMatchObject(refusal);
+  });
+
+  test("A staging directory that is a symbolic link is refused by name", () => {
+    mkdirSync(join(dataDir, "elsewhere"));
+    symlinkSync("elsewhere", join(dataDir, ".plexus"));
+    expect(next(alice)).toMatchObject({ err: { code: 5, msg: expect.stringContaining(".plexus is not a plain directory") } });
+    expect(readdirSync(join(dataDir, "elsewhere"))).toEqual([]);
+  });
+});
+
+describe("when something fails", () => {
+  test("A lock that isn't free in time is code 11, any other error of it code 5, and nothing was done", () => {
+    expect(run(leases(alice).reserveNext(pool, small, [], alice), 110)).toMatchObject({
+      err: { code: 11, msg: expect.stringContaining(`${network}/lock was held by another process for more than 10000 ms`) },
+    });
+    expect(run(leases(alice).reserveNext(pool, small, [], alice), 13)).toMatchObject({
+      err: { code: 5, msg: expect.stringContaining(`cannot lock ${network}/lock: EACCES, permission denied`) },
+    });
+    expect(readdirSync(network)).toEqual([]);
+  });
+
+  test("A position that can't be written gives the address back", () => {
+    mkdirSync(join(network, "last_reserved_ip.0"), { recursive: true });
+    expect(next(alice)).toMatchObject({ err: { code: 5, msg: expect.stringContaining("last_reserved_ip.0") } });
+    expect(readdirSync(network)).toEqual(["last_reserved_ip.0"]);
+    expect(staged()).toEqual([]);
+  });
+
+  test("What a killed call left staged is replaced, and a lease linked to it is another file's content", () => {
+    const directory = leaseDirectory(dataDir, dataDir, "net");
+    make(directory);
+    makeStaging(directory);
+    new StagedLease(directory, alice).link("10.1.0.1");
+    expect(staged()).toHaveLength(1);
+    expect(next(alice)).toEqual({ ok: "10.1.0.2" });
+    expect(staged()).toEqual([]);
+    expect(statSync(join(network, "10.1.0.1"))).toMatchObject({ nlink: 1, size: "alice\r\neth0".length });
+    expect(statSync(join(network, "10.1.0.2")).ino).not.toBe(statSync(join(network, "10.1.0.1")).ino);
+    expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 2 });
+  });
+
+  test("A driver whose lock can't be asked for gets its exception back, and no unlock", () => {
+    const asked: string[] = [];
+    const broken = (effect: LeaseEffect): LeaseAnswer => {
+      asked.push(effect.kind);
+      throw new Error("the hands went away");
+    };
+    expect(() => runSync(leases(alice).reserveNext(pool, small, [], alice), broken)).toThrow("the hands went away");
+    expect(asked).toEqual(["lock"]);
+  });
+
+  test("The asynchronous driver does the same", async () => {
+    const asked: string[] = [];
+    const answer = await runAsync(leases(alice).reserveNext(pool, small, [], alice), async (effect) => {
+      asked.push(effect.kind);
+      return { errno: 0 };
+    });
+    expect(answer).toEqual({ ok: "10.1.0.1" });
+    expect(asked).toEqual(["lock", "unlock"]);
+    await expect(
+      runAsync(leases(alice).held(pool, alice), () => Promise.reject(new Error("the hands went away"))),
+    ).rejects.toThrow("the hands went away");
+  });
+});

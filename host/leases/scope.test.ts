@@ -1,0 +1,121 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { runSync, type LeaseOperation } from "./effect.ts";
+import type { Owner } from "./lease-file.ts";
+import { leasesFor, type LeaseScope } from "./scope.ts";
+
+let base: string;
+let standard: string;
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), "plexus-scope-"));
+  standard = join(base, "networks");
+});
+afterEach(() => rmSync(base, { recursive: true }));
+
+const mine: Owner = { containerId: "mine", ifname: "eth0" };
+const ranges = [{ first: "10.1.0.1", last: "10.1.0.9" }];
+
+function leases(own: Partial<LeaseScope> = {}) {
+  return leasesFor({ network: "net", verb: "add", attachment: mine, defaultDirectory: standard, ...own });
+}
+const run = <T>(operation: LeaseOperation<T>): T => runSync(operation, () => ({ errno: 0 }));
+const reserveIn = (directory: string | undefined, own: Partial<LeaseScope> = {}) =>
+  run(leases(own).reserve({ directory, set: 0 }, "10.1.0.1", mine));
+
+test("A delegate can name only the call's attachment as owner", () => {
+  for (const owner of [
+    { ...mine, containerId: "other" },
+    { ...mine, ifname: "eth1" },
+    { containerId: "mine/eth0", ifname: "" },
+  ]) {
+    const refusal = { err: { code: 999, msg: expect.stringMatching(/owner ".*" is not this call's attachment mine\/eth0/) } };
+    expect(run(leases().reserve({ set: 0 }, "10.1.0.1", owner))).toMatchObject(refusal);
+    expect(run(leases().reserveNext({ set: 0 }, ranges, [], owner))).toMatchObject(refusal);
+    expect(run(leases({ verb: "check" }).held({ set: 0 }, owner))).toMatchObject(refusal);
+    expect(run(leases({ verb: "del" }).release({ set: 0 }, owner))).toMatchObject(refusal);
+  }
+  expect(readdirSync(base)).toEqual([]);
+});
+
+test("GC and STATUS own nothing; only GC may free what others hold", () => {
+  const gc: LeaseScope = { network: "net", verb: "gc", defaultDirectory: standard };
+  expect(run(leasesFor(gc).release({ set: 0 }, mine))).toMatchObject({
+    err: { msg: expect.stringContaining("GC has no attachment") },
+  });
+  expect(run(leasesFor({ ...gc, verb: "status" }).reserve({ set: 0 }, "10.1.0.1", mine))).toMatchObject({ err: { code: 999 } });
+  for (const verb of ["add", "del", "check", "status"] as const) {
+    expect(run(leases({ verb }).retain({ set: 0 }, []))).toMatchObject({
+      err: { msg: expect.stringContaining("retain is for GC only") },
+    });
+  }
+  expect(run(leasesFor(gc).retain({ set: 0 }, []))).toEqual({ ok: 0 });
+});
+
+test("Without dataDir leases lie in the default directory", () => {
+  expect(reserveIn(undefined)).toEqual({ ok: true });
+  expect(reserveIn("")).toEqual({ ok: false });
+  expect(reserveIn(standard)).toEqual({ ok: false });
+  expect(readdirSync(join(standard, "net"))).toContain("10.1.0.1");
+});
+
+test("A dataDir must be an allowed directory or lie beneath one", () => {
+  const allowedDirectories = [join(base, "run/cni")];
+  expect(reserveIn(join(base, "run/cni"), { allowedDirectories })).toEqual({ ok: true });
+  expect(reserveIn(join(base, "run/cni/a/b"), { allowedDirectories })).toEqual({ ok: true });
+  expect(reserveIn(`${base}/run/cni//c/./`, { allowedDirectories })).toEqual({ ok: true });
+  for (const directory of [
+    join(base, "run"),
+    join(base, "run/cni-other"),
+    `${base}/run/cni/../../etc`,
+    "/",
+    "/etc",
+    "run/cni",
+    "..",
+    `${base}/run/cni/\0`,
+  ]) {
+    expect(reserveIn(directory, { allowedDirectories })).toMatchObject({
+      err: { code: 7, msg: expect.stringContaining(`allowed: ${standard}, ${base}/run/cni`) },
+    });
+  }
+  expect(readdirSync(join(base, "run"))).toEqual(["cni"]);
+  expect(readdirSync(join(base, "run/cni")).sort()).toEqual([".plexus", "a", "c", "net"]);
+});
+
+test("The administrator's directory may be a symbolic link; one beneath it is not followed", () => {
+  mkdirSync(join(base, "real"));
+  mkdirSync(join(base, "outside"));
+  symlinkSync("real", join(base, "link"));
+  const allowedDirectories = [join(base, "link")];
+  expect(reserveIn(join(base, "link"), { allowedDirectories })).toEqual({ ok: true });
+  symlinkSync("../outside", join(base, "real/way-out"));
+  expect(reserveIn(join(base, "link/way-out"), { allowedDirectories })).toMatchObject({
+    err: { code: 5, msg: expect.stringContaining("way-out is not a plain directory") },
+  });
+  expect(readdirSync(join(base, "outside"))).toEqual([]);
+});
+
+test("A network whose name could leave the directory is refused", () => {
+  for (const network of ["..", ".", "../x", "a/b", "", ".plexus", "a\0"]) {
+    expect(reserveIn(undefined, { network })).toMatchObject({
+      err: { code: 999, msg: expect.stringContaining("is no network name") },
+    });
+  }
+});
+
+test("What is no address or no range is refused by its text", () => {
+  for (const text of ["", "10.1.0", "10.1.0.01", "10.1.0.1/24", "fe80::1%eth0", "../../etc/passwd", "::1::"]) {
+    expect(run(leases().reserve({ set: 0 }, text, mine))).toMatchObject({
+      err: { code: 999, msg: expect.stringContaining(`${JSON.stringify(text)} is no IP address`) },
+    });
+  }
+  for (const [first, last] of [
+    ["10.1.0.9", "10.1.0.1"],
+    ["10.1.0.1", "fd00::1"],
+  ] as const) {
+    expect(run(leases().reserveNext({ set: 0 }, [{ first, last }], [], mine))).toMatchObject({
+      err: { msg: expect.stringContaining(`${first}-${last} is no range`) },
+    });
+  }
+});
