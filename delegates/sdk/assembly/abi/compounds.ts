@@ -1,0 +1,185 @@
+// Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.
+
+import { Fault as types_Fault } from "./types";
+import { Dns as types_Dns } from "./types";
+import { Success as types_Success } from "./types";
+
+export class BoolOrFault {
+  readonly isOk: bool;
+  private _value: bool = false;
+  private _error: types_Fault | null = null;
+
+  private constructor(isOk: bool) {
+    this.isOk = isOk;
+  }
+
+  static ok(value: bool): BoolOrFault {
+    const made = new BoolOrFault(true);
+    made._value = value;
+    return made;
+  }
+  get value(): bool {
+    assert(this.isOk, "the result is an error");
+    return this._value;
+  }
+
+  static err(value: types_Fault): BoolOrFault {
+    const made = new BoolOrFault(false);
+    made._error = value;
+    return made;
+  }
+  get error(): types_Fault {
+    assert(!this.isOk, "the result is no error");
+    return this._error as types_Fault;
+  }
+}
+
+export class OptionalTextOrFault {
+  readonly isOk: bool;
+  private _value: string | null = null;
+  private _error: types_Fault | null = null;
+
+  private constructor(isOk: bool) {
+    this.isOk = isOk;
+  }
+
+  static ok(value: string | null): OptionalTextOrFault {
+    const made = new OptionalTextOrFault(true);
+    made._value = value;
+    return made;
+  }
+  get value(): string | null {
+    assert(this.isOk, "the result is an error");
+    return this._value;
+  }
+
+  static err(value: types_Fault): OptionalTextOrFault {
+    const made = new OptionalTextOrFault(false);
+    made._error = value;
+    return made;
+  }
+  get error(): types_Fault {
+    assert(!this.isOk, "the result is no error");
+    return this._error as types_Fault;
+  }
+}
+
+export class TextListOrFault {
+  readonly isOk: bool;
+  private _value: Array<string> | null = null;
+  private _error: types_Fault | null = null;
+
+  private constructor(isOk: bool) {
+    this.isOk = isOk;
+  }
+
+  static ok(value: Array<string>): TextListOrFault {
+    const made = new TextListOrFault(true);
+    made._value = value;
+    return made;
+  }
+  get value(): Array<string> {
+    assert(this.isOk, "the result is an error");
+    return this._value as Array<string>;
+  }
+
+  static err(value: types_Fault): TextListOrFault {
+    const made = new TextListOrFault(false);
+    made._error = value;
+    return made;
+  }
+  get error(): types_Fault {
+    assert(!this.isOk, "the result is no error");
+    return this._error as types_Fault;
+  }
+}
+
+export class U32OrFault {
+  readonly isOk: bool;
+  private _value: u32 = 0;
+  private _error: types_Fault | null = null;
+
+  private constructor(isOk: bool) {
+    this.isOk = isOk;
+  }
+
+  static ok(value: u32): U32OrFault {
+    const made = new U32OrFault(true);
+    made._value = value;
+    return made;
+  }
+  get value(): u32 {
+    assert(this.isOk, "the result is an error");
+    return this._value;
+  }
+
+  static err(value: types_Fault): U32OrFault {
+    const made = new U32OrFault(false);
+    made._error = value;
+    return made;
+  }
+  get error(): types_Fault {
+    assert(!this.isOk, "the result is no error");
+    return this._error as types_Fault;
+  }
+}
+
+export class DnsOrFault {
+  readonly isOk: bool;
+  private _value: types_Dns | null = null;
+  private _error: types_Fault | null = null;
+
+  private constructor(isOk: bool) {
+    this.isOk = isOk;
+  }
+
+  static ok(value: types_Dns): DnsOrFault {
+    const made = new DnsOrFault(true);
+    made._value = value;
+    return made;
+  }
+  get value(): types_Dns {
+    assert(this.isOk, "the result is an error");
+    return this._value as types_Dns;
+  }
+
+  static err(value: types_Fault): DnsOrFault {
+    const made = new DnsOrFault(false);
+    made._error = value;
+    return made;
+  }
+  get error(): types_Fault {
+    assert(!this.isOk, "the result is no error");
+    return this._error as types_Fault;
+  }
+}
+
+export class SuccessOrFault {
+  readonly isOk: bool;
+  private _value: types_Success | null = null;
+  private _error: types_Fault | null = null;
+
+  private constructor(isOk: bool) {
+    this.isOk = isOk;
+  }
+
+  static ok(value: types_Success): SuccessOrFault {
+    const made = new SuccessOrFault(true);
+    made._value = value;
+    return made;
+  }
+  get value(): types_Success {
+    assert(this.isOk, "the result is an error");
+    return this._value as types_Success;
+  }
+
+  static err(value: types_Fault): SuccessOrFault {
+    const made = new SuccessOrFault(false);
+    made._error = value;
+    return made;
+  }
+  get error(): types_Fault {
+    assert(!this.isOk, "the result is no error");
+    return this._error as types_Fault;
+  }
+}

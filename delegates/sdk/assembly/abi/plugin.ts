@@ -1,0 +1,18 @@
+// Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.
+
+// What a delegate exports: one function for each verb. VERSION needs none: the host answers it from the
+// versions in the delegate's declaration.
+
+export { AttachmentRequest } from "./types";
+export { GcRequest } from "./types";
+export { Network } from "./types";
+export { Success } from "./types";
+export { Fault } from "./types";
+export { SuccessOrFault } from "./compounds";
+
+// A guest that exports this interface exports these functions:
+//   function add(request: AttachmentRequest): SuccessOrFault
+//   function del(request: AttachmentRequest): Fault | null
+//   function check(request: AttachmentRequest): Fault | null
+//   function gc(request: GcRequest): Fault | null
+//   function status(network: Network): Fault | null

@@ -1,0 +1,155 @@
+// Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.
+
+import { Some } from "plexus/some";
+
+/** An error, as section 5 "Error" has it. `code` 1-99 is the specification's, 100 and up the delegate's own. */
+export class Fault {
+  code: u32;
+  msg: string;
+  details: string | null = null;
+
+  constructor(code: u32, msg: string) {
+    this.code = code;
+    this.msg = msg;
+  }
+}
+
+/** One interface that an attachment created (section 5, `interfaces`). */
+export class NetworkInterface {
+  name: string;
+  mac: string | null = null;
+  /** In bytes. */
+  mtu: Some<u32> | null = null;
+  /** The namespace's path as the runtime gave it; absent for an interface of the host. */
+  sandbox: string | null = null;
+  socketPath: string | null = null;
+  pciId: string | null = null;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** One address (section 5, `ips`). `address` is in CIDR notation with its host part kept. */
+export class IpConfig {
+  address: string;
+  gateway: string | null = null;
+  /** Index into `interfaces`; some plugins write a negative one for "none". */
+  interface_: Some<i32> | null = null;
+
+  constructor(address: string) {
+    this.address = address;
+  }
+}
+
+/** One route (section 5, `routes`). */
+export class Route {
+  dst: string;
+  gw: string | null = null;
+  mtu: Some<u32> | null = null;
+  advmss: Some<u32> | null = null;
+  priority: Some<u32> | null = null;
+  table: Some<u32> | null = null;
+  scope: Some<u32> | null = null;
+
+  constructor(dst: string) {
+    this.dst = dst;
+  }
+}
+
+/** Name resolution (section 5, `dns`). */
+export class Dns {
+  nameservers: Array<string> = new Array<string>();
+  domain: string | null = null;
+  search: Array<string> = new Array<string>();
+  options: Array<string> = new Array<string>();
+}
+
+/**
+ * What an ADD answers (section 5, "ADD Success"), whatever `cniVersion` the chain speaks:
+ * the host converts at the edge.
+ */
+export class Success {
+  interfaces: Array<NetworkInterface> = new Array<NetworkInterface>();
+  ips: Array<IpConfig> = new Array<IpConfig>();
+  routes: Array<Route> = new Array<Route>();
+  dns: Dns | null = null;
+}
+
+/** One pair of `CNI_ARGS`, in the order given. */
+export class Arg {
+  key: string;
+  value: string;
+
+  constructor(key: string, value: string) {
+    this.key = key;
+    this.value = value;
+  }
+}
+
+/** Who is being attached: the parameters of section 2. */
+export class Attachment {
+  containerId: string;
+  /** The namespace's path: a label, a delegate can't open it. Absent where the runtime has none (DEL). */
+  netns: string | null = null;
+  ifname: string;
+  args: Array<Arg> = new Array<Arg>();
+
+  constructor(containerId: string, ifname: string) {
+    this.containerId = containerId;
+    this.ifname = ifname;
+  }
+}
+
+/** What every verb gets. */
+export class Network {
+  /** The configuration's `cniVersion`. */
+  cniVersion: string;
+  name: string;
+  /**
+   * This plugin's own configuration object as JSON text, with `runtimeConfig` and `args`,
+   * without `prevResult`. The host has checked that it is one JSON object.
+   */
+  config: string;
+
+  constructor(cniVersion: string, name: string, config: string) {
+    this.cniVersion = cniVersion;
+    this.name = name;
+    this.config = config;
+  }
+}
+
+/** A request of ADD, DEL or CHECK. */
+export class AttachmentRequest {
+  network: Network;
+  attachment: Attachment;
+  /** ADD: the previous plugin's result. CHECK and DEL: the attachment's cached final result. */
+  prevResult: Success | null = null;
+
+  constructor(network: Network, attachment: Attachment) {
+    this.network = network;
+    this.attachment = attachment;
+  }
+}
+
+/** Identifies one attachment of a network (section 2, GC: `cni.dev/valid-attachments`). */
+export class AttachmentId {
+  containerId: string;
+  ifname: string;
+
+  constructor(containerId: string, ifname: string) {
+    this.containerId = containerId;
+    this.ifname = ifname;
+  }
+}
+
+/** A request of GC. */
+export class GcRequest {
+  network: Network;
+  /** Everything of this network that is not in this list is stale. */
+  valid: Array<AttachmentId> = new Array<AttachmentId>();
+
+  constructor(network: Network) {
+    this.network = network;
+  }
+}

@@ -1,0 +1,9 @@
+// The end of a guest that logs: `throw`, a failed assert or an out-of-range index say what and where, then trap.
+
+import { Level, write } from "./abi/log";
+
+export function abort(message: string | null = null, file: string | null = null, line: u32 = 0, column: u32 = 0): void {
+  const what = message === null ? "aborted" : message;
+  write(Level.Error, file === null ? what : `${what} (${file}:${line}:${column})`);
+  unreachable();
+}

@@ -1,0 +1,50 @@
+// The released versions of the ABI, as the guest kit needs them: text, model, docs, capabilities.
+
+import { readFileSync } from "node:fs";
+import type { WitModel } from "../../../wit/model.ts";
+import { docsOf } from "../generator/docs.ts";
+import { generate, type Bindings } from "../generator/generate.ts";
+
+/** The one world that delegates are compiled against. */
+export const world = "delegate";
+
+/** The version whose bindings `plexus/abi` are. */
+export const currentAbi = "0.1.0";
+
+export interface Abi {
+  readonly version: string;
+  readonly wit: string;
+  readonly model: WitModel;
+}
+
+/** Reads a released version; null where there is none of that name. */
+export function readAbi(version: string): Abi | null {
+  if (!/^\d+\.\d+\.\d+$/.test(version)) return null;
+  try {
+    const directory = new URL(`../../../wit/${version}/`, import.meta.url);
+    const wit = readFileSync(new URL("delegate.wit", directory), "utf8");
+    const model: WitModel = JSON.parse(readFileSync(new URL("model.json", directory), "utf8"));
+    return { version, wit, model };
+  } catch {
+    return null;
+  }
+}
+
+/** The capabilities of a version: the imported interfaces that have functions. Null: no such version. */
+export function capabilitiesOf(version: string): string[] | null {
+  const model = readAbi(version)?.model;
+  if (model === undefined) return null;
+  const imports = model.worlds[world]?.imports ?? [];
+  return imports.filter((iface) => Object.keys(model.interfaces[iface]?.functions ?? {}).length > 0);
+}
+
+/** The bindings of a version: `plexus/abi/…` and the entry around `assembly/index.ts`. */
+export function bindingsOf(abi: Abi): Bindings {
+  return generate({
+    model: abi.model,
+    world,
+    docs: docsOf(abi.wit),
+    bindings: "plexus/abi",
+    implementation: () => "./assembly/index",
+  });
+}

@@ -1,0 +1,49 @@
+// A core module becomes a component. jco's library functions do it; this runs on authors' machines, never on a node.
+
+import { componentEmbed, componentNew } from "@bytecodealliance/jco";
+import { coreImports, customSection, rename } from "./core-module.ts";
+
+export interface ComponentizeInit {
+  readonly module: Uint8Array;
+  readonly exportNames: ReadonlyMap<string, string>;
+  readonly witSource: string;
+  readonly world: string;
+  /** Full names of the interfaces that the world imports. */
+  readonly importable: readonly string[];
+  /** Custom sections to append, by name. */
+  readonly sections: ReadonlyMap<string, Uint8Array>;
+}
+
+export interface Component {
+  readonly bytes: Uint8Array;
+  /** Full names of the interfaces that the code calls. */
+  readonly imports: readonly string[];
+}
+
+/** What an author used without meaning to, by the import that it leaves. */
+const absent: Readonly<Record<string, string>> = {
+  seed: "Math.random(): a delegate has no randomness",
+  "Date.now": "Date: a delegate has no clock",
+  "performance.now": "performance: a delegate has no clock",
+  trace: "trace(): write to plexus/abi/log instead",
+};
+
+/** Makes the component. Throws an Error that names an import which no delegate can have. */
+export async function componentize(init: ComponentizeInit): Promise<Component> {
+  const imports = new Set<string>();
+  for (const { module, name } of coreImports(init.module)) {
+    if (init.importable.includes(module)) imports.add(module);
+    else if (module === "env" && name.startsWith("console."))
+      throw new Error("console is not there: write to plexus/abi/log instead");
+    else throw new Error(`not there: ${absent[name] ?? `${module} ${name}`}`);
+  }
+  const core = rename(init.module, init.exportNames);
+  // witSource, not a path: see ../wit/read-wit.ts.
+  const embedded = await componentEmbed({ binary: core, witSource: init.witSource, world: init.world, stringEncoding: "utf8" });
+  const component = await componentNew(embedded, []);
+  const tail = [...init.sections].flatMap(([name, body]) => customSection(name, body));
+  const bytes = new Uint8Array(component.length + tail.length);
+  bytes.set(component);
+  bytes.set(tail, component.length);
+  return { bytes, imports: [...imports].sort() };
+}

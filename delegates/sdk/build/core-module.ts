@@ -1,0 +1,77 @@
+// What has to change in a core module before it can become a component: AssemblyScript can't write an export's name
+// as the component model wants it, so the names are written here.
+
+import { ByteReader, sections, type Section } from "../wit/byte-reader.ts";
+
+const utf8 = new TextEncoder();
+
+/** An unsigned number in LEB128. */
+export function leb128(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  do {
+    const low = rest % 128;
+    rest = Math.floor(rest / 128);
+    bytes.push(rest === 0 ? low : low | 0x80);
+  } while (rest !== 0);
+  return bytes;
+}
+
+/** A section's bytes: id, length, body. */
+export function section(id: number, body: Iterable<number>): number[] {
+  const bytes = [...body];
+  return [id, ...leb128(bytes.length), ...bytes];
+}
+
+function name(text: string): number[] {
+  const bytes = utf8.encode(text);
+  return [...leb128(bytes.length), ...bytes];
+}
+
+/** A custom section's bytes. */
+export function customSection(title: string, body: Uint8Array): number[] {
+  return section(0, [...name(title), ...body]);
+}
+
+/** One import of a core module. */
+export interface CoreImport {
+  readonly module: string;
+  readonly name: string;
+}
+
+/** The imports of a core module, in order. Throws on kinds other than functions, which a guest never has. */
+export function coreImports(binary: Uint8Array): CoreImport[] {
+  const part = sections(binary).find((s) => s.id === 2);
+  if (part === undefined) return [];
+  const reader = new ByteReader(part.body);
+  return reader.vector(() => {
+    const found = { module: reader.name(), name: reader.name() };
+    if (reader.byte() !== 0) throw new Error(`${found.module} ${found.name} is imported and no function`);
+    reader.u32();
+    return found;
+  });
+}
+
+/**
+ * Gives exports their final names and drops custom sections (names for debuggers, producers).
+ * An export that `names` lacks is dropped; `memory` stays.
+ */
+export function rename(binary: Uint8Array, names: ReadonlyMap<string, string>): Uint8Array {
+  const out: number[] = [...binary.subarray(0, 8)];
+  for (const part of sections(binary)) {
+    if (part.id === 0) continue;
+    for (const byte of section(part.id, part.id === 7 ? renamedExports(part, names) : part.body)) out.push(byte);
+  }
+  return Uint8Array.from(out);
+}
+
+function renamedExports(part: Section, names: ReadonlyMap<string, string>): number[] {
+  const reader = new ByteReader(part.body);
+  const kept = reader
+    .vector(() => ({ old: reader.name(), kind: reader.byte(), index: reader.u32() }))
+    .flatMap(({ old, kind, index }) => {
+      const wanted = old === "memory" ? old : names.get(old);
+      return wanted === undefined ? [] : [[...name(wanted), kind, ...leb128(index)]];
+    });
+  return [...leb128(kept.length), ...kept.flat()];
+}

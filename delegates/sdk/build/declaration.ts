@@ -1,0 +1,52 @@
+// `delegate.json`: what a delegate declares about itself. It travels in the component's `plexus:delegate` section.
+
+import { z } from "zod";
+
+/** The custom section's name. */
+export const declarationSection = "plexus:delegate";
+
+const line = z.string().trim().min(1).max(200);
+
+const schema = z.strictObject({
+  /** The plugin type: the name of the file that a configuration's `type` finds. */
+  name: z.string().regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, "must be lower-case letters, digits, dots and dashes"),
+  /** Version of `cni:delegate` that it is built for. */
+  abi: line,
+  version: z.string().regex(/^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/, "must be a semantic version"),
+  about: line,
+  /** Versions of the CNI specification whose configurations it accepts: what VERSION answers. */
+  cniVersions: z.array(z.string().regex(/^\d+\.\d+\.\d+$/, "must be a CNI version such as 1.1.0")).min(1),
+  /** Each capability that it wants, and why, in words for the administrator who grants it. */
+  capabilities: z.record(z.string(), line),
+});
+
+export type Declaration = z.infer<typeof schema>;
+
+/**
+ * Parses a `delegate.json`. `capabilitiesOf` answers the capabilities of an ABI version, null for an unknown one.
+ * Throws an Error that names every field that is wrong; for an unknown capability (E-8) also the valid ones.
+ */
+export function parseDeclaration(text: string, capabilitiesOf: (abi: string) => readonly string[] | null): Declaration {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`delegate.json is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  }
+  const parsed = schema.safeParse(json);
+  if (!parsed.success) {
+    const wrong = parsed.error.issues.map((issue) => `${issue.path.map(String).join(".") || "(top)"}: ${issue.message}`);
+    throw new Error(`delegate.json: ${wrong.join("; ")}`);
+  }
+  const declaration = parsed.data;
+  const valid = capabilitiesOf(declaration.abi);
+  if (valid === null) throw new Error(`delegate.json: abi: there is no cni:delegate@${declaration.abi}`);
+  const unknown = Object.keys(declaration.capabilities).filter((capability) => !valid.includes(capability));
+  if (unknown.length > 0) {
+    const list = unknown.map((capability) => `"${capability}"`).join(", ");
+    throw new Error(
+      `delegate.json: capabilities: ${list} unknown; cni:delegate@${declaration.abi} has ${valid.toSorted().join(", ")}`,
+    );
+  }
+  return declaration;
+}

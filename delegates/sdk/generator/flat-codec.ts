@@ -1,0 +1,249 @@
+// Passing values as flat core parameters. Component model, design/mvp/CanonicalABI.md, "Flat Lifting" and "Flat Lowering".
+
+import type { TypeRef } from "../../../wit/model.ts";
+import type { GuestTypes } from "./guest-types.ts";
+import type { Core } from "./layout.ts";
+import type { MemoryCodec } from "./memory-codec.ts";
+import { camel, member } from "./names.ts";
+import type { Source } from "./source.ts";
+
+/** A core value in generated code. */
+export interface Slot {
+  readonly name: string;
+  readonly core: Core;
+}
+
+/** How guest code spells a type in the file that flat code goes to. */
+export type Show = (type: TypeRef) => string;
+
+/** Writes flat lifting and lowering into function bodies. */
+export class FlatCodec {
+  readonly #types: GuestTypes;
+  readonly #codec: MemoryCodec;
+  readonly #show: Show;
+  #locals = 0;
+
+  constructor(types: GuestTypes, codec: MemoryCodec, show: Show) {
+    this.#types = types;
+    this.#codec = codec;
+    this.#show = show;
+  }
+
+  #local(): string {
+    this.#locals += 1;
+    return `_${this.#locals}`;
+  }
+
+  /** Statements that put `value` into `slots`, which are zero before. */
+  lower(out: Source, type: TypeRef, value: string, slots: readonly Slot[]): void {
+    const { layout } = this.#types;
+    const shape = layout.shape(type);
+    const [first, second] = slots;
+    if (first === undefined) return;
+    const payload = this.#types.nullablePayload(type);
+    if (payload !== null) {
+      const present = shape.kind === "result" && shape.ok !== null ? 0 : 1;
+      const local = this.#local();
+      out.line(`const ${local} = ${value};`);
+      out.block(`if (${local} === null)`, () => out.line(set(first, `${1 - present}`, "i32")));
+      out.block("else", () => {
+        out.line(set(first, `${present}`, "i32"));
+        this.lower(out, payload, this.#types.isBoxed(payload) ? `${local}.value` : local, slots.slice(1));
+      });
+      return;
+    }
+    switch (shape.kind) {
+      case "primitive": {
+        const core = layout.flatten(type)[0] ?? "i32";
+        const plain =
+          shape.primitive === "bool"
+            ? `(${value} ? 1 : 0)`
+            : shape.primitive === "char"
+              ? `<i32>_memory.char(${value})`
+              : `<${core}>${value}`;
+        out.line(set(first, plain, core));
+        return;
+      }
+      case "enum":
+      case "flags":
+        out.line(set(first, `<i32>${value}`, "i32"));
+        return;
+      case "string":
+        out.line(set(first, `<i32>_memory.lowerString(${value})`, "i32"));
+        if (second !== undefined) out.line(set(second, "_memory.loweredBytes", "i32"));
+        return;
+      case "list": {
+        const area = this.#local();
+        out.line(`const ${area} = _memory.allocate(8, 4);`);
+        out.line(`_codec.store_${this.#codec.use(type)}(${area}, ${value});`);
+        out.line(set(first, `load<i32>(${area})`, "i32"));
+        if (second !== undefined) out.line(set(second, `load<i32>(${area}, 4)`, "i32"));
+        return;
+      }
+      case "record":
+      case "tuple": {
+        const local = this.#local();
+        out.line(`const ${local} = ${value};`);
+        const fields =
+          shape.kind === "record"
+            ? shape.fields.map(([field, t]) => [camel(field), t] as const)
+            : shape.items.map((t, i) => [`f${i}`, t] as const);
+        let at = 0;
+        for (const [field, t] of fields) {
+          const width = layout.flatten(t).length;
+          this.lower(out, t, `${local}.${field}`, slots.slice(at, at + width));
+          at += width;
+        }
+        return;
+      }
+      case "variant": {
+        const local = this.#local();
+        out.line(`const ${local} = ${value};`);
+        out.line(set(first, `${local}.kind`, "i32"));
+        for (const [i, [name, t]] of shape.cases.entries()) {
+          if (t !== null)
+            out.block(`if (${local}.kind == ${i})`, () => this.lower(out, t, `${local}.as${member(name)}`, slots.slice(1)));
+        }
+        return;
+      }
+      case "result": {
+        const { ok, err } = shape;
+        if (ok === null || err === null) {
+          out.line(set(first, `(${value} ? 0 : 1)`, "i32"));
+          return;
+        }
+        const local = this.#local();
+        out.line(`const ${local} = ${value};`);
+        out.block(`if (${local}.isOk)`, () => {
+          out.line(set(first, "0", "i32"));
+          this.lower(out, ok, `${local}.value`, slots.slice(1));
+        });
+        out.block("else", () => {
+          out.line(set(first, "1", "i32"));
+          this.lower(out, err, `${local}.error`, slots.slice(1));
+        });
+        return;
+      }
+      default:
+        throw new Error(`no flat form of ${shape.kind}`);
+    }
+  }
+
+  /** Statements that take a value from `slots`; answers the expression that holds it. */
+  lift(out: Source, type: TypeRef, slots: readonly Slot[]): string {
+    const { layout } = this.#types;
+    const shape = layout.shape(type);
+    const [first, second] = slots;
+    if (first === undefined) return `new ${this.#show(type)}()`;
+    const tag = get(first, "i32");
+    const payload = this.#types.nullablePayload(type);
+    if (payload !== null) {
+      const local = this.#local();
+      const present = shape.kind === "result" && shape.ok !== null ? 0 : 1;
+      out.line(`let ${local}: ${this.#show(type)} = null;`);
+      out.block(`if (${tag} == ${present})`, () => {
+        const inner = this.lift(out, payload, slots.slice(1));
+        out.line(`${local} = ${this.#types.isBoxed(payload) ? `new Some<${this.#show(payload)}>(${inner})` : inner};`);
+      });
+      return local;
+    }
+    switch (shape.kind) {
+      case "primitive": {
+        const core = layout.flatten(type)[0] ?? "i32";
+        return shape.primitive === "bool" ? `${tag} != 0` : `<${this.#show(type)}>${get(first, core)}`;
+      }
+      case "enum":
+      case "flags":
+        return `<${this.#show(type)}>${tag}`;
+      case "string":
+        return `_memory.liftString(<usize>${tag}, ${second === undefined ? "0" : get(second, "i32")})`;
+      case "list": {
+        const area = this.#local();
+        out.line(`const ${area} = _memory.allocate(8, 4);`);
+        out.line(`store<i32>(${area}, ${tag});`);
+        out.line(`store<i32>(${area}, ${second === undefined ? "0" : get(second, "i32")}, 4);`);
+        return `_codec.load_${this.#codec.use(type)}(${area})`;
+      }
+      case "record": {
+        const parts = this.#sequence(
+          out,
+          shape.fields.map(([, t]) => t),
+          slots,
+        );
+        const local = this.#local();
+        const required = shape.fields.map(([, t]) => !["option", "list"].includes(layout.shape(t).kind));
+        out.line(`const ${local} = new ${this.#show(type)}(${parts.filter((_, i) => required[i] === true).join(", ")});`);
+        for (const [i, [field]] of shape.fields.entries()) {
+          if (required[i] !== true) out.line(`${local}.${camel(field)} = ${parts[i] ?? "null"};`);
+        }
+        return local;
+      }
+      case "tuple":
+        return `new ${this.#show(type)}(${this.#sequence(out, shape.items, slots).join(", ")})`;
+      case "variant":
+        return this.#cases(
+          out,
+          this.#show(type),
+          tag,
+          shape.cases.map(([name, t]) => ({ make: camel(name), payload: t })),
+          slots,
+        );
+      case "result": {
+        if (shape.ok === null || shape.err === null) return `${tag} == 0`;
+        const sides = [
+          { make: "ok", payload: shape.ok },
+          { make: "err", payload: shape.err },
+        ];
+        return this.#cases(out, this.#show(type), tag, sides, slots);
+      }
+      default:
+        throw new Error(`no flat form of ${shape.kind}`);
+    }
+  }
+
+  #sequence(out: Source, items: readonly TypeRef[], slots: readonly Slot[]): string[] {
+    let at = 0;
+    return items.map((t) => {
+      const width = this.#types.layout.flatten(t).length;
+      const part = this.lift(out, t, slots.slice(at, at + width));
+      at += width;
+      return part;
+    });
+  }
+
+  #cases(
+    out: Source,
+    guest: string,
+    tag: string,
+    cases: readonly { readonly make: string; readonly payload: TypeRef | null }[],
+    slots: readonly Slot[],
+  ): string {
+    const local = this.#local();
+    out.line(`let ${local}: ${guest} | null = null;`);
+    for (const [i, { make, payload }] of cases.entries()) {
+      out.block(`if (${tag} == ${i})`, () => {
+        out.line(`${local} = ${guest}.${make}(${payload === null ? "" : this.lift(out, payload, slots.slice(1))});`);
+      });
+    }
+    return `(${local} as ${guest})`;
+  }
+}
+
+/** Assigns a core value to a slot whose type may be wider because variants share it. */
+function set(slot: Slot, value: string, have: Core): string {
+  const widen = (): string => {
+    if (slot.core === have) return value;
+    if (have === "f64") return `reinterpret<i64>(${value})`;
+    const bits = have === "f32" ? `reinterpret<i32>(${value})` : value;
+    return slot.core === "i64" ? `<i64><u32>${bits}` : bits;
+  };
+  return `${slot.name} = ${widen()};`;
+}
+
+/** Reads a core value from a slot whose type may be wider. */
+function get(slot: Slot, want: Core): string {
+  if (slot.core === want) return slot.name;
+  if (want === "f64") return `reinterpret<f64>(${slot.name})`;
+  const bits = slot.core === "i64" ? `<i32>${slot.name}` : slot.name;
+  return want === "f32" ? `reinterpret<f32>(${bits})` : bits;
+}

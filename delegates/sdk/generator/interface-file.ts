@@ -1,0 +1,206 @@
+// The file of one interface, which authors read and import from: its types as classes and enums, its functions.
+
+import type { TypeDef, TypeRef, WitInterface } from "../../../wit/model.ts";
+import { qualified, type GuestTypes } from "./guest-types.ts";
+import { camel, fileName, member, pascal, prefix } from "./names.ts";
+import { banner, Source } from "./source.ts";
+
+export interface InterfaceFileInit {
+  readonly iface: string;
+  readonly definition: WitInterface;
+  readonly types: GuestTypes;
+  readonly docs: ReadonlyMap<string, string>;
+  /** Whether the world imports it, so that its functions can be called. */
+  readonly callable: boolean;
+}
+
+/** Generates the file of one interface. */
+export function interfaceFile({ iface, definition, types, docs, callable }: InterfaceFileInit): string {
+  const out = new Source();
+  const imports = new Imports(iface);
+  const named = (ref: string): string => imports.type(ref);
+  const show = (type: TypeRef): string => {
+    imports.compounds(type, types);
+    return types.type(type, named);
+  };
+  const reexports: string[] = [];
+  for (const [name, def] of Object.entries(definition.types)) {
+    const doc = docs.get(`${iface}.${name}`);
+    if ("alias" in def) {
+      const used = typeof def.alias === "object" && "ref" in def.alias ? def.alias.ref : null;
+      if (used !== null && !used.startsWith(`${iface}.`)) reexports.push(reexport(name, used));
+      else if (types.nullablePayload(def.alias) === null) {
+        out.line();
+        out.doc(doc);
+        out.line(`export type ${pascal(name)} = ${show(def.alias)};`);
+      }
+      continue;
+    }
+    out.line();
+    out.doc(doc);
+    declaration(out, name, def, types, show, (part) => docs.get(`${iface}.${name}.${part}`));
+  }
+  if (callable) {
+    for (const [name, fn] of Object.entries(definition.functions)) {
+      out.line();
+      out.doc(docs.get(`${iface}.${name}`));
+      const params = fn.params.map(([param, type]) => `${camel(param)}: ${show(type)}`).join(", ");
+      const result = fn.result === null ? "void" : show(fn.result);
+      const call = `_calls.${prefix(iface)}_${camel(name)}(${fn.params.map(([param]) => camel(param)).join(", ")});`;
+      out.block(`export function ${camel(name)}(${params}): ${result}`, () =>
+        out.line(fn.result === null ? call : `return ${call}`),
+      );
+    }
+    if (Object.keys(definition.functions).length > 0) imports.calls = true;
+  } else contract(out, definition, types, (ref) => pascal(ref.slice(ref.lastIndexOf(".") + 1)));
+  const used = new Set(
+    Object.values(definition.functions).flatMap((fn) =>
+      [...fn.params.map(([, type]) => type), ...(fn.result === null ? [] : [fn.result])].flatMap((type) =>
+        types.compoundsIn(type),
+      ),
+    ),
+  );
+  if (used.size > 0) reexports.push(`export { ${[...used].sort().join(", ")} } from "./compounds";`);
+  const body = out.toString();
+  const extras = [...imports.lines(/\bSome</.test(body)), ...reexports];
+  const head = docs.has(iface) ? `${banner}\n${(docs.get(iface) ?? "").replace(/^/gm, "// ")}\n` : banner;
+  return `${head}${extras.length > 0 ? `\n${extras.join("\n")}\n` : ""}${body}`;
+}
+
+/** What the author of an exporting guest has to write, as a comment. */
+function contract(out: Source, definition: WitInterface, types: GuestTypes, named: (ref: string) => string): void {
+  const functions = Object.entries(definition.functions);
+  if (functions.length === 0) return;
+  out.line();
+  out.line("// A guest that exports this interface exports these functions:");
+  for (const [name, fn] of functions) {
+    const params = fn.params.map(([param, type]) => `${camel(param)}: ${types.type(type, named)}`).join(", ");
+    out.line(`//   function ${camel(name)}(${params}): ${fn.result === null ? "void" : types.type(fn.result, named)}`);
+  }
+}
+
+function reexport(name: string, ref: string): string {
+  const dot = ref.lastIndexOf(".");
+  const theirs = pascal(ref.slice(dot + 1));
+  const ours = pascal(name);
+  return `export { ${theirs === ours ? ours : `${theirs} as ${ours}`} } from "./${fileName(ref.slice(0, dot))}";`;
+}
+
+/** What a file needs from others. */
+class Imports {
+  readonly #iface: string;
+  readonly #types = new Map<string, string>();
+  readonly #compounds = new Set<string>();
+  calls = false;
+
+  constructor(iface: string) {
+    this.#iface = iface;
+  }
+
+  /** The name of a type in this file. */
+  type(ref: string): string {
+    const dot = ref.lastIndexOf(".");
+    const from = ref.slice(0, dot);
+    if (from === this.#iface) return pascal(ref.slice(dot + 1));
+    this.#types.set(ref, from);
+    return qualified(ref);
+  }
+
+  compounds(type: TypeRef, types: GuestTypes): void {
+    for (const name of types.compoundsIn(type)) this.#compounds.add(name);
+  }
+
+  lines(some: boolean): string[] {
+    const lines = this.calls ? ['import * as _calls from "./calls";'] : [];
+    if (some) lines.push('import { Some } from "plexus/some";');
+    if (this.#compounds.size > 0) lines.push(`import { ${[...this.#compounds].sort().join(", ")} } from "./compounds";`);
+    for (const [ref, from] of this.#types) {
+      lines.push(`import { ${pascal(ref.slice(ref.lastIndexOf(".") + 1))} as ${qualified(ref)} } from "./${fileName(from)}";`);
+    }
+    return lines;
+  }
+}
+
+function declaration(
+  out: Source,
+  name: string,
+  def: Exclude<TypeDef, { alias: TypeRef }>,
+  types: GuestTypes,
+  show: (type: TypeRef) => string,
+  memberDoc: (part: string) => string | undefined,
+): void {
+  const own = pascal(name);
+  if ("record" in def) {
+    out.block(`export class ${own}`, () => {
+      const required = def.record.filter(([, type]) => initial(type, types, show) === null);
+      for (const [field, type] of def.record) {
+        out.doc(memberDoc(field));
+        const first = initial(type, types, show);
+        out.line(`${camel(field)}: ${show(type)}${first === null ? "" : ` = ${first}`};`);
+      }
+      if (required.length === 0) return;
+      out.line();
+      out.block(`constructor(${required.map(([field, type]) => `${camel(field)}: ${show(type)}`).join(", ")})`, () => {
+        for (const [field] of required) out.line(`this.${camel(field)} = ${camel(field)};`);
+      });
+    });
+  } else if ("enum" in def || "flags" in def) {
+    const members = "enum" in def ? def.enum : def.flags;
+    out.block(`export enum ${own}`, () => {
+      for (const [i, part] of members.entries()) {
+        out.doc(memberDoc(part));
+        out.line(`${member(part)} = ${"enum" in def ? i : `1 << ${i}`},`);
+      }
+    });
+  } else variant(out, own, def.variant, types, show, memberDoc);
+}
+
+/** A variant is built by `V.aCase(payload)` and taken apart by `v.kind`, `v.isACase` and `v.asACase`. */
+function variant(
+  out: Source,
+  own: string,
+  cases: readonly (readonly [string, TypeRef | null])[],
+  types: GuestTypes,
+  show: (type: TypeRef) => string,
+  memberDoc: (part: string) => string | undefined,
+): void {
+  out.block(`export class ${own}`, () => {
+    out.line("/** The case, counted from 0 in the order of the WIT. */");
+    out.line("readonly kind: i32;");
+    for (const [i, [, payload]] of cases.entries()) {
+      if (payload === null) continue;
+      const type = show(payload);
+      if (types.isReference(payload)) out.line(`private _${i}: ${type} | null = null;`);
+      else out.line(`private _${i}: ${type} = ${types.nullablePayload(payload) === null ? zero(type) : "null"};`);
+    }
+    out.line();
+    out.block("private constructor(kind: i32)", () => out.line("this.kind = kind;"));
+    for (const [i, [name, payload]] of cases.entries()) {
+      out.line();
+      out.doc(memberDoc(name));
+      out.block(`static ${camel(name)}(${payload === null ? "" : `value: ${show(payload)}`}): ${own}`, () => {
+        if (payload === null) return out.line(`return new ${own}(${i});`);
+        out.line(`const made = new ${own}(${i});`);
+        out.line(`made._${i} = value;`);
+        out.line("return made;");
+      });
+      out.block(`get is${member(name)}(): bool`, () => out.line(`return this.kind == ${i};`));
+      if (payload === null) continue;
+      out.block(`get as${member(name)}(): ${show(payload)}`, () => {
+        out.line(`assert(this.kind == ${i}, "the variant is not ${name}");`);
+        out.line(types.isReference(payload) ? `return this._${i} as ${show(payload)};` : `return this._${i};`);
+      });
+    }
+  });
+}
+
+/** The value that a type without payload class has before it is set. */
+export function zero(guestType: string): string {
+  return guestType === "bool" ? "false" : "0";
+}
+
+/** What a field starts as, so that a constructor asks only for the rest: nothing for options, empty for lists. */
+function initial(type: TypeRef, types: GuestTypes, show: (type: TypeRef) => string): string | null {
+  if (types.nullablePayload(type) !== null) return types.layout.shape(type).kind === "option" ? "null" : null;
+  return types.layout.shape(type).kind === "list" ? `new ${show(type)}()` : null;
+}

@@ -1,0 +1,54 @@
+// Builds every delegate of delegates/ into dist/delegates/<name>.wasm. A second build of the same sources is instant.
+// `--bindings` writes the generated AssemblyScript of the current ABI to delegates/sdk/assembly/abi/ instead.
+
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { bindingsOf, currentAbi, readAbi } from "../delegates/sdk/build/abi.ts";
+import { buildDelegate, type BuiltDelegate } from "../delegates/sdk/build/build-delegate.ts";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+
+export interface BuildDelegatesInit {
+  /** Where the components go; `dist/delegates` of this project by default. */
+  readonly outDir?: string;
+}
+
+/** Builds all delegates, side by side. Throws an Error that names the delegate and what its author must correct. */
+export async function buildDelegates({ outDir = join(root, "dist/delegates") }: BuildDelegatesInit = {}): Promise<
+  BuiltDelegate[]
+> {
+  const entries = await readdir(join(root, "delegates"), { withFileTypes: true });
+  const names = entries
+    .filter((e) => e.isDirectory() && existsSync(join(root, "delegates", e.name, "delegate.json")))
+    .map((e) => e.name);
+  return Promise.all(
+    names.map(async (name) => {
+      const started = performance.now();
+      const built = await buildDelegate({ dir: join(root, "delegates", name), outFile: join(outDir, `${name}.wasm`) });
+      if (built.declaration.name !== name) throw new Error(`delegates/${name}: delegate.json calls it ${built.declaration.name}`);
+      for (const warning of built.warnings) process.stderr.write(`plexus: warning: ${warning}\n`);
+      if (!built.cached) {
+        const kib = (built.bytes.length / 1024).toFixed(1);
+        process.stderr.write(`plexus: ${name}.wasm ${kib} KiB in ${Math.round(performance.now() - started)} ms\n`);
+      }
+      return built;
+    }),
+  );
+}
+
+/** Writes the bindings of the current ABI to where authors read them; a test holds them up to date. */
+export async function writeBindings(): Promise<void> {
+  const abi = readAbi(currentAbi);
+  if (abi === null) throw new Error(`wit/${currentAbi} is missing`);
+  const directory = join(root, "delegates/sdk/assembly/abi");
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true });
+  for (const [name, text] of bindingsOf(abi).files) await writeFile(join(directory, name), text);
+}
+
+if (import.meta.main) {
+  if (process.argv.includes("--bindings")) await writeBindings();
+  else await buildDelegates();
+}
