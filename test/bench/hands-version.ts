@@ -32,9 +32,9 @@ export const handsVersion: Benchmark = {
   title: "plexus VERSION with a trivial resident brain / /bin/true",
   target: "the hands' own cost: a few times an empty process",
   async prepare() {
-    const lacking = missingBuild();
+    const lacking = missingBuild({ brain: false });
     if (lacking !== undefined) return lacking;
-    const installation = installPlexus();
+    const installation = installPlexus({ brain: false });
     const stopwatch = startStopwatch();
     const reply = replyFrame('{"cniVersion":"1.1.0","supportedVersions":["1.1.0"]}');
     const brain = createServer((connection) => {

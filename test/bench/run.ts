@@ -39,7 +39,7 @@ async function main(): Promise<number> {
   try {
     chosen = options();
   } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
     return 2;
   }
   const measured: Measured[] = [];
@@ -64,7 +64,7 @@ async function main(): Promise<number> {
       }
     } catch (error) {
       failures++;
-      console.error(`${benchmark.id}: failed: ${error instanceof Error ? error.message : String(error)}`);
+      process.stderr.write(`${benchmark.id}: failed: ${error instanceof Error ? error.message : String(error)}\n`);
     }
   }
   if (chosen.json !== undefined) writeFileSync(chosen.json, `${JSON.stringify(measured, null, 2)}\n`);

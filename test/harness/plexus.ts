@@ -60,11 +60,13 @@ export interface InstallationInit {
   readonly native?: readonly string[];
   /** Components (dist/delegates/NAME.wasm) to install, by name. */
   readonly components?: readonly string[];
+  /** False: the hands alone are enough, for tests that are the brain themselves. */
+  readonly brain?: boolean;
 }
 
 /** What is missing of the build, as one phrase; undefined where all is there. */
-export function missingBuild(components: readonly string[] = []): string | undefined {
-  const wanted = ["plexus", "brain.mjs", ...components.map((name) => `delegates/${name}.wasm`)];
+export function missingBuild({ components = [], brain = true }: InstallationInit = {}): string | undefined {
+  const wanted = ["plexus", ...(brain ? ["brain.mjs"] : []), ...components.map((name) => `delegates/${name}.wasm`)];
   const absent = wanted.filter((name) => !existsSync(join(dist, name)));
   return absent.length === 0 ? undefined : `dist/ lacks ${absent.join(", ")}: npm run build`;
 }
@@ -131,7 +133,7 @@ export function callBinary(binary: string, call: Call, cniPath: string): Promise
  * link `.plexus` to the home beside them, the home with Node and the brain, components beside the native plugins.
  */
 export function installPlexus(init: InstallationInit = {}): Installation {
-  const lacking = missingBuild(init.components);
+  const lacking = missingBuild(init);
   if (lacking !== undefined) throw new Error(lacking);
   const directory = mkdtempSync(join(tmpdir(), "plexus-test-"));
   const home = join(directory, "home");

@@ -57,6 +57,34 @@ const richResult = {
   dns: { nameservers: ["10.0.0.53"], domain: "example", search: ["a.example", "b.example"], options: ["ndots:5"] },
 };
 
+const routesAndDns = {
+  routes: [{ dst: "0.0.0.0/0", gw: "10.1.2.1" }, { dst: "fd01::/64" }],
+  dns: { nameservers: ["10.0.0.53"], search: ["a.example"] },
+};
+const result04x = {
+  interfaces: [
+    { name: "veth0", mac: "0a:58:0a:63:00:02" },
+    { name: "eth0", sandbox: "/run/netns/none" },
+  ],
+  ips: [
+    { version: "4", address: "10.1.2.3/24", gateway: "10.1.2.1", interface: 1 },
+    { version: "6", address: "fd00::3/64" },
+  ],
+  ...routesAndDns,
+};
+
+/** A result as each version has it, with nothing in it that the version doesn't know: libcni loses that, ours keeps it. */
+const resultOfVersion = {
+  "0.2.0": {
+    ip4: { ip: "10.1.2.3/24", gateway: "10.1.2.1", routes: [{ dst: "0.0.0.0/0" }] },
+    ip6: { ip: "fd00::3/64" },
+    dns: { domain: "d" },
+  },
+  "0.3.1": result04x,
+  "0.4.0": result04x,
+  "1.1.0": richResult,
+};
+
 const perVersion: Scenario[] = versions.map((version) => ({
   title: `L-25, L-26: a chain of version ${version} through ADD, CHECK and DEL`,
   network: list(version, chainOfThree),
@@ -265,28 +293,10 @@ const results: Scenario[] = [
     plugins: { ...three, one: [adding({ ips: [{ version: "4", address: "10.1.2.3/24" }] })] },
     operations: lifecycle,
   },
-  ...["0.2.0", "0.3.1", "0.4.0", "1.1.0"].map((version) => ({
+  ...Object.entries(resultOfVersion).map(([version, result]) => ({
     title: `L-12: a result of ${version} in a chain of 1.0.0 is parsed by its own version`,
     network: list("1.0.0", chainOfThree),
-    plugins: {
-      ...three,
-      one: [
-        adding(
-          version === "0.2.0"
-            ? {
-                cniVersion: version,
-                ip4: { ip: "10.1.2.3/24", gateway: "10.1.2.1", routes: [{ dst: "0.0.0.0/0" }] },
-                ip6: { ip: "fd00::3/64" },
-                dns: { domain: "d" },
-              }
-            : {
-                ...richResult,
-                cniVersion: version,
-                ips: richResult.ips.map((ip, i) => ({ ...ip, version: i === 1 ? "6" : "4" })),
-              },
-        ),
-      ],
-    },
+    plugins: { ...three, one: [adding({ cniVersion: version, ...result })] },
     operations: lifecycle,
   })),
   {
