@@ -2,14 +2,9 @@
 
 import type { Result } from "../../src/fault/result.ts";
 import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
+import type { Pod } from "../../src/npwg/pod.ts";
 
-export interface Pod {
-  readonly namespace: string;
-  readonly name: string;
-  /** Absent where a manifest gives none. */
-  readonly uid?: string;
-  readonly annotations: ReadonlyMap<string, string>;
-}
+export type { Pod } from "../../src/npwg/pod.ts";
 
 export interface Cluster {
   /**

@@ -9,7 +9,7 @@ export interface NameRequest {
   readonly name: string;
   readonly namespace: string;
   /** The name asked for, already validated. */
-  readonly interface?: string;
+  readonly interface?: string | undefined;
 }
 
 /** Every network namespace has it. */

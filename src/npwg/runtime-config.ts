@@ -30,7 +30,11 @@ export interface RequestedNetwork {
  * there, over the pod's `cni-args`, over the plugin's own `args.cni`, over the list's. All else of the list stays byte for
  * byte. Faults: CAPABILITY_MISSING; CONFIG_INVALID where an `args` or `args.cni` of the list is no object.
  */
-export function requestAttachment(list: NetworkList, selection: NetworkSelection, profile: NpwgProfile): Result<RequestedNetwork> {
+export function requestAttachment(
+  list: NetworkList,
+  selection: NetworkSelection,
+  profile: NpwgProfile,
+): Result<RequestedNetwork> {
   const split = splitRequests(selection, list, profile);
   if (!split.ok) return split;
   const { capabilityArgs, cniArgs } = split.value;

@@ -1,0 +1,120 @@
+// A directory of manifests that stands in for the Kubernetes API: Pods and NetworkAttachmentDefinitions in, status files out.
+
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Fault, fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { readNetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
+import { labelProblem, subdomainProblem } from "../../src/npwg/object-names.ts";
+import { checkPodUid, type Pod, readPod } from "../../src/npwg/pod.ts";
+import { storeFault } from "../files/durable-file.ts";
+import type { Cluster } from "./cluster.ts";
+import { listManifests, openManifest } from "./manifest-files.ts";
+import { type ManifestContent, type ManifestKind, type ManifestObject, readObjects } from "./manifest-objects.ts";
+
+interface KnownFile {
+  readonly identity: string;
+  readonly content: ManifestContent;
+}
+
+/** What a look at the directory found. */
+interface Snapshot {
+  readonly objects: readonly ManifestObject[];
+  /** Files and documents that could not be read. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * The cluster that `directory` describes, as it is at each call: files that changed are read again. An object that two
+ * documents describe is refused, both files named. A file that can't be read hides only what is in it; a lookup that finds
+ * nothing tells of such files. Statuses go to `<directory>/status/<namespace>.<pod>.json`.
+ */
+export function manifestDirectory(directory: string): Cluster {
+  let known: ReadonlyMap<string, KnownFile> = new Map();
+
+  const look = async (): Promise<Result<Snapshot>> => {
+    const entries = listManifests(directory);
+    if (!entries.ok) return entries;
+    const current = new Map<string, KnownFile>();
+    const problems: string[] = [];
+    for (const entry of entries.value) {
+      const file = openManifest(directory, entry);
+      if (!file.ok) {
+        problems.push(file.fault.msg);
+        continue;
+      }
+      const { path, identity } = file.value;
+      const earlier = known.get(path);
+      const text = earlier?.identity === identity ? undefined : file.value.read();
+      file.value.close();
+      if (text === undefined && earlier !== undefined) current.set(path, earlier);
+      else if (text?.ok === true) current.set(path, { identity, content: await readObjects(path, text.value) });
+      else if (text?.ok === false) problems.push(text.fault.msg);
+    }
+    known = current;
+    const contents = [...current.values()].map((each) => each.content);
+    return ok({
+      objects: contents.flatMap((each) => each.objects),
+      problems: [...problems, ...contents.flatMap((each) => each.problems)],
+    });
+  };
+
+  const find = async (kind: ManifestKind, namespace: string, name: string): Promise<Result<ManifestObject>> => {
+    const snapshot = await look();
+    if (!snapshot.ok) return snapshot;
+    const found = snapshot.value.objects.filter(
+      (each) => each.kind === kind && each.namespace === namespace && each.name === name,
+    );
+    const [first, second] = found;
+    if (first === undefined) return failed(notFound(kind, `${namespace}/${name}`, directory, snapshot.value.problems));
+    if (second === undefined) return ok(first);
+    const where = first.path === second.path ? `twice in ${first.path}` : `in ${first.path} and in ${second.path}`;
+    return failed(fault("CLUSTER_UNREADABLE", `${kind} ${namespace}/${name} is ${where}; one of them must go`));
+  };
+
+  return {
+    pod: async (namespace, name, expected) => {
+      const found = await find("Pod", namespace, name);
+      if (!found.ok) return found;
+      const pod = readPod(found.value.object);
+      return pod.ok ? checkPodUid(pod.value, expected?.uid) : failed(inFile(pod.fault, found.value.path));
+    },
+    networkAttachmentDefinition: async (namespace, name) => {
+      const found = await find("NetworkAttachmentDefinition", namespace, name);
+      if (!found.ok) return found;
+      const definition = readNetworkAttachmentDefinition(found.value.object);
+      return definition.ok ? definition : failed(inFile(definition.fault, found.value.path));
+    },
+    publishStatus: async (pod, annotation) => writeStatus(join(directory, "status"), pod, annotation),
+  };
+}
+
+/** Where a pod's status is written; readers see the old text or the new one. */
+function writeStatus(directory: string, pod: Pod, annotation: string): Result<void> {
+  const problem = labelProblem(pod.namespace) ?? subdomainProblem(pod.name);
+  if (problem !== undefined) return failed(fault("INTERNAL", `publishing a status: a name of the pod ${problem}`));
+  // A namespace has no ".", so the two names can be told apart.
+  const name = `${pod.namespace}.${pod.name}.json`;
+  const path = join(directory, name);
+  const temporary = join(directory, `.${name}.${process.pid}`);
+  try {
+    mkdirSync(directory, { recursive: true });
+    rmSync(temporary, { force: true });
+    writeFileSync(temporary, `${annotation}\n`, { flag: "wx", mode: 0o644 });
+    renameSync(temporary, path);
+    return ok(undefined);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    return failed(storeFault("publishing the status", path, error));
+  }
+}
+
+function notFound(kind: ManifestKind, who: string, directory: string, problems: readonly string[]): Fault {
+  const details = problems.length === 0 ? {} : { details: `Not read:\n${problems.slice(0, 20).join("\n")}` };
+  const missing = kind === "Pod" ? "POD_NOT_FOUND" : "NETWORK_NOT_FOUND";
+  return fault(missing, `${kind} ${who} is in no manifest of ${directory}`, details);
+}
+
+function inFile(cause: Fault, path: string): Fault {
+  return { ...cause, msg: `${path}: ${cause.msg}` };
+}

@@ -1,0 +1,39 @@
+// What Plexus needs to know of a pod, read from what the API or a manifest holds.
+
+import { fault } from "../fault/fault.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
+import { quote } from "../json/quote.ts";
+import { readObjectMeta } from "./object-meta.ts";
+
+export interface Pod {
+  readonly namespace: string;
+  readonly name: string;
+  /** Absent where a manifest gives none. */
+  readonly uid?: string;
+  readonly annotations: ReadonlyMap<string, string>;
+}
+
+/** Where the kubelet has a pod from: "api", or "file" or "http" of a static pod. */
+const sourceAnnotation = "kubernetes.io/config.source";
+
+/** Reads the object. Fault CLUSTER_UNREADABLE. */
+export function readPod(object: unknown): Result<Pod> {
+  const meta = readObjectMeta(object);
+  return meta.ok ? ok(meta.value) : failed(fault("CLUSTER_UNREADABLE", `Pod ${meta.problem}`));
+}
+
+/**
+ * Checks that `pod` is the one that the runtime means (MO-04): `uid` is its `K8S_POD_UID`. Where either side gives none
+ * there is nothing to compare; a static pod's uid in the cluster is its mirror's and never the runtime's. Fault
+ * POD_NOT_FOUND: a pod of the same name has taken the other's place.
+ */
+export function checkPodUid(pod: Pod, uid: string | undefined): Result<Pod> {
+  if (uid === undefined || uid === "" || pod.uid === undefined || pod.uid === uid || isStatic(pod)) return ok(pod);
+  const who = `pod ${pod.namespace}/${pod.name}`;
+  return failed(fault("POD_NOT_FOUND", `${who} has uid ${quote(pod.uid, 60)}, but the runtime means ${quote(uid, 60)}`));
+}
+
+function isStatic(pod: Pod): boolean {
+  const source = pod.annotations.get(sourceAnnotation);
+  return source !== undefined && source !== "api";
+}
