@@ -14,9 +14,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { runAsync, runSync, type LeaseAnswer, type LeaseEffect, type LeaseOperation } from "./effect.ts";
+import type { LeasesAddressRange } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { leaseDirectory, make, makeStaging } from "./directory.ts";
 import { StagedLease, type Owner } from "./lease-file.ts";
-import { leasesFor, type LeaseScope, type WitRange } from "./scope.ts";
+import { leasesFor, type LeaseScope } from "./scope.ts";
 
 let dataDir: string;
 let network: string;
@@ -35,7 +36,7 @@ afterEach(() => {
 const pool = { set: 0 };
 const alice: Owner = { containerId: "alice", ifname: "eth0" };
 const bob: Owner = { containerId: "bob", ifname: "eth0" };
-const small: WitRange[] = [{ first: "10.1.0.1", last: "10.1.0.4" }];
+const small: LeasesAddressRange[] = [{ first: "10.1.0.1", last: "10.1.0.4" }];
 
 function leases(owner: Owner, own: Partial<LeaseScope> = {}) {
   return leasesFor({ network: "net", verb: "add", attachment: owner, defaultDirectory: dataDir, ...own });

@@ -7,9 +7,16 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { formatAddress, readAddress, type IpAddress } from "../../src/net/ip.ts";
 import { leaseDirectory } from "./directory.ts";
 import * as disk from "./disk.ts";
-import type { LeaseOperation } from "./effect.ts";
+import { runSync, type LeaseAnswer, type LeaseEffect, type LeaseOperation } from "./effect.ts";
 import type { Owner } from "./lease-file.ts";
 import type { Span } from "./ring.ts";
+import type {
+  Fault as WitFault,
+  LeasesAddressRange,
+  LeasesCapability,
+  LeasesPool,
+} from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { Outcome } from "../sandbox/abi/guest.ts";
 import { misused } from "./store-fault.ts";
 
 /** Where native host-local keeps its leases. */
@@ -32,46 +39,18 @@ export interface LeaseScope {
   readonly lockDeadlineMs?: number;
 }
 
-/** The WIT's `result<T, fault>`. */
-export type WitResult<T> = { readonly ok: T } | { readonly err: WitFault };
-
-export interface WitFault {
-  readonly code: number;
-  readonly msg: string;
-  readonly details: string | undefined;
-}
-
-export interface WitPool {
-  readonly directory?: string | undefined;
-  readonly set: number;
-}
-
-export interface WitRange {
-  readonly first: string;
-  readonly last: string;
-}
-
-/** The interface `leases` of the WIT, each function as an operation that yields lock effects. */
-export interface LeaseCapability {
-  reserve(pool: WitPool, address: string, owner: Owner): LeaseOperation<WitResult<boolean>>;
-  reserveNext(
-    pool: WitPool,
-    ranges: readonly WitRange[],
-    skip: readonly string[],
-    owner: Owner,
-  ): LeaseOperation<WitResult<string | undefined>>;
-  held(pool: WitPool, owner: Owner): LeaseOperation<WitResult<string[]>>;
-  release(pool: WitPool, owner: Owner): LeaseOperation<WitResult<number>>;
-  retain(pool: WitPool, valid: readonly Owner[]): LeaseOperation<WitResult<number>>;
-  count(pool: WitPool, ranges: readonly WitRange[], limit: number): LeaseOperation<WitResult<number>>;
-  probe(pool: WitPool): LeaseOperation<WitResult<undefined>>;
-}
+/** The WIT's interface `leases`, each function as an operation: it yields lock effects, then answers. */
+export type LeaseOperations = {
+  readonly [F in keyof LeasesCapability]: LeasesCapability[F] extends (...args: infer A) => infer R
+    ? (...args: A) => LeaseOperation<R>
+    : never;
+};
 
 const DEFAULT_LOCK_DEADLINE_MS = 10_000;
 const NETWORK_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;
 
 /** The capability as the delegate of this one call gets it. */
-export function leasesFor(scope: LeaseScope): LeaseCapability {
+export function leasesFor(scope: LeaseScope): LeaseOperations {
   return {
     *reserve(pool, address, owner) {
       const at = both(owned(scope, pool, owner), addressOf(address));
@@ -111,8 +90,21 @@ export function leasesFor(scope: LeaseScope): LeaseCapability {
   };
 }
 
+/** The interface as plain functions, where effects can be done on the spot. */
+export function performedBy(operations: LeaseOperations, perform: (effect: LeaseEffect) => LeaseAnswer): LeasesCapability {
+  return {
+    reserve: (...args) => runSync(operations.reserve(...args), perform),
+    reserveNext: (...args) => runSync(operations.reserveNext(...args), perform),
+    held: (...args) => runSync(operations.held(...args), perform),
+    release: (...args) => runSync(operations.release(...args), perform),
+    retain: (...args) => runSync(operations.retain(...args), perform),
+    count: (...args) => runSync(operations.count(...args), perform),
+    probe: (...args) => runSync(operations.probe(...args), perform),
+  };
+}
+
 /** The pool, if the owner is the attachment of the call. */
-function owned(scope: LeaseScope, pool: WitPool, owner: Owner): Result<disk.Pool> {
+function owned(scope: LeaseScope, pool: LeasesPool, owner: Owner): Result<disk.Pool> {
   const mine = scope.attachment;
   if (mine === undefined) return failed(misused(`${scope.verb.toUpperCase()} has no attachment that could own a lease`));
   if (owner.containerId !== mine.containerId || owner.ifname !== mine.ifname) {
@@ -122,7 +114,7 @@ function owned(scope: LeaseScope, pool: WitPool, owner: Owner): Result<disk.Pool
   return poolOf(scope, pool);
 }
 
-function poolOf(scope: LeaseScope, pool: WitPool): Result<disk.Pool> {
+function poolOf(scope: LeaseScope, pool: LeasesPool): Result<disk.Pool> {
   if (!NETWORK_NAME.test(scope.network)) return failed(misused(`${JSON.stringify(scope.network)} is no network name`));
   const place = resolveDirectory(scope, pool.directory);
   if (!place.ok) return place;
@@ -161,7 +153,7 @@ function addressOf(text: string): Result<IpAddress> {
   return address === undefined ? failed(misused(`${JSON.stringify(text)} is no IP address`)) : ok(address);
 }
 
-function readSpans(ranges: readonly WitRange[]): Result<Span[]> {
+function readSpans(ranges: readonly LeasesAddressRange[]): Result<Span[]> {
   return all(ranges, (range) => {
     const ends = both(addressOf(range.first), addressOf(range.last));
     if (!ends.ok) return ends;
@@ -187,7 +179,7 @@ function both<A, B>(a: Result<A>, b: Result<B>): Result<[A, B]> {
   return b.ok ? ok([a.value, b.value]) : b;
 }
 
-function answer<T>(result: Result<T>): WitResult<T> {
+function answer<T>(result: Result<T>): Outcome<T, WitFault> {
   return result.ok ? { ok: result.value } : refuse(result.fault);
 }
 

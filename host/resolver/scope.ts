@@ -3,7 +3,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
 import { fault, type Fault } from "../../src/fault/fault.ts";
-import { parseResolvConf, type ResolvConf } from "./resolv-conf.ts";
+import type { ResolverCapability } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import { parseResolvConf } from "./resolv-conf.ts";
 
 /** Which files a configuration may name where the administrator lists none. */
 export const DEFAULT_RESOLVER_FILES: readonly string[] = ["/etc/resolv.conf"];
@@ -15,16 +16,6 @@ const MAX_BYTES = 65_536;
 export interface ResolverScope {
   /** Absolute paths, each exactly one file; it may be a symbolic link, which the administrator vouches for. */
   readonly allowedFiles?: readonly string[];
-}
-
-/** The WIT's `result<dns, fault>`. */
-export type ResolverAnswer =
-  | { readonly ok: ResolvConf }
-  | { readonly err: { readonly code: number; readonly msg: string; readonly details: string | undefined } };
-
-/** The interface `resolver` of the WIT. */
-export interface ResolverCapability {
-  read(path: string): ResolverAnswer;
 }
 
 /** The capability as the delegate of one call gets it. */
@@ -63,6 +54,6 @@ function readBounded(path: string): string {
   }
 }
 
-function refuse(why: Fault): ResolverAnswer {
+function refuse(why: Fault): ReturnType<ResolverCapability["read"]> {
   return { err: { code: why.code, msg: why.msg, details: why.details } };
 }
