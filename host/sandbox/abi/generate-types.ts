@@ -1,0 +1,102 @@
+// TypeScript types of the WIT model: records in camelCase, `undefined` for none, `{ok}|{err}` for results.
+
+import type { TypeDef, TypeRef, WitFunction, WitModel } from "../../../wit/model.ts";
+
+/** `container-id` → `containerId`. */
+export function camel(name: string): string {
+  return name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** `network-interface` → `NetworkInterface`. */
+export function pascal(name: string): string {
+  const text = camel(name);
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** The TypeScript name of a named type: that of the shared interface `types` bare, others with their interface before. */
+export function typeName(reference: string): string {
+  const dot = reference.lastIndexOf(".");
+  const owner = reference.slice(0, dot);
+  return (owner === "types" ? "" : pascal(owner)) + pascal(reference.slice(dot + 1));
+}
+
+/** A use of a type as TypeScript. */
+export function typeText(use: TypeRef | null): string {
+  if (use === null) return "undefined";
+  if (typeof use === "string") return use === "string" || use === "char" ? "string" : use === "bool" ? "boolean" : "number";
+  if ("ref" in use) return typeName(use.ref);
+  if ("list" in use) return `readonly ${grouped(typeText(use.list))}[]`;
+  if ("option" in use) return `${typeText(use.option)} | undefined`;
+  if ("tuple" in use) return `readonly [${use.tuple.map(typeText).join(", ")}]`;
+  return `Outcome<${typeText(use.result.ok)}, ${typeText(use.result.err)}>`;
+}
+
+function grouped(text: string): string {
+  return text.includes(" ") ? `(${text})` : text;
+}
+
+/** Types that are defined in (not only used by) each interface. */
+export function definedTypes(model: WitModel): readonly (readonly [reference: string, definition: TypeDef])[] {
+  return Object.entries(model.interfaces).flatMap(([name, { types }]) =>
+    Object.entries(types)
+      .filter(([, definition]) => !("alias" in definition && typeof definition.alias === "object" && "ref" in definition.alias))
+      .map(([type, definition]) => [`${name}.${type}`, definition] as const),
+  );
+}
+
+/** All types, the capabilities' interfaces and the verbs'. */
+export function generateTypes(model: WitModel, imported: readonly string[], exported: string): string {
+  const types = definedTypes(model).map(([reference, definition]) => generateType(typeName(reference), definition));
+  const capabilities = imported.map((name) => {
+    const functions = Object.entries(model.interfaces[name]?.functions ?? {}).map(
+      ([func, type]) => `  ${camel(func)}${signatureText(type)};\n`,
+    );
+    return `/** Capability \`${name}\`. */\nexport interface ${pascal(name)}Capability {\n${functions.join("")}}\n`;
+  });
+  const entries = imported.map((name) => `  readonly ${camel(name)}: ${pascal(name)}Capability;\n`);
+  const verbs = Object.entries(model.interfaces[exported]?.functions ?? {}).map(([name, func]) => verbText(name, func));
+  return [
+    ...types,
+    ...capabilities,
+    `/** Every capability of this ABI version. */\nexport interface Capabilities {\n${entries.join("")}}\n`,
+    `/** What each verb takes and answers. */\nexport interface VerbTypes {\n${verbs.join("")}}\n`,
+  ].join("\n");
+}
+
+function generateType(name: string, definition: TypeDef): string {
+  if ("record" in definition) {
+    const fields = definition.record.map(([field, type]) => {
+      const optional = typeof type === "object" && "option" in type;
+      return `  readonly ${camel(field)}${optional ? "?" : ""}: ${typeText(type)};\n`;
+    });
+    return `export interface ${name} {\n${fields.join("")}}\n`;
+  }
+  if ("enum" in definition)
+    return `export type ${name} = ${definition.enum.map((label) => JSON.stringify(label)).join(" | ")};\n`;
+  if ("alias" in definition) return `export type ${name} = ${typeText(definition.alias)};\n`;
+  throw new Error(`${name}: variants and flags are not supported by the sandbox's glue yet`);
+}
+
+function signatureText(func: WitFunction): string {
+  const params = func.params.map(([name, type]) => `${camel(name)}: ${typeText(type)}`);
+  return `(${params.join(", ")}): ${func.result === null ? "void" : typeText(func.result)}`;
+}
+
+function verbText(name: string, func: WitFunction): string {
+  const { param, ok, err } = verbShape(name, func);
+  return `  readonly ${camel(name)}: { readonly request: ${typeText(param)}; readonly success: ${typeText(ok)}; readonly failure: ${typeText(err)} };\n`;
+}
+
+/** A verb takes one parameter and answers a result. */
+export function verbShape(
+  name: string,
+  func: WitFunction,
+): { readonly param: TypeRef; readonly ok: TypeRef | null; readonly err: TypeRef } {
+  const [param] = func.params;
+  const { result } = func;
+  if (param === undefined || func.params.length !== 1) throw new Error(`verb ${name} must take one parameter`);
+  if (result === null || typeof result === "string" || !("result" in result) || result.result.err === null) {
+    throw new Error(`verb ${name} must answer a result with an error`);
+  }
+  return { param: param[1], ok: result.result.ok, err: result.result.err };
+}

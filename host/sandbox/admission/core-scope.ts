@@ -1,0 +1,101 @@
+// The core side of one component's scope: core modules, their instances, and what these export.
+
+import type { CoreSort } from "../binary/component-aliases.ts";
+import type { CanonicalOptions, Use } from "../binary/component.ts";
+import { readCoreModule, type CoreKind, type CoreModule } from "../binary/core-module.ts";
+import type { Reader } from "../binary/reader.ts";
+import { refuse } from "../binary/refusal.ts";
+import type { CoreInstance, CoreItem } from "./items.ts";
+import { unique } from "./unique.ts";
+
+/** One instantiation of a core module, each import resolved. */
+export interface CoreInstantiation {
+  readonly module: CoreModule;
+  /** In the order of the module's import section. */
+  readonly imports: readonly { readonly module: string; readonly name: string; readonly item: CoreItem }[];
+  readonly at: number;
+}
+
+// The QuickJS backend's runtime takes six.
+const mostInstantiations = 12;
+
+export class CoreScope {
+  private readonly instantiations: CoreInstantiation[];
+  private readonly modules: { readonly range: Reader; outline: CoreModule | undefined }[] = [];
+  private readonly instances: CoreInstance[] = [];
+  private readonly items: Record<CoreKind, CoreItem[]> = { func: [], table: [], memory: [], global: [] };
+
+  /** `instantiations` collects those of all scopes of a component, in order. */
+  constructor(instantiations: CoreInstantiation[]) {
+    this.instantiations = instantiations;
+  }
+
+  module(range: Reader): void {
+    this.modules.push({ range, outline: undefined });
+  }
+
+  item(item: CoreItem): void {
+    this.items[kindOf(item)].push(item);
+  }
+
+  bundle(exports: readonly (readonly [string, Use<CoreSort>])[], at: number): void {
+    const one = ({ sort, index }: Use<CoreSort>): CoreItem => {
+      if (sort === "module" || sort === "instance") return refuse(`a core ${sort} as an export is not part of a delegate`, at);
+      return this.items[sort][index] ?? refuse(`core ${sort} ${index} does not exist`, at);
+    };
+    this.instances.push({ kind: "bundle", exports: unique(exports, at, one) });
+  }
+
+  instantiate(index: number, args: readonly (readonly [string, number])[], at: number): void {
+    if (this.instantiations.length >= mostInstantiations) refuse(`more than ${mostInstantiations} core instances`, at);
+    const entry = this.modules[index] ?? refuse(`core module ${index} does not exist`, at);
+    entry.outline ??= readCoreModule(entry.range.again());
+    const module = entry.outline;
+    const given = unique(args, at, (instance) => this.instanceAt(instance, at));
+    const imports = module.imports.map((wanted) => {
+      const what = `core import "${wanted.module}" "${wanted.name}"`;
+      const source = given.get(wanted.module);
+      const item = source === undefined ? undefined : exported(source, wanted.name);
+      if (item === undefined) refuse(`${what} is given by nothing`, wanted.at);
+      if (kindOf(item) !== wanted.kind) refuse(`${what} is no ${wanted.kind}`, wanted.at);
+      return { module: wanted.module, name: wanted.name, item };
+    });
+    const number = this.instantiations.push({ module, imports, at }) - 1;
+    this.instances.push({ kind: "instantiated", number, module });
+  }
+
+  alias(instance: number, name: string, sort: string, at: number): void {
+    const item = exported(this.instanceAt(instance, at), name) ?? refuse(`core instance ${instance} exports no "${name}"`, at);
+    if (sort !== `core ${kindOf(item)}`) refuse(`"${name}" is no ${sort}`, at);
+    this.item(item);
+  }
+
+  function(index: number, at: number): CoreItem {
+    return this.items.func[index] ?? refuse(`core function ${index} does not exist`, at);
+  }
+
+  options({ memory, realloc, postReturn }: CanonicalOptions, at: number) {
+    return {
+      memory:
+        memory === undefined ? undefined : (this.items.memory[memory] ?? refuse(`core memory ${memory} does not exist`, at)),
+      realloc: realloc === undefined ? undefined : this.function(realloc, at),
+      postReturn: postReturn === undefined ? undefined : this.function(postReturn, at),
+    };
+  }
+
+  private instanceAt(index: number, at: number): CoreInstance {
+    return this.instances[index] ?? refuse(`core instance ${index} does not exist`, at);
+  }
+}
+
+function kindOf(item: CoreItem): CoreKind {
+  return item.from === "instance" ? item.kind : "func";
+}
+
+function exported(source: CoreInstance, name: string): CoreItem | undefined {
+  if (source.kind === "bundle") return source.exports.get(name);
+  const found = source.module.exports.get(name);
+  return found === undefined
+    ? undefined
+    : { from: "instance", instance: source.number, name, kind: found.kind, type: found.type };
+}

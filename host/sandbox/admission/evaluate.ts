@@ -1,0 +1,242 @@
+// Evaluates a component symbolically: which core modules are instantiated in which order with what, and what the
+// component exports. wit-component's shape is understood (main module, shim, fix-up, a types-only component for each
+// exported interface), and that of the QuickJS backend (the same, wrapped in components that stub WASI out).
+//
+// A nested component is evaluated when something of it is used. Instances of WASI that one part of a component gives to
+// another are not: in their place stand functions that trap, which is all that such stubs do.
+
+import type { AliasDefinition, Sort } from "../binary/component-aliases.ts";
+import { readComponent, type Definition, type Use } from "../binary/component.ts";
+import type { Reader } from "../binary/reader.ts";
+import { refuse } from "../binary/refusal.ts";
+import { CoreScope, type CoreInstantiation } from "./core-scope.ts";
+import type { ExternItem, FunctionItem, InstanceItem, TypeExport, TypeItem } from "./items.ts";
+import type { Shapes } from "./shapes.ts";
+import { equalTypes, TypeScope } from "./type-scope.ts";
+import { unique } from "./unique.ts";
+
+export interface CustomSection {
+  readonly name: string;
+  readonly content: Uint8Array;
+  readonly at: number;
+}
+
+export interface Evaluation {
+  readonly exports: ReadonlyMap<string, { readonly item: ExternItem; readonly at: number }>;
+  readonly customs: readonly CustomSection[];
+  readonly instantiations: readonly CoreInstantiation[];
+}
+
+/** Refuses an interface that the host doesn't have, or has otherwise. */
+export type HostImport = (name: string, exports: ReadonlyMap<string, TypeExport>, at: number) => void;
+
+const inertInterface = /^(wasi:[a-z-]+\/[a-z-]+@\d+\.\d+\.\d+|local:init\/module-loader)$/;
+const deepest = 4;
+// Instantiating a nested component again evaluates it again: definitions are counted over all of that.
+const mostDefinitions = 20_000;
+
+/** Evaluates the component that `reader` covers. */
+export function evaluateComponent(reader: Reader, shapes: Shapes, hostImport: HostImport): Evaluation {
+  const shared: Shared = { shapes, hostImport, instantiations: [], definitions: 0 };
+  const scope = new Scope(shared, undefined, undefined, 0);
+  scope.run(reader);
+  return { exports: scope.exports, customs: scope.customs, instantiations: shared.instantiations };
+}
+
+interface Shared {
+  readonly shapes: Shapes;
+  readonly hostImport: HostImport;
+  readonly instantiations: CoreInstantiation[];
+  definitions: number;
+}
+
+class Scope extends TypeScope {
+  readonly exports = new Map<string, { item: ExternItem; at: number }>();
+  readonly customs: CustomSection[] = [];
+  private readonly shared: Shared;
+  private readonly args: ReadonlyMap<string, ExternItem> | undefined;
+  private readonly depth: number;
+  private readonly core: CoreScope;
+  private readonly components: Reader[] = [];
+  private readonly instances: InstanceItem[] = [];
+  private readonly functions: FunctionItem[] = [];
+
+  constructor(shared: Shared, parent: Scope | undefined, args: ReadonlyMap<string, ExternItem> | undefined, depth: number) {
+    super(shared.shapes, parent);
+    this.shared = shared;
+    this.args = args;
+    this.depth = depth;
+    this.core = new CoreScope(shared.instantiations);
+  }
+
+  run(range: Reader): void {
+    for (const definition of readComponent(range)) {
+      this.shared.definitions += 1;
+      if (this.shared.definitions > mostDefinitions) refuse(`more than ${mostDefinitions} definitions`, definition.at);
+      this.define(definition);
+    }
+  }
+
+  private define(it: Definition): void {
+    switch (it.kind) {
+      case "custom":
+        this.customs.push(it);
+        return;
+      case "core-module":
+        this.core.module(it.range);
+        return;
+      case "component":
+        this.components.push(it.range);
+        return;
+      case "core-instantiate":
+        this.core.instantiate(it.module, it.args, it.at);
+        return;
+      case "core-bundle":
+        this.core.bundle(it.exports, it.at);
+        return;
+      case "instantiate":
+        this.instances.push(this.instantiate(it.component, it.args, it.at));
+        return;
+      case "bundle": {
+        const exports = unique(it.exports, it.at, (use) => this.item(use, it.at));
+        this.instances.push({ host: undefined, export: (name) => exports.get(name) });
+        return;
+      }
+      case "alias":
+        this.alias(it.alias, it.at);
+        return;
+      case "type":
+        this.types.push(this.evaluate(it.type, it.at));
+        return;
+      case "lift": {
+        const options = this.core.options(it.options, it.at);
+        const core = this.core.function(it.func, it.at);
+        this.functions.push({ from: "lift", type: this.functionAt(it.type, it.at), core, ...options, at: it.at });
+        return;
+      }
+      case "lower": {
+        const { memory, realloc } = this.core.options(it.options, it.at);
+        const func = this.functions[it.func] ?? refuse(`function ${it.func} does not exist`, it.at);
+        this.core.item(func.from === "inert" ? { from: "inert", name: func.name } : { from: "lower", func, memory, realloc });
+        return;
+      }
+      case "resource":
+        if (this.typeAt(it.type, it.at).kind !== "resource") refuse(`type ${it.type} is no resource`, it.at);
+        if (it.operation !== "drop") refuse(`resource.${it.operation}: delegates define no resources`, it.at);
+        this.core.item({ from: "inert", name: "resource.drop" });
+        return;
+      case "import":
+        this.import(it);
+        return;
+      case "export":
+        this.export(it);
+    }
+  }
+
+  private instantiate(index: number, args: readonly (readonly [string, Use<Sort>])[], at: number): InstanceItem {
+    const range = this.components[index] ?? refuse(`component ${index} does not exist`, at);
+    if (this.depth >= deepest) refuse("components nested too deeply", at);
+    const given = unique(args, at, (use) => this.item(use, at));
+    let inner: Scope | undefined;
+    const exported = (name: string): ExternItem | undefined => {
+      if (inertInterface.test(name)) return { sort: "instance", instance: { host: undefined, export: () => undefined } };
+      if (inner === undefined) {
+        inner = new Scope(this.shared, this, given, this.depth + 1);
+        inner.run(range.again());
+      }
+      return inner.exports.get(name)?.item;
+    };
+    return { host: undefined, export: exported };
+  }
+
+  private alias(alias: AliasDefinition, at: number): void {
+    if (alias.kind === "core-export") this.core.alias(alias.instance, alias.name, alias.sort, at);
+    else if (alias.kind === "outer") {
+      if (alias.sort !== "type") refuse(`an outer alias of a ${alias.sort} is not part of a delegate`, at);
+      this.types.push(this.outer(alias, at));
+    } else {
+      const source = this.instances[alias.instance] ?? refuse(`instance ${alias.instance} does not exist`, at);
+      const item = source.export(alias.name) ?? refuse(`instance ${alias.instance} exports no "${alias.name}"`, at);
+      if (item.sort !== alias.sort) refuse(`"${alias.name}" is no ${alias.sort}`, at);
+      this.add(item);
+    }
+  }
+
+  private import(it: Definition & { readonly kind: "import" }): void {
+    const { name, at } = it;
+    const described = this.describe(it.description, at);
+    if (described.sort === "instance") {
+      if (described.type.kind !== "instance") refuse(`import "${name}" has a type that is no instance type`, at);
+      const { exports } = described.type;
+      const inert = this.isInert(name, at);
+      if (!inert) this.shared.hostImport(name, exports, at);
+      this.add({ sort: "instance", instance: importedInstance(name, exports, inert) });
+      return;
+    }
+    if (this.args === undefined) refuse(`import "${name}": a delegate imports interfaces only`, at);
+    const given = this.args.get(name) ?? refuse(`nested component's import "${name}" is given by nothing`, at);
+    this.requireEqual(given, described, name, at);
+    this.add(given);
+  }
+
+  // The whole component's imports are the host's. A nested component's are those passed on under the same name, or WASI
+  // from another part of the component.
+  private isInert(name: string, at: number): boolean {
+    if (this.args === undefined) return false;
+    const given = this.args.get(name);
+    if (given?.sort === "instance" && given.instance.host === name) return false;
+    if (given?.sort === "instance" && given.instance.host === undefined && inertInterface.test(name)) return true;
+    return refuse(`nested component's import "${name}" is given something else: composed components are not supported`, at);
+  }
+
+  private export(it: Definition & { readonly kind: "export" }): void {
+    const { name, at } = it;
+    const item = this.item(it.use, at);
+    if (it.description !== undefined) {
+      const described = this.describe(it.description, at);
+      if (described.sort === "instance") refuse(`export "${name}": a description of an instance is not supported`, at);
+      this.requireEqual(item, described, name, at);
+    }
+    if (this.exports.has(name)) refuse(`export "${name}" appears twice`, at);
+    this.exports.set(name, { item, at });
+    this.add(item);
+  }
+
+  private requireEqual(item: ExternItem, described: TypeExport, name: string, at: number): void {
+    const wanted: TypeItem = described.sort === "func" ? { kind: "func", type: described.type } : described.type;
+    const own = ownType(item);
+    const resource = wanted.kind === "resource" && own?.kind === "resource";
+    if (item.sort !== described.sort || own === undefined || !(resource || equalTypes(this.shapes, own, wanted))) {
+      refuse(`"${name}" has another type than its description says`, at);
+    }
+  }
+
+  private add(item: ExternItem): void {
+    if (item.sort === "func") this.functions.push(item.func);
+    else if (item.sort === "type") this.types.push(item.type);
+    else this.instances.push(item.instance);
+  }
+
+  private item({ sort, index }: Use<Sort>, at: number): ExternItem {
+    const missing = () => refuse(`${sort} ${index} does not exist`, at);
+    if (sort === "func") return { sort, func: this.functions[index] ?? missing() };
+    if (sort === "type") return { sort, type: this.typeAt(index, at) };
+    if (sort === "instance") return { sort, instance: this.instances[index] ?? missing() };
+    return refuse(`a ${sort} as argument or export is not part of a delegate`, at);
+  }
+}
+
+function ownType(item: ExternItem): TypeItem | undefined {
+  if (item.sort === "func") return { kind: "func", type: item.func.type };
+  return item.sort === "type" ? item.type : undefined;
+}
+
+function importedInstance(name: string, exports: ReadonlyMap<string, TypeExport>, inert: boolean): InstanceItem {
+  const items = new Map<string, ExternItem>();
+  for (const [key, described] of exports) {
+    if (described.sort === "type") items.set(key, described);
+    else if (inert) items.set(key, { sort: "func", func: { from: "inert", name: `${name}#${key}`, type: described.type } });
+    else items.set(key, { sort: "func", func: { from: "host", interface: name, name: key, type: described.type } });
+  }
+  return { host: inert ? undefined : name, export: (key) => items.get(key) };
+}

@@ -1,0 +1,109 @@
+// Holds a component's imports and exports against the ABI: names, versions, and every type by structure.
+
+import { closest } from "../../../src/configuration/closest.ts";
+import { abiVersions, type AbiVersion } from "../abi/versions.ts";
+import { refuse } from "../binary/refusal.ts";
+import { abiShapes, type InterfaceShapes } from "./abi-shapes.ts";
+import type { ExternItem, FunctionItem, TypeExport } from "./items.ts";
+import { Shapes, type FunctionShape } from "./shapes.ts";
+
+interface AbiName {
+  readonly interface: string;
+  readonly version: string;
+}
+
+/** Compares one component with the ABI version that its names speak of. */
+export class HostInterfaces {
+  readonly shapes = new Shapes();
+  private spoken: { readonly abi: AbiVersion; readonly interfaces: ReadonlyMap<string, InterfaceShapes> } | undefined;
+
+  /** The ABI version of the component; refuses one that named none. */
+  get abi(): AbiVersion {
+    return this.spoken?.abi ?? refuse(`a component that exports no ${exportNames()}`);
+  }
+
+  /** Checks an imported instance: the interface may be imported and what it is said to export is what the ABI has. */
+  checkImport(name: string, exports: ReadonlyMap<string, TypeExport>, at: number): void {
+    const parsed = parse(name);
+    const valid = Object.values(abiVersions).flatMap(({ package: pkg, version, importable }) =>
+      importable.map((it) => `${pkg}/${it}@${version}`),
+    );
+    if (parsed === undefined)
+      refuse(`import "${name}" is not one that a delegate may have${suggestion(name, valid)} (valid: ${valid.join(", ")})`, at);
+    const { abi, interfaces } = this.speak(parsed, at);
+    const contents = abi.importable.includes(parsed.interface) ? interfaces.get(parsed.interface) : undefined;
+    if (contents === undefined)
+      refuse(`import "${name}" does not exist in ABI ${abi.version}${suggestion(name, valid)} (valid: ${valid.join(", ")})`, at);
+    for (const [key, found] of exports) {
+      const what = `"${key}" of import "${name}"`;
+      if (found.sort === "func") {
+        const known = contents.functions.get(key);
+        if (known === undefined)
+          refuse(`${what} is no function of the ABI (valid: ${[...contents.functions.keys()].join(", ")})`, at);
+        this.requireFunction(what, found.type, known, at);
+      } else {
+        const known = contents.types.get(key);
+        if (known === undefined) refuse(`${what} is no type of the ABI`, at);
+        if (found.type.kind !== "value" || found.type.shape !== known) {
+          const shown = found.type.kind === "value" ? this.shapes.describe(found.type.shape) : `a ${found.type.kind}`;
+          refuse(`${what} has the type ${shown}; the ABI has ${this.shapes.describe(known)}`, at);
+        }
+      }
+    }
+  }
+
+  /** Checks the exported interface and answers its functions, all of the ABI's. */
+  checkExport(name: string, item: ExternItem, at: number): ReadonlyMap<string, FunctionItem & { readonly from: "lift" }> {
+    const parsed = parse(name);
+    if (parsed === undefined) refuse(`export "${name}" is not one that a delegate may have (valid: ${exportNames()})`, at);
+    const { abi, interfaces } = this.speak(parsed, at);
+    if (parsed.interface !== abi.exported)
+      refuse(`export "${name}" is not one that a delegate may have (valid: ${exportNames()})`, at);
+    if (item.sort !== "instance") refuse(`export "${name}" is a ${item.sort}, not an instance`, at);
+    const functions = new Map<string, FunctionItem & { readonly from: "lift" }>();
+    for (const [key, known] of interfaces.get(abi.exported)?.functions ?? []) {
+      const found = item.instance.export(key);
+      if (found?.sort !== "func") refuse(`export "${name}" lacks the function "${key}"`, at);
+      if (found.func.from !== "lift") refuse(`"${key}" of export "${name}" is not implemented by the component`, at);
+      this.requireFunction(`"${key}" of export "${name}"`, found.func.type, known, at);
+      functions.set(key, found.func);
+    }
+    return functions;
+  }
+
+  private requireFunction(what: string, found: FunctionShape, known: FunctionShape, at: number): void {
+    const { shapes } = this;
+    if (shapes.func(found) === shapes.func(known)) return;
+    refuse(`${what} has the type ${shapes.describe(shapes.func(found))}; the ABI has ${shapes.describe(shapes.func(known))}`, at);
+  }
+
+  private speak(name: AbiName, at: number) {
+    const abi = abiVersions[name.version];
+    if (abi === undefined) {
+      return refuse(
+        `ABI version ${name.version} is not one that this host speaks (it speaks ${Object.keys(abiVersions).join(", ")})`,
+        at,
+      );
+    }
+    this.spoken ??= { abi, interfaces: abiShapes(abi.model, this.shapes) };
+    if (this.spoken.abi !== abi) refuse(`two ABI versions in one component: ${this.spoken.abi.version} and ${name.version}`, at);
+    return this.spoken;
+  }
+}
+
+function parse(name: string): AbiName | undefined {
+  const match = /^cni:delegate\/([a-z][a-z0-9-]*)@(\d{1,5}\.\d{1,5}\.\d{1,5})$/.exec(name);
+  return match?.[1] === undefined || match[2] === undefined ? undefined : { interface: match[1], version: match[2] };
+}
+
+function exportNames(): string {
+  return Object.values(abiVersions)
+    .map(({ package: pkg, exported, version }) => `${pkg}/${exported}@${version}`)
+    .join(", ");
+}
+
+function suggestion(name: string, valid: readonly string[]): string {
+  if (name.startsWith("wasi:")) return ": delegates have no WASI";
+  const meant = closest(name, valid);
+  return meant === undefined ? "" : `; "${meant}" was probably meant`;
+}

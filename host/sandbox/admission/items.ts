@@ -1,0 +1,64 @@
+// What a component's indices stand for once it has been evaluated: symbols, nothing is instantiated or run.
+
+import type { CoreKind, CoreModule } from "../binary/core-module.ts";
+import type { CoreFunctionType } from "../binary/core-types.ts";
+import type { FunctionShape, Shape } from "./shapes.ts";
+
+/** A core item: exported by an instantiated core module, or made by a canonical definition. */
+export type CoreItem =
+  | {
+      readonly from: "instance";
+      /** Number of the core instance in the order of instantiation. */
+      readonly instance: number;
+      readonly name: string;
+      readonly kind: CoreKind;
+      readonly type: CoreFunctionType | undefined;
+    }
+  | {
+      readonly from: "lower";
+      readonly func: FunctionItem;
+      readonly memory: CoreItem | undefined;
+      readonly realloc: CoreItem | undefined;
+    }
+  /** A function that traps when it is called. */
+  | { readonly from: "inert"; readonly name: string };
+
+export type CoreInstance =
+  | { readonly kind: "instantiated"; readonly number: number; readonly module: CoreModule }
+  | { readonly kind: "bundle"; readonly exports: ReadonlyMap<string, CoreItem> };
+
+/** A component-level function. */
+export type FunctionItem = { readonly type: FunctionShape } & (
+  | { readonly from: "host"; readonly interface: string; readonly name: string }
+  | { readonly from: "inert"; readonly name: string }
+  | {
+      readonly from: "lift";
+      readonly core: CoreItem;
+      readonly memory: CoreItem | undefined;
+      readonly realloc: CoreItem | undefined;
+      readonly postReturn: CoreItem | undefined;
+      readonly at: number;
+    }
+);
+
+export type TypeItem =
+  | { readonly kind: "value"; readonly shape: Shape }
+  | { readonly kind: "func"; readonly type: FunctionShape }
+  | { readonly kind: "instance"; readonly exports: ReadonlyMap<string, TypeExport> }
+  | { readonly kind: "resource"; readonly shape: Shape };
+
+/** What an instance type says of one export. */
+export type TypeExport =
+  | { readonly sort: "func"; readonly type: FunctionShape }
+  | { readonly sort: "type"; readonly type: TypeItem };
+
+export type ExternItem =
+  | { readonly sort: "func"; readonly func: FunctionItem }
+  | { readonly sort: "type"; readonly type: TypeItem }
+  | { readonly sort: "instance"; readonly instance: InstanceItem };
+
+/** An instance: its exports, worked out when first asked for. `host` names the capability interface that it is. */
+export interface InstanceItem {
+  readonly host: string | undefined;
+  export(name: string): ExternItem | undefined;
+}

@@ -1,0 +1,105 @@
+// A bounded reader of the WebAssembly binary format (core specification 5.2): every read knows its end.
+
+import { refuse } from "./refusal.ts";
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * Reads one range of a byte array. Offsets stay those of the whole array, so that a refusal deep inside names the
+ * byte of the file. All methods refuse (throw a Refusal) rather than read past the range's end.
+ */
+export class Reader {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+  pos: number;
+
+  constructor(bytes: Uint8Array, pos = 0, end: number = bytes.length) {
+    this.bytes = bytes;
+    this.pos = pos;
+    this.start = pos;
+    this.end = end;
+  }
+
+  get atEnd(): boolean {
+    return this.pos >= this.end;
+  }
+
+  get left(): number {
+    return this.end - this.pos;
+  }
+
+  /** One byte. */
+  byte(what: string): number {
+    const value = this.pos < this.end ? this.bytes[this.pos] : undefined;
+    if (value === undefined) refuse(`${what} is cut short`, this.pos);
+    this.pos += 1;
+    return value;
+  }
+
+  /** An unsigned LEB128 of at most 32 bits in at most five bytes. */
+  u32(what: string): number {
+    const at = this.pos;
+    let value = 0;
+    for (let shift = 0; shift < 35; shift += 7) {
+      const byte = this.byte(what);
+      if (shift === 28 && byte > 0x0f) refuse(`${what} is no 32-bit number`, at);
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) return value;
+    }
+    return refuse(`${what} is no 32-bit number`, at);
+  }
+
+  /** Skips a signed LEB128 of at most `bits` bits (32, 33 or 64). */
+  skipSigned(bits: number, what: string): void {
+    const at = this.pos;
+    const most = Math.ceil(bits / 7);
+    for (let count = 0; count < most; count += 1) if (this.byte(what) < 0x80) return;
+    refuse(`${what} is no ${bits}-bit number`, at);
+  }
+
+  /** The count of a vector whose elements take at least one byte each: never more than bytes are left. */
+  count(what: string, most = 100_000): number {
+    const at = this.pos;
+    const count = this.u32(`the number of ${what}`);
+    if (count > this.left) refuse(`${count} ${what} can't fit in the ${this.left} bytes left`, at);
+    if (count > most) refuse(`${count} ${what} are too many (at most ${most})`, at);
+    return count;
+  }
+
+  /** A name: UTF-8 of at most `most` bytes. */
+  name(what: string, most = 256): string {
+    const at = this.pos;
+    const length = this.u32(`the length of ${what}`);
+    if (length > most) refuse(`${what} is ${length} bytes long (at most ${most})`, at);
+    const range = this.take(length, what);
+    try {
+      return utf8.decode(range.bytes.subarray(range.pos, range.end));
+    } catch {
+      return refuse(`${what} is not UTF-8`, at);
+    }
+  }
+
+  /** Steps over the next `length` bytes and answers a reader of just these. */
+  take(length: number, what: string): Reader {
+    if (length > this.left) refuse(`${what} needs ${length} bytes, ${this.left} are left`, this.pos);
+    const range = new Reader(this.bytes, this.pos, this.pos + length);
+    this.pos += length;
+    return range;
+  }
+
+  /** A second reader of the same range, from its start. */
+  again(): Reader {
+    return new Reader(this.bytes, this.start, this.end);
+  }
+
+  /** Refuses unless everything was read. */
+  finish(what: string): void {
+    if (!this.atEnd) refuse(`${what} is ${this.left} bytes longer than its content`, this.pos);
+  }
+
+  /** The bytes of the whole range. */
+  slice(from: number = this.pos, to: number = this.end): Uint8Array {
+    return this.bytes.subarray(from, to);
+  }
+}

@@ -1,0 +1,128 @@
+// Instantiates a component by its plan: core modules through V8's own API, with import objects that have no prototype
+// and nothing in them but what the plan names. Nothing is generated from the guest.
+
+import { Guest, type Budget } from "../abi/guest.ts";
+import { GuestFault } from "../abi/guest-fault.ts";
+import type { AbiVersion } from "../abi/versions.ts";
+import type { Limits } from "../limits.ts";
+import type { CallState } from "./call-state.ts";
+import { isLogLevel, LogBudget } from "./log-import.ts";
+import type { LinkPlan, PlanItem, PlanMemory, PlanSource } from "./plan.ts";
+
+/** Answers a capability's function; synchronous. */
+export type CapabilityCall = (capability: string, func: string, args: readonly unknown[]) => unknown;
+
+export interface LinkContext {
+  readonly abi: AbiVersion;
+  readonly limits: Limits;
+  readonly state: CallState;
+  readonly budget: Budget;
+  readonly capability: CapabilityCall;
+}
+
+type CoreFunction = (...args: number[]) => unknown;
+
+/** One component's instances, for one call. */
+export class LinkedComponent {
+  private readonly context: LinkContext;
+  private readonly log: LogBudget;
+  private readonly instances: WebAssembly.Instance[] = [];
+  private readonly guests = new Map<string, Guest>();
+
+  constructor(plan: LinkPlan, modules: readonly WebAssembly.Module[], context: LinkContext) {
+    this.context = context;
+    this.log = new LogBudget(context.limits);
+    for (const { module, imports } of plan.instances) {
+      const compiled = modules[module];
+      if (compiled === undefined) throw new Error(`the plan names core module ${module}, which is not there`);
+      const bags: Record<string, Record<string, unknown>> = Object.create(null);
+      for (const { module: from, name, source } of imports) {
+        const bag = (bags[from] ??= Object.create(null) as Record<string, unknown>);
+        bag[name] = this.source(source);
+      }
+      for (const bag of Object.values(bags)) Object.freeze(bag);
+      this.instances.push(new WebAssembly.Instance(compiled, Object.freeze(bags)));
+    }
+  }
+
+  /** An exported function. */
+  func(item: PlanItem): CoreFunction {
+    const found = this.item(item);
+    if (!isFunction(found)) throw new Error(`"${item.name}" is no function`);
+    return found;
+  }
+
+  /** Memory and allocator, looked up when first used: an import is tied before the module that owns them exists. */
+  guest(through: PlanMemory): Guest {
+    const { memory, realloc } = through;
+    const key = `${memory.instance}/${memory.name}/${realloc.instance}/${realloc.name}`;
+    let guest = this.guests.get(key);
+    if (guest === undefined) {
+      guest = new Guest(this.memory(memory), this.item(realloc), this.context.budget);
+      this.guests.set(key, guest);
+    }
+    return guest;
+  }
+
+  /** Bytes of linear memory, the largest there is. */
+  memoryBytes(): number {
+    let most = 0;
+    for (const { exports } of this.instances) {
+      for (const item of Object.values(exports))
+        if (item instanceof WebAssembly.Memory) most = Math.max(most, item.buffer.byteLength);
+    }
+    return most;
+  }
+
+  private source(source: PlanSource): unknown {
+    switch (source.kind) {
+      case "item":
+        return this.item(source.item);
+      case "inert":
+        return () => {
+          throw new GuestFault("DELEGATE_TRAPPED", `called ${source.name}, which delegates don't have`);
+        };
+      case "capability":
+        return this.capability(source);
+    }
+  }
+
+  private capability(source: PlanSource & { readonly kind: "capability" }): CoreFunction {
+    const { abi, state, capability } = this.context;
+    const { interface: name, name: func, through } = source;
+    const glue = abi.imports[name]?.[func];
+    if (glue === undefined) throw new Error(`the plan names ${name}.${func}, which has no glue`);
+    const what = `${name}.${func}`;
+    if (what === "log.write") {
+      const write = (level: string, message: string) => void (isLogLevel(level) && capability(name, glue.host, [level, message]));
+      return (...flat) =>
+        state.import(what, () => {
+          const guest = this.guest(through);
+          guest.refresh();
+          this.log.write(guest, flat, write);
+        });
+    }
+    return (...flat) =>
+      state.import(what, () => {
+        const guest = this.guest(through);
+        guest.refresh();
+        const value = capability(name, glue.host, glue.lift(guest, ...flat));
+        // Behind the parameters stands the address of the result.
+        glue.lower?.(guest, value, flat[flat.length - 1] ?? 0);
+      });
+  }
+
+  private item({ instance, name }: PlanItem): unknown {
+    return this.instances[instance]?.exports[name];
+  }
+
+  private memory(item: PlanItem): WebAssembly.Memory {
+    const found = this.item(item);
+    if (found instanceof WebAssembly.Memory) return found;
+    throw new GuestFault("ABI_VIOLATED", "calls an import before its memory exists");
+  }
+}
+
+function isFunction(value: unknown): value is CoreFunction {
+  return typeof value === "function";
+}

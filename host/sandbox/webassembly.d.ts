@@ -1,0 +1,21 @@
+// What the sandbox uses of V8's WebAssembly API: TypeScript has it in its library of the browser only.
+
+declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+  class Instance {
+    constructor(module: Module, imports?: object);
+    readonly exports: Readonly<Record<string, unknown>>;
+  }
+  class Memory {
+    constructor(descriptor: { readonly initial: number; readonly maximum?: number });
+    readonly buffer: ArrayBuffer;
+  }
+  class Table {
+    readonly length: number;
+  }
+  class CompileError extends Error {}
+  class LinkError extends Error {}
+  class RuntimeError extends Error {}
+}
