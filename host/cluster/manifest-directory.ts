@@ -104,8 +104,16 @@ function writeStatus(directory: string, pod: Pod, annotation: string): Result<vo
     renameSync(temporary, path);
     return ok(undefined);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    removeQuietly(temporary);
     return failed(storeFault("publishing the status", path, error));
+  }
+}
+
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The write's own error is what counts.
   }
 }
 

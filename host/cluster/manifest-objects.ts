@@ -1,8 +1,10 @@
 // The objects in a manifest file's text: one JSON object, or YAML documents; a List gives its items.
 
+import type * as Yaml from "yaml";
 import { describeJson, isJsonObject, parseDocument } from "../../src/json/document.ts";
 import { quote } from "../../src/json/quote.ts";
 import { readObjectMeta } from "../../src/npwg/object-meta.ts";
+import { indentQuotedScalars } from "../../src/npwg/quoted-scalars.ts";
 
 export type ManifestKind = "Pod" | "NetworkAttachmentDefinition";
 
@@ -49,11 +51,19 @@ const mostAliases = 100;
 
 async function readYaml(path: string, text: string): Promise<Documents> {
   // Loaded only where there is YAML: it costs a one-shot brain more than everything else here.
-  const { parseAllDocuments } = await import("yaml");
+  const yaml = await import("yaml");
+  const read = parseYaml(yaml, path, text);
+  if (read.problems.length === 0) return read;
+  const indented = indentQuotedScalars(text);
+  const again = indented === text ? read : parseYaml(yaml, path, indented);
+  return again.problems.length === 0 ? again : read;
+}
+
+function parseYaml(yaml: Pick<typeof Yaml, "parseAllDocuments">, path: string, text: string): Documents {
   const documents: unknown[] = [];
   const problems: string[] = [];
   try {
-    for (const [index, document] of Array.from(parseAllDocuments(text, { uniqueKeys: true, stringKeys: true })).entries()) {
+    for (const [index, document] of Array.from(yaml.parseAllDocuments(text, { stringKeys: true })).entries()) {
       const [error] = document.errors;
       if (error === undefined) documents.push(document.toJS({ maxAliasCount: mostAliases }));
       else problems.push(`${path}, document ${index + 1}: ${quote(error.message.split("\n")[0] ?? "")}`);

@@ -29,7 +29,10 @@ export const definitionExtensions: ConfigExtensions = {
  * object's works and warns (3.4.3). A `spec.config` that is there but broken is a fault: no other rule takes its place.
  * Faults: NETWORK_NOT_FOUND (no rule gives a configuration), CONFIG_NOT_JSON and CONFIG_INVALID, each naming the definition.
  */
-export function networkFor(definition: NetworkAttachmentDefinition, directory: ConfigDirectory | undefined): Result<DefinedNetwork> {
+export function networkFor(
+  definition: NetworkAttachmentDefinition,
+  directory: ConfigDirectory | undefined,
+): Result<DefinedNetwork> {
   const who = `NetworkAttachmentDefinition ${definition.namespace}/${definition.name}`;
   if (definition.config === undefined) return networkOnDisk(definition.name, directory, who);
   const list = parseConfig(definition.config, definition.name, `${who}: spec.config`);

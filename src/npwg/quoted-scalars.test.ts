@@ -1,0 +1,36 @@
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { indentQuotedScalars } from "./quoted-scalars.ts";
+
+describe("quoted values that stand too far left", () => {
+  test.each([
+    ["single quotes", "spec:\n  config: '{\n\"a\": 1\n}'\n", { spec: { config: '{ "a": 1 }' } }],
+    ["double quotes", 'spec:\n  config: "{\n\\"a\\": 1\n}"\n', { spec: { config: '{ "a": 1 }' } }],
+    ["within a list", "- config: '{\n}'\n- b: 'it''s\n one'\n", [{ config: "{ }" }, { b: "it's one" }]],
+    ["a quoted key", "'a b': '{\n}'\nc: d\n", { "a b": "{ }", c: "d" }],
+    ["an empty line, which is a line break of the value", "a:\n  b: '{\n\n}'\n", { a: { b: "{\n}" } }],
+  ])("%s: they are read as Kubernetes reads them", (_, text, value) => {
+    expect(() => parse(text) as unknown).toThrow(/quote|indent|column|flow|map/i);
+    expect(parse(indentQuotedScalars(text))).toEqual(value);
+  });
+
+  test.each([
+    ["text that is right already", "a:\n  b: '{\n    }'\n  c: it's\n"],
+    ["block scalars, whatever they look like", "a:\n  b: |\n    c: '{\n    }'\n  d: >-\n    e: \"x\n    y\n"],
+    ["comments", "# a: '{\nb: c # d: '{\n"],
+    ["plain values with quotes", "a: b'c\nd: e\n"],
+    ["a quote that a document leaves open", "a: '{\n---\nb: c\n"],
+    ["a quote that the end leaves open", "a:\n  b: '{\n}\n"],
+  ])("%s: left alone", (_, text) => {
+    expect(indentQuotedScalars(text)).toBe(text);
+  });
+
+  test("A-03: a megabyte of quotes and spaces takes no long time", () => {
+    const start = performance.now();
+    for (const each of ["a: '\n", " ".repeat(1_000) + "\n", "- ".repeat(500) + "\n", "''''''''", "a: b: c: d: "]) {
+      const text = each.repeat(1_000_000 / each.length);
+      expect(indentQuotedScalars(text).length).toBeGreaterThanOrEqual(text.length);
+    }
+    expect(performance.now() - start).toBeLessThan(3_000);
+  });
+});
