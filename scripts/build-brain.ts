@@ -12,7 +12,10 @@ export interface BuildBrainInit {
 /** Makes `outDir/brain.mjs` (what the hands start), `outDir/brain/` (its code) and `outDir/bin/node` (the pinned runtime). */
 export async function buildBrain({ outDir }: BuildBrainInit): Promise<void> {
   const bundle = await rolldown({
-    input: { "one-shot": "host/cli/one-shot.ts", "guest-process": "host/sandbox/process/guest-main.ts" },
+    input: {
+      "one-shot": "host/cli/one-shot.ts",
+      ...(existsSync("host/sandbox/process/guest-main.ts") ? { "guest-process": "host/sandbox/process/guest-main.ts" } : {}),
+    },
     platform: "node",
     external: [/^node:/],
     treeshake: true,
@@ -23,7 +26,6 @@ export async function buildBrain({ outDir }: BuildBrainInit): Promise<void> {
     format: "esm",
     entryFileNames: "[name].mjs",
     chunkFileNames: "[name]-[hash].mjs",
-    minify: { compress: true, mangle: false, codegen: true },
   });
   await bundle.close();
   writeFileSync(join(outDir, "brain.mjs"), bootstrap);

@@ -79,6 +79,24 @@ const entries = {
     meaning: "This container is already attached to this network under this interface name.",
     remedy: "Send DEL before the next ADD.",
   },
+  CALL_BUSY: {
+    cni: 11,
+    actor: "runtime",
+    meaning: "Another call for this container, or a GC, did not end in time.",
+    remedy: "Call again; if it goes on, look for the plugin that hangs.",
+  },
+  PLUGIN_TIMEOUT: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "A native plugin did not end in time and was killed.",
+    remedy: "Find out what it waits for, or raise stepTimeoutMs.",
+  },
+  PLUGIN_NOT_STARTABLE: {
+    cni: 5,
+    actor: "administrator",
+    meaning: "A plugin's file is there but can't be executed.",
+    remedy: "Make the file named an executable for this machine, or finish writing it.",
+  },
   STORE_BUSY: {
     cni: 11,
     actor: "runtime",

@@ -1,0 +1,132 @@
+// Answers one call of the runtime: reads it, takes the locks, runs the verb, prints the result or the error (CNI section 5).
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { printError } from "../../src/cni/error-json.ts";
+import { type CniCall, readEnvironment } from "../../src/cni/environment.ts";
+import { readPluginRequest } from "../../src/cni/plugin-request.ts";
+import { printVersionAnswer } from "../../src/cni/version-answer.ts";
+import { type HostConfiguration, readHostConfiguration } from "../../src/configuration/host-configuration.ts";
+import type { Fault } from "../../src/fault/fault.ts";
+import { ok, type Result } from "../../src/fault/result.ts";
+import { ResultCache } from "../cache/result-cache.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import type { Hands } from "../hands/hands.ts";
+import type { Reply, Request } from "../hands/messages.ts";
+import { Journal } from "../journal/journal.ts";
+import { add } from "./add.ts";
+import { type CallContext, journalKey } from "./call-context.ts";
+import { check } from "./check.ts";
+import { del } from "./del.ts";
+import type { DelegateHost } from "./delegate-step.ts";
+import { gc } from "./gc.ts";
+import { handsLocks } from "./locks.ts";
+import { nestDirectory } from "./nest-directory.ts";
+import { planCall } from "./plan-call.ts";
+import { status } from "./status.ts";
+import { stepRunner } from "./step-runner.ts";
+import { openTrace } from "./trace.ts";
+
+/** What the brain is given to work with; tests give it a scripted one. */
+export interface BrainDeps {
+  readonly hands: Hands;
+  readonly delegates: (configuration: HostConfiguration) => DelegateHost;
+  /** The source of pods and definitions that a configuration names. */
+  readonly cluster: (configuration: HostConfiguration) => Promise<Cluster | undefined>;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+  readonly date: () => Date;
+}
+
+/** How long a call waits for another one of the same container. */
+const lockDeadlineMs = 60_000;
+
+/** The configuration of the call that is under way, which its nested calls share. */
+export interface CallInProgress {
+  configuration: HostConfiguration | undefined;
+}
+
+/** Answers the runtime. Never throws for what the request holds; HandsGone passes through. */
+export async function answer(request: Request, deps: BrainDeps, progress: CallInProgress): Promise<Omit<Reply, "kind">> {
+  const call = readEnvironment(request.environment);
+  if (!call.ok) return refusal(call.fault);
+  const { verb } = call.value;
+  if (verb === "VERSION") return { status: 0, stdout: printVersionAnswer(), stderr: "" };
+  const own = readPluginRequest(verb, Buffer.from(request.stdin).toString("utf8"));
+  if (!own.ok) return refusal(own.fault);
+  const { document, cniVersion } = own.value;
+  const configuration = readHostConfiguration(document.parsed);
+  if (!configuration.ok) return refusal(configuration.fault, cniVersion);
+  progress.configuration = configuration.value;
+  const context = contextOf(request, call.value, { document, configuration: configuration.value }, deps);
+  const answered = await serve(context, deps);
+  return answered.ok ? { status: 0, stdout: answered.value, stderr: "" } : refusal(answered.fault, cniVersion);
+}
+
+async function serve(context: CallContext, deps: BrainDeps): Promise<Result<string>> {
+  const { verb } = context.call;
+  if (verb === "STATUS") return silent(await status(context));
+  const held = await (verb === "GC" ? context.locks.everything() : context.locks.container(journalKey(context)));
+  if (!held.ok) return held;
+  try {
+    switch (verb) {
+      case "ADD":
+        return await addText(context, deps);
+      case "DEL":
+        return silent(await del(context));
+      case "CHECK":
+        return silent(await check(context));
+      default:
+        return silent(await gc(context));
+    }
+  } finally {
+    await held.value();
+  }
+}
+
+async function addText(context: CallContext, deps: BrainDeps): Promise<Result<string>> {
+  const plan = await planCall(context, await deps.cluster(context.configuration));
+  if (!plan.ok) return plan;
+  const added = await add(context, plan.value);
+  return added.ok ? ok(added.value.text) : added;
+}
+
+function contextOf(
+  request: Request,
+  call: CniCall,
+  own: Pick<CallContext, "document" | "configuration">,
+  deps: BrainDeps,
+): CallContext {
+  const { configuration } = own;
+  const trace = openTrace(configuration.trace, deps.date);
+  const delegates = deps.delegates(configuration);
+  const nest = nestDirectory(configuration.runDir, call, configuration.name);
+  return {
+    call,
+    ...own,
+    inherited: [...request.environment],
+    journal: new Journal(configuration.cniDir),
+    cache: new ResultCache(configuration.cniDir),
+    bootId: bootId(),
+    locks: handsLocks(deps.hands, configuration.cniDir, lockDeadlineMs),
+    runStep: (network, ifname) =>
+      stepRunner({ hands: deps.hands, delegates, trace, now: deps.now }, { configuration, nest, network, ifname, nested: false }),
+  };
+}
+
+/** Says which boot this is; without it (no /proc) every boot counts as the same. */
+function bootId(): string {
+  try {
+    return readFileSync(join("/proc", "sys", "kernel", "random", "boot_id"), "utf8").trim();
+  } catch {
+    return "";
+  }
+}
+
+function silent(result: Result<void>): Result<string> {
+  return result.ok ? ok("") : result;
+}
+
+function refusal(reason: Fault, cniVersion?: string): Omit<Reply, "kind"> {
+  return { status: 1, stdout: printError(reason, cniVersion), stderr: "" };
+}

@@ -1,0 +1,42 @@
+// What one call of the runtime brings along and works with. Everything that belongs to a call comes from the call.
+
+import type { CniCall, EnvironmentPair } from "../../src/cni/environment.ts";
+import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
+import type { Result } from "../../src/fault/result.ts";
+import type { JsonObjectDocument } from "../../src/json/document.ts";
+import type { ResultCache } from "../cache/result-cache.ts";
+import type { Journal, JournalKey } from "../journal/journal.ts";
+import type { RunStep } from "./run-chain.ts";
+
+export interface CallContext {
+  readonly call: CniCall;
+  /** Plexus' own configuration as the runtime gave it, and what it says. */
+  readonly document: JsonObjectDocument;
+  readonly configuration: HostConfiguration;
+  /** What plugins inherit of the hands' environment. */
+  readonly inherited: readonly EnvironmentPair[];
+  readonly journal: Journal;
+  readonly cache: ResultCache;
+  /** Kernel's boot id. */
+  readonly bootId: string;
+  /** Runs a step of a network's chain, for the attachment under this interface name. */
+  readonly runStep: (network: string, ifname: string) => RunStep;
+  /** Serialises what concerns one key or all of them; answers how to let go. */
+  readonly locks: CallLocks;
+}
+
+export type Release = () => Promise<void>;
+
+/** Locks that hold across processes (CNI 1.1.0 section 3: never two operations for one container, GC alone). */
+export interface CallLocks {
+  /** For ADD, DEL and CHECK: this container alone, GC kept out. */
+  readonly container: (key: JournalKey) => Promise<Result<Release>>;
+  /** For GC: every other call of this state directory kept out. */
+  readonly everything: () => Promise<Result<Release>>;
+}
+
+/** The identity under which a call is journalled. */
+export function journalKey(context: Pick<CallContext, "call" | "configuration">): JournalKey {
+  const { call, configuration } = context;
+  return { containerId: call.containerId, network: configuration.name, ifname: call.ifname };
+}

@@ -1,0 +1,150 @@
+// A step as a sandboxed delegate: read once, admitted, called with the capabilities that were granted.
+
+import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
+import { printVersionAnswer } from "../../src/cni/version-answer.ts";
+import {
+  type DelegateGrants,
+  defaultGrants,
+  defaultLeaseDirectory,
+  type HostConfiguration,
+} from "../../src/configuration/host-configuration.ts";
+import { type Fault, fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import type { LeaseOperation } from "../leases/effect.ts";
+import { leasesFor } from "../leases/scope.ts";
+import { resolverFor } from "../resolver/scope.ts";
+import type { Admission, AdmittedComponent } from "../sandbox/admission/admit.ts";
+import type { Success } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import { type Limits, limitsOf } from "../sandbox/limits.ts";
+import type { GuestRunner, SyncImports } from "../sandbox/runner.ts";
+import { type DelegateCall, delegateCall, delegateFault, successText } from "./delegate-request.ts";
+
+export interface Sandbox {
+  readonly admission: Admission;
+  readonly runner: GuestRunner<SyncImports>;
+}
+
+/** What it takes to run delegates. */
+export interface DelegateHost {
+  /** Admission and the runner of guests; loaded with the first delegate of a call. */
+  readonly sandbox: () => Promise<Sandbox>;
+  /** Reads a component's bytes. */
+  readonly read: (path: string, cap: number) => Promise<Result<Uint8Array>>;
+  /** Drives an operation on leases: locks are the hands' work. */
+  readonly lease: <T>(operation: LeaseOperation<T>) => T;
+  /** A line of a delegate's log. */
+  readonly log: (type: string, level: string, message: string) => void;
+}
+
+/** Runs one step in the component at `path`. */
+export async function runDelegateStep(
+  host: DelegateHost,
+  configuration: Pick<HostConfiguration, "wasm">,
+  step: ChainStep,
+  path: string,
+): Promise<StepOutcome> {
+  const { type } = step.plugin;
+  const grants = configuration.wasm.grants[type] ?? defaultGrants;
+  const sandbox = await host.sandbox();
+  const component = await load(host, sandbox.admission, configuration, path, Object.keys(grants));
+  if (!component.ok) return no(delegateFault(type, component.fault));
+  const { cniVersions } = component.value.declaration;
+  if (step.verb === "VERSION") return { ok: true, stdout: printVersionAnswer(cniVersions) };
+
+  const call = delegateCall(step);
+  if (!call.ok) return no(call.fault);
+  const { cniVersion, name } = networkOf(call.value);
+  if (!cniVersions.includes(cniVersion)) {
+    return no(
+      fault("VERSION_UNSUPPORTED", `${type}: config is "${cniVersion}", the delegate supports ${cniVersions.join(", ")}`),
+    );
+  }
+  const limits = limitsOf(configuration.wasm.limits);
+  const answer = await callGuest(sandbox.runner, component.value, call.value, limits, bind(host, step, grants, name));
+  if (!answer.ok) return no(delegateFault(type, answer.fault));
+  if (answer.value === undefined) return { ok: true, stdout: "" };
+  const printed = successText(answer.value, cniVersion);
+  return printed.ok ? { ok: true, stdout: printed.value } : no(delegateFault(type, printed.fault));
+}
+
+function networkOf(call: DelegateCall): { readonly name: string; readonly cniVersion: string } {
+  return call.verb === "status" ? call.request : call.request.network;
+}
+
+/** The guest's answer: a result for ADD, nothing for the others. */
+async function callGuest(
+  runner: GuestRunner<SyncImports>,
+  component: AdmittedComponent,
+  call: DelegateCall,
+  limits: Limits,
+  imports: SyncImports,
+): Promise<Result<Success | undefined>> {
+  const terms = { component, limits, deadlineMs: limits.timeMs + importsMs };
+  switch (call.verb) {
+    case "add":
+      return valueOf(await runner.call({ ...terms, verb: "add", request: call.request }, imports));
+    case "del":
+    case "check":
+      return valueOf(await runner.call({ ...terms, verb: call.verb, request: call.request }, imports));
+    case "gc":
+      return valueOf(await runner.call({ ...terms, verb: "gc", request: call.request }, imports));
+    case "status":
+      return valueOf(await runner.call({ ...terms, verb: "status", request: call.request }, imports));
+    default:
+      return call satisfies never;
+  }
+}
+
+function valueOf<T>(answer: Result<{ readonly value: T }>): Result<T> {
+  return answer.ok ? ok(answer.value.value) : answer;
+}
+
+async function load(
+  host: DelegateHost,
+  admission: Admission,
+  configuration: Pick<HostConfiguration, "wasm">,
+  path: string,
+  granted: readonly string[],
+): Promise<Result<AdmittedComponent>> {
+  const limits = limitsOf(configuration.wasm.limits);
+  const bytes = await host.read(path, limits.componentBytes);
+  if (!bytes.ok) return bytes;
+  const admitted = admission.admit(bytes.value, { granted, limits });
+  return admitted.ok ? ok(admitted.value) : failed({ ...admitted.fault, msg: `${path}: ${admitted.fault.msg}` });
+}
+
+/** The capabilities of one call: bound to its network, its attachment and its verb. */
+function bind(host: DelegateHost, step: ChainStep, grants: DelegateGrants, network: string): SyncImports {
+  const verb = leaseVerbs[step.verb];
+  const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
+  const leases = leasesFor({
+    network,
+    verb,
+    ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
+    defaultDirectory: defaultDirectory ?? defaultLeaseDirectory,
+    allowedDirectories: further,
+  });
+  const { lease } = host;
+  return {
+    log: { write: (level, message) => host.log(step.plugin.type, level, message) },
+    leases: {
+      reserve: (pool, address, owner) => lease(leases.reserve(pool, address, owner)),
+      reserveNext: (pool, ranges, skip, owner) => lease(leases.reserveNext(pool, ranges, skip, owner)),
+      held: (pool, owner) => lease(leases.held(pool, owner)),
+      release: (pool, owner) => lease(leases.release(pool, owner)),
+      retain: (pool, valid) => lease(leases.retain(pool, valid)),
+      count: (pool, ranges, limit) => lease(leases.count(pool, ranges, limit)),
+      probe: (pool) => lease(leases.probe(pool)),
+    },
+    resolver: resolverFor({ allowedFiles: grants.resolver?.files ?? ["/etc/resolv.conf"] }),
+  };
+}
+
+/** What the host may take to answer a guest's imports, on top of the guest's own time. */
+const importsMs = 15_000;
+
+const leaseVerbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;
+
+function no(reason: Fault): StepOutcome {
+  return { ok: false, fault: reason };
+}

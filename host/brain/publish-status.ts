@@ -1,0 +1,26 @@
+// Telling the pod's networks to whoever asks the cluster: the status annotation (NPWG 5).
+
+import { ok, type Result } from "../../src/fault/result.ts";
+import { networkStatus } from "../../src/npwg/network-status.ts";
+import type { NpwgProfile } from "../../src/npwg/profile.ts";
+import type { Cluster, Pod } from "../cluster/cluster.ts";
+import type { Attached } from "./attachment-plan.ts";
+
+/** Publishes the status of all attachments; nothing is published for a call that names no pod of the cluster. */
+export async function publishStatus(
+  cluster: Cluster | undefined,
+  pod: Pod | undefined,
+  attached: readonly Attached[],
+  profile: NpwgProfile,
+): Promise<Result<void>> {
+  if (cluster === undefined || pod === undefined) return ok(undefined);
+  const outcomes = attached.map(({ plan, result }, index) => ({
+    network: plan.request === undefined ? plan.list.name : plan.source,
+    ifname: plan.attachment.ifname,
+    isDefault: index === 0,
+    result: result.result,
+    defaultRoute: plan.request?.selection.defaultRoute,
+  }));
+  const status = networkStatus(outcomes, profile);
+  return status.ok ? cluster.publishStatus(pod, status.value) : status;
+}

@@ -1,0 +1,63 @@
+// Runs a step as what its type turns out to be: looked up on CNI_PATH, native or component (design: "How a type finds its
+// plugin"), timed and traced.
+
+import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
+import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
+import type { Hands } from "../hands/hands.ts";
+import { type DelegateHost, runDelegateStep } from "./delegate-step.ts";
+import { notFound, runNativeStep } from "./native-step.ts";
+import type { RunStep } from "./run-chain.ts";
+import type { StepKind, Trace } from "./trace.ts";
+
+export interface StepRunnerDeps {
+  readonly hands: Hands;
+  readonly delegates: DelegateHost;
+  readonly trace: Trace;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+}
+
+export interface StepRunnerInit {
+  readonly configuration: Pick<HostConfiguration, "wasm" | "stepTimeoutMs">;
+  /** Directory for the nested calls of native steps. */
+  readonly nest: string;
+  readonly network: string;
+  readonly ifname: string;
+  /** True for the step that is itself a nested call. */
+  readonly nested: boolean;
+  /** True: only a component will do, because the native binary of that name is the one that called us. */
+  readonly componentOnly?: boolean;
+}
+
+/** A runner of steps of one network's chain. */
+export function stepRunner(deps: StepRunnerDeps, init: StepRunnerInit): RunStep {
+  const { hands, delegates, trace, now } = deps;
+  const { configuration, nest, network, ifname, nested } = init;
+  return async (step) => {
+    const started = now();
+    const { type } = step.plugin;
+    const found = await hands.find({
+      type,
+      componentFirst: prefersComponent(configuration, type) || init.componentOnly === true,
+    });
+    const note = (kind: StepKind, outcome: StepOutcome): StepOutcome => {
+      const containerId = step.attachment?.containerId ?? "";
+      trace.step({ containerId, network, ifname, verb: step.verb, type, kind, nested }, now() - started, outcome);
+      return outcome;
+    };
+    if (found.what === "component") return note("wasm", await runDelegateStep(delegates, configuration, step, found.path));
+    if (found.what === "native" && init.componentOnly !== true) {
+      return note("native", await runNativeStep(hands, step, { deadlineMs: configuration.stepTimeoutMs, nest }));
+    }
+    return note("native", { ok: false, fault: notFound(type, pathOf(step)) });
+  };
+}
+
+function prefersComponent(configuration: Pick<HostConfiguration, "wasm">, type: string): boolean {
+  const { prefer } = configuration.wasm;
+  return typeof prefer === "boolean" ? prefer : prefer.includes(type);
+}
+
+function pathOf(step: ChainStep): string {
+  return new Map(step.env).get("CNI_PATH") ?? "";
+}

@@ -1,0 +1,74 @@
+// Undoing attachments from the journal: the same configuration byte for byte, in reverse order. Within a chain the first
+// failure stops it (CNI section 3), across attachments it does not (NPWG 7.2); what failed is tried again by the next DEL.
+
+import type { Attachment } from "../../src/cni/attachment.ts";
+import { delChain } from "../../src/cni/chains.ts";
+import { parseNetworkList } from "../../src/cni/network-list.ts";
+import { type Fault, fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import type { JournalEntry, PlannedAttachment } from "../journal/entry.ts";
+import type { CallContext } from "./call-context.ts";
+import { journalKey } from "./call-context.ts";
+import { callArgs } from "./pod-identity.ts";
+import { runChain } from "./run-chain.ts";
+
+/**
+ * Undoes every attachment of the entry that was attempted and not yet undone; `netns` is the runtime's (empty where the
+ * namespace is gone). The entry is removed once nothing is left of it. The fault names every attachment that stayed.
+ */
+export async function undoEntry(context: CallContext, entry: JournalEntry, netns: string): Promise<Result<void>> {
+  const key = { ...journalKey(context), ...entryKey(entry) };
+  // Appended progress isn't synced: after a power loss only the plan is sure, so all of it is undone.
+  const rebooted = entry.plan.bootId !== context.bootId;
+  const faults: Fault[] = [];
+  for (const [index, progress] of [...entry.progress.entries()].toReversed()) {
+    const planned = entry.plan.attachments[index];
+    if (planned === undefined || progress.undone || !(progress.attempted || rebooted)) continue;
+    const undone = await undoAttachment(context, entry, planned, progress.result, netns);
+    if (undone.ok) {
+      context.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
+      context.journal.append(key, { undone: index });
+    } else {
+      faults.push(undone.fault);
+    }
+  }
+  const [first] = faults;
+  if (first === undefined) return context.journal.remove(key);
+  return failed(first.details === undefined || faults.length === 1 ? first : withOthers(first, faults.slice(1)));
+}
+
+async function undoAttachment(
+  context: CallContext,
+  entry: JournalEntry,
+  planned: PlannedAttachment,
+  result: string | undefined,
+  netns: string,
+): Promise<Result<void>> {
+  const attachment = attachmentOf(entry, planned, netns);
+  const list = parseNetworkList(planned.conflist, `journalled configuration of ${planned.network}`);
+  if (!list.ok) return list;
+  const chain = delChain({ list: list.value, path: context.call.path, inherited: context.inherited, attachment }, result);
+  const ended = await runChain(chain, context.runStep(planned.network, planned.ifname));
+  return ended.ok ? ok(undefined) : failed(ended.fault);
+}
+
+/** The attachment as it was when it was added, in the namespace that the runtime names now. */
+export function attachmentOf(entry: JournalEntry, planned: PlannedAttachment, netns: string): Attachment {
+  return {
+    containerId: entry.plan.containerId,
+    ifname: planned.ifname,
+    netns,
+    args: callArgs(entry.plan.cniArgs),
+    capabilityArgs: new Map(Object.entries(planned.capabilityArgs)),
+  };
+}
+
+function entryKey(entry: JournalEntry): { containerId: string; network: string; ifname: string } {
+  const { containerId, network, ifname } = entry.plan;
+  return { containerId, network, ifname };
+}
+
+function withOthers(first: Fault, others: readonly Fault[]): Fault {
+  const also = others.map((other) => `also: ${other.msg}`).join("\n");
+  return fault(first.kind, first.msg, { code: first.code, details: `${also}\n${first.details ?? ""}` });
+}

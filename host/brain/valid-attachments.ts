@@ -1,0 +1,28 @@
+// The runtime's list of valid attachments in a GC request (CNI 1.1.0 section 2, `cni.dev/valid-attachments`).
+
+import type { AttachmentId } from "../../src/cni/attachment.ts";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { isJsonObject, type JsonObjectDocument, memberValue } from "../../src/json/document.ts";
+
+const key = "cni.dev/valid-attachments";
+
+/**
+ * The list; it must be there, because without it "nothing is valid" and "not said" look alike (L-43), and the
+ * mistake would cut off every pod of the node. Fault CONFIG_INVALID.
+ */
+export function validAttachments(document: JsonObjectDocument): Result<readonly AttachmentId[]> {
+  const value = memberValue(document, key) ?? memberValue(document, "cni.dev/attachments");
+  if (!Array.isArray(value)) return failed(fault("CONFIG_INVALID", `GC needs ${key}: a list of {containerID, ifname}`));
+  const ids: AttachmentId[] = [];
+  for (const [index, element] of value.entries()) {
+    const id: unknown = element;
+    const containerId = isJsonObject(id) ? id["containerID"] : undefined;
+    const ifname = isJsonObject(id) ? id["ifname"] : undefined;
+    if (typeof containerId !== "string" || typeof ifname !== "string" || containerId === "" || ifname === "") {
+      return failed(fault("CONFIG_INVALID", `${key}[${index}] must have a containerID and an ifname, both non-empty strings`));
+    }
+    ids.push({ containerId, ifname });
+  }
+  return ok(ids);
+}

@@ -1,0 +1,134 @@
+// The one-shot brain: started by the hands for one call, where no daemon runs. It speaks with them over file descriptor 3,
+// synchronously, answers, and ends.
+
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { printError } from "../../src/cni/error-json.ts";
+import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
+import { answer, type BrainDeps, type CallInProgress } from "../brain/answer.ts";
+import type { DelegateHost } from "../brain/delegate-step.ts";
+import { answerAsPlugin } from "../brain/nested-call.ts";
+import { type StepRunnerInit, stepRunner } from "../brain/step-runner.ts";
+import { openTrace } from "../brain/trace.ts";
+import { HandsGone } from "../hands/hands.ts";
+import type { Reply, Request } from "../hands/messages.ts";
+import { OneShotHands } from "../hands/one-shot-hands.ts";
+import { OneShotStream, receiveCall } from "../hands/one-shot-stream.ts";
+import { type LeaseAnswer, type LeaseEffect, runSync } from "../leases/effect.ts";
+
+/** The name under which the hands are Plexus itself; under any other they may be a delegate. */
+const ownName = "plexus";
+
+/** What a delegate that is called as a plugin of its own runs with: there is no host configuration then. */
+const bareConfiguration: StepRunnerInit["configuration"] = {
+  stepTimeoutMs: 60_000,
+  wasm: { prefer: false, isolation: "in-process", limits: {}, grants: {} },
+};
+
+async function main(): Promise<void> {
+  try {
+    const stream = new OneShotStream();
+    const request = receiveCall(stream);
+    const brain = new OneShotBrain(stream);
+    brain.hands.reply(await brain.answer(request));
+  } catch (error) {
+    // Without hands nobody waits for an answer; the journal holds what the next DEL needs.
+    if (!(error instanceof HandsGone)) throw error;
+  }
+}
+
+class OneShotBrain {
+  readonly hands: OneShotHands;
+  readonly #progress: CallInProgress = { configuration: undefined };
+  readonly #log: string[] = [];
+  #delegates: DelegateHost | undefined;
+
+  constructor(stream: OneShotStream) {
+    this.hands = new OneShotHands(stream, (request) => this.#guarded(() => this.#answerAsPlugin(request, true)));
+  }
+
+  async answer(request: Request): Promise<Omit<Reply, "kind">> {
+    const reply = await this.#guarded(() =>
+      this.#isDelegate(request) ? this.#answerAsPlugin(request, false) : answer(request, this.#deps(), this.#progress),
+    );
+    return { ...reply, stderr: this.#log.join("") };
+  }
+
+  #isDelegate({ name, environment }: Request): boolean {
+    if (name === ownName || (environment.get("CNI_COMMAND") ?? "") === "") return false;
+    return this.hands.findSync({ type: name, componentFirst: true }).what === "component";
+  }
+
+  #answerAsPlugin(request: Request, nested: boolean): Promise<Omit<Reply, "kind">> {
+    const configuration = this.#progress.configuration ?? bareConfiguration;
+    const trace = openTrace(this.#progress.configuration?.trace, () => new Date());
+    const deps = { hands: this.hands, delegates: this.#delegateHost(configuration), trace, now: () => performance.now() };
+    return answerAsPlugin(request, (network, ifname) =>
+      stepRunner(deps, { configuration, nest: "", network, ifname, nested, componentOnly: true }),
+    );
+  }
+
+  #deps(): BrainDeps {
+    return {
+      hands: this.hands,
+      delegates: (configuration) => this.#delegateHost(configuration),
+      cluster: openCluster,
+      now: () => performance.now(),
+      date: () => new Date(),
+    };
+  }
+
+  /** The sandbox is loaded when the first delegate is, so that a call without one doesn't pay for it. */
+  #delegateHost(configuration: Pick<HostConfiguration, "wasm">): DelegateHost {
+    this.#delegates ??= {
+      sandbox: () => import("./sandbox-for-one-call.ts").then(({ openSandbox }) => openSandbox(configuration.wasm.isolation)),
+      read: async (path, cap) => this.#read(path, cap),
+      lease: (operation) => runSync(operation, (effect) => this.#perform(effect)),
+      log: (type, level, message) => void this.#log.push(`${type}: ${level}: ${message}\n`),
+    };
+    return this.#delegates;
+  }
+
+  #read(path: string, cap: number): Result<Uint8Array> {
+    const { errno, content } = this.hands.readSync({ path, cap });
+    if (errno === 0) return ok(content);
+    return failed(
+      fault("COMPONENT_REFUSED", `component ${path} could not be read: errno ${errno} (at most ${cap} bytes are read)`),
+    );
+  }
+
+  readonly #held = new Map<string, ReturnType<OneShotHands["lockSync"]>["lock"]>();
+
+  #perform(effect: LeaseEffect): LeaseAnswer {
+    if (effect.kind === "lock") {
+      const { errno, lock } = this.hands.lockSync({ path: effect.path, deadlineMs: effect.deadlineMs, shared: false });
+      if (lock !== undefined) this.#held.set(effect.path, lock);
+      return { errno };
+    }
+    const lock = this.#held.get(effect.path);
+    this.#held.delete(effect.path);
+    if (lock !== undefined) this.hands.unlockSync(lock);
+    return { errno: 0 };
+  }
+
+  /** A defect of ours becomes an answer too: a runtime must never be left with an empty one. */
+  async #guarded(act: () => Promise<Omit<Reply, "kind">>): Promise<Omit<Reply, "kind">> {
+    try {
+      return await act();
+    } catch (error) {
+      if (error instanceof HandsGone) throw error;
+      const reason = error instanceof Error ? error : new Error(String(error));
+      const internal = fault("INTERNAL", reason.message, { details: reason.stack ?? "" });
+      return { status: 1, stdout: printError(internal), stderr: "" };
+    }
+  }
+}
+
+/** Loaded only where manifests are configured. */
+async function openCluster(configuration: HostConfiguration): ReturnType<BrainDeps["cluster"]> {
+  if (configuration.manifests === undefined) return undefined;
+  const { manifestDirectory } = await import("../cluster/manifest-directory.ts");
+  return manifestDirectory(configuration.manifests);
+}
+
+await main();
