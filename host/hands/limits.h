@@ -13,8 +13,10 @@
 #define LINKS_MAX 4096                 /* components that one nest directory offers */
 
 #define CONNECT_MS 1000                /* for a daemon that does not accept */
+#ifndef STDIN_MS                       /* tests compile with shorter ones */
 #define STDIN_MS 30000                 /* for a runtime that does not end our stdin */
 #define NESTED_MS 10000                /* for nested hands to send their request */
+#endif
 #define REAP_MS 1000                   /* for a killed process to be gone */
 #define BUSY_MS 1000                   /* between tries of a binary that is open for writing (ETXTBSY) */
 #define BUSY_TRIES 6

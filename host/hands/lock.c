@@ -66,6 +66,8 @@ static int take(struct lock *lock) {
         if (lock->fd >= 0) close(lock->fd);
         lock->fd = open(lock->path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
         if (lock->fd < 0) return errno;
+        struct stat status;
+        if (fstat(lock->fd, &status) != 0 || !S_ISREG(status.st_mode)) return EINVAL;
         if (flock(lock->fd, (lock->shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) break;
         if (is_still_named(lock)) return 0;
     }
@@ -79,8 +81,8 @@ static int take(struct lock *lock) {
 static void settle(struct lock *lock, int error) {
     if (error == EWOULDBLOCK) return;
     lock->timer.due = NEVER;
+    if (error != 0) let_go(lock); /* before the answer, after which nothing of it may be left */
     answer(lock->channel, error);
-    if (error != 0) let_go(lock);
 }
 
 static void timer_wake(struct watch *watch, short revents) {

@@ -1,0 +1,295 @@
+import { closeSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { callWith, json, type BrainSide, type HandsAnswer } from "./testing/scripted-brain.ts";
+import { isRunning, openWorkshop, soon, type Workshop } from "./testing/workshop.ts";
+
+let shop: Workshop;
+beforeAll(async () => {
+  shop = await openWorkshop();
+});
+afterAll(() => shop.dispose());
+
+function run(script: (brain: BrainSide) => Promise<void> | void, cniPath = shop.cniPath): Promise<HandsAnswer> {
+  return callWith(script, { hands: shop.hands, env: { CNI_PATH: cniPath } });
+}
+
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+
+describe("EXEC", () => {
+  test("L-09: a plugin gets the environment and stdin given, its path as only argument, and the runtime's directory", async () => {
+    const path = shop.probe("reports");
+    shop.script("echoes", "cat");
+    const answer = await callWith(
+      async (brain) => {
+        const environment = new Map([
+          ["PROBE", "report"],
+          ["CNI_ARGS", "A=ü"],
+        ]);
+        const reported = await brain.exec({ type: "reports", environment });
+        expect(reported.outcome).toEqual({ kind: "exited", status: 0 });
+        expect(reported.path).toBe(path);
+        expect(json(text(reported.stdout))).toEqual({
+          argc: 1,
+          argv0: path,
+          cwd: shop.directory,
+          leads: true,
+          SigBlk: "0000000000000000",
+          SigIgn: "0000000000000000",
+          SigCgt: "0000000000000000",
+          fds: [0, 1, 2],
+          env: ["PROBE=report", "CNI_ARGS=A=ü"],
+        });
+        const echoed = await brain.exec({ type: "echoes", stdin: '{"big":18446744073709551615}\0\u00ff' });
+        expect(text(echoed.stdout)).toBe('{"big":18446744073709551615}\0\u00ff');
+        expect(echoed.stdoutTruncated).toBe(false);
+      },
+      { hands: shop.hands, cwd: shop.directory, env: { CNI_PATH: shop.cniPath, NOT: "INHERITED" } },
+    );
+    expect(answer).toMatchObject({ status: 0, stdout: "", stderr: "" });
+  });
+
+  test("exit status, signal and both outputs are told apart", async () => {
+    shop.script("fails", "echo out; echo err >&2; exit 3");
+    shop.probe("crashes");
+    await run(async (brain) => {
+      const failed = await brain.exec({ type: "fails" });
+      expect([failed.outcome, text(failed.stdout), text(failed.stderr)]).toEqual([
+        { kind: "exited", status: 3 },
+        "out\n",
+        "err\n",
+      ]);
+      expect(failed.microseconds).toBeGreaterThan(100);
+      const crashed = await brain.exec({ type: "crashes", environment: new Map([["PROBE", "segfault"]]) });
+      expect(crashed.outcome).toEqual({ kind: "signalled", signal: 11 });
+    });
+  });
+
+  test("A-05, L-08: a type is found on CNI_PATH only, and only as a regular file", async () => {
+    mkdirSync(join(shop.cniPath, "directory"));
+    writeFileSync(join(shop.cniPath, "unexecutable"), "#!/bin/sh\n");
+    writeFileSync(join(shop.cniPath, "no-format"), "neither script nor program", { mode: 0o755 });
+    symlinkSync("missing", join(shop.cniPath, "dangling"));
+    shop.component("only-wasm");
+    await run(async (brain) => {
+      for (const type of [
+        "",
+        ".",
+        "..",
+        "../cni/fails",
+        "/bin/true",
+        "directory",
+        "dangling",
+        "only-wasm",
+        "absent",
+        "x".repeat(300),
+      ]) {
+        const { outcome, path } = await brain.exec({ type });
+        expect([type, outcome, path]).toEqual([type, { kind: "not-found" }, ""]);
+      }
+      expect((await brain.exec({ type: "unexecutable" })).outcome).toEqual({ kind: "not-startable", errno: 13 });
+      expect((await brain.exec({ type: "no-format" })).outcome).toEqual({ kind: "not-startable", errno: 8 });
+    });
+  });
+
+  test("an empty entry of CNI_PATH is not the working directory", async () => {
+    shop.script("here", "echo here");
+    const answer = await callWith(
+      async (brain) => expect((await brain.exec({ type: "here" })).outcome).toEqual({ kind: "not-found" }),
+      { hands: shop.hands, cwd: shop.cniPath, env: { CNI_PATH: `::/nonexistent:` } },
+    );
+    expect(answer.status).toBe(0);
+  });
+
+  test("many plugins run at once, each answered on its own channel when it ends", async () => {
+    shop.script("sleeps", 'sleep "$FOR"; echo "$FOR"');
+    await run(async (brain) => {
+      const ended: string[] = [];
+      await Promise.all(
+        ["0.6", "0.4", "0.2"].map(async (seconds) => {
+          const environment = new Map([
+            ["FOR", seconds],
+            ["PATH", "/bin:/usr/bin"],
+          ]);
+          ended.push(text((await brain.exec({ type: "sleeps", environment })).stdout).trim());
+        }),
+      );
+      expect(ended).toEqual(["0.2", "0.4", "0.6"]);
+    });
+  });
+
+  test("of 66 plugins at once 64 run and two are refused", async () => {
+    shop.script("naps", "exec /bin/sleep 1");
+    await run(async (brain) => {
+      const executed = await Promise.all(Array.from({ length: 66 }, () => brain.exec({ type: "naps" })));
+      const outcomes = executed.map(({ outcome }) => outcome);
+      expect(outcomes.slice(0, 64)).toEqual(Array.from({ length: 64 }, () => ({ kind: "exited", status: 0 })));
+      expect(outcomes.slice(64)).toEqual(Array.from({ length: 2 }, () => ({ kind: "not-startable", errno: 11 })));
+    });
+  });
+
+  test("signals that the runtime ignores are at their default in a plugin", async () => {
+    const runtime = join(shop.directory, "runtime");
+    writeFileSync(runtime, `#!/bin/sh\ntrap '' INT HUP PIPE USR1\nexec ${shop.hands}\n`, { mode: 0o755 });
+    await callWith(
+      async (brain) => {
+        const { stdout } = await brain.exec({ type: "reports", environment: new Map([["PROBE", "report"]]) });
+        expect(json(text(stdout))).toMatchObject({ SigIgn: "0000000000000000", SigBlk: "0000000000000000" });
+      },
+      { hands: runtime, env: { CNI_PATH: shop.cniPath } },
+    );
+  });
+});
+
+describe("A-07: a plugin that", () => {
+  test("never reads its stdin is not waited for, however much is left to write", async () => {
+    shop.script("deaf", "echo done");
+    await run(async (brain) => {
+      const { outcome, stdout } = await brain.exec({ type: "deaf", stdin: new Uint8Array(4 << 20) });
+      expect([outcome, text(stdout)]).toEqual([{ kind: "exited", status: 0 }, "done\n"]);
+    });
+  });
+
+  test("closes its stdin while it is written to kills nobody", async () => {
+    shop.script("closes", "exec <&-; sleep 0.2; echo done");
+    await run(async (brain) => {
+      const environment = new Map([["PATH", "/bin:/usr/bin"]]);
+      const { outcome, stdout } = await brain.exec({ type: "closes", environment, stdin: new Uint8Array(4 << 20) });
+      expect([outcome, text(stdout)]).toEqual([{ kind: "exited", status: 0 }, "done\n"]);
+    });
+  });
+
+  test("leaves a daemon that holds stdout and goes on writing is answered at its own end; the daemon is left alone", async () => {
+    shop.probe("daemonizes");
+    let daemon = 0;
+    await run(async (brain) => {
+      const { outcome, stdout, microseconds } = await brain.exec({
+        type: "daemonizes",
+        environment: new Map([["PROBE", "leave-daemon"]]),
+      });
+      expect(outcome).toEqual({ kind: "exited", status: 0 });
+      expect(microseconds).toBeLessThan(2_000_000);
+      daemon = Number.parseInt(text(stdout), 10);
+      expect(isRunning(daemon)).toBe(true);
+    });
+    process.kill(daemon, "SIGKILL");
+  });
+
+  test("ignores every signal dies with its grandchildren at the deadline", async () => {
+    shop.probe("stays");
+    await run(async (brain) => {
+      const { outcome, stderr, microseconds } = await brain.exec({
+        type: "stays",
+        environment: new Map([["PROBE", "stay"]]),
+        deadlineMs: 300,
+      });
+      expect(outcome).toEqual({ kind: "deadline-passed" });
+      expect(microseconds).toBeGreaterThanOrEqual(300_000);
+      expect(microseconds).toBeLessThan(1_000_000);
+      const pids = text(stderr).trim().split(" ").map(Number);
+      expect(pids).toHaveLength(2);
+      expect(await soon(() => pids.every((pid) => !isRunning(pid)))).toBe(true);
+    });
+  });
+
+  test("has a deadline of zero is not started", async () => {
+    const mark = join(shop.directory, "started");
+    shop.script("marks", `: > ${mark}`);
+    await run(async (brain) => {
+      expect((await brain.exec({ type: "marks", deadlineMs: 0 })).outcome).toEqual({ kind: "deadline-passed" });
+      expect(() => readFileSync(mark)).toThrow("ENOENT");
+    });
+  });
+
+  test.each([
+    ["stdout", "1", 64],
+    ["stderr", "2", 64],
+    ["stdout", "1", 1024],
+  ] as const)(
+    "prints on %s (descriptor %s) %i MiB ends as it would have, with what fits the cap, in little memory",
+    async (name, fd, mib) => {
+      shop.probe("prints");
+      await run(async (brain) => {
+        const cap = 200_000;
+        const environment = new Map([
+          ["PROBE", "print"],
+          ["PROBE_FD", fd],
+          ["PROBE_MIB", String(mib)],
+        ]);
+        const executed = await brain.exec({ type: "prints", environment, stdoutCap: cap, stderrCap: cap });
+        expect(executed.outcome).toEqual({ kind: "exited", status: 7 });
+        expect([executed.stdoutTruncated, executed.stderrTruncated]).toEqual([name === "stdout", name === "stderr"]);
+        expect(executed[name]).toHaveLength(cap);
+        const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${brain.hands.pid}/status`, "utf8"))?.[1];
+        expect(Number(peak)).toBeLessThan(4096);
+      });
+    },
+  );
+
+  test("prints exactly up to the cap is not truncated", async () => {
+    await run(async (brain) => {
+      const environment = new Map([
+        ["PROBE", "print"],
+        ["PROBE_FD", "1"],
+        ["PROBE_MIB", "1"],
+      ]);
+      const { stdout, stdoutTruncated } = await brain.exec({ type: "prints", environment, stdoutCap: 1 << 20 });
+      expect([stdout.length, stdoutTruncated]).toEqual([1 << 20, false]);
+    });
+  });
+
+  test("is asked for more output than a frame can carry is cut at 16 MiB", async () => {
+    await run(async (brain) => {
+      const environment = new Map([
+        ["PROBE", "print"],
+        ["PROBE_FD", "1"],
+        ["PROBE_MIB", "40"],
+      ]);
+      const { stdout, stdoutTruncated } = await brain.exec({
+        type: "prints",
+        environment,
+        stdoutCap: 0xffff_ffff,
+        stderrCap: 0xffff_ffff,
+      });
+      expect([stdout.length, stdoutTruncated]).toEqual([16 << 20, true]);
+    });
+  });
+});
+
+describe("L-10: a plugin whose file is open for writing", () => {
+  test("is tried again and runs once the writer is gone", async () => {
+    const writer = openSync(shop.probe("upgraded"), "r+");
+    await run(async (brain) => {
+      setTimeout(() => closeSync(writer), 1200);
+      const { outcome, microseconds } = await brain.exec({ type: "upgraded", environment: new Map([["PROBE", "report"]]) });
+      expect(outcome).toEqual({ kind: "exited", status: 0 });
+      expect(microseconds).toBeGreaterThan(2_000_000);
+    });
+  });
+
+  test("is given up after six tries, and never reported as a success", async () => {
+    const writer = openSync(shop.probe("held"), "r+");
+    await run(async (brain) => {
+      const { outcome, microseconds, path } = await brain.exec({ type: "held", environment: new Map([["PROBE", "report"]]) });
+      expect([outcome, path]).toEqual([{ kind: "text-busy" }, join(shop.cniPath, "held")]);
+      expect(microseconds).toBeGreaterThan(5_000_000);
+      expect(microseconds).toBeLessThan(6_000_000);
+    });
+    closeSync(writer);
+  });
+
+  test("is given up at once where the deadline comes before the next try", async () => {
+    const writer = openSync(shop.probe("brief"), "r+");
+    await run(async (brain) => {
+      const { outcome, microseconds } = await brain.exec({
+        type: "brief",
+        environment: new Map([["PROBE", "report"]]),
+        deadlineMs: 500,
+      });
+      expect(outcome).toEqual({ kind: "text-busy" });
+      expect(microseconds).toBeLessThan(500_000);
+    });
+    closeSync(writer);
+  });
+});

@@ -1,0 +1,140 @@
+import { mkdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { execFileSync } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { callWith, type BrainSide } from "./testing/scripted-brain.ts";
+import { COMPONENT_MAGIC, MODULE_MAGIC, openWorkshop, type Workshop } from "./testing/workshop.ts";
+
+let shop: Workshop;
+let first = "";
+let second = "";
+beforeAll(async () => {
+  shop = await openWorkshop();
+  first = join(shop.directory, "first");
+  second = join(shop.directory, "second");
+  mkdirSync(first);
+  mkdirSync(second);
+});
+afterAll(() => shop.dispose());
+
+function run(script: (brain: BrainSide) => Promise<void>): Promise<unknown> {
+  return callWith(script, { hands: shop.hands, env: { CNI_PATH: `${first}:/nonexistent:${second}` } });
+}
+
+const native = (path: string): string => (writeFileSync(path, "#!/bin/sh\n", { mode: 0o755 }), path);
+const component = (path: string, rest = ""): string => (
+  writeFileSync(path, Buffer.concat([COMPONENT_MAGIC, Buffer.from(rest)])),
+  path
+);
+
+describe("FIND", () => {
+  test("goes through CNI_PATH in order; in one directory the native binary comes first, unless asked otherwise", async () => {
+    const found = [
+      {
+        type: "both",
+        files: [native(join(first, "both")), component(join(first, "both.wasm"))],
+        expected: ["native", 0],
+        reversed: ["component", 1],
+      },
+      {
+        type: "apart",
+        files: [component(join(first, "apart.wasm")), native(join(second, "apart"))],
+        expected: ["component", 0],
+        reversed: ["component", 0],
+      },
+      {
+        type: "apart2",
+        files: [native(join(first, "apart2")), component(join(second, "apart2.wasm"))],
+        expected: ["native", 0],
+        reversed: ["native", 0],
+      },
+      { type: "later", files: [component(join(second, "later.wasm"))], expected: ["component", 0], reversed: ["component", 0] },
+    ] as const;
+    await run(async (brain) => {
+      for (const { type, files, expected, reversed } of found) {
+        expect(await brain.find(type)).toMatchObject({ what: expected[0], path: files[expected[1]] });
+        expect(await brain.find(type, true)).toMatchObject({ what: reversed[0], path: files[reversed[1]] });
+      }
+    });
+  });
+
+  test("names the file's identity: device, inode, size and time of change in ns", async () => {
+    const path = component(join(first, "known.wasm"), "rest");
+    const { dev, ino, size, mtimeNs } = statSync(path, { bigint: true });
+    await run(async (brain) => {
+      expect((await brain.find("known")).identity).toBe(`${dev}:${ino}:${size}:${mtimeNs}`);
+    });
+  });
+
+  test("counts only components: a core module, a short file, a directory, a FIFO and a text are none", async () => {
+    writeFileSync(join(first, "module.wasm"), MODULE_MAGIC);
+    writeFileSync(join(first, "short.wasm"), COMPONENT_MAGIC.subarray(0, 7));
+    writeFileSync(join(first, "text.wasm"), "#!/bin/sh\nexit 0\n");
+    mkdirSync(join(first, "folder.wasm"));
+    mkdirSync(join(first, "folder"));
+    execFileSync("mkfifo", [join(first, "fifo.wasm"), join(first, "fifo")]);
+    await run(async (brain) => {
+      for (const type of ["module", "short", "text", "folder", "fifo", "", ".", "..", "a/b", "first/known", "x".repeat(251)]) {
+        expect([type, await brain.find(type)]).toEqual([type, { kind: "found", what: "nothing", path: "", identity: "" }]);
+      }
+      expect(await brain.find("known.wasm")).toMatchObject({ what: "native" }); // whatever it holds: its name is the type
+    });
+  });
+
+  test("a link counts as what it points to, under its own name", async () => {
+    symlinkSync(component(join(shop.directory, "elsewhere")), join(first, "linked.wasm"));
+    symlinkSync("/bin/sh", join(first, "shell"));
+    symlinkSync("gone", join(first, "dangling.wasm"));
+    await run(async (brain) => {
+      expect(await brain.find("linked")).toMatchObject({ what: "component", path: join(first, "linked.wasm") });
+      expect(await brain.find("shell")).toMatchObject({ what: "native", path: join(first, "shell") });
+      expect(await brain.find("dangling")).toMatchObject({ what: "nothing" });
+    });
+  });
+});
+
+describe("READ", () => {
+  test("gives a component's bytes, up to the cap", async () => {
+    const rest = "x".repeat(300_000);
+    const path = component(join(second, "large.wasm"), rest);
+    await run(async (brain) => {
+      const whole = await brain.read(path, 300_008);
+      expect([whole.errno, Buffer.from(whole.content).equals(readFileSync(path))]).toEqual([0, true]);
+      expect(await brain.read(path, 300_007)).toMatchObject({ errno: 27, content: new Uint8Array(0) });
+    });
+  });
+
+  test("a component larger than a frame is refused before it is read", async () => {
+    const path = component(join(second, "huge.wasm"));
+    truncateSync(path, 40 << 20);
+    await run(async (brain) => expect(await brain.read(path, 0xffff_ffff)).toMatchObject({ errno: 27 }));
+  });
+
+  test("gives nothing but components in the directories of CNI_PATH", async () => {
+    const outside = component(join(shop.directory, "outside.wasm"));
+    mkdirSync(join(first, "inner"));
+    const deeper = component(join(first, "inner", "deeper.wasm"));
+    writeFileSync(join(first, "secret.wasm"), "root:x:0:0");
+    const unnamed = component(join(first, "unnamed"));
+    const refused = {
+      [outside]: 13,
+      [deeper]: 13,
+      [unnamed]: 13,
+      "/etc/passwd": 13,
+      [`${first}/../outside.wasm`]: 13,
+      [`${first}/.wasm`]: 13,
+      "known.wasm": 13,
+      "": 13,
+      [join(first, "secret.wasm")]: 22,
+      [join(first, "fifo.wasm")]: 22,
+      [join(first, "folder.wasm")]: 22,
+      [join(first, "absent.wasm")]: 2,
+    };
+    await run(async (brain) => {
+      for (const [path, errno] of Object.entries(refused)) {
+        expect([path, (await brain.read(path)).errno]).toEqual([path, errno]);
+      }
+    });
+  });
+});

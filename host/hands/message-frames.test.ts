@@ -1,0 +1,182 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import { decodeBrainMessage, decodeHandsMessage, encodeMessage } from "./message-frames.ts";
+import type { BrainMessage, HandsMessage } from "./messages.ts";
+
+const u32 = fc.nat({ max: 0xffff_ffff });
+const bytes = fc.uint8Array({ maxLength: 300 });
+const text = fc.string({ unit: "grapheme", maxLength: 40 }).map((value) => value.replaceAll("\0", ""));
+const environment = fc
+  .array(
+    fc.tuple(
+      text.map((key) => `K${key.replaceAll("=", "")}`),
+      text,
+    ),
+    { maxLength: 8 },
+  )
+  .map((entries) => new Map(entries));
+
+const handsMessage: fc.Arbitrary<HandsMessage> = fc.oneof(
+  fc.record({ kind: fc.constant("request" as const), name: text, environment, stdin: bytes, under: u32, executable: text }),
+  fc.record({
+    kind: fc.constant("executed" as const),
+    outcome: fc.oneof(
+      fc.record({ kind: fc.constant("exited" as const), status: u32 }),
+      fc.record({ kind: fc.constant("signalled" as const), signal: u32 }),
+      fc.record({ kind: fc.constantFrom("deadline-passed" as const, "not-found" as const, "text-busy" as const) }),
+      fc.record({ kind: fc.constant("not-startable" as const), errno: u32 }),
+    ),
+    microseconds: u32,
+    stdoutTruncated: fc.boolean(),
+    stderrTruncated: fc.boolean(),
+    stdout: bytes,
+    stderr: bytes,
+    path: text,
+  }),
+  fc.record({
+    kind: fc.constant("found" as const),
+    what: fc.constantFrom("nothing", "native", "component"),
+    path: text,
+    identity: text,
+  }),
+  fc.record({ kind: fc.constant("content" as const), errno: u32, content: bytes }),
+  fc.record({ kind: fc.constant("locked" as const), errno: u32 }),
+);
+
+const brainMessage: fc.Arbitrary<BrainMessage> = fc.oneof(
+  fc.record({ kind: fc.constant("reply" as const), status: u32, stdout: bytes, stderr: bytes }),
+  fc.record(
+    {
+      kind: fc.constant("exec" as const),
+      type: text,
+      environment,
+      stdin: bytes,
+      deadlineMs: u32,
+      stdoutCap: u32,
+      stderrCap: u32,
+      nest: text.map((path) => `/${path}`),
+    },
+    { requiredKeys: ["kind", "type", "environment", "stdin", "deadlineMs", "stdoutCap", "stderrCap"] },
+  ),
+  fc.record({ kind: fc.constant("find" as const), type: text, componentFirst: fc.boolean() }),
+  fc.record({ kind: fc.constant("read" as const), path: text, cap: u32 }),
+  fc.record({ kind: fc.constant("lock" as const), path: text, deadlineMs: u32, shared: fc.boolean() }),
+  fc.record({ kind: fc.constant("unlock" as const) }),
+);
+
+describe("messages", () => {
+  test("every message of either side comes out of its frame as it went in", () => {
+    fc.assert(
+      fc.property(u32, handsMessage, (channel, message) => {
+        const frame = encodeMessage(channel, message);
+        expect(frame.ok && decodeHandsMessage(frame.value)).toEqual({ ok: true, value: message });
+        expect(frame.ok && decodeBrainMessage(frame.value).ok).toBe(false);
+      }),
+    );
+    fc.assert(
+      fc.property(u32, brainMessage, (channel, message) => {
+        const frame = encodeMessage(channel, message);
+        expect(frame.ok && decodeBrainMessage(frame.value)).toEqual({ ok: true, value: message });
+        expect(frame.ok && decodeHandsMessage(frame.value).ok).toBe(false);
+      }),
+    );
+  });
+
+  test("a payload that is cut or has a byte too many is refused", () => {
+    fc.assert(
+      fc.property(fc.oneof(handsMessage, brainMessage), fc.nat(), (message, where) => {
+        const frame = encodeMessage(1, message);
+        if (!frame.ok) throw new Error(frame.fault.msg);
+        const { payload } = frame.value;
+        const decode = frame.value.type < 16 ? decodeHandsMessage : decodeBrainMessage;
+        expect(decode({ ...frame.value, payload: Buffer.concat([payload, Uint8Array.of(0)]) })).toMatchObject({
+          ok: false,
+          fault: { kind: "HANDS_PROTOCOL" },
+        });
+        const cut = payload.subarray(0, payload.length === 0 ? 0 : where % payload.length);
+        expect(decode({ ...frame.value, payload: cut }).ok).toBe(payload.length === 0);
+      }),
+    );
+  });
+
+  test("any bytes as a payload give a message or a fault, never an exception", () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 24 }), fc.uint8Array({ maxLength: 64 }), (type, payload) => {
+        const answers = [decodeHandsMessage({ type, channel: 1, payload }), decodeBrainMessage({ type, channel: 1, payload })];
+        for (const answer of answers) expect(answer.ok || answer.fault.kind === "HANDS_PROTOCOL").toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("EXEC's fields are in the order of PROTOCOL.md", () => {
+    const frame = encodeMessage(2, {
+      kind: "exec",
+      type: "T",
+      environment: new Map([
+        ["A", "b"],
+        ["C", ""],
+      ]),
+      stdin: "{}",
+      deadlineMs: 0x0102_0304,
+      stdoutCap: 5,
+      stderrCap: 6,
+      nest: "/n",
+    });
+    expect(frame).toMatchObject({ ok: true, value: { type: 17, channel: 2 } });
+    expect(frame.ok && Buffer.from(frame.value.payload).toString("latin1")).toBe(
+      "\x01\0\0\0T\x07\0\0\0A=b\0C=\0\x02\0\0\0{}\x04\x03\x02\x01\x05\0\0\0\x06\0\0\0\x02\0\0\0/n",
+    );
+  });
+
+  test.each([
+    ["a variable without a name", { environment: new Map([["", "x"]]) }, 'a variable can\'t be called ""'],
+    ["a variable with = in its name", { environment: new Map([["A=B", "x"]]) }, "can't be called"],
+    ["a NUL in a value", { environment: new Map([["CNI_ARGS", "a\0PATH=/evil"]]) }, "CNI_ARGS holds a NUL"],
+    ["a NUL in the type", { type: "bridge\0x" }, "holds a NUL"],
+    ["a NUL in the nest", { nest: "/n\0" }, "holds a NUL"],
+  ])("%s is refused here, before the hands would end the call for it", (_, wrong, words) => {
+    const exec = {
+      kind: "exec",
+      type: "T",
+      environment: new Map(),
+      stdin: "",
+      deadlineMs: 1,
+      stdoutCap: 1,
+      stderrCap: 1,
+    } as const;
+    expect(encodeMessage(1, { ...exec, ...wrong })).toMatchObject({
+      ok: false,
+      fault: { kind: "HANDS_PROTOCOL", msg: expect.stringContaining(words) },
+    });
+  });
+
+  test("of two variables with one name the first counts, as for getenv; what has no name is left out", () => {
+    const block = "A=1\0A=2\0nothing\0=x\0B=c=d\0";
+    const payload = Buffer.concat([le(1), Buffer.from("p"), le(block.length), Buffer.from(block), le(0), le(0), le(0)]);
+    const decoded = decodeHandsMessage({ type: 1, channel: 0, payload });
+    expect(decoded).toMatchObject({
+      ok: true,
+      value: {
+        environment: new Map([
+          ["A", "1"],
+          ["B", "c=d"],
+        ]),
+      },
+    });
+  });
+
+  test("values that are not in the protocol are refused", () => {
+    expect(decodeHandsMessage({ type: 3, channel: 1, payload: Buffer.concat([le(3), le(0), le(0)]) }).ok).toBe(false);
+    expect(
+      decodeHandsMessage({ type: 2, channel: 1, payload: Buffer.concat([le(6), le(0), le(0), le(0), le(0), le(0), le(0)]) }).ok,
+    ).toBe(false);
+  });
+});
+
+function le(value: number): Buffer {
+  const field = Buffer.alloc(4);
+  field.writeUInt32LE(value);
+  return field;
+}

@@ -1,0 +1,206 @@
+import { spawn, spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { json, startHands, type HandsAnswer } from "./testing/scripted-brain.ts";
+import { isRunning, openWorkshop, soon, type Workshop } from "./testing/workshop.ts";
+
+let shop: Workshop;
+beforeAll(async () => {
+  shop = await openWorkshop();
+  shop.component("delegate", "body");
+  shop.script("native", 'cat; echo "$GREETING"');
+  shop.script("main", '"${CNI_PATH%%:*}/delegate"');
+});
+afterAll(() => shop.dispose());
+
+const modules = fileURLToPath(new URL(".", import.meta.url));
+const nobody = "/nonexistent/plexus.sock";
+
+/** Makes a PLEXUS_HOME whose brain runs `body`; `stream`, `call` and `OneShotHands` are at hand there. */
+function home(name: string, body: string): string {
+  const directory = join(shop.directory, name);
+  mkdirSync(join(directory, "bin"), { recursive: true });
+  symlinkSync(process.execPath, join(directory, "bin", "node"));
+  writeFileSync(
+    join(directory, "brain.mjs"),
+    `import { OneShotStream, receiveCall } from ${JSON.stringify(join(modules, "one-shot-stream.ts"))};
+     import { OneShotHands } from ${JSON.stringify(join(modules, "one-shot-hands.ts"))};
+     const stream = new OneShotStream();
+     const call = receiveCall(stream);
+     const text = (bytes) => Buffer.from(bytes).toString();
+     ${body}`,
+  );
+  return directory;
+}
+
+function call(plexusHome: string, env: Readonly<Record<string, string>> = {}): Promise<HandsAnswer> {
+  return startHands({
+    hands: shop.hands,
+    env: { CNI_PATH: shop.cniPath, PLEXUS_SOCKET: nobody, PLEXUS_HOME: plexusHome, ...env },
+    stdin: '{"name":"n"}',
+  }).answer;
+}
+
+describe("a one-shot brain", () => {
+  test("gets the call over descriptor 3, has every effect done, serves nested calls and answers", async () => {
+    const lock = join(shop.directory, "lock");
+    const directory = home(
+      "whole",
+      `const lockPath = ${JSON.stringify(lock)};
+       const hands = new OneShotHands(stream, async (request) => {
+         const found = hands.findSync({ type: request.name, componentFirst: false });
+         const { content } = await hands.read({ path: found.path, cap: 100 });
+         const { lock } = hands.lockSync({ path: lockPath, deadlineMs: 1000, shared: false });
+         hands.unlockSync(lock);
+         const again = await hands.lock({ path: lockPath, deadlineMs: 1000, shared: false });
+         const inner = await hands.exec({ type: "native", environment: new Map([["GREETING", "inner"], ["PATH", "/bin:/usr/bin"]]), stdin: "", deadlineMs: 5000, stdoutCap: 1000, stderrCap: 1000 });
+         const refused = hands.lockSync({ path: "/nonexistent/lock", deadlineMs: 0, shared: false });
+         await hands.unlock(again.lock);
+         return { status: 0, stderr: "", stdout: [request.name, request.under, found.what, content.length, text(inner.stdout).trim(), again.errno, refused.errno].join(" ") };
+       });
+       const environment = new Map([...call.environment, ["PATH", "/bin:/usr/bin"], ["GREETING", "hello"]]);
+       const effect = { environment, stdin: call.stdin, deadlineMs: 5000, stdoutCap: 1000, stderrCap: 1000 };
+       const one = await hands.exec({ type: "native", ...effect });
+       const [two, three] = await Promise.all([hands.exec({ type: "main", ...effect, nest: ${JSON.stringify(join(shop.directory, "nest"))} }), hands.exec({ type: "native", ...effect })]);
+       const out = { name: call.name, environment: process.env, cwd: process.cwd(), one: text(one.stdout), two: text(two.stdout), three: text(three.stdout) };
+       hands.reply({ status: 5, stdout: JSON.stringify(out), stderr: "noise" });`,
+    );
+    const answer = await call(directory);
+    expect(answer).toMatchObject({ status: 5, stderr: "noise" });
+    expect(json(answer.stdout)).toEqual({
+      name: "plexus",
+      environment: {},
+      cwd: "/",
+      one: '{"name":"n"}hello\n',
+      two: "delegate 2 component 12 inner 0 2",
+      three: '{"name":"n"}hello\n',
+    });
+  });
+
+  test("that lingers, its output open, keeps no pipe of the runtime's: the call ends with the hands", async () => {
+    const mark = join(shop.directory, "lingers.pid");
+    const directory = home(
+      "lingers",
+      `import { writeFileSync } from "node:fs";
+       writeFileSync(${JSON.stringify(mark)}, String(process.pid));
+       process.stdout.write("to nobody"); process.stderr.write("to the hands");
+       new OneShotHands(stream).reply({ status: 0, stdout: "answer", stderr: "" });
+       setTimeout(() => process.exit(), 5000);`,
+    );
+    const started = performance.now();
+    const answer = await call(directory);
+    expect(answer).toMatchObject({ status: 0, stdout: "answer", stderr: "" });
+    expect(performance.now() - started).toBeLessThan(3000);
+    const pid = Number(readFileSync(mark, "utf8"));
+    expect(isRunning(pid)).toBe(true);
+    process.kill(pid, "SIGKILL");
+  });
+
+  test("that dies is reported with code 11, how it ended and what it wrote, and its plugin is killed", async () => {
+    const mark = join(shop.directory, "pid");
+    shop.script("endless", `echo $$ > ${mark}; while :; do sleep 1; done`);
+    const directory = home(
+      "dies",
+      `process.stderr.write("x".repeat(100_000) + " \\u001b[31mlast \\"words\\" \\u00fc\\n");
+       stream.send(1, { kind: "exec", type: "endless", environment: new Map([["PATH", "/bin:/usr/bin"]]), stdin: "", deadlineMs: 60_000, stdoutCap: 0, stderrCap: 0 });
+       setTimeout(() => process.kill(process.pid, "SIGSEGV"), 200);`,
+    );
+    const answer = await call(directory);
+    expect(answer.status).toBe(1);
+    expect(json(answer.stdout)).toMatchObject({
+      cniVersion: "1.1.0",
+      code: 11,
+      msg: expect.stringMatching(/\/dies\/brain\.mjs\) was killed by signal 11; it wrote: x+ .\[31mlast "words" ü\n$/),
+      details: expect.stringContaining("Repeat the call"),
+    });
+    expect(answer.stdout).not.toContain("\u001b");
+    const pid = Number(readFileSync(mark, "utf8"));
+    expect(await soon(() => !isRunning(pid))).toBe(true);
+  });
+
+  test("that exits without an answer, or can't be loaded, is reported with its exit status", async () => {
+    expect(json((await call(home("exits", "process.exit(3);"))).stdout)).toMatchObject({
+      code: 11,
+      msg: expect.stringContaining("exited with status 3"),
+    });
+    const broken = json((await call(home("broken", "this is no JavaScript"))).stdout);
+    expect(broken).toMatchObject({ code: 11, msg: expect.stringMatching(/exited with status 1; it wrote: [^]*SyntaxError/) });
+  });
+
+  test("sees the stream's end as HandsGone when the hands are killed, and may then undo what it did", async () => {
+    const mark = join(shop.directory, "undone");
+    const directory = home(
+      "undoes",
+      `import { writeFileSync } from "node:fs";
+       const hands = new OneShotHands(stream);
+       try {
+         await hands.exec({ type: "endless", environment: new Map([["PATH", "/bin:/usr/bin"]]), stdin: "", deadlineMs: 60_000, stdoutCap: 0, stderrCap: 0 });
+       } catch (error) {
+         writeFileSync(${JSON.stringify(mark)}, error.name + " " + error.fault.kind);
+       }`,
+    );
+    const mark2 = join(shop.directory, "pid");
+    writeFileSync(mark2, "");
+    const hands = startHands({
+      hands: shop.hands,
+      env: { CNI_PATH: shop.cniPath, PLEXUS_SOCKET: nobody, PLEXUS_HOME: directory },
+    });
+    expect(await soon(() => readFileSync(mark2, "utf8").endsWith("\n"))).toBe(true);
+    const plugin = Number(readFileSync(mark2, "utf8"));
+    expect(isRunning(plugin)).toBe(true);
+    hands.process.kill("SIGKILL");
+    await hands.answer;
+    expect(await soon(() => !isRunning(plugin))).toBe(true);
+    expect(await soon(() => spawnSync("cat", [mark], { encoding: "utf8" }).stdout === "HandsGone HANDS_GONE")).toBe(true);
+  });
+});
+
+describe("where the hands look for a brain", () => {
+  test("the link .plexus beside the executable serves where PLEXUS_HOME is not set, also through a link to the executable", async () => {
+    const directory = home("linked", 'new OneShotHands(stream).reply({ status: 0, stdout: "linked " + call.name, stderr: "" });');
+    const bin = join(shop.directory, "bin");
+    mkdirSync(bin);
+    copyFileSync(shop.hands, join(bin, "plexus"));
+    chmodSync(join(bin, "plexus"), 0o755);
+    symlinkSync(directory, join(bin, ".plexus"));
+    symlinkSync(join(bin, "plexus"), join(shop.directory, "alias"));
+    for (const [path, name] of [
+      [join(bin, "plexus"), "plexus"],
+      [join(shop.directory, "alias"), "alias"],
+    ] as const) {
+      expect((await startHands({ hands: path, env: { PLEXUS_SOCKET: nobody } }).answer).stdout).toBe(`linked ${name}`);
+    }
+  });
+
+  test("a missing script and a missing runtime are named, with what to do", async () => {
+    const nowhere = json((await call("/nonexistent/home")).stdout);
+    expect(nowhere).toEqual({
+      cniVersion: "1.1.0",
+      code: 5,
+      msg: `plexus: no brain: /nonexistent/home/brain.mjs: No such file or directory (and no daemon listens on ${nobody})`,
+      details: expect.stringContaining("Set PLEXUS_HOME"),
+    });
+    const half = join(shop.directory, "half");
+    mkdirSync(half);
+    writeFileSync(join(half, "brain.mjs"), "");
+    expect(json((await call(half)).stdout)).toMatchObject({
+      code: 5,
+      msg: expect.stringContaining(`${half}/bin/node: No such file`),
+    });
+    expect(json((await call(half, { CNI_COMMAND: "STATUS" })).stdout)).toMatchObject({ code: 50 });
+  });
+
+  test("a socket file that nobody listens on counts as absent", async () => {
+    const socket = join(shop.directory, "stale.sock");
+    const listener = spawn(process.execPath, [
+      "-e",
+      `require("net").createServer().listen(${JSON.stringify(socket)}, () => process.kill(process.pid, "SIGKILL"))`,
+    ]);
+    await new Promise((resolve) => listener.on("close", resolve));
+    const answer = await call(join(shop.directory, "linked"), { PLEXUS_SOCKET: socket });
+    expect(answer.stdout).toBe("linked plexus");
+  });
+});

@@ -1,0 +1,283 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { SUPPORTED_VERSIONS } from "../../src/cni/versions.ts";
+import { callWith, json, startHands, type BrainSide, type HandsAnswer } from "./testing/scripted-brain.ts";
+import { isRunning, openWorkshop, soon, type Workshop } from "./testing/workshop.ts";
+
+let shop: Workshop;
+beforeAll(async () => {
+  shop = await openWorkshop();
+});
+afterAll(() => shop.dispose());
+
+function run(
+  script: (brain: BrainSide) => Promise<void> | void,
+  more: Partial<Parameters<typeof callWith>[1]> = {},
+): Promise<HandsAnswer> {
+  return callWith(script, { hands: shop.hands, ...more, env: { CNI_PATH: shop.cniPath, ...more.env } });
+}
+
+describe("what a runtime sees", () => {
+  test("L-05: without CNI_COMMAND, about-text and versions on stderr, and success", () => {
+    for (const env of [{}, { CNI_COMMAND: "" }]) {
+      const { status, stdout, stderr } = spawnSync(shop.hands, { env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+      expect([status, stdout]).toEqual([0, ""]);
+      expect(stderr).toMatch(/^CNI plugin plexus \d+\.\d+\.\d+: .*\n/);
+      expect(stderr.split("\n")[1]).toBe(`CNI protocol versions supported: ${SUPPORTED_VERSIONS.join(", ")}`);
+    }
+  });
+
+  test("the whole call reaches the brain byte for byte, and the whole reply the runtime", async () => {
+    const stdin = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 256));
+    const out = "r".repeat(3_000_000);
+    const answer = await run(
+      async (brain) => {
+        const request = await brain.request();
+        expect(request).toMatchObject({ name: "plexus", under: 0, executable: shop.hands });
+        expect(Buffer.from(request.stdin).equals(stdin)).toBe(true);
+        expect(Object.fromEntries(request.environment)).toMatchObject({ CNI_COMMAND: "ADD", CNI_ARGS: "A=b=c;ü=1", EMPTY: "" });
+        brain.reply({ status: 17, stdout: out, stderr: "to stderr" });
+      },
+      { stdin, env: { CNI_ARGS: "A=b=c;ü=1", EMPTY: "" } },
+    );
+    expect([answer.status, answer.stdout === out, answer.stderr]).toEqual([17, true, "to stderr"]);
+  });
+
+  test("an exit status that no process can have is a failure", async () => {
+    expect((await run((brain) => brain.reply({ status: 256 }))).status).toBe(1);
+    expect((await run((brain) => brain.reply({ status: 255 }))).status).toBe(255);
+  });
+
+  test("stdin of 8 MiB is taken, a byte more is refused", async () => {
+    const limit = 8 << 20;
+    await run(async (brain) => expect((await brain.request()).stdin).toHaveLength(limit), { stdin: new Uint8Array(limit) });
+    const refused = await run(() => new Promise((resolve) => setTimeout(resolve, 500)), { stdin: new Uint8Array(limit + 1) });
+    expect(refused.status).toBe(1);
+    expect(json(refused.stdout)).toMatchObject({ code: 5, msg: `plexus: stdin is larger than ${limit} bytes` });
+  });
+
+  test("a stdin that is never closed is given up", async () => {
+    const answer = await run(async (brain) => void (await brain.hands.answer), {
+      hands: shop.impatientHands(300),
+      endStdin: false,
+    });
+    expect(json(answer.stdout)).toMatchObject({ code: 5, msg: "plexus: stdin was not closed within 300 ms (2 bytes came)" });
+  });
+
+  test("an environment of more than 1 MiB is refused with code 4", async () => {
+    const env = Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`BIG${i}`, "x".repeat(100_000)]));
+    const answer = await startHands({ hands: shop.hands, env }).answer;
+    expect(answer.status).toBe(1);
+    expect(json(answer.stdout)).toMatchObject({ code: 4, msg: "plexus: the environment is larger than 1048576 bytes" });
+  });
+
+  test("closed standard descriptors are survived", () => {
+    const script = `exec ${shop.hands} <&- 2>&-`;
+    const { status, stdout } = spawnSync("sh", ["-c", script], {
+      env: { CNI_COMMAND: "ADD", PLEXUS_SOCKET: "/nonexistent/s", PLEXUS_HOME: "/nonexistent" },
+      encoding: "utf8",
+    });
+    expect([status, json(stdout)]).toEqual([1, expect.objectContaining({ code: 5 })]);
+  });
+
+  test("a name that is no UTF-8 or needs escaping still gives JSON", () => {
+    const script = `PLEXUS_HOME=$(printf '/a"b\\\\c\\377\\t\\303\\274\\355\\240\\200') exec ${shop.hands}`;
+    const { stdout } = spawnSync("sh", ["-c", script], {
+      env: { CNI_COMMAND: "ADD", PLEXUS_SOCKET: "/nonexistent/s" },
+      encoding: "utf8",
+      input: "{}",
+    });
+    expect(json(stdout)).toMatchObject({
+      msg: expect.stringContaining('/a"b\\c\ufffd\tü\ufffd\ufffd\ufffd/brain.mjs: No such file'),
+    });
+  });
+});
+
+describe("a brain that", () => {
+  test.each([
+    ["speaks another version", [0, 0, 0, 0, 2, 21, 0, 0, 1, 0, 0, 0]],
+    ["sets reserved bytes", [0, 0, 0, 0, 1, 21, 1, 0, 1, 0, 0, 0]],
+    ["sends an unknown type", [0, 0, 0, 0, 1, 99, 0, 0, 1, 0, 0, 0]],
+    ["sends a type of the hands", [0, 0, 0, 0, 1, 5, 0, 0, 1, 0, 0, 0]],
+    ["announces too long a payload", [1, 0, 0, 2, 1, 16, 0, 0, 0, 0, 0, 0]],
+    ["sends fields that fall short", [5, 0, 0, 0, 1, 21, 0, 0, 1, 0, 0, 0, 1, 2, 3, 4, 5]],
+    ["sends fields that overrun", [8, 0, 0, 0, 1, 18, 0, 0, 1, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0]],
+    ["sends an effect on channel 0", [8, 0, 0, 0, 1, 18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
+    ["sends an effect on a nested channel", [8, 0, 0, 0, 1, 18, 0, 0, 0, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0, 0]],
+    ["hides a NUL in a type", [9, 0, 0, 0, 1, 18, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]],
+    ["answers a call on an effect's channel", [12, 0, 0, 0, 1, 16, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
+    ["answers with HTTP", [...Buffer.from("HTTP/1.1 400 Bad Request\r\n")]],
+  ])("%s is refused with code 5", async (_, bytes) => {
+    const answer = await run(async (brain) => {
+      await brain.request();
+      brain.raw(Uint8Array.from(bytes));
+      await brain.hands.answer;
+    });
+    expect(answer.status).toBe(1);
+    expect(json(answer.stdout)).toMatchObject({
+      cniVersion: "1.1.0",
+      code: 5,
+      msg: expect.stringContaining("protocol version 1"),
+      details: expect.stringContaining("same release"),
+    });
+  });
+
+  test("reuses the channel of an effect under way is refused, and what runs is killed", async () => {
+    shop.script("sleeps", "echo $$ >&2; exec sleep 60");
+    const mark = join(shop.directory, "sleeper");
+    shop.script("sleeps", `echo $$ > ${mark}; exec /bin/sleep 60`);
+    const answer = await run(async (brain) => {
+      void brain.exec({ type: "sleeps" }, 1);
+      await soon(() => readOrEmpty(mark) !== "");
+      void brain.exec({ type: "sleeps" }, 1);
+      await brain.hands.answer;
+    });
+    expect(json(answer.stdout)).toMatchObject({ code: 5 });
+    expect(isRunning(Number(readOrEmpty(mark)))).toBe(false); // gone before the answer
+  });
+
+  test("goes away is reported with code 11, and what runs is killed before the answer, grandchildren too", async () => {
+    const mark = join(shop.directory, "family");
+    shop.script("family", `sh -c 'echo $$ >> ${mark}; exec /bin/sleep 60' & echo $$ >> ${mark}; wait`);
+    const answer = await run(async (brain) => {
+      await brain.request();
+      void brain.exec({ type: "family", environment: new Map([["PATH", "/bin:/usr/bin"]]) });
+      await soon(() => readOrEmpty(mark).split("\n").length === 3);
+      brain.end();
+      await brain.hands.answer;
+    });
+    expect(answer.status).toBe(1);
+    expect(json(answer.stdout)).toMatchObject({ code: 11, msg: expect.stringContaining("the daemon (") });
+    const pids = readOrEmpty(mark).trim().split("\n").map(Number);
+    expect(pids).toHaveLength(2);
+    expect(await soon(() => pids.every((pid) => !isRunning(pid)))).toBe(true);
+  });
+
+  test("replies while a plugin runs gets it killed: nothing outlives the answer", async () => {
+    const mark = join(shop.directory, "outlives");
+    shop.script("outlives", `echo $$ > ${mark}; exec /bin/sleep 60`);
+    const answer = await run(async (brain) => {
+      void brain.exec({ type: "outlives" });
+      await soon(() => readOrEmpty(mark) !== "");
+    });
+    expect([answer.status, isRunning(Number(readOrEmpty(mark)))]).toEqual([0, false]);
+  });
+
+  test("sends its frames byte by byte is understood", async () => {
+    const answer = await run(async (brain) => {
+      await brain.request();
+      const reply = [14, 0, 0, 0, 1, 16, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 111, 107, 0, 0, 0, 0];
+      for (const byte of reply) {
+        brain.raw(Uint8Array.of(byte));
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    });
+    expect([answer.status, answer.stdout]).toEqual([3, "ok"]);
+  });
+
+  test("does not accept holds nobody for more than a second", async () => {
+    const socket = join(shop.directory, "full.sock");
+    // A listener with a backlog of one that never accepts, its queue filled.
+    const program = `
+import socket, subprocess, sys
+s = socket.socket(socket.AF_UNIX); s.bind(${JSON.stringify(socket)}); s.listen(0)
+c = socket.socket(socket.AF_UNIX); c.connect(${JSON.stringify(socket)})
+p = subprocess.run([${JSON.stringify(shop.hands)}], env={"CNI_COMMAND": "ADD", "PLEXUS_SOCKET": ${JSON.stringify(socket)}}, input=b"{}", stdout=subprocess.PIPE)
+sys.stdout.buffer.write(p.stdout)`;
+    const started = performance.now();
+    const { stdout, error } = spawnSync("python3", ["-c", program], { encoding: "utf8" });
+    if (error !== undefined) return; // no Python here
+    expect(json(stdout)).toMatchObject({ code: 11, msg: `plexus: the daemon on ${socket} accepts no connection within 1000 ms` });
+    expect(performance.now() - started).toBeLessThan(3000);
+  });
+
+  test("listens at a path that is no socket, or too long for one, is named", async () => {
+    const file = join(shop.directory, "file");
+    writeFileSync(file, "");
+    for (const [path, code, words] of [
+      [join(shop.directory, "l".repeat(120)), 5, "File name too long"],
+      [file, 5, "no brain"],
+    ] as const) {
+      const answer = await startHands({ hands: shop.hands, env: { PLEXUS_SOCKET: path, PLEXUS_HOME: "/nonexistent" } }).answer;
+      expect(json(answer.stdout)).toMatchObject({ code, msg: expect.stringContaining(words) });
+    }
+  });
+});
+
+describe("hands that are stopped", () => {
+  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("by %s kill what runs and answer with code 11", async (signal) => {
+    const mark = join(shop.directory, `stopped-${signal}`);
+    shop.script("stopped", `echo $$ > "$MARK"; exec /bin/sleep 60`);
+    const answer = await run(async (brain) => {
+      void brain.exec({ type: "stopped", environment: new Map([["MARK", mark]]) });
+      await soon(() => readOrEmpty(mark).endsWith("\n"));
+      brain.hands.process.kill(signal);
+      await brain.hands.answer;
+    });
+    expect([answer.status, answer.signal]).toEqual([1, null]);
+    expect(json(answer.stdout)).toMatchObject({ code: 11, msg: expect.stringContaining("stopped by signal") });
+    expect(isRunning(Number(readOrEmpty(mark)))).toBe(false);
+  });
+
+  test("while the runtime still writes their stdin answer too", async () => {
+    const answer = await run(
+      async (brain) => {
+        setTimeout(() => brain.hands.process.kill("SIGTERM"), 100);
+        await brain.hands.answer;
+      },
+      { endStdin: false },
+    );
+    expect(json(answer.stdout)).toMatchObject({ code: 11 });
+  });
+
+  test("by SIGKILL leave no plugin behind", async () => {
+    const mark = join(shop.directory, "killed");
+    shop.script("killed", `echo $$ > ${mark}; exec /bin/sleep 60`);
+    await run(async (brain) => {
+      void brain.exec({ type: "killed" });
+      await soon(() => readOrEmpty(mark).endsWith("\n"));
+      brain.hands.process.kill("SIGKILL");
+      await brain.hands.answer;
+    });
+    expect(await soon(() => !isRunning(Number(readOrEmpty(mark))))).toBe(true);
+  });
+});
+
+test("idle hands take less than 2 MiB", async () => {
+  await run(async (brain) => {
+    await brain.request();
+    const resident = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${brain.hands.pid}/status`, "utf8"))?.[1];
+    expect(Number(resident)).toBeLessThan(2048);
+  });
+});
+
+test("a daemon that is reached needs no home", async () => {
+  const directory = join(shop.directory, "daemon");
+  mkdirSync(directory);
+  const server = createServer((socket) =>
+    socket
+      .on("error", () => undefined)
+      .once("data", () =>
+        socket.end(Uint8Array.from([12, 0, 0, 0, 1, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])),
+      ),
+  );
+  await new Promise<void>((resolve) => server.listen(join(directory, "s"), resolve));
+  const answer = await startHands({
+    hands: shop.hands,
+    env: { PLEXUS_SOCKET: join(directory, "s"), PLEXUS_HOME: "/nonexistent" },
+  }).answer;
+  expect(answer).toEqual({ status: 0, signal: null, stdout: "", stderr: "" });
+  server.close();
+});
+
+function readOrEmpty(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,101 @@
+// For tests: the built hands, and a directory that serves as CNI_PATH with plugins of the test's own making.
+
+import { execFileSync } from "node:child_process";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { buildHands, handsSources, LANGUAGE_FLAGS } from "../build.ts";
+
+const dist = fileURLToPath(new URL("../../../dist", import.meta.url));
+const probeSource = fileURLToPath(new URL("probe.c", import.meta.url));
+
+export interface Workshop {
+  readonly hands: string;
+  /** A temporary directory; the rest is in it. */
+  readonly directory: string;
+  readonly cniPath: string;
+  /** Writes an executable shell script as plugin `name`; answers its path. */
+  script(name: string, text: string): string;
+  /** Installs the compiled probe as plugin `name`. */
+  probe(name: string): string;
+  /** Writes a component `name`.wasm: the magic bytes and `rest`. */
+  component(name: string, rest?: string): string;
+  /** The hands, compiled to wait only `ms` for a stdin that doesn't end and for a silent nested caller. */
+  impatientHands(ms: number): string;
+  dispose(): void;
+}
+
+/** Builds the hands (once) and a fresh directory. */
+export async function openWorkshop(): Promise<Workshop> {
+  const { path: hands } = await buildHands({ outDir: dist });
+  const directory = mkdtempSync(join(tmpdir(), "plexus-hands-"));
+  const cniPath = join(directory, "cni");
+  mkdirSync(cniPath);
+  let compiled: string | undefined;
+  return {
+    hands,
+    directory,
+    cniPath,
+    script(name, text) {
+      const path = join(cniPath, name);
+      writeFileSync(path, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+      return path;
+    },
+    probe(name) {
+      if (compiled === undefined) {
+        compiled = join(directory, "probe");
+        execFileSync("cc", ["-std=gnu11", "-D_GNU_SOURCE", "-O1", "-o", compiled, probeSource]);
+      }
+      const path = join(cniPath, name);
+      copyFileSync(compiled, path);
+      chmodSync(path, 0o755);
+      return path;
+    },
+    component(name, rest = "") {
+      const path = join(cniPath, `${name}.wasm`);
+      writeFileSync(path, Buffer.concat([COMPONENT_MAGIC, Buffer.from(rest)]));
+      return path;
+    },
+    impatientHands(ms) {
+      const path = join(directory, `plexus-${ms}`);
+      execFileSync("cc", [
+        ...LANGUAGE_FLAGS,
+        '-DPLEXUS_VERSION="0.0.0"',
+        `-DSTDIN_MS=${ms}`,
+        `-DNESTED_MS=${ms}`,
+        "-o",
+        path,
+        ...handsSources(),
+      ]);
+      return path;
+    },
+    dispose: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
+
+/** `\0asm`, version 13, layer 1: how a component begins. */
+export const COMPONENT_MAGIC = Buffer.from([0x00, 0x61, 0x73, 0x6d, 0x0d, 0x00, 0x01, 0x00]);
+/** The same of a core module. */
+export const MODULE_MAGIC = Buffer.from([0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00]);
+
+/** Whether a process is there and no zombie. */
+export function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(
+      execFileSync("cat", [`/proc/${pid}/status`], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }),
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until `holds`, five seconds at most; answers whether it does. */
+export async function soon(holds: () => boolean): Promise<boolean> {
+  for (let tries = 0; tries < 250; tries++) {
+    if (holds()) return true;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return holds();
+}
