@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { z } from "zod";
 import { interfaceId } from "../generator/calls-file.ts";
 import { bindingsOf, capabilitiesOf, readAbi, world } from "./abi.ts";
 import { compileApart } from "./compile-apart.ts";
@@ -30,7 +31,7 @@ export interface BuiltDelegate {
 const kit = fileURLToPath(new URL("../", import.meta.url));
 const defaultCache = fileURLToPath(new URL("../../../dist/cache/delegates/", import.meta.url));
 
-const options = ["--runtime", "incremental", "--optimizeLevel", "3", "--shrinkLevel", "1", "--converge"];
+const asconfig = fileURLToPath(new URL("../../../asconfig.json", import.meta.url));
 
 /** Builds a delegate. The same sources give the same bytes. Throws an Error for the author. */
 export async function buildDelegate({ dir, outFile, cacheDir = defaultCache }: BuildDelegateInit): Promise<BuiltDelegate> {
@@ -64,7 +65,7 @@ async function build(dir: string, declaration: Declaration): Promise<{ bytes: Ui
     dir,
     entry,
     virtual,
-    options: [...options, "--use", `abort=~lib/plexus/${abort}/abort`],
+    options: [...(await compilerOptions()), "--use", `abort=~lib/plexus/${abort}/abort`],
   });
   // Loading the tools costs more than looking a delegate up in the cache.
   const { componentize } = await import("./componentize.ts");
@@ -84,6 +85,17 @@ async function build(dir: string, declaration: Declaration): Promise<{ bytes: Ui
   }
   const idle = Object.keys(declaration.capabilities).filter((name) => !used.includes(name));
   return { bytes, warnings: idle.map((name) => `${declaration.name} declares ${name} and never calls it`) };
+}
+
+/** The compiler's options in asconfig.json, as arguments. */
+async function compilerOptions(): Promise<string[]> {
+  const { options } = z
+    .object({ options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])) })
+    .parse(JSON.parse(await readFile(asconfig, "utf8")));
+  return Object.entries(options).flatMap(([name, value]) => {
+    if (typeof value === "boolean") return value ? [`--${name}`] : [];
+    return [`--${name}`, String(value)];
+  });
 }
 
 /** Written whole or not at all: builds may run side by side. */
@@ -108,7 +120,7 @@ async function contentKey(dir: string, abi: string): Promise<string> {
 }
 
 async function hashKit(): Promise<string> {
-  const hash = createHash("sha256");
+  const hash = createHash("sha256").update(await readFile(asconfig));
   for (const part of ["assembly", "build", "generator", "wit"]) await hashTree(hash, join(kit, part), /(?<!\.test)\.ts$/);
   for (const tool of ["assemblyscript/package.json", "@bytecodealliance/jco/package.json"]) {
     hash.update(await toolVersion(tool));

@@ -1,0 +1,31 @@
+// Guest code without a component: a module of AssemblyScript, compiled for tests and called through its loader.
+
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { instantiateSync, type ASUtil } from "@assemblyscript/loader";
+import { compileApart } from "../build/compile-apart.ts";
+
+/** What tests call: text in, text out. */
+export interface Guest {
+  /** Calls an exported function that takes strings and answers a string. */
+  text(name: string, ...args: string[]): string;
+  /** The raw exports, for numbers. */
+  readonly exports: ASUtil & Record<string, unknown>;
+}
+
+/** Compiles `assembly/<file>` of a directory, unoptimised, and instantiates it. */
+export async function loadGuest(file: string, dir = fileURLToPath(new URL(".", import.meta.url))): Promise<Guest> {
+  const virtual = new Map([[`assembly/${file}`, await readFile(`${dir}/assembly/${file}`, "utf8")]]);
+  const options = ["--exportRuntime", "--runtime", "incremental", "--use", "abort=~lib/plexus/abort-silent/abort", "-O1"];
+  const module = await compileApart({ dir, entry: `assembly/${file}`, virtual, options });
+  const { exports } = instantiateSync<Record<string, unknown>>(module, {});
+  return {
+    exports,
+    text: (name, ...args) => {
+      const call = exports[name];
+      if (typeof call !== "function") throw new Error(`${file} has no ${name}`);
+      const pointer: unknown = call(...args.map((arg) => exports.__pin(exports.__newString(arg))));
+      return typeof pointer === "number" ? (exports.__getString(pointer) ?? "") : "";
+    },
+  };
+}
