@@ -5,11 +5,15 @@ import { z } from "zod";
 /** The custom section's name. */
 export const declarationSection = "plexus:delegate";
 
-const line = z.string().trim().min(1).max(200);
+const line = z
+  .string()
+  .min(1)
+  .max(256)
+  .regex(/^[^\p{C}\u2028\u2029]*$/u, "must be one line without control characters");
 
 const schema = z.strictObject({
   /** The plugin type: the name of the file that a configuration's `type` finds. */
-  name: z.string().regex(/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, "must be lower-case letters, digits, dots and dashes"),
+  name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, "must be 1 to 63 of a-z, 0-9, - and _"),
   /** Version of `cni:delegate` that it is built for. */
   abi: line,
   version: z.string().regex(/^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/, "must be a semantic version"),

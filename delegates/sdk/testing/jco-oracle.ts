@@ -1,0 +1,66 @@
+// The tests' oracle: a component through jco's translation. It generates JavaScript from the component, so it is for
+// components that were built from our own sources, in tests; it never runs on a node.
+
+import { createHash } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { transpile } from "@bytecodealliance/jco";
+
+/** Functions by interface (`ns:pkg/name`, without version) and camel-case name. */
+export type OracleImports = Readonly<Record<string, Readonly<Record<string, (...args: never[]) => unknown>>>>;
+
+/** Exported functions by interface (short name) and camel-case name. */
+export type OracleExports = Readonly<Record<string, Readonly<Record<string, (...args: unknown[]) => unknown>>>>;
+
+/** Makes a fresh instance. A result's error is thrown as {@link isOracleError} says. */
+export type Instantiate = (imports: OracleImports) => OracleExports;
+
+interface Translated {
+  instantiate(load: (path: string) => WebAssembly.Module, imports: object): OracleExports;
+}
+
+const done = new Map<string, Promise<Instantiate>>();
+
+/** Translates a component, once per process. */
+export function translate(component: Uint8Array): Promise<Instantiate> {
+  const digest = createHash("sha256").update(component).digest("hex");
+  const before = done.get(digest);
+  if (before !== undefined) return before;
+  const made = run(component, digest);
+  done.set(digest, made);
+  return made;
+}
+
+async function run(component: Uint8Array, digest: string): Promise<Instantiate> {
+  const { files } = await transpile(component, {
+    name: "component",
+    instantiation: "sync",
+    nodejsCompat: false,
+  });
+  const directory = join(tmpdir(), `plexus-oracle-${process.pid}-${digest.slice(0, 16)}`);
+  await mkdir(directory, { recursive: true });
+  const modules = new Map<string, WebAssembly.Module>();
+  for (const [name, bytes] of Object.entries(files)) {
+    if (name.endsWith(".wasm")) modules.set(name, new WebAssembly.Module(Uint8Array.from(bytes)));
+    else if (name.endsWith(".js")) await writeFile(join(directory, "component.mjs"), bytes);
+  }
+  const translated: Translated = await import(pathToFileURL(join(directory, "component.mjs")).href);
+  const load = (path: string): WebAssembly.Module => {
+    const module = modules.get(path);
+    if (module === undefined) throw new Error(`the translation has no ${path}`);
+    return module;
+  };
+  return (imports) => translated.instantiate(load, Object.assign(Object.create(null), imports));
+}
+
+/** Whether what an exported function threw is its result's error, and no trap. */
+export function isOracleError(thrown: unknown): thrown is { readonly payload: unknown } {
+  return thrown instanceof Error && "payload" in thrown;
+}
+
+/** Throws an import's result error in the form that the translation expects. */
+export function oracleError(payload: unknown): Error {
+  return Object.assign(new Error("result error"), { payload });
+}

@@ -1,0 +1,125 @@
+// The `leases` capability in memory, as the WIT words it: vectors say what is held before, and see what is held after.
+
+import { compareAddresses, formatAddress, readAddress, type IpAddress } from "../../../src/net/ip.ts";
+import type { AttachmentIdRecord, CapabilityFunctions, FaultRecord, Outcome, PoolRecord } from "./records.ts";
+
+/** What vectors show: who holds an address (`containerId ifname`), and the address reserved last, by range set. */
+export interface LeaseState {
+  readonly directory?: string | undefined;
+  readonly held: Readonly<Record<string, string>>;
+  readonly last: Readonly<Record<string, string>>;
+}
+
+const invalid = (msg: string): { readonly err: FaultRecord } => ({ err: { code: 7, msg } });
+
+/** A lease store for one call. */
+export class MemoryLeases {
+  readonly #directory: string | undefined;
+  readonly #held: Map<string, string>;
+  readonly #last: Map<string, string>;
+
+  constructor(state: LeaseState = { held: {}, last: {} }) {
+    this.#directory = state.directory;
+    this.#held = new Map(Object.entries(state.held));
+    this.#last = new Map(Object.entries(state.last));
+  }
+
+  /** What is held now, in order of addresses. */
+  state(): LeaseState {
+    const held = [...this.#held].toSorted(([a], [b]) => compareAddresses(order(a), order(b)));
+    const last = [...this.#last].toSorted(([a], [b]) => Number(a) - Number(b));
+    const state = { held: Object.fromEntries(held), last: Object.fromEntries(last) };
+    return this.#directory === undefined ? state : { directory: this.#directory, ...state };
+  }
+
+  readonly functions: CapabilityFunctions["leases"] = {
+    reserve: (pool, address, owner) =>
+      this.#within(pool, () => {
+        const ip = readAddress(address);
+        if (ip === undefined) return invalid(`${address} is no address`);
+        return { ok: this.#take(pool, formatAddress(ip), owner) };
+      }),
+    reserveNext: (pool, ranges, skip, owner) =>
+      this.#within(pool, () => {
+        const spans = [];
+        for (const { first, last } of ranges) {
+          const from = readAddress(first);
+          const to = readAddress(last);
+          if (from === undefined || to === undefined || from.family !== to.family || from.value > to.value) {
+            return invalid(`${first} to ${last} is no range`);
+          }
+          spans.push({ from, to });
+        }
+        const before = readAddress(this.#last.get(String(pool.set)) ?? "");
+        const inSpan = spans.findIndex(
+          ({ from, to }) => before?.family === from.family && before.value >= from.value && before.value <= to.value,
+        );
+        const start = spans[inSpan];
+        // Behind the last one to its range's end, the other ranges in turn, then its own range's beginning.
+        const order =
+          start === undefined || before === undefined
+            ? spans
+            : [
+                { from: { ...before, value: before.value + 1n }, to: start.to },
+                ...spans.slice(inSpan + 1),
+                ...spans.slice(0, inSpan),
+                { from: start.from, to: before },
+              ];
+        for (const { from, to } of order) {
+          for (let value = from.value; value <= to.value; value += 1n) {
+            const text = formatAddress({ family: from.family, value });
+            if (!skip.includes(text) && this.#take(pool, text, owner)) return { ok: text };
+          }
+        }
+        return { ok: undefined };
+      }),
+    held: (pool, owner) => this.#within(pool, () => ({ ok: this.#of(owner) })),
+    release: (pool, owner) => this.#within(pool, () => ({ ok: this.#drop(this.#of(owner)) })),
+    retain: (pool, valid) =>
+      this.#within(pool, () => {
+        const keep = new Set(valid.map(holder));
+        return { ok: this.#drop([...this.#held].filter(([, who]) => !keep.has(who)).map(([address]) => address)) };
+      }),
+    count: (pool, ranges, limit) =>
+      this.#within(pool, () => {
+        const inside = [...this.#held.keys()].filter((address) =>
+          ranges.some(({ first, last }) => {
+            const [from, to, ip] = [readAddress(first), readAddress(last), readAddress(address)];
+            if (from === undefined || to === undefined || ip === undefined) return false;
+            return compareAddresses(from, ip) <= 0 && compareAddresses(ip, to) <= 0;
+          }),
+        );
+        return { ok: Math.min(inside.length, limit) };
+      }),
+    probe: (pool) => this.#within(pool, () => ({ ok: undefined })),
+  };
+
+  #within<T>(pool: PoolRecord, act: () => Outcome<T>): Outcome<T> {
+    return pool.directory === this.#directory ? act() : invalid(`dataDir: ${pool.directory} is not allowed`);
+  }
+
+  #take(pool: PoolRecord, address: string, owner: AttachmentIdRecord): boolean {
+    if (this.#held.has(address)) return false;
+    this.#held.set(address, holder(owner));
+    this.#last.set(String(pool.set), address);
+    return true;
+  }
+
+  #of(owner: AttachmentIdRecord): string[] {
+    return [...this.#held].filter(([, who]) => who === holder(owner)).map(([address]) => address);
+  }
+
+  #drop(addresses: readonly string[]): number {
+    for (const address of addresses) this.#held.delete(address);
+    return addresses.length;
+  }
+}
+
+/** For sorting: what is no address comes between the families. */
+function order(text: string): IpAddress {
+  return readAddress(text) ?? { family: 6, value: -1n };
+}
+
+function holder({ containerId, ifname }: AttachmentIdRecord): string {
+  return `${containerId} ${ifname}`;
+}

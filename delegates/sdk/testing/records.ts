@@ -1,0 +1,104 @@
+// The ABI's records as JavaScript hosts have them: camel-case names, absent options undefined.
+
+export interface FaultRecord {
+  readonly code: number;
+  readonly msg: string;
+  readonly details?: string | undefined;
+}
+
+export interface DnsRecord {
+  readonly nameservers: readonly string[];
+  readonly domain?: string | undefined;
+  readonly search: readonly string[];
+  readonly options: readonly string[];
+}
+
+export interface SuccessRecord {
+  readonly interfaces: readonly {
+    readonly name: string;
+    readonly mac?: string | undefined;
+    readonly mtu?: number | undefined;
+    readonly sandbox?: string | undefined;
+    readonly socketPath?: string | undefined;
+    readonly pciId?: string | undefined;
+  }[];
+  readonly ips: readonly {
+    readonly address: string;
+    readonly gateway?: string | undefined;
+    readonly interface?: number | undefined;
+  }[];
+  readonly routes: readonly {
+    readonly dst: string;
+    readonly gw?: string | undefined;
+    readonly mtu?: number | undefined;
+    readonly advmss?: number | undefined;
+    readonly priority?: number | undefined;
+    readonly table?: number | undefined;
+    readonly scope?: number | undefined;
+  }[];
+  readonly dns?: DnsRecord | undefined;
+}
+
+export interface NetworkRecord {
+  readonly cniVersion: string;
+  readonly name: string;
+  readonly config: string;
+}
+
+export interface AttachmentIdRecord {
+  readonly containerId: string;
+  readonly ifname: string;
+}
+
+export interface AttachmentRequestRecord {
+  readonly network: NetworkRecord;
+  readonly attachment: AttachmentIdRecord & {
+    readonly netns?: string | undefined;
+    readonly args: readonly { readonly key: string; readonly value: string }[];
+  };
+  readonly prevResult?: SuccessRecord | undefined;
+}
+
+export interface GcRequestRecord {
+  readonly network: NetworkRecord;
+  readonly valid: readonly AttachmentIdRecord[];
+}
+
+export interface PoolRecord {
+  readonly directory?: string | undefined;
+  readonly set: number;
+}
+
+export type Outcome<T> = { readonly ok: T } | { readonly err: FaultRecord };
+
+/** The capabilities of a call, answering at once. */
+export interface CapabilityFunctions {
+  readonly log: { write(level: string, message: string): void };
+  readonly leases: {
+    reserve(pool: PoolRecord, address: string, owner: AttachmentIdRecord): Outcome<boolean>;
+    reserveNext(
+      pool: PoolRecord,
+      ranges: readonly { readonly first: string; readonly last: string }[],
+      skip: readonly string[],
+      owner: AttachmentIdRecord,
+    ): Outcome<string | undefined>;
+    held(pool: PoolRecord, owner: AttachmentIdRecord): Outcome<readonly string[]>;
+    release(pool: PoolRecord, owner: AttachmentIdRecord): Outcome<number>;
+    retain(pool: PoolRecord, valid: readonly AttachmentIdRecord[]): Outcome<number>;
+    count(pool: PoolRecord, ranges: readonly { readonly first: string; readonly last: string }[], limit: number): Outcome<number>;
+    probe(pool: PoolRecord): Outcome<undefined>;
+  };
+  readonly resolver: { read(path: string): Outcome<DnsRecord> };
+}
+
+export type DelegateCall =
+  | { readonly verb: "add" | "del" | "check"; readonly request: AttachmentRequestRecord }
+  | { readonly verb: "gc"; readonly request: GcRequestRecord }
+  | { readonly verb: "status"; readonly request: NetworkRecord };
+
+/** Calls one verb of a component on a fresh instance. A trap rejects. */
+export type RunDelegate = (
+  component: Uint8Array,
+  call: DelegateCall,
+  capabilities: CapabilityFunctions,
+) => Promise<Outcome<SuccessRecord | undefined>>;

@@ -1,0 +1,37 @@
+// A delegate's call through jco's translation.
+
+import { isOracleError, oracleError, translate, type OracleImports } from "./jco-oracle.ts";
+import type { CapabilityFunctions, FaultRecord, Outcome, RunDelegate, SuccessRecord } from "./records.ts";
+
+/** Runs a delegate in the oracle: see jco-oracle.ts for what that is fit for. */
+export const runInJco: RunDelegate = async (component, { verb, request }, capabilities) => {
+  const instantiate = await translate(component);
+  const { plugin } = instantiate(oracleImports(capabilities));
+  const call = plugin?.[verb];
+  if (call === undefined) throw new Error(`the component has no ${verb}`);
+  try {
+    return { ok: call(request) as SuccessRecord | undefined };
+  } catch (thrown) {
+    if (isOracleError(thrown)) return { err: thrown.payload as FaultRecord };
+    throw thrown;
+  }
+};
+
+/** The capabilities as the translation takes them. */
+function oracleImports({ log, leases, resolver }: CapabilityFunctions): OracleImports {
+  return {
+    "cni:delegate/types": {},
+    "cni:delegate/log": { write: log.write },
+    "cni:delegate/leases": Object.fromEntries(Object.entries(leases).map(([name, act]) => [name, throwing(act)])),
+    "cni:delegate/resolver": { read: throwing(resolver.read) },
+  };
+}
+
+/** A function whose error is thrown. */
+function throwing(act: (...args: never[]) => Outcome<unknown>): (...args: never[]) => unknown {
+  return (...args) => {
+    const outcome = act(...args);
+    if ("err" in outcome) throw oracleError(outcome.err);
+    return outcome.ok;
+  };
+}

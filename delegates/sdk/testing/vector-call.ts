@@ -1,0 +1,92 @@
+// A vector's question as the records of the ABI, and the records' answer as CNI's JSON: what the host does at its edges.
+
+import { parseCniArgs } from "../../../src/cni/args.ts";
+import { printResult } from "../../../src/cni/convert-result.ts";
+import { readResult } from "../../../src/cni/read-result.ts";
+import type { ResultDns, ResultInterface, ResultIp, ResultRoute } from "../../../src/cni/result.ts";
+import { toVersion, type CniVersion } from "../../../src/cni/versions.ts";
+import type { Result } from "../../../src/fault/result.ts";
+import { editMembers, memberText, memberValue, parseDocument, type JsonObjectDocument } from "../../../src/json/document.ts";
+import type { AttachmentIdRecord, DelegateCall, NetworkRecord, SuccessRecord } from "./records.ts";
+import type { Vector } from "./vector.ts";
+
+function must<T>(result: Result<T>): T {
+  if (!result.ok) throw new Error(result.fault.msg);
+  return result.value;
+}
+
+/** The version that a vector's configuration speaks. */
+export function versionOf(vector: Vector): CniVersion {
+  const named = vector.stdin["cniVersion"];
+  return must(toVersion(typeof named === "string" ? named : "0.1.0"));
+}
+
+/** The call that the host makes of a vector. Throws an Error where the host would not call the delegate at all. */
+export function callOf(vector: Vector): DelegateCall {
+  const document = must(parseDocument(vector.stdinText, { what: vector.name }));
+  const network: NetworkRecord = {
+    cniVersion: versionOf(vector),
+    name: String(memberValue(document, "name") ?? ""),
+    config: editMembers(document, new Map([["prevResult", undefined]])),
+  };
+  switch (vector.verb) {
+    case "STATUS":
+      return { verb: "status", request: network };
+    case "GC":
+      return { verb: "gc", request: { network, valid: validOf(document) } };
+    default: {
+      const netns = vector.env["CNI_NETNS"] ?? "";
+      const previous = memberText(document, "prevResult");
+      return {
+        verb: ({ ADD: "add", DEL: "del", CHECK: "check" } as const)[vector.verb],
+        request: {
+          network,
+          attachment: {
+            containerId: vector.env["CNI_CONTAINERID"] ?? "",
+            netns: netns === "" ? undefined : netns,
+            ifname: vector.env["CNI_IFNAME"] ?? "",
+            args: must(parseCniArgs(vector.env["CNI_ARGS"] ?? "")).map(([key, value]) => ({ key, value })),
+          },
+          prevResult: previous === undefined ? undefined : recordOf(previous, versionOf(vector)),
+        },
+      };
+    }
+  }
+}
+
+function validOf(document: JsonObjectDocument): AttachmentIdRecord[] {
+  const list = memberValue(document, "cni.dev/valid-attachments");
+  if (!Array.isArray(list)) throw new Error("GC needs cni.dev/valid-attachments");
+  return list.map((entry: { containerID: string; ifname: string }) => ({ containerId: entry.containerID, ifname: entry.ifname }));
+}
+
+function recordOf(text: string, version: CniVersion): SuccessRecord {
+  const { result } = must(readResult(text, version, "prevResult"));
+  return { ...result, interfaces: result.interfaces.map(({ pciID, ...rest }) => ({ ...rest, pciId: pciID })) };
+}
+
+/** A success as CNI prints it. */
+export function printedResult(success: SuccessRecord, version: CniVersion): Record<string, unknown> {
+  const { interfaces, ips, routes, dns } = success;
+  const printed = must(
+    printResult(
+      {
+        cniVersion: version,
+        interfaces: interfaces.map(({ pciId, ...rest }) => bare<ResultInterface>({ ...rest, pciID: pciId })),
+        ips: ips.map((ip) => bare<ResultIp>(ip)),
+        routes: routes.map((route) => bare<ResultRoute>(route)),
+        ...(dns === undefined ? {} : { dns: bare<ResultDns>(dns) }),
+      },
+      version,
+    ),
+  );
+  return JSON.parse(printed);
+}
+
+type Optional<T> = { readonly [K in keyof T]: undefined extends T[K] ? T[K] | undefined : T[K] };
+
+/** Without the members that are undefined. */
+function bare<T extends object>(record: Optional<T>): T;
+function bare(record: object): object {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
