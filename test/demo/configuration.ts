@@ -1,0 +1,39 @@
+// The demo's host configuration: what an administrator puts into the runtime's CNI directory.
+
+export interface DemoPlaces {
+  readonly manifests: string;
+  readonly state: string;
+  readonly run: string;
+  readonly leases: string;
+  readonly trace: string;
+}
+
+/** A default network whose chain goes native, WASM (called by the native bridge), WASM, native. */
+export function demoConfiguration({ manifests, state, run, leases, trace }: DemoPlaces): object {
+  return {
+    cniVersion: "1.0.0",
+    name: "cluster",
+    type: "plexus",
+    cniDir: state,
+    runDir: run,
+    manifests,
+    trace,
+    wasm: { grants: { "ipam-host-local": { log: {}, leases: { directories: [leases] } } } },
+    delegates: [
+      {
+        cniVersion: "1.0.0",
+        name: "pods",
+        plugins: [
+          {
+            type: "bridge",
+            bridge: "plexus0",
+            isDefaultGateway: true,
+            ipam: { type: "ipam-host-local", subnet: "10.10.0.0/24" },
+          },
+          { type: "status-shaper", dns: { nameservers: ["10.10.0.1"], search: ["shop.example"] } },
+          { type: "tuning", mtu: 1400 },
+        ],
+      },
+    ],
+  };
+}

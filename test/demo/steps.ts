@@ -1,0 +1,28 @@
+// The steps of the demo, out of the trace that the brain wrote.
+
+import { readFileSync } from "node:fs";
+
+export interface Step {
+  readonly containerId: string;
+  readonly network: string;
+  readonly ifname: string;
+  readonly verb: string;
+  readonly type: string;
+  readonly kind: string;
+  readonly nested: boolean;
+  readonly ms: number;
+  readonly ok: boolean;
+}
+
+/** Every step in the order in which it ended. */
+export function readSteps(path: string): readonly Step[] {
+  return readFileSync(path, "utf8")
+    .trimEnd()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line))
+    .filter(isStep);
+}
+
+function isStep(value: unknown): value is Step {
+  return typeof value === "object" && value !== null && "type" in value && "kind" in value && "ms" in value;
+}
