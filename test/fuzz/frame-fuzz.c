@@ -1,0 +1,97 @@
+/* Fuzz target of the hands' frame parser (host/hands/frame.c), for libFuzzer or replay.c.
+
+   Input: one byte for the size of the pieces in which the stream arrives, then the stream. What must hold: no piece of
+   memory outside of what arrived is touched (the sanitizer's part), fields lie within their payload and fill it, and a
+   decoded message written again gives the same bytes. */
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cni-error.h"
+#include "frame.h"
+#include "limits.h"
+
+/* The parser never fails this way: out of memory is the only reason. */
+_Noreturn void fail(enum cni_code code, const char *remedy, const char *message, ...) {
+    fprintf(stderr, "fail %d: %s: %s\n", code, message, remedy);
+    abort();
+}
+
+static void must(int holds, const char *what) {
+    if (holds) return;
+    fprintf(stderr, "broken: %s\n", what);
+    abort();
+}
+
+static void within(struct bytes bytes, const struct frame *frame) {
+    if (bytes.size == 0) return;
+    must(bytes.data >= frame->payload && bytes.size <= frame->length && bytes.data + bytes.size <= frame->payload + frame->length, "a field outside its payload");
+    static volatile uint8_t seen; /* every byte is read */
+    for (uint32_t i = 0; i < bytes.size; i++) seen = bytes.data[i];
+    (void)seen;
+}
+
+static void put(struct buffer *buffer, struct bytes bytes) {
+    put_bytes(buffer, bytes.data, bytes.size);
+}
+
+static void write_again(const struct frame *frame, const struct message *message) {
+    struct buffer buffer = {0};
+    size_t begin = frame_begin(&buffer, frame->type, frame->channel);
+    if (frame->type == REPLY) put_u32(&buffer, message->status), put(&buffer, message->out), put(&buffer, message->err);
+    if (frame->type == REQUEST || frame->type == EXEC || frame->type == FIND) put(&buffer, message->name);
+    if (frame->type == REQUEST || frame->type == EXEC) put(&buffer, message->environment), put(&buffer, message->stdin_data);
+    if (frame->type == REQUEST) put_u32(&buffer, message->under);
+    if (frame->type == EXEC) put_u32(&buffer, message->deadline_ms), put_u32(&buffer, message->out_cap), put_u32(&buffer, message->err_cap);
+    if (frame->type != REPLY && frame->type != FIND && frame->type != UNLOCK) put(&buffer, message->path);
+    if (frame->type == FIND) put_u32(&buffer, message->component_first);
+    if (frame->type == READ) put_u32(&buffer, message->cap);
+    if (frame->type == LOCK) put_u32(&buffer, message->deadline_ms), put_u32(&buffer, message->shared);
+    frame_end(&buffer, begin);
+    must(buffer.size == FRAME_HEADER + frame->length, "a message written again has another length");
+    must(memcmp(buffer.data + FRAME_HEADER, frame->payload, frame->length) == 0, "a message written again has other bytes");
+    buffer_free(&buffer);
+}
+
+static void look(const struct frame *frame) {
+    struct message message;
+    if (!message_decode(frame, &message)) return;
+    const struct bytes fields[] = {message.name, message.environment, message.stdin_data, message.out, message.err, message.path};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) within(fields[i], frame);
+    must(message.name.size == 0 || memchr(message.name.data, 0, message.name.size) == NULL, "a NUL in a name");
+    must(message.path.size == 0 || memchr(message.path.data, 0, message.path.size) == NULL, "a NUL in a path");
+    must(message.environment.size == 0 || message.environment.data[message.environment.size - 1] == 0, "an environment that is not terminated");
+    must(message.component_first <= 1 && message.shared <= 1, "a flag that is neither 0 nor 1");
+    write_again(frame, &message);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size == 0) return 0;
+    size_t piece = data[0] == 0 ? size : data[0], arrived = 0;
+    struct buffer stream = {0};
+    data++;
+    size--;
+    while (arrived < size) {
+        size_t now = size - arrived < piece ? size - arrived : piece;
+        buffer_append(&stream, data + arrived, now);
+        arrived += now;
+        for (;;) {
+            uint8_t *exact = malloc(stream.size == 0 ? 1 : stream.size); /* a block that ends where the bytes end */
+            must(exact != NULL, "out of memory");
+            if (stream.size > 0) memcpy(exact, stream.data, stream.size);
+            struct frame frame = {0};
+            enum frame_state state = frame_read(exact, stream.size, PAYLOAD_MAX, &frame);
+            size_t whole = FRAME_HEADER + (size_t)frame.length;
+            if (state == FRAME_WHOLE) must(whole <= stream.size, "a whole frame that is not there"), look(&frame);
+            if (state == FRAME_PART && stream.size >= FRAME_HEADER) must(frame.length <= PAYLOAD_MAX && whole > stream.size, "a part of a frame that is whole");
+            free(exact);
+            if (state == FRAME_BAD) arrived = size;
+            if (state != FRAME_WHOLE) break;
+            buffer_drop_front(&stream, whole);
+        }
+    }
+    buffer_free(&stream);
+    return 0;
+}
