@@ -110,8 +110,7 @@ function addressesFor(
 ): readonly ResultIp[] {
   if (link === undefined) return unboundAddresses(result);
   const own = addressesOf(result, link.index);
-  // By the letter an address that names no interface is left out beside interfaces that are named; readers miss it.
-  return isFirst && profile.name === "compat" ? [...own, ...unboundAddresses(result)] : own;
+  return isFirst && profile.statusUnboundAddresses ? [...own, ...unboundAddresses(result)] : own;
 }
 
 function shownAddress(ip: ResultIp, profile: NpwgProfile): string {

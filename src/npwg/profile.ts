@@ -22,6 +22,8 @@ export interface NpwgProfile {
   readonly statusMultusKeys: boolean;
   /** D-12: one status entry for each sandbox interface of a result, or for the first only (5.1.1). */
   readonly statusEveryInterface: boolean;
+  /** Whether an address that names no interface is shown beside sandbox interfaces that are named; 5.3.3.1 leaves it out. */
+  readonly statusUnboundAddresses: boolean;
 }
 
 /** The specification's letter, version 1.3. */
@@ -35,6 +37,7 @@ export const strict: NpwgProfile = {
   statusPrefix: true,
   statusMultusKeys: false,
   statusEveryInterface: false,
+  statusUnboundAddresses: false,
 };
 
 /** What users of Multus expect; the default. */
@@ -48,6 +51,7 @@ export const compat: NpwgProfile = {
   statusPrefix: false,
   statusMultusKeys: true,
   statusEveryInterface: true,
+  statusUnboundAddresses: true,
 };
 
 /** The profile of a configuration's `profile` key. */

@@ -27,7 +27,15 @@ describe("quoted values that stand too far left", () => {
 
   test("A-03: a megabyte of quotes and spaces takes no long time", () => {
     const start = performance.now();
-    for (const each of ["a: '\n", " ".repeat(1_000) + "\n", "- ".repeat(500) + "\n", "''''''''", "a: b: c: d: "]) {
+    for (const each of [
+      "a: '\n",
+      " ".repeat(1_000) + "\n",
+      "- ".repeat(500) + "\n",
+      "- ".repeat(190) + "\n",
+      ": ".repeat(190) + "\n",
+      "''''''''",
+      "a: b: c: d: ",
+    ]) {
       const text = each.repeat(1_000_000 / each.length);
       expect(indentQuotedScalars(text).length).toBeGreaterThanOrEqual(text.length);
     }

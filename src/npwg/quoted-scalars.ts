@@ -9,8 +9,9 @@ interface Open {
   readonly indent: number;
 }
 
-const keyAndQuote = /^( *(?:- +)*)(?:[^\s'"#-][^'"#]*?|'[^']*'|"[^"]*") *: +(['"])/;
-const blockScalar = /^( *(?:- +)*)[^#]*[:-] +[|>][-+0-9]*\s*(?:#.*)?$/;
+const lead = /^ *(?:- +)*/;
+const keyAndQuote = /^(?:[^\s'"#-][^'"#]*?|'[^']*'|"[^"]*") *: +(['"])/;
+const blockScalar = /(?:^|: +)[|>][-+0-9]*\s*(?:#.*)?$/;
 /** Of a line no more is looked at for a key: Kubernetes' longest is shorter, and the expressions aren't linear. */
 const longestKey = 400;
 const documentMarker = /^(?:---|\.\.\.)(?:\s|$)/;
@@ -32,18 +33,20 @@ export function indentQuotedScalars(text: string): string {
       continue;
     }
     if (block !== undefined && (line.trim() === "" || indentOf(line) > block)) continue;
-    block = line.length > longestKey ? undefined : blockScalar.exec(line)?.[1]?.length;
-    if (block === undefined) quoted = opened(line);
+    const start = lead.exec(line)?.[0].length ?? 0;
+    if (line.startsWith("#", start)) continue;
+    block = line.length <= longestKey && blockScalar.test(line.slice(start)) ? start : undefined;
+    if (block === undefined) quoted = opened(line, start);
   }
   return quoted === undefined ? lines.join("\n") : text;
 }
 
 /** The quoted value that begins in this line and doesn't end in it. */
-function opened(line: string): Open | undefined {
-  const match = keyAndQuote.exec(line.slice(0, longestKey));
-  const quote = match?.[2];
+function opened(line: string, start: number): Open | undefined {
+  const match = keyAndQuote.exec(line.slice(start, start + longestKey));
+  const quote = match?.[1];
   if (match === null || (quote !== "'" && quote !== '"')) return undefined;
-  return closes(line.slice(match[0].length), quote) ? undefined : { quote, indent: (match[1] ?? "").length };
+  return closes(line.slice(start + match[0].length), quote) ? undefined : { quote, indent: start };
 }
 
 /** Whether a line that begins inside the quotes has the closing one. */
