@@ -1,15 +1,15 @@
 // An installation of Plexus in a temporary directory, and calls of it exactly as a container runtime makes them.
 
 import { spawn } from "node:child_process";
-import { chmodSync, copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { root } from "./compiled.ts";
 import { referencePlugin } from "./requires.ts";
 
-/** What `npm run build` leaves; `dist` may be another directory for tests of the build itself. */
-export const dist = join(root, "dist");
+/** What `npm run build` leaves; PLEXUS_TEST_DIST names another build to be tested. */
+export const dist = process.env["PLEXUS_TEST_DIST"] ?? join(root, "dist");
 
 export interface Call {
   readonly verb: string;
@@ -141,9 +141,9 @@ export function installPlexus(init: InstallationInit = {}): Installation {
   mkdirSync(join(home, "bin"), { recursive: true });
   mkdirSync(cniPath);
   symlinkSync(process.execPath, join(home, "bin", "node"));
-  for (const name of ["brain.mjs", "sandbox.mjs", "cache", "chunks"]) {
-    const source = join(dist, name);
-    if (existsSync(source)) cpSync(source, join(home, name), { recursive: true });
+  // Links: Node resolves them, so that all installations share the compile cache beside the code.
+  for (const name of ["brain.mjs", "brain"]) {
+    if (existsSync(join(dist, name))) symlinkSync(join(dist, name), join(home, name));
   }
   copyFileSync(join(dist, "plexus"), join(cniPath, "plexus"));
   chmodSync(join(cniPath, "plexus"), 0o755);

@@ -255,7 +255,7 @@ const lists: readonly BadInput[] = [
   {
     title: "L-18: a plugin of null is refused by its index",
     call: listing({ plugins: [{ type: "rec" }, null] }),
-    code: 7,
+    code: 6,
     names: /plugins\[1\]|plugins\.1/,
   },
   {

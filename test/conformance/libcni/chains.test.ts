@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { missing } from "../../harness/requires.ts";
+import { passedOn } from "./messages.ts";
 import { askOracle, whyNoOracle, type OracleAnswer, type OracleOperation, type OracleRuntime } from "./oracle.ts";
 import { runOurs, type OurAnswer, type Room } from "./ours.ts";
 import { furnish, meaningful, parsedConfigs, observedCache, observedCalls, type FurnishedRoom } from "./rooms.ts";
@@ -33,18 +34,6 @@ function runTheirs(scenario: Scenario, room: FurnishedRoom): readonly OracleAnsw
     ...(operation.valid === undefined ? {} : { valid: operation.valid }),
   }));
   return askOracle([room.cniPath], room.cacheDir, operations);
-}
-
-/**
- * Of libcni's messages, those that ours must have in it: what a plugin said and which plugin it was. Its other messages
- * are its own, and so are ours; so are the words of its JSON reader.
- */
-function passedOn(answer: OracleAnswer): readonly string[] {
-  const { error } = answer;
-  if (error === undefined) return [];
-  const lines = error.text.split("\n").map((line) => line.replace(/(error parsing its diagnostic message ".*"): .*$/, "$1"));
-  // The scenarios' plugins fail with 11 and more; what is below is libcni's own.
-  return lines.filter((line) => error.code >= 11 || line.includes(": netplugin failed"));
 }
 
 /** Both answers in one form; ours has libcni's code and messages put in where it says at least the same. */
