@@ -1,5 +1,9 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import * as z from "zod";
 import { readHostConfiguration } from "./host-configuration.ts";
+import { hostConfigurationSchema } from "./schema.ts";
 
 const base = { cniVersion: "1.0.0", name: "cluster", type: "plexus" };
 const delegates = [{ type: "bridge" }];
@@ -35,7 +39,7 @@ describe("the host configuration", () => {
     [{ ...base, delegates, wasm: { isolation: "none" } }, "wasm.isolation"],
     [{ ...base, delegates, wasm: { limits: { timeMs: 0 } } }, "wasm.limits.timeMs"],
     [{ ...base, delegates, wasm: { grants: { "*": { leases: { directories: ["../x"] } } } } }, "directories"],
-    [{ type: "plexus", delegates }, "name"],
+    [{ type: "plexus", delegates }, "name: is missing"],
     [[], "configuration"],
     [null, "configuration"],
   ])("%j is refused, naming %s", (value, field) => {
@@ -58,4 +62,70 @@ describe("the host configuration", () => {
     const read = readHostConfiguration(polluted);
     expect(read.ok ? read.value.manifests : undefined).toBeUndefined();
   });
+
+  test("a null or wrongly typed value of every key is refused exactly where the schema refuses it", () => {
+    const keys = ["name", "cniVersion", "clusterNetwork", "delegates", "confDir", "cniDir", "runDir", "manifests", "trace"];
+    const values = [null, "", "x", "/x", 0, 1, 1.5, 300_000, true, [], [{}], ["/x"], {}, { limits: { timeMs: 5 } }];
+    const known = [...keys, "stepTimeoutMs", "profile", "wasm", "type", "unknown"];
+    for (const key of known) {
+      for (const value of values) {
+        for (const network of [{ delegates }, { clusterNetwork: "x" }]) {
+          const configuration = { ...base, ...network, [key]: value };
+          agree(configuration);
+        }
+      }
+    }
+  });
+
+  test("reader and schema agree on generated wasm sections", () => {
+    const scalar = fc.constantFrom<unknown>(
+      undefined,
+      null,
+      true,
+      1,
+      0,
+      2.5,
+      100_000,
+      "process",
+      "/x",
+      "x",
+      ["/x"],
+      ["x"],
+      [1],
+      {},
+    );
+    const section = fc.record(
+      {
+        prefer: scalar,
+        isolation: scalar,
+        limits: fc.record({ timeMs: scalar, memoryMiB: scalar, logBytes: scalar }, { requiredKeys: [] }),
+        grants: fc.dictionary(
+          fc.constantFrom("a", "b"),
+          fc.record(
+            { log: scalar, leases: fc.record({ directories: scalar }), resolver: scalar, typo: scalar },
+            { requiredKeys: [] },
+          ),
+        ),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(section, (wasm) => {
+        const text = JSON.stringify({ ...base, delegates, wasm });
+        agree(JSON.parse(text));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test("the published schema is the one in the code (npm run docs writes it)", () => {
+    const published: unknown = JSON.parse(readFileSync("docs/reference/configuration.schema.json", "utf8"));
+    expect(published).toEqual(JSON.parse(JSON.stringify(z.toJSONSchema(hostConfigurationSchema))));
+  });
 });
+
+function agree(configuration: unknown): void {
+  const read = readHostConfiguration(configuration);
+  const bySchema = hostConfigurationSchema.safeParse(configuration).success;
+  expect({ configuration, ok: read.ok }).toEqual({ configuration, ok: bySchema });
+}

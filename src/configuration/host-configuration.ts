@@ -1,99 +1,65 @@
 // What an administrator tells Plexus in its own CNI configuration: the default network, where things are kept, and what
 // sandboxed delegates may do. Keys that Multus has keep Multus' names and meaning (checklist 1.4.1).
 
-import * as z from "zod/mini";
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
-import { closest } from "./closest.ts";
-
-const absolutePath = z.string().check(z.regex(/^\/[^\0]*$/, "must be an absolute path"));
-const positive = z.int().check(z.gte(1));
-
-/** Limits of one call of a delegate; absent ones have the sandbox's defaults. None can be switched off. */
-const limits = z.strictObject({
-  /** Milliseconds of one call. */
-  timeMs: z.optional(positive.check(z.lte(60_000))),
-  /** Mebibytes of linear memory. */
-  memoryMiB: z.optional(positive.check(z.lte(1024))),
-  /** Bytes of the request. */
-  inputBytes: z.optional(positive.check(z.lte(16 * 1024 * 1024))),
-  /** Bytes of the answer, aliased ones counted each time. */
-  outputBytes: z.optional(positive.check(z.lte(16 * 1024 * 1024))),
-  /** Bytes of log of one call. */
-  logBytes: z.optional(positive.check(z.lte(16 * 1024 * 1024))),
-});
+import { describeJson, isJsonObject } from "../json/document.ts";
+import { ObjectReader } from "./object-reader.ts";
 
 /** What one delegate may use. A capability that isn't here is refused when the delegate is loaded. */
-const grants = z.strictObject({
-  log: z.optional(z.strictObject({})),
-  leases: z.optional(z.strictObject({ directories: z.optional(z.array(absolutePath)) })),
-  resolver: z.optional(z.strictObject({ files: z.optional(z.array(absolutePath)) })),
-});
+export interface DelegateGrants {
+  readonly log?: object | undefined;
+  /** Directories that leases may be kept in; the first is the one for configurations that name none. */
+  readonly leases?: { readonly directories?: readonly string[] | undefined } | undefined;
+  /** Files in the format of resolv.conf that may be read. */
+  readonly resolver?: { readonly files?: readonly string[] | undefined } | undefined;
+}
 
-const wasm = z.strictObject({
-  /** True: a component wins over a native binary in the same directory; a list: for these types. */
-  prefer: z.optional(z.union([z.boolean(), z.array(z.string())])),
-  /** Where guests run: in a sandbox process, or in the one-shot brain's own. */
-  isolation: z.optional(z.enum(["process", "in-process"])),
-  limits: z.optional(limits),
-  /** By delegate's type; what is here replaces the default grant (log, leases in the default directory). */
-  grants: z.optional(z.record(z.string(), grants)),
-});
-
-const hostConfiguration = z.strictObject({
-  cniVersion: z.optional(z.string()),
-  name: z.string(),
-  type: z.string(),
-  capabilities: z.optional(z.record(z.string(), z.unknown())),
-  runtimeConfig: z.optional(z.record(z.string(), z.unknown())),
-  args: z.optional(z.unknown()),
-  prevResult: z.optional(z.unknown()),
-  "cni.dev/valid-attachments": z.optional(z.unknown()),
-  "cni.dev/attachments": z.optional(z.unknown()),
-  /** Inline configurations; the first is the default network. */
-  delegates: z.optional(z.array(z.looseObject({})).check(z.minLength(1))),
-  /** The default network: the name of a configuration in `confDir`, a directory, or a file. */
-  clusterNetwork: z.optional(z.string().check(z.minLength(1))),
-  /** Where configurations that a definition or `clusterNetwork` names are found. */
-  confDir: z.optional(absolutePath),
-  /** Where journal and cache are kept; on a disk that survives a restart. */
-  cniDir: z.optional(absolutePath),
-  /** For what lives no longer than the machine is up. */
-  runDir: z.optional(absolutePath),
-  /** A directory of Pods and NetworkAttachmentDefinitions that stands in for the Kubernetes API. */
-  manifests: z.optional(absolutePath),
-  /** A file to which one line of JSON is appended for each step: what ran, how long, how it ended. */
-  trace: z.optional(absolutePath),
-  /** Milliseconds that one native step may take. */
-  stepTimeoutMs: z.optional(positive.check(z.lte(240_000))),
-  /** `strict`: the specification's letter; `compat`: what consumers of Multus expect. */
-  profile: z.optional(z.enum(["strict", "compat"])),
-  wasm: z.optional(wasm),
-});
-
-type Parsed = z.infer<typeof hostConfiguration>;
-export type DelegateGrants = z.infer<typeof grants>;
-export type DelegateLimits = z.infer<typeof limits>;
+/** Limits of one call of a delegate; absent ones have the sandbox's defaults. None can be switched off. */
+export interface DelegateLimits {
+  /** Milliseconds of one call. */
+  readonly timeMs?: number | undefined;
+  /** Mebibytes of linear memory. */
+  readonly memoryMiB?: number | undefined;
+  /** Bytes of the request. */
+  readonly inputBytes?: number | undefined;
+  /** Bytes of the answer, aliased ones counted each time. */
+  readonly outputBytes?: number | undefined;
+  /** Bytes of log of one call. */
+  readonly logBytes?: number | undefined;
+}
 
 /** A host configuration with every default filled in. */
 export interface HostConfiguration {
   readonly name: string;
   readonly cniVersion: string;
+  /** The default network by name, file or directory; undefined where it is inline. */
   readonly clusterNetwork: string | undefined;
-  readonly hasDelegates: boolean;
+  /** Where configurations that a definition or `clusterNetwork` names are found. */
   readonly confDir: string;
+  /** Where journal and cache are kept; on a disk that survives a restart. */
   readonly cniDir: string;
+  /** For what lives no longer than the machine is up. */
   readonly runDir: string;
+  /** A directory of Pods and NetworkAttachmentDefinitions that stands in for the Kubernetes API. */
   readonly manifests: string | undefined;
+  /** A file to which one line of JSON is appended for each step: what ran, how long, how it ended. */
   readonly trace: string | undefined;
+  /** Milliseconds that one native step may take. */
   readonly stepTimeoutMs: number;
+  /** `strict`: the specification's letter; `compat`: what consumers of Multus expect. */
   readonly profile: "strict" | "compat";
-  readonly wasm: {
-    readonly prefer: boolean | readonly string[];
-    readonly isolation: "process" | "in-process";
-    readonly limits: DelegateLimits;
-    readonly grants: Readonly<Record<string, DelegateGrants>>;
-  };
+  readonly wasm: WasmConfiguration;
+}
+
+export interface WasmConfiguration {
+  /** True: a component wins over a native binary in the same directory; a list: for these types. */
+  readonly prefer: boolean | readonly string[];
+  /** Where guests run: in a sandbox process, or in the one-shot brain's own. */
+  readonly isolation: "process" | "in-process";
+  readonly limits: DelegateLimits;
+  /** By delegate's type; what is here replaces the default grants. */
+  readonly grants: Readonly<Record<string, DelegateGrants>>;
 }
 
 /** Directory of the reference host-local, which leases are kept in unless told otherwise. */
@@ -106,77 +72,92 @@ export const defaultGrants: DelegateGrants = {
   resolver: { files: ["/etc/resolv.conf"] },
 };
 
-/** Reads the configuration object that the runtime gave on stdin (already parsed from JSON). */
+/** Most milliseconds that a step may be given: kubelet gives a whole sandbox four minutes (RT-08). */
+const longestStepMs = 240_000;
+const mebibyte = 1024 * 1024;
+
+/** Reads the configuration object that the runtime gave on stdin. Fault CONFIG_INVALID names every field that is wrong. */
 export function readHostConfiguration(value: unknown): Result<HostConfiguration> {
-  const parsed = hostConfiguration.safeParse(value);
-  if (!parsed.success) return failed(fault("CONFIG_INVALID", describe(parsed.error.issues)));
-  const it = parsed.data;
-  if (it.delegates !== undefined && it.clusterNetwork !== undefined) {
-    return failed(
-      fault("CONFIG_INVALID", "delegates and clusterNetwork exclude each other: keep the one that names the default network"),
-    );
-  }
-  if (it.delegates === undefined && it.clusterNetwork === undefined) {
-    return failed(
-      fault(
-        "CONFIG_INVALID",
-        "there is no default network: set delegates (inline) or clusterNetwork (a name, file or directory)",
-      ),
-    );
-  }
-  return ok(withDefaults(it));
-}
-
-function withDefaults(it: Parsed): HostConfiguration {
-  return {
-    name: it.name,
-    cniVersion: it.cniVersion ?? "0.1.0",
-    clusterNetwork: it.clusterNetwork,
-    hasDelegates: it.delegates !== undefined,
-    confDir: it.confDir ?? "/etc/cni/multus/net.d",
-    cniDir: it.cniDir ?? "/var/lib/cni/plexus",
-    runDir: it.runDir ?? "/run/plexus",
-    manifests: it.manifests,
-    trace: it.trace,
-    stepTimeoutMs: it.stepTimeoutMs ?? 60_000,
-    profile: it.profile ?? "compat",
-    wasm: {
-      prefer: it.wasm?.prefer ?? false,
-      isolation: it.wasm?.isolation ?? "in-process",
-      limits: it.wasm?.limits ?? {},
-      grants: it.wasm?.grants ?? {},
-    },
+  if (!isJsonObject(value)) return refused(`configuration: must be an object, but is ${describeJson(value)}`);
+  const reader = new ObjectReader(value);
+  // Read by others: the specification's keys and what the runtime adds.
+  for (const key of ["type", "capabilities", "runtimeConfig", "args", "prevResult"]) reader.value(key);
+  for (const key of ["disableCheck", "disableGC", "cni.dev/valid-attachments", "cni.dev/attachments"]) reader.value(key);
+  const name = reader.string("name");
+  if (reader.value("name") === undefined) reader.refuse("name", "is missing");
+  const configuration: HostConfiguration = {
+    name: name ?? "",
+    cniVersion: reader.string("cniVersion") ?? "0.1.0",
+    clusterNetwork: readDefaultNetworkKeys(reader),
+    confDir: reader.absolutePath("confDir") ?? "/etc/cni/multus/net.d",
+    cniDir: reader.absolutePath("cniDir") ?? "/var/lib/cni/plexus",
+    runDir: reader.absolutePath("runDir") ?? "/run/plexus",
+    manifests: reader.absolutePath("manifests"),
+    trace: reader.absolutePath("trace"),
+    stepTimeoutMs: reader.count("stepTimeoutMs", longestStepMs) ?? 60_000,
+    profile: reader.oneOf("profile", ["strict", "compat"]) ?? "compat",
+    wasm: readWasm(reader.object("wasm")),
   };
+  reader.end();
+  return reader.problems.length === 0 ? ok(configuration) : refused(reader.problems.join("; "));
 }
 
-type Issue = {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-  readonly code: string;
-  readonly keys?: readonly string[];
-};
-
-/** All issues in one line, each with its field; an unknown key with the nearest valid one. */
-function describe(issues: readonly Issue[]): string {
-  return issues
-    .map((issue) => {
-      const where = issue.path.map(String).join(".");
-      if (issue.code !== "unrecognized_keys" || issue.keys === undefined) return `${where || "configuration"}: ${issue.message}`;
-      return issue.keys.map((key) => unknownKey(where, key)).join("; ");
-    })
-    .join("; ");
+/** The default network is named in exactly one way: by `clusterNetwork`, or inline as the first of `delegates`. */
+function readDefaultNetworkKeys(reader: ObjectReader): string | undefined {
+  const clusterNetwork = reader.string("clusterNetwork");
+  reader.objects("delegates");
+  const inline = reader.value("delegates") !== undefined;
+  if (inline && clusterNetwork !== undefined) {
+    reader.refuse("clusterNetwork", "delegates names a default network too: keep one of them");
+  } else if (!inline && reader.value("clusterNetwork") === undefined) {
+    reader.refuse("delegates", "is missing, and so is clusterNetwork: one of them must say what the default network is");
+  }
+  return clusterNetwork;
 }
 
-function unknownKey(where: string, key: string): string {
-  const valid = Object.keys(shapeAt(where).shape);
-  const nearest = closest(key, valid);
-  const place = where === "" ? key : `${where}.${key}`;
-  return `${place}: no such key; ${nearest === undefined ? `valid ones: ${valid.join(", ")}` : `did you mean ${nearest}?`}`;
+function readWasm(reader: ObjectReader | undefined): WasmConfiguration {
+  if (reader === undefined) return { prefer: false, isolation: "in-process", limits: {}, grants: {} };
+  const prefer = Array.isArray(reader.value("prefer")) ? reader.strings("prefer") : reader.boolean("prefer");
+  const wasm: WasmConfiguration = {
+    prefer: prefer ?? false,
+    isolation: reader.oneOf("isolation", ["process", "in-process"]) ?? "in-process",
+    limits: readLimits(reader.object("limits")),
+    grants: readGrants(reader.object("grants")),
+  };
+  reader.end();
+  return wasm;
 }
 
-function shapeAt(where: string): { readonly shape: Readonly<Record<string, unknown>> } {
-  if (where === "wasm") return wasm;
-  if (where === "wasm.limits") return limits;
-  if (where.startsWith("wasm.grants.")) return grants;
-  return hostConfiguration;
+function readLimits(reader: ObjectReader | undefined): DelegateLimits {
+  const limits: DelegateLimits = {
+    timeMs: reader?.count("timeMs", 60_000),
+    memoryMiB: reader?.count("memoryMiB", 1024),
+    inputBytes: reader?.count("inputBytes", 16 * mebibyte),
+    outputBytes: reader?.count("outputBytes", 16 * mebibyte),
+    logBytes: reader?.count("logBytes", 16 * mebibyte),
+  };
+  reader?.end();
+  return limits;
+}
+
+function readGrants(reader: ObjectReader | undefined): Readonly<Record<string, DelegateGrants>> {
+  const grants: [string, DelegateGrants][] = (reader?.entries() ?? []).map(([type, each]) => [type, readGrant(each)]);
+  return Object.fromEntries(grants);
+}
+
+function readGrant(reader: ObjectReader): DelegateGrants {
+  const log = reader.object("log");
+  const leases = reader.object("leases");
+  const resolver = reader.object("resolver");
+  const grant: DelegateGrants = {
+    ...(log === undefined ? {} : { log: {} }),
+    ...(leases === undefined ? {} : { leases: { directories: leases.absolutePaths("directories") } }),
+    ...(resolver === undefined ? {} : { resolver: { files: resolver.absolutePaths("files") } }),
+  };
+  for (const each of [log, leases, resolver, reader]) each?.end();
+  return grant;
+}
+
+function refused(why: string): { readonly ok: false; readonly fault: ReturnType<typeof fault> } {
+  return failed(fault("CONFIG_INVALID", why));
 }
