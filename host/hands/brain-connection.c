@@ -1,18 +1,7 @@
 #include "brain-connection.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "cni-error.h"
-#include "limits.h"
+#include "bounds.h"
 #include "spawn.h"
 
 struct stream brain;

@@ -2,9 +2,7 @@
 #ifndef PLEXUS_BRAIN_CONNECTION_H
 #define PLEXUS_BRAIN_CONNECTION_H
 
-#include <limits.h>
-#include <sys/un.h>
-
+#include "system.h"
 #include "stream.h"
 
 /* The stream to the brain: effects put their answers into `brain.out` and flush it. */

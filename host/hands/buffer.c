@@ -1,8 +1,5 @@
 #include "buffer.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cni-error.h"
 
 enum { KEEP = 64 << 10 }; /* an empty buffer larger than this is freed */
@@ -22,10 +19,6 @@ void buffer_append(struct buffer *buffer, const void *data, size_t size) {
     buffer_reserve(buffer, size);
     memcpy(buffer->data + buffer->size, data, size);
     buffer->size += size;
-}
-
-void buffer_append_text(struct buffer *buffer, const char *text) {
-    buffer_append(buffer, text, strlen(text));
 }
 
 void buffer_drop_front(struct buffer *buffer, size_t size) {

@@ -2,8 +2,7 @@
 #ifndef PLEXUS_BUFFER_H
 #define PLEXUS_BUFFER_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "system.h"
 
 struct buffer {
     uint8_t *data;
@@ -13,7 +12,6 @@ struct buffer {
 /* Makes room for `more` bytes behind the content; out of memory ends the process with a CNI error. */
 void buffer_reserve(struct buffer *buffer, size_t more);
 void buffer_append(struct buffer *buffer, const void *data, size_t size);
-void buffer_append_text(struct buffer *buffer, const char *text);
 void buffer_drop_front(struct buffer *buffer, size_t size);
 void buffer_free(struct buffer *buffer);
 

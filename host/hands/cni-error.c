@@ -1,14 +1,5 @@
 #include "cni-error.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 void (*before_leaving)(void);
 
 /* Length of the UTF-8 sequence at `text`, 0 if it is none (overlong, surrogate, above U+10FFFF, cut). */

@@ -257,7 +257,7 @@ describe("A-07: a plugin that", () => {
   });
 });
 
-describe("L-10: a plugin whose file is open for writing", () => {
+describe.concurrent("L-10: a plugin whose file is open for writing", () => {
   test("is tried again and runs once the writer is gone", async () => {
     const writer = openSync(shop.probe("upgraded"), "r+");
     await run(async (brain) => {

@@ -1,7 +1,5 @@
 #include "frame.h"
 
-#include <string.h>
-
 static uint32_t u32_at(const uint8_t *data) {
     return (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
 }
@@ -28,10 +26,15 @@ static uint32_t take_u32(struct fields *fields) {
         fields->bad = true;
         return 0;
     }
-    uint32_t value = u32_at(fields->data);
     fields->data += 4;
     fields->left -= 4;
-    return value;
+    return u32_at(fields->data - 4);
+}
+
+static bool take_flag(struct fields *fields) {
+    uint32_t value = take_u32(fields);
+    if (value > 1) fields->bad = true;
+    return value == 1;
 }
 
 static struct bytes take_bytes(struct fields *fields) {
@@ -40,13 +43,12 @@ static struct bytes take_bytes(struct fields *fields) {
         fields->bad = true;
         return (struct bytes){0};
     }
-    struct bytes taken = {.data = fields->data, .size = size};
     fields->data += size;
     fields->left -= size;
-    return taken;
+    return (struct bytes){.data = fields->data - size, .size = size};
 }
 
-/* An environment is a row of NUL-terminated strings. */
+/* A row of NUL-terminated strings. */
 static struct bytes take_environment(struct fields *fields) {
     struct bytes taken = take_bytes(fields);
     if (taken.size > 0 && taken.data[taken.size - 1] != 0) fields->bad = true;
@@ -65,10 +67,12 @@ bool message_decode(const struct frame *frame, struct message *message) {
     *message = (struct message){0};
     switch (frame->type) {
     case REQUEST:
+    case EXEC:
         message->name = take_text(&fields);
         message->environment = take_environment(&fields);
         message->stdin_data = take_bytes(&fields);
-        message->under = take_u32(&fields);
+        if (frame->type == REQUEST) message->under = take_u32(&fields);
+        else message->deadline_ms = take_u32(&fields), message->out_cap = take_u32(&fields), message->err_cap = take_u32(&fields);
         message->path = take_text(&fields);
         break;
     case REPLY:
@@ -76,19 +80,9 @@ bool message_decode(const struct frame *frame, struct message *message) {
         message->out = take_bytes(&fields);
         message->err = take_bytes(&fields);
         break;
-    case EXEC:
-        message->name = take_text(&fields);
-        message->environment = take_environment(&fields);
-        message->stdin_data = take_bytes(&fields);
-        message->deadline_ms = take_u32(&fields);
-        message->out_cap = take_u32(&fields);
-        message->err_cap = take_u32(&fields);
-        message->path = take_text(&fields);
-        break;
     case FIND:
         message->name = take_text(&fields);
-        message->component_first = take_u32(&fields);
-        if (message->component_first > 1) fields.bad = true;
+        message->component_first = take_flag(&fields);
         break;
     case READ:
         message->path = take_text(&fields);
@@ -97,8 +91,7 @@ bool message_decode(const struct frame *frame, struct message *message) {
     case LOCK:
         message->path = take_text(&fields);
         message->deadline_ms = take_u32(&fields);
-        message->shared = take_u32(&fields);
-        if (message->shared > 1) fields.bad = true;
+        message->shared = take_flag(&fields);
         break;
     case UNLOCK:
         break;
@@ -109,11 +102,10 @@ bool message_decode(const struct frame *frame, struct message *message) {
 }
 
 size_t frame_begin(struct buffer *buffer, enum frame_type type, uint32_t channel) {
-    size_t begin = buffer->size;
     uint8_t header[FRAME_HEADER] = {[4] = PROTOCOL_VERSION, [5] = (uint8_t)type};
     set_u32(header + 8, channel);
     buffer_append(buffer, header, sizeof header);
-    return begin;
+    return buffer->size - sizeof header;
 }
 
 void put_u32(struct buffer *buffer, uint32_t value) {

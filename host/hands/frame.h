@@ -2,10 +2,7 @@
 #ifndef PLEXUS_FRAME_H
 #define PLEXUS_FRAME_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "system.h"
 #include "buffer.h"
 
 enum { FRAME_HEADER = 12, PROTOCOL_VERSION = 1 };
@@ -35,7 +32,8 @@ struct bytes {
 /* All field names of all types; a type's decoder sets its own. */
 struct message {
     struct bytes name, environment, stdin_data, out, err, path;
-    uint32_t status, under, deadline_ms, out_cap, err_cap, component_first, cap, shared;
+    uint32_t status, under, deadline_ms, out_cap, err_cap, cap;
+    bool component_first, shared;
 };
 
 /* Decodes a frame that hands may get (REQUEST from nested hands, 16-21 from the brain). False: malformed. */

@@ -1,19 +1,7 @@
 #include "lock.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/file.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include "brain-connection.h"
-#include "limits.h"
+#include "bounds.h"
 #include "spawn.h"
 
 struct lock {

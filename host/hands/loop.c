@@ -1,10 +1,6 @@
 #include "loop.h"
 
-#include <stddef.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "limits.h"
+#include "bounds.h"
 
 /* Of an EXEC: stdin, stdout, stderr, time, nest. Of a LOCK: time. Of a nested call: its stream. And the call's own few. */
 enum { WATCHES_MAX = EFFECTS_MAX * 7 + 8 };

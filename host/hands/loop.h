@@ -2,8 +2,7 @@
 #ifndef PLEXUS_LOOP_H
 #define PLEXUS_LOOP_H
 
-#include <poll.h>
-#include <stdint.h>
+#include "system.h"
 
 #define NEVER INT64_MAX
 

@@ -1,17 +1,8 @@
 /* plexus, the hands: forwards one CNI call to the brain, carries out the effects that it asks for, prints its reply. */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
-
 #include "brain-connection.h"
 #include "cni-error.h"
-#include "limits.h"
+#include "bounds.h"
 #include "lock.h"
 #include "plugin-path.h"
 #include "run-plugin.h"

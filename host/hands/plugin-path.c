@@ -1,12 +1,5 @@
 #include "plugin-path.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 bool next_directory(const char **cursor, char directory[PATH_MAX]) {
     const char *at = *cursor == NULL ? getenv("CNI_PATH") : *cursor;
     while (at != NULL && *at != 0) {

@@ -2,11 +2,7 @@
 #ifndef PLEXUS_PLUGIN_PATH_H
 #define PLEXUS_PLUGIN_PATH_H
 
-#include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/stat.h>
-
+#include "system.h"
 #include "frame.h"
 
 enum wanted { NATIVE_ONLY, NATIVE_FIRST, COMPONENT_FIRST };

@@ -1,17 +1,7 @@
 #include "run-plugin.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
+#include "bounds.h"
 #include "brain-connection.h"
-#include "limits.h"
 #include "nest.h"
 #include "plugin-path.h"
 #include "spawn.h"
@@ -24,8 +14,7 @@ struct capture {
 };
 
 struct run {
-    struct run *next;
-    uint32_t channel;
+    uint32_t channel; /* 0: this place is free */
     struct buffer path, environment, in; /* NUL-terminated; `K=v\0` row; what is still to be written */
     struct watch to_stdin, timer;
     struct capture out, err;
@@ -37,16 +26,11 @@ struct run {
     bool killed;
 };
 
-static struct run *runs;
-static int run_count;
+static struct run runs[EFFECTS_MAX];
 
-static uint32_t at_most(uint32_t value, uint32_t most) {
-    return value < most ? value : most;
-}
-
-/* Reads once, `most` bytes at most. Past the cap all is read and thrown away: killing the plugin for it would leave its work
-   half done, not reading would hang it; the deadline bounds the time. False: the pipe's end. */
-static bool capture_some(struct capture *capture, size_t most) {
+/* Reads once, `most` bytes at most. What is past the cap is read and thrown away: killing the plugin for it would leave its work
+   half done, not reading would hang it; the deadline bounds the time. Answers how many bytes came; at the pipe's end closes. */
+static size_t capture_some(struct capture *capture, size_t most) {
     static uint8_t waste[16384];
     size_t left = capture->cap - capture->data.size, want = most < sizeof waste ? most : sizeof waste;
     uint8_t *target = waste;
@@ -56,28 +40,29 @@ static bool capture_some(struct capture *capture, size_t most) {
         target = capture->data.data + capture->data.size;
     }
     ssize_t got = read(capture->watch.fd, target, want);
-    if (got <= 0) return got < 0 && (errno == EAGAIN || errno == EINTR);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) watch_close(&capture->watch);
+    if (got <= 0) return 0;
     if (left > 0) capture->data.size += (size_t)got;
     else capture->cut = true;
-    return true;
+    return (size_t)got;
 }
 
 static void capture_wake(struct watch *watch, short revents) {
     (void)revents;
-    if (!capture_some(watch->owner, SIZE_MAX)) watch_close(watch);
+    capture_some(watch->owner, SIZE_MAX);
 }
 
-/* What is in the pipe now; whoever holds its other end may go on writing, nobody reads it. */
+static void capture_begin(struct capture *capture, int fd) {
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    capture->watch = (struct watch){.fd = fd, .events = POLLIN, .due = NEVER, .wake = capture_wake, .owner = capture};
+    watch_add(&capture->watch);
+}
+
+/* Takes what is in the pipe now; whoever else holds its other end may go on writing, nobody reads it. */
 static void capture_end(struct capture *capture) {
     int waiting = 0;
-    if (capture->watch.fd >= 0 && ioctl(capture->watch.fd, FIONREAD, &waiting) == 0) {
-        while (waiting > 0) {
-            size_t before = capture->data.size;
-            if (!capture_some(capture, (size_t)waiting) || capture->cut) break;
-            if (capture->data.size == before) break;
-            waiting -= (int)(capture->data.size - before);
-        }
-    }
+    if (capture->watch.fd >= 0) ioctl(capture->watch.fd, FIONREAD, &waiting);
+    for (size_t got = 1; waiting > 0 && got > 0; waiting -= (int)got) got = capture_some(capture, (size_t)waiting);
     watch_close(&capture->watch);
 }
 
@@ -92,35 +77,25 @@ static void stdin_wake(struct watch *watch, short revents) {
 }
 
 static void run_free(struct run *run) {
-    for (struct run **link = &runs; *link != NULL; link = &(*link)->next) {
-        if (*link != run) continue;
-        *link = run->next;
-        break;
-    }
-    run_count--;
     nest_close(run->nest);
     watch_remove(&run->timer);
-    watch_close(&run->to_stdin);
-    watch_close(&run->out.watch);
-    watch_close(&run->err.watch);
-    buffer_free(&run->path);
-    buffer_free(&run->environment);
-    buffer_free(&run->in);
-    buffer_free(&run->out.data);
-    buffer_free(&run->err.data);
-    free(run);
+    struct watch *pipes[] = {&run->to_stdin, &run->out.watch, &run->err.watch};
+    for (int i = 0; i < 3; i++) watch_close(pipes[i]);
+    struct buffer *buffers[] = {&run->path, &run->environment, &run->in, &run->out.data, &run->err.data};
+    for (int i = 0; i < 5; i++) buffer_free(buffers[i]);
+    run->channel = 0;
 }
 
-static void answer(uint32_t channel, enum outcome outcome, int detail, const struct run *run) {
-    int64_t took = run == NULL ? 0 : now_us() - run->started;
-    size_t begin = frame_begin(&brain.out, EXECUTED, channel);
+static void answer(const struct run *run, enum outcome outcome, int detail) {
+    int64_t took = now_us() - run->started;
+    size_t begin = frame_begin(&brain.out, EXECUTED, run->channel);
     put_u32(&brain.out, outcome);
     put_u32(&brain.out, (uint32_t)detail);
     put_u32(&brain.out, took > UINT32_MAX ? UINT32_MAX : (uint32_t)took);
-    put_u32(&brain.out, run == NULL ? 0 : (uint32_t)run->out.cut | (uint32_t)run->err.cut << 1);
-    put_bytes(&brain.out, run == NULL ? NULL : run->out.data.data, run == NULL ? 0 : run->out.data.size);
-    put_bytes(&brain.out, run == NULL ? NULL : run->err.data.data, run == NULL ? 0 : run->err.data.size);
-    put_bytes(&brain.out, run == NULL ? NULL : run->path.data, run == NULL ? 0 : run->path.size - 1);
+    put_u32(&brain.out, (uint32_t)run->out.cut | (uint32_t)run->err.cut << 1);
+    put_bytes(&brain.out, run->out.data.data, run->out.data.size);
+    put_bytes(&brain.out, run->err.data.data, run->err.data.size);
+    put_text(&brain.out, run->path.data == NULL ? "" : (const char *)run->path.data);
     frame_end(&brain.out, begin);
     stream_flush(&brain);
 }
@@ -130,17 +105,11 @@ static void finish(struct run *run, enum outcome outcome, int detail) {
     capture_end(&run->err);
     nest_close(run->nest); /* before the answer: the brain may look whether it is gone */
     run->nest = NULL;
-    answer(run->channel, outcome, detail, run);
+    answer(run, outcome, detail);
     run_free(run);
 }
 
-static void capture_begin(struct capture *capture, int fd) {
-    fcntl(fd, F_SETFL, O_NONBLOCK);
-    capture->watch = (struct watch){.fd = fd, .events = POLLIN, .due = NEVER, .wake = capture_wake, .owner = capture};
-    watch_add(&capture->watch);
-}
-
-/* Pointers to the strings of a `K=v\0` row. */
+/* Pointers to the strings of a `K=v\0` row, to be freed. */
 static char **environment_pointers(const struct buffer *row) {
     size_t count = 0;
     for (size_t i = 0; i < row->size; i++) count += row->data[i] == 0;
@@ -153,23 +122,17 @@ static char **environment_pointers(const struct buffer *row) {
 static int start(struct run *run) {
     int pipes[6] = {-1, -1, -1, -1, -1, -1}, error = 0;
     char *arguments[] = {(char *)run->path.data, NULL}, **environment = environment_pointers(&run->environment);
-    if (environment == NULL) error = ENOMEM;
-    else if (pipe2(pipes, O_CLOEXEC) != 0 || pipe2(pipes + 2, O_CLOEXEC) != 0 || pipe2(pipes + 4, O_CLOEXEC) != 0) error = errno;
+    if (environment == NULL || pipe2(pipes, O_CLOEXEC) != 0 || pipe2(pipes + 2, O_CLOEXEC) != 0 || pipe2(pipes + 4, O_CLOEXEC) != 0) error = errno;
     else {
         struct spawn plugin = {.argv = arguments, .environment = environment, .fds = {pipes[0], pipes[3], pipes[5], -1}, .dies_with_us = true};
-        run->pid = spawn(&plugin);
-        error = run->pid < 0 ? errno : 0;
+        pid_t pid = spawn(&plugin);
+        if (pid > 0) run->pid = pid;
+        else error = errno;
     }
     free(environment);
-    if (error != 0) {
-        run->pid = 0;
-        for (int i = 0; i < 6; i++)
-            if (pipes[i] >= 0) close(pipes[i]);
-        return error;
-    }
-    close(pipes[0]);
-    close(pipes[3]);
-    close(pipes[5]);
+    for (int i = 0; i < 6; i++)
+        if (pipes[i] >= 0 && (error != 0 || i == 0 || i == 3 || i == 5)) close(pipes[i]);
+    if (error != 0) return error;
     fcntl(pipes[1], F_SETFL, O_NONBLOCK);
     run->to_stdin = (struct watch){.fd = pipes[1], .events = POLLOUT, .due = NEVER, .wake = stdin_wake, .owner = run};
     watch_add(&run->to_stdin);
@@ -200,24 +163,29 @@ static void timer_wake(struct watch *watch, short revents) {
     }
 }
 
+static struct run *run_on(uint32_t channel) {
+    for (struct run *run = runs; run < runs + EFFECTS_MAX; run++)
+        if (run->channel == channel) return run;
+    return NULL;
+}
+
+bool plugin_runs_on(uint32_t channel) {
+    return run_on(channel) != NULL;
+}
+
 void run_plugin(uint32_t channel, const struct message *exec) {
-    struct found found;
+    static struct found found;
     find_plugin(exec->name, NATIVE_ONLY, &found);
-    struct run *run = run_count >= EFFECTS_MAX ? NULL : calloc(1, sizeof *run);
+    struct run *run = run_on(0), refused = {.channel = channel, .started = now_us()};
     if (found.kind != NATIVE || run == NULL) {
-        free(run);
-        answer(channel, found.kind != NATIVE ? NOT_FOUND : NOT_STARTABLE, found.kind != NATIVE ? ENOENT : EAGAIN, NULL);
+        answer(&refused, found.kind != NATIVE ? NOT_FOUND : NOT_STARTABLE, found.kind != NATIVE ? ENOENT : EAGAIN);
         return;
     }
-    run->next = runs;
-    runs = run;
-    run_count++;
-    run->channel = channel;
-    run->started = now_us();
+    *run = refused;
     run->deadline = run->started + (int64_t)exec->deadline_ms * 1000;
     run->to_stdin.fd = run->out.watch.fd = run->err.watch.fd = -1;
-    run->out.cap = at_most(exec->out_cap, STDOUT_MAX);
-    run->err.cap = at_most(exec->err_cap, STDERR_MAX);
+    run->out.cap = exec->out_cap < STDOUT_MAX ? exec->out_cap : STDOUT_MAX;
+    run->err.cap = exec->err_cap < STDERR_MAX ? exec->err_cap : STDERR_MAX;
     run->timer = (struct watch){.fd = -1, .due = NEVER, .wake = timer_wake, .owner = run};
     watch_add(&run->timer);
     buffer_append(&run->path, found.path, strlen(found.path) + 1);
@@ -229,17 +197,10 @@ void run_plugin(uint32_t channel, const struct message *exec) {
     else try_start(run);
 }
 
-bool plugin_runs_on(uint32_t channel) {
-    for (struct run *run = runs; run != NULL; run = run->next)
-        if (run->channel == channel) return true;
-    return false;
-}
-
 void reap_plugins(void) {
-    for (struct run *run = runs, *next; run != NULL; run = next) {
+    for (struct run *run = runs; run < runs + EFFECTS_MAX; run++) {
         int status;
-        next = run->next;
-        if (run->pid == 0 || waitpid(run->pid, &status, WNOHANG) != run->pid) continue;
+        if (run->channel == 0 || run->pid == 0 || waitpid(run->pid, &status, WNOHANG) != run->pid) continue;
         if (WIFEXITED(status)) finish(run, EXITED, WEXITSTATUS(status));
         else finish(run, run->killed ? DEADLINE_PASSED : SIGNALLED, WTERMSIG(status));
     }
@@ -247,10 +208,11 @@ void reap_plugins(void) {
 
 void stop_plugins(void) {
     int64_t until = in_ms(REAP_MS);
-    for (struct run *run = runs; run != NULL; run = run->next)
-        if (run->pid > 0) kill(-run->pid, SIGKILL);
-    while (runs != NULL) {
-        while (runs->pid > 0 && waitpid(runs->pid, NULL, WNOHANG) == 0 && now_us() < until) usleep(500);
-        run_free(runs);
+    for (struct run *run = runs; run < runs + EFFECTS_MAX; run++)
+        if (run->channel != 0 && run->pid > 0) kill(-run->pid, SIGKILL);
+    for (struct run *run = runs; run < runs + EFFECTS_MAX; run++) {
+        if (run->channel == 0) continue;
+        while (run->pid > 0 && waitpid(run->pid, NULL, WNOHANG) == 0 && now_us() < until) usleep(500);
+        run_free(run);
     }
 }

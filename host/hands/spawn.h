@@ -2,8 +2,7 @@
 #ifndef PLEXUS_SPAWN_H
 #define PLEXUS_SPAWN_H
 
-#include <stdbool.h>
-#include <sys/types.h>
+#include "system.h"
 
 struct spawn {
     char *const *argv;      /* argv[0] is also the file */

@@ -1,10 +1,7 @@
 #include "stream.h"
 
-#include <errno.h>
-#include <sys/socket.h>
-
 #include "cni-error.h"
-#include "limits.h"
+#include "bounds.h"
 
 enum { READ_LEAST = 8192 };
 

@@ -11,7 +11,7 @@
 
 #include "cni-error.h"
 #include "frame.h"
-#include "limits.h"
+#include "bounds.h"
 
 /* The parser never fails this way: out of memory is the only reason. */
 _Noreturn void fail(enum cni_code code, const char *remedy, const char *message, ...) {
@@ -63,7 +63,6 @@ static void look(const struct frame *frame) {
     must(message.name.size == 0 || memchr(message.name.data, 0, message.name.size) == NULL, "a NUL in a name");
     must(message.path.size == 0 || memchr(message.path.data, 0, message.path.size) == NULL, "a NUL in a path");
     must(message.environment.size == 0 || message.environment.data[message.environment.size - 1] == 0, "an environment that is not terminated");
-    must(message.component_first <= 1 && message.shared <= 1, "a flag that is neither 0 nor 1");
     write_again(frame, &message);
 }
 

@@ -14,7 +14,7 @@ import type { BrainMessage, HandsMessage } from "../../host/hands/messages.ts";
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const hands = fileURLToPath(new URL("../../host/hands", import.meta.url));
-const target = [`-I${hands}`, here("frame-fuzz.c"), join(hands, "frame.c"), join(hands, "buffer.c")];
+const target = ["-iquote", hands, here("frame-fuzz.c"), join(hands, "frame.c"), join(hands, "buffer.c")];
 const seconds = Number(process.env["PLEXUS_FUZZ_SECONDS"] ?? 60);
 
 let directory = "";
@@ -141,7 +141,7 @@ describe("the hands' frame parser", () => {
       const copy = join(directory, "frame.c");
       writeFileSync(copy, source.replace(check, instead));
       const program = join(directory, "forgetful");
-      const sources = [`-I${hands}`, here("frame-fuzz.c"), copy, join(hands, "buffer.c"), here("replay.c")];
+      const sources = ["-iquote", hands, here("frame-fuzz.c"), copy, join(hands, "buffer.c"), here("replay.c")];
       expect(compile("cc", ["-O1", ...sources], program)).toBeUndefined();
       const { status } = await run(program, ["5000", ...corpusFiles()], 60);
       expect([check, status]).not.toEqual([check, 0]);

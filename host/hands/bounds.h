@@ -1,6 +1,6 @@
 /* Every bound of the hands in one place. */
-#ifndef PLEXUS_LIMITS_H
-#define PLEXUS_LIMITS_H
+#ifndef PLEXUS_BOUNDS_H
+#define PLEXUS_BOUNDS_H
 
 #define PAYLOAD_MAX 33554432u          /* of one frame, as PROTOCOL.md has it */
 #define STDIN_MAX (8u << 20)           /* what a runtime may write to us */

@@ -1,0 +1,35 @@
+/* What the rooms use of the libc, which is all that the hands stand on. */
+#ifndef PLEXUS_SYSTEM_H
+#define PLEXUS_SYSTEM_H
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The structure that `pointer` is the field `field` of. */
+#define HOLDER(type, field, pointer) ((type *)((char *)(pointer)-offsetof(type, field)))
+
+#endif
