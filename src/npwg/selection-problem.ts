@@ -17,15 +17,13 @@ export interface Reading<T> {
   readonly warnings: readonly string[];
 }
 
-const annotation = "annotation k8s.v1.cni.cncf.io/networks";
-
 /** How many problems or warnings are told one by one; the rest is counted. */
 const most = 10;
 
-/** One fault of all problems: the first is its message, the next ones its details. */
-export function selectionFault(problems: readonly SelectionProblem[]): Fault {
+/** One fault of all problems of an annotation: the first is its message, the next ones its details. */
+export function selectionFault(annotation: string, problems: readonly SelectionProblem[]): Fault {
   const [first, ...rest] = shortened(problems.map((each) => each.why));
-  return fault("SELECTION_INVALID", `${annotation}: ${first ?? "invalid"}`, { details: rest.join("\n") });
+  return fault("SELECTION_INVALID", `annotation ${annotation}: ${first ?? "invalid"}`, { details: rest.join("\n") });
 }
 
 /** At most ten sentences, the last of which counts what was left out. */

@@ -28,9 +28,15 @@ const deepest = 32;
  * and no API.
  *
  * Fault SELECTION_INVALID names the element and the key; with `invalidAnnotation: "ignore"` those mistakes for which
- * the specification wants the annotation ignored answer an empty selection with a warning instead (D-1).
+ * the specification wants the annotation ignored answer an empty selection with a warning instead (D-1). `annotation` is
+ * the key under which the text stood, for messages.
  */
-export function parseSelection(text: string | undefined, podNamespace: string, profile: NpwgProfile): Result<PodSelection> {
+export function parseSelection(
+  text: string | undefined,
+  podNamespace: string,
+  profile: NpwgProfile,
+  annotation = networksAnnotation,
+): Result<PodSelection> {
   const namespaceProblem = labelProblem(podNamespace);
   if (namespaceProblem !== undefined) {
     return failed(fault("ENVIRONMENT_INVALID", `the pod's namespace ${quote(podNamespace, 60)} ${namespaceProblem}`));
@@ -38,11 +44,11 @@ export function parseSelection(text: string | undefined, podNamespace: string, p
   const trimmed = text?.trim() ?? "";
   if (trimmed === "") return ok({ networks: [], warnings: [] });
   if (trimmed.length > longestAnnotation) {
-    return refused(`has ${trimmed.length} characters; Kubernetes allows ${longestAnnotation} bytes`);
+    return refused(annotation, `has ${trimmed.length} characters; Kubernetes allows ${longestAnnotation} bytes`);
   }
   const isJson = /^[[{"]/.test(trimmed);
-  const readings = isJson ? readJson(trimmed, podNamespace, profile) : ok(readCommas(trimmed, podNamespace, profile));
-  return readings.ok ? combine(readings.value, profile) : readings;
+  const readings = isJson ? readJson(trimmed, podNamespace, profile, annotation) : ok(readCommas(trimmed, podNamespace, profile));
+  return readings.ok ? combine(readings.value, profile, annotation) : readings;
 }
 
 function readCommas(text: string, podNamespace: string, profile: NpwgProfile): Reading<ElementSelection>[] {
@@ -53,27 +59,32 @@ function readCommas(text: string, podNamespace: string, profile: NpwgProfile): R
   });
 }
 
-function readJson(text: string, podNamespace: string, profile: NpwgProfile): Result<Reading<ElementSelection>[]> {
+function readJson(
+  text: string,
+  podNamespace: string,
+  profile: NpwgProfile,
+  annotation: string,
+): Result<Reading<ElementSelection>[]> {
   const source = { kind: "SELECTION_INVALID", maxLength: longestAnnotation, maxDepth: deepest } as const;
-  const elements = parseArray(text, { what: `annotation ${networksAnnotation}`, ...source });
+  const elements = parseArray(text, { what: `annotation ${annotation}`, ...source });
   if (!elements.ok) return elements;
   const readings: Reading<ElementSelection>[] = [];
   for (const [index, each] of elements.value.slice(0, mostNetworks + 1).entries()) {
-    const document = parseDocument(each, { what: `annotation ${networksAnnotation}: element ${index}`, ...source });
+    const document = parseDocument(each, { what: `annotation ${annotation}: element ${index}`, ...source });
     if (!document.ok) return document;
     readings.push(readElement(document.value, `element ${index}`, podNamespace, profile));
   }
   return ok(readings);
 }
 
-function combine(readings: readonly Reading<ElementSelection>[], profile: NpwgProfile): Result<PodSelection> {
-  if (readings.length > mostNetworks) return refused(`selects more than ${mostNetworks} networks`);
+function combine(readings: readonly Reading<ElementSelection>[], profile: NpwgProfile, annotation: string): Result<PodSelection> {
+  if (readings.length > mostNetworks) return refused(annotation, `selects more than ${mostNetworks} networks`);
   const problems = [...readings.flatMap((each) => each.problems), ...routeProblems(readings, profile)];
   const warnings = shortened(readings.flatMap((each) => each.warnings));
   if (problems.length === 0) return ok({ networks: selectionsOf(readings), warnings });
   // An error isn't ignored because something beside it may be.
   const fatal = problems.filter((each) => !each.ignorable);
-  const told = selectionFault(fatal.length > 0 ? [...fatal, ...problems.filter((each) => each.ignorable)] : problems);
+  const told = selectionFault(annotation, fatal.length > 0 ? [...fatal, ...problems.filter((each) => each.ignorable)] : problems);
   if (fatal.length > 0 || profile.invalidAnnotation === "fail") return failed(told);
   return ok({
     networks: [],
@@ -109,6 +120,6 @@ function routeProblems(readings: readonly Reading<ElementSelection>[], profile: 
   return problems;
 }
 
-function refused(why: string): Result<never> {
-  return failed(fault("SELECTION_INVALID", `annotation ${networksAnnotation} ${why}`));
+function refused(annotation: string, why: string): Result<never> {
+  return failed(fault("SELECTION_INVALID", `annotation ${annotation} ${why}`));
 }

@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { sandboxInterfaces } from "./sandbox-interface.ts";
+
+test("N1-37: an interface whose sandbox is empty text is the host's", () => {
+  const result = {
+    cniVersion: "1.1.0",
+    interfaces: [{ name: "a", sandbox: "" }, { name: "b" }, { name: "c", sandbox: "/n" }],
+    ips: [],
+    routes: [],
+  } as const;
+  expect(sandboxInterfaces(result)).toEqual([{ index: 2, interface: { name: "c", sandbox: "/n" } }]);
+});
