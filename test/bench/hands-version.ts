@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 
 import { installPlexus, missingBuild, runtimeEnvironment } from "../harness/plexus.ts";
-import type { Benchmark } from "./measure.ts";
+import { inTurns, type Benchmark } from "./measure.ts";
 import { startStopwatch } from "./stopwatch.ts";
 
 const headerBytes = 12;
@@ -31,7 +31,7 @@ export const handsVersion: Benchmark = {
   id: "hands-version",
   title: "plexus VERSION with a trivial resident brain / /bin/true",
   target: "the hands' own cost: a few times an empty process",
-  async prepare() {
+  async sample() {
     const lacking = missingBuild({ brain: false });
     if (lacking !== undefined) return lacking;
     const installation = installPlexus({ brain: false });
@@ -47,20 +47,21 @@ export const handsVersion: Benchmark = {
     });
     const socket = join(installation.directory, "plexus.sock");
     await new Promise<void>((resolve) => brain.listen(socket, resolve));
-    const env = { ...runtimeEnvironment({ verb: "VERSION" }, installation.cniPath), PLEXUS_SOCKET: socket };
-    const version = { argv: [join(installation.cniPath, "plexus")] as const, env, stdin: '{"cniVersion":"1.1.0"}' };
-    const { stdout } = await stopwatch.run(version);
-    if (!stdout.includes("supportedVersions")) throw new Error(`plexus VERSION answered ${stdout}`);
-    return {
-      subject: stopwatch.program(version),
-      baseline: stopwatch.program({ argv: ["/bin/true"] }),
-      warmUp: 20,
-      samples: 300,
-      async dispose() {
-        await new Promise((resolve) => brain.close(resolve));
-        await stopwatch.dispose();
-        installation.dispose();
-      },
-    };
+    try {
+      const env = { ...runtimeEnvironment({ verb: "VERSION" }, installation.cniPath), PLEXUS_SOCKET: socket };
+      const version = { argv: [join(installation.cniPath, "plexus")] as const, env, stdin: '{"cniVersion":"1.1.0"}' };
+      const { stdout } = await stopwatch.run(version);
+      if (!stdout.includes("supportedVersions")) throw new Error(`plexus VERSION answered ${stdout}`);
+      return await inTurns({
+        subject: stopwatch.program(version),
+        baseline: stopwatch.program({ argv: ["/bin/true"] }),
+        warmUp: 20,
+        samples: 300,
+      });
+    } finally {
+      await new Promise((resolve) => brain.close(resolve));
+      await stopwatch.dispose();
+      installation.dispose();
+    }
   },
 };

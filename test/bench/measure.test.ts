@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { measure, quantile } from "./measure.ts";
+import { inTurns, quantile, summary } from "./measure.ts";
 
 test("quantiles are interpolated between samples", () => {
   expect(quantile([4, 1, 3, 2], 0.5)).toBe(2.5);
@@ -15,13 +15,7 @@ test("subject and baseline alternate, and warm-up turns don't count", async () =
     order.push(name);
     return order.length <= 2 ? 1000 : value;
   };
-  const result = await measure("x", {
-    subject: sample("A", 3),
-    baseline: sample("B", 2),
-    warmUp: 1,
-    samples: 3,
-    dispose: async () => {},
-  });
+  const samples = await inTurns({ subject: sample("A", 3), baseline: sample("B", 2), warmUp: 1, samples: 3 });
   expect(order.join("")).toBe("ABBAABBA");
-  expect(result).toEqual({ id: "x", unit: "ms", n: 3, median: 3, p95: 3, baseline: 2, ratio: 1.5 });
+  expect(summary("x", samples)).toEqual({ id: "x", unit: "ms", n: 3, median: 3, p95: 3, baseline: 2, ratio: 1.5 });
 });

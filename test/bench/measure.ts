@@ -4,14 +4,19 @@
 /** Does the thing once and answers how long it took, in milliseconds. */
 export type Sample = () => Promise<number>;
 
-/** What one benchmark compares. */
-export interface Prepared {
+/** Two things to be sampled in turns. */
+export interface Pair {
   readonly subject: Sample;
   readonly baseline: Sample;
   /** Turns that are not counted, and turns that are. */
   readonly warmUp: number;
   readonly samples: number;
-  dispose(): Promise<void>;
+}
+
+/** Milliseconds of each turn. */
+export interface Samples {
+  readonly subject: readonly number[];
+  readonly baseline: readonly number[];
 }
 
 export interface Benchmark {
@@ -21,8 +26,8 @@ export interface Benchmark {
   readonly title: string;
   /** What the ratio or the median should be, for people. */
   readonly target: string;
-  /** Makes what is needed; a text says why it can't be had here. */
-  prepare(): Promise<Prepared | string>;
+  /** Makes what is needed and takes the samples; a text says why it can't be done here. */
+  sample(): Promise<Samples | string>;
 }
 
 /** A row of the results. `median`, `p95` and `baseline` (the baseline's median) are in `unit`; ratio = median / baseline. */
@@ -49,24 +54,27 @@ function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-/** Takes the samples: A, B, then B, A, and so on, so that neither always follows the other. */
-export async function measure(id: string, prepared: Prepared): Promise<Measured> {
-  const subject: number[] = [];
-  const baseline: number[] = [];
-  for (let turn = 0; turn < prepared.warmUp + prepared.samples; turn++) {
+/** Takes samples: A, B, then B, A, and so on, so that neither always follows the other. */
+export async function inTurns({ subject, baseline, warmUp, samples }: Pair): Promise<Samples> {
+  const taken = { subject: new Array<number>(), baseline: new Array<number>() };
+  for (let turn = 0; turn < warmUp + samples; turn++) {
     const subjectFirst = turn % 2 === 0;
-    const first = await (subjectFirst ? prepared.subject : prepared.baseline)();
-    const second = await (subjectFirst ? prepared.baseline : prepared.subject)();
-    if (turn < prepared.warmUp) continue;
-    subject.push(subjectFirst ? first : second);
-    baseline.push(subjectFirst ? second : first);
+    const first = await (subjectFirst ? subject : baseline)();
+    const second = await (subjectFirst ? baseline : subject)();
+    if (turn < warmUp) continue;
+    taken.subject.push(subjectFirst ? first : second);
+    taken.baseline.push(subjectFirst ? second : first);
   }
+  return taken;
+}
+
+export function summary(id: string, { subject, baseline }: Samples): Measured {
   const median = quantile(subject, 0.5);
   const base = quantile(baseline, 0.5);
   return {
     id,
     unit: "ms",
-    n: prepared.samples,
+    n: subject.length,
     median: rounded(median),
     p95: rounded(quantile(subject, 0.95)),
     baseline: rounded(base),

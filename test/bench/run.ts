@@ -5,11 +5,14 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
+import { freshInstance } from "./fresh-instance.ts";
 import { handsVersion } from "./hands-version.ts";
-import { measure, type Benchmark, type Measured } from "./measure.ts";
+import { ipamStep } from "./ipam-step.ts";
+import { summary, type Benchmark, type Measured } from "./measure.ts";
+import { oneShotAdd } from "./one-shot-add.ts";
 import { oneShotStart } from "./one-shot-start.ts";
 
-const benchmarks: readonly Benchmark[] = [oneShotStart, handsVersion];
+const benchmarks: readonly Benchmark[] = [oneShotStart, handsVersion, freshInstance, ipamStep, oneShotAdd];
 
 interface Options {
   readonly json: string | undefined;
@@ -47,21 +50,16 @@ async function main(): Promise<number> {
   console.log(row(["id", "n", "median ms", "p95 ms", "baseline", "ratio"]));
   for (const benchmark of chosen.chosen) {
     try {
-      const prepared = await benchmark.prepare();
-      if (typeof prepared === "string") {
-        console.log(`${benchmark.id}: not measured: ${prepared}`);
+      const samples = await benchmark.sample();
+      if (typeof samples === "string") {
+        console.log(`${benchmark.id}: not measured: ${samples}`);
         continue;
       }
-      try {
-        const result = await measure(benchmark.id, prepared);
-        measured.push(result);
-        console.log(
-          row([result.id, String(result.n), ms(result.median), ms(result.p95), ms(result.baseline), result.ratio.toFixed(2)]),
-        );
-        console.log(`  ${benchmark.title}; target: ${benchmark.target}`);
-      } finally {
-        await prepared.dispose();
-      }
+      const result = summary(benchmark.id, samples);
+      measured.push(result);
+      const numbers = [ms(result.median), ms(result.p95), ms(result.baseline), result.ratio.toFixed(2)];
+      console.log(row([result.id, String(result.n), ...numbers]));
+      console.log(`  ${benchmark.title}; target: ${benchmark.target}`);
     } catch (error) {
       failures++;
       process.stderr.write(`${benchmark.id}: failed: ${error instanceof Error ? error.message : String(error)}\n`);

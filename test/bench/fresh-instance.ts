@@ -1,0 +1,50 @@
+// fresh-instance: what a call of its own costs a delegate before it does anything (a new instance, the request lowered,
+// the answer lifted), against what a process of its own costs a native plugin.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { Admission } from "../../host/sandbox/admission/admit.ts";
+import { InProcessRunner } from "../../host/sandbox/in-process.ts";
+import { limitsOf } from "../../host/sandbox/limits.ts";
+import { dist, missingBuild } from "../harness/plexus.ts";
+import { inTurns, timed, type Benchmark } from "./measure.ts";
+import { startStopwatch } from "./stopwatch.ts";
+
+export const freshInstance: Benchmark = {
+  id: "fresh-instance",
+  title: "DEL of the WASM status-shaper on a fresh instance / a process that does nothing (/bin/true)",
+  target: "under 0.5 ms",
+  async sample() {
+    const lacking = missingBuild({ components: ["status-shaper"], brain: false });
+    if (lacking !== undefined) return lacking;
+    const limits = limitsOf({});
+    const bytes = readFileSync(join(dist, "delegates", "status-shaper.wasm"));
+    const admitted = new Admission().admit(bytes, { granted: ["log"], limits });
+    if (!admitted.ok) throw new Error(admitted.fault.msg);
+    const runner = new InProcessRunner();
+    const request = {
+      network: { cniVersion: "1.0.0", name: "bench", config: '{"cniVersion":"1.0.0","name":"bench","type":"status-shaper"}' },
+      attachment: { containerId: "bench", ifname: "eth0", args: [] },
+    };
+    const imports = { log: { write: () => {} } };
+    const stopwatch = startStopwatch();
+    try {
+      return await inTurns({
+        subject: timed(async () => {
+          const answer = await runner.call(
+            { component: admitted.value, verb: "del", request, limits, deadlineMs: 2000 },
+            imports,
+          );
+          if (!answer.ok) throw new Error(answer.fault.msg);
+        }),
+        baseline: stopwatch.program({ argv: ["/bin/true"] }),
+        warmUp: 50,
+        samples: 500,
+      });
+    } finally {
+      await stopwatch.dispose();
+      await runner.close();
+    }
+  },
+};

@@ -1,0 +1,67 @@
+// ipam-step: one WASM IPAM step, warm, against the execution of native host-local, both as a brain sees them: the step's
+// instance, its leases on disk and their flock, which the hands hold, are all in it.
+
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { dist, missingBuild } from "../harness/plexus.ts";
+import { referencePlugin } from "../harness/requires.ts";
+import type { IpamBrainRequest } from "./ipam-brain.ts";
+import type { Benchmark, Samples } from "./measure.ts";
+
+function isNumbers(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every((each) => typeof each === "number");
+}
+
+/** The samples that the brain took, out of what it answered. */
+function samplesOf(text: string): Samples {
+  const value: unknown = JSON.parse(text);
+  if (typeof value === "object" && value !== null && "subject" in value && "baseline" in value) {
+    const { subject, baseline } = value;
+    if (isNumbers(subject) && isNumbers(baseline)) return { subject, baseline };
+  }
+  throw new Error(`the brain answered ${text.slice(0, 500)}`);
+}
+
+export const ipamStep: Benchmark = {
+  id: "ipam-step",
+  title: "warm WASM ipam-host-local ADD, instance and flock included / exec of native host-local ADD",
+  target: "under 1 ms, ratio ≤ 0.2",
+  async sample() {
+    const lacking = missingBuild({ components: ["ipam-host-local"], brain: false });
+    if (lacking !== undefined) return lacking;
+    const hostLocal = referencePlugin("host-local");
+    if (hostLocal === undefined) return "no reference plugin host-local";
+    const directory = mkdtempSync(join(tmpdir(), "plexus-bench-ipam-"));
+    try {
+      // A home whose brain is the benchmark: the hands start it as they start any one-shot brain.
+      const home = join(directory, "home");
+      const cniPath = join(directory, "cni");
+      mkdirSync(join(home, "bin"), { recursive: true });
+      mkdirSync(cniPath);
+      symlinkSync(process.execPath, join(home, "bin", "node"));
+      symlinkSync(hostLocal, join(cniPath, "host-local"));
+      writeFileSync(
+        join(home, "brain.mjs"),
+        `await import(${JSON.stringify(new URL("ipam-brain.ts", import.meta.url).href)});\n`,
+      );
+      const request: IpamBrainRequest = {
+        component: join(dist, "delegates", "ipam-host-local.wasm"),
+        leases: join(directory, "leases"),
+        warmUp: 30,
+        samples: 200,
+      };
+      const stdout = execFileSync(join(dist, "plexus"), [], {
+        input: JSON.stringify(request),
+        env: { PLEXUS_HOME: home, PLEXUS_SOCKET: join(directory, "no-daemon"), CNI_COMMAND: "ADD", CNI_PATH: cniPath },
+        encoding: "utf8",
+        stdio: ["pipe", "pipe", "inherit"],
+      });
+      return samplesOf(stdout);
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  },
+};
