@@ -18,7 +18,7 @@ export function demoConfiguration({ manifests, state, run, leases, trace }: Demo
     runDir: run,
     manifests,
     trace,
-    wasm: { grants: { "ipam-host-local": { log: {}, leases: { directories: [leases] } } } },
+    wasm: { grants: { "ipam-host-local": { log: {}, leases: { directories: [leases] }, resolver: {} } } },
     delegates: [
       {
         cniVersion: "1.0.0",
