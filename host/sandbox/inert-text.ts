@@ -1,10 +1,10 @@
 // Text that a guest wrote, made harmless for logs, terminals and error messages.
 
 // Escape sequences (CSI, OSC and the like, finished or not), then control characters and characters that turn text around.
-// eslint-disable-next-line no-control-regex
 const sequences =
+  // oxlint-disable-next-line no-control-regex
   /\u001B(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[ -/]*[0-~]?)|\u009B[0-?]*[ -/]*[@-~]?/g;
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF]/g;
 
 /** One line, without escape sequences and control characters, of at most `most` UTF-16 units. */

@@ -1,5 +1,6 @@
 // What the sandbox uses of V8's WebAssembly API: TypeScript has it in its library of the browser only.
 
+// oxlint-disable typescript/no-extraneous-class -- it is a class without methods.
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);

@@ -39,13 +39,8 @@ export function generateGlue(model: WitModel): string {
 // Store functions of types that only come from guests, and load functions of those that only go to them, would be dead.
 function withoutUnused(text: string): string {
   const dead = /^function (\w+)\(g: Guest,[^]*?^}\n\n?/gm;
-  for (;;) {
-    const next = text.replaceAll(dead, (whole, name: string) =>
-      text.split(new RegExp(`\\b${name}\\b`)).length > 2 ? whole : "",
-    );
-    if (next === text) return text;
-    text = next;
-  }
+  const next = text.replaceAll(dead, (whole, name: string) => (text.split(new RegExp(`\\b${name}\\b`)).length > 2 ? whole : ""));
+  return next === text ? text : withoutUnused(next);
 }
 
 function importedInterface(model: WitModel, name: string): string {

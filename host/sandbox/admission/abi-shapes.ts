@@ -1,7 +1,7 @@
 // An ABI version's types as shapes, from the WIT model: what a component's own types are compared with.
 
 import type { TypeDef, TypeRef, WitModel } from "../../../wit/model.ts";
-import { Shapes, type FunctionShape, type Shape } from "./shapes.ts";
+import type { FunctionShape, Shape, Shapes } from "./shapes.ts";
 
 export interface InterfaceShapes {
   readonly types: ReadonlyMap<string, Shape>;

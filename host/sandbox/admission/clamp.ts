@@ -21,12 +21,12 @@ export function clampModule(module: CoreModule, limits: Limits): Uint8Array {
 
 function memories(module: CoreModule, limits: Limits): Uint8Array {
   const content = module.memories.map((memory) => bounded(memory, limits.memoryPages, "memory", "pages", module.start));
-  return section(5, [leb(content.length), ...content]);
+  return encoded(5, [leb(content.length), ...content]);
 }
 
 function tables(module: CoreModule, limits: Limits): Uint8Array {
   const content = module.tables.map((table) => bounded(table, limits.tableEntries, "table", "entries", module.start));
-  return section(4, [leb(content.length), ...content.flatMap((table) => [Uint8Array.of(0x70), table])]);
+  return encoded(4, [leb(content.length), ...content.flatMap((table) => [Uint8Array.of(0x70), table])]);
 }
 
 function bounded(own: CoreLimits, most: number, what: string, unit: string, at: number): Uint8Array {
@@ -34,7 +34,7 @@ function bounded(own: CoreLimits, most: number, what: string, unit: string, at: 
   return joined([Uint8Array.of(0x01), leb(own.min), leb(Math.min(own.max ?? most, most))]);
 }
 
-function section(id: number, content: readonly Uint8Array[]): Uint8Array {
+function encoded(id: number, content: readonly Uint8Array[]): Uint8Array {
   const body = joined(content);
   return joined([Uint8Array.of(id), leb(body.length), body]);
 }

@@ -28,15 +28,19 @@ export class TypeScope {
 
   /** The type that an `alias outer` names; `count` scopes outwards. */
   outer(alias: AliasDefinition & { readonly kind: "outer" }, at: number): TypeItem {
-    let scope: TypeScope | undefined = this;
-    for (let left = Math.min(alias.count, 16); left > 0; left -= 1) scope = scope?.parent;
-    return scope?.types[alias.index] ?? refuse(`type ${alias.index} of the scope ${alias.count} outwards does not exist`, at);
+    return (
+      this.outwards(alias.count)?.types[alias.index] ??
+      refuse(`type ${alias.index} of the scope ${alias.count} outwards does not exist`, at)
+    );
+  }
+
+  private outwards(count: number): TypeScope | undefined {
+    return count === 0 ? this : count > 16 ? undefined : this.parent?.outwards(count - 1);
   }
 
   /** Evaluates a definition. */
   evaluate(definition: TypeDefinition, at: number): TypeItem {
     const { shapes } = this;
-    const value = (shape: Shape): TypeItem => ({ kind: "value", shape });
     switch (definition.kind) {
       case "primitive":
         return value(shapes.of(definition.name));
@@ -138,6 +142,10 @@ export class TypeScope {
   private optional(use: ValueUse | null, at: number): Shape | null {
     return use === null ? null : this.use(use, at);
   }
+}
+
+function value(shape: Shape): TypeItem {
+  return { kind: "value", shape };
 }
 
 /** Whether two types are equal in structure. Instance types are compared by what they export. */

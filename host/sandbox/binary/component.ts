@@ -10,7 +10,7 @@ import {
   type TypeDefinition,
 } from "./component-types.ts";
 import { requireCoreName } from "./names.ts";
-import { Reader } from "./reader.ts";
+import type { Reader } from "./reader.ts";
 import { refuse } from "./refusal.ts";
 
 export interface Use<S> {

@@ -1,0 +1,45 @@
+// What the frames carry.
+
+import type { Limits } from "../limits.ts";
+import type { LinkPlan } from "../linker/plan.ts";
+
+/** LOAD: a component; its core modules follow the JSON, `sizes` long each. */
+export interface LoadMessage {
+  readonly key: string;
+  readonly plan: LinkPlan;
+  readonly sizes: readonly number[];
+}
+
+/** CALL: runs a verb. Answered by OUTCOME, or by UNKNOWN where the component is not loaded. */
+export interface CallMessage {
+  readonly key: string;
+  readonly verb: string;
+  readonly request: unknown;
+  readonly limits: Limits;
+  /** Milliseconds after which the process ends itself: the brain, which is stricter, must be gone by then. */
+  readonly backstopMs: number;
+}
+
+/** IMPORT: a guest waits for a capability's answer. */
+export interface ImportMessage {
+  readonly capability: string;
+  readonly func: string;
+  readonly args: readonly unknown[];
+}
+
+/** ANSWER: what the capability answered. */
+export interface AnswerMessage {
+  readonly value: unknown;
+}
+
+/** LOG: a line; nothing is answered. */
+export interface LogMessage {
+  readonly level: string;
+  readonly message: string;
+}
+
+/** READY: the process is confined as far as it could be. */
+export interface ReadyMessage {
+  readonly uid: number;
+  readonly gid: number;
+}
