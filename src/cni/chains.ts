@@ -76,11 +76,9 @@ export function* addChain(context: AttachmentContext): Chain<PluginResult> {
   if (!version.ok) return chainFailed(version.fault);
   let result: PluginResult | undefined;
   for (const [index, plugin] of list.plugins.entries()) {
-    const front = `plugin ${describePlugin(plugin)} failed (add)`;
     const outcome = yield attachmentStep(context, "ADD", index, plugin, result);
-    if (!outcome.ok) return chainFailed(wrapFault(outcome.fault, front), index);
-    const read = readResult(outcome.stdout, version.value);
-    if (!read.ok) return chainFailed(wrapFault(read.fault, front), index);
+    const read = outcome.ok ? readResult(outcome.stdout, version.value) : outcome;
+    if (!read.ok) return chainFailed(wrapFault(read.fault, `plugin ${describePlugin(plugin)} failed (add)`), index);
     result = read.value;
   }
   if (result === undefined) return chainFailed(fault("CONFIG_INVALID", `network ${quote(list.name)} has no plugins`));

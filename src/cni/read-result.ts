@@ -33,14 +33,15 @@ function readPrefixed(problems: Problems, fields: Fields, key: string, path: str
     note(problems, `${path}${key} must be ${wanted}, but is ${text === undefined ? "missing" : quote(text, 60)}`);
     return "";
   }
-  return formatCidr(cidr);
+  // Dotted decimal has one spelling only; it is what nearly all addresses are, and this is the hot path.
+  return text?.includes(":") === false ? text : formatCidr(cidr);
 }
 
 function readGateway(problems: Problems, fields: Fields, key: string, path: string): string | undefined {
   const text = readString(problems, fields, key, path);
   if (text === undefined) return undefined;
   const address = readAddress(text);
-  if (address !== undefined) return formatAddress(address);
+  if (address !== undefined) return text.includes(":") ? formatAddress(address) : text;
   note(problems, `${path}${key} must be an IP address, but is ${quote(text, 60)}`);
   return undefined;
 }

@@ -13,8 +13,7 @@ const NAMED: Readonly<Record<string, string>> = {
   '"': '\\"',
 };
 
-// What Go's strconv.IsPrint calls printable: letters, marks, numbers, punctuation, symbols and the ASCII space.
-const SPECIAL = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
+const PLAIN = /^[ !#-[\]-~]*$/;
 
 function escape(character: string): string {
   const named = NAMED[character];
@@ -24,9 +23,18 @@ function escape(character: string): string {
   return code < 0x1_0000 ? `\\u${code.toString(16).padStart(4, "0")}` : `\\U${code.toString(16).padStart(8, "0")}`;
 }
 
+/**
+ * Escapes all but what Go's strconv.IsPrint calls printable: letters, marks, numbers, punctuation, symbols, the ASCII space.
+ * The pattern stands in here because making it takes V8 two milliseconds: plain text, and a call without faults, is spared them.
+ */
+function escapeAll(text: string): string {
+  return text.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, escape);
+}
+
 /** `text` in double quotes, escaped, and cut after `limit` UTF-16 units with the number of units left out behind the quotes. */
 export function quote(text: string, limit = 200): string {
   const cut = text.length > limit;
-  const shown = (cut ? text.slice(0, limit) : text).replaceAll(SPECIAL, escape);
+  const kept = cut ? text.slice(0, limit) : text;
+  const shown = PLAIN.test(kept) ? kept : escapeAll(kept);
   return cut ? `"${shown}"… (${text.length - limit} more)` : `"${shown}"`;
 }

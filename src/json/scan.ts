@@ -55,43 +55,67 @@ function decodeKey(literal: string): string {
   }
 }
 
+/** The keys of one object. Few are searched in a list, which is cheaper than a set; many are not, so no input makes it slow. */
+class Keys {
+  readonly #few: string[] = [];
+  #many: Set<string> | undefined;
+
+  /** Whether the key was there before. */
+  add(key: string): boolean {
+    if (this.#many !== undefined) {
+      const seen = this.#many.has(key);
+      this.#many.add(key);
+      return seen;
+    }
+    const seen = this.#few.includes(key);
+    this.#few.push(key);
+    if (this.#few.length > 16) this.#many = new Set(this.#few);
+    return seen;
+  }
+}
+
 /** Scans `text`; stops at the first bracket deeper than `maxDepth`. Linear in the text's length, no recursion. */
 export function scan(text: string, maxDepth: number): Scan {
   const spans: Span[] = [];
   // One entry for each open bracket: the keys seen so far of an object, undefined for an array.
-  const open: (Set<string> | undefined)[] = [];
+  const open: (Keys | undefined)[] = [];
+  const length = text.length;
   let rootOpen = 0;
   let duplicate: Scan["duplicate"];
   let expectsKey = false;
   let key = "";
   let start = -1;
   let valueStart = -1;
-  let end = -1;
+  let valueEnd = -1;
   let index = 0;
-
-  const closeSpan = (): void => {
-    if (valueStart !== -1) spans.push({ key, start: start === -1 ? valueStart : start, valueStart, valueEnd: end });
-    start = -1;
-    valueStart = -1;
-  };
-
-  while (index < text.length) {
+  while (index < length) {
     const code = text.charCodeAt(index);
-    if (code <= SPACE) {
-      index++;
+    let next = index + 1;
+    if (code <= SPACE || code === COLON) {
+      index = next;
       continue;
     }
-    let next = index + 1;
+    const closes = code === CLOSE_BRACE || code === CLOSE_BRACKET;
+    if (closes || code === COMMA) {
+      if (closes && open.length > 1) valueEnd = next;
+      if (open.length === 1 && valueStart !== -1) {
+        spans.push({ key, start: start === -1 ? valueStart : start, valueStart, valueEnd });
+        start = -1;
+        valueStart = -1;
+      }
+      if (closes) open.pop();
+      if (open.length === 0) break;
+      expectsKey = !closes && open[open.length - 1] !== undefined;
+      index = next;
+      continue;
+    }
     if (code === QUOTE) {
       next = endOfString(text, index);
       if (next === -1) break;
       if (expectsKey) {
         const found = decodeKey(text.slice(index, next));
-        const keys = open[open.length - 1];
-        if (keys !== undefined) {
-          if (duplicate === undefined && keys.has(found)) duplicate = { key: found, offset: index };
-          keys.add(found);
-        }
+        const seen = open[open.length - 1]?.add(found) === true;
+        if (seen && duplicate === undefined) duplicate = { key: found, offset: index };
         if (open.length === 1) {
           key = found;
           start = index;
@@ -100,31 +124,13 @@ export function scan(text: string, maxDepth: number): Scan {
         index = next;
         continue;
       }
-    } else if (code === COMMA) {
-      if (open.length === 1) closeSpan();
-      expectsKey = open[open.length - 1] !== undefined;
-      index = next;
-      continue;
-    } else if (code === COLON) {
-      index = next;
-      continue;
-    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
-      expectsKey = false;
-      open.pop();
-      if (open.length === 0) {
-        closeSpan();
-        break;
-      }
-      end = next;
-      index = next;
-      continue;
     }
     if (open.length === 1 && valueStart === -1) valueStart = index;
-    end = next;
+    valueEnd = next;
     if (code === OPEN_BRACE || code === OPEN_BRACKET) {
       if (open.length === 0) rootOpen = next;
       if (open.length === maxDepth) return { spans, open: rootOpen, duplicate, tooDeep: index };
-      open.push(code === OPEN_BRACE ? new Set() : undefined);
+      open.push(code === OPEN_BRACE ? new Keys() : undefined);
       expectsKey = code === OPEN_BRACE;
     }
     index = next;
