@@ -30,7 +30,7 @@ if (import.meta.main) {
     const current = await readFile(release.model, "utf8").catch(() => "");
     if (current === text) continue;
     if (check) {
-      console.error(`wit/${release.version}/model.json is out of date: run node scripts/wit-model.ts`);
+      process.stderr.write(`wit/${release.version}/model.json is out of date: run node scripts/wit-model.ts\n`);
       process.exitCode = 1;
     } else await writeFile(release.model, text);
   }

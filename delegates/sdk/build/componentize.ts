@@ -1,7 +1,7 @@
 // A core module becomes a component. jco's library functions do it; this runs on authors' machines, never on a node.
 
 import { componentEmbed, componentNew } from "@bytecodealliance/jco";
-import { coreImports, customSection, rename } from "./core-module.ts";
+import { coreImports, customSection, rename, withoutCustomSections } from "./core-module.ts";
 
 export interface ComponentizeInit {
   readonly module: Uint8Array;
@@ -40,7 +40,7 @@ export async function componentize(init: ComponentizeInit): Promise<Component> {
   const core = rename(init.module, init.exportNames);
   // witSource, not a path: see ../wit/read-wit.ts.
   const embedded = await componentEmbed({ binary: core, witSource: init.witSource, world: init.world, stringEncoding: "utf8" });
-  const component = await componentNew(embedded, []);
+  const component = withoutCustomSections(await componentNew(embedded, []));
   const tail = [...init.sections].flatMap(([name, body]) => customSection(name, body));
   const bytes = new Uint8Array(component.length + tail.length);
   bytes.set(component);

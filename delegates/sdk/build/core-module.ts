@@ -65,6 +65,16 @@ export function rename(binary: Uint8Array, names: ReadonlyMap<string, string>): 
   return Uint8Array.from(out);
 }
 
+/** A module or component without its outermost custom sections: names for debuggers and the tools that made it. */
+export function withoutCustomSections(binary: Uint8Array): Uint8Array {
+  const out: number[] = [...binary.subarray(0, 8)];
+  for (const part of sections(binary)) {
+    if (part.id === 0) continue;
+    for (const byte of section(part.id, part.body)) out.push(byte);
+  }
+  return Uint8Array.from(out);
+}
+
 function renamedExports(part: Section, names: ReadonlyMap<string, string>): number[] {
   const reader = new ByteReader(part.body);
   const kept = reader

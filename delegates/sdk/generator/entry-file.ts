@@ -1,6 +1,6 @@
 // The compiler's entry: the world's exports as core functions around the author's own.
 
-import type { TypeRef, WitFunction, WitModel } from "../../../wit/model.ts";
+import type { WitFunction, WitModel } from "../../../wit/model.ts";
 import { ForeignNames, interfaceId } from "./calls-file.ts";
 import { FlatCodec, type Slot } from "./flat-codec.ts";
 import type { GuestTypes } from "./guest-types.ts";
@@ -34,9 +34,8 @@ export function entryFile({ model, exports, implementation, bindings }: EntryIni
       const own = `${prefix(iface)}_${camel(name)}`;
       const core = `${interfaceId(model, iface)}#${name}`;
       exportNames.set(own, core);
-      if (exported(out, own, `_${prefix(iface)}.${camel(name)}`, fn, types, codec, names)) {
-        exportNames.set(`${own}_post`, `cabi_post_${core}`);
-      }
+      exportNames.set(`${own}_post`, `cabi_post_${core}`);
+      exported(out, own, `_${prefix(iface)}.${camel(name)}`, fn, types, codec, names);
     }
   }
   const body = out.toString();
@@ -50,7 +49,7 @@ export function entryFile({ model, exports, implementation, bindings }: EntryIni
   return { text: `${banner}\n${head.join("\n")}\n${body}`, exportNames };
 }
 
-/** Answers whether the export needs a post-return function. */
+/** An export and its post-return function, which ends the call for the guest. */
 function exported(
   out: Source,
   own: string,
@@ -59,7 +58,7 @@ function exported(
   types: GuestTypes,
   codec: MemoryCodec,
   names: ForeignNames,
-): boolean {
+): void {
   const { layout } = types;
   const flat = new FlatCodec(types, codec, names.show);
   const cores = fn.params.flatMap(([, t]) => layout.flatten(t));
@@ -103,18 +102,8 @@ function exported(
       out.line("return _r;");
     }
   });
-  if (!byArea || !owns(result, types)) return false;
   out.line();
-  out.block(`export function ${own}_post(_area: i32): void`, () => out.line("_memory.reset();"));
-  return true;
-}
-
-/** Whether values of a type lie, in part, in memory of their own. wit-component wants a post-return only then. */
-function owns(type: TypeRef | null, types: GuestTypes): boolean {
-  if (type === null) return false;
-  const shape = types.layout.shape(type);
-  if (shape.kind === "string" || shape.kind === "list") return true;
-  if (shape.kind === "record") return shape.fields.some(([, t]) => owns(t, types));
-  if (shape.kind === "tuple") return shape.items.some((t) => owns(t, types));
-  return (types.layout.cases(shape) ?? []).some((t) => owns(t, types));
+  out.block(`export function ${own}_post(${direct === undefined ? "" : `_r: ${direct}`}): void`, () =>
+    out.line("_memory.finish();"),
+  );
 }

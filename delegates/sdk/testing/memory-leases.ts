@@ -26,7 +26,7 @@ export class MemoryLeases {
 
   /** What is held now, in order of addresses. */
   state(): LeaseState {
-    const held = [...this.#held].toSorted(([a], [b]) => compareAddresses(order(a), order(b)));
+    const held = [...this.#held].toSorted(([a], [b]) => compareAddresses(sortKey(a), sortKey(b)));
     const last = [...this.#last].toSorted(([a], [b]) => Number(a) - Number(b));
     const state = { held: Object.fromEntries(held), last: Object.fromEntries(last) };
     return this.#directory === undefined ? state : { directory: this.#directory, ...state };
@@ -116,7 +116,7 @@ export class MemoryLeases {
 }
 
 /** For sorting: what is no address comes between the families. */
-function order(text: string): IpAddress {
+function sortKey(text: string): IpAddress {
   return readAddress(text) ?? { family: 6, value: -1n };
 }
 
