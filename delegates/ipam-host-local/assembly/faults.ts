@@ -1,0 +1,31 @@
+// The delegate's own error codes (100 and up); README.md lists them.
+
+import { Fault } from "plexus/abi/types";
+import { ownFault, withDetails } from "plexus/faults";
+import { RangeSet } from "./range-set";
+
+/** Every address of a range set is taken. */
+export function exhausted(set: RangeSet): Fault {
+  return withDetails(
+    ownFault(100, `no address is free in ${set.toString()}`),
+    "Widen the ranges, or have leases of containers that are gone given back: a runtime with CNI 1.1.0 does it with GC.",
+  );
+}
+
+/** An address that was asked for can't be had. */
+export function unavailable(what: string): Fault {
+  return ownFault(101, what);
+}
+
+/** This attachment has an address already: DEL has to come before the next ADD. */
+export function duplicate(address: string, containerId: string, ifname: string): Fault {
+  return withDetails(
+    ownFault(102, `${containerId}/${ifname} has ${address} already: an attachment gets one address of a range set`),
+    "Send DEL before the next ADD.",
+  );
+}
+
+/** CHECK: what the attachment should hold, it does not. */
+export function notHeld(what: string): Fault {
+  return ownFault(103, what);
+}

@@ -1,0 +1,28 @@
+// Keys in any case: native host-local is written in Go, whose JSON reader takes `rangestart` for `rangeStart`, and
+// configurations in the field rely on it.
+
+import { Config } from "plexus/config";
+import { Json } from "plexus/json";
+
+/**
+ * An object of the configuration, at `path` within `parent`, with those of its members that `keys` name, in whatever
+ * case they were written; of equal keys the last counts. Null, with the fault in `parent`, if it is no object.
+ */
+export function folded(parent: Config, json: Json, path: string, keys: StaticArray<string>): Config | null {
+  if (!json.isObject) {
+    parent.refuse(path, `must be an object, is ${json.kindName}`);
+    return null;
+  }
+  const spelled = Json.object();
+  for (let i = 0; i < keys.length; i++) {
+    const value = json.getAnyCase(keys[i]);
+    if (value !== null) spelled.append(keys[i], value);
+  }
+  return parent.within(spelled, path);
+}
+
+/** The same for the member `key`; null where it is absent. */
+export function foldedMember(parent: Config, key: string, keys: StaticArray<string>): Config | null {
+  const json = parent.member(key);
+  return json !== null ? folded(parent, json, key, keys) : null;
+}
