@@ -9,6 +9,7 @@ import { installHostile, installRecorder, type RecordedCall, type RecorderPlugin
 import { iproute2, missing, privateNamespaces } from "../../harness/requires.ts";
 import type { Place } from "./bad-input.ts";
 import { badCalls } from "./calls.ts";
+import { badSelections } from "./selections.ts";
 import { failingPlugins, toleratedPlugins } from "./plugins.ts";
 
 /** What a case checks of an answer, as one value, so that a failure shows all of it at once. */
@@ -102,13 +103,25 @@ describe.skipIf(missing("bad input", privateNamespaces, iproute2))("bad input th
   });
 
   test("there are at least 60 cases", () => {
-    expect(badCalls.length + failingPlugins.length + toleratedPlugins.length).toBeGreaterThanOrEqual(60);
+    expect(badCalls.length + badSelections.length + failingPlugins.length + toleratedPlugins.length).toBeGreaterThanOrEqual(60);
   });
 
-  test.each(badCalls)("$title", async ({ call, code, names, executed = [] }) => {
+  test.each([...badCalls, ...badSelections])("$title", async ({ call, code, names, executed = [] }) => {
     const answer = await plexus.call(call(place("rec")));
     expect(verdict(answer)).toEqual(expected(code, names));
     expect(verbsOf(recorder)).toEqual(executed);
+    expect(left()).toEqual([]);
+  });
+
+  test("A-06, L-19: numbers above 2^53 and 1e400, NUL, lone surrogates and __proto__ reach the plugin as they were written", async () => {
+    const { call, config } = place("rec");
+    const odd = '"big":18446744073709551615,"huge":1e400,"nul":"\\u0000","half":"\\ud800","__proto__":{"constructor":-0.0}';
+    const text = JSON.stringify(config).replace('"type":"rec"', `"type":"rec",${odd}`);
+    const added = await plexus.call({ ...call, stdin: text });
+    expect({ status: added.status, stdout: added.stdout }).toMatchObject({ status: 0 });
+    expect(recorder.calls()[0]?.stdin).toContain(odd);
+    expect((await plexus.call({ ...call, verb: "DEL", stdin: text })).status).toBe(0);
+    expect(recorder.calls()[1]?.stdin).toContain(odd);
     expect(left()).toEqual([]);
   });
 

@@ -125,6 +125,12 @@ const json: readonly BadInput[] = [
     names: /stdin/,
   },
   {
+    title: "A-06: a configuration of 5 MiB is refused",
+    call: reading(`{"cniVersion":"1.0.0","name":"n","type":"plexus","delegates":[{"type":"rec","x":"${"x".repeat(5 << 20)}"}]}`),
+    code: 6,
+    names: /stdin.*(long|bytes|characters)/,
+  },
+  {
     title: "A-04: a key that occurs twice is refused",
     call: reading('{"cniVersion":"1.0.0","name":"a","name":"b","type":"plexus","delegates":[{"type":"rec"}]}'),
     code: 6,
@@ -172,13 +178,13 @@ const host: readonly BadInput[] = [
     title: "A configuration without delegates or clusterNetwork is refused",
     call: configuring({ delegates: undefined }),
     code: 7,
-    names: /delegates.*clusterNetwork/,
+    names: /clusterNetwork/,
   },
   {
     title: "delegates and clusterNetwork exclude each other",
     call: configuring({ clusterNetwork: "x" }),
     code: 7,
-    names: /delegates.*clusterNetwork/,
+    names: /clusterNetwork/,
   },
   ...["rec", {}, [], [null], [5], ["rec"]].map((delegates) => ({
     title: `delegates of ${JSON.stringify(delegates)} is refused`,
@@ -225,7 +231,7 @@ const host: readonly BadInput[] = [
       return { ...place.call, config: { ...rest, clusterNetwork: "nobody", confDir: join(place.scratch, "net.d") } };
     },
     code: 7,
-    names: "nobody",
+    names: "clusterNetwork",
   },
   {
     title: "L-21: a clusterNetwork that leads out of the configuration directory is refused",
@@ -239,7 +245,7 @@ const host: readonly BadInput[] = [
       return { ...place.call, config: { ...rest, clusterNetwork: "../out", confDir: join(place.scratch, "net.d") } };
     },
     code: 7,
-    names: "../out",
+    names: "clusterNetwork",
   },
 ];
 
