@@ -33,6 +33,7 @@ export interface BrainDeps {
   readonly delegates: (configuration: HostConfiguration) => DelegateHost;
   /** The source of pods and definitions that a configuration names. */
   readonly cluster: (configuration: HostConfiguration) => Promise<Cluster | undefined>;
+  readonly warn: (text: string) => void;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
   readonly date: () => Date;
@@ -108,6 +109,7 @@ function contextOf(
     journal: new Journal(configuration.cniDir),
     cache: new ResultCache(configuration.cniDir),
     bootId: bootId(),
+    warn: deps.warn,
     locks: handsLocks(deps.hands, configuration.cniDir, lockDeadlineMs),
     runStep: (network, ifname) =>
       stepRunner({ hands: deps.hands, delegates, trace, now: deps.now }, { configuration, nest, network, ifname, nested: false }),

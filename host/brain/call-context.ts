@@ -21,6 +21,8 @@ export interface CallContext {
   readonly bootId: string;
   /** Runs a step of a network's chain, for the attachment under this interface name. */
   readonly runStep: (network: string, ifname: string) => RunStep;
+  /** Tells the administrator something that is no fault: a line of the runtime's log. */
+  readonly warn: (text: string) => void;
   /** Serialises what concerns one key or all of them; answers how to let go. */
   readonly locks: CallLocks;
 }

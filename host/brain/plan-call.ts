@@ -35,7 +35,7 @@ export async function planCall(context: CallContext, cluster: Cluster | undefine
       ? ok(undefined)
       : await cluster.pod(identity.namespace, identity.name, { uid: identity.uid });
   if (!pod.ok) return pod;
-  const selection = selectionOf(pod.value, profile);
+  const selection = selectionOf(context, pod.value, profile);
   if (!selection.ok) return selection;
 
   const requests: NameRequest[] = [
@@ -67,10 +67,12 @@ export async function planCall(context: CallContext, cluster: Cluster | undefine
   });
 }
 
-function selectionOf(pod: Pod | undefined, profile: NpwgProfile): Result<readonly NetworkSelection[]> {
+function selectionOf(context: CallContext, pod: Pod | undefined, profile: NpwgProfile): Result<readonly NetworkSelection[]> {
   if (pod === undefined) return ok([]);
   const selection = parseSelection(pod.annotations.get(networksAnnotation), pod.namespace, profile);
-  return selection.ok ? ok(selection.value.networks) : selection;
+  if (!selection.ok) return selection;
+  for (const warning of selection.value.warnings) context.warn(warning);
+  return ok(selection.value.networks);
 }
 
 function plain(source: string, list: NetworkList, attachment: Attachment): AttachmentPlan {
@@ -92,6 +94,7 @@ async function planSelected(
   if (!directory.ok) return directory;
   const network = networkFor(definition.value, directory.value);
   if (!network.ok) return network;
+  for (const warning of network.value.warnings) context.warn(warning);
   const verification = verificationOf(definition.value.annotations);
   if (!verification.ok) return verification;
   const requested = requestAttachment(network.value.list, selection, profile);

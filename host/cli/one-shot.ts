@@ -73,6 +73,7 @@ class OneShotBrain {
       hands: this.hands,
       delegates: (configuration) => this.#delegateHost(configuration),
       cluster: openCluster,
+      warn: (text) => void this.#log.push(`plexus: warning: ${text}\n`),
       now: () => performance.now(),
       date: () => new Date(),
     };

@@ -1,0 +1,16 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { configurationPage, configurationPagePath, configurationSchema, configurationSchemaPath } from "./configuration-page.ts";
+
+test("the page and the schema of configuration keys are the code's (npm run docs writes them)", () => {
+  expect(readFileSync(configurationPagePath, "utf8")).toBe(configurationPage());
+  expect(readFileSync(configurationSchemaPath, "utf8")).toBe(configurationSchema());
+});
+
+test("every key has a meaning", () => {
+  const rows = configurationPage()
+    .split("\n")
+    .filter((line) => line.startsWith("| `"));
+  expect(rows.length).toBeGreaterThan(20);
+  for (const row of rows) expect(row).toMatch(/\| [A-Za-z].{5,} \|$/);
+});
