@@ -193,6 +193,17 @@ describe("A-07: a plugin that", () => {
     });
   });
 
+  test("leaves its process group does not escape its deadline", async () => {
+    shop.probe("joins");
+    await run(async (brain) => {
+      const { outcome, stderr } = await brain.exec({ type: "joins", environment: new Map([["PROBE", "join"]]), deadlineMs: 200 });
+      expect(outcome).toEqual({ kind: "deadline-passed" });
+      const [plugin, child] = text(stderr).trim().split(" ").map(Number);
+      expect(await soon(() => !isRunning(plugin ?? 0))).toBe(true);
+      process.kill(child ?? 0, "SIGKILL"); // what it left in a group that is not its own lives on
+    });
+  });
+
   test("has a deadline of zero is not started", async () => {
     const mark = join(shop.directory, "started");
     shop.script("marks", `: > ${mark}`);

@@ -77,20 +77,19 @@ void nest_reply(uint32_t channel, const struct message *reply) {
     }
 }
 
-/* Only what a nest consists of is ever removed, so that a wrong path costs nothing. False: something else is in it. */
-static bool empty(int directory) {
+/* Looks at what is in the directory: true where it is links and our socket only. Then, if asked to, removes them. */
+static bool only_nest(int directory, bool removes) {
     int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *listing = copy < 0 ? NULL : fdopendir(copy);
-    if (listing == NULL) return false;
-    bool clean = true;
-    for (struct dirent *entry; (entry = readdir(listing)) != NULL;) {
+    bool only = listing != NULL;
+    for (struct dirent *entry; only && (entry = readdir(listing)) != NULL;) {
         struct stat status;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISLNK(status.st_mode) && !S_ISSOCK(status.st_mode)) clean = false;
-        else unlinkat(directory, entry->d_name, 0);
+        if (removes) unlinkat(directory, entry->d_name, 0);
+        else only = fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && (S_ISLNK(status.st_mode) || strcmp(entry->d_name, SOCKET_NAME) == 0);
     }
-    closedir(listing);
-    return clean;
+    if (listing != NULL) closedir(listing);
+    return only;
 }
 
 /* Links each name that FIND gives as a component. Answers how many there are, -1 with errno on failure. */
@@ -113,7 +112,7 @@ static int link_components(int nest) {
     return links;
 }
 
-/* True: the directory stands, is ours alone and is empty. */
+/* True: the directory stands, is ours alone and is empty. What is no nest of an earlier call stays as it is. */
 static bool make_directory(struct nest *nest) {
     for (char *slash = nest->path; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
         *slash = 0;
@@ -121,10 +120,16 @@ static bool make_directory(struct nest *nest) {
     }
     struct stat status;
     if (mkdir(nest->path, 0700) != 0 && errno != EEXIST) return false;
-    nest->directory = open(nest->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (nest->directory < 0 || fstat(nest->directory, &status) != 0) return false;
-    errno = status.st_uid == geteuid() ? ENOTEMPTY : EPERM;
-    return status.st_uid == geteuid() && empty(nest->directory) && fchmod(nest->directory, 0700) == 0;
+    int fd = open(nest->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return false;
+    bool ours = fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 0777) == 0700;
+    int error = !ours ? EPERM : flock(fd, LOCK_EX | LOCK_NB) != 0 ? EAGAIN /* hands that live use it */ : !only_nest(fd, false) ? ENOTEMPTY : 0;
+    if (error == 0) {
+        only_nest(fd, true);
+        nest->directory = fd;
+    } else close(fd);
+    errno = error;
+    return error == 0;
 }
 
 static bool listen_in(struct nest *nest) {
@@ -159,9 +164,9 @@ void nest_close(struct nest *nest) {
         if (caller->nest == nest) hang_up(&caller->stream, STREAM_CLOSED);
     watch_close(&nest->listener);
     if (nest->directory >= 0) {
-        empty(nest->directory);
-        close(nest->directory);
+        only_nest(nest->directory, true);
         rmdir(nest->path);
+        close(nest->directory);
     }
     nest->path[0] = 0;
 }

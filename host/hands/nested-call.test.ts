@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -27,14 +27,18 @@ beforeEach(() => {
   nest = join(shop.directory, "nests", "n");
 });
 
-const path = "/bin:/usr/bin";
+const searchPath = "/bin:/usr/bin";
 
 function run(script: (brain: BrainSide) => Promise<void>): Promise<HandsAnswer> {
   return callWith(script, { hands: shop.hands, env: { CNI_PATH: shop.cniPath } });
 }
 
 function environment(more: Readonly<Record<string, string>> = {}): Map<string, string> {
-  return new Map(Object.entries({ CNI_COMMAND: "ADD", CNI_PATH: shop.cniPath, PATH: path, ...more }));
+  return new Map(Object.entries({ CNI_COMMAND: "ADD", CNI_PATH: shop.cniPath, PATH: searchPath, ...more }));
+}
+
+async function refusal(brain: BrainSide, path: string): Promise<unknown> {
+  return (await brain.exec({ type: "looks", environment: environment(), nest: path })).outcome;
 }
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
@@ -147,36 +151,48 @@ describe("a nest", () => {
     expect(existsSync(nest)).toBe(false);
   });
 
-  test("of a call that was killed is emptied and used again; anything but links and sockets is left alone and refused", async () => {
-    mkdirSync(nest, { recursive: true });
+  test("of a call that was killed is emptied and used again", async () => {
+    mkdirSync(nest, { recursive: true, mode: 0o700 });
     symlinkSync("/old/hands", join(nest, "stale"));
     await run(async (brain) => {
       const { stdout } = await brain.exec({ type: "looks", environment: environment(), nest });
+      expect(text(stdout)).toContain("other ->");
       expect(text(stdout)).not.toContain("stale");
-      mkdirSync(nest);
-      writeFileSync(join(nest, "precious"), "data");
-      expect((await brain.exec({ type: "looks", environment: environment(), nest })).outcome).toEqual({
-        kind: "not-startable",
-        errno: 39,
-      });
-      expect(readFileSync(join(nest, "precious"), "utf8")).toBe("data");
-      rmSync(nest, { recursive: true });
-      symlinkSync(shop.cniPath, nest);
-      expect((await brain.exec({ type: "looks", environment: environment(), nest })).outcome).toMatchObject({
-        kind: "not-startable",
-      });
-      expect(readlinkSync(nest)).toBe(shop.cniPath);
-      expect(lstatSync(join(shop.cniPath, "main")).isFile()).toBe(true);
-      rmSync(nest);
-      expect((await brain.exec({ type: "looks", environment: environment(), nest: "relative" })).outcome).toEqual({
-        kind: "not-startable",
-        errno: 22,
-      });
-      expect((await brain.exec({ type: "looks", environment: environment(), nest: `/${"n".repeat(102)}` })).outcome).toEqual({
-        kind: "not-startable",
-        errno: 36,
-      });
     });
+    expect(existsSync(nest)).toBe(false);
+  });
+
+  test("that other hands use is not taken from them", async () => {
+    await run(async (brain) => {
+      const main = brain.exec({ type: "main", environment: environment({ IPAM: "wasm-ipam" }), nest });
+      const { channel } = await brain.nested();
+      await run(async (other) => expect(await refusal(other, nest)).toEqual({ kind: "not-startable", errno: 11 }));
+      brain.reply({ stdout: "still served" }, channel);
+      expect(text((await main).stdout)).toBe("still served");
+    });
+  });
+
+  test("is not made of anything that was no nest: the EXEC is refused and nothing touched", async () => {
+    const held = join(shop.directory, "held");
+    mkdirSync(held, { mode: 0o700 });
+    symlinkSync("/kept", join(held, "a-link"));
+    writeFileSync(join(held, "precious"), "data");
+    const open = join(shop.directory, "open");
+    mkdirSync(open, { mode: 0o755 });
+    symlinkSync("/kept", join(open, "a-link"));
+    const pointed = join(shop.directory, "pointed");
+    symlinkSync(shop.cniPath, pointed);
+    await run(async (brain) => {
+      expect(await refusal(brain, held)).toEqual({ kind: "not-startable", errno: 39 });
+      expect(await refusal(brain, open)).toEqual({ kind: "not-startable", errno: 1 });
+      expect(await refusal(brain, pointed)).toMatchObject({ kind: "not-startable" });
+      expect(await refusal(brain, shop.script("a-file", ""))).toMatchObject({ kind: "not-startable" });
+      expect(await refusal(brain, "relative")).toEqual({ kind: "not-startable", errno: 22 });
+      expect(await refusal(brain, `/${"n".repeat(102)}`)).toEqual({ kind: "not-startable", errno: 36 });
+    });
+    expect([readlinkSync(join(held, "a-link")), readFileSync(join(held, "precious"), "utf8")]).toEqual(["/kept", "data"]);
+    expect([readlinkSync(join(open, "a-link")), readlinkSync(pointed)]).toEqual(["/kept", shop.cniPath]);
+    expect(lstatSync(join(shop.cniPath, "main")).isFile()).toBe(true);
   });
 
   test("hangs up on callers that send no request, a malformed one, or two", async () => {

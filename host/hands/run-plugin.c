@@ -151,6 +151,12 @@ static void try_start(struct run *run) {
     else finish(run, error == 0 ? DEADLINE_PASSED : error == ETXTBSY ? TEXT_BUSY : NOT_STARTABLE, error);
 }
 
+/* Its process group, and itself where it joined another one. It is not reaped yet: the number is still its own. */
+static void kill_run(const struct run *run) {
+    kill(-run->pid, SIGKILL);
+    kill(run->pid, SIGKILL);
+}
+
 static void timer_wake(struct watch *watch, short revents) {
     (void)revents;
     struct run *run = watch->owner;
@@ -158,7 +164,7 @@ static void timer_wake(struct watch *watch, short revents) {
     else if (run->killed) finish(run, DEADLINE_PASSED, SIGKILL); /* even SIGKILL does not end it now: it sits in the kernel */
     else {
         run->killed = true;
-        kill(-run->pid, SIGKILL);
+        kill_run(run);
         run->timer.due = in_ms(REAP_MS);
     }
 }
@@ -209,7 +215,7 @@ void reap_plugins(void) {
 void stop_plugins(void) {
     int64_t until = in_ms(REAP_MS);
     for (struct run *run = runs; run < runs + EFFECTS_MAX; run++)
-        if (run->channel != 0 && run->pid > 0) kill(-run->pid, SIGKILL);
+        if (run->channel != 0 && run->pid > 0) kill_run(run);
     for (struct run *run = runs; run < runs + EFFECTS_MAX; run++) {
         if (run->channel == 0) continue;
         while (run->pid > 0 && waitpid(run->pid, NULL, WNOHANG) == 0 && now_us() < until) usleep(500);

@@ -74,6 +74,7 @@ int main(int argc, char **argv) {
     if (strcmp(probe, "print") == 0) return print();
     if (strcmp(probe, "leave-daemon") == 0) return leave_daemon();
     if (strcmp(probe, "stay") == 0) return stay();
+    if (strcmp(probe, "join") == 0) return setpgid(0, getpgid(getppid())) == 0 ? stay() : 1;
     if (strcmp(probe, "segfault") == 0) return raise(SIGSEGV);
     return 99;
 }
