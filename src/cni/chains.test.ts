@@ -145,6 +145,11 @@ describe("DEL", () => {
     });
   });
 
+  test("L-26: a cached result that names no version is one of 0.1.0, as libcni takes it", () => {
+    const { steps } = run(delChain(context(["a"]), '{"ip4":{"ip":"10.0.0.1/8"}}'));
+    expect(input(steps[0])["prevResult"]).toEqual({ cniVersion: "1.1.0", ips: [{ address: "10.0.0.1/8" }] });
+  });
+
   test("L-26: before 0.4.0, and where none is cached, there is no previous result", () => {
     expect(input(run(delChain(context(["a"], { version: "0.3.1" }), cached)).steps[0])).not.toHaveProperty("prevResult");
     expect(input(run(delChain(context(["a"]), undefined)).steps[0])).not.toHaveProperty("prevResult");
