@@ -7,7 +7,7 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { formatAddress, readAddress, type IpAddress } from "../../src/net/ip.ts";
 import { leaseDirectory } from "./directory.ts";
 import * as disk from "./disk.ts";
-import { runSync, type LeaseAnswer, type LeaseEffect, type LeaseOperation } from "./effect.ts";
+import type { LeaseOperation } from "./effect.ts";
 import type { Owner } from "./lease-file.ts";
 import type { Span } from "./ring.ts";
 import type {
@@ -87,19 +87,6 @@ export function leasesFor(scope: LeaseScope): LeaseOperations {
       const at = poolOf(scope, pool);
       return at.ok ? answer(yield* disk.probe(at.value)) : refuse(at.fault);
     },
-  };
-}
-
-/** The interface as plain functions, where effects can be done on the spot. */
-export function performedBy(operations: LeaseOperations, perform: (effect: LeaseEffect) => LeaseAnswer): LeasesCapability {
-  return {
-    reserve: (...args) => runSync(operations.reserve(...args), perform),
-    reserveNext: (...args) => runSync(operations.reserveNext(...args), perform),
-    held: (...args) => runSync(operations.held(...args), perform),
-    release: (...args) => runSync(operations.release(...args), perform),
-    retain: (...args) => runSync(operations.retain(...args), perform),
-    count: (...args) => runSync(operations.count(...args), perform),
-    probe: (...args) => runSync(operations.probe(...args), perform),
   };
 }
 
