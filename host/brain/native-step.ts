@@ -1,6 +1,5 @@
 // A step as a native CNI plugin: executed by the hands, its end read by libcni's rules (L-09 to L-12).
 
-import { constants } from "node:os";
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import { readPluginFailure } from "../../src/cni/error-json.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
@@ -61,10 +60,15 @@ function no(reason: Fault): StepOutcome {
   return { ok: false, fault: reason };
 }
 
+// Asked for when needed: loading node:os takes time that the common path has no use for.
+function systemConstants(): typeof import("node:os").constants {
+  return process.getBuiltinModule("node:os").constants;
+}
+
 function signalName(signal: number): string {
-  return Object.entries(constants.signals).find(([, number]) => number === signal)?.[0] ?? String(signal);
+  return Object.entries(systemConstants().signals).find(([, number]) => number === signal)?.[0] ?? String(signal);
 }
 
 function errnoName(errno: number): string {
-  return Object.entries(constants.errno).find(([, number]) => number === errno)?.[0] ?? `errno ${errno}`;
+  return Object.entries(systemConstants().errno).find(([, number]) => number === errno)?.[0] ?? `errno ${errno}`;
 }

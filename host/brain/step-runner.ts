@@ -4,14 +4,16 @@
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import type { Hands } from "../hands/hands.ts";
-import { type DelegateHost, runDelegateStep } from "./delegate-step.ts";
 import { notFound, runNativeStep } from "./native-step.ts";
 import type { RunStep } from "./run-chain.ts";
 import type { StepKind, Trace } from "./trace.ts";
 
+/** Runs a step in the component at `path`. */
+export type RunDelegate = (configuration: Pick<HostConfiguration, "wasm">, step: ChainStep, path: string) => Promise<StepOutcome>;
+
 export interface StepRunnerDeps {
   readonly hands: Hands;
-  readonly delegates: DelegateHost;
+  readonly runDelegate: RunDelegate;
   readonly trace: Trace;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
@@ -31,7 +33,7 @@ export interface StepRunnerInit {
 
 /** A runner of steps of one network's chain. */
 export function stepRunner(deps: StepRunnerDeps, init: StepRunnerInit): RunStep {
-  const { hands, delegates, trace, now } = deps;
+  const { hands, runDelegate, trace, now } = deps;
   const { configuration, nest, network, ifname, nested } = init;
   return async (step) => {
     const started = now();
@@ -45,7 +47,7 @@ export function stepRunner(deps: StepRunnerDeps, init: StepRunnerInit): RunStep 
       trace.step({ containerId, network, ifname, verb: step.verb, type, kind, nested }, now() - started, outcome);
       return outcome;
     };
-    if (found.what === "component") return note("wasm", await runDelegateStep(delegates, configuration, step, found.path));
+    if (found.what === "component") return note("wasm", await runDelegate(configuration, step, found.path));
     if (found.what === "native" && init.componentOnly !== true) {
       return note("native", await runNativeStep(hands, step, { deadlineMs: configuration.stepTimeoutMs, nest }));
     }

@@ -2,19 +2,16 @@
 // synchronously, answers, and ends.
 
 import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { printError } from "../../src/cni/error-json.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import { answer, type BrainDeps, type CallInProgress } from "../brain/answer.ts";
-import type { DelegateHost } from "../brain/delegate-step.ts";
 import { answerAsPlugin } from "../brain/nested-call.ts";
-import { type StepRunnerInit, stepRunner } from "../brain/step-runner.ts";
+import { type RunDelegate, type StepRunnerInit, stepRunner } from "../brain/step-runner.ts";
 import { openTrace } from "../brain/trace.ts";
 import { HandsGone } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import { OneShotHands } from "../hands/one-shot-hands.ts";
 import { OneShotStream, receiveCall } from "../hands/one-shot-stream.ts";
-import { type LeaseAnswer, type LeaseEffect, runSync } from "../leases/effect.ts";
 
 /** The name under which the hands are Plexus itself; under any other they may be a delegate. */
 const ownName = "plexus";
@@ -35,13 +32,15 @@ async function main(): Promise<void> {
     // Without hands nobody waits for an answer; the journal holds what the next DEL needs.
     if (!(error instanceof HandsGone)) throw error;
   }
+  // At once: nothing is left to be done, and sandbox processes end when their pipes close.
+  process.exit();
 }
 
 class OneShotBrain {
   readonly hands: OneShotHands;
   readonly #progress: CallInProgress = { configuration: undefined };
   readonly #log: string[] = [];
-  #delegates: DelegateHost | undefined;
+  #delegates: RunDelegate | undefined;
 
   constructor(stream: OneShotStream) {
     this.hands = new OneShotHands(stream, (request) => this.#guarded(() => this.#answerAsPlugin(request, true)));
@@ -62,16 +61,15 @@ class OneShotBrain {
   #answerAsPlugin(request: Request, nested: boolean): Promise<Omit<Reply, "kind">> {
     const configuration = this.#progress.configuration ?? bareConfiguration;
     const trace = openTrace(this.#progress.configuration?.trace, () => new Date());
-    const deps = { hands: this.hands, delegates: this.#delegateHost(configuration), trace, now: () => performance.now() };
     return answerAsPlugin(request, (network, ifname) =>
-      stepRunner(deps, { configuration, nest: "", network, ifname, nested, componentOnly: true }),
+      stepRunner({ ...this.#deps(), trace }, { configuration, nest: "", network, ifname, nested, componentOnly: true }),
     );
   }
 
   #deps(): BrainDeps {
     return {
       hands: this.hands,
-      delegates: (configuration) => this.#delegateHost(configuration),
+      runDelegate: (configuration, step, path) => this.#runDelegate(configuration, step, path),
       cluster: openCluster,
       warn: (text) => void this.#log.push(`plexus: warning: ${text}\n`),
       now: () => performance.now(),
@@ -79,37 +77,11 @@ class OneShotBrain {
     };
   }
 
-  /** The sandbox is loaded when the first delegate is, so that a call without one doesn't pay for it. */
-  #delegateHost(configuration: Pick<HostConfiguration, "wasm">): DelegateHost {
-    this.#delegates ??= {
-      sandbox: () => import("./sandbox-for-one-call.ts").then(({ openSandbox }) => openSandbox(configuration.wasm.isolation)),
-      read: async (path, cap) => this.#read(path, cap),
-      lease: (operation) => runSync(operation, (effect) => this.#perform(effect)),
-      log: (type, level, message) => void this.#log.push(`${type}: ${level}: ${message}\n`),
-    };
-    return this.#delegates;
-  }
-
-  #read(path: string, cap: number): Result<Uint8Array> {
-    const { errno, content } = this.hands.readSync({ path, cap });
-    if (errno === 0) return ok(content);
-    return failed(
-      fault("COMPONENT_REFUSED", `component ${path} could not be read: errno ${errno} (at most ${cap} bytes are read)`),
-    );
-  }
-
-  readonly #held = new Map<string, ReturnType<OneShotHands["lockSync"]>["lock"]>();
-
-  #perform(effect: LeaseEffect): LeaseAnswer {
-    if (effect.kind === "lock") {
-      const { errno, lock } = this.hands.lockSync({ path: effect.path, deadlineMs: effect.deadlineMs, shared: false });
-      if (lock !== undefined) this.#held.set(effect.path, lock);
-      return { errno };
-    }
-    const lock = this.#held.get(effect.path);
-    this.#held.delete(effect.path);
-    if (lock !== undefined) this.hands.unlockSync(lock);
-    return { errno: 0 };
+  /** Leases and the sandbox are loaded when the first delegate runs, so that a call without one doesn't pay for them. */
+  async #runDelegate(...[configuration, step, path]: Parameters<RunDelegate>): ReturnType<RunDelegate> {
+    const { delegatesForOneCall } = await import("./delegates-for-one-call.ts");
+    this.#delegates ??= delegatesForOneCall(this.hands, configuration, (line) => void this.#log.push(line));
+    return this.#delegates(configuration, step, path);
   }
 
   /** A defect of ours becomes an answer too: a runtime must never be left with an empty one. */
@@ -132,4 +104,4 @@ async function openCluster(configuration: HostConfiguration): ReturnType<BrainDe
   return manifestDirectory(configuration.manifests);
 }
 
-await main();
+void main();

@@ -84,7 +84,7 @@ static void find_home(char home[PATH_MAX]) {
 }
 
 static _Noreturn void no_brain(const char *what, const char *daemon_socket) {
-    fail(CNI_IO, "Set PLEXUS_HOME to the directory that has bin/node and brain.mjs, make .plexus beside the executable a link to it, or "
+    fail(CNI_IO, "Set PLEXUS_HOME to the directory that has bin/node and brain.cjs, make .plexus beside the executable a link to it, or "
          "install it as /opt/plexus; or start the daemon.",
          "no brain: %s: %s (and no daemon listens on %s)", what, strerror(errno), daemon_socket);
 }
@@ -94,7 +94,7 @@ static int start_brain(const char *daemon_socket) {
     int ends[2], error[2];
     find_home(home);
     snprintf(node, sizeof node, "%s/bin/node", home);
-    snprintf(script, sizeof script, "%s/brain.mjs", home);
+    snprintf(script, sizeof script, "%s/brain.cjs", home);
     snprintf(who, sizeof who, "the brain (%s %s)", node, script);
     if (access(script, R_OK) != 0) no_brain(script, daemon_socket);
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -24,6 +24,7 @@ function home(name: string, body: string): string {
   const directory = join(shop.directory, name);
   mkdirSync(join(directory, "bin"), { recursive: true });
   symlinkSync(process.execPath, join(directory, "bin", "node"));
+  writeFileSync(join(directory, "brain.cjs"), 'import("./brain.mjs");');
   writeFileSync(
     join(directory, "brain.mjs"),
     `import { OneShotStream, receiveCall } from ${JSON.stringify(join(modules, "one-shot-stream.ts"))};
@@ -113,7 +114,7 @@ describe("a one-shot brain", () => {
     expect(json(answer.stdout)).toMatchObject({
       cniVersion: "1.1.0",
       code: 11,
-      msg: expect.stringMatching(/\/dies\/brain\.mjs\) was killed by signal 11; it wrote: x+ .\[31mlast "words" ü\n$/),
+      msg: expect.stringMatching(/\/dies\/brain\.cjs\) was killed by signal 11; it wrote: x+ .\[31mlast "words" ü\n$/),
       details: expect.stringContaining("Repeat the call"),
     });
     expect(answer.stdout).not.toContain("\u001b");
@@ -180,12 +181,12 @@ describe("where the hands look for a brain", () => {
     expect(nowhere).toEqual({
       cniVersion: "1.1.0",
       code: 5,
-      msg: `plexus: no brain: /nonexistent/home/brain.mjs: No such file or directory (and no daemon listens on ${nobody})`,
+      msg: `plexus: no brain: /nonexistent/home/brain.cjs: No such file or directory (and no daemon listens on ${nobody})`,
       details: expect.stringContaining("Set PLEXUS_HOME"),
     });
     const half = join(shop.directory, "half");
     mkdirSync(half);
-    writeFileSync(join(half, "brain.mjs"), "");
+    writeFileSync(join(half, "brain.cjs"), "");
     expect(json((await call(half)).stdout)).toMatchObject({
       code: 5,
       msg: expect.stringContaining(`${half}/bin/node: No such file`),

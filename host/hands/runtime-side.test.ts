@@ -92,7 +92,7 @@ describe("what a runtime sees", () => {
       input: "{}",
     });
     expect(json(stdout)).toMatchObject({
-      msg: expect.stringContaining('/a"b\\c\ufffd\tü\ufffd\ufffd\ufffd/brain.mjs: No such file'),
+      msg: expect.stringContaining('/a"b\\c\ufffd\tü\ufffd\ufffd\ufffd/brain.cjs: No such file'),
     });
   });
 });

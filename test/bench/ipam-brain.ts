@@ -5,10 +5,11 @@ import { readFileSync } from "node:fs";
 
 import { runDelegateStep, type DelegateHost } from "../../host/brain/delegate-step.ts";
 import { runNativeStep } from "../../host/brain/native-step.ts";
-import { openSandbox } from "../../host/cli/sandbox-for-one-call.ts";
 import type { HeldLock } from "../../host/hands/hands.ts";
 import { OneShotHands } from "../../host/hands/one-shot-hands.ts";
 import { OneShotStream, receiveCall } from "../../host/hands/one-shot-stream.ts";
+import { Admission } from "../../host/sandbox/admission/admit.ts";
+import { InProcessRunner } from "../../host/sandbox/in-process.ts";
 import { runSync, type LeaseAnswer, type LeaseEffect } from "../../host/leases/effect.ts";
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import { addChain, delChain } from "../../src/cni/chains.ts";
@@ -84,9 +85,9 @@ function perform(effect: LeaseEffect): LeaseAnswer {
 
 // The component's bytes and what was admitted stay in memory: that is what "warm" means. Its instance never does.
 const bytes = readFileSync(request.component);
-const sandbox = await openSandbox("in-process");
 const host: DelegateHost = {
-  sandbox: async () => sandbox,
+  admission: new Admission(),
+  runner: new InProcessRunner(),
   read: async () => ok(bytes),
   lease: (operation) => runSync(operation, perform),
   log: () => {},

@@ -44,7 +44,7 @@ export const ipamStep: Benchmark = {
       symlinkSync(process.execPath, join(home, "bin", "node"));
       symlinkSync(hostLocal, join(cniPath, "host-local"));
       writeFileSync(
-        join(home, "brain.mjs"),
+        join(home, "brain.cjs"),
         `await import(${JSON.stringify(new URL("ipam-brain.ts", import.meta.url).href)});\n`,
       );
       const request: IpamBrainRequest = {

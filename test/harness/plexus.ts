@@ -44,7 +44,7 @@ export interface Answer {
 export interface Installation {
   /** The temporary directory that holds it all. */
   readonly directory: string;
-  /** PLEXUS_HOME: bin/node, brain.mjs. */
+  /** PLEXUS_HOME: bin/node, brain.cjs. */
   readonly home: string;
   /** The one directory of its CNI_PATH: `plexus`, links to reference plugins, components. */
   readonly cniPath: string;
@@ -66,7 +66,7 @@ export interface InstallationInit {
 
 /** What is missing of the build, as one phrase; undefined where all is there. */
 export function missingBuild({ components = [], brain = true }: InstallationInit = {}): string | undefined {
-  const wanted = ["plexus", ...(brain ? ["brain.mjs"] : []), ...components.map((name) => `delegates/${name}.wasm`)];
+  const wanted = ["plexus", ...(brain ? ["brain.cjs"] : []), ...components.map((name) => `delegates/${name}.wasm`)];
   const absent = wanted.filter((name) => !existsSync(join(dist, name)));
   return absent.length === 0 ? undefined : `dist/ lacks ${absent.join(", ")}: npm run build`;
 }
@@ -142,7 +142,7 @@ export function installPlexus(init: InstallationInit = {}): Installation {
   mkdirSync(cniPath);
   symlinkSync(process.execPath, join(home, "bin", "node"));
   // Links: Node resolves them, so that all installations share the compile cache beside the code.
-  for (const name of ["brain.mjs", "brain"]) {
+  for (const name of ["brain.cjs", "brain"]) {
     if (existsSync(join(dist, name))) symlinkSync(join(dist, name), join(home, name));
   }
   copyFileSync(join(dist, "plexus"), join(cniPath, "plexus"));

@@ -1,0 +1,73 @@
+// Everything that a one-shot brain needs to run delegates; a chunk of its own, loaded with the first of them.
+
+import { dirname, join } from "node:path";
+import { runDelegateStep, type DelegateHost } from "../brain/delegate-step.ts";
+import type { RunDelegate } from "../brain/step-runner.ts";
+import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import type { HeldLock } from "../hands/hands.ts";
+import type { OneShotHands } from "../hands/one-shot-hands.ts";
+import { type LeaseAnswer, type LeaseEffect, runSync } from "../leases/effect.ts";
+import { Admission } from "../sandbox/admission/admit.ts";
+import { InProcessRunner } from "../sandbox/in-process.ts";
+import { limitsOf } from "../sandbox/limits.ts";
+import { ProcessPool } from "../sandbox/process/pool.ts";
+
+/** A runner of delegates for this call; `log` takes whole lines. */
+export function delegatesForOneCall(
+  hands: OneShotHands,
+  { wasm }: Pick<HostConfiguration, "wasm">,
+  log: (line: string) => void,
+): RunDelegate {
+  const locks = new SyncLocks(hands);
+  const host: DelegateHost = {
+    admission: new Admission(),
+    runner: wasm.isolation === "process" ? processRunner(wasm) : new InProcessRunner(),
+    read: async (path, cap) => readComponent(hands, path, cap),
+    lease: (operation) => runSync(operation, (effect) => locks.perform(effect)),
+    log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
+  };
+  return (configuration, step, path) => runDelegateStep(host, configuration, step, path);
+}
+
+/** One sandbox process, started for this call; it ends with the brain, whose pipes it reads. */
+function processRunner(wasm: HostConfiguration["wasm"]): ProcessPool {
+  const { memoryPages, tableEntries } = limitsOf(wasm.limits);
+  return new ProcessPool({ entry: guestProgram(), memoryPages, tableEntries, warm: 1, most: 1 });
+}
+
+/** The program of a sandbox process, which the build puts beside the brain's code. */
+function guestProgram(): string {
+  return join(dirname(process.argv[1] ?? ""), "brain", "guest-process.cjs");
+}
+
+function readComponent(hands: OneShotHands, path: string, cap: number): Result<Uint8Array> {
+  const { errno, content } = hands.readSync({ path, cap });
+  if (errno === 0) return ok(content);
+  return failed(
+    fault("COMPONENT_REFUSED", `component ${path} could not be read: errno ${errno} (at most ${cap} bytes are read)`),
+  );
+}
+
+/** Lease locks, by path: an operation names the path that it gives back. */
+class SyncLocks {
+  readonly #hands: OneShotHands;
+  readonly #held = new Map<string, HeldLock>();
+
+  constructor(hands: OneShotHands) {
+    this.#hands = hands;
+  }
+
+  perform(effect: LeaseEffect): LeaseAnswer {
+    if (effect.kind === "lock") {
+      const { errno, lock } = this.#hands.lockSync({ path: effect.path, deadlineMs: effect.deadlineMs, shared: false });
+      if (lock !== undefined) this.#held.set(effect.path, lock);
+      return { errno };
+    }
+    const lock = this.#held.get(effect.path);
+    this.#held.delete(effect.path);
+    if (lock !== undefined) this.#hands.unlockSync(lock);
+    return { errno: 0 };
+  }
+}
