@@ -27,13 +27,16 @@ export interface Attaching {
   readonly cniPath?: string;
 }
 
-/** All that calls may leave: empty once every attachment had its DEL. */
-export interface Left {
+/** Files that calls may leave: none once every attachment had its DEL. */
+export interface LeftFiles {
   readonly leases: readonly string[];
   /** Journal, results, locks of containers. */
   readonly state: readonly string[];
   /** Directories of nested calls. */
   readonly run: readonly string[];
+}
+
+export interface Left extends LeftFiles {
   /** The node's links, without the bridges that the reference plugin leaves on purpose. */
   readonly links: readonly string[];
 }
@@ -64,6 +67,7 @@ export interface Stage {
   succeed(verb: string, attaching: Attaching): Promise<Answer>;
   /** Every step that ran since the last look, in the order in which it ended. */
   steps(): readonly Step[];
+  files(): LeftFiles;
   left(): Left;
   dispose(): void;
 }
@@ -91,6 +95,12 @@ export function openStage(init: InstallationInit): Stage {
     trace,
     wasm: { grants: { "ipam-host-local": fullGrant(directories.leases) } },
     ...more,
+  });
+  const files = (): LeftFiles => ({
+    leases: leases(directories.leases),
+    // GC's lock belongs to the node, not to a container.
+    state: filesBelow(directories.state).filter((path) => path !== "locks/gc/lock"),
+    run: filesBelow(directories.run),
   });
   const request = (call: Call): Promise<Answer> => callBinary(entrance(call.as), call, plexus.cniPath);
   const call = (verb: string, attaching: Attaching): Promise<Answer> => request(callOf(verb, attaching));
@@ -122,11 +132,9 @@ export function openStage(init: InstallationInit): Stage {
       seen = all.length;
       return fresh;
     },
+    files,
     left: () => ({
-      leases: leases(directories.leases),
-      // GC's lock belongs to the node, not to a container.
-      state: filesBelow(directories.state).filter((path) => path !== "locks/gc/lock"),
-      run: filesBelow(directories.run),
+      ...files(),
       links: node
         .links()
         .map((link) => link.name)
