@@ -66,7 +66,12 @@ const SWEEP_FROM: i32 = 16;
  */
 export function finish(): void {
   reset();
-  if (memory.size() > SWEEP_FROM) __collect();
+  if (pages() > SWEEP_FROM) __collect();
+}
+
+/** Pages of 64 KiB that the instance has. */
+export function pages(): i32 {
+  return memory.size();
 }
 
 /** Gives everything back, but for one block that the next call begins with. */

@@ -29,7 +29,7 @@ export function interfaceFile({ iface, definition, types, docs, callable }: Inte
     if ("alias" in def) {
       const used = typeof def.alias === "object" && "ref" in def.alias ? def.alias.ref : null;
       if (used !== null && !used.startsWith(`${iface}.`)) reexports.push(reexport(name, used));
-      else if (types.nullablePayload(def.alias) === null) {
+      else {
         out.line();
         out.doc(doc);
         out.line(`export type ${pascal(name)} = ${show(def.alias)};`);

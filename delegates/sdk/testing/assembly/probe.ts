@@ -1,6 +1,7 @@
 // What the guest library does, as functions from text to text, for tests.
 
 import "plexus/abort-silent";
+import * as memory from "plexus/memory";
 import { Ip } from "plexus/ip";
 import { Cidr } from "plexus/cidr";
 import { quote } from "plexus/json";
@@ -8,6 +9,40 @@ import { parseJson } from "plexus/json-parse";
 import { Arg, Network } from "plexus/abi/types";
 import { Config } from "plexus/config";
 import { argsCniIps, cniArg, cniArgsIps, runtimeConfigIps } from "plexus/conventions";
+
+/** A text to the boundary's memory and back, as one crossing does it. */
+export function bounce(text: string): string {
+  const at = memory.lowerString(text);
+  const back = memory.liftString(at, memory.loweredBytes);
+  memory.reset();
+  return back;
+}
+
+/** Allocates, grows and gives back blocks of the boundary's memory; answers what went wrong. */
+export function arena(): string {
+  const first = memory.allocate(100, 4);
+  const grown = memory.cabi_realloc(first, 100, 4, 200);
+  if (grown != first) return "the last block did not grow in place";
+  const second = memory.cabi_realloc(0, 0, 8, 3);
+  if (second % 8 != 0 || second < first + 200) return "a block overlaps or is not aligned";
+  store<u8>(first + 199, 42);
+  const moved = memory.cabi_realloc(first, 200, 4, 10_000);
+  if (moved == first || load<u8>(moved + 199) != 42) return "a moved block lost its content";
+  const mark = memory.mark();
+  for (let i = 0; i < 100; i++) memory.allocate(5000, 1);
+  memory.release(mark);
+  if (memory.mark() != mark) return "release did not come back to the mark";
+  if (load<u8>(moved + 199) != 42) return "release took what was before the mark";
+  memory.reset();
+  const again = memory.allocate(100, 4);
+  if (again != first) return "reset did not keep the first block";
+  const pages = memory.pages();
+  for (let i = 0; i < 10_000; i++) {
+    memory.allocate(9000, 4);
+    memory.reset();
+  }
+  return memory.pages() == pages ? "fine" : "blocks are not given back";
+}
 
 const NONE = "none";
 

@@ -1,0 +1,61 @@
+// An echo guest for any WIT: every function that the world imports and exports answers what the host's own function of
+// that name answers, so that a value crosses the boundary four times.
+
+import { fileURLToPath } from "node:url";
+import { compileApart } from "../build/compile-apart.ts";
+import { componentize } from "../build/componentize.ts";
+import { interfaceId } from "../generator/calls-file.ts";
+import { docsOf } from "../generator/docs.ts";
+import { generate, type Bindings } from "../generator/generate.ts";
+import { camel, fileName } from "../generator/names.ts";
+import { readWit } from "../wit/read-wit.ts";
+import type { WitModel } from "../../../wit/model.ts";
+
+const bindingsAt = "assembly/generated";
+
+/** The bindings of a world as an echo guest imports them. */
+export function echoBindings(model: WitModel, world: string, wit: string): Bindings {
+  return generate({
+    model,
+    world,
+    docs: docsOf(wit),
+    bindings: `./${bindingsAt}`,
+    implementation: (iface) => `./${bindingsAt}/${fileName(iface)}`,
+  });
+}
+
+export interface Echo {
+  readonly model: WitModel;
+  readonly component: Uint8Array;
+}
+
+/**
+ * Builds the echo guest of a world whose imports and exports are the same. The functions of an imported interface are
+ * themselves the implementation of the exported one.
+ */
+export async function buildEcho(wit: string, world: string): Promise<Echo> {
+  const model = await readWit(wit);
+  const { files, entry } = echoBindings(model, world, wit);
+  const virtual = new Map([...files].map(([name, text]) => [`${bindingsAt}/${name}`, text]));
+  virtual.set("entry.ts", `${entry.text}import "plexus/abort-silent";\n`);
+  const module = await compileApart({
+    dir: fileURLToPath(new URL(".", import.meta.url)),
+    entry: "entry.ts",
+    virtual,
+    options: ["--runtime", "minimal", "-O1", "--use", "abort=~lib/plexus/abort-silent/abort"],
+  });
+  const { bytes } = await componentize({
+    module,
+    exportNames: entry.exportNames,
+    witSource: wit,
+    world,
+    importable: (model.worlds[world]?.imports ?? []).map((iface) => interfaceId(model, iface)),
+    sections: new Map(),
+  });
+  return { model, component: bytes };
+}
+
+/** A function's name as JavaScript hosts have it. */
+export function jsName(name: string): string {
+  return camel(name).replace(/_$/, "");
+}
