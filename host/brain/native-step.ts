@@ -1,5 +1,6 @@
 // A step as a native CNI plugin: executed by the hands, its end read by libcni's rules (L-09 to L-12).
 
+import type { constants } from "node:os";
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import { readPluginFailure } from "../../src/cni/error-json.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
@@ -61,7 +62,7 @@ function no(reason: Fault): StepOutcome {
 }
 
 // Asked for when needed: loading node:os takes time that the common path has no use for.
-function systemConstants(): typeof import("node:os").constants {
+function systemConstants(): typeof constants {
   return process.getBuiltinModule("node:os").constants;
 }
 

@@ -37,8 +37,9 @@ export function checkAttachment(attachment: Attachment): Result<Attachment> {
   if (!id.ok) return id;
   const ifname = checkInterfaceName(attachment.ifname);
   if (!ifname.ok) return ifname;
-  if (attachment.args.some(([key, value]) => /[;=]/.test(key) || /[;=]/.test(value) || key === "")) {
-    return failed(fault("ENVIRONMENT_INVALID", 'CNI_ARGS: a key or a value has ";" or "=" in it, or a key is empty'));
+  // A value may hold "=": runtimes pass such pairs, and it is the plugin that splits them (MC-24).
+  if (attachment.args.some(([key, value]) => /[;=]/.test(key) || value.includes(";") || key === "")) {
+    return failed(fault("ENVIRONMENT_INVALID", 'CNI_ARGS: a key has ";" or "=" in it or is empty, or a value has ";" in it'));
   }
   return checkPrintable(attachment);
 }
