@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { missing, referencePlugins } from "../../harness/requires.ts";
 import type { Answer, Ipam } from "./calls.ts";
 import { contents, staged } from "./directory.ts";
-import { native } from "./native.ts";
+import { native, type NativeIpam } from "./native.ts";
 import { callOf, scenarios, type Scenario, type Step } from "./scenarios.ts";
 import { wasm } from "./wasm.ts";
 
@@ -18,11 +18,19 @@ const RUNS = 240;
 
 let root: string;
 let delegate: Ipam;
+let reference: NativeIpam;
+let other: NativeIpam;
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "plexus-differential-"));
   delegate = await wasm({ directories: [root] });
+  reference = native();
+  other = native();
 });
-afterAll(() => rmSync(root, { recursive: true }));
+afterAll(() => {
+  reference.close();
+  other.close();
+  rmSync(root, { recursive: true });
+});
 
 /** What must be equal: messages and codes are the delegate's own. */
 function comparable(answer: Answer): unknown {
@@ -48,9 +56,9 @@ describe.skipIf(missing("differential test of ipam-host-local", referencePlugins
           for (const [index, step] of scenario.steps.entries()) {
             // Side by side: each on its own directory.
             const [wanted, got, mixed] = await Promise.all([
-              play(scenario, step, directories.native, native),
+              play(scenario, step, directories.native, reference),
               play(scenario, step, directories.wasm, delegate),
-              play(scenario, step, directories.mixed, index % 2 === 0 ? delegate : native),
+              play(scenario, step, directories.mixed, index % 2 === 0 ? delegate : other),
             ]);
             const files = contents(directories.native);
             expect({

@@ -2,12 +2,18 @@
 
 import { fileURLToPath } from "node:url";
 import { buildDelegate } from "../../../delegates/sdk/build/build-delegate.ts";
-import { runDelegateStep, type DelegateHost } from "../../../host/brain/delegate-step.ts";
+import { delegateCall, successText, type DelegateCall } from "../../../host/brain/delegate-request.ts";
 import { answerAsPlugin } from "../../../host/brain/nested-call.ts";
-import { runSync, type LeaseAnswer, type LeaseEffect } from "../../../host/leases/effect.ts";
+import { runSync, type LeaseAnswer, type LeaseEffect, type LeaseOperation } from "../../../host/leases/effect.ts";
+import { leasesFor } from "../../../host/leases/scope.ts";
+import { resolverFor } from "../../../host/resolver/scope.ts";
+import type { Success } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
 import { Admission } from "../../../host/sandbox/admission/admit.ts";
 import { InProcessRunner } from "../../../host/sandbox/in-process.ts";
-import { ok } from "../../../src/fault/result.ts";
+import { defaultLimits } from "../../../host/sandbox/limits.ts";
+import type { SyncImports } from "../../../host/sandbox/runner.ts";
+import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
 import { answerOf, type Ipam } from "./calls.ts";
 
 const delegate = fileURLToPath(new URL("../../../delegates/ipam-host-local", import.meta.url));
@@ -15,24 +21,42 @@ const outFile = fileURLToPath(new URL("../../../dist/delegates/ipam-host-local.w
 
 export interface WasmInit {
   /** Directories that a configuration may name; the first one is used where it names none. */
-  readonly directories: readonly string[];
+  readonly directories: readonly [string, ...string[]];
   readonly resolverFiles?: readonly string[];
   /** Does the lock effects. Nothing by default: then nothing else may run on the directory at the same time. */
   readonly perform?: (effect: LeaseEffect) => LeaseAnswer;
 }
 
 /** The delegate, built from its sources. */
-export async function wasm({ directories, resolverFiles = [], perform = () => ({ errno: 0 }) }: WasmInit): Promise<Ipam> {
+export async function wasm(init: WasmInit): Promise<Ipam> {
   const { bytes } = await buildDelegate({ dir: delegate, outFile });
-  const sandbox = { admission: new Admission(), runner: new InProcessRunner() };
-  const host: DelegateHost = {
-    sandbox: async () => sandbox,
-    read: async () => ok(bytes),
-    lease: (operation) => runSync(operation, perform),
-    log: () => {},
-  };
-  const grants = { "ipam-host-local": { log: {}, leases: { directories }, resolver: { files: resolverFiles } } };
-  const configuration = { wasm: { prefer: true, isolation: "in-process", limits: {}, grants } } as const;
+  const runner = new InProcessRunner();
+  const component = value(new Admission().admit(bytes, { granted: ["leases", "log", "resolver"], limits: defaultLimits }));
+
+  function run(call: DelegateCall, imports: SyncImports): Result<Success | undefined> {
+    const terms = { component, limits: defaultLimits, deadlineMs: 60_000 };
+    switch (call.verb) {
+      case "add":
+        return valueOf(runner.callNow({ ...terms, verb: "add", request: call.request }, imports));
+      case "del":
+      case "check":
+        return valueOf(runner.callNow({ ...terms, verb: call.verb, request: call.request }, imports));
+      case "gc":
+        return valueOf(runner.callNow({ ...terms, verb: "gc", request: call.request }, imports));
+      case "status":
+        return valueOf(runner.callNow({ ...terms, verb: "status", request: call.request }, imports));
+    }
+  }
+
+  function serve(step: ChainStep): StepOutcome {
+    const call = value(delegateCall(step));
+    const network = call.verb === "status" ? call.request : call.request.network;
+    const done = run(call, importsOf(init, network.name, call.verb, step));
+    if (!done.ok) return done;
+    if (done.value === undefined) return { ok: true, stdout: "" };
+    return { ok: true, stdout: value(successText(done.value, network.cniVersion)) };
+  }
+
   return {
     name: "wasm",
     async call({ verb, containerId, ifname, args, stdin }) {
@@ -45,11 +69,42 @@ export async function wasm({ directories, resolverFiles = [], perform = () => ({
         ["CNI_PATH", "/opt/cni/bin"],
       ]);
       const request = { name: "ipam-host-local", environment, stdin: Buffer.from(stdin) };
-      const { status, stdout } = await answerAsPlugin(
-        request,
-        () => (step) => runDelegateStep(host, configuration, step, outFile),
-      );
+      const { status, stdout } = await answerAsPlugin(request, () => async (step) => serve(step));
       return answerOf(verb, { status, stdout: Buffer.from(stdout).toString("utf8") });
     },
   };
+}
+
+function importsOf(init: WasmInit, network: string, verb: DelegateCall["verb"], step: ChainStep): SyncImports {
+  const { directories, resolverFiles = [], perform = () => ({ errno: 0 }) } = init;
+  const leases = leasesFor({
+    network,
+    verb,
+    ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
+    defaultDirectory: directories[0],
+    allowedDirectories: directories,
+  });
+  const now = <T>(operation: LeaseOperation<T>): T => runSync(operation, perform);
+  return {
+    log: { write: () => {} },
+    leases: {
+      reserve: (...args) => now(leases.reserve(...args)),
+      reserveNext: (...args) => now(leases.reserveNext(...args)),
+      held: (...args) => now(leases.held(...args)),
+      release: (...args) => now(leases.release(...args)),
+      retain: (...args) => now(leases.retain(...args)),
+      count: (...args) => now(leases.count(...args)),
+      probe: (...args) => now(leases.probe(...args)),
+    },
+    resolver: resolverFor({ allowedFiles: resolverFiles }),
+  };
+}
+
+function value<T>(result: Result<T>): T {
+  if (!result.ok) throw new Error(result.fault.msg);
+  return result.value;
+}
+
+function valueOf<T>(answer: Result<{ readonly value: T }>): Result<T> {
+  return answer.ok ? ok(answer.value.value) : answer;
 }
