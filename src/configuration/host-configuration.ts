@@ -84,7 +84,7 @@ export function readHostConfiguration(value: unknown): Result<HostConfiguration>
   for (const key of ["type", "capabilities", "runtimeConfig", "args", "prevResult"]) reader.value(key);
   for (const key of ["disableCheck", "disableGC", "cni.dev/valid-attachments", "cni.dev/attachments"]) reader.value(key);
   const name = reader.string("name");
-  if (reader.value("name") === undefined) reader.refuse("name", "is missing");
+  reader.require("name");
   const configuration: HostConfiguration = {
     name: name ?? "",
     cniVersion: reader.string("cniVersion") ?? "0.1.0",

@@ -28,6 +28,11 @@ export class ObjectReader {
     return this.#typed(key, "a non-empty string", (value) => (typeof value === "string" && value !== "" ? value : undefined));
   }
 
+  /** A string that matches; `wanted` says in words what that is. */
+  matching(key: string, pattern: RegExp, wanted: string): string | undefined {
+    return this.#typed(key, wanted, (value) => (typeof value === "string" && pattern.test(value) ? value : undefined));
+  }
+
   boolean(key: string): boolean | undefined {
     return this.#typed(key, "true or false", (value) => (typeof value === "boolean" ? value : undefined));
   }
@@ -70,6 +75,16 @@ export class ObjectReader {
       this.refuse(`${key}.${index}`, `must be an object, but is ${told(element)}`);
       return [];
     });
+  }
+
+  /** The keys, for tables whose keys are names. */
+  keys(): readonly string[] {
+    return Object.keys(this.#object);
+  }
+
+  /** Notes the keys that must be there and aren't. */
+  require(...keys: readonly string[]): void {
+    for (const key of keys) if (this.value(key) === undefined) this.refuse(key, "is missing");
   }
 
   /** Every key with its object: for tables whose keys are names. */

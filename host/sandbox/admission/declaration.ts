@@ -1,30 +1,27 @@
 // What a delegate says of itself: the custom section `plexus:delegate`, JSON.
 
-import { z } from "zod";
 import { closest } from "../../../src/configuration/closest.ts";
+import { ObjectReader } from "../../../src/configuration/object-reader.ts";
+import { describeJson, isJsonObject } from "../../../src/json/document.ts";
 import { refuse } from "../binary/refusal.ts";
 
-const line = (most: number) =>
-  z
-    .string()
-    .check(z.minLength(1), z.maxLength(most), z.regex(/^[^\p{C}\u2028\u2029]*$/u, "must be one line without control characters"));
-const dotted = z
-  .string()
-  .check(z.regex(/^(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})$/, "must be a version such as 1.0.0"));
-
-const declarationSchema = z.strictObject({
-  name: z.string().check(z.regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, "must be 1 to 63 of a-z, 0-9, - and _")),
+export interface Declaration {
+  readonly name: string;
   /** Version of the package `cni:delegate` that the delegate is compiled against. */
-  abi: dotted,
+  readonly abi: string;
   /** The delegate's own version. */
-  version: line(64),
-  about: line(256),
-  cniVersions: z.array(dotted).check(z.minLength(1), z.maxLength(32)),
+  readonly version: string;
+  readonly about: string;
+  readonly cniVersions: readonly string[];
   /** Why each capability is wanted. */
-  capabilities: z.record(z.string(), line(256)),
-});
+  readonly capabilities: Readonly<Record<string, string>>;
+}
 
-export type Declaration = z.infer<typeof declarationSchema>;
+const name = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+const dotted = /^(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})$/;
+const shortLine = /^[^\p{C}\u2028\u2029]{1,64}$/u;
+const line = /^[^\p{C}\u2028\u2029]{1,256}$/u;
+const mostVersions = 32;
 
 export const declarationSection = "plexus:delegate";
 const longest = 16 * 1024;
@@ -38,11 +35,34 @@ export function readDeclaration(
   if (found === undefined) refuse(`no custom section "${declarationSection}": the delegate does not declare itself`);
   if (second !== undefined) refuse(`a second custom section "${declarationSection}"`, second.at);
   if (found.content.length > longest) refuse(`a declaration of ${found.content.length} bytes (at most ${longest})`, found.at);
-  const parsed = declarationSchema.safeParse(json(found.content, found.at));
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const where = issue === undefined || issue.path.length === 0 ? "" : `, field ${issue.path.join(".").slice(0, 80)}`;
-  return refuse(`the declaration${where}: ${(issue?.message ?? "malformed").slice(0, 200)}`, found.at);
+  const value = json(found.content, found.at);
+  if (!isJsonObject(value)) refuse(`the declaration must be a JSON object, but is ${describeJson(value)}`, found.at);
+  const reader = new ObjectReader(value);
+  const declaration = readFields(reader);
+  const [problem] = reader.problems;
+  if (problem !== undefined) refuse(`the declaration, field ${problem.slice(0, 300)}`, found.at);
+  return declaration;
+}
+
+function readFields(reader: ObjectReader): Declaration {
+  const oneLine = "one line without control characters, of at most";
+  reader.require("name", "abi", "version", "about", "cniVersions", "capabilities");
+  const cniVersions = reader.strings("cniVersions") ?? [];
+  if (cniVersions.length < 1 || cniVersions.length > mostVersions || !cniVersions.every((text) => dotted.test(text))) {
+    reader.refuse("cniVersions", `must be 1 to ${mostVersions} versions such as 1.0.0`);
+  }
+  const wanted = reader.object("capabilities");
+  const capabilities = (wanted?.keys() ?? []).map((key) => [key, wanted?.matching(key, line, `${oneLine} 256`) ?? ""] as const);
+  const declaration = {
+    name: reader.matching("name", name, "1 to 63 of a-z, 0-9, - and _") ?? "",
+    abi: reader.matching("abi", dotted, "a version such as 0.1.0") ?? "",
+    version: reader.matching("version", shortLine, `${oneLine} 64`) ?? "",
+    about: reader.matching("about", line, `${oneLine} 256`) ?? "",
+    cniVersions,
+    capabilities: Object.fromEntries(capabilities),
+  };
+  reader.end();
+  return declaration;
 }
 
 /** Refuses a capability that the ABI doesn't know, naming those that it knows (E-8). */
