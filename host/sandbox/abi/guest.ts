@@ -152,12 +152,11 @@ export class Guest {
     const size = length >>> 0;
     const start = this.range(pointer, size, 1);
     const taken = Math.min(size, most);
+    const cut = taken < size;
     try {
       // In a stream, the half of a character that the cut left over is held back, not refused.
-      const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(this.bytes.subarray(start, start + taken), {
-        stream: taken < size,
-      });
-      return { text, cut: taken < size, bytes: taken };
+      const own = cut ? new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }) : decoder;
+      return { text: own.decode(this.bytes.subarray(start, start + taken), { stream: cut }), cut, bytes: taken };
     } catch {
       throw violated(`the text of ${size} bytes at ${start} is not UTF-8`);
     }

@@ -22,8 +22,10 @@ export function tiedItems(instantiations: readonly CoreInstantiation[]): {
     const users = [...instantiations.entries()].filter(([, { imports }]) => imports.some(({ item }) => ofTable(item)));
     const [fixup] = users;
     if (fixup === undefined || users.length > 1 || !isFixup(fixup[1].module, size)) continue;
-    const given = new Map(fixup[1].imports.filter(({ item }) => !ofTable(item)).map(({ name, item }) => [name, item]));
-    if (given.size !== size || [...given.values()].some((item) => item.from === "instance" && item.instance === number)) continue;
+    // The fix-up's functions, in the order of its imports, are what stands at the table's places.
+    const functions = fixup[1].imports.filter(({ item }) => !ofTable(item)).map(({ item }) => item);
+    if (functions.some((item) => item.from === "instance" && item.instance === number)) continue;
+    const given = new Map(functions.map((item, index) => [String(index), item]));
     replaced.set(number, given);
     needless.add(number).add(fixup[0]);
   }
@@ -65,15 +67,13 @@ function isShim(module: CoreModule): boolean {
   return exports.name("") === "$imports" && exports.byte("") === 1;
 }
 
-// Imports "0".."n-1" and "$imports", and one active element segment that puts function i into place i.
+// Imports n functions and a table, and has one active element segment that puts function i into place i.
 function isFixup(module: CoreModule, size: number): boolean {
   if (!hasSections(module, [1, 2, 9]) || module.imports.length !== size + 1) return false;
-  const expected = module.imports.every(
-    ({ kind, name, module: from }, index) =>
-      from === "" && (kind === "func" ? name === String(index) : kind === "table" && name === "$imports" && index === size),
-  );
+  const functions = module.imports.filter(({ kind }) => kind === "func").length;
+  const tables = module.imports.filter(({ kind }) => kind === "table").length;
   const elements = sectionOf(module, 9);
-  if (!expected || elements === undefined) return false;
+  if (functions !== size || tables !== 1 || elements === undefined) return false;
   if (elements.u32("") !== 1 || elements.u32("") !== 0) return false;
   if (elements.byte("") !== 0x41 || elements.byte("") !== 0 || elements.byte("") !== 0x0b || elements.u32("") !== size)
     return false;

@@ -38,8 +38,11 @@ export class LogBudget {
       throw new GuestFault("LIMIT_LOG", `wrote ${this.calls} lines of log; ${logLines} are allowed`);
     }
     const name = guest.label(levels, level);
-    const { text, cut, bytes } = guest.liftCutString(pointer, length, this.closed ? 0 : this.bytes);
-    if (this.closed) return;
+    if (this.closed) {
+      guest.range(pointer, length >>> 0, 1);
+      return;
+    }
+    const { text, cut, bytes } = guest.liftCutString(pointer, length, this.bytes);
     this.bytes -= bytes;
     this.lines -= 1;
     this.closed = cut || this.lines <= 0;

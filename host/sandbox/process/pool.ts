@@ -47,7 +47,7 @@ export class ProcessPool implements GuestRunner {
       tableEntries: init.tableEntries ?? defaultLimits.tableEntries,
     };
     this.most = Math.max(1, init.most ?? 4);
-    this.warm = Math.min(init.warm ?? 1, this.most);
+    this.warm = Math.min(init.warm ?? 2, this.most);
     this.processPerCall = init.processPerCall ?? false;
     this.replenish();
   }

@@ -1,0 +1,427 @@
+// Fixtures that no toolchain makes: components taken apart and put together wrongly, and WITs that lie about the ABI.
+
+import { abiWit, componentOf, coreModuleOf, declared, readWat } from "./wat.ts";
+import { binaryOf, leb, replaceCoreModule, sectionsOf, withSection, type Section } from "./sections.ts";
+
+export interface Crafted {
+  readonly name: string;
+  readonly about: string;
+  /** A part of the refusal's message. */
+  readonly message: string;
+  readonly kind?: "COMPONENT_REFUSED" | "LIMIT_MEMORY" | "CAPABILITY_NOT_GRANTED";
+  /** At which point it is refused; compiling comes after admission. */
+  readonly at?: "call";
+  readonly build: () => Promise<Uint8Array>;
+}
+
+async function base(name: string): Promise<Uint8Array> {
+  return componentOf(await coreModuleOf(readWat(name).source));
+}
+
+async function changed(name: string, change: (sections: readonly Section[]) => readonly Section[]): Promise<Uint8Array> {
+  const component = declared(await base(name), name, ["log", "leases"]);
+  return binaryOf(component, change(sectionsOf(component)));
+}
+
+/** Replaces a text by one of the same length wherever it stands. */
+async function renamed(name: string, from: string, to: string): Promise<Uint8Array> {
+  const text = Buffer.from(declared(await base(name), name, ["log", "leases"])).toString("latin1");
+  return Buffer.from(text.replaceAll(from, to), "latin1");
+}
+
+async function withCoreSection(id: number, content: readonly number[]): Promise<Uint8Array> {
+  const core = await coreModuleOf(readWat("good").source);
+  const sections = sectionsOf(core).filter((section) => section.id !== id);
+  const place = sections.findIndex((section) => rank(section.id) > rank(id));
+  const whole = sections.toSpliced(place < 0 ? sections.length : place, 0, { id, content: Uint8Array.from(content) });
+  return declared(replaceCoreModule(await base("good"), binaryOf(core, whole)), "crafted", []);
+}
+
+function rank(id: number): number {
+  return id === 12 ? 9.5 : id === 13 ? 5.5 : id;
+}
+
+async function lying(from: string, to: string): Promise<Uint8Array> {
+  if (!abiWit.includes(from)) throw new Error(`the WIT lacks ${JSON.stringify(from)}`);
+  return declared(await componentOf(await coreModuleOf(readWat("good-leases").source), abiWit.replaceAll(from, to)), "lying", [
+    "leases",
+  ]);
+}
+
+const declaration = (fields: object) =>
+  Buffer.from(
+    JSON.stringify({
+      name: "crafted",
+      abi: "0.1.0",
+      version: "1.0.0",
+      about: "x",
+      cniVersions: ["1.0.0"],
+      capabilities: {},
+      ...fields,
+    }),
+  );
+const declares = async (fields: object) => withSection(await base("good"), "plexus:delegate", declaration(fields));
+const largest = leb(0xffff_ffff);
+
+async function importing(wit: string, world: string, imported: string): Promise<Uint8Array> {
+  const source = `${imported}\n(func (export "x"))`;
+  const core = await coreModuleOf(source);
+  return declared(await componentOf(core, `package a:b;\n${wit}`, world), "importing", []);
+}
+
+export const crafted: readonly Crafted[] = [
+  { name: "empty", about: "No bytes at all.", message: "no WebAssembly binary", build: async () => new Uint8Array(0) },
+  {
+    name: "text",
+    about: "A shell script.",
+    message: "no WebAssembly binary",
+    build: async () => Buffer.from("#!/bin/sh\nexec true\n"),
+  },
+  { name: "core-module", about: "A core module, not a component.", message: "core module", build: async () => coreModuleOf("") },
+  {
+    name: "component-version",
+    about: "A component of another binary version.",
+    message: "version",
+    build: async () => Buffer.from(await base("good")).fill(0x0e, 4, 5),
+  },
+  {
+    name: "nothing-exported",
+    about: "An empty component.",
+    message: "export",
+    build: async () => declared(binaryOf(await base("good"), []), "x", []),
+  },
+  {
+    name: "too-large",
+    about: "More than 4 MiB.",
+    message: "bytes",
+    build: async () => declared(withSection(await base("good"), "pad", new Uint8Array(5 << 20)), "x", []),
+  },
+  {
+    name: "wasi",
+    about: "Imports WASI's environment.",
+    message: "delegates have no WASI",
+    build: async () =>
+      importing(
+        "world w { import wasi:cli/environment@0.2.0; export x: func(); }\npackage wasi:cli@0.2.0 { interface environment { initial-cwd: func() -> bool; } }",
+        "w",
+        '(import "wasi:cli/environment@0.2.0" "initial-cwd" (func (result i32)))',
+      ),
+  },
+  {
+    name: "import-constructor",
+    about: "Imports a function called constructor.",
+    message: "interfaces only",
+    build: async () =>
+      importing("world w { import %constructor: func(); export x: func(); }", "w", '(import "$root" "constructor" (func))'),
+  },
+  {
+    name: "import-value-of",
+    about: "Imports an interface with a function called value-of.",
+    message: "not one that a delegate may have",
+    build: async () =>
+      importing(
+        "interface to-string { value-of: func(); }\nworld w { import to-string; export x: func(); }",
+        "w",
+        '(import "a:b/to-string" "value-of" (func))',
+      ),
+  },
+  {
+    name: "import-proto",
+    about: "Imports an interface called __proto__.",
+    message: "not one that a toolchain would write",
+    build: async () => renamed("good-logger", "cni:delegate/log@0.1.0", "__proto____proto____pro"),
+  },
+  {
+    name: "import-typo",
+    about: "Imports an interface that the ABI lacks.",
+    message: '"cni:delegate/log@0.1.0" was probably meant',
+    build: async () => renamed("good-logger", "cni:delegate/log@", "cni:delegate/lag@"),
+  },
+  {
+    name: "import-exported",
+    about: "Imports what delegates export.",
+    message: "does not exist in ABI",
+    build: async () => renamed("good-leases", "cni:delegate/leases@", "cni:delegate/plugin@"),
+  },
+  {
+    name: "import-function-typo",
+    about: "Imports a function that the interface lacks.",
+    message: "is no function of the ABI",
+    build: async () => renamed("good-leases", "probe", "prove"),
+  },
+  {
+    name: "abi-version",
+    about: "Is compiled against an ABI of the future.",
+    message: "ABI version 9.9.9",
+    build: async () => renamed("good-leases", "@0.1.0", "@9.9.9"),
+  },
+  {
+    name: "abi-two-versions",
+    about: "Imports one ABI version and exports another.",
+    message: "ABI version 0.1.1",
+    build: async () => renamed("good-leases", "plugin@0.1.0", "plugin@0.1.1"),
+  },
+  {
+    name: "export-other",
+    about: "Exports an interface that is not the delegate's.",
+    message: "not one that a delegate may have",
+    build: async () => renamed("good", "cni:delegate/plugin@", "cni:delegate/plagin@"),
+  },
+  {
+    name: "type-lies-field",
+    about: "Its error has a 64-bit code.",
+    message: "has the type",
+    build: async () => lying("code: u32", "code: s32"),
+  },
+  {
+    name: "type-lies-order",
+    about: "Its error has its fields in another order.",
+    message: "has the type",
+    build: async () => lying("    code: u32,\n    msg: string,", "    msg: string,\n    code: u32,"),
+  },
+  {
+    name: "type-lies-name",
+    about: "A record's field has another name.",
+    message: "has the type",
+    build: async () => lying("set: u32", "sat: u32"),
+  },
+  {
+    name: "type-lies-case",
+    about: "An option where the ABI has a plain text.",
+    message: "has the type",
+    build: async () => lying("ifname: string", "ifname: option<string>"),
+  },
+  {
+    name: "utf16",
+    about: "Speaks UTF-16.",
+    message: "UTF-16",
+    build: async () => {
+      const { componentEmbed, componentNew } = await import("@bytecodealliance/jco");
+      const binary = await coreModuleOf(readWat("good").source);
+      return declared(
+        await componentNew(await componentEmbed({ binary, witSource: abiWit, world: "delegate", stringEncoding: "utf16" }), []),
+        "x",
+        [],
+      );
+    },
+  },
+  {
+    name: "section-unknown",
+    about: "Has a section that no specification knows.",
+    message: "unknown id 42",
+    build: async () => changed("good", (it) => [...it, { id: 42, content: new Uint8Array(1) }]),
+  },
+  {
+    name: "section-start",
+    about: "Has a component start section.",
+    message: "start section",
+    build: async () => changed("good", (it) => [...it, { id: 9, content: Uint8Array.of(0, 0, 0) }]),
+  },
+  {
+    name: "section-values",
+    about: "Has a section of values.",
+    message: "section of values",
+    build: async () => changed("good", (it) => [...it, { id: 12, content: Uint8Array.of(1, 0x7f, 1, 0) }]),
+  },
+  {
+    name: "section-core-type",
+    about: "Has a core type section.",
+    message: "core type section",
+    build: async () => changed("good", (it) => [{ id: 3, content: Uint8Array.of(0) }, ...it]),
+  },
+  {
+    name: "section-lies-long",
+    about: "A section is longer than its content.",
+    message: "longer than its content",
+    build: async () =>
+      changed("good", (it) =>
+        it.map((section) =>
+          section.id === 10 || section.id === 11
+            ? { ...section, content: Buffer.concat([section.content, Uint8Array.of(0)]) }
+            : section,
+        ),
+      ),
+  },
+  {
+    name: "section-mislabelled",
+    about: "Its exports are labelled as imports.",
+    message: "",
+    build: async () => changed("good", (it) => it.map((section) => (section.id === 11 ? { ...section, id: 10 } : section))),
+  },
+  {
+    name: "async-builtin",
+    about: "Uses a built-in of the asynchronous ABI.",
+    message: "canonical built-in",
+    build: async () => changed("good", (it) => [...it, { id: 8, content: Uint8Array.of(1, 0x09, 0, 0) }]),
+  },
+  {
+    name: "many-definitions",
+    about: "Defines 90000 types.",
+    message: "too many",
+    build: async () =>
+      changed("good", (it) => [
+        { id: 7, content: Uint8Array.from([...leb(90_000), ...Array.from({ length: 90_000 }, () => 0x7f)]) },
+        ...it,
+      ]),
+  },
+  {
+    name: "type-doubles",
+    about: "4000 types, each twice the one before.",
+    message: "does not declare itself",
+    build: async () => {
+      const types = Array.from({ length: 4000 }, (_, index) =>
+        index === 0 ? [0x6f, 1, 0x7f] : [0x6f, 2, ...signedLeb(index - 1), ...signedLeb(index - 1)],
+      );
+      return binaryOf(await base("good"), [{ id: 7, content: Uint8Array.from([...leb(4000), ...types.flat()]) }]);
+    },
+  },
+  {
+    name: "nested-bomb",
+    about: "Components that instantiate each other a million times.",
+    message: "definitions",
+    build: async () => nestedBomb(),
+  },
+  {
+    name: "core-section-unknown",
+    about: "Its core module has an unknown section.",
+    message: "unknown id 14",
+    build: async () => withCoreSection(14, [0]),
+  },
+  {
+    name: "core-section-order",
+    about: "Its core module has two memory sections.",
+    message: "out of order",
+    build: async () => {
+      const core = await coreModuleOf(readWat("good").source);
+      const sections = sectionsOf(core).flatMap((section) => (section.id === 5 ? [section, section] : [section]));
+      return declared(replaceCoreModule(await base("good"), binaryOf(core, sections)), "x", []);
+    },
+  },
+  {
+    name: "core-elements-huge",
+    about: "Claims 2^32-1 element segments.",
+    message: "element segments",
+    build: async () => withCoreSection(9, largest),
+  },
+  {
+    name: "core-data-huge",
+    about: "Claims 2^32-1 data segments.",
+    message: "data segments",
+    build: async () => withCoreSection(11, largest),
+  },
+  {
+    name: "core-data-long",
+    about: "A data segment claims 2^32-1 bytes.",
+    message: "needs 4294967295 bytes",
+    build: async () => withCoreSection(11, [1, 0, 0x41, 0, 0x0b, ...largest]),
+  },
+  {
+    name: "core-functions-huge",
+    about: "Claims 2^32-1 functions.",
+    message: "functions",
+    build: async () => withCoreSection(3, largest),
+  },
+  {
+    name: "core-number-long",
+    about: "A number that needs more than 32 bits.",
+    message: "no 32-bit number",
+    build: async () => withCoreSection(3, [0xff, 0xff, 0xff, 0xff, 0x7f]),
+  },
+  {
+    name: "core-locals-huge",
+    about: "A function claims 2^32-1 locals: V8 is who refuses it.",
+    message: "compile",
+    at: "call",
+    build: async () => {
+      const core = await coreModuleOf(readWat("good").source);
+      const body = [1, ...largest, 0x7f, 0x41, 0, 0x0b];
+      const count = (sectionsOf(core).find(({ id }) => id === 10)?.content[0] ?? 0) + 0;
+      const bodies = Array.from({ length: count }, () => [...leb(body.length), ...body]).flat();
+      return withCoreSection(10, [count, ...bodies]);
+    },
+  },
+  {
+    name: "core-expression-gc",
+    about: "A global's initial value is made by the garbage collector.",
+    message: "opcode 0xfb",
+    build: async () => withCoreSection(6, [1, 0x7f, 0, 0xfb, 0x1c, 0x0b]),
+  },
+  {
+    name: "declaration-absent",
+    about: "Does not declare itself.",
+    message: "does not declare itself",
+    build: async () => base("good"),
+  },
+  {
+    name: "declaration-no-json",
+    about: "Declares itself in something that is no JSON.",
+    message: "not JSON",
+    build: async () => withSection(await base("good"), "plexus:delegate", Buffer.from("{name: x}")),
+  },
+  {
+    name: "declaration-twice",
+    about: "Declares itself twice.",
+    message: "a second",
+    build: async () => withSection(await declares({}), "plexus:delegate", declaration({})),
+  },
+  {
+    name: "declaration-name",
+    about: "Calls itself by a path.",
+    message: "name",
+    build: async () => declares({ name: "../../etc/passwd" }),
+  },
+  {
+    name: "declaration-about",
+    about: "Describes itself with an escape sequence.",
+    message: "about",
+    build: async () => declares({ about: "\u001B[2J" }),
+  },
+  {
+    name: "declaration-extra",
+    about: "Declares a key that nobody knows.",
+    message: "declaration",
+    build: async () => declares({ privileged: true }),
+  },
+  {
+    name: "declaration-abi",
+    about: "Declares another ABI than its names.",
+    message: "the declaration says ABI 0.2.0",
+    build: async () => declares({ abi: "0.2.0" }),
+  },
+  {
+    name: "declaration-typo",
+    about: "Declares a capability by a wrong name.",
+    message: '"leases" was probably meant',
+    build: async () => declares({ capabilities: { lease: "why" } }),
+  },
+  {
+    name: "declaration-long",
+    about: "Declares more than 16 KiB.",
+    message: "16384",
+    build: async () => declares({ about: "x".repeat(20_000) }),
+  },
+];
+
+// A type index is written as a signed LEB128: bit 6 of its last byte must be clear.
+function signedLeb(value: number): number[] {
+  const low = value % 128;
+  return value < 64 ? [low] : [low + 128, ...signedLeb(Math.floor(value / 128))];
+}
+
+// Each level's component instantiates the one below it 60 times and takes an export of each.
+async function nestedBomb(): Promise<Uint8Array> {
+  const preamble = (await base("good")).subarray(0, 8);
+  const exported = { id: 11, content: Uint8Array.of(1, 0, 1, 0x61, 3, 0, 0) };
+  let inner: Uint8Array = binaryOf(preamble, [{ id: 7, content: Uint8Array.of(1, 0x7f) }, exported]);
+  for (let level = 0; level < 4; level += 1) {
+    const instances = [60, ...Array.from({ length: 60 }, () => [0, 0, 0]).flat()];
+    const aliases = [60, ...Array.from({ length: 60 }, (_, index) => [3, 0, index, 1, 0x61]).flat()];
+    inner = binaryOf(preamble, [
+      { id: 4, content: inner },
+      { id: 5, content: Uint8Array.from(instances) },
+      { id: 6, content: Uint8Array.from(aliases) },
+      exported,
+    ]);
+  }
+  return declared(inner, "bomb", []);
+}

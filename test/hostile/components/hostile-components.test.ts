@@ -1,0 +1,94 @@
+// Every hostile component against both runners: its verdict, and that the next call on the same runner works.
+
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Admission, type AdmittedComponent } from "../../../host/sandbox/admission/admit.ts";
+import { InProcessRunner } from "../../../host/sandbox/in-process.ts";
+import { defaultLimits, type Limits } from "../../../host/sandbox/limits.ts";
+import { ProcessPool } from "../../../host/sandbox/process/pool.ts";
+import type { GuestRunner, SyncImports } from "../../../host/sandbox/runner.ts";
+import { hostileComponents } from "./index.ts";
+import { plainRequests, recordingImports } from "./requests.ts";
+import { buildWat } from "./wat.ts";
+
+// Ample for a loaded machine; what is meant to run out of time gets little of it.
+const limits: Limits = { ...defaultLimits, timeMs: 8000 };
+const spinning: Limits = { ...limits, timeMs: 150 };
+const granted = ["log", "leases"];
+const admission = new Admission();
+let good: AdmittedComponent;
+
+beforeAll(async () => {
+  const admitted = admission.admit(await buildWat("good-logger"), { granted, limits });
+  if (!admitted.ok) throw new Error(admitted.fault.msg);
+  good = admitted.value;
+});
+
+describe("a hostile component is refused at admission", () => {
+  for (const fixture of hostileComponents.filter(({ at }) => at === "admission")) {
+    it(`${fixture.name}: ${fixture.about}`, async () => {
+      const bytes = await fixture.build();
+      const started = performance.now();
+      const result = new Admission().admit(bytes, { granted: fixture.granted, limits });
+      const took = performance.now() - started;
+      expect(result).toMatchObject({ ok: false, fault: { kind: fixture.verdict } });
+      if (!result.ok) {
+        expect(result.fault.msg).toContain(fixture.message);
+        expect(result.fault.msg.length).toBeLessThan(2000);
+        // oxlint-disable-next-line no-control-regex
+        expect(result.fault.msg).not.toMatch(/[\u0000-\u001F\u007F]/);
+      }
+      // Machines under test are loaded; what this catches takes seconds.
+      expect(took).toBeLessThan(1000);
+    });
+  }
+});
+
+const runners: readonly (readonly [string, () => GuestRunner<SyncImports>])[] = [
+  ["in this process", () => new InProcessRunner()],
+  ["in a sandbox process", () => new ProcessPool({ warm: 2 })],
+];
+
+describe.each(runners)("%s, a hostile component is contained", (_, make) => {
+  let runner: GuestRunner<SyncImports>;
+  beforeAll(() => {
+    runner = make();
+  });
+  afterAll(() => runner.close());
+
+  for (const fixture of hostileComponents.filter(({ at }) => at === "call")) {
+    it(`E-10: ${fixture.name}: ${fixture.about}`, async () => {
+      const admitted = admission.admit(await fixture.build(), { granted: fixture.granted, limits });
+      if (!admitted.ok) throw new Error(admitted.fault.msg);
+      const { imports, calls } = recordingImports();
+      const allowed = fixture.verdict === "LIMIT_TIME" ? spinning : limits;
+      const call = {
+        component: admitted.value,
+        verb: "add",
+        request: plainRequests.add,
+        limits: allowed,
+        deadlineMs: 10_000,
+      } as const;
+      const started = performance.now();
+      const result = await runner.call(call, imports);
+      expect(performance.now() - started).toBeLessThan(5000);
+      expect(result.ok ? "OK" : result.fault.kind).toBe(fixture.verdict);
+      if (!result.ok) expect(result.fault.msg).toContain(fixture.message);
+      expect(calls.filter(([name]) => name === "log.write").length).toBeLessThanOrEqual(limits.logLines + 1);
+
+      const after = recordingImports();
+      const next = await runner.call({ ...call, component: good, limits }, after.imports);
+      expect(next).toMatchObject({ ok: true, value: { value: { interfaces: [], ips: [], routes: [] } } });
+      expect(after.calls).toEqual([["log.write", "info", "hello"]]);
+    });
+  }
+});
+
+describe("a delegate's own error", () => {
+  it("E-15: keeps its message without escape sequences and gets a code that CNI has room for", async () => {
+    const admitted = admission.admit(await buildWat("own-error"), { granted, limits });
+    if (!admitted.ok) throw new Error(admitted.fault.msg);
+    const call = { component: admitted.value, verb: "add", request: plainRequests.add, limits, deadlineMs: 1000 } as const;
+    const result = new InProcessRunner().callNow(call, {});
+    expect(result).toMatchObject({ ok: false, fault: { kind: "DELEGATE_FAILED", code: 999, msg: "no address left" } });
+  });
+});

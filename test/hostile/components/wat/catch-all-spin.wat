@@ -1,0 +1,10 @@
+;; Loops for ever and would catch whatever interrupts it.
+;; verdict: LIMIT_TIME
+;; via: swap
+(func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 
+  (loop $again
+    (block $caught
+      (try_table (catch_all $caught)
+        (loop $inner (br $inner))))
+    (br $again))
+  (unreachable))

@@ -1,0 +1,6 @@
+;; Its core module imports "__proto__".
+;; verdict: COMPONENT_REFUSED
+;; at: admission
+;; via: swap
+;; message: __proto__
+(import "cni:delegate/log@0.1.0" "__proto__" (func))

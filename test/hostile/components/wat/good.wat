@@ -1,0 +1,2 @@
+;; Answers an empty success.
+;; verdict: OK
