@@ -45,7 +45,7 @@ export const ipamStep: Benchmark = {
       symlinkSync(hostLocal, join(cniPath, "host-local"));
       writeFileSync(
         join(home, "brain.cjs"),
-        `await import(${JSON.stringify(new URL("ipam-brain.ts", import.meta.url).href)});\n`,
+        `import(${JSON.stringify(new URL("ipam-brain.ts", import.meta.url).href)});\n`,
       );
       const request: IpamBrainRequest = {
         component: join(dist, "delegates", "ipam-host-local.wasm"),
