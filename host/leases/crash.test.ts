@@ -2,7 +2,6 @@
 // gives it file systems that are full or read-only.
 
 import { execFile, spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,10 +9,11 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { missing, type Requirement } from "../../test/harness/requires.ts";
+import { shortHash } from "../files/short-hash.ts";
 
 const run = promisify(execFile);
 const oneCall = fileURLToPath(new URL("fixtures/one-call.ts", import.meta.url));
-const stagedName = createHash("sha256").update("victim\r\neth0").digest("hex").slice(0, 32);
+const stagedName = shortHash("victim\r\neth0");
 
 const strace: Requirement = () =>
   spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", "-e", "inject=unlink:error=EPERM:when=1", "true"]).status === 0

@@ -13,8 +13,8 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { hash } from "node:crypto";
 import { join } from "node:path";
+import { shortHash } from "../files/short-hash.ts";
 import type { LeaseDirectory } from "./directory.ts";
 import { hasCode } from "./store-fault.ts";
 
@@ -164,9 +164,9 @@ export function removeIfThere(path: string): boolean {
   }
 }
 
-/** One name for each owner: whatever a killed call left is found and replaced, and no two owners share a file. */
+/** One name for each owner, so that what a killed call left is found and replaced. Used under the lock: a clash does no harm. */
 function stagedName(directory: LeaseDirectory, owner: Owner): string {
-  return join(directory.staging, hash("sha256", contentOf(owner), "hex").slice(0, 32));
+  return join(directory.staging, shortHash(contentOf(owner)));
 }
 
 function writeNew(path: string, content: string): void {
