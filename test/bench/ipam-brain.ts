@@ -46,7 +46,7 @@ if (!isRequest(request)) throw new Error("not a request of the benchmark");
 const cniPath = call.environment.get("CNI_PATH") ?? "";
 
 function listOf(name: string, type: string, dataDir: string): NetworkList {
-  const ipam = { type, dataDir, ranges: [[{ subnet: "10.67.0.0/16" }], [{ subnet: "fd67::/64" }]] };
+  const ipam = { type, dataDir, ranges: [[{ subnet: "10.67.0.0/16" }]] };
   const list = parseNetworkList(JSON.stringify({ cniVersion: "1.0.0", name, plugins: [{ type, ipam }] }));
   if (!list.ok) throw new Error(list.fault.msg);
   return list.value;

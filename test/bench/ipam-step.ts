@@ -27,7 +27,7 @@ function samplesOf(text: string): Samples {
 
 export const ipamStep: Benchmark = {
   id: "ipam-step",
-  title: "warm WASM ipam-host-local ADD, instance and flock included / exec of native host-local ADD",
+  title: "warm WASM ipam-host-local ADD of one IPv4 range, instance and flock included / exec of native host-local ADD",
   target: "under 1 ms, ratio ≤ 0.2",
   async sample() {
     const lacking = missingBuild({ components: ["ipam-host-local"], brain: false });
@@ -43,10 +43,7 @@ export const ipamStep: Benchmark = {
       mkdirSync(cniPath);
       symlinkSync(process.execPath, join(home, "bin", "node"));
       symlinkSync(hostLocal, join(cniPath, "host-local"));
-      writeFileSync(
-        join(home, "brain.cjs"),
-        `import(${JSON.stringify(new URL("ipam-brain.ts", import.meta.url).href)});\n`,
-      );
+      writeFileSync(join(home, "brain.cjs"), `import(${JSON.stringify(new URL("ipam-brain.ts", import.meta.url).href)});\n`);
       const request: IpamBrainRequest = {
         component: join(dist, "delegates", "ipam-host-local.wasm"),
         leases: join(directory, "leases"),

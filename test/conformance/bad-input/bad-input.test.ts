@@ -8,7 +8,7 @@ import { installPlexus, type Answer, type Call, type Installation } from "../../
 import { installHostile, installRecorder, type RecordedCall, type RecorderPlugin } from "../../harness/recorder.ts";
 import { iproute2, missing, privateNamespaces } from "../../harness/requires.ts";
 import type { Place } from "./bad-input.ts";
-import { badCalls } from "./calls.ts";
+import { badCalls, oddArgs } from "./calls.ts";
 import { badSelections } from "./selections.ts";
 import { failingPlugins, toleratedPlugins } from "./plugins.ts";
 
@@ -122,6 +122,15 @@ describe.skipIf(missing("bad input", privateNamespaces, iproute2))("bad input th
     expect(recorder.calls()[0]?.stdin).toContain(odd);
     expect((await plexus.call({ ...call, verb: "DEL", stdin: text })).status).toBe(0);
     expect(recorder.calls()[1]?.stdin).toContain(odd);
+    expect(left()).toEqual([]);
+  });
+
+  test.each(oddArgs)("CNI_ARGS with $title work", async ({ args, passed }) => {
+    const { call } = place("rec");
+    const added = await plexus.call({ ...call, args });
+    expect({ status: added.status, stdout: added.stdout }).toMatchObject({ status: 0 });
+    expect((await plexus.call({ ...call, args, verb: "DEL" })).status).toBe(0);
+    expect(recorder.calls().map((recorded) => recorded.env["CNI_ARGS"])).toEqual([passed, passed]);
     expect(left()).toEqual([]);
   });
 
