@@ -35,7 +35,10 @@ export class RangeSet {
     for (let i = 0; i < this.ranges.length; i++) {
       const other = this.ranges[i];
       if (other.family != range.family) {
-        parent.refuse(path, `is of IPv${range.family}, the set's first of IPv${other.family}: each family needs a set of its own`);
+        parent.refuse(
+          path,
+          `is of IPv${range.family}, the set's first of IPv${other.family}: each family needs a set of its own`,
+        );
       } else if (other.overlaps(range)) {
         parent.refuse(path, `${range.toString()} overlaps with ${other.toString()} of the same set`);
       }

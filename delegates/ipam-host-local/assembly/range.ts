@@ -29,7 +29,8 @@ export class Range {
     // In IPv4 the last address is broadcast: it is given only where `rangeEnd` names it.
     const last = readIp(config, "rangeEnd", subnet.ip.family == 4 ? (subnet.last.prev() as Ip) : subnet.last);
     if (gateway === null || first === null || last === null) return null;
-    if (!subnet.contains(first)) return refuse(config, "rangeStart", `${first.toString()} is not in the subnet ${subnet.toString()}`);
+    if (!subnet.contains(first))
+      return refuse(config, "rangeStart", `${first.toString()} is not in the subnet ${subnet.toString()}`);
     if (!subnet.contains(last)) return refuse(config, "rangeEnd", `${last.toString()} is not in the subnet ${subnet.toString()}`);
     if (first.compare(last) > 0) {
       const key = config.has("rangeEnd") ? "rangeEnd" : "rangeStart";

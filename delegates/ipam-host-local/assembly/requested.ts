@@ -82,7 +82,8 @@ export function readArgs(args: Array<Arg>, requested: Requested): Fault | null {
   if (unknown != "" && !ignoreUnknown) {
     return invalidEnvironment(`CNI_ARGS: ${quote(unknown)} is unknown to ipam-host-local, and IgnoreUnknown=1 is not set`);
   }
-  if (ip != "" && !requested.add(ip, "IP of CNI_ARGS")) return invalidEnvironment(`CNI_ARGS: IP=${quote(ip)} is not an IP address`);
+  if (ip != "" && !requested.add(ip, "IP of CNI_ARGS"))
+    return invalidEnvironment(`CNI_ARGS: IP=${quote(ip)} is not an IP address`);
   return null;
 }
 

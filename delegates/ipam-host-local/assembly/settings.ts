@@ -13,7 +13,15 @@ import { readRoutes } from "./routes";
 
 const topKeys: StaticArray<string> = ["ipam", "runtimeConfig", "args"];
 const ipamKeys: StaticArray<string> = [
-  "subnet", "rangeStart", "rangeEnd", "gateway", "type", "routes", "dataDir", "resolvConf", "ranges",
+  "subnet",
+  "rangeStart",
+  "rangeEnd",
+  "gateway",
+  "type",
+  "routes",
+  "dataDir",
+  "resolvConf",
+  "ranges",
 ];
 const runtimeKeys: StaticArray<string> = ["ipRanges", "ips"];
 const argsKeys: StaticArray<string> = ["cni"];
@@ -108,7 +116,8 @@ export class Settings {
       if (ipam.json.get("subnet") !== null) ipam.refuse("subnet", "must be a string, is null");
       const idle: StaticArray<string> = ["rangeStart", "rangeEnd", "gateway"];
       for (let i = 0; i < idle.length; i++) {
-        if (ipam.has(idle[i])) write(Level.Warn, `${ipam.where(idle[i])} has no effect: it belongs to a range of ipam.ranges, or to ipam.subnet`);
+        if (ipam.has(idle[i]))
+          write(Level.Warn, `${ipam.where(idle[i])} has no effect: it belongs to a range of ipam.ranges, or to ipam.subnet`);
       }
       return;
     }
@@ -131,7 +140,10 @@ export class Settings {
     }
     const most = v4 > this.sets.length - v4 ? v4 : this.sets.length - v4;
     if (most > 1 && oneAddressEach(cniVersion)) {
-      return invalidConfig("cniVersion", `${cniVersion} has room for one address of each family, the ranges give ${most}: use 0.3.0 or later`);
+      return invalidConfig(
+        "cniVersion",
+        `${cniVersion} has room for one address of each family, the ranges give ${most}: use 0.3.0 or later`,
+      );
     }
     return null;
   }

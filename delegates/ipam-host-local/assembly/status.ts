@@ -27,7 +27,8 @@ export function status(network: Network): Fault | null {
     const ranges = spans.map<leases.AddressRange>((span) => span.toAddressRange());
     const held = leases.count(settings.pool(i), ranges, most);
     if (!held.isOk) return notAvailable(held.error);
-    if (held.value >= most) return new Fault(CniCode.NotAvailable, `no address is free in ${set.toString()}: all ${most} are taken`);
+    if (held.value >= most)
+      return new Fault(CniCode.NotAvailable, `no address is free in ${set.toString()}: all ${most} are taken`);
   }
   return null;
 }
