@@ -3,7 +3,7 @@
 // doesn't know (CNI section 2).
 
 import { delChain } from "../../src/cni/chains.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { failed, type Result } from "../../src/fault/result.ts";
 import type { Fault } from "../../src/fault/fault.ts";
 import { journalKey, type CallContext } from "./call-context.ts";
 import { readDefaultNetwork } from "./default-network.ts";
@@ -47,5 +47,6 @@ async function delWithoutJournal(context: CallContext): Promise<Result<void>> {
     if (!ended.ok) faults.push(ended.fault);
   }
   const [first] = faults;
-  return first === undefined ? ok(undefined) : failed(first);
+  // No entry, but an ADD that was killed while it wrote one may have left what it had written.
+  return first === undefined ? context.journal.remove(journalKey(context)) : failed(first);
 }

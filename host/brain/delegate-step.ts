@@ -17,6 +17,7 @@ import type { Admission, AdmittedComponent } from "../sandbox/admission/admit.ts
 import type { Success } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type Limits, limitsOf } from "../sandbox/limits.ts";
 import type { GuestRunner, SyncImports } from "../sandbox/runner.ts";
+import type { ComponentFile } from "./step-runner.ts";
 import { type DelegateCall, delegateCall, delegateFault, successText } from "./delegate-request.ts";
 
 /** What it takes to run delegates. */
@@ -31,16 +32,16 @@ export interface DelegateHost {
   readonly log: (type: string, level: string, message: string) => void;
 }
 
-/** Runs one step in the component at `path`. */
+/** Runs one step in the component. */
 export async function runDelegateStep(
   host: DelegateHost,
   configuration: Pick<HostConfiguration, "wasm">,
   step: ChainStep,
-  path: string,
+  file: ComponentFile,
 ): Promise<StepOutcome> {
   const { type } = step.plugin;
   const grants = configuration.wasm.grants[type] ?? defaultGrants;
-  const component = await load(host, configuration, path, Object.keys(grants));
+  const component = await load(host, configuration, file, Object.keys(grants));
   if (!component.ok) return no(delegateFault(type, component.fault));
   const { cniVersions } = component.value.declaration;
   if (step.verb === "VERSION") return { ok: true, stdout: printVersionAnswer(cniVersions) };
@@ -96,13 +97,13 @@ function valueOf<T>(answer: Result<{ readonly value: T }>): Result<T> {
 async function load(
   host: DelegateHost,
   configuration: Pick<HostConfiguration, "wasm">,
-  path: string,
+  { path, identity }: ComponentFile,
   granted: readonly string[],
 ): Promise<Result<AdmittedComponent>> {
   const limits = limitsOf(configuration.wasm.limits);
   const bytes = await host.read(path, limits.componentBytes);
   if (!bytes.ok) return bytes;
-  const admitted = host.admission.admit(bytes.value, { granted, limits });
+  const admitted = host.admission.admit(bytes.value, { granted, limits }, `${path}:${identity}`);
   return admitted.ok ? ok(admitted.value) : failed({ ...admitted.fault, msg: `${path}: ${admitted.fault.msg}` });
 }
 

@@ -4,12 +4,20 @@
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import type { Hands } from "../hands/hands.ts";
+import type { Found } from "../hands/messages.ts";
 import { notFound, runNativeStep } from "./native-step.ts";
 import type { RunStep } from "./run-chain.ts";
 import type { StepKind, Trace } from "./trace.ts";
 
-/** Runs a step in the component at `path`. */
-export type RunDelegate = (configuration: Pick<HostConfiguration, "wasm">, step: ChainStep, path: string) => Promise<StepOutcome>;
+/** A component's file as the hands found it. */
+export type ComponentFile = Pick<Found, "path" | "identity">;
+
+/** Runs a step in a component. */
+export type RunDelegate = (
+  configuration: Pick<HostConfiguration, "wasm">,
+  step: ChainStep,
+  file: ComponentFile,
+) => Promise<StepOutcome>;
 
 export interface StepRunnerDeps {
   readonly hands: Hands;
@@ -47,7 +55,7 @@ export function stepRunner(deps: StepRunnerDeps, init: StepRunnerInit): RunStep 
       trace.step({ containerId, network, ifname, verb: step.verb, type, kind, nested }, now() - started, outcome);
       return outcome;
     };
-    if (found.what === "component") return note("wasm", await runDelegate(configuration, step, found.path));
+    if (found.what === "component") return note("wasm", await runDelegate(configuration, step, found));
     if (found.what === "native" && init.componentOnly !== true) {
       return note("native", await runNativeStep(hands, step, { deadlineMs: configuration.stepTimeoutMs, nest }));
     }

@@ -12,27 +12,28 @@ import { type LeaseAnswer, type LeaseEffect, runSync } from "../leases/effect.ts
 import { Admission } from "../sandbox/admission/admit.ts";
 import { InProcessRunner } from "../sandbox/in-process.ts";
 import { limitsOf } from "../sandbox/limits.ts";
-import { ProcessPool } from "../sandbox/process/pool.ts";
+import type { GuestRunner, SyncImports } from "../sandbox/runner.ts";
 
 /** A runner of delegates for this call; `log` takes whole lines. */
-export function delegatesForOneCall(
+export async function delegatesForOneCall(
   hands: OneShotHands,
   { wasm }: Pick<HostConfiguration, "wasm">,
   log: (line: string) => void,
-): RunDelegate {
+): Promise<RunDelegate> {
   const locks = new SyncLocks(hands);
   const host: DelegateHost = {
     admission: new Admission(),
-    runner: wasm.isolation === "process" ? processRunner(wasm) : new InProcessRunner(),
+    runner: wasm.isolation === "process" ? await processRunner(wasm) : new InProcessRunner(),
     read: async (path, cap) => readComponent(hands, path, cap),
     lease: (operation) => runSync(operation, (effect) => locks.perform(effect)),
     log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
   };
-  return (configuration, step, path) => runDelegateStep(host, configuration, step, path);
+  return (configuration, step, file) => runDelegateStep(host, configuration, step, file);
 }
 
 /** One sandbox process, started for this call; it ends with the brain, whose pipes it reads. */
-function processRunner(wasm: HostConfiguration["wasm"]): ProcessPool {
+async function processRunner(wasm: HostConfiguration["wasm"]): Promise<GuestRunner<SyncImports>> {
+  const { ProcessPool } = await import("../sandbox/process/pool.ts");
   const { memoryPages, tableEntries } = limitsOf(wasm.limits);
   return new ProcessPool({ entry: guestProgram(), memoryPages, tableEntries, warm: 1, most: 1 });
 }

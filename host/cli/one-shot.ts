@@ -69,7 +69,7 @@ class OneShotBrain {
   #deps(): BrainDeps {
     return {
       hands: this.hands,
-      runDelegate: (configuration, step, path) => this.#runDelegate(configuration, step, path),
+      runDelegate: (configuration, step, file) => this.#runDelegate(configuration, step, file),
       cluster: openCluster,
       warn: (text) => void this.#log.push(`plexus: warning: ${text}\n`),
       now: () => performance.now(),
@@ -78,10 +78,10 @@ class OneShotBrain {
   }
 
   /** Leases and the sandbox are loaded when the first delegate runs, so that a call without one doesn't pay for them. */
-  async #runDelegate(...[configuration, step, path]: Parameters<RunDelegate>): ReturnType<RunDelegate> {
+  async #runDelegate(...[configuration, step, file]: Parameters<RunDelegate>): ReturnType<RunDelegate> {
     const { delegatesForOneCall } = await import("./delegates-for-one-call.ts");
-    this.#delegates ??= delegatesForOneCall(this.hands, configuration, (line) => void this.#log.push(line));
-    return this.#delegates(configuration, step, path);
+    this.#delegates ??= await delegatesForOneCall(this.hands, configuration, (line) => void this.#log.push(line));
+    return this.#delegates(configuration, step, file);
   }
 
   /** A defect of ours becomes an answer too: a runtime must never be left with an empty one. */

@@ -123,7 +123,9 @@ function adding(list: NetworkList, run: Run): () => Promise<number> {
 
 const { component, leases, warmUp, samples } = request;
 const taken = await inTurns({
-  subject: adding(listOf("bench-wasm", "ipam-host-local", leases), (step) => runDelegateStep(host, { wasm }, step, component)),
+  subject: adding(listOf("bench-wasm", "ipam-host-local", leases), (step) =>
+    runDelegateStep(host, { wasm }, step, { path: component, identity: "warm" }),
+  ),
   baseline: adding(listOf("bench-native", "host-local", leases), (step) =>
     runNativeStep(hands, step, { deadlineMs: 10_000, nest: "" }),
   ),
