@@ -1,13 +1,12 @@
 // One delegate, from its directory to its component.
 
-import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { z } from "zod";
 import { interfaceId } from "../generator/calls-file.ts";
 import { bindingsOf, capabilitiesOf, readAbi, world } from "./abi.ts";
 import { compileApart } from "./compile-apart.ts";
+import { defaultCacheDir, digestOf, digestTree, kept, place } from "./content-cache.ts";
 import { declarationSection, parseDeclaration, type Declaration } from "./declaration.ts";
 
 export interface BuildDelegateInit {
@@ -17,6 +16,8 @@ export interface BuildDelegateInit {
   readonly outFile: string;
   /** Built before from the same content: taken from here. Null: always built. */
   readonly cacheDir?: string | null;
+  /** Without the optimiser: several times faster to build, larger and slower to run. */
+  readonly quick?: boolean;
 }
 
 export interface BuiltDelegate {
@@ -28,32 +29,44 @@ export interface BuiltDelegate {
   readonly warnings: readonly string[];
 }
 
-const kit = fileURLToPath(new URL("../", import.meta.url));
-const defaultCache = fileURLToPath(new URL("../../../dist/cache/delegates/", import.meta.url));
-
-const asconfig = fileURLToPath(new URL("../../../asconfig.json", import.meta.url));
+const asconfig = new URL("../../../asconfig.json", import.meta.url);
 
 /** Builds a delegate. The same sources give the same bytes. Throws an Error for the author. */
-export async function buildDelegate({ dir, outFile, cacheDir = defaultCache }: BuildDelegateInit): Promise<BuiltDelegate> {
-  const declarationText = await readFile(join(dir, "delegate.json"), "utf8").catch((cause: unknown) => {
+export async function buildDelegate({
+  dir,
+  outFile,
+  cacheDir = defaultCacheDir,
+  quick = false,
+}: BuildDelegateInit): Promise<BuiltDelegate> {
+  const text = await readFile(join(dir, "delegate.json"), "utf8").catch((cause: unknown) => {
     throw new Error(`${dir} has no delegate.json`, { cause });
   });
-  const declaration = parseDeclaration(declarationText, capabilitiesOf);
-  const key = cacheDir === null ? null : await contentKey(dir, declaration.abi);
-  const cacheFile = cacheDir === null || key === null ? null : join(cacheDir, `${key}.wasm`);
-  const before = cacheFile === null ? null : await readFile(cacheFile).catch(() => null);
-  if (before !== null) {
-    await place(outFile, before);
-    return { declaration, bytes: before, cached: true, warnings: [] };
-  }
-  const { bytes, warnings } = await build(dir, declaration);
+  const declaration = parseDeclaration(text, capabilitiesOf);
+  const make = async (): Promise<{ bytes: Uint8Array; warnings: string[] }> =>
+    build(dir, declaration, await compilerOptions(quick));
+  if (cacheDir === null) return finished(declaration, outFile, await make(), false);
+  const key = await digestOf([text, String(quick), readAbi(declaration.abi)?.wit ?? "", await digestTree(join(dir, "assembly"))]);
   // A build with warnings is not kept, so that they are said again.
-  if (cacheFile !== null && warnings.length === 0) await place(cacheFile, bytes).catch(() => undefined);
-  await place(outFile, bytes);
-  return { declaration, bytes, cached: false, warnings };
+  const built = await kept(cacheDir, key, make, ({ warnings }) => warnings.length === 0);
+  if ("before" in built) return finished(declaration, outFile, { bytes: built.before, warnings: [] }, true);
+  return finished(declaration, outFile, built.made, false);
 }
 
-async function build(dir: string, declaration: Declaration): Promise<{ bytes: Uint8Array; warnings: string[] }> {
+async function finished(
+  declaration: Declaration,
+  outFile: string,
+  { bytes, warnings }: { readonly bytes: Uint8Array; readonly warnings: readonly string[] },
+  cached: boolean,
+): Promise<BuiltDelegate> {
+  await place(outFile, bytes);
+  return { declaration, bytes, cached, warnings };
+}
+
+async function build(
+  dir: string,
+  declaration: Declaration,
+  options: readonly string[],
+): Promise<{ bytes: Uint8Array; warnings: string[] }> {
   const abi = readAbi(declaration.abi);
   if (abi === null) throw new Error(`there is no cni:delegate@${declaration.abi}`);
   const bindings = bindingsOf(abi);
@@ -65,7 +78,7 @@ async function build(dir: string, declaration: Declaration): Promise<{ bytes: Ui
     dir,
     entry,
     virtual,
-    options: [...(await compilerOptions()), "--use", `abort=~lib/plexus/${abort}/abort`],
+    options: [...options, "--use", `abort=~lib/plexus/${abort}/abort`],
   });
   // Loading the tools costs more than looking a delegate up in the cache.
   const { componentize } = await import("./componentize.ts");
@@ -88,61 +101,13 @@ async function build(dir: string, declaration: Declaration): Promise<{ bytes: Ui
 }
 
 /** The compiler's options in asconfig.json, as arguments. */
-async function compilerOptions(): Promise<string[]> {
+async function compilerOptions(quick: boolean): Promise<string[]> {
   const { options } = z
     .object({ options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])) })
     .parse(JSON.parse(await readFile(asconfig, "utf8")));
-  return Object.entries(options).flatMap(([name, value]) => {
+  const used = quick ? { ...options, optimizeLevel: 0, shrinkLevel: 0 } : options;
+  return Object.entries(used).flatMap(([name, value]) => {
     if (typeof value === "boolean") return value ? [`--${name}`] : [];
     return [`--${name}`, String(value)];
   });
-}
-
-/** Written whole or not at all: builds may run side by side. */
-async function place(file: string, bytes: Uint8Array): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
-  const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.${performance.now()}`);
-  await writeFile(temporary, bytes);
-  await rename(temporary, file);
-}
-
-let kitHash: Promise<string> | undefined;
-
-/** A digest of all that a component depends on: the delegate, the guest kit, the ABI and the tools. */
-async function contentKey(dir: string, abi: string): Promise<string> {
-  kitHash ??= hashKit();
-  const hash = createHash("sha256")
-    .update(await kitHash)
-    .update(readAbi(abi)?.wit ?? "");
-  hash.update(await readFile(join(dir, "delegate.json")));
-  await hashTree(hash, join(dir, "assembly"), /\.ts$/);
-  return hash.digest("hex");
-}
-
-async function hashKit(): Promise<string> {
-  const hash = createHash("sha256").update(await readFile(asconfig));
-  for (const part of ["assembly", "build", "generator", "wit"]) await hashTree(hash, join(kit, part), /(?<!\.test)\.ts$/);
-  for (const tool of ["assemblyscript/package.json", "@bytecodealliance/jco/package.json"]) {
-    hash.update(await toolVersion(tool));
-  }
-  return hash.digest("hex");
-}
-
-async function toolVersion(path: string): Promise<string> {
-  // Not every tool exports its package.json, so it is looked for on disk, upwards from here.
-  for (let at = kit; at !== dirname(at); at = dirname(at)) {
-    const text = await readFile(join(at, "node_modules", path), "utf8").catch(() => null);
-    if (text !== null) return text;
-  }
-  return path;
-}
-
-async function hashTree(hash: ReturnType<typeof createHash>, root: string, wanted: RegExp): Promise<void> {
-  const entries = await readdir(root, { recursive: true, withFileTypes: true });
-  const files = entries.filter((e) => e.isFile() && wanted.test(e.name)).map((e) => join(e.parentPath, e.name));
-  for (const file of files.toSorted()) {
-    hash.update(`${file.slice(root.length)}\0`);
-    hash.update(await readFile(file));
-    hash.update("\0");
-  }
 }

@@ -4,6 +4,7 @@
 import { fileURLToPath } from "node:url";
 import { compileApart } from "../build/compile-apart.ts";
 import { componentize } from "../build/componentize.ts";
+import { defaultCacheDir, digestOf, kept } from "../build/content-cache.ts";
 import { interfaceId } from "../generator/calls-file.ts";
 import { docsOf } from "../generator/docs.ts";
 import { generate, type Bindings } from "../generator/generate.ts";
@@ -38,21 +39,21 @@ export async function buildEcho(wit: string, world: string): Promise<Echo> {
   const { files, entry } = echoBindings(model, world, wit);
   const virtual = new Map([...files].map(([name, text]) => [`${bindingsAt}/${name}`, text]));
   virtual.set("entry.ts", `${entry.text}import "plexus/abort-silent";\n`);
-  const module = await compileApart({
-    dir: fileURLToPath(new URL(".", import.meta.url)),
-    entry: "entry.ts",
-    virtual,
-    options: ["--runtime", "minimal", "-O1", "--use", "abort=~lib/plexus/abort-silent/abort"],
-  });
-  const { bytes } = await componentize({
-    module,
-    exportNames: entry.exportNames,
-    witSource: wit,
-    world,
-    importable: (model.worlds[world]?.imports ?? []).map((iface) => interfaceId(model, iface)),
-    sections: new Map(),
-  });
-  return { model, component: bytes };
+  // 4 MiB: a guest that does not give back what a call took soon traps.
+  const options = ["--runtime", "minimal", "-O1", "--maximumMemory", "64", "--use", "abort=~lib/plexus/abort-silent/abort"];
+  const make = async (): Promise<{ bytes: Uint8Array }> => {
+    const module = await compileApart({ dir: fileURLToPath(new URL(".", import.meta.url)), entry: "entry.ts", virtual, options });
+    return componentize({
+      module,
+      exportNames: entry.exportNames,
+      witSource: wit,
+      world,
+      importable: (model.worlds[world]?.imports ?? []).map((iface) => interfaceId(model, iface)),
+      sections: new Map(),
+    });
+  };
+  const built = await kept(defaultCacheDir, await digestOf(["echo", world, wit, ...options, ...[...virtual].flat()]), make);
+  return { model, component: "before" in built ? built.before : built.made.bytes };
 }
 
 /** A function's name as JavaScript hosts have it. */

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { instantiateSync, type ASUtil } from "@assemblyscript/loader";
 import { compileApart } from "../build/compile-apart.ts";
+import { defaultCacheDir, digestOf, kept } from "../build/content-cache.ts";
 
 /** What tests call: text in, text out. */
 export interface Guest {
@@ -17,7 +18,12 @@ export interface Guest {
 export async function loadGuest(file: string, dir = fileURLToPath(new URL(".", import.meta.url))): Promise<Guest> {
   const virtual = new Map([[`assembly/${file}`, await readFile(`${dir}/assembly/${file}`, "utf8")]]);
   const options = ["--exportRuntime", "--runtime", "incremental", "--use", "abort=~lib/plexus/abort-silent/abort", "-O1"];
-  const module = await compileApart({ dir, entry: `assembly/${file}`, virtual, options });
+  const key = await digestOf(["guest", ...options, ...[...virtual].flat()]);
+  const make = async (): Promise<{ bytes: Uint8Array }> => ({
+    bytes: await compileApart({ dir, entry: `assembly/${file}`, virtual, options }),
+  });
+  const built = await kept(defaultCacheDir, key, make);
+  const module = "before" in built ? built.before : built.made.bytes;
   const { exports } = instantiateSync<Record<string, unknown>>(module, {});
   return {
     exports,

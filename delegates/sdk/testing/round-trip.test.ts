@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { TypeRef, WitFunction, WitModel } from "../../../wit/model.ts";
 import { interfaceId } from "../generator/calls-file.ts";
-import { anyText, arbitraryOf, crossed } from "./arbitrary.ts";
+import { arbitraryOf, crossed } from "./arbitrary.ts";
 import { buildEcho, jsName, type Echo } from "./echo.ts";
 import { isOracleError, oracleError, translate, type OracleExports, type OracleImports } from "./jco-oracle.ts";
 
@@ -162,14 +162,8 @@ describe("sizes", () => {
     expect(echoOf("doLists", [names])).toEqual([names]);
   });
 
-  test("an instance that serves many calls does not grow without end", () => {
-    fc.assert(
-      fc.property(anyText, (text) => {
-        expect(echoOf("doString", text)).toBe(text.toWellFormed());
-      }),
-      { numRuns: 1000 },
-    );
+  test("an instance of 4 MiB serves 100 calls with 64 KiB each way: what a call took is given back", () => {
     const big = "z".repeat(65_536);
-    for (let i = 0; i < 300; i += 1) expect(echoOf("doString", big)).toBe(big);
+    for (let i = 0; i < 100; i += 1) expect(echoOf("doString", big)).toBe(big);
   });
 });

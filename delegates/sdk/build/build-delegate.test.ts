@@ -1,0 +1,153 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runInJco } from "../testing/run-in-jco.ts";
+import type { CapabilityFunctions } from "../testing/records.ts";
+import { MemoryLeases } from "../testing/memory-leases.ts";
+import { sections } from "../wit/byte-reader.ts";
+import { buildDelegate, type BuiltDelegate } from "./build-delegate.ts";
+
+const verbs = `
+export function del(_request: AttachmentRequest): Fault | null { return null; }
+export function check(_request: AttachmentRequest): Fault | null { return null; }
+export function gc(_request: GcRequest): Fault | null { return null; }
+export function status(_network: Network): Fault | null { return null; }
+`;
+const imports = `import { AttachmentRequest, Fault, GcRequest, Network, Success, SuccessOrFault } from "plexus/abi/plugin";\n`;
+const adds = (body: string, more = ""): string =>
+  `${imports}${more}export function add(request: AttachmentRequest): SuccessOrFault { ${body} }\n${verbs}`;
+const succeeds = "return SuccessOrFault.ok(new Success());";
+
+let root: string;
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), "plexus-build-"));
+});
+afterAll(() => rm(root, { recursive: true, force: true }));
+
+let count = 0;
+interface How {
+  readonly cacheDir?: string;
+  readonly quick?: boolean;
+}
+
+async function built(
+  source: string,
+  wanted: Record<string, string>,
+  { cacheDir, quick = true }: How = {},
+): Promise<BuiltDelegate> {
+  count += 1;
+  const dir = join(root, `d${count}`);
+  await mkdir(join(dir, "assembly"), { recursive: true });
+  const declaration = {
+    name: "small",
+    abi: "0.1.0",
+    version: "0.1.0",
+    about: "A test.",
+    cniVersions: ["1.1.0"],
+    capabilities: wanted,
+  };
+  await writeFile(join(dir, "delegate.json"), JSON.stringify(declaration));
+  await writeFile(join(dir, "assembly/index.ts"), source);
+  return buildDelegate({ dir, outFile: join(root, `out/d${count}.wasm`), cacheDir: cacheDir ?? null, quick });
+}
+
+const request = {
+  network: { cniVersion: "1.1.0", name: "net", config: "{}" },
+  attachment: { containerId: "c", ifname: "eth0", args: [] },
+};
+
+function capabilities(log: string[]): CapabilityFunctions {
+  return {
+    log: { write: (level, message) => void log.push(`${level}: ${message}`) },
+    leases: new MemoryLeases().functions,
+    resolver: { read: () => ({ err: { code: 7, msg: "no" } }) },
+  };
+}
+
+test("two builds of the same sources are the same bytes, wherever they lie, and the second can come from the cache", async () => {
+  const cache = join(root, "cache");
+  const how = { cacheDir: cache, quick: false };
+  const [one, two] = await Promise.all([built(adds(succeeds), {}, { quick: false }), built(adds(succeeds), {}, how)]);
+  expect(Buffer.from(one.bytes).equals(Buffer.from(two.bytes))).toBe(true);
+  expect(two.cached).toBe(false);
+  const three = await built(adds(succeeds), {}, how);
+  expect(three.cached).toBe(true);
+  expect(Buffer.from(three.bytes).equals(Buffer.from(one.bytes))).toBe(true);
+  expect(await readFile(join(root, `out/d${count}.wasm`))).toEqual(Buffer.from(one.bytes));
+});
+
+test("a component imports only what it calls, and carries its declaration and no names for debuggers", async () => {
+  const { bytes, declaration } = await built(adds(succeeds), {});
+  const parts = sections(bytes);
+  const customs = parts.filter((part) => part.id === 0);
+  expect(customs.map((part) => part.name)).toEqual(["plexus:delegate"]);
+  expect(JSON.parse(new TextDecoder().decode(customs[0]?.body))).toEqual(declaration);
+  // Section 10 of a component: imports.
+  const text = parts
+    .filter((part) => part.id === 10)
+    .map((part) => Buffer.from(part.body).toString("latin1"))
+    .join();
+  expect(text).toContain("cni:delegate/types@0.1.0");
+  expect(text).not.toContain("cni:delegate/log");
+  expect(text).not.toContain("cni:delegate/leases");
+  expect(Buffer.from(bytes).includes(root)).toBe(false);
+});
+
+test("a delegate that aborts says what and where in its log, then traps", async () => {
+  const { bytes } = await built(adds(`assert(request.network.name == "other", "not my network"); ${succeeds}`), {
+    log: "Aborts.",
+  });
+  const log: string[] = [];
+  await expect(runInJco(bytes, { verb: "add", request }, capabilities(log))).rejects.toThrow(/unreachable/);
+  expect(log).toEqual([expect.stringMatching(/^error: not my network \(assembly\/index\.ts:2:\d+\)$/)]);
+});
+
+test("without the capability log an abort is silent", async () => {
+  const { bytes } = await built(adds(`assert(request.network.name == "other", "not my network"); ${succeeds}`), {});
+  const log: string[] = [];
+  await expect(runInJco(bytes, { verb: "add", request }, capabilities(log))).rejects.toThrow(/unreachable/);
+  expect(log).toEqual([]);
+});
+
+describe("the author is told", () => {
+  test("of a capability that is called and not declared", async () => {
+    const source = adds(`log.write(log.Level.Info, "hello"); ${succeeds}`, 'import * as log from "plexus/abi/log";\n');
+    await expect(built(source, {})).rejects.toThrow(/small calls log: declare it in delegate\.json/);
+  });
+
+  test("of a capability that is declared and never called", async () => {
+    const { warnings } = await built(adds(succeeds), { resolver: "Never." });
+    expect(warnings).toEqual(["small declares resolver and never calls it"]);
+  });
+
+  test.each([
+    ["Math.random() has no randomness", "Math.random()", /Math\.random\(\): a delegate has no randomness/],
+    ["Date.now() has no clock", "<f64>Date.now()", /Date: a delegate has no clock/],
+  ])("%s", async (_what, expression, message) => {
+    const source = adds(`if (${expression} > 0.5) return SuccessOrFault.err(new Fault(100, "x")); ${succeeds}`);
+    await expect(built(source, {})).rejects.toThrow(message);
+  });
+
+  test("console is not there", async () => {
+    await expect(built(adds(`console.log("x"); ${succeeds}`), {})).rejects.toThrow(
+      /console is not there: write to plexus\/abi\/log/,
+    );
+  });
+
+  test("of an error in the code, with file, line and column", async () => {
+    await expect(built(adds(`return 5;`), {})).rejects.toThrow(/assembly\/index\.ts\(2,\d+\)/);
+  });
+
+  test("of a verb that is missing", async () => {
+    await expect(built(imports, {})).rejects.toThrow(/Property 'add' does not exist/);
+  });
+
+  test("of a file outside of the delegate", async () => {
+    await expect(built(`import "../../../../../../etc/hostname";\n${adds(succeeds)}`, {})).rejects.toThrow(/not found/i);
+  });
+
+  test("of a directory without delegate.json", async () => {
+    await expect(buildDelegate({ dir: root, outFile: join(root, "x.wasm") })).rejects.toThrow(/has no delegate\.json/);
+  });
+});
