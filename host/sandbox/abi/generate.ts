@@ -10,8 +10,8 @@ import { layoutOf, mostFlatParameters, recordLayout } from "./layout.ts";
 export function generateGlue(model: WitModel): string {
   const world = model.worlds["delegate"];
   const exported = world?.exports[0];
-  if (world === undefined || exported === undefined || world.exports.length !== 1)
-    throw new Error("the world delegate must export one interface");
+  if (world === undefined) throw new Error("the WIT model has no world delegate");
+  if (exported === undefined || world.exports.length !== 1) throw new Error("the world delegate must export one interface");
   const imported = world.imports.filter((name) => Object.keys(model.interfaces[name]?.functions ?? {}).length > 0);
   const body = [
     namedFunctions(model),

@@ -17,7 +17,7 @@ export interface Declaration {
   readonly capabilities: Readonly<Record<string, string>>;
 }
 
-const name = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+const delegateName = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const dotted = /^(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})$/;
 const shortLine = /^[^\p{C}\u2028\u2029]{1,64}$/u;
 const line = /^[^\p{C}\u2028\u2029]{1,256}$/u;
@@ -54,7 +54,7 @@ function readFields(reader: ObjectReader): Declaration {
   const wanted = reader.object("capabilities");
   const capabilities = (wanted?.keys() ?? []).map((key) => [key, wanted?.matching(key, line, `${oneLine} 256`) ?? ""] as const);
   const declaration = {
-    name: reader.matching("name", name, "1 to 63 of a-z, 0-9, - and _") ?? "",
+    name: reader.matching("name", delegateName, "1 to 63 of a-z, 0-9, - and _") ?? "",
     abi: reader.matching("abi", dotted, "a version such as 0.1.0") ?? "",
     version: reader.matching("version", shortLine, `${oneLine} 64`) ?? "",
     about: reader.matching("about", line, `${oneLine} 256`) ?? "",

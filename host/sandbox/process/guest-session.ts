@@ -60,7 +60,9 @@ export async function runInProcess<V extends Verb>(
       } else if (frame.type === frameTypes.IMPORT) {
         calls += 1;
         if (calls > limits.importCalls) throw new NonConforming("more imports than allowed");
-        process.send(frameTypes.ANSWER, { value: await answer(abi, component.capabilities, frame.json, imports) });
+        const value = await Promise.race([answer(abi, component.capabilities, frame.json, imports), process.ended]);
+        // When the process has ended meanwhile, the next receive says so; the capability may go on, but nobody waits for it.
+        process.send(frameTypes.ANSWER, { value });
       } else throw new NonConforming(`a frame of type ${frame.type}`);
       clock.start();
     }

@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { WitModel } from "../../../wit/model.ts";
+import { generateGlue } from "./generate.ts";
+import { layoutOf } from "./layout.ts";
+
+const model: WitModel = JSON.parse(readFileSync(new URL("../../../wit/0.1.0/model.json", import.meta.url), "utf8"));
+
+const of = (ref: string) => {
+  const { size, align, flat } = layoutOf(model, { ref });
+  return [size, align, flat.length];
+};
+
+const wrong = (result: object): WitModel => ({
+  ...model,
+  interfaces: { ...model.interfaces, log: { types: {}, functions: { write: { params: [["at", "u64"]], result: null } } } },
+  ...result,
+});
+
+describe("the generated glue", () => {
+  it("is what the WIT model makes today: run `node host/sandbox/abi/build.ts` after the WIT has changed", () => {
+    const committed = readFileSync(new URL("./generated/delegate-0.1.0.ts", import.meta.url), "utf8");
+    expect(committed).toBe(generateGlue(model));
+  });
+
+  it("has the sizes and alignments that the canonical ABI gives", () => {
+    // Worked out by hand from CanonicalABI.md.
+    expect(of("types.fault")).toEqual([24, 4, 6]);
+    expect(of("types.ip-config")).toEqual([28, 4, 7]);
+    expect(of("types.route")).toEqual([60, 4, 15]);
+    expect(of("types.dns")).toEqual([36, 4, 9]);
+    expect(of("types.success")).toEqual([64, 4, 16]);
+    expect(of("leases.pool")).toEqual([16, 4, 4]);
+    expect(of("log.level")).toEqual([1, 1, 1]);
+  });
+
+  it("is not made for what it would get wrong", () => {
+    expect(() => generateGlue(wrong({}))).toThrow("u64 is not supported");
+    expect(() => generateGlue(wrong({ worlds: {} }))).toThrow("no world delegate");
+  });
+});

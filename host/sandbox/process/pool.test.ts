@@ -1,0 +1,146 @@
+import { readFileSync, readdirSync } from "node:fs";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { bundleGuestProgram } from "../../../test/hostile/components/guest-program.ts";
+import { plainRequests, recordingImports } from "../../../test/hostile/components/requests.ts";
+import { buildWat } from "../../../test/hostile/components/wat.ts";
+import { Admission, type AdmittedComponent } from "../admission/admit.ts";
+import { defaultLimits } from "../limits.ts";
+import type { CapabilityImports } from "../runner.ts";
+import { ProcessPool, type ProcessPoolInit } from "./pool.ts";
+
+const limits = { ...defaultLimits, timeMs: 5000 };
+const components = new Map<string, AdmittedComponent>();
+let entry: string;
+let pool: ProcessPool;
+
+beforeAll(async () => {
+  entry = await bundleGuestProgram();
+  for (const name of ["good-leases", "spin", "trap-unreachable"]) {
+    const admitted = new Admission().admit(await buildWat(name), { granted: ["log", "leases"], limits });
+    if (!admitted.ok) throw new Error(admitted.fault.msg);
+    components.set(name, admitted.value);
+  }
+});
+afterEach(() => pool.close());
+
+function start(init: ProcessPoolInit = {}): void {
+  pool = new ProcessPool({ entry, warm: 1, ...init });
+}
+
+async function call(name: string, own: Partial<typeof limits> & { deadlineMs?: number } = {}, imports?: CapabilityImports) {
+  const component = components.get(name);
+  if (component === undefined) throw new Error(`no component ${name}`);
+  const { deadlineMs = 20_000, ...rest } = own;
+  const allowed = { ...limits, ...rest };
+  const result = await pool.call(
+    { component, verb: "add", request: plainRequests.add, limits: allowed, deadlineMs },
+    imports ?? recordingImports().imports,
+  );
+  return result.ok ? "OK" : `${result.fault.kind}: ${result.fault.msg}`;
+}
+
+const leases = (probe: () => { ok: undefined } | Promise<{ ok: undefined }>): CapabilityImports => ({
+  leases: { ...recordingImports().imports.leases, probe } as NonNullable<CapabilityImports["leases"]>,
+});
+
+/** Processes that this one started, by id. */
+function children(): readonly number[] {
+  return readdirSync("/proc/self/task").flatMap((task) =>
+    readFileSync(`/proc/self/task/${task}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number),
+  );
+}
+
+/** The sandbox process alone: the one that runs our program. */
+function sandboxes(): readonly number[] {
+  return children().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("guest-process.cjs"));
+}
+
+describe("a pool of sandbox processes", () => {
+  it("waits for a capability that answers later, and does not count that as the guest's time", async () => {
+    start();
+    await call("good-leases");
+    const slow = leases(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      return { ok: undefined };
+    });
+    expect(await call("good-leases", { timeMs: 500 }, slow)).toBe("OK");
+  });
+
+  it("E-9: ends a call at its deadline even while a capability is being answered", async () => {
+    start();
+    await call("good-leases");
+    const never = leases(() => new Promise<{ ok: undefined }>(() => undefined));
+    const ended = call("good-leases", { deadlineMs: 300 }, never);
+    expect(await Promise.race([ended, new Promise((resolve) => setTimeout(() => resolve("hangs"), 5000))])).toContain(
+      "LIMIT_TIME",
+    );
+    expect(await call("good-leases")).toBe("OK");
+  });
+
+  it("gives its processes no environment, nobody's rights and no descriptor but pipes and /dev/null", async () => {
+    start();
+    await call("good-leases");
+    const [pid] = sandboxes();
+    expect(readFileSync(`/proc/${pid}/environ`, "utf8").replaceAll("\0", "")).toBe("");
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    const uidMap = readFileSync("/proc/self/uid_map", "utf8");
+    const whole = process.getuid?.() === 0 && Number(uidMap.trim().split(/\s+/)[2]) > 65_534;
+    const own = process.getuid?.() ?? -1;
+    expect(pool.uids).toEqual([whole ? 65_534 : own]);
+    const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1];
+    expect(whole ? effective : "0000000000000000").toBe("0000000000000000");
+  });
+
+  it("replaces a process that saw a trap and keeps one that saw none", async () => {
+    start();
+    await call("good-leases");
+    const [first] = sandboxes();
+    await call("good-leases");
+    expect(sandboxes()).toEqual([first]);
+    expect(await call("trap-unreachable")).toContain("DELEGATE_TRAPPED");
+    expect(await call("good-leases")).toBe("OK");
+    expect(sandboxes()).not.toContain(first);
+  });
+
+  it("starts a process for every call where that is asked", async () => {
+    start({ processPerCall: true });
+    await call("good-leases");
+    const before = sandboxes();
+    expect(await call("good-leases")).toBe("OK");
+    expect(sandboxes().filter((pid) => before.includes(pid))).toEqual([]);
+  });
+
+  it("serves more calls than it may have processes, one after the other", async () => {
+    start({ warm: 1, most: 2 });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => call("good-leases")));
+    expect(new Set(answers)).toEqual(new Set(["OK"]));
+    expect(sandboxes().length).toBeLessThanOrEqual(2);
+  });
+
+  it("goes on when a process is killed from outside, idle or in the midst of a call", async () => {
+    start();
+    await call("good-leases");
+    for (const pid of sandboxes()) process.kill(pid, "SIGKILL");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await call("good-leases")).toBe("OK");
+    const killed = call("spin", { timeMs: 4000 });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    for (const pid of sandboxes()) process.kill(pid, "SIGKILL");
+    expect(await killed).toContain("SANDBOX_UNAVAILABLE");
+    expect(await call("good-leases")).toBe("OK");
+  });
+
+  it("says so when no process can be started, and does not hang", async () => {
+    start({ node: "/nonexistent/node", warm: 0 });
+    expect(await call("good-leases")).toContain("SANDBOX_UNAVAILABLE");
+    expect(await call("good-leases", { deadlineMs: 500 })).toContain("SANDBOX_UNAVAILABLE");
+  });
+
+  it("leaves no process behind when it is closed", async () => {
+    start({ warm: 2 });
+    await call("good-leases");
+    await pool.close();
+    expect(sandboxes()).toEqual([]);
+    expect(await call("good-leases", { deadlineMs: 500 })).toContain("SANDBOX_UNAVAILABLE");
+  });
+});
