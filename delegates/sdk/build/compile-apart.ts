@@ -5,15 +5,32 @@ import type { CompileInit } from "./compile.ts";
 
 type Answer = { readonly module: Uint8Array } | { readonly message: string };
 
+/** Loading the compiler costs as much as a small compilation, so threads that have it are used again. */
+const idle: Worker[] = [];
+
 /** Compiles to a core module in a worker thread. Rejects with the compiler's messages. */
-export function compileApart(init: CompileInit): Promise<Uint8Array> {
-  const worker = new Worker(new URL("./compile-worker.ts", import.meta.url), { workerData: init });
+export async function compileApart(init: CompileInit): Promise<Uint8Array> {
+  const worker = idle.pop() ?? new Worker(new URL("./compile-worker.ts", import.meta.url));
+  worker.ref();
+  const answer = await ask(worker, init);
+  // An idle thread keeps nobody from ending.
+  worker.unref();
+  idle.push(worker);
+  if ("module" in answer) return answer.module;
+  throw new Error(answer.message);
+}
+
+function ask(worker: Worker, init: CompileInit): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    worker.once("message", (answer: Answer) => {
-      if ("module" in answer) resolve(answer.module);
-      else reject(new Error(answer.message));
-    });
+    const ended = (code: number): void => reject(new Error(`the compiler ended with ${code}`));
     worker.once("error", reject);
-    worker.once("exit", (code) => reject(new Error(`the compiler ended with ${code}`)));
+    worker.once("exit", ended);
+    worker.once("message", (answer: Answer) => {
+      worker.off("error", reject);
+      worker.off("exit", ended);
+      resolve(answer);
+    });
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker has no origin
+    worker.postMessage(init);
   });
 }

@@ -1,12 +1,13 @@
 // Runs the compiler in a thread of its own: it is synchronous for seconds, and it ends its thread when it crashes.
 
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { compile, type CompileInit } from "./compile.ts";
 
-const init: CompileInit = workerData;
-const answer = await compile(init).then(
-  (module) => ({ module }),
-  (error: unknown) => ({ message: error instanceof Error ? error.message : String(error) }),
-);
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker's port has no origin
-parentPort?.postMessage(answer);
+parentPort?.on("message", async (init: CompileInit) => {
+  const answer = await compile(init).then(
+    (module) => ({ module }),
+    (error: unknown) => ({ message: error instanceof Error ? error.message : String(error) }),
+  );
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker's port has no origin
+  parentPort?.postMessage(answer);
+});
