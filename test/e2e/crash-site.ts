@@ -44,6 +44,7 @@ export class CrashSite {
   readonly #config: object;
   /** Processes that do nothing but show the links of the node and of the pod. */
   readonly #lookouts: readonly ChildProcess[];
+  readonly #seen = new Set<string>();
 
   constructor() {
     this.stage = openStage({ ...mixedInstallation, native: ["bridge", "tuning"] });
@@ -101,8 +102,14 @@ export class CrashSite {
     });
   }
 
-  /** Everything that is left where nothing should be. */
+  /** Everything that is left where nothing should be, and was not left before. */
   remains(): Remains {
+    const fresh = this.#all().filter((each) => !this.#seen.has(each));
+    for (const each of fresh) this.#seen.add(each);
+    return fresh;
+  }
+
+  #all(): Remains {
     const [node, pod] = this.#lookouts.map((each) => linksSeenBy(each.pid ?? 0));
     const { leases, state, run } = this.stage.files();
     return [

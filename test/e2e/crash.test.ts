@@ -8,33 +8,24 @@ import { missingForMixed } from "./mixed-network.ts";
 
 /** How many kills in all; fewer for a quick look. */
 const wanted = Number(process.env["PLEXUS_TEST_KILLS"] ?? 500);
-/** How often every boundary is met with every victim, by ADD and by DEL. */
-const rounds = Math.ceil(wanted / 2 / (2 * boundaries.length * victims.length));
-/** Containers that are killed side by side. */
-const lanes = 3;
-
-interface Attempt {
-  readonly verb: KilledVerb;
-  readonly victim: Victim;
-  /** Undefined: at any time. */
-  readonly boundary: number | undefined;
-}
-
 const verbs: readonly KilledVerb[] = ["ADD", "DEL"];
-const every = verbs.flatMap((verb) => victims.map((victim) => ({ verb, victim })));
-const atBoundaries: readonly Attempt[] = Array.from({ length: rounds }).flatMap(() =>
-  boundaries.flatMap((boundary) => every.map((each) => ({ ...each, boundary }))),
-);
+const kinds = verbs.length * boundaries.length * victims.length;
+/** How often every boundary is met with every victim, by ADD and by DEL: about a quarter of all kills. */
+const rounds = Math.ceil(wanted / 4.2 / kinds);
+/** Containers that are killed side by side. */
+const lanes = 4;
+
+type Scenario = (site: CrashSite, containerId: string) => Promise<void>;
 
 describe.skipIf(missingForMixed("crash safety"))("crash safety", () => {
   const sites: CrashSite[] = [];
   const durations: Record<KilledVerb, number[]> = { ADD: [], DEL: [] };
   const leaks: string[] = [];
-  const counts = { kills: 0, boundary: 0, missed: 0, second: 0, refused: 0 };
+  const counts = { boundary: 0, anyTime: 0, missed: 0, second: 0, refused: 0 };
   let serial = 0;
 
   beforeAll(() => {
-    for (let count = 0; count < lanes; count++) sites.push(new CrashSite());
+    while (sites.length < lanes) sites.push(new CrashSite());
   });
   afterAll(() => {
     for (const site of sites) site.dispose();
@@ -44,33 +35,43 @@ describe.skipIf(missingForMixed("crash safety"))("crash safety", () => {
   async function undisturbed(site: CrashSite, verb: KilledVerb, containerId: string, after: string): Promise<void> {
     const answer = await site.call(verb, containerId);
     durations[verb].push(answer.ms);
-    if (answer.status !== 0) leaks.push(`${after}: ${verb} failed: ${answer.stdout}${answer.stderr}`);
+    if (answer.status !== 0) leaks.push(`${containerId}: ${after}: ${verb} failed: ${answer.stdout}${answer.stderr}`);
   }
 
-  /** A moment of an ordinary call of this verb, or a little after it. */
-  function anyTime(verb: KilledVerb): number {
-    const recent = durations[verb].slice(-15).toSorted((a, b) => a - b);
-    return Math.random() * 1.05 * (recent[Math.floor(recent.length / 2)] ?? 300);
-  }
-
-  async function attempt(site: CrashSite, { verb, victim, boundary }: Attempt): Promise<boolean> {
-    serial++;
-    const containerId = `crash-${serial}`;
-    if (verb === "DEL") await undisturbed(site, "ADD", containerId, `before ${containerId}`);
-    const afterMs = boundary === undefined ? anyTime(verb) : 0;
-    const shot =
-      boundary === undefined
-        ? await site.killAfter(verb, containerId, afterMs, victim)
-        : await site.killAtBoundary(verb, containerId, boundary, victim);
-    const where = boundary === undefined ? `after ${afterMs.toFixed(1)} ms` : `at boundary ${boundary}`;
-    const what = `${containerId}: ${verb}, ${victim} killed ${where}`;
-    if (shot.hit) leaks.push(...wrongAnswer(shot, victim).map((why) => `${what}: ${why}`));
-    else if (boundary !== undefined) leaks.push(`${what}: was not killed: ${shot.answer.stdout}`);
-    if (boundary === undefined && serial % 2 === 0) await secondAdd(site, containerId, what);
-    await undisturbed(site, "DEL", containerId, what);
+  /** The DEL that follows: it must succeed and leave nothing. */
+  async function followingDel(site: CrashSite, containerId: string, after: string): Promise<void> {
+    await undisturbed(site, "DEL", containerId, after);
     const remains = site.remains();
-    if (remains.length > 0) leaks.push(`${what}: left ${remains.join(", ")}`);
-    return shot.hit;
+    if (remains.length > 0) leaks.push(`${containerId}: ${after}: left ${remains.join(", ")}`);
+  }
+
+  function atBoundary(verb: KilledVerb, victim: Victim, boundary: number): Scenario {
+    return async (site, containerId) => {
+      const what = `${verb}, ${victim} killed at boundary ${boundary}`;
+      if (verb === "DEL") await undisturbed(site, "ADD", containerId, "at first");
+      const shot = await site.killAtBoundary(verb, containerId, boundary, victim);
+      const wrong = shot.hit ? wrongAnswer(shot, victim) : `was not killed: ${shot.answer.stdout}`;
+      if (wrong !== undefined) leaks.push(`${containerId}: ${what}: ${wrong}`);
+      await followingDel(site, containerId, what);
+      counts.boundary++;
+    };
+  }
+
+  /** Kills at a moment of an ordinary call of this verb, or a little after it; answers what it did. */
+  async function anyMoment(site: CrashSite, verb: KilledVerb, containerId: string): Promise<string> {
+    const victim = victims[Math.floor(Math.random() * victims.length)] ?? "brain";
+    const recent = durations[verb].slice(-15).toSorted((a, b) => a - b);
+    const afterMs = Math.random() * 1.05 * (recent[Math.floor(recent.length / 2)] ?? 200);
+    const shot = await site.killAfter(verb, containerId, afterMs, victim);
+    const what = `${verb}, ${victim} killed after ${afterMs.toFixed(1)} ms`;
+    if (!shot.hit) {
+      counts.missed++;
+      return `${what} (missed)`;
+    }
+    counts.anyTime++;
+    const wrong = wrongAnswer(shot, victim);
+    if (wrong !== undefined) leaks.push(`${containerId}: ${what}: ${wrong}`);
+    return what;
   }
 
   /** A runtime that tries again without a DEL: it is served, or refused with a CNI error. */
@@ -80,38 +81,44 @@ describe.skipIf(missingForMixed("crash safety"))("crash safety", () => {
     if (answer.status === 0) return;
     counts.refused++;
     if (answer.json?.["code"] === 7 && /already attached/u.test(String(answer.json["msg"]))) return;
-    leaks.push(`${after}: the second ADD failed: ${answer.stdout}${answer.stderr}`);
+    leaks.push(`${containerId}: ${after}: the second ADD failed: ${answer.stdout}${answer.stderr}`);
   }
 
-  async function lane(site: CrashSite, next: () => Attempt | undefined): Promise<void> {
-    for (let each = next(); each !== undefined; each = next()) {
-      const hit = await attempt(site, each);
-      if (hit) counts.kills++;
-      else counts.missed++;
-      if (hit && each.boundary !== undefined) counts.boundary++;
+  /** ADD, killed or not; at times a second one; DELs that are killed; the DEL that isn't. */
+  const atAnyTime: Scenario = async (site, containerId) => {
+    const story: string[] = [];
+    if (Math.random() < 0.3) await undisturbed(site, "ADD", containerId, "at first");
+    else story.push(await anyMoment(site, "ADD", containerId));
+    if (Math.random() < 0.2) {
+      await secondAdd(site, containerId, story.join("; "));
+      story.push("a second ADD");
     }
-  }
+    while (Math.random() < 0.65) story.push(await anyMoment(site, "DEL", containerId));
+    await followingDel(site, containerId, story.join("; "));
+  };
 
   test(`${wanted} kills, 0 leaks`, { timeout: 900_000 }, async () => {
     const started = performance.now();
-    const queue = [...atBoundaries];
-    let turn = 0;
-    const next = (): Attempt | undefined => {
-      const first = queue.shift();
-      if (first !== undefined) return first;
-      if (counts.kills + sites.length > wanted && counts.kills >= wanted) return undefined;
-      const any = every[turn++ % every.length];
-      return any === undefined ? undefined : { ...any, boundary: undefined };
+    const every = verbs.flatMap((verb) => victims.flatMap((victim) => boundaries.map((each) => atBoundary(verb, victim, each))));
+    const queue = Array.from({ length: rounds }).flatMap(() => every);
+    const lane = async (site: CrashSite): Promise<void> => {
+      while (queue.length > 0 || counts.boundary + counts.anyTime < wanted) {
+        const scenario = queue.shift() ?? atAnyTime;
+        await scenario(site, `crash-${++serial}`);
+      }
     };
-    await Promise.all(sites.map((site) => lane(site, next)));
+    await Promise.all(sites.map(lane));
+
+    const kills = counts.boundary + counts.anyTime;
+    const { boundary, anyTime, missed, second, refused } = counts;
     const seconds = ((performance.now() - started) / 1000).toFixed(0);
     process.stderr.write(
-      `${counts.kills} kills, ${leaks.length} leaks (${counts.boundary} at boundaries, ${counts.kills - counts.boundary} at any time, ` +
-        `${counts.missed} came too late; ${counts.second} second ADDs, ${counts.refused} of them refused) in ${seconds} s\n`,
+      `${kills} kills, ${leaks.length} leaks (${boundary} at boundaries, ${anyTime} at any time; ${missed} more came too late; ` +
+        `${second} second ADDs, ${refused} refused) in ${seconds} s\n`,
     );
     expect(leaks).toEqual([]);
-    expect(counts.kills).toBeGreaterThanOrEqual(wanted);
-    expect(counts.boundary).toBe(atBoundaries.length);
+    expect(kills).toBeGreaterThanOrEqual(wanted);
+    expect(boundary).toBe(rounds * kinds);
   });
 
   test("no process outlives its call", async () => {
@@ -120,8 +127,7 @@ describe.skipIf(missingForMixed("crash safety"))("crash safety", () => {
 });
 
 /** A runtime whose hands live gets an error that says "try again later"; one whose hands were killed gets nothing. */
-function wrongAnswer({ answer }: Shot, victim: Victim): readonly string[] {
-  if (victim !== "brain")
-    return answer.status === 137 && answer.stdout === "" ? [] : [`answered ${answer.status} ${answer.stdout}`];
-  return answer.json?.["code"] === 11 ? [] : [`answered ${answer.status} ${answer.stdout}`];
+function wrongAnswer({ answer }: Shot, victim: Victim): string | undefined {
+  const right = victim === "brain" ? answer.json?.["code"] === 11 : answer.status === 137 && answer.stdout === "";
+  return right ? undefined : `answered ${answer.status} ${answer.stdout}`;
 }

@@ -1,6 +1,6 @@
 // One attachment's life, and what can go wrong in it: DEL at any time, CHECK, a second ADD, GC and STATUS.
 
-import { rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -64,6 +64,15 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       each.pod.dispose();
       await stage.succeed("DEL", each);
       await expect.poll(() => stage.left()).toEqual(nothing);
+    });
+
+    test("takes away what an ADD left that was killed while it wrote its journal entry", async () => {
+      const each = attaching("torn");
+      const journal = join(stage.plexus.state("cni"), "journal");
+      mkdirSync(journal, { recursive: true });
+      writeFileSync(join(journal, ".torn@cluster@eth0"), '{"kind":"plexusJ');
+      await stage.succeed("DEL", each);
+      expect(stage.left()).toEqual(nothing);
     });
 
     test("uses the configuration of the ADD, whatever the runtime sends now", async () => {

@@ -1,0 +1,208 @@
+// Calls at the same time: of different containers on one range, of the same container, of GC and ADD.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+import { leases } from "../harness/namespaces.ts";
+import type { Answer } from "../harness/plexus.ts";
+import { callsInOrder, installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
+import { bridgeStep, missingForMixed, mixedInstallation, mixedNetwork } from "./mixed-network.ts";
+import { nothing, openStage, type Attaching, type Stage } from "./stage.ts";
+
+const containers = 16;
+
+/** The addresses of an answer to ADD, without prefix length. */
+function addressesIn(answer: Answer): readonly string[] {
+  const ips: unknown = answer.json?.["ips"];
+  if (!Array.isArray(ips)) return [];
+  return ips.map((ip: { address?: unknown }) => String(ip.address).replace(/\/.*/u, ""));
+}
+
+/** Failed answers, with their own words. */
+function failures(answers: readonly Answer[]): readonly string[] {
+  return answers.filter((answer) => answer.status !== 0).map((answer) => answer.stdout + answer.stderr);
+}
+
+describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
+  let stage: Stage;
+  beforeEach(() => {
+    stage = openStage(mixedInstallation);
+  });
+  afterEach(() => stage.dispose());
+
+  /** All on one range, one directory, one network name. */
+  const crowd = (rangeEnd: string): readonly (Attaching & { readonly pod: ReturnType<Stage["pod"]> })[] =>
+    Array.from({ length: containers }, (_, index) => {
+      const type = index % 2 === 0 ? "ipam-host-local" : "host-local";
+      const ipam = { type, subnet: "10.10.0.0/24", rangeEnd, dataDir: stage.leases };
+      return { config: stage.network([bridgeStep({ ipam })]), containerId: `crowd-${index}`, pod: stage.pod() };
+    });
+
+  /** GC with these containers' eth0 as valid. */
+  const gc = (config: object, ...valid: string[]): Promise<Answer> =>
+    stage.request({
+      verb: "GC",
+      config: {
+        ...config,
+        cniVersion: "1.1.0",
+        "cni.dev/valid-attachments": valid.map((containerID) => ({ containerID, ifname: "eth0" })),
+      },
+    });
+
+  describe(`${containers} containers, half of them with WASM ipam-host-local and half with native host-local`, () => {
+    test("get an address each, all different; give all of them back; and again", { timeout: 120_000 }, async () => {
+      const all = crowd("10.10.0.254");
+      for (const _ of ["once", "again"]) {
+        const added = await Promise.all(all.map((each) => stage.call("ADD", each)));
+        expect(failures(added)).toEqual([]);
+        const addresses = added.flatMap(addressesIn);
+        expect(new Set(addresses).size).toBe(containers);
+        expect(leases(stage.leases)).toEqual(addresses.map((address) => `pods/${address}`).toSorted());
+        expect(all.map((each) => each.pod.addresses()[0]?.address)).toEqual(addresses.map((address) => `${address}/24`));
+
+        const deleted = await Promise.all(all.map((each) => stage.call("DEL", each)));
+        expect(failures(deleted)).toEqual([]);
+        expect([all.flatMap((each) => each.pod.links()), stage.left()]).toEqual([[], nothing]);
+      }
+    });
+
+    test("share a range of exactly that many addresses, and nobody goes without", { timeout: 120_000 }, async () => {
+      const all = crowd("10.10.0.17");
+      const added = await Promise.all(all.map((each) => stage.call("ADD", each)));
+      expect(failures(added)).toEqual([]);
+      expect(added.flatMap(addressesIn).length).toBe(containers);
+      const [last] = all;
+      // One more is refused, by either kind, and takes nothing from the others.
+      const late = await stage.call("ADD", { ...last, config: last?.config ?? {}, containerId: "late", pod: stage.pod() });
+      expect([late.status, late.json?.["msg"]]).toEqual([
+        1,
+        expect.stringMatching(/no IP addresses available|no address is free/),
+      ]);
+      expect(leases(stage.leases)).toHaveLength(containers);
+
+      // Half of them go while the other half comes: the range stays full or nearly so, and is never given twice.
+      const [leaving, staying] = [all.slice(0, containers / 2), all.slice(containers / 2)];
+      expect(failures(await Promise.all(leaving.map((each) => stage.call("DEL", each))))).toEqual([]);
+      const coming = leaving.map((each) => ({ ...each, containerId: `${each.containerId}-new` }));
+      const [going, arriving] = await Promise.all([
+        Promise.all(staying.map((each) => stage.call("DEL", each))),
+        Promise.all(coming.map((each) => stage.call("ADD", each))),
+      ]);
+      expect([...failures(going), ...failures(arriving)]).toEqual([]);
+      expect(leases(stage.leases)).toEqual(
+        arriving
+          .flatMap(addressesIn)
+          .map((address) => `pods/${address}`)
+          .toSorted(),
+      );
+      expect(failures(await Promise.all(coming.map((each) => stage.call("DEL", each))))).toEqual([]);
+      expect(stage.left()).toEqual(nothing);
+    });
+  });
+
+  describe("two calls for one container", () => {
+    let recorder: RecorderPlugin;
+    let same: Attaching;
+    beforeEach(() => {
+      recorder = installRecorder(stage.plexus.cniPath, "slow");
+      same = { config: stage.network([{ type: "slow" }]), containerId: "same", pod: stage.pod() };
+    });
+
+    const verbs = (): readonly (string | undefined)[] => callsInOrder([recorder]).map((call) => call.env["CNI_COMMAND"]);
+    const underWay = (count: number): Promise<void> =>
+      expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(count);
+
+    test("N1-67: an ADD during an ADD waits, and is refused then", async () => {
+      recorder.script("ADD", { sleepMs: 700 });
+      const answers = await Promise.all([stage.call("ADD", same), stage.call("ADD", same)]);
+      expect(answers.map((answer) => answer.status).toSorted()).toEqual([0, 1]);
+      expect(answers.find((answer) => answer.status !== 0)?.json).toMatchObject({
+        code: 7,
+        msg: expect.stringMatching(/already attached/),
+      });
+      expect(verbs()).toEqual(["ADD"]);
+      await stage.succeed("DEL", same);
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("N1-67: a DEL during an ADD waits for it, and undoes it", async () => {
+      recorder.script("ADD", { sleepMs: 1000 });
+      const adding = stage.call("ADD", same);
+      await underWay(1);
+      const deleted = await stage.call("DEL", same);
+      const added = await adding;
+      expect([added.status, deleted.status]).toEqual([0, 0]);
+      expect(verbs()).toEqual(["ADD", "DEL"]);
+      const [first, second] = recorder.calls();
+      expect((second?.time ?? 0) - (first?.time ?? 0)).toBeGreaterThanOrEqual(1);
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("under different interface names don't wait for each other", async () => {
+      recorder.script("ADD", { sleepMs: 1500 });
+      const adding = stage.call("ADD", same);
+      await underWay(1);
+      const other = stage.call("ADD", { ...same, ifname: "eth1" });
+      await underWay(2);
+      const [first, second] = recorder.calls();
+      expect((second?.time ?? 0) - (first?.time ?? 0)).toBeLessThan(1.5);
+      expect(failures(await Promise.all([adding, other]))).toEqual([]);
+      for (const ifname of ["eth0", "eth1"]) await stage.succeed("DEL", { ...same, ifname });
+      expect(stage.left()).toEqual(nothing);
+    });
+  });
+
+  describe("GC and ADD", () => {
+    test("L-46: GC waits for an ADD that is under way, and other containers' ADDs wait for GC", async () => {
+      const recorder = installRecorder(stage.plexus.cniPath, "slow");
+      recorder.script("ADD", { sleepMs: 1000 }, 1);
+      recorder.script("GC", { sleepMs: 1000 });
+      const config = stage.network([{ type: "slow" }], { cniVersion: "1.1.0" });
+      const pod = stage.pod();
+      const adding = stage.call("ADD", { config, containerId: "first", pod });
+      await expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(1);
+      const collecting = gc(config, "first");
+      await expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(2);
+      const second = stage.call("ADD", { config, containerId: "second", pod });
+      expect(failures(await Promise.all([adding, collecting, second]))).toEqual([]);
+      const calls = callsInOrder([recorder]);
+      expect(calls.map(({ env }) => `${env["CNI_COMMAND"]} ${env["CNI_CONTAINERID"]}`)).toEqual([
+        "ADD first",
+        "GC ",
+        "ADD second",
+      ]);
+      const gaps = calls.slice(1).map((call, index) => call.time - (calls[index]?.time ?? 0));
+      for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(1);
+      for (const containerId of ["first", "second"]) await stage.succeed("DEL", { config, containerId, pod });
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("GCs among ADDs and DELs take nothing from valid attachments, and all that is stale", { timeout: 120_000 }, async () => {
+      const config = mixedNetwork(stage);
+      const valid = Array.from({ length: 4 }, (_, index) => ({ config, containerId: `valid-${index}`, pod: stage.pod() }));
+      const stale = { config, containerId: "stale", pod: stage.pod() };
+      await stage.succeed("ADD", stale);
+      const names = valid.map((each) => each.containerId);
+      const answers = await Promise.all(valid.flatMap((each) => [stage.call("ADD", each), gc(config, ...names)]));
+      expect(failures(answers)).toEqual([]);
+      expect([leases(stage.leases).length, stale.pod.links()]).toEqual([4, []]);
+      for (const each of valid) await stage.succeed("CHECK", each);
+      const deleted = await Promise.all(valid.flatMap((each) => [stage.call("DEL", each), gc(config, ...names)]));
+      expect(failures(deleted)).toEqual([]);
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("a lease of native host-local that nobody claims goes with GC of the WASM delegate", async () => {
+      const ipam = { type: "ipam-host-local", ipam: { subnet: "10.10.0.0/24" } };
+      const config = stage.network([ipam], { cniVersion: "1.1.0" });
+      const kept = { config, containerId: "kept", pod: stage.pod() };
+      await stage.succeed("ADD", kept);
+      writeFileSync(join(stage.leases, "pods", "10.10.0.99"), "a-pod-of-before-the-switch\r\neth0");
+      expect(failures([await gc(config, "kept")])).toEqual([]);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+      await stage.succeed("DEL", kept);
+    });
+  });
+});
