@@ -1,5 +1,6 @@
 // Everything that a one-shot brain needs to run delegates; a chunk of its own, loaded with the first of them.
 
+import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { runDelegateStep, type DelegateHost } from "../brain/delegate-step.ts";
 import type { RunDelegate } from "../brain/step-runner.ts";
@@ -38,9 +39,9 @@ async function processRunner(wasm: HostConfiguration["wasm"]): Promise<GuestRunn
   return new ProcessPool({ entry: guestProgram(), memoryPages, tableEntries, warm: 1, most: 1 });
 }
 
-/** The program of a sandbox process, which the build puts beside the brain's code. */
+/** The program of a sandbox process, which the build puts beside the brain's code; its true path, because it may read no other. */
 function guestProgram(): string {
-  return join(dirname(process.argv[1] ?? ""), "brain", "guest-process.cjs");
+  return join(dirname(realpathSync(process.argv[1] ?? "")), "brain", "guest-process.cjs");
 }
 
 function readComponent(hands: OneShotHands, path: string, cap: number): Result<Uint8Array> {

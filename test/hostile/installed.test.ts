@@ -1,0 +1,108 @@
+// Every hostile component through the built binary, as an administrator would have it: in a directory of CNI_PATH, named by a
+// configuration. Each must come to its verdict in CNI's error JSON, and a good component must work on the same host right after.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { catalogue } from "../../src/fault/catalogue.ts";
+import { type Answer, installPlexus, type Installation, missingBuild } from "../harness/plexus.ts";
+import { type HostileComponent, hostileComponents, writeHostileComponents } from "./components/index.ts";
+
+const build = missingBuild();
+if (build !== undefined) throw new Error(build);
+
+let directory: string;
+let plexus: Installation;
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "plexus-hostile-"));
+  await writeHostileComponents(directory);
+  plexus = installPlexus();
+});
+afterAll(() => {
+  plexus.dispose();
+  rmSync(directory, { recursive: true });
+});
+
+type Isolation = "in-process" | "process";
+
+function add(type: string, granted: readonly string[], isolation: Isolation, padding = ""): Promise<Answer> {
+  const grants = Object.fromEntries(
+    granted.map((name) => [name, name === "leases" ? { directories: [plexus.state("leases")] } : {}]),
+  );
+  const state = plexus.state("cni");
+  return plexus.call({
+    verb: "ADD",
+    containerId: "c1",
+    netns: "/run/netns/none",
+    ifname: "eth0",
+    cniPath: `${plexus.cniPath}:${directory}`,
+    config: {
+      cniVersion: "1.0.0",
+      name: "hostile",
+      type: "plexus",
+      cniDir: state,
+      runDir: plexus.state("run"),
+      wasm: { isolation, limits: { timeMs: 1000 }, grants: { [type]: grants } },
+      delegates: [{ name: "hostile", cniVersion: "1.0.0", disableCheck: true, plugins: [{ type, padding }] }],
+    },
+  });
+}
+
+/** The journal's entry of a component that can't be loaded stays until its DEL works: taken away here. */
+function forget(): void {
+  rmSync(plexus.state("cni"), { recursive: true });
+}
+
+/** What the hands don't even take for a component: another file that happens to end in .wasm. */
+const noComponents: ReadonlySet<string> = new Set(["empty", "text", "core-module"]);
+
+async function expectVerdict({ name, granted, verdict, message }: HostileComponent, isolation: Isolation): Promise<void> {
+  const answer = await add(name, granted, isolation);
+  forget();
+  if (noComponents.has(name)) {
+    expect(answer).toMatchObject({ status: 1, json: { code: catalogue.PLUGIN_NOT_FOUND.cni } });
+    return;
+  }
+  if (verdict === "OK") {
+    expect(answer).toMatchObject({ status: 0, json: { cniVersion: "1.0.0" } });
+    return;
+  }
+  const code: unknown = verdict === "DELEGATE_FAILED" ? expect.any(Number) : catalogue[verdict].cni;
+  expect(answer).toMatchObject({ status: 1, json: { code, msg: expect.stringContaining(message) } });
+  expect(answer.json?.["details"]).toContain(`[${verdict}]`);
+  // Whatever a guest wrote: no escape sequence reaches a terminal or a log.
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  expect(`${answer.stdout}${answer.stderr}`).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/);
+}
+
+async function expectGoodWorks(isolation: Isolation): Promise<void> {
+  const answer = await add("good", ["log", "leases"], isolation);
+  forget();
+  expect(answer).toMatchObject({ status: 0, json: { cniVersion: "1.0.0" } });
+}
+
+describe("through the installed binary, in the brain's process", () => {
+  test.each(hostileComponents.map((each) => [each.name, each] as const))("%s comes to its verdict", async (_name, each) => {
+    await expectVerdict(each, "in-process");
+    if (each.at === "call") await expectGoodWorks("in-process");
+  });
+
+  test("a request beyond the limit of the input is refused as that", async () => {
+    const answer = await add("good", ["log", "leases"], "in-process", "x".repeat(1_200_000));
+    forget();
+    expect(answer).toMatchObject({ status: 1, json: { code: catalogue.LIMIT_INPUT.cni } });
+    expect(answer.json?.["details"]).toContain("[LIMIT_INPUT]");
+    await expectGoodWorks("in-process");
+  });
+});
+
+describe("through the installed binary, in a sandbox process", () => {
+  const limits = hostileComponents.filter(
+    ({ at, verdict }) => at === "call" && (verdict.startsWith("LIMIT") || verdict === "OK"),
+  );
+  test.each(limits.map((each) => [each.name, each] as const))("%s comes to its verdict", async (_name, each) => {
+    await expectVerdict(each, "process");
+    await expectGoodWorks("process");
+  });
+});
