@@ -1,0 +1,125 @@
+// The sandbox and the oracle give the same answers: to random requests whose capabilities answer at random, and to
+// every vector of every delegate.
+
+import { existsSync, readdirSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { TypeRef } from "../../../wit/model.ts";
+import { readAbi } from "../build/abi.ts";
+import { buildDelegate } from "../build/build-delegate.ts";
+import { arbitraryOf, crossed } from "./arbitrary.ts";
+import type { CapabilityFunctions, DelegateCall, RunDelegate } from "./records.ts";
+import { runInJco } from "./run-in-jco.ts";
+import { runInSandbox } from "./run-in-sandbox.ts";
+import { answerOf } from "./run-vectors.ts";
+import { readVectors } from "./vector.ts";
+
+const abi = readAbi("0.1.0");
+if (abi === null) throw new Error("no ABI 0.1.0");
+const { model } = abi;
+
+async function build(dir: string): Promise<Uint8Array> {
+  const out = await mkdtemp(join(tmpdir(), "plexus-agree-"));
+  return (await buildDelegate({ dir, outFile: join(out, "delegate.wasm") })).bytes;
+}
+
+/** An arbitrary of a type of the ABI. The cast is sound as far as the model is the ABI, which other tests hold. */
+function typed<T>(type: TypeRef): fc.Arbitrary<T> {
+  return arbitraryOf(model, type) as fc.Arbitrary<T>;
+}
+
+/** `{ok}` or `{err}`, as capabilities answer. */
+function outcomeOf(ok: TypeRef | null): fc.Arbitrary<{ readonly ok: unknown } | { readonly err: unknown }> {
+  const good = ok === null ? fc.constant(undefined) : arbitraryOf(model, ok);
+  return fc.oneof(
+    { weight: 3, arbitrary: good.map((value) => ({ ok: value })) },
+    { weight: 1, arbitrary: arbitraryOf(model, { ref: "types.fault" }).map((err) => ({ err })) },
+  );
+}
+
+const imported = ["leases", "resolver"].flatMap((iface) =>
+  Object.entries(model.interfaces[iface]?.functions ?? {}).map(([name, fn]) => ({ iface, name, fn })),
+);
+
+/** What each function answers in one call. */
+const answers = fc.record(
+  Object.fromEntries(
+    imported.map(({ iface, name, fn }) => {
+      const result = fn.result;
+      const ok = result !== null && typeof result === "object" && "result" in result ? result.result.ok : null;
+      return [`${iface}.${name}`, outcomeOf(ok)];
+    }),
+  ),
+);
+
+/** Capabilities that answer what they are told to, and note what they are asked. */
+function told(given: Record<string, unknown>, asked: unknown[]): CapabilityFunctions {
+  const made: Record<string, Record<string, unknown>> = {
+    log: { write: (...args: unknown[]) => void asked.push(["log", ...args]) },
+    leases: {},
+    resolver: {},
+  };
+  for (const { iface, name } of imported) {
+    const camel = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    Object.assign(made[iface] ?? {}, {
+      [camel]: (...args: unknown[]) => {
+        asked.push([camel, ...args]);
+        return given[`${iface}.${name}`];
+      },
+    });
+  }
+  return made as unknown as CapabilityFunctions;
+}
+
+const attachmentVerbs = fc.constantFrom("add" as const, "del" as const, "check" as const);
+const call: fc.Arbitrary<DelegateCall> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ verb: attachmentVerbs, request: typed<never>({ ref: "types.attachment-request" }) }) },
+  fc.record({ verb: fc.constant("gc" as const), request: typed<never>({ ref: "types.gc-request" }) }),
+  fc.record({ verb: fc.constant("status" as const), request: typed<never>({ ref: "types.network" }) }),
+);
+
+async function seenBy(
+  run: RunDelegate,
+  component: Uint8Array,
+  asking: DelegateCall,
+  given: Record<string, unknown>,
+): Promise<unknown> {
+  const asked: unknown[] = [];
+  const outcome = await run(component, asking, told(given, asked));
+  // Absent and undefined are one: the hosts differ in which they show.
+  return JSON.parse(JSON.stringify(crossed({ asked, outcome })));
+}
+
+test("random requests, with capabilities that answer at random, come out the same in the sandbox and in the oracle", async () => {
+  const component = await build(fileURLToPath(new URL("mirror/", import.meta.url)));
+  await fc.assert(
+    fc.asyncProperty(call, answers, async (asking, given) => {
+      const ours = await seenBy(runInSandbox, component, asking, given);
+      expect(ours).toEqual(await seenBy(runInJco, component, asking, given));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+const delegates = fileURLToPath(new URL("../../", import.meta.url));
+const withVectors = readdirSync(delegates).filter((name) => existsSync(join(delegates, name, "vectors")));
+
+describe.each(withVectors)("%s", (name) => {
+  let component: Uint8Array;
+  beforeAll(async () => {
+    component = await build(join(delegates, name));
+  });
+
+  test("every vector comes out the same in the sandbox and in the oracle", async () => {
+    const vectors = await readVectors(join(delegates, name, "vectors"));
+    expect(vectors.length).toBeGreaterThan(0);
+    for (const vector of vectors) {
+      const ours = await answerOf(vector, component, runInSandbox);
+      expect({ [vector.name]: ours }).toEqual({ [vector.name]: await answerOf(vector, component, runInJco) });
+    }
+  });
+});
