@@ -1,0 +1,58 @@
+// A delegate in plain JavaScript that carries everything across the boundary and back: what it is given comes out in
+// its log, in what it asks of the leases, and in what it answers.
+import { write } from "cni:delegate/log@0.1.0";
+import { count, held, probe, release, reserve, reserveNext, retain } from "cni:delegate/leases@0.1.0";
+import { read } from "cni:delegate/resolver@0.1.0";
+
+const levels = ["debug", "info", "warn", "error"];
+const say = (value) => write(levels[JSON.stringify(value).length % 4], JSON.stringify(value));
+
+// A capability's error becomes the delegate's own.
+function passing(act) {
+  try {
+    return act();
+  } catch (error) {
+    throw error.payload ?? error;
+  }
+}
+
+const poolOf = (attachment) => ({ directory: attachment.netns, set: attachment.args.length });
+const ownerOf = ({ containerId, ifname }) => ({ containerId, ifname });
+const ranges = (attachment) => attachment.args.map(({ key, value }) => ({ first: key, last: value }));
+
+export const plugin = {
+  add(request) {
+    say(request);
+    const { network, attachment, prevResult } = request;
+    const pool = poolOf(attachment);
+    const owner = ownerOf(attachment);
+    const taken = passing(() => reserve(pool, network.config, owner));
+    const next = passing(() => reserveNext(pool, ranges(attachment), [network.name, network.cniVersion], owner));
+    say([taken, next ?? null]);
+    if (network.name.startsWith("fail")) throw { code: network.config.length, msg: network.config, details: attachment.netns };
+    return (
+      prevResult ?? {
+        interfaces: [],
+        ips: [{ address: next ?? "none", gateway: undefined, interface: -1 }],
+        routes: [],
+        dns: undefined,
+      }
+    );
+  },
+  del({ attachment }) {
+    say(passing(() => release(poolOf(attachment), ownerOf(attachment))));
+  },
+  check({ attachment }) {
+    const list = passing(() => held(poolOf(attachment), ownerOf(attachment)));
+    throw { code: list.length, msg: list.join(), details: undefined };
+  },
+  gc({ network, valid }) {
+    say(network);
+    say(passing(() => retain({ directory: undefined, set: 0xffffffff }, valid)));
+  },
+  status(network) {
+    passing(() => probe({ directory: network.name, set: 0 }));
+    say(passing(() => read(network.config)));
+    say(passing(() => count({ directory: undefined, set: 1 }, [], network.config.length)));
+  },
+};
