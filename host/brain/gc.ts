@@ -1,14 +1,17 @@
 // GC: the runtime says which of its attachments are valid. Everything journalled under this configuration that isn't gets
 // its DEL; then every network that is still known gets GC with its own valid list (L-43, L-44, MO-12).
 
+import { rmSync } from "node:fs";
 import { attachmentKey, type AttachmentId } from "../../src/cni/attachment.ts";
 import { gcChain } from "../../src/cni/gc-chain.ts";
 import { type NetworkList, parseNetworkList } from "../../src/cni/network-list.ts";
 import type { Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { removeTornWrites } from "../files/durable-file.ts";
 import type { JournalEntry } from "../journal/entry.ts";
 import type { CallContext } from "./call-context.ts";
 import { readDefaultNetwork } from "./default-network.ts";
+import { nestDirectory } from "./nest-directory.ts";
 import { runChain } from "./run-chain.ts";
 import { undoEntry } from "./undo.ts";
 import { validAttachments } from "./valid-attachments.ts";
@@ -31,7 +34,9 @@ export async function gc(context: CallContext): Promise<Result<void>> {
     const undone = isValid ? undefined : await undoEntry(context, loaded.value, loaded.value.plan.netns);
     if (undone === undefined) kept.push(loaded.value);
     else if (!undone.ok) faults.push(undone.fault);
+    else rmSync(nestDirectory(context.configuration.runDir, key, key.network), { recursive: true, force: true });
   }
+  for (const directory of [context.journal.directory, context.cache.directory]) removeTornWrites(directory);
 
   const networks = knownNetworks(context, kept, valid.value);
   if (!networks.ok) return networks;

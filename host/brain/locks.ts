@@ -1,6 +1,6 @@
 // Locks across one-shot brains, taken by the hands: a container's calls one after the other, GC alone (CNI section 3, L-46).
 
-import { mkdirSync, rmdirSync, unlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
@@ -41,7 +41,9 @@ export function handsLocks(hands: Hands, stateDirectory: string, deadlineMs: num
     },
     async everything() {
       const alone = await take(everything, false);
-      return alone.ok ? ok(() => hands.unlock(alone.value)) : alone;
+      if (!alone.ok) return alone;
+      removeAbandoned(root);
+      return ok(() => hands.unlock(alone.value));
     },
   };
 }
@@ -66,6 +68,15 @@ async function takeLock(hands: Hands, directory: string, shared: boolean, deadli
 
 function nameOf(key: JournalKey): string {
   return `${key.containerId}@${key.network}@${key.ifname}`;
+}
+
+/** Locks of containers whose calls were killed and never repeated: whoever uses one holds GC's lock too, so nobody does now. */
+function removeAbandoned(root: string): void {
+  try {
+    for (const name of readdirSync(root)) if (name !== everything) removeDirectory(join(root, name));
+  } catch {
+    // The next GC tries again.
+  }
 }
 
 /** Not needed for correctness, only so that nothing is left of a container: failing is fine. */

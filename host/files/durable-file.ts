@@ -1,6 +1,6 @@
 // Writing a file so that a crash or a power loss leaves the old content or the new one, never a part of it.
 
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
@@ -54,6 +54,15 @@ export function removeFile(path: string): Result<void> {
     }
   }
   return ok(undefined);
+}
+
+/** Removes what interrupted writes left in a directory. Only while nobody writes there. Best effort: it harms nobody. */
+export function removeTornWrites(directory: string): void {
+  try {
+    for (const name of readdirSync(directory)) if (name.startsWith(".")) removeQuietly(join(directory, name));
+  } catch {
+    // No directory, or none that can be read.
+  }
 }
 
 function temporaryOf(path: string): string {

@@ -68,6 +68,12 @@ export class CrashSite {
     return this.stage.request(this.#call(verb, containerId));
   }
 
+  /** GC that counts no attachment as valid. */
+  collect(): Promise<Answer> {
+    const config = { ...this.#config, cniVersion: "1.1.0", "cni.dev/valid-attachments": [] };
+    return this.stage.request({ verb: "GC", config });
+  }
+
   /** A call that is killed when its chain comes to a boundary. */
   async killAtBoundary(verb: KilledVerb, containerId: string, boundary: number, victim: Victim): Promise<Shot> {
     const order = `${this.#plugin(boundary)}.${verb}.${containerId}`;

@@ -1,6 +1,9 @@
 // Crash safety: SIGKILL for the brain, the hands or both, at every boundary between steps and at any time within an ADD or a
 // DEL. The following DEL succeeds at once and leaves no link, no lease, no journal entry.
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { boundaries, CrashSite, victims, type KilledVerb, type Shot, type Victim } from "./crash-site.ts";
@@ -119,6 +122,21 @@ describe.skipIf(missingForMixed("crash safety"))("crash safety", () => {
     expect(leaks).toEqual([]);
     expect(kills).toBeGreaterThanOrEqual(wanted);
     expect(boundary).toBe(rounds * kinds);
+  });
+
+  test("GC cleans up after killed ADDs whose DEL never comes, torn journal entries and results included", async () => {
+    const [site] = sites;
+    if (site === undefined) throw new Error("there is no site");
+    for (const victim of victims) {
+      for (const boundary of boundaries) {
+        expect(await site.killAtBoundary("ADD", `lost-${++serial}`, boundary, victim)).toMatchObject({ hit: true });
+        for (const directory of ["journal", "results"]) {
+          writeFileSync(join(site.stage.plexus.state(`cni/${directory}`), `.torn-${serial}@cluster@eth0`), "{");
+        }
+        const answer = await site.collect();
+        expect([answer.status, answer.stdout, site.remains()]).toEqual([0, "", []]);
+      }
+    }
   });
 
   test("no process outlives its call", async () => {
