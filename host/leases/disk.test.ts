@@ -303,7 +303,7 @@ describe("when something fails", () => {
     expect(answer).toEqual({ ok: "10.1.0.1" });
     expect(asked).toEqual(["lock", "unlock"]);
     await expect(
-      runAsync(leases(alice).held(pool, alice), () => Promise.reject(new Error("the hands went away"))),
+      runAsync(leases(alice).release(pool, alice), () => Promise.reject(new Error("the hands went away"))),
     ).rejects.toThrow("the hands went away");
   });
 });

@@ -65,9 +65,12 @@ export function* reserveNext(
   });
 }
 
-/** The addresses that this owner holds, in all sets, in the order of their names. */
-export function* held(pool: Pool, owner: Owner): LeaseOperation<Result<IpAddress[]>> {
-  return yield* withDirectory(pool, [], () => {
+/**
+ * The addresses that this owner holds, in all sets, in the order of their names. Needs no lock: a lease that stands is
+ * whole, and who comes and goes meanwhile is another.
+ */
+export function held(pool: Pool, owner: Owner): Result<IpAddress[]> {
+  return inDirectory(pool, [], () => {
     const holding = holdingOf(owner);
     const { found, unreadable } = select(pool.directory, (content) => holding(content) !== "other");
     if (found.length === 0 && unreadable !== undefined) return failed(unreadable);
@@ -80,7 +83,7 @@ export function* held(pool: Pool, owner: Owner): LeaseOperation<Result<IpAddress
  * fault only where nothing else was found: then it may have been the lease.
  */
 export function* release(pool: Pool, owner: Owner): LeaseOperation<Result<number>> {
-  return yield* withDirectory(pool, 0, () => {
+  return yield* lockedInDirectory(pool, 0, () => {
     discardStaged(pool.directory, owner);
     const holding = holdingOf(owner);
     const { found, unreadable } = select(pool.directory, (content) => holding(content) === "owner");
@@ -93,7 +96,7 @@ export function* release(pool: Pool, owner: Owner): LeaseOperation<Result<number
 /** Gives back every lease that nobody in `valid` holds, damaged ones too; answers how many. */
 export function* retain(pool: Pool, valid: readonly Owner[]): LeaseOperation<Result<number>> {
   const kept = new Set(valid.flatMap((owner) => [contentOf(owner), owner.containerId.trim()]));
-  return yield* withDirectory(pool, 0, () => {
+  return yield* lockedInDirectory(pool, 0, () => {
     discardAllStaged(pool.directory);
     const { found, unreadable } = select(pool.directory, (content) => !kept.has(content.trim()));
     const removed = remove(found);
@@ -103,10 +106,7 @@ export function* retain(pool: Pool, valid: readonly Owner[]): LeaseOperation<Res
 
 /** How many addresses within `spans` are held; stops at `limit`. Needs no lock: names come and go whole. */
 export function count(pool: Pool, spans: readonly Span[], limit: number): Result<number> {
-  const there = isThere(pool.directory);
-  if (!there.ok) return there;
-  if (!there.value) return ok(0);
-  try {
+  return inDirectory(pool, 0, () => {
     let found = 0;
     for (const name of readdirSync(pool.directory.path)) {
       if (found >= limit) break;
@@ -114,9 +114,7 @@ export function count(pool: Pool, spans: readonly Span[], limit: number): Result
       if (address !== undefined && spans.some((span) => contains(span, address))) found++;
     }
     return ok(found);
-  } catch (error) {
-    return failed(fromException(pool.directory.path, error));
-  }
+  });
 }
 
 /** Whether an address could be reserved now: does all of it but the taking, under the lock. */
@@ -182,18 +180,27 @@ interface LeaseName {
   readonly path: string;
 }
 
-/** Runs `work` under the lock; a network without a directory has no leases, and gets no directory made. */
-function* withDirectory<T>(pool: Pool, none: T, work: () => Result<T>): LeaseOperation<Result<T>> {
+/** Runs `work` on the network's directory; a network without one has no leases, and gets none made. */
+function inDirectory<T>(pool: Pool, none: T, work: () => Result<T>): Result<T> {
+  const there = isThere(pool.directory);
+  if (!there.ok) return there;
+  return there.value ? caught(pool, work) : ok(none);
+}
+
+/** The same under the lock. */
+function* lockedInDirectory<T>(pool: Pool, none: T, work: () => Result<T>): LeaseOperation<Result<T>> {
   const there = isThere(pool.directory);
   if (!there.ok) return there;
   if (!there.value) return ok(none);
-  return yield* underLock(pool.directory.lock, pool.lockDeadlineMs, () => {
-    try {
-      return work();
-    } catch (error) {
-      return failed(fromException(pool.directory.path, error));
-    }
-  });
+  return yield* underLock(pool.directory.lock, pool.lockDeadlineMs, () => caught(pool, work));
+}
+
+function caught<T>(pool: Pool, work: () => Result<T>): Result<T> {
+  try {
+    return work();
+  } catch (error) {
+    return failed(fromException(pool.directory.path, error));
+  }
 }
 
 /** The leases (files named after an address) whose content is wanted, and why the first one that can't be read can't be. */

@@ -60,34 +60,39 @@ test("Without dataDir leases lie in the default directory", () => {
   expect(readdirSync(join(standard, "net"))).toContain("10.1.0.1");
 });
 
-test("A dataDir must be an allowed directory or lie beneath one", () => {
-  const allowedDirectories = [join(base, "run/cni")];
+test("A dataDir must be an allowed directory; beneath one only where its entry ends in a slash", () => {
+  const allowedDirectories = [join(base, "run/cni"), `${base}/srv/`];
   expect(reserveIn(join(base, "run/cni"), { allowedDirectories })).toEqual({ ok: true });
-  expect(reserveIn(join(base, "run/cni/a/b"), { allowedDirectories })).toEqual({ ok: true });
-  expect(reserveIn(`${base}/run/cni//c/./`, { allowedDirectories })).toEqual({ ok: true });
+  expect(reserveIn(`${base}/run//cni/./`, { allowedDirectories })).toEqual({ ok: false });
+  expect(reserveIn(join(base, "srv"), { allowedDirectories })).toEqual({ ok: true });
+  expect(reserveIn(join(base, "srv/a/b"), { allowedDirectories })).toEqual({ ok: true });
   for (const directory of [
     join(base, "run"),
+    join(base, "run/cni/a"),
     join(base, "run/cni-other"),
-    `${base}/run/cni/../../etc`,
+    `${base}/srv/../../etc`,
+    join(base, "srv-other"),
+    join(standard, "another-network"),
     "/",
     "/etc",
     "run/cni",
     "..",
-    `${base}/run/cni/\0`,
+    `${base}/srv/\0`,
   ]) {
     expect(reserveIn(directory, { allowedDirectories })).toMatchObject({
-      err: { code: 7, msg: expect.stringContaining(`allowed: ${standard}, ${base}/run/cni`) },
+      err: { code: 7, msg: expect.stringContaining(`allowed: ${standard}, ${base}/run/cni, ${base}/srv/`) },
     });
   }
   expect(readdirSync(join(base, "run"))).toEqual(["cni"]);
-  expect(readdirSync(join(base, "run/cni")).sort()).toEqual([".plexus", "a", "c", "net"]);
+  expect(readdirSync(join(base, "run/cni")).sort()).toEqual([".plexus", "net"]);
+  expect(readdirSync(join(base, "srv")).sort()).toEqual([".plexus", "a", "net"]);
 });
 
 test("The administrator's directory may be a symbolic link; one beneath it is not followed", () => {
   mkdirSync(join(base, "real"));
   mkdirSync(join(base, "outside"));
   symlinkSync("real", join(base, "link"));
-  const allowedDirectories = [join(base, "link")];
+  const allowedDirectories = [`${base}/link/`];
   expect(reserveIn(join(base, "link"), { allowedDirectories })).toEqual({ ok: true });
   symlinkSync("../outside", join(base, "real/way-out"));
   expect(reserveIn(join(base, "link/way-out"), { allowedDirectories })).toMatchObject({

@@ -1,7 +1,7 @@
 // Binds the capability `leases` to one call: its network, its attachment, its verb, the administrator's directories.
 // What a delegate asks beyond that is refused here, before anything is touched.
 
-import { isAbsolute, normalize, relative, resolve, sep } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { formatAddress, readAddress, type IpAddress } from "../../src/net/ip.ts";
@@ -33,7 +33,11 @@ export interface LeaseScope {
   readonly attachment?: Owner;
   /** Where leases lie if the configuration says nothing. Absolute. */
   readonly defaultDirectory?: string;
-  /** Further directories that a configuration may name, each with all that lies beneath it. Absolute. */
+  /**
+   * Further directories that a configuration may name. Absolute. One that ends in `/` admits what lies beneath it, too:
+   * networks are then only as far apart as those who write configurations keep them, because a configuration may place
+   * its network's directory into another's.
+   */
   readonly allowedDirectories?: readonly string[];
   /** How long to wait for another process's lock, in ms. */
   readonly lockDeadlineMs?: number;
@@ -63,10 +67,11 @@ export function leasesFor(scope: LeaseScope): LeaseOperations {
       const next = yield* disk.reserveNext(store, spans, skipped, owner);
       return next.ok ? { ok: next.value === undefined ? undefined : formatAddress(next.value) } : refuse(next.fault);
     },
+    // oxlint-disable-next-line require-yield -- an operation like the others, though it needs no lock
     *held(pool, owner) {
       const at = owned(scope, pool, owner);
       if (!at.ok) return refuse(at.fault);
-      const addresses = yield* disk.held(at.value, owner);
+      const addresses = disk.held(at.value, owner);
       return addresses.ok ? { ok: addresses.value.map(formatAddress) } : refuse(addresses.fault);
     },
     *release(pool, owner) {
@@ -114,25 +119,26 @@ function poolOf(scope: LeaseScope, pool: LeasesPool): Result<disk.Pool> {
  * what is beneath it is walked without following symbolic links.
  */
 function resolveDirectory(scope: LeaseScope, wanted: string | undefined): Result<{ root: string; dataDir: string }> {
-  const fallback = resolve(scope.defaultDirectory ?? DEFAULT_DATA_DIR);
-  if (wanted === undefined || wanted === "") return ok({ root: fallback, dataDir: fallback });
-  if (!isAbsolute(wanted) || wanted.includes("\0")) return failed(notAllowed(wanted, "is not an absolute path", fallback, scope));
-  const dataDir = resolve(normalize(wanted));
-  const roots = [fallback, ...(scope.allowedDirectories ?? []).map((root) => resolve(root))];
-  const root = roots.filter((candidate) => isWithin(candidate, dataDir)).sort((a, b) => b.length - a.length)[0];
+  const entries = [scope.defaultDirectory ?? DEFAULT_DATA_DIR, ...(scope.allowedDirectories ?? [])];
+  const standard = resolve(scope.defaultDirectory ?? DEFAULT_DATA_DIR);
+  if (wanted === undefined || wanted === "") return ok({ root: standard, dataDir: standard });
+  if (!isAbsolute(wanted) || wanted.includes("\0")) return failed(notAllowed(wanted, "is not an absolute path", entries));
+  const dataDir = resolve(wanted);
+  const exact = entries.some((entry) => resolve(entry) === dataDir);
+  if (exact) return ok({ root: dataDir, dataDir });
+  const root = entries.find((entry) => entry.endsWith("/") && isBeneath(resolve(entry), dataDir));
   return root === undefined
-    ? failed(notAllowed(wanted, "is not within an allowed directory", fallback, scope))
-    : ok({ root, dataDir });
+    ? failed(notAllowed(wanted, "is not an allowed directory", entries))
+    : ok({ root: resolve(root), dataDir });
 }
 
-function notAllowed(wanted: string, why: string, fallback: string, scope: LeaseScope): Fault {
-  const allowed = [fallback, ...(scope.allowedDirectories ?? [])].join(", ");
-  return fault("DIRECTORY_NOT_ALLOWED", `leases: ipam.dataDir ${JSON.stringify(wanted)} ${why}; allowed: ${allowed}`);
+function notAllowed(wanted: string, why: string, entries: readonly string[]): Fault {
+  const what = `leases: ipam.dataDir ${JSON.stringify(wanted)} ${why}; allowed: ${entries.join(", ")}`;
+  return fault("DIRECTORY_NOT_ALLOWED", what);
 }
 
-function isWithin(root: string, path: string): boolean {
-  const way = relative(root, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+function isBeneath(root: string, path: string): boolean {
+  return path.startsWith(root === "/" ? root : `${root}/`);
 }
 
 function addressOf(text: string): Result<IpAddress> {

@@ -20,7 +20,7 @@ const delegate = fileURLToPath(new URL("../../../delegates/ipam-host-local", imp
 const outFile = fileURLToPath(new URL("../../../dist/delegates/ipam-host-local.wasm", import.meta.url));
 
 export interface WasmInit {
-  /** Directories that a configuration may name; the first one is used where it names none. */
+  /** Directories that a configuration may name, each with what lies beneath it; the first is the default. */
   readonly directories: readonly [string, ...string[]];
   readonly resolverFiles?: readonly string[];
   /** Does the lock effects. Nothing by default: then nothing else may run on the directory at the same time. */
@@ -82,7 +82,7 @@ function importsOf(init: WasmInit, network: string, verb: DelegateCall["verb"], 
     verb,
     ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
     defaultDirectory: directories[0],
-    allowedDirectories: directories,
+    allowedDirectories: directories.map((directory) => `${directory}/`),
   });
   const now = <T>(operation: LeaseOperation<T>): T => runSync(operation, perform);
   return {
