@@ -3,7 +3,6 @@
 import { Ip } from "./ip";
 
 /** `10.1.2.3/24`: the host part is kept. */
-@final
 export class Cidr {
   readonly ip: Ip;
   /** Bits of the network: 0 to 32, or 0 to 128. */

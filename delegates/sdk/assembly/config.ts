@@ -9,7 +9,6 @@ import { invalidConfig, notDecoded } from "./faults";
  * An object of the configuration with its place. The first thing that is wrong is kept in {@link Config.fault}; what is
  * asked for after that answers as if absent, so that a delegate checks once, at the end.
  */
-@final
 export class Config {
   readonly json: Json;
   readonly path: string;

@@ -4,7 +4,6 @@
 import { readDotted, readGroups } from "./ip-text";
 
 /** An immutable address: 32 bits in `lo`, or 128 bits in `hi` and `lo`. */
-@final
 export class Ip {
   /** 4 or 6. */
   readonly family: i32;

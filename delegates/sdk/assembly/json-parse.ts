@@ -6,7 +6,6 @@ import { Json } from "./json";
 const MAX_DEPTH: i32 = 128;
 
 /** A value, or what is wrong and where. */
-@final
 export class JsonParse {
   constructor(
     readonly value: Json | null,
@@ -40,7 +39,6 @@ function place(text: string, at: i32): string {
   return `line ${line} column ${at - start + 1}`;
 }
 
-@final
 class Parser {
   at: i32 = 0;
   error: string = "";

@@ -13,7 +13,6 @@ export enum JsonKind {
 }
 
 /** One value. */
-@final
 export class Json {
   readonly kind: JsonKind;
   /** A string's value; a number's text as it was written. */

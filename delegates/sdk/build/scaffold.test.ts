@@ -1,0 +1,31 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runInJco } from "../testing/run-in-jco.ts";
+import { answerOf, comparable } from "../testing/run-vectors.ts";
+import { readVectors } from "../testing/vector.ts";
+import { buildDelegate } from "./build-delegate.ts";
+import { writeScaffold } from "./scaffold.ts";
+
+test("E-2: a new delegate builds without warnings and its vectors pass as they are", async () => {
+  const root = await mkdtemp(join(tmpdir(), "plexus-scaffold-"));
+  try {
+    const dir = join(root, "my-delegate");
+    await writeScaffold(dir, "my-delegate");
+    const built = await buildDelegate({ dir, outFile: join(root, "my-delegate.wasm"), cacheDir: null, quick: true });
+    expect(built.declaration.name).toBe("my-delegate");
+    expect(built.warnings).toEqual([]);
+    const vectors = await readVectors(join(dir, "vectors"));
+    expect(vectors).toHaveLength(2);
+    for (const vector of vectors) {
+      const expected = vector.answer ?? {};
+      expect(comparable(await answerOf(vector, built.bytes, runInJco), expected)).toEqual(expected);
+    }
+    // What is there is not overwritten.
+    await expect(writeScaffold(dir, "my-delegate")).rejects.toThrow(/EEXIST/);
+    expect(await readFile(join(root, "my-delegate.wasm"))).toEqual(Buffer.from(built.bytes));
+  } finally {
+    await rm(root, { recursive: true });
+  }
+});

@@ -1,0 +1,93 @@
+// A new delegate's directory: it builds, and its vectors pass, before its author has written a line.
+
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+const source = `// What this delegate does, in a sentence or two.
+
+import { AttachmentRequest, Fault, GcRequest, Network, SuccessOrFault } from "plexus/abi/plugin";
+import * as log from "plexus/abi/log";
+import { Config } from "plexus/config";
+import { invalidConfig } from "plexus/faults";
+
+export function add(request: AttachmentRequest): SuccessOrFault {
+  const config = Config.of(request.network);
+  const greeting = config.string("greeting");
+  const fault = config.fault;
+  if (fault !== null) return SuccessOrFault.err(fault);
+  const result = request.prevResult;
+  if (result === null) return SuccessOrFault.err(invalidConfig("prevResult", "is missing: this plugin is chained behind others"));
+  log.write(log.Level.Info, \`\${greeting === null ? "hello" : greeting}, \${request.attachment.containerId}\`);
+  return SuccessOrFault.ok(result);
+}
+
+/** Must succeed when there is nothing to undo, however often it is called. */
+export function del(_request: AttachmentRequest): Fault | null {
+  return null;
+}
+
+export function check(_request: AttachmentRequest): Fault | null {
+  return null;
+}
+
+export function gc(_request: GcRequest): Fault | null {
+  return null;
+}
+
+export function status(_network: Network): Fault | null {
+  return null;
+}
+`;
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+/** The files of a new delegate, by path within its directory. */
+export function scaffold(name: string): ReadonlyMap<string, string> {
+  const prevResult = { cniVersion: "1.1.0", interfaces: [{ name: "eth0" }], ips: [{ address: "10.1.0.5/24", interface: 0 }] };
+  const stdin = { cniVersion: "1.1.0", name: "net", type: name };
+  const env = { CNI_CONTAINERID: "pod-1", CNI_NETNS: "/var/run/netns/pod-1", CNI_IFNAME: "eth0" };
+  return new Map([
+    [
+      "delegate.json",
+      json({
+        name,
+        abi: "0.1.0",
+        version: "0.1.0",
+        about: "Passes the result on and greets the container.",
+        cniVersions: ["0.4.0", "1.0.0", "1.1.0"],
+        capabilities: { log: "Greets, and says why it stopped, should it ever abort." },
+      }),
+    ],
+    ["assembly/index.ts", source],
+    ["assembly/tsconfig.json", json({ extends: "../../sdk/tsconfig.guest.json", include: ["./**/*.ts"] })],
+    [
+      "vectors/01-passes-on.in.json",
+      json({
+        about: "Passes the result on, and greets.",
+        verb: "ADD",
+        env,
+        stdin: { ...stdin, greeting: "welcome", prevResult },
+      }),
+    ],
+    ["vectors/01-passes-on.out.json", json({ result: prevResult, log: ["info: welcome, pod-1"] })],
+    [
+      "vectors/02-refuses-nonsense.in.json",
+      json({ about: "Refuses a greeting that is no text.", verb: "ADD", env, stdin: { ...stdin, greeting: 5, prevResult } }),
+    ],
+    ["vectors/02-refuses-nonsense.out.json", json({ error: { code: 7, msg: "greeting: must be a string, is a number" } })],
+    [
+      "vectors.test.ts",
+      `import { describeVectors } from "../sdk/testing/vectors-of.ts";\n\nawait describeVectors(new URL(".", import.meta.url));\n`,
+    ],
+    ["README.md", `# ${name}\n\nWhat it does, its configuration, and what it refuses. \`vectors/\` has examples.\n`],
+  ]);
+}
+
+/** Writes them. Rejects where a file is there already. */
+export async function writeScaffold(dir: string, name: string): Promise<void> {
+  for (const [path, text] of scaffold(name)) {
+    const file = join(dir, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text, { flag: "wx" });
+  }
+}

@@ -1,0 +1,20 @@
+// `node scripts/new-delegate.ts <name>`: makes delegates/<name>/, which builds and whose vectors pass.
+
+import { fileURLToPath } from "node:url";
+import { capabilitiesOf } from "../delegates/sdk/build/abi.ts";
+import { parseDeclaration } from "../delegates/sdk/build/declaration.ts";
+import { scaffold, writeScaffold } from "../delegates/sdk/build/scaffold.ts";
+
+const [name = ""] = process.argv.slice(2);
+try {
+  parseDeclaration(scaffold(name).get("delegate.json") ?? "", capabilitiesOf);
+  await writeScaffold(fileURLToPath(new URL(`../delegates/${name}/`, import.meta.url)), name);
+  console.log(`delegates/${name}/ is there.
+  build it:      node scripts/build-delegates.ts
+  test it:       npx vitest run delegates/${name}
+  new vectors:   write vectors/<name>.in.json, then node scripts/delegate-vectors.ts delegates/${name}
+delegates/sdk/README.md has the rest.`);
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 2;
+}
