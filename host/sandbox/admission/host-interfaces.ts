@@ -12,10 +12,32 @@ interface AbiName {
   readonly version: string;
 }
 
+interface KnownInterfaces {
+  readonly shapes: Shapes;
+  readonly of: (abi: AbiVersion) => ReadonlyMap<string, InterfaceShapes>;
+}
+
+let interned: KnownInterfaces | undefined;
+
+// The ABI's own types are interned once for all components.
+function knownInterfaces(): KnownInterfaces {
+  if (interned !== undefined) return interned;
+  const shapes = new Shapes();
+  const interfaces = new Map(Object.values(abiVersions).map((abi) => [abi, abiShapes(abi.model, shapes)] as const));
+  interned = { shapes, of: (abi) => interfaces.get(abi) ?? new Map() };
+  return interned;
+}
+
 /** Compares one component with the ABI version that its names speak of. */
 export class HostInterfaces {
-  readonly shapes = new Shapes();
+  readonly shapes: Shapes;
+  private readonly known: KnownInterfaces;
   private spoken: { readonly abi: AbiVersion; readonly interfaces: ReadonlyMap<string, InterfaceShapes> } | undefined;
+
+  constructor() {
+    this.known = knownInterfaces();
+    this.shapes = new Shapes(this.known.shapes);
+  }
 
   /** The ABI version of the component; refuses one that named none. */
   get abi(): AbiVersion {
@@ -85,7 +107,7 @@ export class HostInterfaces {
         at,
       );
     }
-    this.spoken ??= { abi, interfaces: abiShapes(abi.model, this.shapes) };
+    this.spoken ??= { abi, interfaces: this.known.of(abi) };
     if (this.spoken.abi !== abi) refuse(`two ABI versions in one component: ${this.spoken.abi.version} and ${name.version}`, at);
     return this.spoken;
   }

@@ -15,18 +15,26 @@ interface Entry {
   readonly parts: readonly (readonly [label: string, child: Shape | null])[];
 }
 
-/** Interns structures. One table serves one ABI and the components compared with it. */
+/** Interns structures. What `base` knows keeps its number; `base` itself doesn't change. */
 export class Shapes {
+  private readonly base: Shapes | undefined;
+  private readonly first: Shape;
   private readonly numbers = new Map<string, Shape>();
   private readonly entries: Entry[] = [];
   private resources = 0;
 
+  constructor(base?: Shapes) {
+    this.base = base;
+    this.first = base === undefined ? 0 : base.first + base.entries.length;
+  }
+
   /** The number of the structure with this head (record, list, …) and these parts. */
   of(head: string, parts: readonly (readonly [string, Shape | null])[] = []): Shape {
-    const key = `${head}(${parts.map(([label, child]) => `${label}:${child ?? ""}`).join(",")})`;
-    const known = this.numbers.get(key);
+    let key = head;
+    for (const [label, child] of parts) key += `,${label}:${child ?? ""}`;
+    const known = this.base?.numbers.get(key) ?? this.numbers.get(key);
     if (known !== undefined) return known;
-    const shape = this.entries.length;
+    const shape = this.first + this.entries.length;
     this.entries.push({ head, parts });
     this.numbers.set(key, shape);
     return shape;
@@ -45,7 +53,7 @@ export class Shapes {
   /** Readable text, cut short below the third level. */
   describe(shape: Shape | null, depth = 3): string {
     if (shape === null) return "_";
-    const entry = this.entries[shape];
+    const entry = this.base?.entries[shape] ?? this.entries[shape - this.first];
     if (entry === undefined) return "?";
     if (entry.parts.length === 0) return entry.head;
     if (depth === 0) return `${entry.head}<…>`;

@@ -15,7 +15,7 @@ function printable(text: string): string {
 
 function matched(reader: Reader, what: string, pattern: RegExp): string {
   const at = reader.pos;
-  const text = reader.name(what);
+  const text = reader.plainName(what);
   if (!pattern.test(text) || special.has(text))
     refuse(`${what}, ${printable(text)}, is not one that a toolchain would write`, at);
   return text;

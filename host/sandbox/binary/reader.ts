@@ -80,6 +80,17 @@ export class Reader {
     }
   }
 
+  /** A name as Latin-1, for those of which only ASCII is accepted afterwards. */
+  plainName(what: string, most = 256): string {
+    const at = this.pos;
+    const length = this.u32(what);
+    if (length > most) refuse(`${what} is ${length} bytes long (at most ${most})`, at);
+    if (length > this.left) refuse(`${what} needs ${length} bytes, ${this.left} are left`, this.pos);
+    let text = "";
+    for (const end = this.pos + length; this.pos < end; this.pos += 1) text += String.fromCharCode(this.bytes[this.pos] ?? 0);
+    return text;
+  }
+
   /** Steps over the next `length` bytes and answers a reader of just these. */
   take(length: number, what: string): Reader {
     if (length > this.left) refuse(`${what} needs ${length} bytes, ${this.left} are left`, this.pos);
