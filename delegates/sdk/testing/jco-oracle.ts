@@ -2,7 +2,7 @@
 // components that were built from our own sources, in tests; it never runs on a node.
 
 import { createHash } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -28,25 +28,25 @@ export function translate(component: Uint8Array): Promise<Instantiate> {
   const digest = createHash("sha256").update(component).digest("hex");
   const before = done.get(digest);
   if (before !== undefined) return before;
-  const made = run(component, digest);
+  const made = run(component);
   done.set(digest, made);
   return made;
 }
 
-async function run(component: Uint8Array, digest: string): Promise<Instantiate> {
+async function run(component: Uint8Array): Promise<Instantiate> {
   const { files } = await transpile(component, {
     name: "component",
     instantiation: "sync",
     nodejsCompat: false,
   });
-  const directory = join(tmpdir(), `plexus-oracle-${process.pid}-${digest.slice(0, 16)}`);
-  await mkdir(directory, { recursive: true });
+  const directory = await mkdtemp(join(tmpdir(), "plexus-oracle-"));
   const modules = new Map<string, WebAssembly.Module>();
   for (const [name, bytes] of Object.entries(files)) {
     if (name.endsWith(".wasm")) modules.set(name, new WebAssembly.Module(Uint8Array.from(bytes)));
     else if (name.endsWith(".js")) await writeFile(join(directory, "component.mjs"), bytes);
   }
   const translated: Translated = await import(pathToFileURL(join(directory, "component.mjs")).href);
+  await rm(directory, { recursive: true });
   const load = (path: string): WebAssembly.Module => {
     const module = modules.get(path);
     if (module === undefined) throw new Error(`the translation has no ${path}`);

@@ -2,7 +2,7 @@
 // every vector of every delegate.
 
 import { existsSync, readdirSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,7 +24,11 @@ const { model } = abi;
 
 async function build(dir: string): Promise<Uint8Array> {
   const out = await mkdtemp(join(tmpdir(), "plexus-agree-"));
-  return (await buildDelegate({ dir, outFile: join(out, "delegate.wasm") })).bytes;
+  try {
+    return (await buildDelegate({ dir, outFile: join(out, "delegate.wasm") })).bytes;
+  } finally {
+    await rm(out, { recursive: true });
+  }
 }
 
 /** An arbitrary of a type of the ABI. The cast is sound as far as the model is the ABI, which other tests hold. */
@@ -103,6 +107,17 @@ test("random requests, with capabilities that answer at random, come out the sam
     }),
     { numRuns: 300 },
   );
+});
+
+test("64 KiB of text come back through the sandbox unchanged, a leading U+FEFF included, lone surrogates replaced", async () => {
+  const component = await build(fileURLToPath(new URL("mirror/", import.meta.url)));
+  const quiet = told({ "leases.probe": { ok: undefined }, "leases.retain": { ok: 4_294_967_295 } }, []);
+  for (const config of [`\ufeff${"a".repeat(65_536)}`, "中".repeat(21_845), "😀".repeat(16_384), `${"b".repeat(65_535)}\ud800`]) {
+    const request = { network: { cniVersion: "1.1.0", name: "net", config }, valid: [] };
+    expect(await runInSandbox(component, { verb: "gc", request }, quiet)).toEqual({
+      err: { code: 4_294_967_295, msg: config.toWellFormed() },
+    });
+  }
 });
 
 const delegates = fileURLToPath(new URL("../../", import.meta.url));

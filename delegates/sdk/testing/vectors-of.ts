@@ -1,6 +1,6 @@
 // Declares the tests of a delegate's vectors: `describeVectors("…/delegates/<name>/")` is all that a test file needs.
 
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,6 +19,7 @@ export async function describeVectors(directory: URL): Promise<void> {
     beforeAll(async () => {
       const out = await mkdtemp(join(tmpdir(), "plexus-vectors-"));
       component = (await buildDelegate({ dir, outFile: join(out, "delegate.wasm") })).bytes;
+      await rm(out, { recursive: true });
     });
 
     test.each(vectors.map((vector) => [vector.name, vector.about, vector] as const))("%s: %s", async (_name, _about, vector) => {
