@@ -21,10 +21,12 @@ import { del } from "./del.ts";
 import { gc } from "./gc.ts";
 import { handsLocks } from "./locks.ts";
 import { nestDirectory } from "./nest-directory.ts";
+import { PluginFinder } from "./plugin-finder.ts";
 import { planCall } from "./plan-call.ts";
 import { status } from "./status.ts";
 import { type RunDelegate, stepRunner } from "./step-runner.ts";
 import { openTrace } from "./trace.ts";
+import { textOf } from "./utf8.ts";
 
 /** What the brain is given to work with; tests give it a scripted one. */
 export interface BrainDeps {
@@ -52,7 +54,9 @@ export async function answer(request: Request, deps: BrainDeps, progress: CallIn
   if (!call.ok) return refusal(call.fault);
   const { verb } = call.value;
   if (verb === "VERSION") return { status: 0, stdout: printVersionAnswer(), stderr: "" };
-  const own = readPluginRequest(verb, Buffer.from(request.stdin).toString("utf8"));
+  const stdin = textOf(request.stdin, "network configuration on stdin");
+  if (!stdin.ok) return refusal(stdin.fault);
+  const own = readPluginRequest(verb, stdin.value);
   if (!own.ok) return refusal(own.fault);
   const { document, cniVersion } = own.value;
   const configuration = readHostConfiguration(document.parsed);
@@ -87,6 +91,8 @@ async function serve(context: CallContext, deps: BrainDeps): Promise<Result<stri
 async function addText(context: CallContext, deps: BrainDeps): Promise<Result<string>> {
   const plan = await planCall(context, await deps.cluster(context.configuration));
   if (!plan.ok) return plan;
+  const found = await context.plugins.requireAll(plan.value.attachments, context.call.path);
+  if (!found.ok) return found;
   const added = await add(context, plan.value);
   return added.ok ? ok(added.value.text) : added;
 }
@@ -99,6 +105,7 @@ function contextOf(
 ): CallContext {
   const { configuration } = own;
   const trace = openTrace(configuration.trace, deps.date);
+  const plugins = new PluginFinder(deps.hands, configuration.wasm.prefer);
   const nest = nestDirectory(configuration.runDir, call, configuration.name);
   return {
     call,
@@ -109,7 +116,9 @@ function contextOf(
     bootId: bootId(),
     warn: deps.warn,
     locks: handsLocks(deps.hands, configuration.cniDir, lockDeadlineMs),
-    runStep: (network, ifname) => stepRunner({ ...deps, trace }, { configuration, nest, network, ifname, nested: false }),
+    plugins,
+    runStep: (network, ifname) =>
+      stepRunner({ ...deps, plugins, trace }, { configuration, nest, network, ifname, nested: false }),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Result } from "../../src/fault/result.ts";
 import type { JsonObjectDocument } from "../../src/json/document.ts";
 import type { ResultCache } from "../cache/result-cache.ts";
 import type { Journal, JournalKey } from "../journal/journal.ts";
+import type { PluginFinder } from "./plugin-finder.ts";
 import type { RunStep } from "./run-chain.ts";
 
 export interface CallContext {
@@ -17,6 +18,7 @@ export interface CallContext {
   readonly inherited: readonly EnvironmentPair[];
   readonly journal: Journal;
   readonly cache: ResultCache;
+  readonly plugins: PluginFinder;
   /** Kernel's boot id. */
   readonly bootId: string;
   /** Runs a step of a network's chain, for the attachment under this interface name. */

@@ -30,11 +30,18 @@ export async function gc(context: CallContext): Promise<Result<void>> {
     if (!loaded.ok) faults.push(loaded.fault);
     if (!loaded.ok || loaded.value === undefined) continue;
     const isValid = valid.value.some((id) => id.containerId === key.containerId && id.ifname === key.ifname);
+    if (isValid) {
+      kept.push(loaded.value);
+      continue;
+    }
     // As libcni does (L-43): with the namespace of its ADD; plugins take one that is gone for deleted.
-    const undone = isValid ? undefined : await undoEntry(context, loaded.value, loaded.value.plan.netns);
-    if (undone === undefined) kept.push(loaded.value);
-    else if (!undone.ok) faults.push(undone.fault);
-    else rmSync(nestDirectory(context.configuration.runDir, key, key.network), { recursive: true, force: true });
+    const undone = await undoEntry(context, loaded.value, loaded.value.plan.netns, (list) => !list.disableGC);
+    if (undone.ok) {
+      rmSync(nestDirectory(context.configuration.runDir, key, key.network), { recursive: true, force: true });
+    } else {
+      const stale = `failed to delete stale attachment ${key.containerId} ${key.ifname}`;
+      faults.push({ ...undone.fault, msg: `${stale}: ${undone.fault.msg}` });
+    }
   }
   for (const directory of [context.journal.directory, context.cache.directory]) removeTornWrites(directory);
 

@@ -6,10 +6,15 @@ import { readPluginFailure } from "../../src/cni/error-json.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Executed } from "../hands/messages.ts";
+import { notFound } from "./plugin-finder.ts";
+import { inertLine, inertText } from "../sandbox/inert-text.ts";
+import { textOf } from "./utf8.ts";
 
 /** Bytes of a plugin's stdout that are kept: far above any result. */
 const stdoutCap = 4 * 1024 * 1024;
 const stderrCap = 64 * 1024;
+const longestMessage = 8 * 1024;
+const longestDetails = 128 * 1024;
 
 export interface NativeStepInit {
   readonly deadlineMs: number;
@@ -21,22 +26,28 @@ export async function runNativeStep(hands: Hands, step: ChainStep, { deadlineMs,
   const environment = new Map(step.env);
   const type = step.plugin.type;
   const executed = await hands.exec({ type, environment, stdin: step.stdin, deadlineMs, stdoutCap, stderrCap, nest });
-  const stdout = Buffer.from(executed.stdout).toString("utf8");
   const { outcome } = executed;
   if (outcome.kind === "exited" && outcome.status === 0) {
-    if (!executed.stdoutTruncated) return { ok: true, stdout };
-    return no(fault("PLUGIN_FAILED", `plugin ${type} printed more than ${stdoutCap} bytes; no CNI result is that long`));
+    if (executed.stdoutTruncated) {
+      return no(fault("RESULT_INVALID", `result: plugin ${type} printed more than ${stdoutCap} bytes`));
+    }
+    const stdout = textOf(executed.stdout, `result: what plugin ${type} printed`, "RESULT_INVALID");
+    return stdout.ok ? { ok: true, stdout: stdout.value } : stdout;
   }
-  return no(failureOf(type, executed, stdout, deadlineMs, environment.get("CNI_PATH") ?? ""));
+  const failure = failureOf(type, executed, deadlineMs, environment.get("CNI_PATH") ?? "");
+  // A plugin's words end in logs and terminals: nothing in them may act there.
+  const details = failure.details === undefined ? {} : { details: inertText(failure.details, longestDetails) };
+  return no({ ...failure, msg: inertLine(failure.msg, longestMessage), ...details });
 }
 
-function failureOf(type: string, executed: Executed, stdout: string, deadlineMs: number, path: string): Fault {
+function failureOf(type: string, executed: Executed, deadlineMs: number, path: string): Fault {
   const { outcome } = executed;
   switch (outcome.kind) {
     case "exited":
     case "signalled": {
       const ended = outcome.kind === "exited" ? `exit status ${outcome.status}` : `signal: ${signalName(outcome.signal)}`;
-      return readPluginFailure({ ended, stdout, stderr: Buffer.from(executed.stderr).toString("utf8") });
+      const [stdout, stderr] = [executed.stdout, executed.stderr].map((bytes) => Buffer.from(bytes).toString("utf8"));
+      return readPluginFailure({ ended, stdout: stdout ?? "", stderr: stderr ?? "" });
     }
     case "deadline-passed":
       return fault("PLUGIN_TIMEOUT", `plugin ${executed.path} did not end within ${deadlineMs} ms and was killed`);
@@ -49,12 +60,6 @@ function failureOf(type: string, executed: Executed, stdout: string, deadlineMs:
     default:
       return outcome satisfies never;
   }
-}
-
-/** The fault of a type that no directory of CNI_PATH has. */
-export function notFound(type: string, path: string): Fault {
-  const places = path === "" ? "CNI_PATH is empty" : `looked for ${type} and ${type}.wasm in ${path.split(":").join(", ")}`;
-  return fault("PLUGIN_NOT_FOUND", `failed to find plugin "${type}": ${places}`);
 }
 
 function no(reason: Fault): StepOutcome {

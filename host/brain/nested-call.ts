@@ -14,6 +14,7 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { memberText } from "../../src/json/document.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import type { RunStep } from "./run-chain.ts";
+import { textOf } from "./utf8.ts";
 
 /** Answers the request as the plugin that it names would. */
 export async function answerAsPlugin(
@@ -49,14 +50,15 @@ function stepOf({ name, environment, stdin }: Pick<Request, "name" | "environmen
   if (verb === "VERSION") {
     return ok({ step: { ...base, stdin: "{}", prevResult: undefined, attachment: undefined }, network: "", cniVersion: "1.1.0" });
   }
-  const text = Buffer.from(stdin).toString("utf8");
-  const request = readPluginRequest(verb, text);
+  const text = textOf(stdin, "network configuration on stdin");
+  if (!text.ok) return text;
+  const request = readPluginRequest(verb, text.value);
   if (!request.ok) return request;
   const previous = previousOf(memberText(request.value.document, "prevResult"), request.value.cniVersion);
   if (!previous.ok) return previous;
   const attachment = VERBS.indexOf(verb) < 3 ? { containerId, ifname } : undefined;
   return ok({
-    step: { ...base, stdin: text, prevResult: previous.value, attachment },
+    step: { ...base, stdin: text.value, prevResult: previous.value, attachment },
     network: request.value.name,
     cniVersion: request.value.cniVersion,
   });

@@ -24,7 +24,9 @@ import { publishStatus } from "./publish-status.ts";
 export async function planCall(context: CallContext, cluster: Cluster | undefined): Promise<Result<CallPlan>> {
   const { call, configuration, document } = context;
   const profile = profileNamed(configuration.profile);
-  const identity = podIdentity(call.args);
+  const named = podIdentity(call.args);
+  if (!named.ok) return named;
+  const identity = named.value;
 
   const defaultNetwork = readDefaultNetwork(document, configuration);
   if (!defaultNetwork.ok) return defaultNetwork;

@@ -2,6 +2,10 @@
 // value may hold an `=` (MC-24).
 
 import type { CniArg } from "../../src/cni/args.ts";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { quote } from "../../src/json/quote.ts";
+import { labelProblem, subdomainProblem } from "../../src/npwg/object-names.ts";
 
 export interface PodIdentity {
   readonly namespace: string;
@@ -17,11 +21,22 @@ export function callArgs(text: string): readonly CniArg[] {
   });
 }
 
-/** The pod of the call; undefined where the runtime names none (podman, cnitool, critest). */
-export function podIdentity(text: string): PodIdentity | undefined {
+/**
+ * The pod of the call; undefined where the runtime names none (podman, cnitool, critest). Names that Kubernetes would not
+ * allow are refused before they become part of a path. Fault ENVIRONMENT_INVALID.
+ */
+export function podIdentity(text: string): Result<PodIdentity | undefined> {
   const args = new Map(callArgs(text));
   const namespace = args.get("K8S_POD_NAMESPACE") ?? "";
   const name = args.get("K8S_POD_NAME") ?? "";
-  if (namespace === "" || name === "") return undefined;
-  return { namespace, name, uid: args.get("K8S_POD_UID") };
+  if (namespace === "" || name === "") return ok(undefined);
+  const namespaceProblem = labelProblem(namespace);
+  if (namespaceProblem !== undefined) return wrong("K8S_POD_NAMESPACE", namespace, namespaceProblem);
+  const nameProblem = subdomainProblem(name);
+  if (nameProblem !== undefined) return wrong("K8S_POD_NAME", name, nameProblem);
+  return ok({ namespace, name, uid: args.get("K8S_POD_UID") });
+}
+
+function wrong(key: string, value: string, problem: string): Result<undefined> {
+  return failed(fault("ENVIRONMENT_INVALID", `CNI_ARGS: ${key} ${quote(value, 80)} ${problem}`));
 }

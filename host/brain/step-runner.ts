@@ -5,7 +5,8 @@ import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Found } from "../hands/messages.ts";
-import { notFound, runNativeStep } from "./native-step.ts";
+import { runNativeStep } from "./native-step.ts";
+import { notFound, type PluginFinder } from "./plugin-finder.ts";
 import type { RunStep } from "./run-chain.ts";
 import type { StepKind, Trace } from "./trace.ts";
 
@@ -21,6 +22,7 @@ export type RunDelegate = (
 
 export interface StepRunnerDeps {
   readonly hands: Hands;
+  readonly plugins: Pick<PluginFinder, "find">;
   readonly runDelegate: RunDelegate;
   readonly trace: Trace;
   /** Milliseconds of a clock that never goes back. */
@@ -41,15 +43,12 @@ export interface StepRunnerInit {
 
 /** A runner of steps of one network's chain. */
 export function stepRunner(deps: StepRunnerDeps, init: StepRunnerInit): RunStep {
-  const { hands, runDelegate, trace, now } = deps;
+  const { hands, plugins, runDelegate, trace, now } = deps;
   const { configuration, nest, network, ifname, nested } = init;
   return async (step) => {
     const started = now();
     const { type } = step.plugin;
-    const found = await hands.find({
-      type,
-      componentFirst: prefersComponent(configuration, type) || init.componentOnly === true,
-    });
+    const found = await plugins.find(type);
     const note = (kind: StepKind, outcome: StepOutcome): StepOutcome => {
       const containerId = step.attachment?.containerId ?? "";
       trace.step({ containerId, network, ifname, verb: step.verb, type, kind, nested }, now() - started, outcome);
@@ -61,11 +60,6 @@ export function stepRunner(deps: StepRunnerDeps, init: StepRunnerInit): RunStep 
     }
     return note("native", { ok: false, fault: notFound(type, pathOf(step)) });
   };
-}
-
-function prefersComponent(configuration: Pick<HostConfiguration, "wasm">, type: string): boolean {
-  const { prefer } = configuration.wasm;
-  return typeof prefer === "boolean" ? prefer : prefer.includes(type);
 }
 
 function pathOf(step: ChainStep): string {

@@ -3,7 +3,7 @@
 
 import type { Attachment } from "../../src/cni/attachment.ts";
 import { delChain } from "../../src/cni/chains.ts";
-import { parseNetworkList } from "../../src/cni/network-list.ts";
+import { type NetworkList, parseNetworkList } from "../../src/cni/network-list.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import type { JournalEntry, PlannedAttachment } from "../journal/entry.ts";
@@ -12,19 +12,34 @@ import { journalKey } from "./call-context.ts";
 import { callArgs } from "./pod-identity.ts";
 import { runChain } from "./run-chain.ts";
 
+/** Whether an attachment of the entry is to be undone, by the list that it was planned with. */
+export type Choose = (list: NetworkList) => boolean;
+
 /**
  * Undoes every attachment of the entry that was attempted and not yet undone; `netns` is the runtime's (empty where the
- * namespace is gone). The entry is removed once nothing is left of it. The fault names every attachment that stayed.
+ * namespace is gone). The entry is removed once nothing is left of it. The fault names every attachment that stayed. Those
+ * that `choose` declines stay without a fault.
  */
-export async function undoEntry(context: CallContext, entry: JournalEntry, netns: string): Promise<Result<void>> {
+export async function undoEntry(
+  context: CallContext,
+  entry: JournalEntry,
+  netns: string,
+  choose: Choose = () => true,
+): Promise<Result<void>> {
   const key = { ...journalKey(context), ...entryKey(entry) };
   // Appended progress isn't synced: after a power loss only the plan is sure, so all of it is undone.
   const rebooted = entry.plan.bootId !== context.bootId;
   const faults: Fault[] = [];
+  let declined = false;
   for (const [index, progress] of [...entry.progress.entries()].toReversed()) {
     const planned = entry.plan.attachments[index];
     if (planned === undefined || progress.undone || !(progress.attempted || rebooted)) continue;
-    const undone = await undoAttachment(context, entry, planned, progress.result, netns);
+    const list = parseNetworkList(planned.conflist, `journalled configuration of ${planned.network}`);
+    if (list.ok && !choose(list.value)) {
+      declined = true;
+      continue;
+    }
+    const undone = list.ok ? await undoAttachment(context, entry, planned, list.value, progress.result, netns) : list;
     if (undone.ok) {
       context.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
       context.journal.append(key, { undone: index });
@@ -33,7 +48,7 @@ export async function undoEntry(context: CallContext, entry: JournalEntry, netns
     }
   }
   const [first] = faults;
-  if (first === undefined) return context.journal.remove(key);
+  if (first === undefined) return declined ? ok(undefined) : context.journal.remove(key);
   return failed(first.details === undefined || faults.length === 1 ? first : withOthers(first, faults.slice(1)));
 }
 
@@ -41,13 +56,12 @@ async function undoAttachment(
   context: CallContext,
   entry: JournalEntry,
   planned: PlannedAttachment,
+  list: NetworkList,
   result: string | undefined,
   netns: string,
 ): Promise<Result<void>> {
   const attachment = attachmentOf(entry, planned, netns);
-  const list = parseNetworkList(planned.conflist, `journalled configuration of ${planned.network}`);
-  if (!list.ok) return list;
-  const chain = delChain({ list: list.value, path: context.call.path, inherited: context.inherited, attachment }, result);
+  const chain = delChain({ list, path: context.call.path, inherited: context.inherited, attachment }, result);
   const ended = await runChain(chain, context.runStep(planned.network, planned.ifname));
   return ended.ok ? ok(undefined) : failed(ended.fault);
 }

@@ -6,6 +6,7 @@ import { printError } from "../../src/cni/error-json.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import { answer, type BrainDeps, type CallInProgress } from "../brain/answer.ts";
 import { answerAsPlugin } from "../brain/nested-call.ts";
+import { PluginFinder } from "../brain/plugin-finder.ts";
 import { type RunDelegate, type StepRunnerInit, stepRunner } from "../brain/step-runner.ts";
 import { openTrace } from "../brain/trace.ts";
 import { HandsGone } from "../hands/hands.ts";
@@ -62,7 +63,10 @@ class OneShotBrain {
     const configuration = this.#progress.configuration ?? bareConfiguration;
     const trace = openTrace(this.#progress.configuration?.trace, () => new Date());
     return answerAsPlugin(request, (network, ifname) =>
-      stepRunner({ ...this.#deps(), trace }, { configuration, nest: "", network, ifname, nested, componentOnly: true }),
+      stepRunner(
+        { ...this.#deps(), plugins: new PluginFinder(this.hands, true), trace },
+        { configuration, nest: "", network, ifname, nested, componentOnly: true },
+      ),
     );
   }
 

@@ -58,7 +58,7 @@ export const failingPlugins: readonly FailingPlugin[] = [
     title: "L-11: escape sequences of a plugin's message don't reach the terminal",
     plugin: "fails-with-escape",
     code: 100,
-    names: /owned/,
+    names: /red second line$/,
   },
   {
     title: "L-11: an error whose code is a text is a failure all the same",

@@ -24,6 +24,10 @@ const outerVersion = "1.1.0";
  * without an ADD is an error.
  */
 const differing = new Map<string, string>([
+  [
+    "L-39: ADD of a list whose second plugin is not installed runs the first",
+    "refused before anything runs: what was begun could not be undone (bad-input: L-08)",
+  ],
   ["L-41: CHECK without a cached result has no prevResult", "nothing was added: code 3"],
   ["L-16: without cniVersion a list is 0.1.0", "a delegate without a version gets that of Plexus' own configuration (NPWG 7.1)"],
 ]);
