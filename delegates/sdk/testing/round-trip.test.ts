@@ -167,3 +167,22 @@ describe("sizes", () => {
     for (let i = 0; i < 100; i += 1) expect(echoOf("doString", big)).toBe(big);
   });
 });
+
+test("types and functions of another package come back, too", async () => {
+  const wit = `package a:b;
+interface i {
+  use c:d/x@0.2.0.{t};
+  f: func(v: t) -> t;
+}
+world w { import i; import c:d/x@0.2.0; export i; export c:d/x@0.2.0; }
+package c:d@0.2.0 {
+  interface x {
+    record t { a: u32, b: string }
+    g: func(v: list<t>) -> list<t>;
+  }
+}`;
+  const { component, model } = await buildEcho(wit, "w");
+  const exports = (await translate(component))(hostFor(model, "w", []));
+  expect(exports["i"]?.["f"]?.({ a: 4_294_967_295, b: "é" })).toEqual({ a: 4_294_967_295, b: "é" });
+  expect(exports["x"]?.["g"]?.([{ a: 1, b: "" }])).toEqual([{ a: 1, b: "" }]);
+});
