@@ -8,7 +8,7 @@ import { builtOnce, root } from "../harness/compiled.ts";
 import type { PodNamespace } from "../harness/namespaces.ts";
 import { runtimeEnvironment, type Answer, type Call } from "../harness/plexus.ts";
 import { bridgeStep, mixedInstallation, shaperStep, tuningStep } from "./mixed-network.ts";
-import { childrenOf, killed, linksSeenBy, processesNaming, programOf } from "./processes.ts";
+import { childrenOf, linksSeenBy, processesNaming, programOf, signalled } from "./processes.ts";
 import { openStage, type Stage } from "./stage.ts";
 
 /** Who is killed. */
@@ -150,10 +150,12 @@ export class CrashSite {
 function aim(hands: number, victim: Victim): boolean {
   if (programOf(hands)?.endsWith("/plexus") !== true) return false;
   const brain = childrenOf(hands).find((pid) => programOf(pid)?.endsWith("/node") === true);
-  if (victim === "hands") return killed(hands);
+  if (victim === "hands") return signalled(hands, "SIGKILL");
   if (brain === undefined) return false;
-  const first = killed(brain);
-  return victim === "both" ? killed(hands) && first : first;
+  // Stopped first, so that the hands can't answer for the brain that is killed a moment before them.
+  if (victim === "both") signalled(hands, "SIGSTOP");
+  const first = signalled(brain, "SIGKILL");
+  return victim === "both" ? signalled(hands, "SIGKILL") && first : first;
 }
 
 function objectIn(text: string): Answer["json"] {

@@ -30,6 +30,7 @@ int main(void) {
   }
   pid_t hands = getppid();
   if (unlink(path) != 0) die(path);
+  if (strcmp(whom.bytes, "both") == 0) kill(hands, SIGSTOP); /* or they answer for the brain before it is their turn */
   if (strcmp(whom.bytes, "hands") != 0 && kill_siblings(hands) != 1) {
     fprintf(stderr, "kill-step: there is not exactly one brain\n");
     return 1;

@@ -42,10 +42,10 @@ export function linksSeenBy(pid: number): readonly string[] {
     .filter((name) => name !== "lo");
 }
 
-/** SIGKILL. False: it was gone already. */
-export function killed(pid: number): boolean {
+/** Sends a signal. False: the process was gone already. */
+export function signalled(pid: number, signal: "SIGKILL" | "SIGSTOP"): boolean {
   try {
-    return process.kill(pid, "SIGKILL");
+    return process.kill(pid, signal);
   } catch {
     return false;
   }
