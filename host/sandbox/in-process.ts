@@ -7,6 +7,7 @@ import { fault } from "../../src/fault/fault.ts";
 import { hostFault, resultOf } from "./answer.ts";
 import { CompiledComponents } from "./compile.ts";
 import { inertLine } from "./inert-text.ts";
+import { InstanceMemory } from "./instance-memory.ts";
 import { callGuest, type CallOutcome } from "./linker/call.ts";
 import type { CapabilityCall } from "./linker/link.ts";
 import { isLogLevel } from "./linker/log-import.ts";
@@ -45,6 +46,7 @@ export function callCapability(imports: object, capability: string, func: string
 /** A runner whose guests share this process. Its capabilities must answer at once. */
 export class InProcessRunner implements GuestRunner<SyncImports> {
   private readonly compiled = new CompiledComponents();
+  private readonly memory = new InstanceMemory();
 
   async call<V extends Verb>(call: GuestCall<V>, imports: SyncImports): Promise<Result<GuestSuccess<V>>> {
     return this.callNow(call, imports);
@@ -71,6 +73,9 @@ export class InProcessRunner implements GuestRunner<SyncImports> {
         return hostFault(component, verb, "COMPONENT_REFUSED", `does not compile: ${error.message}`);
       return failed(fault("INTERNAL", `the sandbox: ${error instanceof Error ? error.message : String(error)}`));
     }
+    // What a broken call had is not known any more: at most its limit.
+    this.memory.ended(outcome.kind === "answered" ? outcome.report.memoryBytes : limits.memoryPages * 65_536);
+    this.memory.tidy();
     return resultOf(component, verb, outcome);
   }
 

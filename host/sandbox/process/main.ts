@@ -7,6 +7,7 @@ import { readSync, writeSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { Script } from "node:vm";
 import { CompiledComponents } from "../compile.ts";
+import { InstanceMemory } from "../instance-memory.ts";
 import { callGuest, type CallOutcome } from "../linker/call.ts";
 import type { CapabilityCall } from "../linker/link.ts";
 import { decodeBody, encodeFrame, frameTypes, headerBytes, type Frame } from "./frames.ts";
@@ -60,6 +61,7 @@ function writeFrame(type: number, json: unknown): void {
 
 const compiled = new CompiledComponents();
 const refused = new Map<string, string>();
+const memory = new InstanceMemory();
 
 function load({ key, plan, sizes }: LoadMessage, raw: Buffer): void {
   let at = 0;
@@ -95,21 +97,33 @@ function call({ key, verb, request, limits, backstopMs }: CallMessage): void {
     writeFrame(frameTypes.UNKNOWN, {});
     return;
   }
-  let outcome: CallOutcome = { kind: "broken", fault: "COMPONENT_REFUSED", message: `does not compile: ${reason ?? ""}` };
+  let outcome = doesNotCompile(reason ?? "");
   if (component !== undefined) {
     act = () => void (outcome = callGuest(component, verb, request, limits, capability));
     trampoline.runInThisContext({ timeout: backstopMs });
   }
   writeFrame(frameTypes.OUTCOME, outcome);
+  // After anything but an answer the brain replaces this process.
+  if (outcome.kind === "answered") memory.ended(outcome.report.memoryBytes);
+  memory.tidy();
 }
 
 boundEngine();
 dropPrivileges();
 writeFrame(frameTypes.READY, { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 });
-for (;;) {
-  // What the brain sends is trusted: it is the stronger side.
-  const { type, json, raw } = readFrame();
-  if (type === frameTypes.LOAD) load(json as LoadMessage, raw);
-  else if (type === frameTypes.CALL) call(json as CallMessage);
-  else process.exit(1);
+function doesNotCompile(reason: string): CallOutcome {
+  return { kind: "broken", fault: "COMPONENT_REFUSED", message: `does not compile: ${reason}` };
 }
+
+async function serve(): Promise<never> {
+  for (;;) {
+    // What the brain sends is trusted: it is the stronger side.
+    const { type, json, raw } = readFrame();
+    if (type === frameTypes.LOAD) load(json as LoadMessage, raw);
+    else if (type === frameTypes.CALL) call(json as CallMessage);
+    else process.exit(1);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+void serve();

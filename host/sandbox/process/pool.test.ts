@@ -15,7 +15,7 @@ let pool: ProcessPool;
 
 beforeAll(async () => {
   entry = await bundleGuestProgram();
-  for (const name of ["good-leases", "spin", "trap-unreachable"]) {
+  for (const name of ["good-leases", "memory-touched", "spin", "trap-unreachable"]) {
     const admitted = new Admission().admit(await buildWat(name), { granted: ["log", "leases"], limits });
     if (!admitted.ok) throw new Error(admitted.fault.msg);
     components.set(name, admitted.value);
@@ -134,6 +134,15 @@ describe("a pool of sandbox processes", () => {
     start({ node: "/nonexistent/node", warm: 0 });
     expect(await call("good-leases")).toContain("SANDBOX_UNAVAILABLE");
     expect(await call("good-leases", { deadlineMs: 500 })).toContain("SANDBOX_UNAVAILABLE");
+  });
+
+  it("E-10: gives back the memory of calls that have ended", async () => {
+    start();
+    for (let count = 0; count < 60; count += 1) expect(await call("memory-touched")).toBe("OK");
+    const peak = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${sandboxes()[0]}/status`, "utf8"))?.[1];
+    // 60 times 12 MiB, were nothing given back; in one process, or this would prove nothing.
+    expect(sandboxes().length).toBe(1);
+    expect(Number(peak)).toBeLessThan(400 * 1024);
   });
 
   it("leaves no process behind when it is closed", async () => {

@@ -1,0 +1,89 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { plainRequests, recordingImports } from "../../test/hostile/components/requests.ts";
+import { buildWat } from "../../test/hostile/components/wat.ts";
+import { Admission, type AdmittedComponent } from "./admission/admit.ts";
+import { InProcessRunner } from "./in-process.ts";
+import { defaultLimits, limitsOf } from "./limits.ts";
+import type { SyncImports } from "./runner.ts";
+
+const limits = { ...defaultLimits, timeMs: 5000 };
+const deadlineMs = 10_000;
+const components = new Map<string, AdmittedComponent>();
+
+beforeAll(async () => {
+  for (const name of ["good-leases", "memory-touched", "spin"]) {
+    const admitted = new Admission().admit(await buildWat(name), { granted: ["log", "leases"], limits });
+    if (!admitted.ok) throw new Error(admitted.fault.msg);
+    components.set(name, admitted.value);
+  }
+});
+
+function call(name: string, imports: SyncImports = recordingImports().imports, own: Partial<typeof limits> = {}) {
+  const component = components.get(name);
+  if (component === undefined) throw new Error(`no component ${name}`);
+  return new InProcessRunner().callNow(
+    { component, verb: "add", request: plainRequests.add, limits: { ...limits, ...own }, deadlineMs },
+    imports,
+  );
+}
+
+describe("a guest in this process", () => {
+  it("E-9: is interrupted within its time, and the process goes on", () => {
+    const started = performance.now();
+    expect(call("spin", {}, { timeMs: 100 })).toMatchObject({ ok: false, fault: { kind: "LIMIT_TIME" } });
+    expect(performance.now() - started).toBeLessThan(3000);
+  });
+
+  it("E-10: gives back the memory of calls that have ended", () => {
+    const component = components.get("memory-touched");
+    if (component === undefined) throw new Error("no component");
+    const runner = new InProcessRunner();
+    const before = process.memoryUsage.rss();
+    for (let count = 0; count < 60; count += 1) {
+      expect(runner.callNow({ component, verb: "add", request: plainRequests.add, limits, deadlineMs }, {}).ok).toBe(true);
+    }
+    expect(process.memoryUsage.rss() - before).toBeLessThan(400 * 1024 * 1024);
+  });
+
+  it("E-10: may not be given more than its input's limit", () => {
+    expect(call("good-leases", undefined, { inputBytes: 100 })).toMatchObject({ ok: false, fault: { kind: "LIMIT_INPUT" } });
+  });
+
+  it("sees a capability that fails, or answers later, as the host's defect, not as its answer", () => {
+    const { imports } = recordingImports();
+    const leases = imports.leases;
+    if (leases === undefined) throw new Error("no leases");
+    const throwing = {
+      leases: {
+        ...leases,
+        probe: () => {
+          throw new Error("disk on fire");
+        },
+      },
+    };
+    expect(call("good-leases", throwing)).toMatchObject({
+      ok: false,
+      fault: { kind: "INTERNAL", msg: expect.stringContaining("disk on fire") },
+    });
+    const later = { leases: { ...leases, probe: () => Promise.resolve({ ok: undefined }) } };
+    expect(call("good-leases", Object.assign(imports, later))).toMatchObject({ ok: false, fault: { kind: "INTERNAL" } });
+  });
+
+  it("finds no capability on a prototype", () => {
+    const inherited: SyncImports = Object.create(recordingImports().imports);
+    expect(call("good-leases", inherited)).toMatchObject({ ok: false, fault: { kind: "INTERNAL" } });
+  });
+});
+
+describe("limits", () => {
+  it("E-9: are all on by default, and none can be switched off", () => {
+    expect(limitsOf({})).toEqual(defaultLimits);
+    for (const value of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e300]) {
+      const made = limitsOf({ timeMs: value, memoryMiB: value, inputBytes: value, outputBytes: value, logBytes: value });
+      for (const limit of Object.values(made)) expect(limit).toBeGreaterThan(0);
+      expect(made.timeMs).toBeLessThanOrEqual(60_000);
+      expect(made.memoryPages).toBeLessThanOrEqual(16_384);
+      expect(made.outputBytes).toBeLessThanOrEqual(16 * 1024 * 1024);
+    }
+  });
+});
