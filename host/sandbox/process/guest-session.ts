@@ -42,6 +42,8 @@ export async function runInProcess<V extends Verb>(
     process.send(frameTypes.CALL, message);
     clock.start();
   };
+  const { promise: gone, resolve: end } = Promise.withResolvers<void>();
+  const forget = process.onEnd(end);
   const log = new LineLog(limits.logBytes, limits.logLines, imports);
   start();
   try {
@@ -60,7 +62,7 @@ export async function runInProcess<V extends Verb>(
       } else if (frame.type === frameTypes.IMPORT) {
         calls += 1;
         if (calls > limits.importCalls) throw new NonConforming("more imports than allowed");
-        const value = await Promise.race([answer(abi, component.capabilities, frame.json, imports), process.ended]);
+        const value = await Promise.race([answer(abi, component.capabilities, frame.json, imports), gone]);
         // When the process has ended meanwhile, the next receive says so; the capability may go on, but nobody waits for it.
         process.send(frameTypes.ANSWER, { value });
       } else throw new NonConforming(`a frame of type ${frame.type}`);
@@ -75,6 +77,7 @@ export async function runInProcess<V extends Verb>(
         : broken("INTERNAL", `could not be served: ${text}`);
     return { outcome, healthy: false };
   } finally {
+    forget();
     clock.stop();
   }
 }

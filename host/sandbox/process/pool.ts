@@ -87,8 +87,8 @@ export class ProcessPool implements GuestRunner {
   }
 
   private async acquire(deadlineMs: number): Promise<SandboxProcess | undefined> {
-    const idle = this.idle.pop();
-    if (idle !== undefined) {
+    for (let idle = this.idle.pop(); idle !== undefined; idle = this.idle.pop()) {
+      if (!idle.alive) continue;
       this.busy += 1;
       return idle;
     }

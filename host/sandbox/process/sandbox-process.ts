@@ -21,6 +21,7 @@ export interface Ended {
 
 const startMs = 10_000;
 const controlBytes = 64 * 1024;
+const mostWaiting = 64;
 
 /** One process. After `ended` it is of no use. */
 export class SandboxProcess {
@@ -31,6 +32,7 @@ export class SandboxProcess {
   private readonly child: ChildProcess;
   private readonly decoder = new FrameDecoder(controlBytes);
   private readonly waiting: Frame[] = [];
+  private readonly listeners = new Set<() => void>();
   private wake: (() => void) | undefined;
   private dead: Ended | undefined;
 
@@ -46,6 +48,7 @@ export class SandboxProcess {
       const end = (reason: string) => {
         this.dead ??= { reason };
         this.wake?.();
+        for (const listener of this.listeners) listener();
         resolve(this.dead);
       };
       this.child.once("error", (error) => end(`could not be started: ${error.message}`));
@@ -55,6 +58,8 @@ export class SandboxProcess {
       this.child.stdout?.on("data", (chunk: Buffer) => {
         try {
           this.waiting.push(...this.decoder.push(chunk));
+          // What it says faster than anybody listens stays in the pipe.
+          if (this.waiting.length > mostWaiting) this.child.stdout?.pause();
         } catch (error) {
           this.kill();
           end(`broke the protocol: ${error instanceof Error ? error.message : String(error)}`);
@@ -92,6 +97,7 @@ export class SandboxProcess {
     for (;;) {
       const frame = this.waiting.shift();
       if (frame !== undefined) return frame;
+      this.child.stdout?.resume();
       if (this.dead !== undefined) return undefined;
       await new Promise<void>((resolve) => (this.wake = resolve));
     }
@@ -100,6 +106,17 @@ export class SandboxProcess {
   /** Whether it has said anything that nobody asked for. */
   get chatters(): boolean {
     return this.waiting.length > 0;
+  }
+
+  get alive(): boolean {
+    return this.dead === undefined;
+  }
+
+  /** Calls back when the process ends; answers how to take that back. */
+  onEnd(callback: () => void): () => void {
+    if (this.dead !== undefined) callback();
+    this.listeners.add(callback);
+    return () => this.listeners.delete(callback);
   }
 
   kill(): void {

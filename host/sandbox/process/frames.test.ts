@@ -1,0 +1,31 @@
+import { array, assert, jsonValue, nat, property, uint8Array } from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeBody, encodeFrame, FrameDecoder, frameTypes } from "./frames.ts";
+
+describe("frames between brain and sandbox", () => {
+  it("arrive whole however the stream cuts them", () => {
+    assert(
+      property(array(jsonValue(), { maxLength: 4 }), uint8Array(), nat(20), (values, raw, step) => {
+        const decoder = new FrameDecoder(1 << 20);
+        const stream = Buffer.concat(values.map((value) => encodeFrame(frameTypes.LOAD, value, [raw])));
+        const frames = [];
+        for (let at = 0; at < stream.length; at += step + 1) frames.push(...decoder.push(stream.subarray(at, at + step + 1)));
+        expect(frames.map(({ json }) => json)).toEqual(values.map((value): unknown => JSON.parse(JSON.stringify(value))));
+        for (const frame of frames) expect(Buffer.compare(frame.raw, raw)).toBe(0);
+      }),
+    );
+  });
+
+  it("are refused when they are longer than allowed, before they have arrived", () => {
+    const decoder = new FrameDecoder(100);
+    const head = Buffer.alloc(4);
+    head.writeUInt32LE(101);
+    expect(() => decoder.push(head)).toThrow("a frame of 101 bytes (at most 100)");
+  });
+
+  it("are refused when their lengths contradict each other or their JSON is none", () => {
+    expect(() => decodeBody(Buffer.of(1, 0))).toThrow("without its head");
+    expect(() => decodeBody(Buffer.of(1, 200, 0, 0, 0, 0x7b))).toThrow("overruns");
+    expect(() => decodeBody(Buffer.of(1, 1, 0, 0, 0, 0x7b))).toThrow(SyntaxError);
+  });
+});

@@ -1,0 +1,117 @@
+// What if a guest broke out of V8 and spoke for its process: the brain believes nothing of it. The process here is a
+// script of ours that says what such a one would.
+
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { plainRequests, recordingImports } from "../../../test/hostile/components/requests.ts";
+import { buildWat } from "../../../test/hostile/components/wat.ts";
+import { Admission, type AdmittedComponent } from "../admission/admit.ts";
+import { defaultLimits } from "../limits.ts";
+import { ProcessPool } from "./pool.ts";
+
+const limits = { ...defaultLimits, timeMs: 3000 };
+const directory = resolve("dist/test/hostile-process");
+let component: AdmittedComponent;
+let pool: ProcessPool;
+
+beforeAll(async () => {
+  mkdirSync(directory, { recursive: true });
+  const admitted = new Admission().admit(await buildWat("good-leases"), { granted: ["log", "leases"], limits });
+  if (!admitted.ok) throw new Error(admitted.fault.msg);
+  component = admitted.value;
+});
+afterEach(() => pool.close());
+
+// Frames are written as the protocol has them; `read` waits for the brain's next one.
+const prelude = `
+const { readSync, writeSync } = require("node:fs");
+function exactly(n) { const b = Buffer.alloc(n); for (let a = 0; a < n; ) { const c = readSync(0, b, a, n - a, null); if (c === 0) process.exit(0); a += c; } return b; }
+function read() { return exactly(exactly(4).readUInt32LE(0)); }
+function raw(b) { for (let a = 0; a < b.length; ) a += writeSync(1, b, a); }
+function send(type, json) { const t = Buffer.from(JSON.stringify(json)); const h = Buffer.alloc(9); h.writeUInt32LE(5 + t.length); h[4] = type; h.writeUInt32LE(t.length, 5); raw(Buffer.concat([h, t])); }
+function call() { for (;;) if (read()[0] === 2) return; }
+const answered = (answer) => send(19, { kind: "answered", answer, report: {} });
+const good = { ok: { interfaces: [], ips: [], routes: [] } };
+send(16, { uid: 0, gid: 0 });
+for (;;) { call(); `;
+
+async function callOf(name: string, script: string) {
+  const entry = join(directory, `${name}.cjs`);
+  writeFileSync(entry, `${prelude}${script}\n}`);
+  pool = new ProcessPool({ entry, warm: 0, most: 1 });
+  const { imports, calls } = recordingImports();
+  const result = await pool.call({ component, verb: "add", request: plainRequests.add, limits, deadlineMs: 6000 }, imports);
+  return { result, calls };
+}
+
+const cases: readonly (readonly [about: string, name: string, script: string, kind: string])[] = [
+  [
+    "calls a capability that was not granted",
+    "ungranted",
+    'send(17, { capability: "resolver", func: "read", args: ["/etc/shadow"] }); read(); answered(good);',
+    "ABI_VIOLATED",
+  ],
+  [
+    "calls what is on every object's prototype",
+    "prototype",
+    'send(17, { capability: "constructor", func: "constructor", args: [] }); read(); answered(good);',
+    "ABI_VIOLATED",
+  ],
+  [
+    "calls a function of another name",
+    "function",
+    'send(17, { capability: "leases", func: "toString", args: [] }); read(); answered(good);',
+    "ABI_VIOLATED",
+  ],
+  [
+    "calls with arguments of other types",
+    "arguments",
+    'send(17, { capability: "leases", func: "probe", args: [{ directory: {}, set: -1 }] }); read(); answered(good);',
+    "ABI_VIOLATED",
+  ],
+  [
+    "calls with too few arguments",
+    "few",
+    'send(17, { capability: "leases", func: "reserve", args: [] }); read(); answered(good);',
+    "ABI_VIOLATED",
+  ],
+  ["answers a value of another type", "answer", 'answered({ ok: { interfaces: "x", ips: [], routes: [] } });', "ABI_VIOLATED"],
+  [
+    "answers an address that is no text",
+    "address",
+    "answered({ ok: { interfaces: [], ips: [{ address: { toString: 1 } }], routes: [] } });",
+    "ABI_VIOLATED",
+  ],
+  ["answers no result", "none", "answered(null);", "ABI_VIOLATED"],
+  [
+    "answers a fault of a kind that it may not",
+    "kind",
+    'send(19, { kind: "broken", fault: "STORE_FAILED", message: "x" });',
+    "ABI_VIOLATED",
+  ],
+  ["announces a frame of 4 GiB", "long", "raw(Buffer.of(255, 255, 255, 255)); call();", "SANDBOX_UNAVAILABLE"],
+  ["writes what is no frame", "noise", 'raw(Buffer.from("HTTP/1.1 200 OK\\r\\n\\r\\n")); call();', "SANDBOX_UNAVAILABLE"],
+  ["sends frames of a type that it may not", "type", "send(2, {}); call();", "ABI_VIOLATED"],
+  ["claims for ever not to know its component", "unknown", "for (;;) { send(20, {}); call(); }", "LIMIT_TIME"],
+  ["floods the log", "flood", 'for (;;) send(18, { level: "info", message: "x".repeat(1000) });', "ABI_VIOLATED"],
+  ["says nothing", "silent", "call();", "LIMIT_TIME"],
+  ["ends", "ends", "process.exit(3);", "SANDBOX_UNAVAILABLE"],
+];
+
+describe("a sandbox process that is not the guest's host any more", () => {
+  it.each(cases)("%s, and gets nothing", async (_, name, script, kind) => {
+    const { result, calls } = await callOf(name, script);
+    expect(result).toMatchObject({ ok: false, fault: { kind } });
+    expect(calls.filter(([capability]) => capability !== "log.write")).toEqual([]);
+    expect(calls.length).toBeLessThanOrEqual(limits.logLines + 1);
+  });
+
+  it("sends extra keys, which go no further", async () => {
+    const script =
+      'send(19, JSON.parse(\'{"kind":"answered","report":{},"answer":{"ok":{"interfaces":[],"ips":[],"routes":[],"__proto__":{"polluted":1},"extra":2}}}\'));';
+    const { result } = await callOf("extra", script);
+    expect(result.ok && Object.keys(result.value.value)).toEqual(["interfaces", "ips", "routes", "dns"]);
+    expect(Reflect.get({}, "polluted")).toBeUndefined();
+  });
+});
