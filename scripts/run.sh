@@ -15,7 +15,9 @@ command -v "${CC:-cc}" >/dev/null 2>&1 || stop "a C compiler is missing: install
 # npm writes node_modules/.package-lock.json at the end of a good install: older than the lock means not done.
 if [ ! -x node_modules/node/bin/node ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
   say "installing npm packages (once)"
-  npm ci --no-fund --no-audit --loglevel=error >&2 || stop "npm ci failed: see above; a registry must be reachable once"
+  # Not `npm ci`: it fails where a registry lacks the optional binary of another platform. Versions are the lock's all the same.
+  npm install --no-save --no-fund --no-audit --loglevel=error >&2 ||
+    stop "npm install failed: see above; a registry must be reachable once"
   touch node_modules/.package-lock.json
 fi
 PATH=$root/node_modules/.bin:$root/node_modules/node/bin:$PATH
