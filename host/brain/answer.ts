@@ -22,16 +22,17 @@ import { gc } from "./gc.ts";
 import { handsLocks } from "./locks.ts";
 import { nestDirectory } from "./nest-directory.ts";
 import { PluginFinder } from "./plugin-finder.ts";
+import { requirePlugins } from "./require-plugins.ts";
 import { planCall } from "./plan-call.ts";
 import { status } from "./status.ts";
-import { type RunDelegate, stepRunner } from "./step-runner.ts";
+import { type DelegateRunner, stepRunner } from "./step-runner.ts";
 import { openTrace } from "./trace.ts";
 import { textOf } from "./utf8.ts";
 
 /** What the brain is given to work with; tests give it a scripted one. */
 export interface BrainDeps {
   readonly hands: Hands;
-  readonly runDelegate: RunDelegate;
+  readonly delegates: DelegateRunner;
   /** The source of pods and definitions that a configuration names. */
   readonly cluster: (configuration: HostConfiguration) => Promise<Cluster | undefined>;
   readonly warn: (text: string) => void;
@@ -91,7 +92,7 @@ async function serve(context: CallContext, deps: BrainDeps): Promise<Result<stri
 async function addText(context: CallContext, deps: BrainDeps): Promise<Result<string>> {
   const plan = await planCall(context, await deps.cluster(context.configuration));
   if (!plan.ok) return plan;
-  const found = await context.plugins.requireAll(plan.value.attachments, context.call.path);
+  const found = await requirePlugins(context, deps.delegates, plan.value.attachments);
   if (!found.ok) return found;
   const added = await add(context, plan.value);
   return added.ok ? ok(added.value.text) : added;

@@ -40,9 +40,8 @@ export async function runDelegateStep(
   file: ComponentFile,
 ): Promise<StepOutcome> {
   const { type } = step.plugin;
-  const grants = configuration.wasm.grants[type] ?? defaultGrants;
-  const component = await load(host, configuration, file, Object.keys(grants));
-  if (!component.ok) return no(delegateFault(type, component.fault));
+  const component = await load(host, configuration, type, file);
+  if (!component.ok) return no(component.fault);
   const { cniVersions } = component.value.declaration;
   if (step.verb === "VERSION") return { ok: true, stdout: printVersionAnswer(cniVersions) };
 
@@ -55,7 +54,13 @@ export async function runDelegateStep(
     );
   }
   const limits = limitsOf(configuration.wasm.limits);
-  const answer = await callGuest(host.runner, component.value, call.value, limits, bind(host, step, grants, name));
+  const answer = await callGuest(
+    host.runner,
+    component.value,
+    call.value,
+    limits,
+    bind(host, step, grantsOf(configuration, type), name),
+  );
   if (!answer.ok) return no(delegateFault(type, answer.fault));
   if (answer.value === undefined) return { ok: true, stdout: "" };
   const printed = successText(answer.value, cniVersion);
@@ -94,17 +99,33 @@ function valueOf<T>(answer: Result<{ readonly value: T }>): Result<T> {
   return answer.ok ? ok(answer.value.value) : answer;
 }
 
+/** Whether the component could run for this type: admitted, with what it is granted. */
+export async function admitDelegate(
+  host: DelegateHost,
+  configuration: Pick<HostConfiguration, "wasm">,
+  type: string,
+  file: ComponentFile,
+): Promise<Result<void>> {
+  const loaded = await load(host, configuration, type, file);
+  return loaded.ok ? ok(undefined) : loaded;
+}
+
 async function load(
   host: DelegateHost,
   configuration: Pick<HostConfiguration, "wasm">,
+  type: string,
   { path, identity }: ComponentFile,
-  granted: readonly string[],
 ): Promise<Result<AdmittedComponent>> {
   const limits = limitsOf(configuration.wasm.limits);
+  const granted = Object.keys(grantsOf(configuration, type));
   const bytes = await host.read(path, limits.componentBytes);
   if (!bytes.ok) return bytes;
   const admitted = host.admission.admit(bytes.value, { granted, limits }, `${path}:${identity}`);
-  return admitted.ok ? ok(admitted.value) : failed({ ...admitted.fault, msg: `${path}: ${admitted.fault.msg}` });
+  return admitted.ok ? admitted : failed({ ...admitted.fault, msg: `${type}: ${path}: ${admitted.fault.msg}` });
+}
+
+function grantsOf({ wasm }: Pick<HostConfiguration, "wasm">, type: string): DelegateGrants {
+  return wasm.grants[type] ?? defaultGrants;
 }
 
 /** The capabilities of one call: bound to its network, its attachment and its verb. */

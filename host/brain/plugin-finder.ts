@@ -1,11 +1,9 @@
 // How a type finds its plugin (design): looked up by the hands on the call's CNI_PATH, once for each type of a call.
 
 import { type Fault, fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
 import type { WasmConfiguration } from "../../src/configuration/host-configuration.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Found } from "../hands/messages.ts";
-import type { AttachmentPlan } from "./attachment-plan.ts";
 
 export class PluginFinder {
   readonly #hands: Pick<Hands, "find">;
@@ -25,22 +23,6 @@ export class PluginFinder {
     const found = await this.#hands.find({ type, componentFirst });
     this.#found.set(type, found);
     return found;
-  }
-
-  /**
-   * That every step of the plan has a plugin, so that nothing is begun which can neither be ended nor undone. Fault
-   * PLUGIN_NOT_FOUND names network and type.
-   */
-  async requireAll(attachments: readonly AttachmentPlan[], path: string): Promise<Result<void>> {
-    for (const { source, list } of attachments) {
-      for (const { type } of list.plugins) {
-        const found = await this.find(type);
-        if (found.what !== "nothing") continue;
-        const missing = notFound(type, path);
-        return failed({ ...missing, msg: `network ${source}: ${missing.msg}` });
-      }
-    }
-    return ok(undefined);
   }
 }
 

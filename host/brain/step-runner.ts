@@ -3,6 +3,7 @@
 
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
+import type { Result } from "../../src/fault/result.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Found } from "../hands/messages.ts";
 import { runNativeStep } from "./native-step.ts";
@@ -13,17 +14,19 @@ import type { StepKind, Trace } from "./trace.ts";
 /** A component's file as the hands found it. */
 export type ComponentFile = Pick<Found, "path" | "identity">;
 
-/** Runs a step in a component. */
-export type RunDelegate = (
-  configuration: Pick<HostConfiguration, "wasm">,
-  step: ChainStep,
-  file: ComponentFile,
-) => Promise<StepOutcome>;
+type Grants = Pick<HostConfiguration, "wasm">;
+
+/** Runs steps in components. */
+export interface DelegateRunner {
+  readonly run: (configuration: Grants, step: ChainStep, file: ComponentFile) => Promise<StepOutcome>;
+  /** Whether the component could be run for a step of this type: admitted, and all that it imports granted. */
+  readonly admit: (configuration: Grants, type: string, file: ComponentFile) => Promise<Result<void>>;
+}
 
 export interface StepRunnerDeps {
   readonly hands: Hands;
   readonly plugins: Pick<PluginFinder, "find">;
-  readonly runDelegate: RunDelegate;
+  readonly delegates: DelegateRunner;
   readonly trace: Trace;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
@@ -43,7 +46,7 @@ export interface StepRunnerInit {
 
 /** A runner of steps of one network's chain. */
 export function stepRunner(deps: StepRunnerDeps, init: StepRunnerInit): RunStep {
-  const { hands, plugins, runDelegate, trace, now } = deps;
+  const { hands, plugins, delegates, trace, now } = deps;
   const { configuration, nest, network, ifname, nested } = init;
   return async (step) => {
     const started = now();
@@ -54,7 +57,7 @@ export function stepRunner(deps: StepRunnerDeps, init: StepRunnerInit): RunStep 
       trace.step({ containerId, network, ifname, verb: step.verb, type, kind, nested }, now() - started, outcome);
       return outcome;
     };
-    if (found.what === "component") return note("wasm", await runDelegate(configuration, step, found));
+    if (found.what === "component") return note("wasm", await delegates.run(configuration, step, found));
     if (found.what === "native" && init.componentOnly !== true) {
       return note("native", await runNativeStep(hands, step, { deadlineMs: configuration.stepTimeoutMs, nest }));
     }

@@ -2,8 +2,8 @@
 
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { runDelegateStep, type DelegateHost } from "../brain/delegate-step.ts";
-import type { RunDelegate } from "../brain/step-runner.ts";
+import { admitDelegate, type DelegateHost, runDelegateStep } from "../brain/delegate-step.ts";
+import type { DelegateRunner } from "../brain/step-runner.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
@@ -20,7 +20,7 @@ export async function delegatesForOneCall(
   hands: OneShotHands,
   { wasm }: Pick<HostConfiguration, "wasm">,
   log: (line: string) => void,
-): Promise<RunDelegate> {
+): Promise<DelegateRunner> {
   const locks = new SyncLocks(hands);
   const host: DelegateHost = {
     admission: new Admission(),
@@ -29,7 +29,10 @@ export async function delegatesForOneCall(
     lease: (operation) => runSync(operation, (effect) => locks.perform(effect)),
     log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
   };
-  return (configuration, step, file) => runDelegateStep(host, configuration, step, file);
+  return {
+    run: (configuration, step, file) => runDelegateStep(host, configuration, step, file),
+    admit: (configuration, type, file) => admitDelegate(host, configuration, type, file),
+  };
 }
 
 /** One sandbox process, started for this call; it ends with the brain, whose pipes it reads. */

@@ -7,7 +7,7 @@ import type { HostConfiguration } from "../../src/configuration/host-configurati
 import { answer, type BrainDeps, type CallInProgress } from "../brain/answer.ts";
 import { answerAsPlugin } from "../brain/nested-call.ts";
 import { PluginFinder } from "../brain/plugin-finder.ts";
-import { type RunDelegate, type StepRunnerInit, stepRunner } from "../brain/step-runner.ts";
+import { type DelegateRunner, type StepRunnerInit, stepRunner } from "../brain/step-runner.ts";
 import { openTrace } from "../brain/trace.ts";
 import { HandsGone } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
@@ -41,7 +41,7 @@ class OneShotBrain {
   readonly hands: OneShotHands;
   readonly #progress: CallInProgress = { configuration: undefined };
   readonly #log: string[] = [];
-  #delegates: RunDelegate | undefined;
+  #delegates: DelegateRunner | undefined;
 
   constructor(stream: OneShotStream) {
     this.hands = new OneShotHands(stream, (request) => this.#guarded(() => this.#answerAsPlugin(request, true)));
@@ -73,7 +73,10 @@ class OneShotBrain {
   #deps(): BrainDeps {
     return {
       hands: this.hands,
-      runDelegate: (configuration, step, file) => this.#runDelegate(configuration, step, file),
+      delegates: {
+        run: async (...args) => (await this.#openDelegates(args[0])).run(...args),
+        admit: async (...args) => (await this.#openDelegates(args[0])).admit(...args),
+      },
       cluster: openCluster,
       warn: (text) => void this.#log.push(`plexus: warning: ${text}\n`),
       now: () => performance.now(),
@@ -81,11 +84,11 @@ class OneShotBrain {
     };
   }
 
-  /** Leases and the sandbox are loaded when the first delegate runs, so that a call without one doesn't pay for them. */
-  async #runDelegate(...[configuration, step, file]: Parameters<RunDelegate>): ReturnType<RunDelegate> {
+  /** Leases and the sandbox are loaded with the first delegate, so that a call without one doesn't pay for them. */
+  async #openDelegates(configuration: Pick<HostConfiguration, "wasm">): Promise<DelegateRunner> {
     const { delegatesForOneCall } = await import("./delegates-for-one-call.ts");
     this.#delegates ??= await delegatesForOneCall(this.hands, configuration, (line) => void this.#log.push(line));
-    return this.#delegates(configuration, step, file);
+    return this.#delegates;
   }
 
   /** A defect of ours becomes an answer too: a runtime must never be left with an empty one. */

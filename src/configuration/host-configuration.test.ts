@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readHostConfiguration } from "./host-configuration.ts";
 import { hostConfigurationSchema } from "./schema.ts";
@@ -69,7 +69,7 @@ describe("the host configuration", () => {
       for (const value of values) {
         for (const network of [{ delegates }, { clusterNetwork: "x" }]) {
           const configuration = { ...base, ...network, [key]: value };
-          agree(configuration);
+          expectAgreement(configuration);
         }
       }
     }
@@ -110,14 +110,14 @@ describe("the host configuration", () => {
     fc.assert(
       fc.property(section, (wasm) => {
         const text = JSON.stringify({ ...base, delegates, wasm });
-        agree(JSON.parse(text));
+        expectAgreement(JSON.parse(text));
       }),
       { numRuns: 400 },
     );
   });
 });
 
-function agree(configuration: unknown): void {
+function expectAgreement(configuration: unknown): void {
   const read = readHostConfiguration(configuration);
   const bySchema = hostConfigurationSchema.safeParse(configuration).success;
   expect({ configuration, ok: read.ok }).toEqual({ configuration, ok: bySchema });

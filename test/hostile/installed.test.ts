@@ -57,20 +57,19 @@ function forget(): void {
 /** What the hands don't even take for a component: another file that happens to end in .wasm. */
 const noComponents: ReadonlySet<string> = new Set(["empty", "text", "core-module"]);
 
-async function expectVerdict({ name, granted, verdict, message }: HostileComponent, isolation: Isolation): Promise<void> {
-  const answer = await add(name, granted, isolation);
-  forget();
-  if (noComponents.has(name)) {
-    expect(answer).toMatchObject({ status: 1, json: { code: catalogue.PLUGIN_NOT_FOUND.cni } });
-    return;
-  }
-  if (verdict === "OK") {
-    expect(answer).toMatchObject({ status: 0, json: { cniVersion: "1.0.0" } });
-    return;
-  }
+/** What the binary must answer for a component. */
+function expectedAnswer({ name, verdict, message }: HostileComponent): object {
+  if (noComponents.has(name)) return { status: 1, json: { code: catalogue.PLUGIN_NOT_FOUND.cni } };
+  if (verdict === "OK") return { status: 0, json: { cniVersion: "1.0.0" } };
   const code: unknown = verdict === "DELEGATE_FAILED" ? expect.any(Number) : catalogue[verdict].cni;
-  expect(answer).toMatchObject({ status: 1, json: { code, msg: expect.stringContaining(message) } });
-  expect(answer.json?.["details"]).toContain(`[${verdict}]`);
+  const details: unknown = expect.stringContaining(`[${verdict}]`);
+  return { status: 1, json: { code, msg: expect.stringContaining(message), details } };
+}
+
+async function expectVerdict(component: HostileComponent, isolation: Isolation): Promise<void> {
+  const answer = await add(component.name, component.granted, isolation);
+  forget();
+  expect(answer).toMatchObject(expectedAnswer(component));
   // Whatever a guest wrote: no escape sequence reaches a terminal or a log.
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   expect(`${answer.stdout}${answer.stderr}`).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/);
@@ -83,10 +82,19 @@ async function expectGoodWorks(isolation: Isolation): Promise<void> {
 }
 
 describe("through the installed binary, in the brain's process", () => {
-  test.each(hostileComponents.map((each) => [each.name, each] as const))("%s comes to its verdict", async (_name, each) => {
+  const refused = hostileComponents.filter(({ at }) => at === "admission");
+  test.each(refused.map((each) => [each.name, each] as const))("%s is refused before it runs", async (_name, each) => {
     await expectVerdict(each, "in-process");
-    if (each.at === "call") await expectGoodWorks("in-process");
   });
+
+  const called = hostileComponents.filter(({ at }) => at === "call");
+  test.each(called.map((each) => [each.name, each] as const))(
+    "%s comes to its verdict, and the next call works",
+    async (_name, each) => {
+      await expectVerdict(each, "in-process");
+      await expectGoodWorks("in-process");
+    },
+  );
 
   test("a request beyond the limit of the input is refused as that", async () => {
     const answer = await add("good", ["log", "leases"], "in-process", "x".repeat(1_200_000));

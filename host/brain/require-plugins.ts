@@ -1,0 +1,38 @@
+// What has to be there before anything is begun: a step without its plugin could neither be ended nor undone.
+
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import type { AttachmentPlan } from "./attachment-plan.ts";
+import type { CallContext } from "./call-context.ts";
+import { notFound } from "./plugin-finder.ts";
+import type { DelegateRunner } from "./step-runner.ts";
+
+/**
+ * That every step of every attachment has its plugin, and that components, those that a native plugin calls for IPAM too,
+ * are admitted with what they are granted. Faults: PLUGIN_NOT_FOUND, and those of admission, with network and type.
+ */
+export async function requirePlugins(
+  context: Pick<CallContext, "call" | "configuration" | "plugins">,
+  delegates: Pick<DelegateRunner, "admit">,
+  attachments: readonly AttachmentPlan[],
+): Promise<Result<void>> {
+  for (const { source, list } of attachments) {
+    for (const { type, ipamType } of list.plugins) {
+      const own = await requireOne(context, delegates, type, true);
+      // A native plugin may do its IPAM itself, whatever type its configuration names: that one need not be there.
+      const ipam = ipamType === undefined || !own.ok ? own : await requireOne(context, delegates, ipamType, false);
+      if (!ipam.ok) return failed({ ...ipam.fault, msg: `network ${source}: ${ipam.fault.msg}` });
+    }
+  }
+  return ok(undefined);
+}
+
+async function requireOne(
+  { call, configuration, plugins }: Pick<CallContext, "call" | "configuration" | "plugins">,
+  delegates: Pick<DelegateRunner, "admit">,
+  type: string,
+  must: boolean,
+): Promise<Result<void>> {
+  const found = await plugins.find(type);
+  if (found.what === "component") return delegates.admit(configuration, type, found);
+  return found.what === "nothing" && must ? failed(notFound(type, call.path)) : ok(undefined);
+}
