@@ -47,8 +47,8 @@ export const ipamStep: Benchmark = {
       const request: IpamBrainRequest = {
         component: join(dist, "delegates", "ipam-host-local.wasm"),
         leases: join(directory, "leases"),
-        warmUp: 30,
-        samples: 200,
+        warmUp: 400,
+        samples: 300,
       };
       const stdout = execFileSync(join(dist, "plexus"), [], {
         input: JSON.stringify(request),
