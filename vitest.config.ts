@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { ClosingLine } from "./test/harness/closing-line.ts";
 
 export default defineConfig({
   test: {
@@ -8,5 +9,6 @@ export default defineConfig({
     hookTimeout: 120_000,
     pool: "forks",
     maxWorkers: 2,
+    reporters: ["default", new ClosingLine()],
   },
 });

@@ -1,13 +1,9 @@
 // Limits of one call of a delegate. Every one has a default and none can be switched off.
 
+import type { DelegateLimits } from "../../src/configuration/host-configuration.ts";
+
 /** Limits as the administrator may set them; absent ones have the default. */
-export interface LimitSettings {
-  readonly timeMs?: number | undefined;
-  readonly memoryMiB?: number | undefined;
-  readonly inputBytes?: number | undefined;
-  readonly outputBytes?: number | undefined;
-  readonly logBytes?: number | undefined;
-}
+export type LimitSettings = DelegateLimits;
 
 export interface Limits {
   /** Milliseconds that the guest itself may run; what the host takes to answer its imports is not counted. */

@@ -1,0 +1,19 @@
+// A reporter that ends a run with one plain line of counts, which any CI can read: "tests: N passed, N failed, N skipped".
+
+import type { Reporter, TestModule } from "vitest/node";
+
+/** Named in vitest.config.ts, beside the default reporter. */
+export class ClosingLine implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const counts = { passed: 0, failed: 0, skipped: 0 };
+    for (const testModule of modules) {
+      // A file that could not be loaded has no tests to count, but did fail.
+      if (testModule.errors().length > 0) counts.failed += 1;
+      for (const test of testModule.children.allTests()) {
+        const { state } = test.result();
+        if (state === "passed" || state === "failed" || state === "skipped") counts[state] += 1;
+      }
+    }
+    process.stdout.write(`\ntests: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
+  }
+}
