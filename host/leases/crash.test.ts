@@ -126,7 +126,7 @@ describe.skipIf(missing("full file systems", mountNamespace))("file systems that
   });
 
   test("On a read-only file system ADD is a fault, DEL of the unknown succeeds, DEL of a holder is a fault", () => {
-    const out = on("size=1m", `call add a; mount -o remount,ro "$D"; call add b; call del b; call del a`).trim().split("\n");
+    const out = on("size=1m", `call add a; mount -o remount,bind,ro "$D"; call add b; call del b; call del a`).trim().split("\n");
     expect(out[1]).toMatch(/"code":5,.*EROFS/);
     expect(out[2]).toBe('{"ok":0}');
     expect(out[3]).toMatch(/"code":5,.*unlink .*10\.1\.0\.1.*EROFS/);
