@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,6 +26,17 @@ test("E-2: a new delegate builds without warnings and its vectors pass as they a
     // What is there is not overwritten.
     await expect(writeScaffold(dir, "my-delegate")).rejects.toThrow(/EEXIST/);
     expect(await readFile(join(root, "my-delegate.wasm"))).toEqual(Buffer.from(built.bytes));
+  } finally {
+    await rm(root, { recursive: true });
+  }
+});
+
+test("a new delegate is formatted as npm test wants it", async () => {
+  const root = await mkdtemp(join(tmpdir(), "plexus-scaffold-"));
+  try {
+    await writeScaffold(join(root, "my-delegate"), "my-delegate");
+    const oxfmt = spawnSync("node_modules/.bin/oxfmt", ["--check", join(root, "my-delegate")], { encoding: "utf8" });
+    expect({ status: oxfmt.status, said: `${oxfmt.stdout}${oxfmt.stderr}` }).toMatchObject({ status: 0 });
   } finally {
     await rm(root, { recursive: true });
   }

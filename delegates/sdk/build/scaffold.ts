@@ -39,7 +39,9 @@ export function status(_network: Network): Fault | null {
 }
 `;
 
-const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+/** Lists of texts stand on one line, as the project's formatter has them. */
+const json = (value: unknown): string =>
+  `${JSON.stringify(value, null, 2).replace(/\[\s+("[^[\]{}]*")\s+\]/g, (_, items: string) => `[${items.replace(/\s*\n\s*/g, " ")}]`)}\n`;
 
 /** The files of a new delegate, by path within its directory. */
 export function scaffold(name: string): ReadonlyMap<string, string> {
