@@ -21,7 +21,10 @@ const grants = z.strictObject({
   log: z.strictObject({}).optional().describe("Lines for the host's log."),
   leases: z
     .strictObject({
-      directories: z.array(absolutePath).optional().describe("Where leases may be kept; the first is the default."),
+      directories: z
+        .array(absolutePath)
+        .optional()
+        .describe("Where leases may be kept; the first is the default; a / at the end allows what lies beneath, too."),
     })
     .optional()
     .describe("Address reservations."),
