@@ -57,6 +57,6 @@ if [ "$(id -u)" = 0 ] && unshare --net --mount true 2>/dev/null; then
 elif unshare --user --map-root-user --net --mount true 2>/dev/null; then
   set -- --user --map-root-user --net --mount --propagation private -- sh scripts/private.sh "$command" "$@"
 else
-  stop "neither root nor user namespaces are allowed here: run as root, or allow them (sysctl kernel.unprivileged_userns_clone=1)"
+  stop "neither root's nor a user's namespaces may be made here: run as root (in a container with CAP_SYS_ADMIN), or allow user namespaces (sysctl user.max_user_namespaces=10000; Debian: kernel.unprivileged_userns_clone=1; Ubuntu: kernel.apparmor_restrict_unprivileged_userns=0)"
 fi
 exec unshare "$@"
