@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { storeFault } from "../files/durable-file.ts";
+import { shortHash } from "../files/short-hash.ts";
 import type { Hands, HeldLock } from "../hands/hands.ts";
 import type { JournalKey } from "../journal/journal.ts";
 import type { CallLocks } from "./call-context.ts";
@@ -15,8 +16,12 @@ const ETIMEDOUT = 110;
 /** Far more than there are callers for one container. */
 const mostAttempts = 1000;
 
+/** Longest name of a directory; a longer one's hash stands for it, where a clash only makes two calls take turns. */
+const longestName = 255;
+
 /** A container's lock goes with its directory; nobody else's name has an `@`. */
 const everything = "gc";
+const statusLock = "status";
 
 /** Locks of a state directory; a call waits for at most `deadlineMs`. */
 export function handsLocks(hands: Hands, stateDirectory: string, deadlineMs: number): CallLocks {
@@ -37,6 +42,14 @@ export function handsLocks(hands: Hands, stateDirectory: string, deadlineMs: num
         removeDirectory(join(root, name));
         await hands.unlock(own.value);
         await hands.unlock(shared.value);
+      });
+    },
+    async status() {
+      const alone = await take(statusLock, false);
+      if (!alone.ok) return alone;
+      return ok(async () => {
+        removeDirectory(join(root, statusLock));
+        await hands.unlock(alone.value);
       });
     },
     async everything() {
@@ -67,13 +80,14 @@ async function takeLock(hands: Hands, directory: string, shared: boolean, deadli
 }
 
 function nameOf(key: JournalKey): string {
-  return `${key.containerId}@${key.network}@${key.ifname}`;
+  const name = `${key.containerId}@${key.network}@${key.ifname}`;
+  return Buffer.byteLength(name) <= longestName ? name : `long@${shortHash(name)}`;
 }
 
 /** Locks of containers whose calls were killed and never repeated: whoever uses one holds GC's lock too, so nobody does now. */
 function removeAbandoned(root: string): void {
   try {
-    for (const name of readdirSync(root)) if (name !== everything) removeDirectory(join(root, name));
+    for (const name of readdirSync(root)) if (name !== everything && name !== statusLock) removeDirectory(join(root, name));
   } catch {
     // The next GC tries again.
   }
