@@ -1,7 +1,6 @@
 // ADD: plans every attachment, journals the plan, runs the chains in order, default network first (NPWG 6.2), and answers
 // with the default network's result. Any failure undoes what was attempted, in reverse (NPWG 7.2).
 
-import type { Attachment } from "../../src/cni/attachment.ts";
 import { addChain } from "../../src/cni/chains.ts";
 import { convertResult } from "../../src/cni/convert-result.ts";
 import type { PluginResult } from "../../src/cni/result.ts";
@@ -11,6 +10,7 @@ import { verifyResult } from "../../src/npwg/verification.ts";
 import { replay, type JournalPlan, type JournalRecord } from "../journal/entry.ts";
 import type { Attached, AttachmentPlan, CallPlan } from "./attachment-plan.ts";
 import { journalKey, type CallContext } from "./call-context.ts";
+import { located } from "./located.ts";
 import { runChain } from "./run-chain.ts";
 import { undoEntry } from "./undo.ts";
 
@@ -63,13 +63,13 @@ async function attach(
   const attachment = plan.attachment;
   const chain = addChain({ list: plan.list, path: context.call.path, inherited: context.inherited, attachment });
   const ended = await runChain(chain, context.runStep(plan.list.name, attachment.ifname));
-  if (!ended.ok) return failed(located(ended.fault, plan));
+  if (!ended.ok) return failed(located(ended.fault, plan.source, attachment.ifname));
   const noted = note({ attached: index, result: ended.value.text });
   if (!noted.ok) return noted;
   const { request } = plan;
   if (request !== undefined) {
     const verified = verifyResult(request.selection, attachment.ifname, ended.value.result, request.verification);
-    if (!verified.ok) return failed(located(verified.fault, plan));
+    if (!verified.ok) return failed(located(verified.fault, plan.source, attachment.ifname));
   }
   const cached = context.cache.write(plan, ended.value);
   return cached.ok ? ok(ended.value) : cached;
@@ -116,11 +116,7 @@ function journalPlan(context: CallContext, plan: CallPlan): JournalPlan {
 async function undone(context: CallContext, plan: JournalPlan, records: readonly JournalRecord[], cause: Fault): Promise<Fault> {
   const undoing = await undoEntry(context, replay(plan, records), context.call.netns);
   if (undoing.ok) return cause;
-  const left = `Undoing failed too, the next DEL tries again: ${undoing.fault.msg}`;
+  const { msg, details } = undoing.fault;
+  const left = `Undoing failed too, the next DEL tries again: ${msg}${details === undefined ? "" : `\n${details}`}`;
   return { ...cause, details: cause.details === undefined ? left : `${cause.details}\n${left}` };
-}
-
-/** The failing plugin's own fault, with the attachment that it belongs to in its message (MO-14, U-32). */
-function located(cause: Fault, plan: { readonly source: string; readonly attachment: Attachment }): Fault {
-  return { ...cause, msg: `network ${plan.source} as ${plan.attachment.ifname}: ${cause.msg}` };
 }

@@ -5,6 +5,7 @@ import { parseNetworkList } from "../../src/cni/network-list.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { journalKey, type CallContext } from "./call-context.ts";
+import { located } from "./located.ts";
 import { runChain } from "./run-chain.ts";
 import { attachmentOf } from "./undo.ts";
 
@@ -27,7 +28,7 @@ export async function check(context: CallContext): Promise<Result<void>> {
     );
     const ended = await runChain(chain, context.runStep(planned.network, planned.ifname));
     if (!ended.ok) {
-      return failed({ ...ended.fault, msg: `network ${planned.source} as ${planned.ifname}: ${ended.fault.msg}` });
+      return failed(located(ended.fault, planned.source, planned.ifname));
     }
   }
   return ok(undefined);

@@ -4,16 +4,28 @@
 import type { Attachment } from "../../src/cni/attachment.ts";
 import { delChain } from "../../src/cni/chains.ts";
 import { type NetworkList, parseNetworkList } from "../../src/cni/network-list.ts";
-import { type Fault, fault } from "../../src/fault/fault.ts";
+import type { Fault } from "../../src/fault/fault.ts";
+import { joinFaults } from "../../src/fault/join-faults.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import type { JournalEntry, PlannedAttachment } from "../journal/entry.ts";
 import type { CallContext } from "./call-context.ts";
 import { journalKey } from "./call-context.ts";
+import { located } from "./located.ts";
 import { callArgs } from "./pod-identity.ts";
 import { runChain } from "./run-chain.ts";
 
 /** Whether an attachment of the entry is to be undone, by the list that it was planned with. */
 export type Choose = (list: NetworkList) => boolean;
+
+export interface UndoInit {
+  readonly choose?: Choose;
+  /** The fault of an attachment that stayed, with that attachment named. */
+  readonly tell?: (cause: Fault, planned: PlannedAttachment) => Fault;
+}
+
+function toldByNetwork(cause: Fault, { source, ifname }: PlannedAttachment): Fault {
+  return located(cause, source, ifname);
+}
 
 /**
  * Undoes every attachment of the entry that was attempted and not yet undone; `netns` is the runtime's (empty where the
@@ -24,7 +36,7 @@ export async function undoEntry(
   context: CallContext,
   entry: JournalEntry,
   netns: string,
-  choose: Choose = () => true,
+  { choose = () => true, tell = toldByNetwork }: UndoInit = {},
 ): Promise<Result<void>> {
   const key = { ...journalKey(context), ...entryKey(entry) };
   // Appended progress isn't synced: after a power loss only the plan is sure, so all of it is undone.
@@ -44,12 +56,12 @@ export async function undoEntry(
       context.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
       context.journal.append(key, { undone: index });
     } else {
-      faults.push(undone.fault);
+      faults.push(tell(undone.fault, planned));
     }
   }
-  const [first] = faults;
-  if (first === undefined) return declined ? ok(undefined) : context.journal.remove(key);
-  return failed(first.details === undefined || faults.length === 1 ? first : withOthers(first, faults.slice(1)));
+  const joined = joinFaults(faults);
+  if (joined !== undefined) return failed(joined);
+  return declined ? ok(undefined) : context.journal.remove(key);
 }
 
 async function undoAttachment(
@@ -80,9 +92,4 @@ export function attachmentOf(entry: JournalEntry, planned: PlannedAttachment, ne
 function entryKey(entry: JournalEntry): { containerId: string; network: string; ifname: string } {
   const { containerId, network, ifname } = entry.plan;
   return { containerId, network, ifname };
-}
-
-function withOthers(first: Fault, others: readonly Fault[]): Fault {
-  const also = others.map((other) => `also: ${other.msg}`).join("\n");
-  return fault(first.kind, first.msg, { code: first.code, details: `${also}\n${first.details ?? ""}` });
 }
