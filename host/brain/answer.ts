@@ -2,6 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { deletionError } from "../../src/cni/deletion-error.ts";
 import { printError } from "../../src/cni/error-json.ts";
 import { type CniCall, readEnvironment } from "../../src/cni/environment.ts";
 import { readPluginRequest } from "../../src/cni/plugin-request.ts";
@@ -65,13 +66,13 @@ export async function answer(request: Request, deps: BrainDeps, progress: CallIn
   progress.configuration = configuration.value;
   const context = contextOf(request, call.value, { document, configuration: configuration.value }, deps);
   const answered = await serve(context, deps);
-  return answered.ok ? { status: 0, stdout: answered.value, stderr: "" } : refusal(answered.fault, cniVersion);
+  if (answered.ok) return { status: 0, stdout: answered.value, stderr: "" };
+  return refusal(verb === "DEL" ? deletionError(answered.fault) : answered.fault, cniVersion);
 }
 
 async function serve(context: CallContext, deps: BrainDeps): Promise<Result<string>> {
   const { verb } = context.call;
-  if (verb === "STATUS") return silent(await status(context));
-  const held = await (verb === "GC" ? context.locks.everything() : context.locks.container(journalKey(context)));
+  const held = await lockFor(context);
   if (!held.ok) return held;
   try {
     switch (verb) {
@@ -81,12 +82,20 @@ async function serve(context: CallContext, deps: BrainDeps): Promise<Result<stri
         return silent(await del(context));
       case "CHECK":
         return silent(await check(context));
+      case "STATUS":
+        return silent(await status(context));
       default:
         return silent(await gc(context));
     }
   } finally {
     await held.value();
   }
+}
+
+function lockFor(context: CallContext): ReturnType<CallContext["locks"]["everything"]> {
+  const { call, locks } = context;
+  if (call.verb === "GC") return locks.everything();
+  return call.verb === "STATUS" ? locks.status() : locks.container(journalKey(context));
 }
 
 async function addText(context: CallContext, deps: BrainDeps): Promise<Result<string>> {
@@ -107,7 +116,9 @@ function contextOf(
   const { configuration } = own;
   const trace = openTrace(configuration.trace, deps.date);
   const plugins = new PluginFinder(deps.hands, configuration.wasm.prefer);
-  const nest = nestDirectory(configuration.runDir, call, configuration.name);
+  // GC and STATUS have no container, and may run side by side.
+  const nested = call.containerId === "" ? { containerId: call.verb, ifname: "" } : call;
+  const nest = nestDirectory(configuration.runDir, nested, configuration.name);
   return {
     call,
     ...own,

@@ -9,7 +9,7 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { editMembers, elementTexts, type JsonObjectDocument, memberText, parseDocument } from "../../src/json/document.ts";
 import { definitionExtensions } from "../../src/npwg/network-for-definition.ts";
 import { readConfigurationDirectory, withSubdirectoryPlugins } from "../files/configuration-directory.ts";
-import { storeFault } from "../files/durable-file.ts";
+import { errnoOf, storeFault } from "../files/durable-file.ts";
 
 /** The default network as it stands in the configuration now. Faults: CONFIG_NOT_JSON, CONFIG_INVALID, NETWORK_NOT_FOUND. */
 export function readDefaultNetwork(document: JsonObjectDocument, configuration: HostConfiguration): Result<NetworkList> {
@@ -67,6 +67,7 @@ function readClusterNetwork(named: string, configuration: HostConfiguration): Re
   try {
     if (!statSync(named).isDirectory()) return readFile(named, configuration);
   } catch (error) {
+    if (errnoOf(error) === "ENOENT") return failed(fault("NETWORK_NOT_FOUND", `clusterNetwork: there is no ${named}`));
     return failed(storeFault("clusterNetwork: reading", named, error));
   }
   const directory = readConfigurationDirectory(named);

@@ -5,6 +5,7 @@ import { appendFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { isJsonObject } from "../../src/json/document.ts";
 import { errnoOf, readIfPresent, removeFile, storeFault, writeDurably } from "../files/durable-file.ts";
 import { replay, type JournalEntry, type JournalPlan, type JournalRecord } from "./entry.ts";
 
@@ -23,6 +24,11 @@ function fileName(key: JournalKey): string {
   return `${key.containerId}@${key.network}@${key.ifname}`;
 }
 
+/** Whether a file, and the temporary one that it is written through, can have this name. */
+function isNameable(name: string): boolean {
+  return Buffer.byteLength(`.${name}`) <= longestName;
+}
+
 export class Journal {
   readonly directory: string;
 
@@ -34,7 +40,7 @@ export class Journal {
   /** Writes the plan durably; nothing may be attempted before this answers. */
   begin(plan: JournalPlan): Result<void> {
     const name = fileName(plan);
-    if (Buffer.byteLength(`.${name}`) > longestName) {
+    if (!isNameable(name)) {
       return failed(
         fault("ENVIRONMENT_INVALID", `CNI_CONTAINERID ${plan.containerId} with network ${plan.network} is too long to journal`),
       );
@@ -55,6 +61,8 @@ export class Journal {
 
   /** The entry of a call; undefined if there is none. */
   load(key: JournalKey): Result<JournalEntry | undefined> {
+    // Of such a key nothing was ever begun.
+    if (!isNameable(fileName(key))) return ok(undefined);
     const path = join(this.directory, fileName(key));
     const text = readIfPresent(path);
     if (!text.ok) return text;
@@ -72,7 +80,8 @@ export class Journal {
 
   /** Forgets a call: all that it attempted is undone. */
   remove(key: JournalKey): Result<void> {
-    return removeFile(join(this.directory, fileName(key)));
+    const name = fileName(key);
+    return isNameable(name) ? removeFile(join(this.directory, name)) : ok(undefined);
   }
 }
 
@@ -108,8 +117,24 @@ function isPlan(value: unknown): value is JournalPlan {
     "kind" in value &&
     value.kind === "plexusJournalV1" &&
     "attachments" in value &&
-    Array.isArray(value.attachments)
+    Array.isArray(value.attachments) &&
+    value.attachments.every(isPlanned) &&
+    haveStrings(value, ["containerId", "network", "ifname", "netns", "cniArgs", "bootId"])
   );
+}
+
+function isPlanned(value: unknown): boolean {
+  return (
+    isJsonObject(value) &&
+    haveStrings(value, ["network", "ifname", "source", "conflist"]) &&
+    isJsonObject(value["capabilityArgs"]) &&
+    Object.values(value["capabilityArgs"]).every((text) => typeof text === "string")
+  );
+}
+
+function haveStrings(value: object, keys: readonly string[]): boolean {
+  const members = new Map<string, unknown>(Object.entries(value));
+  return keys.every((key) => typeof members.get(key) === "string");
 }
 
 function isRecord(value: unknown): value is JournalRecord {

@@ -71,7 +71,8 @@ const entries = {
     cni: 5,
     actor: "administrator",
     meaning: "A journal entry is damaged, so what was attached can't be known from it.",
-    remedy: "Remove the sandbox's links and leases by hand, then the journal file named.",
+    remedy:
+      "Send DEL, which undoes what the result cache knows and removes the entry; then look for links and leases that are left.",
   },
   ALREADY_ATTACHED: {
     cni: 7,
