@@ -130,7 +130,7 @@ async function load(
 }
 
 function grantsOf({ wasm }: Pick<HostConfiguration, "wasm">, type: string): DelegateGrants {
-  return wasm.grants[type] ?? defaultGrants;
+  return (Object.hasOwn(wasm.grants, type) ? wasm.grants[type] : undefined) ?? defaultGrants;
 }
 
 /** The capabilities of one call: bound to its network, its attachment and its verb. */
