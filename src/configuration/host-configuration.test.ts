@@ -54,6 +54,12 @@ describe("the host configuration", () => {
     expect(message(value)).toContain(text);
   });
 
+  test("a runDir below which no socket could be named, or that CNI_PATH would take for two, is refused", () => {
+    for (const runDir of [`/${"r".repeat(84)}`, "/run/a:b"]) {
+      expect(message({ ...base, delegates, runDir })).toMatch(/runDir: must be an absolute path of at most 84/);
+    }
+  });
+
   test("A-04: keys of the prototype are unknown keys like others", () => {
     expect(message(JSON.parse(`{"name":"a","type":"plexus","delegates":[{}],"constructor":{}}`))).toContain("constructor");
     const polluted: unknown = JSON.parse(`{"name":"a","type":"plexus","delegates":[{}],"__proto__":{"manifests":"/x"}}`);
@@ -63,7 +69,26 @@ describe("the host configuration", () => {
 
   test("a null or wrongly typed value of every key is refused exactly where the schema refuses it", () => {
     const keys = ["name", "cniVersion", "clusterNetwork", "delegates", "confDir", "cniDir", "runDir", "manifests", "trace"];
-    const values = [null, "", "x", "/x", 0, 1, 1.5, 300_000, true, [], [{}], ["/x"], {}, { limits: { timeMs: 5 } }];
+    const values = [
+      null,
+      "",
+      "x",
+      "/x",
+      "/a b",
+      "/a:b",
+      `/${"x".repeat(83)}`,
+      `/${"x".repeat(84)}`,
+      0,
+      1,
+      1.5,
+      300_000,
+      true,
+      [],
+      [{}],
+      ["/x"],
+      {},
+      { limits: { timeMs: 5 } },
+    ];
     const known = [...keys, "stepTimeoutMs", "profile", "wasm", "type", "unknown"];
     for (const key of known) {
       for (const value of values) {

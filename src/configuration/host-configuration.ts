@@ -72,6 +72,13 @@ export const defaultGrants: DelegateGrants = {
   resolver: { files: ["/etc/resolv.conf"] },
 };
 
+/**
+ * The directory of nested calls lies below it and leads CNI_PATH, which colons divide; the path of the socket in it has at most
+ * 107 bytes (host/hands/PROTOCOL.md). Otherwise no native plugin could be started, for a DEL neither.
+ */
+export const runDirPattern = /^\/[!-9;-~]{0,83}$/;
+const runDirWanted = 'an absolute path of at most 84 ASCII characters, none of them a space or ":"';
+
 /** Most milliseconds that a step may be given: kubelet gives a whole sandbox four minutes (RT-08). */
 const longestStepMs = 240_000;
 const mebibyte = 1024 * 1024;
@@ -91,7 +98,7 @@ export function readHostConfiguration(value: unknown): Result<HostConfiguration>
     clusterNetwork: readDefaultNetworkKeys(reader),
     confDir: reader.absolutePath("confDir") ?? "/etc/cni/multus/net.d",
     cniDir: reader.absolutePath("cniDir") ?? "/var/lib/cni/plexus",
-    runDir: reader.absolutePath("runDir") ?? "/run/plexus",
+    runDir: reader.matching("runDir", runDirPattern, runDirWanted) ?? "/run/plexus",
     manifests: reader.absolutePath("manifests"),
     trace: reader.absolutePath("trace"),
     stepTimeoutMs: reader.count("stepTimeoutMs", longestStepMs) ?? 60_000,

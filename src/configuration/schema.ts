@@ -3,6 +3,8 @@
 
 import * as z from "zod";
 
+import { runDirPattern } from "./host-configuration.ts";
+
 const absolutePath = z.string().regex(/^\/[^\0]*$/);
 const bytes = z
   .int()
@@ -56,7 +58,11 @@ const common = {
   capabilities: z.unknown().optional().describe("Capabilities that the runtime shall pass on to the default network."),
   confDir: absolutePath.optional().describe("Where named configurations are found; /etc/cni/multus/net.d by default."),
   cniDir: absolutePath.optional().describe("Journal and result cache; /var/lib/cni/plexus by default."),
-  runDir: absolutePath.optional().describe("What lives no longer than the machine is up; /run/plexus by default."),
+  runDir: z
+    .string()
+    .regex(runDirPattern)
+    .optional()
+    .describe("What lives no longer than the machine is up; /run/plexus by default."),
   manifests: absolutePath.optional().describe("A directory of Pods and NetworkAttachmentDefinitions instead of the API."),
   trace: absolutePath.optional().describe("A file that gets one line of JSON for each step."),
   stepTimeoutMs: z.int().min(1).max(240_000).optional().describe("Milliseconds that one native step may take; 60000 by default."),
