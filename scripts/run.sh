@@ -12,6 +12,15 @@ stop() { say "$*"; exit 3; }
 command -v npm >/dev/null 2>&1 || stop "npm is missing: install Node.js 20 or newer with npm"
 command -v "${CC:-cc}" >/dev/null 2>&1 || stop "a C compiler is missing: install one (Debian: apt-get install gcc libc6-dev)"
 
+# Namespaces of its own: nothing that runs here can touch the machine's links, /run or CNI state.
+if [ "$(id -u)" = 0 ] && unshare --net --mount true 2>/dev/null; then
+  namespaces="--net"
+elif unshare --user --map-root-user --net --mount true 2>/dev/null; then
+  namespaces="--user --map-root-user --net"
+else
+  stop "neither root's nor a user's namespaces may be made here: run as root (in a container with CAP_SYS_ADMIN), or allow user namespaces (sysctl user.max_user_namespaces=10000; Debian: kernel.unprivileged_userns_clone=1; Ubuntu: kernel.apparmor_restrict_unprivileged_userns=0)"
+fi
+
 # npm writes node_modules/.package-lock.json at the end of a good install: older than the lock means not done.
 if [ ! -x node_modules/node/bin/node ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
   say "installing npm packages (once)"
@@ -51,12 +60,5 @@ node scripts/build.ts || stop "the build failed: see above"
 # The helper of the comparison with Go's libcni needs the Go module proxy once, which private namespaces don't reach.
 if [ "$command" = test ]; then node test/conformance/libcni/build-oracle.ts; fi
 
-# Namespaces of its own: nothing that runs here can touch the machine's links, /run or CNI state.
-if [ "$(id -u)" = 0 ] && unshare --net --mount true 2>/dev/null; then
-  set -- --net --mount --propagation private -- sh scripts/private.sh "$command" "$@"
-elif unshare --user --map-root-user --net --mount true 2>/dev/null; then
-  set -- --user --map-root-user --net --mount --propagation private -- sh scripts/private.sh "$command" "$@"
-else
-  stop "neither root's nor a user's namespaces may be made here: run as root (in a container with CAP_SYS_ADMIN), or allow user namespaces (sysctl user.max_user_namespaces=10000; Debian: kernel.unprivileged_userns_clone=1; Ubuntu: kernel.apparmor_restrict_unprivileged_userns=0)"
-fi
-exec unshare "$@"
+# shellcheck disable=SC2086
+exec unshare $namespaces --mount --propagation private -- sh scripts/private.sh "$command" "$@"
