@@ -17,6 +17,9 @@ import { OneShotStream, receiveCall } from "../hands/one-shot-stream.ts";
 /** The name under which the hands are Plexus itself; under any other they may be a delegate. */
 const ownName = "plexus";
 
+/** Characters of log that one call hands to the runtime. */
+const mostLog = 1024 * 1024;
+
 /** What a delegate that is called as a plugin of its own runs with: there is no host configuration then. */
 const bareConfiguration: StepRunnerInit["configuration"] = {
   stepTimeoutMs: 60_000,
@@ -51,7 +54,8 @@ class OneShotBrain {
     const reply = await this.#guarded(() =>
       this.#isDelegate(request) ? this.#answerAsPlugin(request, false) : answer(request, this.#deps(), this.#progress),
     );
-    return { ...reply, stderr: this.#log.join("") };
+    // Delegates have a budget each; all of a call together must still fit into the reply.
+    return { ...reply, stderr: this.#log.join("").slice(0, mostLog) };
   }
 
   #isDelegate({ name, environment }: Request): boolean {
