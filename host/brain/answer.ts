@@ -30,7 +30,7 @@ import { type DelegateRunner, stepRunner } from "./step-runner.ts";
 import { openTrace } from "./trace.ts";
 import { textOf } from "./utf8.ts";
 
-/** What the brain is given to work with; tests give it a scripted one. */
+/** What the brain is given to work with, by the program that it lives in. */
 export interface BrainDeps {
   readonly hands: Hands;
   readonly delegates: DelegateRunner;

@@ -6,6 +6,7 @@ import {
   type DelegateGrants,
   defaultGrants,
   defaultLeaseDirectory,
+  defaultResolverFiles,
   type HostConfiguration,
 } from "../../src/configuration/host-configuration.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
@@ -157,7 +158,7 @@ function bind(host: DelegateHost, step: ChainStep, grants: DelegateGrants, netwo
       count: (pool, ranges, limit) => lease(leases.count(pool, ranges, limit)),
       probe: (pool) => lease(leases.probe(pool)),
     },
-    resolver: resolverFor({ allowedFiles: grants.resolver?.files ?? ["/etc/resolv.conf"] }),
+    resolver: resolverFor({ allowedFiles: grants.resolver?.files ?? defaultResolverFiles }),
   };
 }
 

@@ -2,7 +2,7 @@
 // its DEL; then every network that is still known gets GC with its own valid list (L-43, L-44, MO-12).
 
 import { rmSync } from "node:fs";
-import type { AttachmentId } from "../../src/cni/attachment.ts";
+import { type AttachmentId, sameAttachment } from "../../src/cni/attachment.ts";
 import { gcChain } from "../../src/cni/gc-chain.ts";
 import type { Fault } from "../../src/fault/fault.ts";
 import { joinFaults } from "../../src/fault/join-faults.ts";
@@ -51,14 +51,14 @@ async function clearStale(
   const standing: Standing[] = [];
   const journalled = listed.value.filter(({ network }) => network === context.configuration.name);
   for (const id of valid) {
-    if (!journalled.some((key) => isSame(key, id))) standing.push({ id, entry: undefined });
+    if (!journalled.some((key) => sameAttachment(key, id))) standing.push({ id, entry: undefined });
   }
   for (const key of listed.value) {
     const loaded = context.journal.load(key);
     const own = key.network === context.configuration.name;
     if (!loaded.ok && own) faults.push(loaded.fault);
     const entry = loaded.ok ? loaded.value : undefined;
-    if (!own || valid.some((id) => isSame(key, id))) {
+    if (!own || valid.some((id) => sameAttachment(key, id))) {
       standing.push({ id: { containerId: key.containerId, ifname: key.ifname }, entry });
       continue;
     }
@@ -75,8 +75,4 @@ async function clearStale(
     else faults.push(undone.fault);
   }
   return ok(standing);
-}
-
-function isSame(key: AttachmentId, id: AttachmentId): boolean {
-  return key.containerId === id.containerId && key.ifname === id.ifname;
 }

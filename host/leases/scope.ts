@@ -2,6 +2,7 @@
 // What a delegate asks beyond that is refused here, before anything is touched.
 
 import { isAbsolute, resolve } from "node:path";
+import { defaultLeaseDirectory } from "../../src/configuration/host-configuration.ts";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { formatAddress, readAddress, type IpAddress } from "../../src/net/ip.ts";
@@ -18,9 +19,6 @@ import type {
 } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import type { Outcome } from "../sandbox/abi/guest.ts";
 import { misused } from "./store-fault.ts";
-
-/** Where native host-local keeps its leases. */
-export const DEFAULT_DATA_DIR = "/var/lib/cni/networks";
 
 export type Verb = "add" | "del" | "check" | "gc" | "status";
 
@@ -119,8 +117,8 @@ function poolOf(scope: LeaseScope, pool: LeasesPool): Result<disk.Pool> {
  * what is beneath it is walked without following symbolic links.
  */
 function resolveDirectory(scope: LeaseScope, wanted: string | undefined): Result<{ root: string; dataDir: string }> {
-  const entries = [scope.defaultDirectory ?? DEFAULT_DATA_DIR, ...(scope.allowedDirectories ?? [])];
-  const standard = resolve(scope.defaultDirectory ?? DEFAULT_DATA_DIR);
+  const entries = [scope.defaultDirectory ?? defaultLeaseDirectory, ...(scope.allowedDirectories ?? [])];
+  const standard = resolve(scope.defaultDirectory ?? defaultLeaseDirectory);
   if (wanted === undefined || wanted === "") return ok({ root: standard, dataDir: standard });
   if (!isAbsolute(wanted) || wanted.includes("\0")) return failed(notAllowed(wanted, "is not an absolute path", entries));
   const dataDir = resolve(wanted);

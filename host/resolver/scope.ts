@@ -2,12 +2,10 @@
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
+import { defaultResolverFiles } from "../../src/configuration/host-configuration.ts";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import type { ResolverCapability } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { parseResolvConf } from "./resolv-conf.ts";
-
-/** Which files a configuration may name where the administrator lists none. */
-export const DEFAULT_RESOLVER_FILES: readonly string[] = ["/etc/resolv.conf"];
 
 /** A resolv.conf has some hundred bytes; more than this is another file. */
 const MAX_BYTES = 65_536;
@@ -20,7 +18,7 @@ export interface ResolverScope {
 
 /** The capability as the delegate of one call gets it. */
 export function resolverFor(scope: ResolverScope): ResolverCapability {
-  const allowed = (scope.allowedFiles ?? DEFAULT_RESOLVER_FILES).map((path) => resolve(path));
+  const allowed = (scope.allowedFiles ?? defaultResolverFiles).map((path) => resolve(path));
   return {
     read(path) {
       if (!isAbsolute(path) || !allowed.includes(resolve(path))) {

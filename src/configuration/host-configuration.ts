@@ -65,11 +65,14 @@ export interface WasmConfiguration {
 /** Directory of the reference host-local, which leases are kept in unless told otherwise. */
 export const defaultLeaseDirectory = "/var/lib/cni/networks";
 
+/** Files that a delegate may have read where the administrator lists none. */
+export const defaultResolverFiles: readonly string[] = ["/etc/resolv.conf"];
+
 /** What a delegate may use where the administrator said nothing: nothing that reaches the kernel. */
 export const defaultGrants: DelegateGrants = {
   log: {},
   leases: { directories: [defaultLeaseDirectory] },
-  resolver: { files: ["/etc/resolv.conf"] },
+  resolver: { files: defaultResolverFiles },
 };
 
 /**
