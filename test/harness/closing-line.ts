@@ -1,4 +1,5 @@
-// A reporter that ends a run with one plain line of counts, which any CI can read: "tests: N passed, N failed, N skipped".
+// A reporter that ends a run with what was skipped and why, and one plain line of counts, which any CI can read:
+// "tests: N passed, N failed, N skipped".
 
 import type { Reporter, TestModule } from "vitest/node";
 
@@ -6,14 +7,20 @@ import type { Reporter, TestModule } from "vitest/node";
 export class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const counts = { passed: 0, failed: 0, skipped: 0 };
+    const skipped: string[] = [];
     for (const testModule of modules) {
       // A file that could not be loaded has no tests to count, but did fail.
       if (testModule.errors().length > 0) counts.failed += 1;
       for (const test of testModule.children.allTests()) {
-        const { state } = test.result();
-        if (state === "passed" || state === "failed" || state === "skipped") counts[state] += 1;
+        const result = test.result();
+        if (result.state === "pending") continue;
+        counts[result.state] += 1;
+        if (result.state === "skipped")
+          skipped.push(`skipped: ${test.fullName}: ${result.note ?? "see the reason printed above"}\n`);
       }
     }
-    process.stdout.write(`\ntests: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`);
+    process.stdout.write(
+      `\n${skipped.join("")}tests: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped\n`,
+    );
   }
 }
