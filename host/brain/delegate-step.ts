@@ -29,11 +29,6 @@ export interface DelegateHost {
   readonly read: (path: string, cap: number) => Promise<Result<Uint8Array>>;
   /** Drives an operation on leases: locks are the hands' work. */
   readonly lease: <T>(operation: LeaseOperation<T>) => T;
-  /**
-   * True where the time that an import takes counts as the guest's (in-process: V8's watchdog doesn't stop). Waiting for
-   * somebody else's lock must then end as what it is, before the guest's limit ends it as something else.
-   */
-  readonly importsTakeGuestTime: boolean;
   /** A line of a delegate's log. */
   readonly log: (type: string, level: string, message: string) => void;
 }
@@ -65,7 +60,7 @@ export async function runDelegateStep(
     component.value,
     call.value,
     limits,
-    bind(host, step, grantsOf(configuration, type), name, limits),
+    bind(host, step, grantsOf(configuration, type), name),
   );
   if (!answer.ok) return no(delegateFault(type, answer.fault));
   if (answer.value === undefined) return { ok: true, stdout: "" };
@@ -135,7 +130,7 @@ function grantsOf({ wasm }: Pick<HostConfiguration, "wasm">, type: string): Dele
 }
 
 /** The capabilities of one call: bound to its network, its attachment and its verb. */
-function bind(host: DelegateHost, step: ChainStep, grants: DelegateGrants, network: string, limits: Limits): SyncImports {
+function bind(host: DelegateHost, step: ChainStep, grants: DelegateGrants, network: string): SyncImports {
   const verb = leaseVerbs[step.verb];
   const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
   const leases = leasesFor({
@@ -144,7 +139,6 @@ function bind(host: DelegateHost, step: ChainStep, grants: DelegateGrants, netwo
     ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
     defaultDirectory: defaultDirectory ?? defaultLeaseDirectory,
     allowedDirectories: further,
-    ...(host.importsTakeGuestTime ? { lockDeadlineMs: Math.ceil(limits.timeMs / 2) } : {}),
   });
   const { lease } = host;
   return {

@@ -25,7 +25,6 @@ export async function delegatesForOneCall(
   const host: DelegateHost = {
     admission: new Admission(),
     runner: wasm.isolation === "process" ? await processRunner(wasm) : new InProcessRunner(),
-    importsTakeGuestTime: wasm.isolation === "in-process",
     read: async (path, cap) => readComponent(hands, path, cap),
     lease: (operation) => runSync(operation, (effect) => locks.perform(effect)),
     log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),

@@ -1,7 +1,6 @@
-// Runs guests in the process itself, under a vm timeout: for the one-shot brain, which lives for one call anyway.
+// Runs guests in the process itself: for the one-shot brain, which lives for one call anyway.
 // README.md says what this contains and what it doesn't.
 
-import { Script } from "node:vm";
 import { failed, type Result } from "../../src/fault/result.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { hostFault, resultOf } from "./answer.ts";
@@ -12,28 +11,6 @@ import { callGuest, type CallOutcome } from "./linker/call.ts";
 import type { CapabilityCall } from "./linker/link.ts";
 import { isLogLevel } from "./linker/log-import.ts";
 import type { GuestCall, GuestRunner, GuestSuccess, SyncImports, Verb } from "./runner.ts";
-
-const slot = Symbol.for("plexus.sandbox.act");
-// The only code that is ever compiled from text: a call of what is in the slot.
-const trampoline = new Script('globalThis[Symbol.for("plexus.sandbox.act")]()', { filename: "plexus-sandbox" });
-
-function withTimeout<T>(
-  milliseconds: number,
-  act: () => T,
-): { readonly done: true; readonly value: T } | { readonly done: false } {
-  let value: { readonly done: true; readonly value: T } | undefined;
-  Object.defineProperty(globalThis, slot, { configurable: true, value: () => void (value = { done: true, value: act() }) });
-  try {
-    trampoline.runInThisContext({ timeout: milliseconds });
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return { done: false };
-    throw error;
-  } finally {
-    Reflect.deleteProperty(globalThis, slot);
-  }
-  if (value === undefined) throw new Error("the guest's call ended without an outcome");
-  return value;
-}
 
 /** Finds a capability's function by name; own properties of the capability's object or its class only. */
 export function callCapability(imports: object, capability: string, func: string, args: readonly unknown[]): unknown {
@@ -62,12 +39,10 @@ export class InProcessRunner implements GuestRunner<SyncImports> {
         throw new Error(`the capability ${name} answers later, which works in a sandbox process only`);
       return answer;
     };
-    const milliseconds = Math.max(1, Math.floor(Math.min(limits.timeMs, deadlineMs)));
     let outcome: CallOutcome;
     try {
       const callable = this.compiled.get(component.key) ?? this.compiled.add(component);
-      const run = withTimeout(milliseconds, () => callGuest(callable, verb, request, limits, capability));
-      outcome = run.done ? run.value : { kind: "broken", fault: "LIMIT_TIME", message: `used up its ${milliseconds} ms` };
+      outcome = callGuest(callable, { verb, request, limits, deadlineMs }, capability);
     } catch (error) {
       if (error instanceof WebAssembly.CompileError)
         return hostFault(component, verb, "COMPONENT_REFUSED", `does not compile: ${error.message}`);

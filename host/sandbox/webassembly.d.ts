@@ -15,6 +15,7 @@ declare namespace WebAssembly {
   }
   class Table {
     readonly length: number;
+    set(index: number, value: unknown): void;
   }
   class CompileError extends Error {}
   class LinkError extends Error {}

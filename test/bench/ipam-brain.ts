@@ -88,7 +88,6 @@ const bytes = readFileSync(request.component);
 const host: DelegateHost = {
   admission: new Admission(),
   runner: new InProcessRunner(),
-  importsTakeGuestTime: true,
   read: async () => ok(bytes),
   lease: (operation) => runSync(operation, perform),
   log: () => {},

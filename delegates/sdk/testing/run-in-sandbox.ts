@@ -14,7 +14,7 @@ export const runInSandbox: RunDelegate = async (bytes, { verb, request }, capabi
   const admitted = admission.admit(bytes, { granted: Object.keys(capabilities), limits: defaultLimits });
   if (!admitted.ok) throw new Error(admitted.fault.msg);
   const callable = compiled.get(admitted.value.key) ?? compiled.add(admitted.value);
-  const outcome = callGuest(callable, verb, request, defaultLimits, (capability, name, args) => {
+  const outcome = callGuest(callable, { verb, request, limits: defaultLimits, deadlineMs: 60_000 }, (capability, name, args) => {
     const found: unknown = Reflect.get(Reflect.get(capabilities, capability), name);
     if (typeof found !== "function") throw new Error(`no ${capability}.${name}`);
     return Reflect.apply(found, undefined, args);

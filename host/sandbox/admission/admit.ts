@@ -9,7 +9,7 @@ import { Reader } from "../binary/reader.ts";
 import { Refusal, refuse } from "../binary/refusal.ts";
 import type { Limits } from "../limits.ts";
 import type { LinkPlan } from "../linker/plan.ts";
-import { clampModule } from "./clamp.ts";
+import { boundModule } from "./bound-module.ts";
 import { readDeclaration, requireKnown, type Declaration } from "./declaration.ts";
 import { evaluateComponent } from "./evaluate.ts";
 import { HostInterfaces } from "./host-interfaces.ts";
@@ -27,7 +27,7 @@ export interface AdmittedComponent {
   readonly imports: readonly string[];
   /** Capabilities that it can call: all declared and granted. */
   readonly capabilities: readonly string[];
-  /** Core modules with bounded memory and tables. */
+  /** Core modules with bounded memory, tables and time. */
   readonly modules: readonly Uint8Array[];
   readonly plan: LinkPlan;
 }
@@ -112,7 +112,7 @@ function examine(bytes: Uint8Array, key: string, limits: Limits): AdmittedCompon
     declaration,
     imports: [...imports],
     capabilities: plan.capabilities,
-    modules: modules.map((module) => clampModule(module, limits)),
+    modules: modules.map((module) => boundModule(module, limits)),
     plan,
   };
 }

@@ -1,5 +1,5 @@
 // A core module's outline: what it imports, exports and defines. Function bodies are stepped over: without the types
-// that are refused here no instruction can allocate outside linear memory and tables (V8 validates the rest).
+// that are refused here no instruction can allocate outside linear memory and tables (V8 validates the rest). The meter reads them.
 
 import { skipConstantExpression } from "./core-expression.ts";
 import {
@@ -52,6 +52,8 @@ export interface CoreModule {
   readonly tables: readonly CoreLimits[];
   readonly memories: readonly CoreLimits[];
   readonly definedFunctions: readonly CoreFunctionType[];
+  /** How many there are of each, imported ones included: the index of the next. */
+  readonly counts: Readonly<Record<CoreKind | "types", number>>;
 }
 
 // Rank of each section id in a module: 12 (data count) stands between 9 and 10.
@@ -105,8 +107,8 @@ class Outline {
   bodies = 0;
 
   result() {
-    const { imports, exports, tables, memories, definedFunctions } = this;
-    return { imports, exports, tables, memories, definedFunctions };
+    const { imports, exports, tables, memories, definedFunctions, types } = this;
+    return { imports, exports, tables, memories, definedFunctions, counts: { ...this.counts, types: types.length } };
   }
 
   section(id: number, reader: Reader): void {

@@ -3,17 +3,20 @@
 // threw goes no further.
 
 import { GuestFault } from "../abi/guest-fault.ts";
+import type { Meter } from "./meter.ts";
 import { requireHeadroom } from "./stack-headroom.ts";
 
 export class CallState {
   private stage: "entering" | "running" | "import" | "leaving" = "entering";
   private imports = 0;
   private readonly mostImports: number;
+  private readonly meter: Meter;
   /** What went wrong first on the host's side; it decides the call whatever the guest answers. */
   broken: unknown;
 
-  constructor(mostImports: number) {
+  constructor(mostImports: number, meter: Meter) {
     this.mostImports = mostImports;
+    this.meter = meter;
   }
 
   /** The exported function begins. */
@@ -28,6 +31,7 @@ export class CallState {
 
   /** Runs an import: `act` is all the host's. */
   import<T>(name: string, act: () => T): T {
+    this.meter.pause();
     try {
       if (this.broken !== undefined) throw this.broken;
       if (this.stage !== "running") {
@@ -47,6 +51,8 @@ export class CallState {
     } catch (error) {
       this.broken ??= error;
       throw error;
+    } finally {
+      this.meter.resume();
     }
   }
 }

@@ -7,6 +7,7 @@ import { abiVersions } from "../abi/versions.ts";
 import type { Limits } from "../limits.ts";
 import { CallState } from "./call-state.ts";
 import { LinkedComponent, type CapabilityCall } from "./link.ts";
+import { Meter, metered } from "./meter.ts";
 import type { LinkPlan } from "./plan.ts";
 
 /** What a call took. */
@@ -31,15 +32,26 @@ export interface Callable {
   readonly modules: readonly WebAssembly.Module[];
 }
 
-/** Calls `verb`. Never throws, unless V8 terminates it from outside (a vm timeout). */
-export function callGuest(
+/** One call: `deadlineMs` bounds all of it, `limits.timeMs` what the guest itself takes. */
+export interface VerbCall {
+  readonly verb: string;
+  readonly request: unknown;
+  readonly limits: Limits;
+  readonly deadlineMs: number;
+}
+
+/** Calls a verb on a fresh instance. Never throws. */
+export function callGuest(component: Callable, call: VerbCall, capability: CapabilityCall): CallOutcome {
+  const meter = new Meter(call.limits.timeMs, call.deadlineMs);
+  return metered(meter, () => callMetered(component, call, capability, new CallState(call.limits.importCalls, meter)));
+}
+
+function callMetered(
   component: Callable,
-  verb: string,
-  request: unknown,
-  limits: Limits,
+  { verb, request, limits }: VerbCall,
   capability: CapabilityCall,
+  state: CallState,
 ): CallOutcome {
-  const state = new CallState(limits.importCalls);
   const budget: Budget = { input: limits.inputBytes, output: limits.outputBytes };
   let linked: LinkedComponent | undefined;
   try {

@@ -7,6 +7,7 @@ import type { AbiVersion } from "../abi/versions.ts";
 import type { Limits } from "../limits.ts";
 import type { CallState } from "./call-state.ts";
 import { isLogLevel, LogBudget } from "./log-import.ts";
+import { startMetered } from "./meter.ts";
 import type { LinkPlan, PlanItem, PlanMemory, PlanSource } from "./plan.ts";
 
 /** Answers a capability's function; synchronous. */
@@ -41,7 +42,9 @@ export class LinkedComponent {
         bag[name] = this.source(source);
       }
       for (const bag of Object.values(bags)) Object.freeze(bag);
-      this.instances.push(new WebAssembly.Instance(compiled, Object.freeze(bags)));
+      const instance = new WebAssembly.Instance(compiled, Object.freeze(bags));
+      this.instances.push(instance);
+      startMetered(instance);
     }
   }
 

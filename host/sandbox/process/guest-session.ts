@@ -15,7 +15,6 @@ import type { SandboxProcess } from "./sandbox-process.ts";
 
 // JSON writes one byte as up to six.
 const escaped = 6;
-const backstopMs = 1000;
 
 /** Runs the call. `healthy` says whether the process may serve another one. */
 export async function runInProcess<V extends Verb>(
@@ -28,7 +27,7 @@ export async function runInProcess<V extends Verb>(
   if (abi === undefined) return { outcome: broken("INTERNAL", `speaks ABI ${component.plan.abi}`), healthy: true };
   const clock = new GuestClock(limits.timeMs, deadlineMs, () => process.kill());
   process.allow(escaped * Math.max(limits.outputBytes, limits.logBytes));
-  const message: CallMessage = { key: component.key, verb, request, limits, backstopMs: Math.ceil(deadlineMs) + backstopMs };
+  const message: CallMessage = { key: component.key, verb, request, limits, deadlineMs };
   const start = () => {
     if (!process.loaded.has(component.key)) {
       const load: LoadMessage = {

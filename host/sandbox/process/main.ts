@@ -5,7 +5,6 @@
 
 import { readSync, writeSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
-import { Script } from "node:vm";
 import { CompiledComponents } from "../compile.ts";
 import { InstanceMemory } from "../instance-memory.ts";
 import { callGuest, type CallOutcome } from "../linker/call.ts";
@@ -86,11 +85,7 @@ const capability: CapabilityCall = (name, func, args) => {
   return (json as AnswerMessage).value;
 };
 
-let act: (() => void) | undefined;
-Object.defineProperty(globalThis, Symbol.for("plexus.sandbox.act"), { value: () => act?.() });
-const trampoline = new Script('globalThis[Symbol.for("plexus.sandbox.act")]()', { filename: "plexus-sandbox" });
-
-function call({ key, verb, request, limits, backstopMs }: CallMessage): void {
+function call({ key, verb, request, limits, deadlineMs }: CallMessage): void {
   const reason = refused.get(key);
   const component = compiled.get(key);
   if (reason === undefined && component === undefined) {
@@ -98,10 +93,7 @@ function call({ key, verb, request, limits, backstopMs }: CallMessage): void {
     return;
   }
   let outcome = doesNotCompile(reason ?? "");
-  if (component !== undefined) {
-    act = () => void (outcome = callGuest(component, verb, request, limits, capability));
-    trampoline.runInThisContext({ timeout: backstopMs });
-  }
+  if (component !== undefined) outcome = callGuest(component, { verb, request, limits, deadlineMs }, capability);
   writeFrame(frameTypes.OUTCOME, outcome);
   // After anything but an answer the brain replaces this process.
   if (outcome.kind === "answered") memory.ended(outcome.report.memoryBytes);

@@ -16,8 +16,8 @@ export interface CallMessage {
   readonly verb: string;
   readonly request: unknown;
   readonly limits: Limits;
-  /** Milliseconds after which the process ends itself: the brain, which is stricter, must be gone by then. */
-  readonly backstopMs: number;
+  /** Milliseconds of the whole call: a process whose brain is gone ends the guest by itself. */
+  readonly deadlineMs: number;
 }
 
 /** IMPORT: a guest waits for a capability's answer. */

@@ -65,7 +65,9 @@ async function pairOf(name: string, bytes: Uint8Array): Promise<Pair> {
   const component: AdmittedComponent = admitted.value;
   const callable: Callable = { plan: component.plan, modules: component.modules.map((module) => new WebAssembly.Module(module)) };
   const ours: Pair["ours"] = (verb, request, imports) => {
-    const outcome = callGuest(callable, verb, request, limits, (...call) => callCapability(imports, ...call));
+    const outcome = callGuest(callable, { verb, request, limits, deadlineMs: 60_000 }, (...call) =>
+      callCapability(imports, ...call),
+    );
     if (outcome.kind === "broken") throw new Error(outcome.message);
     return outcome.answer;
   };

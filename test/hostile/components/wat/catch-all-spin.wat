@@ -1,5 +1,7 @@
 ;; Loops for ever and would catch whatever interrupts it.
-;; verdict: LIMIT_TIME
+;; verdict: COMPONENT_REFUSED
+;; at: admission
+;; message: exception handling is not allowed
 ;; via: swap
 (func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 
   (loop $again

@@ -1,5 +1,7 @@
 ;; Provokes a fault of the host, catches it, tries again, and answers a success.
-;; verdict: ABI_VIOLATED
+;; verdict: COMPONENT_REFUSED
+;; at: admission
+;; message: exception handling is not allowed
 ;; via: swap
 ;; base: good-leases
 (import "cni:delegate/leases@0.1.0" "probe" (func $probe (param i32 i32 i32 i32 i32)))

@@ -1,5 +1,7 @@
 ;; Recurses for ever and would catch the end of the stack.
-;; verdict: LIMIT_RECURSION
+;; verdict: COMPONENT_REFUSED
+;; at: admission
+;; message: exception handling is not allowed
 ;; via: swap
 (func $deeper (param i32) (result i32)
   (i32.add (i32.const 1) (call $deeper (i32.add (local.get 0) (i32.const 1)))))

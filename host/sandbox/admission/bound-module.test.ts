@@ -1,0 +1,144 @@
+import { parse } from "@bytecodealliance/jco";
+import { describe, expect, it } from "vitest";
+import { readCoreModule } from "../binary/core-module.ts";
+import { Reader } from "../binary/reader.ts";
+import { GuestFault } from "../abi/guest-fault.ts";
+import { defaultLimits } from "../limits.ts";
+import { Meter, metered, meterExport, startMetered } from "../linker/meter.ts";
+import { boundModule } from "./bound-module.ts";
+
+async function bound(text: string): Promise<Uint8Array> {
+  return boundModule(readCoreModule(new Reader(await parse(text))), defaultLimits);
+}
+
+async function instance(text: string, imports: object = {}): Promise<WebAssembly.Instance> {
+  return new WebAssembly.Instance(new WebAssembly.Module(await bound(text)), imports);
+}
+
+function call(made: WebAssembly.Instance, name: string, ...args: readonly unknown[]): unknown {
+  const found = made.exports[name];
+  if (typeof found !== "function") throw new Error(`no function ${name}`);
+  return Reflect.apply(found, undefined, args);
+}
+
+/** One of each kind of immediate that an instruction may have, scalar and vector. */
+const everything = `(module
+  (type $none (func)) (type $pair (func (param i32) (result i32)))
+  (memory 1 4) (table $t 4 funcref) (table $u 2 funcref) (global $g (mut i64) (i64.const -9223372036854775808))
+  (elem $e declare func $id) (elem (i32.const 0) $id $id) (elem $p funcref (ref.func $id)) (data $d "abcdefgh")
+  (func $id (type $pair) (local.get 0))
+  (func (export "run") (param $n i32) (result i32) (local $sum i32) (local $f f64) (local $v v128) (local i64 i64)
+    (nop)
+    (global.set $g (i64.sub (global.get $g) (i64.const -1234567890123456789)))
+    (local.set $f (f64.add (f64.const 1.5) (f64.promote_f32 (f32.const 2.5))))
+    (local.set $sum (i32.trunc_sat_f64_s (local.get $f)))
+    (memory.init $d (i32.const 16) (i32.const 0) (i32.const 8))
+    (memory.copy (i32.const 32) (i32.const 16) (i32.const 8))
+    (memory.fill (i32.const 40) (i32.const 7) (i32.const 3))
+    (data.drop $d)
+    (table.init $u $p (i32.const 0) (i32.const 0) (i32.const 1))
+    (elem.drop $p)
+    (table.copy $t $u (i32.const 2) (i32.const 0) (i32.const 1))
+    (table.fill $t (i32.const 3) (ref.null func) (i32.const 1))
+    (drop (table.grow $t (ref.func $id) (i32.const 1)))
+    (table.set $t (i32.const 1) (table.get $t (i32.const 0)))
+    (local.set $sum (i32.add (local.get $sum) (table.size $t)))
+    (local.set $sum (i32.add (local.get $sum) (ref.is_null (table.get $t (i32.const 3)))))
+    (local.set $sum (i32.add (local.get $sum) (call_indirect $t (type $pair) (i32.const 5) (i32.const 2))))
+    (drop (memory.grow (i32.const 1)))
+    (local.set $sum (i32.add (local.get $sum) (memory.size)))
+    (local.set $sum (i32.add (local.get $sum) (i32.load8_u offset=300 align=1 (i32.const 2))))
+    (i64.store offset=8 (i32.const 64) (i64.extend_i32_s (i32.const -129)))
+    (local.set $v (v128.load (i32.const 64)))
+    (local.set $v (i8x16.shuffle 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 31 (local.get $v) (v128.const i32x4 1 2 3 4)))
+    (local.set $v (v128.load8_lane 3 (i32.const 32) (local.get $v)))
+    (local.set $v (i32x4.replace_lane 1 (local.get $v) (i32.const 9)))
+    (local.set $v (v128.or (local.get $v) (v128.load32_zero (i32.const 32))))
+    (local.set $v (i32x4.relaxed_laneselect (local.get $v) (v128.load8_splat (i32.const 40)) (v128.not (local.get $v))))
+    (local.set $sum (i32.add (local.get $sum) (i32x4.extract_lane 1 (local.get $v))))
+    (local.set $sum (select (result i32) (local.get $sum) (i32.const 0) (i32.const 1)))
+    (block $out (result i32)
+      (loop $again (param) (result i32)
+        (local.set $sum (i32.add (local.get $sum) (call $id (local.get $n))))
+        (if (i32.eqz (local.tee $n (i32.sub (local.get $n) (i32.const 1))))
+          (then (br $out (local.get $sum))) (else (nop)))
+        (block $c (block $b (block $a (br_table $a $b $c (i32.const 1))) (unreachable)) (br $again))
+        (br_if $again (i32.const 1))
+        (i32.const 0)))
+    (return_call $id))
+  )`;
+
+describe("a module with a meter", () => {
+  it("does what it did without, whatever instructions it is made of", async () => {
+    const module = new WebAssembly.Module(await parse(everything));
+    const answers: unknown[] = [];
+    for (const n of [1, 2, 999, 1000]) {
+      const made = await instance(everything);
+      startMetered(made);
+      answers.push(call(made, "run", n));
+      expect(answers.at(-1)).toBe(call(new WebAssembly.Instance(module), "run", n));
+    }
+    expect(new Set(answers).size).toBe(4);
+  });
+
+  it("is asked again and again while a loop turns, and ends it", async () => {
+    const made = await instance(`(module (func (export "spin") (loop $l (br $l))))`);
+    startMetered(made);
+    expect(() => metered(new Meter(20, 1000), () => call(made, "spin"))).toThrow(
+      new GuestFault("LIMIT_TIME", "used up its 20 ms"),
+    );
+    expect(() => metered(new Meter(1000, 20), () => call(made, "spin"))).toThrow(/did not end within the call's 20 ms/);
+  });
+
+  it("counts the guest's time only: the host's stands aside", async () => {
+    const meter = new Meter(50, 10_000);
+    const host = (): void => {
+      meter.pause();
+      for (const until = performance.now() + 80; performance.now() < until;);
+      meter.resume();
+    };
+    const text = `(module (import "h" "h" (func $h)) (func (export "run") (param $n i32) (result i32)
+      (call $h)
+      (loop $l (local.set $n (i32.sub (local.get $n) (i32.const 1))) (br_if $l (local.get $n)))
+      (i32.const 7)))`;
+    const made = await instance(text, { h: { h: host } });
+    startMetered(made);
+    expect(metered(meter, () => call(made, "run", 1_000_000))).toBe(7);
+  });
+
+  it("meters the start function too, which runs when the meter does", async () => {
+    const text = `(module (global $g (export "g") (mut i32) (i32.const 0)) (start $s)
+      (func $s (global.set $g (i32.const 3))) (func (export "get") (result i32) (global.get $g)))`;
+    const made = await instance(text);
+    expect(call(made, "get")).toBe(0);
+    startMetered(made);
+    expect(call(made, "get")).toBe(3);
+  });
+
+  it("lets a call within an import have a meter of its own", async () => {
+    const made = await instance(`(module (func (export "spin") (loop $l (br $l))))`);
+    startMetered(made);
+    const outer = new Meter(10_000, 10_000);
+    metered(outer, () => {
+      expect(() => metered(new Meter(10, 1000), () => call(made, "spin"))).toThrow(/used up its 10 ms/);
+      expect(() => metered(new Meter(15, 1000), () => call(made, "spin"))).toThrow(/used up its 15 ms/);
+    });
+  });
+
+  it("needs nothing where there is no code", async () => {
+    const made = await instance(`(module (memory (export "m") 1))`);
+    expect(made.exports[meterExport]).toBeUndefined();
+    startMetered(made);
+  });
+});
+
+describe("instructions that no delegate may have", () => {
+  it.each([
+    ["exceptions", "exception handling", `(module (func (block $b (try_table (catch_all $b)))))`],
+    ["atomics", "an atomic instruction", `(module (memory 1) (func (drop (i32.atomic.load (i32.const 0)))))`],
+    ["typed references", "a call through a typed reference", `(module (type $t (func)) (func (call_ref $t (ref.null $t))))`],
+    ["GC", "a GC instruction", `(module (func (drop (ref.i31 (i32.const 1)))))`],
+  ])("are refused by name: %s", async (_, named, text) => {
+    await expect(bound(text)).rejects.toThrow(`${named} is not allowed in a delegate`);
+  });
+});

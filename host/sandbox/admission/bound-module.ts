@@ -1,0 +1,86 @@
+// Rewrites a core module so that it stays within the limits: memory and tables get maxima, code gets a meter. Custom sections,
+// which engines read hints and names from, are dropped. The start function becomes an export, so that the linker can call it
+// when the meter runs.
+
+import type { CoreModule, SectionRange } from "../binary/core-module.ts";
+import type { CoreLimits } from "../binary/core-types.ts";
+import { Reader } from "../binary/reader.ts";
+import { refuse } from "../binary/refusal.ts";
+import { asciiName, joined, leb, section, signedLeb } from "../binary/writer.ts";
+import type { Limits } from "../limits.ts";
+import { meterExport, startExport } from "../linker/meter.ts";
+import { askBody, meteredCode, quantum } from "./metered-code.ts";
+
+const preamble = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00);
+const ids = { type: 1, func: 3, table: 4, memory: 5, global: 6, export: 7, start: 8, code: 10 } as const;
+/** Ids of all sections in the order of a module. */
+const order: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11];
+
+/**
+ * The module's bytes, bounded. Refuses one whose minima exceed the limits (LIMIT_MEMORY), and one with instructions that no
+ * delegate may have.
+ */
+export function boundModule(module: CoreModule, limits: Limits): Uint8Array {
+  const rewritten = new Map<number, Uint8Array>();
+  for (const range of module.sections) rewritten.set(range.id, copied(module, range));
+  if (module.tables.length > 0) rewritten.set(ids.table, tables(module, limits, []));
+  if (module.memories.length > 0) rewritten.set(ids.memory, memories(module, limits));
+  if (module.definedFunctions.length > 0) putMeter(module, limits, rewritten);
+  return joined([preamble, ...order.map((id) => rewritten.get(id) ?? new Uint8Array(0))]);
+}
+
+/** Everything that the meter adds stands behind what is there already, so that no index changes. */
+function putMeter(module: CoreModule, limits: Limits, sections: Map<number, Uint8Array>): void {
+  const { types, func, table, global } = module.counts;
+  const place = { counter: global, ask: func };
+  const exported = [exportOf(meterExport, 0x01, table)];
+  const start = readerOf(module, ids.start)?.u32("the start function");
+  if (start !== undefined) exported.push(exportOf(startExport, 0x00, start));
+  sections.delete(ids.start);
+  sections.set(ids.type, extended(module, ids.type, [Uint8Array.of(0x60, 0x00, 0x00)]));
+  sections.set(ids.func, extended(module, ids.func, [leb(types)]));
+  sections.set(ids.table, tables(module, limits, [Uint8Array.of(0x70, 0x01, 0x01, 0x01)]));
+  // A mutable i32 that starts full.
+  const counter = joined([Uint8Array.of(0x7f, 0x01, 0x41), signedLeb(quantum), Uint8Array.of(0x0b)]);
+  sections.set(ids.global, extended(module, ids.global, [counter]));
+  sections.set(ids.export, extended(module, ids.export, exported));
+  const code = readerOf(module, ids.code) ?? refuse("a module with functions and no bodies", module.start);
+  sections.set(ids.code, section(ids.code, [meteredCode(code, place, [askBody(place, table, types)])]));
+}
+
+function memories(module: CoreModule, limits: Limits): Uint8Array {
+  const content = module.memories.map((memory) => bounded(memory, limits.memoryPages, "memory", "pages", module.start));
+  return section(ids.memory, [leb(content.length), ...content]);
+}
+
+function tables(module: CoreModule, limits: Limits, further: readonly Uint8Array[]): Uint8Array {
+  const own = module.tables.map((table) =>
+    joined([Uint8Array.of(0x70), bounded(table, limits.tableEntries, "table", "entries", module.start)]),
+  );
+  return section(ids.table, [leb(own.length + further.length), ...own, ...further]);
+}
+
+function bounded(own: CoreLimits, most: number, what: string, unit: string, at: number): Uint8Array {
+  if (own.min > most) refuse(`a ${what} of at least ${own.min} ${unit}; the limit is ${most}`, at, "LIMIT_MEMORY");
+  return joined([Uint8Array.of(0x01), leb(own.min), leb(Math.min(own.max ?? most, most))]);
+}
+
+/** A section that is a vector, with further elements behind its own. */
+function extended(module: CoreModule, id: number, further: readonly Uint8Array[]): Uint8Array {
+  const reader = readerOf(module, id);
+  const count = reader === undefined ? 0 : reader.u32("a count");
+  return section(id, [leb(count + further.length), reader?.slice() ?? new Uint8Array(0), ...further]);
+}
+
+function exportOf(name: string, kind: number, index: number): Uint8Array {
+  return joined([asciiName(name), Uint8Array.of(kind), leb(index)]);
+}
+
+function copied(module: CoreModule, range: SectionRange): Uint8Array {
+  return section(range.id, [module.bytes.subarray(range.start, range.end)]);
+}
+
+function readerOf(module: CoreModule, id: number): Reader | undefined {
+  const range = module.sections.find((each) => each.id === id);
+  return range === undefined ? undefined : new Reader(module.bytes, range.start, range.end);
+}

@@ -1,0 +1,195 @@
+// Instructions of core WebAssembly (5.4) as far as a delegate may use them: how long each one is. The meter needs to know where
+// one ends and the next begins; what they do is V8's to validate.
+
+import { refuse } from "./refusal.ts";
+
+/** What stands behind an opcode. */
+const form = {
+  refused: 0,
+  none: 1,
+  /** One LEB128 number, of any width and sign. */
+  number: 2,
+  twoNumbers: 3,
+  bytes4: 4,
+  bytes8: 5,
+  bytes16: 6,
+  byte: 7,
+  memArg: 8,
+  memArgByte: 9,
+  branchTable: 10,
+  valueTypes: 11,
+} as const;
+
+/**
+ * What the meter looks at: `block` (and `if`) and `loop` have an `end`; `bulk` works on as much memory or table as its operands
+ * say.
+ */
+export type InstructionKind = "other" | "block" | "loop" | "end" | "bulk";
+
+const plain = new Uint8Array(256);
+const prefixed = new Uint8Array(18);
+const vector = new Uint8Array(0x114).fill(form.none);
+const refusals: Readonly<Record<number, string>> = {
+  0xfb: "a GC instruction",
+  0xfe: "an atomic instruction",
+  0x14: "a call through a typed reference",
+  0x15: "a call through a typed reference",
+};
+
+function fill(table: Uint8Array, immediate: number, ...ranges: readonly (readonly [number, number])[]): void {
+  for (const [from, to] of ranges) table.fill(immediate, from, to + 1);
+}
+
+// unreachable, nop; else, end; return; drop, select; numeric; ref.is_null.
+fill(plain, form.none, [0x00, 0x01], [0x05, 0x05], [0x0b, 0x0b], [0x0f, 0x0f], [0x1a, 0x1b], [0x45, 0xc4], [0xd1, 0xd1]);
+fill(plain, form.number, [0x02, 0x04]);
+// br, br_if; call, return_call; locals, globals and tables; memory.size, memory.grow; i32.const, i64.const; ref.null, ref.func.
+fill(plain, form.number, [0x0c, 0x0d], [0x10, 0x10], [0x12, 0x12], [0x20, 0x26], [0x3f, 0x42], [0xd0, 0xd0], [0xd2, 0xd2]);
+fill(plain, form.branchTable, [0x0e, 0x0e]);
+// call_indirect, return_call_indirect.
+fill(plain, form.twoNumbers, [0x11, 0x11], [0x13, 0x13]);
+fill(plain, form.valueTypes, [0x1c, 0x1c]);
+fill(plain, form.memArg, [0x28, 0x3e]);
+fill(plain, form.bytes4, [0x43, 0x43]);
+fill(plain, form.bytes8, [0x44, 0x44]);
+// Saturating truncations; memory.init, data.drop, memory.copy, memory.fill, table.init, elem.drop, table.copy, grow, size, fill.
+fill(prefixed, form.none, [0, 7]);
+fill(prefixed, form.twoNumbers, [8, 8], [10, 10], [12, 12], [14, 14]);
+fill(prefixed, form.number, [9, 9], [11, 11], [13, 13], [15, 17]);
+// Loads and stores; v128.const, i8x16.shuffle; lanes; loads and stores of lanes; loads that fill up with zeros.
+fill(vector, form.memArg, [0, 11], [92, 93]);
+fill(vector, form.bytes16, [12, 13]);
+fill(vector, form.byte, [21, 34]);
+fill(vector, form.memArgByte, [84, 91]);
+
+/** Steps through the instructions of one range; reading past its end is refused. */
+export class Instructions {
+  private readonly bytes: Uint8Array;
+  private readonly end: number;
+  /** Where the next instruction begins. */
+  pos: number;
+  /** Where the last one began. */
+  at = 0;
+
+  constructor(bytes: Uint8Array, start: number, end: number) {
+    this.bytes = bytes;
+    this.pos = start;
+    this.end = end;
+  }
+
+  get atEnd(): boolean {
+    return this.pos >= this.end;
+  }
+
+  /** Steps over the next instruction and says what kind it is. Refuses exceptions, GC, atomics, typed references. */
+  next(): InstructionKind {
+    this.at = this.pos;
+    const opcode = this.byte();
+    if (opcode === 0xfc) return this.prefixed();
+    if (opcode === 0xfd) {
+      this.immediate(vector[this.number()] ?? form.refused, opcode);
+      return "other";
+    }
+    this.immediate(plain[opcode] ?? form.refused, opcode);
+    switch (opcode) {
+      case 0x02:
+      case 0x04:
+        return "block";
+      case 0x03:
+        return "loop";
+      case 0x0b:
+        return "end";
+      case 0x40: // memory.grow
+        return "bulk";
+      default:
+        return "other";
+    }
+  }
+
+  /** Reads an unsigned LEB128 number. */
+  number(): number {
+    let value = 0;
+    for (let shift = 0; shift < 35; shift += 7) {
+      const byte = this.byte();
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) return value;
+    }
+    return refuse("a number in an instruction is no 32-bit number", this.at);
+  }
+
+  private prefixed(): InstructionKind {
+    const operation = this.number();
+    this.immediate(prefixed[operation] ?? form.refused, 0xfc);
+    return operation >= 8 && operation !== 9 && operation !== 13 && operation !== 16 ? "bulk" : "other";
+  }
+
+  private immediate(immediate: number, opcode: number): void {
+    switch (immediate) {
+      case form.none:
+        return;
+      case form.twoNumbers:
+        this.skipNumber();
+        this.skipNumber();
+        return;
+      case form.number:
+        this.skipNumber();
+        return;
+      case form.byte:
+        this.skip(1);
+        return;
+      case form.bytes4:
+        this.skip(4);
+        return;
+      case form.bytes8:
+        this.skip(8);
+        return;
+      case form.bytes16:
+        this.skip(16);
+        return;
+      case form.memArg:
+        this.memArg();
+        return;
+      case form.memArgByte:
+        this.memArg();
+        this.skip(1);
+        return;
+      case form.branchTable:
+        for (let left = this.number(); left >= 0; left -= 1) this.skipNumber();
+        return;
+      case form.valueTypes:
+        for (let left = this.number(); left > 0; left -= 1) this.skipNumber();
+        return;
+      case form.refused:
+        refuse(`${refusals[opcode] ?? exceptionOr(opcode)} is not allowed in a delegate`, this.at);
+    }
+  }
+
+  private memArg(): void {
+    if ((this.bytes[this.pos] ?? 0) >= 0x40) refuse("an access to a second memory is not allowed in a delegate", this.at);
+    this.skipNumber();
+    this.skipNumber();
+  }
+
+  // An i64.const takes up to ten bytes, everything else fewer.
+  private skipNumber(): void {
+    for (let count = 0; count < 10; count += 1) if (this.byte() < 0x80) return;
+    refuse("a number in an instruction is too long", this.at);
+  }
+
+  private skip(length: number): void {
+    this.pos += length;
+    if (this.pos > this.end) refuse("an instruction is cut short", this.at);
+  }
+
+  private byte(): number {
+    if (this.pos >= this.end) refuse("an instruction is cut short", this.at);
+    const byte = this.bytes[this.pos] ?? 0;
+    this.pos += 1;
+    return byte;
+  }
+}
+
+function exceptionOr(opcode: number): string {
+  const exceptions = (opcode >= 0x06 && opcode <= 0x0a) || opcode === 0x18 || opcode === 0x19 || opcode === 0x1f;
+  return exceptions ? "exception handling" : `the instruction 0x${opcode.toString(16)}`;
+}
