@@ -114,7 +114,7 @@ describe.skipIf(missing("full file systems", mountNamespace))("file systems that
       `call add a; head -c 1M /dev/zero > "$D/fill" 2>/dev/null || true; call add b; find "$D" -path "*10.1*" -o -path "*/.plexus/net/*"; call del a`,
     );
     const [first, second, ...rest] = out.trim().split("\n");
-    expect(first).toBe('{"ok":"10.1.0.1"}');
+    expect(first).toBe('{"ok":{"address":"10.1.0.1","heldBefore":false}}');
     expect(second).toMatch(/"code":5,.*ENOSPC/);
     expect(rest.map((line) => line.replace(/^.*\/net\//, "net/"))).toEqual(["net/10.1.0.1", '{"ok":1}']);
   });

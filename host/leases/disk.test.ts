@@ -55,7 +55,15 @@ function run<T>(operation: LeaseOperation<T>, errno = 0): T {
   return answer;
 }
 
-const next = (owner: Owner, ranges = small, skip: string[] = []) => run(leases(owner).reserveNext(pool, ranges, skip, owner));
+/** The address reserved next; `held …` where the owner has one already. */
+function next(owner: Owner, ranges = small, skip: string[] = []) {
+  const answer = run(leases(owner).reserveNext(pool, ranges, skip, owner));
+  if (!("ok" in answer) || answer.ok === undefined) return answer;
+  return { ok: answer.ok.heldBefore ? `held ${answer.ok.address}` : answer.ok.address };
+}
+/** Another owner each time. */
+let strangers = 0;
+const stranger = (): Owner => ({ containerId: `stranger-${strangers++}`, ifname: "eth0" });
 const contents = () => Object.fromEntries(readdirSync(network).map((name) => [name, readFileSync(join(network, name), "utf8")]));
 const staged = () => (existsSync(join(dataDir, ".plexus/net")) ? readdirSync(join(dataDir, ".plexus/net")) : []);
 
@@ -104,7 +112,7 @@ describe("reserving", () => {
   test("Addresses go round: one given back is the last to be used again", () => {
     expect(next(alice)).toEqual({ ok: "10.1.0.1" });
     expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 1 });
-    expect([next(bob), next(bob), next(bob), next(bob), next(bob)].map((a) => ("ok" in a ? a.ok : a.err))).toEqual([
+    expect([1, 2, 3, 4, 5].map(() => next(stranger())).map((a) => ("ok" in a ? a.ok : a.err))).toEqual([
       "10.1.0.2",
       "10.1.0.3",
       "10.1.0.4",
@@ -115,8 +123,18 @@ describe("reserving", () => {
 
   test("Skipped addresses are never given", () => {
     expect(next(alice, small, ["10.1.0.1", "::ffff:10.1.0.3"])).toEqual({ ok: "10.1.0.2" });
-    expect(next(alice, small, ["10.1.0.1", "10.1.0.3"])).toEqual({ ok: "10.1.0.4" });
-    expect(next(alice, small, ["10.1.0.1", "10.1.0.3"])).toEqual({ ok: undefined });
+    expect(next(bob, small, ["10.1.0.1", "10.1.0.3"])).toEqual({ ok: "10.1.0.4" });
+    expect(next(stranger(), small, ["10.1.0.1", "10.1.0.3"])).toEqual({ ok: undefined });
+  });
+
+  test("An owner that holds an address of the ranges is told that one, whatever it is skipped for, and gets no other", () => {
+    expect(next(alice)).toEqual({ ok: "10.1.0.1" });
+    expect(next(alice)).toEqual({ ok: "held 10.1.0.1" });
+    expect(next(alice, small, ["10.1.0.1"])).toEqual({ ok: "held 10.1.0.1" });
+    expect(contents()["last_reserved_ip.0"]).toBe("10.1.0.1");
+    expect(next({ ...alice, ifname: "eth1" })).toEqual({ ok: "10.1.0.2" });
+    expect(next(alice, [{ first: "10.1.0.3", last: "10.1.0.4" }])).toEqual({ ok: "10.1.0.3" });
+    expect(staged()).toEqual([]);
   });
 
   test("Past many taken addresses in a row the free one is found", () => {
@@ -125,7 +143,7 @@ describe("reserving", () => {
     writeFileSync(join(network, "last_reserved_ip.0"), "10.1.0.220");
     const ranges = [{ first: "10.1.0.1", last: "10.1.0.250" }];
     expect(next(alice, ranges)).toEqual({ ok: "10.1.0.200" });
-    expect(next(alice, ranges)).toEqual({ ok: undefined });
+    expect(next(bob, ranges)).toEqual({ ok: undefined });
   });
 
   test("A position that is damaged, outside of the ranges or unreadable only loses the place", () => {
@@ -187,7 +205,7 @@ describe("finding and giving back", () => {
 
   test("Counting looks at the ranges only and stops at the limit", () => {
     next(alice);
-    next(alice);
+    next(bob);
     run(leases(alice).reserve(pool, "10.2.0.1", alice));
     expect(run(leases(alice).count(pool, small, 100))).toEqual({ ok: 2 });
     expect(run(leases(alice).count(pool, [...small, { first: "10.2.0.0", last: "10.2.0.9" }], 100))).toEqual({ ok: 3 });
@@ -277,7 +295,7 @@ describe("when something fails", () => {
     makeStaging(directory);
     new StagedLease(directory, alice).link("10.1.0.1");
     expect(staged()).toHaveLength(1);
-    expect(next(alice)).toEqual({ ok: "10.1.0.2" });
+    expect(run(leases(alice).reserve(pool, "10.1.0.2", alice))).toEqual({ ok: true });
     expect(staged()).toEqual([]);
     expect(statSync(join(network, "10.1.0.1"))).toMatchObject({ nlink: 1, size: "alice\r\neth0".length });
     expect(statSync(join(network, "10.1.0.2")).ino).not.toBe(statSync(join(network, "10.1.0.1")).ino);
@@ -300,7 +318,7 @@ describe("when something fails", () => {
       asked.push(effect.kind);
       return { errno: 0 };
     });
-    expect(answer).toEqual({ ok: "10.1.0.1" });
+    expect(answer).toEqual({ ok: { address: "10.1.0.1", heldBefore: false } });
     expect(asked).toEqual(["lock", "unlock"]);
     await expect(
       runAsync(leases(alice).release(pool, alice), () => Promise.reject(new Error("the hands went away"))),

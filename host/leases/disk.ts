@@ -36,33 +36,47 @@ const TRIES_BEFORE_LISTING = 8;
 
 /** Reserves exactly this address. False: it is taken, by whomever. */
 export function* reserve(pool: Pool, address: IpAddress, owner: Owner): LeaseOperation<Result<boolean>> {
-  const taken = yield* reserveFirst(pool, owner, (lease) => (lease.link(formatAddress(address)) ? address : undefined));
+  const taken = yield* reserveFirst(pool, owner, (lease) => ok(lease.link(formatAddress(address)) ? address : undefined));
   return taken.ok ? ok(taken.value !== undefined) : taken;
 }
 
+/** What `reserveNext` found. `heldBefore`: the owner's own from before, and nothing was reserved. */
+export interface Reservation {
+  readonly address: IpAddress;
+  readonly heldBefore: boolean;
+}
+
 /**
- * Reserves the first free address of `spans`, round robin from the last one reserved in this set, leaving out `skip`.
- * Undefined: none is free.
+ * Reserves the first free address of `spans`, round robin from the last one reserved in this set, leaving out `skip`; an
+ * owner that holds one of them already is told that one, under the same lock. Undefined: none is free.
  */
 export function* reserveNext(
   pool: Pool,
   spans: readonly Span[],
   skip: readonly IpAddress[],
   owner: Owner,
-): LeaseOperation<Result<IpAddress | undefined>> {
+): LeaseOperation<Result<Reservation | undefined>> {
   const skipped = new Set(skip.map(formatAddress));
-  return yield* reserveFirst(pool, owner, (lease) => {
+  let before: IpAddress | undefined;
+  const taken = yield* reserveFirst(pool, owner, (lease) => {
+    const own = heldNow(pool, owner);
+    if (!own.ok) return own;
+    before = own.value.find((address) => spans.some((span) => contains(span, address)));
+    if (before !== undefined) return ok(undefined);
     let tries = 0;
     let taken: ReadonlySet<string> | undefined;
     for (const address of onceAround(spans, lastReserved(pool))) {
       const name = formatAddress(address);
       if (skipped.has(name) || taken?.has(name) === true) continue;
-      if (lease.link(name)) return address;
+      if (lease.link(name)) return ok(address);
       tries++;
       if (tries === TRIES_BEFORE_LISTING) taken = new Set(readdirSync(pool.directory.path));
     }
-    return undefined;
+    return ok(undefined);
   });
+  if (!taken.ok) return taken;
+  if (before !== undefined) return ok({ address: before, heldBefore: true });
+  return ok(taken.value === undefined ? undefined : { address: taken.value, heldBefore: false });
 }
 
 /**
@@ -70,12 +84,14 @@ export function* reserveNext(
  * whole, and who comes and goes meanwhile is another.
  */
 export function held(pool: Pool, owner: Owner): Result<IpAddress[]> {
-  return inDirectory(pool, [], () => {
-    const holding = holdingOf(owner);
-    const { found, unreadable } = select(pool.directory, (content) => holding(content) !== "other");
-    if (found.length === 0 && unreadable !== undefined) return failed(unreadable);
-    return ok(found.sort((a, b) => (a.path < b.path ? -1 : 1)).map((lease) => lease.address));
-  });
+  return inDirectory(pool, [], () => heldNow(pool, owner));
+}
+
+function heldNow(pool: Pool, owner: Owner): Result<IpAddress[]> {
+  const holding = holdingOf(owner);
+  const { found, unreadable } = select(pool.directory, (content) => holding(content) !== "other");
+  if (found.length === 0 && unreadable !== undefined) return failed(unreadable);
+  return ok(found.sort((a, b) => (a.path < b.path ? -1 : 1)).map((lease) => lease.address));
 }
 
 /**
@@ -120,7 +136,7 @@ export function count(pool: Pool, spans: readonly Span[], limit: number): Result
 /** Whether an address could be reserved now: does all of it but the taking, under the lock. */
 export function* probe(pool: Pool): LeaseOperation<Result<undefined>> {
   const owner: Owner = { containerId: "plexus-probe", ifname: "probe" };
-  const tried = yield* reserveFirst(pool, owner, () => undefined);
+  const tried = yield* reserveFirst(pool, owner, () => ok(undefined));
   return tried.ok ? ok(undefined) : tried;
 }
 
@@ -128,7 +144,7 @@ export function* probe(pool: Pool): LeaseOperation<Result<undefined>> {
 function* reserveFirst(
   pool: Pool,
   owner: Owner,
-  take: (lease: StagedLease) => IpAddress | undefined,
+  take: (lease: StagedLease) => Result<IpAddress | undefined>,
 ): LeaseOperation<Result<IpAddress | undefined>> {
   const made = make(pool.directory);
   if (!made.ok) return made;
@@ -139,10 +155,11 @@ function* reserveFirst(
     let taken: IpAddress | undefined;
     try {
       lease = new StagedLease(pool.directory, owner);
-      taken = take(lease);
+      const answered = take(lease);
+      if (answered.ok) taken = answered.value;
       if (taken !== undefined) overwrite(positionFile(pool), formatAddress(taken));
       lease.discard();
-      return ok(taken);
+      return answered;
     } catch (error) {
       const because = fromException(pool.directory.path, error);
       undo(pool.directory, lease, taken);

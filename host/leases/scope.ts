@@ -63,7 +63,9 @@ export function leasesFor(scope: LeaseScope): LeaseOperations {
       if (!at.ok) return refuse(at.fault);
       const [store, [spans, skipped]] = at.value;
       const next = yield* disk.reserveNext(store, spans, skipped, owner);
-      return next.ok ? { ok: next.value === undefined ? undefined : formatAddress(next.value) } : refuse(next.fault);
+      if (!next.ok) return refuse(next.fault);
+      if (next.value === undefined) return { ok: undefined };
+      return { ok: { address: formatAddress(next.value.address), heldBefore: next.value.heldBefore } };
     },
     // oxlint-disable-next-line require-yield -- an operation like the others, though it needs no lock
     *held(pool, owner) {

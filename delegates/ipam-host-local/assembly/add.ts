@@ -50,30 +50,18 @@ function reserveIn(settings: Settings, index: i32, owner: AttachmentId, success:
     if (!reserved.value) return unavailable(`asked for ${wanted.toString()} of ${set.toString()}, which is taken`);
     address = wanted.toString();
   } else {
-    const held = leases.held(pool, owner);
-    if (!held.isOk) return held.error;
-    const before = within(held.value, set);
-    if (before != "") return duplicate(before, owner.containerId, owner.ifname);
     const next = leases.reserveNext(pool, set.toAddressRanges(), set.gateways(), owner);
     if (!next.isOk) return next.error;
     const value = next.value;
     if (value === null) return exhausted(set);
-    address = value;
+    if (value.heldBefore) return duplicate(value.address, owner.containerId, owner.ifname);
+    address = value.address;
   }
   const range = set.rangeOf(Ip.parse(address) as Ip) as Range;
   const ip = new IpConfig(`${address}/${range.prefix}`);
   ip.gateway = range.gateway.toString();
   success.ips.push(ip);
   return null;
-}
-
-/** The first of these addresses that lies in the set, or "". */
-function within(addresses: Array<string>, set: RangeSet): string {
-  for (let i = 0; i < addresses.length; i++) {
-    const ip = Ip.parse(addresses[i]);
-    if (ip !== null && set.rangeOf(ip) !== null) return addresses[i];
-  }
-  return "";
 }
 
 function allSets(settings: Settings): string {

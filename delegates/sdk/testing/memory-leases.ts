@@ -1,7 +1,7 @@
 // The `leases` capability in memory, as the WIT words it: vectors say what is held before, and see what is held after.
 
 import { compareAddresses, formatAddress, readAddress, type IpAddress } from "../../../src/net/ip.ts";
-import type { AttachmentIdRecord, CapabilityFunctions, FaultRecord, Outcome, PoolRecord } from "./records.ts";
+import type { AttachmentIdRecord, CapabilityFunctions, FaultRecord, Outcome, PoolRecord, ReservationRecord } from "./records.ts";
 
 /** What vectors show: who holds an address (`containerId ifname`), and the address reserved last, by range set. */
 export interface LeaseState {
@@ -40,8 +40,8 @@ export class MemoryLeases {
         return { ok: this.#take(pool, formatAddress(ip), owner) };
       }),
     reserveNext: (pool, ranges, skip, owner) =>
-      this.#within(pool, () => {
-        const spans = [];
+      this.#within<ReservationRecord | undefined>(pool, () => {
+        const spans: { readonly from: IpAddress; readonly to: IpAddress }[] = [];
         for (const { first, last } of ranges) {
           const from = readAddress(first);
           const to = readAddress(last);
@@ -50,6 +50,13 @@ export class MemoryLeases {
           }
           spans.push({ from, to });
         }
+        const own = this.#of(owner).find((address) => {
+          const ip = readAddress(address);
+          return (
+            ip !== undefined && spans.some(({ from, to }) => compareAddresses(from, ip) <= 0 && compareAddresses(ip, to) <= 0)
+          );
+        });
+        if (own !== undefined) return { ok: { address: own, heldBefore: true } };
         const before = readAddress(this.#last.get(String(pool.set)) ?? "");
         const inSpan = spans.findIndex(
           ({ from, to }) => before?.family === from.family && before.value >= from.value && before.value <= to.value,
@@ -68,7 +75,7 @@ export class MemoryLeases {
         for (const { from, to } of order) {
           for (let value = from.value; value <= to.value; value += 1n) {
             const text = formatAddress({ family: from.family, value });
-            if (!skip.includes(text) && this.#take(pool, text, owner)) return { ok: text };
+            if (!skip.includes(text) && this.#take(pool, text, owner)) return { ok: { address: text, heldBefore: false } };
           }
         }
         return { ok: undefined };

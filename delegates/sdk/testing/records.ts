@@ -71,6 +71,11 @@ export interface PoolRecord {
 
 export type Outcome<T> = { readonly ok: T } | { readonly err: FaultRecord };
 
+export interface ReservationRecord {
+  readonly address: string;
+  readonly heldBefore: boolean;
+}
+
 /** The capabilities of a call, answering at once. */
 export interface CapabilityFunctions {
   readonly log: { write(level: string, message: string): void };
@@ -81,7 +86,7 @@ export interface CapabilityFunctions {
       ranges: readonly { readonly first: string; readonly last: string }[],
       skip: readonly string[],
       owner: AttachmentIdRecord,
-    ): Outcome<string | undefined>;
+    ): Outcome<ReservationRecord | undefined>;
     held(pool: PoolRecord, owner: AttachmentIdRecord): Outcome<readonly string[]>;
     release(pool: PoolRecord, owner: AttachmentIdRecord): Outcome<number>;
     retain(pool: PoolRecord, valid: readonly AttachmentIdRecord[]): Outcome<number>;

@@ -25,7 +25,7 @@ export function recordingImports(): { readonly imports: SyncImports; readonly ca
     log: { write: (...args) => saw("log.write", args, undefined) },
     leases: {
       reserve: (...args) => saw("leases.reserve", args, { ok: true }),
-      reserveNext: (...args) => saw("leases.reserveNext", args, { ok: args[1][0]?.first }),
+      reserveNext: (...args) => saw("leases.reserveNext", args, { ok: { address: args[1][0]?.first ?? "", heldBefore: false } }),
       held: (...args) => saw("leases.held", args, { ok: ["10.1.0.2", "fd00::2"] }),
       release: (...args) => saw("leases.release", args, { ok: 2 }),
       retain: (...args) => saw("leases.retain", args, { ok: 0xffff_ffff }),

@@ -2,7 +2,7 @@
 
 import * as _memory from "plexus/memory";
 import * as _codec from "./codec";
-import { BoolOrFault, DnsOrFault, OptionalTextOrFault, TextListOrFault, U32OrFault } from "./compounds";
+import { BoolOrFault, DnsOrFault, OptionalReservationOrFault, TextListOrFault, U32OrFault } from "./compounds";
 import { Level as log_Level } from "./log";
 import { Pool as leases_Pool } from "./leases";
 import { AttachmentId as types_AttachmentId } from "./types";
@@ -70,7 +70,7 @@ export function leases_reserve(pool: leases_Pool, address: string, owner: types_
 @external("cni:delegate/leases@0.1.0", "reserve-next")
 declare function _core_leases_reserveNext(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _p5: i32, _p6: i32, _p7: i32, _p8: i32, _p9: i32, _p10: i32, _p11: i32, _area: i32): void;
 
-export function leases_reserveNext(pool: leases_Pool, ranges: Array<leases_AddressRange>, skip: Array<string>, owner: types_AttachmentId): OptionalTextOrFault {
+export function leases_reserveNext(pool: leases_Pool, ranges: Array<leases_AddressRange>, skip: Array<string>, owner: types_AttachmentId): OptionalReservationOrFault {
   const _mark = _memory.mark();
   let _p0: i32 = 0;
   let _p1: i32 = 0;
@@ -110,7 +110,7 @@ export function leases_reserveNext(pool: leases_Pool, ranges: Array<leases_Addre
   _p11 = _memory.loweredBytes;
   const _area = _memory.allocate(28, 4);
   _core_leases_reserveNext(_p0, _p1, _p2, _p3, _p4, _p5, _p6, _p7, _p8, _p9, _p10, _p11, <i32>_area);
-  const _result = _codec.load_result_option_string_types_Fault(_area);
+  const _result = _codec.load_result_option_leases_Reservation_types_Fault(_area);
   _memory.release(_mark);
   return _result;
 }

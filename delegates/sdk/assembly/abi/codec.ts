@@ -2,11 +2,12 @@
 
 import * as _memory from "plexus/memory";
 import { Some } from "plexus/some";
-import { BoolOrFault, DnsOrFault, OptionalTextOrFault, SuccessOrFault, TextListOrFault, U32OrFault } from "./compounds";
+import { BoolOrFault, DnsOrFault, OptionalReservationOrFault, SuccessOrFault, TextListOrFault, U32OrFault } from "./compounds";
 import { AddressRange as leases_AddressRange } from "./leases";
 import { AttachmentId as types_AttachmentId } from "./types";
 import { Fault as types_Fault } from "./types";
 import { AttachmentRequest as types_AttachmentRequest } from "./types";
+import { Reservation as leases_Reservation } from "./leases";
 import { Dns as types_Dns } from "./types";
 import { Network as types_Network } from "./types";
 import { Attachment as types_Attachment } from "./types";
@@ -73,15 +74,15 @@ export function store_list_string(at: usize, value: Array<string>): void {
   }
 }
 
-export function load_result_option_string_types_Fault(at: usize): OptionalTextOrFault {
-  if (load<u8>(at) == 0) return OptionalTextOrFault.ok(load_option_string(at + 4));
-  return OptionalTextOrFault.err(load_types_Fault(at + 4));
+export function load_result_option_leases_Reservation_types_Fault(at: usize): OptionalReservationOrFault {
+  if (load<u8>(at) == 0) return OptionalReservationOrFault.ok(load_option_leases_Reservation(at + 4));
+  return OptionalReservationOrFault.err(load_types_Fault(at + 4));
 }
 
-export function store_result_option_string_types_Fault(at: usize, value: OptionalTextOrFault): void {
+export function store_result_option_leases_Reservation_types_Fault(at: usize, value: OptionalReservationOrFault): void {
   if (value.isOk) {
     store<u8>(at, 0);
-    store_option_string(at + 4, value.value);
+    store_option_leases_Reservation(at + 4, value.value);
     return;
   }
   store<u8>(at, 1);
@@ -217,18 +218,18 @@ export function store_leases_AddressRange(at: usize, value: leases_AddressRange)
   _memory.storeString(at + 8, value.last);
 }
 
-export function load_option_string(at: usize): string | null {
+export function load_option_leases_Reservation(at: usize): leases_Reservation | null {
   if (load<u8>(at) == 0) return null;
-  return _memory.loadString(at + 4);
+  return load_leases_Reservation(at + 4);
 }
 
-export function store_option_string(at: usize, value: string | null): void {
+export function store_option_leases_Reservation(at: usize, value: leases_Reservation | null): void {
   if (value === null) {
     store<u8>(at, 0);
     return;
   }
   store<u8>(at, 1);
-  _memory.storeString(at + 4, value);
+  store_leases_Reservation(at + 4, value);
 }
 
 export function load_types_AttachmentId(at: usize): types_AttachmentId {
@@ -310,6 +311,30 @@ export function store_types_Success(at: usize, value: types_Success): void {
   store_list_types_IpConfig(at + 8, value.ips);
   store_list_types_Route(at + 16, value.routes);
   store_option_types_Dns(at + 24, value.dns);
+}
+
+export function load_option_string(at: usize): string | null {
+  if (load<u8>(at) == 0) return null;
+  return _memory.loadString(at + 4);
+}
+
+export function store_option_string(at: usize, value: string | null): void {
+  if (value === null) {
+    store<u8>(at, 0);
+    return;
+  }
+  store<u8>(at, 1);
+  _memory.storeString(at + 4, value);
+}
+
+export function load_leases_Reservation(at: usize): leases_Reservation {
+  const value = new leases_Reservation(_memory.loadString(at), load<u8>(at + 8) != 0);
+  return value;
+}
+
+export function store_leases_Reservation(at: usize, value: leases_Reservation): void {
+  _memory.storeString(at, value.address);
+  store<u8>(at + 8, value.heldBefore ? 1 : 0);
 }
 
 export function load_list_types_Arg(at: usize): Array<types_Arg> {

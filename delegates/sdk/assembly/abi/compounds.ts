@@ -1,6 +1,7 @@
 // Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.
 
 import { Fault as types_Fault } from "./types";
+import { Reservation as leases_Reservation } from "./leases";
 import { Dns as types_Dns } from "./types";
 import { Success as types_Success } from "./types";
 
@@ -34,27 +35,27 @@ export class BoolOrFault {
   }
 }
 
-export class OptionalTextOrFault {
+export class OptionalReservationOrFault {
   readonly isOk: bool;
-  private _value: string | null = null;
+  private _value: leases_Reservation | null = null;
   private _error: types_Fault | null = null;
 
   private constructor(isOk: bool) {
     this.isOk = isOk;
   }
 
-  static ok(value: string | null): OptionalTextOrFault {
-    const made = new OptionalTextOrFault(true);
+  static ok(value: leases_Reservation | null): OptionalReservationOrFault {
+    const made = new OptionalReservationOrFault(true);
     made._value = value;
     return made;
   }
-  get value(): string | null {
+  get value(): leases_Reservation | null {
     assert(this.isOk, "the result is an error");
     return this._value;
   }
 
-  static err(value: types_Fault): OptionalTextOrFault {
-    const made = new OptionalTextOrFault(false);
+  static err(value: types_Fault): OptionalReservationOrFault {
+    const made = new OptionalReservationOrFault(false);
     made._error = value;
     return made;
   }

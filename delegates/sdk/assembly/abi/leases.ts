@@ -4,12 +4,12 @@
 // ADD, DEL and CHECK may only name the attachment of the call as owner.
 
 import * as _calls from "./calls";
-import { BoolOrFault, OptionalTextOrFault, TextListOrFault, U32OrFault } from "./compounds";
+import { BoolOrFault, OptionalReservationOrFault, TextListOrFault, U32OrFault } from "./compounds";
 import { AttachmentId as types_AttachmentId } from "./types";
 import { Fault as types_Fault } from "./types";
 export { AttachmentId } from "./types";
 export { Fault } from "./types";
-export { BoolOrFault, OptionalTextOrFault, TextListOrFault, U32OrFault } from "./compounds";
+export { BoolOrFault, OptionalReservationOrFault, TextListOrFault, U32OrFault } from "./compounds";
 
 /** Addresses from `first` to `last`, both included, of one family, without prefix length. */
 export class AddressRange {
@@ -36,6 +36,18 @@ export class Pool {
   }
 }
 
+/** What `reserve-next` found. */
+export class Reservation {
+  address: string;
+  /** True: the owner held this address before, and nothing was reserved now. */
+  heldBefore: bool;
+
+  constructor(address: string, heldBefore: bool) {
+    this.address = address;
+    this.heldBefore = heldBefore;
+  }
+}
+
 /** Reserves exactly this address, atomically. False: it is taken (by anyone, the owner included). */
 export function reserve(pool: Pool, address: string, owner: types_AttachmentId): BoolOrFault {
   return _calls.leases_reserve(pool, address, owner);
@@ -43,9 +55,9 @@ export function reserve(pool: Pool, address: string, owner: types_AttachmentId):
 
 /**
  * Reserves the first free address after the last one reserved in this set, through `ranges` in order, once
- * around, leaving out `skip`. None: no address is free.
+ * around, leaving out `skip`; an owner that holds an address of `ranges` is told that one instead. None: no address is free.
  */
-export function reserveNext(pool: Pool, ranges: Array<AddressRange>, skip: Array<string>, owner: types_AttachmentId): OptionalTextOrFault {
+export function reserveNext(pool: Pool, ranges: Array<AddressRange>, skip: Array<string>, owner: types_AttachmentId): OptionalReservationOrFault {
   return _calls.leases_reserveNext(pool, ranges, skip, owner);
 }
 

@@ -93,6 +93,11 @@ export interface LeasesPool {
   readonly set: number;
 }
 
+export interface LeasesReservation {
+  readonly address: string;
+  readonly heldBefore: boolean;
+}
+
 /** Capability `log`. */
 export interface LogCapability {
   write(level: LogLevel, message: string): void;
@@ -101,7 +106,7 @@ export interface LogCapability {
 /** Capability `leases`. */
 export interface LeasesCapability {
   reserve(pool: LeasesPool, address: string, owner: AttachmentId): Outcome<boolean, Fault>;
-  reserveNext(pool: LeasesPool, ranges: readonly LeasesAddressRange[], skip: readonly string[], owner: AttachmentId): Outcome<string | undefined, Fault>;
+  reserveNext(pool: LeasesPool, ranges: readonly LeasesAddressRange[], skip: readonly string[], owner: AttachmentId): Outcome<LeasesReservation | undefined, Fault>;
   held(pool: LeasesPool, owner: AttachmentId): Outcome<readonly string[], Fault>;
   release(pool: LeasesPool, owner: AttachmentId): Outcome<number, Fault>;
   retain(pool: LeasesPool, valid: readonly AttachmentId[]): Outcome<number, Fault>;
@@ -281,6 +286,11 @@ function loadLeasesAddressRange(g: Guest, at: number): LeasesAddressRange {
   };
 }
 
+function storeLeasesReservation(g: Guest, at: number, value: LeasesReservation): void {
+  g.storeString(at, value.address);
+  g.storeBool(at + 8, value.heldBefore);
+}
+
 /** Glue of the functions that a delegate may import, by interface and function. */
 export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue>>>> = {
   "log": {
@@ -304,9 +314,9 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       host: "reserveNext",
       core: "i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32,i32>",
       lift: (g: Guest, p0: number, p1: number, p2: number, p3: number, p4: number, p5: number, p6: number, p7: number, p8: number, p9: number, p10: number, p11: number) => [{ directory: (g.liftCase(p0, 2) === 0 ? undefined : g.liftString(p1, p2)), set: g.liftU32(p3) }, g.liftList(p4, p5, 16, 4, loadLeasesAddressRange), g.liftList(p6, p7, 8, 4, (_, e) => g.loadString(e)), { containerId: g.liftString(p8, p9), ifname: g.liftString(p10, p11) }],
-      lower(g: Guest, value: Outcome<string | undefined, Fault>, at: number): void {
+      lower(g: Guest, value: Outcome<LeasesReservation | undefined, Fault>, at: number): void {
         g.range(at, 28, 4);
-        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); g.storeString(at + 4 + 4, value.ok); } }
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); storeLeasesReservation(g, at + 4 + 4, value.ok); } }
       },
     },
     "held": {

@@ -33,7 +33,7 @@ export const plugin = {
     return (
       prevResult ?? {
         interfaces: [],
-        ips: [{ address: next ?? "none", gateway: undefined, interface: -1 }],
+        ips: [{ address: next?.address ?? "none", gateway: undefined, interface: -1 }],
         routes: [],
         dns: undefined,
       }

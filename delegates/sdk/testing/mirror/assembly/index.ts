@@ -35,8 +35,8 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   const next = leases.reserveNext(poolOf(request), ranges, skip, ownerOf(request));
   if (!next.isOk) return SuccessOrFault.err(next.error);
   const success = new Success();
-  const address = next.value;
-  success.ips.push(new IpConfig(address === null ? `none ${exact.value}` : address));
+  const found = next.value;
+  success.ips.push(new IpConfig(found === null ? `none ${exact.value}` : `${found.address} ${found.heldBefore}`));
   success.dns = new Dns();
   return SuccessOrFault.ok(success);
 }
