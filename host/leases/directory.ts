@@ -5,11 +5,7 @@ import { join, relative, sep } from "node:path";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { fromException, hasCode, storeUnsafe } from "./store-fault.ts";
 
-/** Where this host stages new files: beside the networks' directories, where native host-local never looks. */
-const STAGING = ".plexus";
-
 const MODE = 0o755;
-const STAGING_MODE = 0o700;
 
 export interface LeaseDirectory {
   /** The administrator's directory: vouched for, so it may itself be or lie behind a symbolic link. */
@@ -18,14 +14,12 @@ export interface LeaseDirectory {
   readonly path: string;
   /** The file that native host-local locks too. */
   readonly lock: string;
-  /** Where files are written before they are linked in; same file system, one name for each owner. */
-  readonly staging: string;
 }
 
 /** The directory of `network` within `dataDir`, which equals `root` or lies beneath it. `network` is a CNI network name. */
 export function leaseDirectory(root: string, dataDir: string, network: string): LeaseDirectory {
   const path = join(dataDir, network);
-  return { root, path, lock: join(path, "lock"), staging: join(dataDir, STAGING, network) };
+  return { root, path, lock: join(path, "lock") };
 }
 
 /** Whether the network's directory is there. Anything but a plain directory in its place is a fault. */
@@ -36,11 +30,6 @@ export function isThere(directory: LeaseDirectory): Result<boolean> {
 /** Makes the network's directory where it is missing, as native host-local does. */
 export function make(directory: LeaseDirectory): Result<boolean> {
   return walk(directory.root, directory.path, MODE);
-}
-
-/** Makes the staging directory where it is missing. */
-export function makeStaging(directory: LeaseDirectory): Result<boolean> {
-  return walk(directory.root, directory.staging, STAGING_MODE);
 }
 
 /** Goes from `root` down to `path`, making what is missing if `mode` is given. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { formatAddress, readAddress, type IpAddress } from "../../src/net/ip.ts";
-import { isThere, make, makeStaging, type LeaseDirectory } from "./directory.ts";
+import { isThere, make, type LeaseDirectory } from "./directory.ts";
 import { underLock, type LeaseOperation } from "./effect.ts";
 import {
   contentOf,
@@ -58,7 +58,7 @@ export function* reserveNext(
 ): LeaseOperation<Result<Reservation | undefined>> {
   const skipped = new Set(skip.map(formatAddress));
   let before: IpAddress | undefined;
-  const taken = yield* reserveFirst(pool, owner, (lease) => {
+  const reserved = yield* reserveFirst(pool, owner, (lease) => {
     const own = heldNow(pool, owner);
     if (!own.ok) return own;
     before = own.value.find((address) => spans.some((span) => contains(span, address)));
@@ -74,9 +74,9 @@ export function* reserveNext(
     }
     return ok(undefined);
   });
-  if (!taken.ok) return taken;
+  if (!reserved.ok) return reserved;
   if (before !== undefined) return ok({ address: before, heldBefore: true });
-  return ok(taken.value === undefined ? undefined : { address: taken.value, heldBefore: false });
+  return ok(reserved.value === undefined ? undefined : { address: reserved.value, heldBefore: false });
 }
 
 /**
@@ -149,8 +149,6 @@ function* reserveFirst(
   const made = make(pool.directory);
   if (!made.ok) return made;
   return yield* underLock(pool.directory.lock, pool.lockDeadlineMs, () => {
-    const staging = makeStaging(pool.directory);
-    if (!staging.ok) return staging;
     let lease: StagedLease | undefined;
     let taken: IpAddress | undefined;
     try {

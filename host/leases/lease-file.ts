@@ -29,6 +29,9 @@ export type Holding = "owner" | "legacy" | "other";
 
 const LINE_BREAK = "\r\n";
 
+/** A file is written under such a name before it is linked in: no address, so native host-local passes it over. */
+const STAGED = ".plexus-";
+
 /** Longer content isn't a lease's: a file that someone else put there. */
 const MAX_CONTENT = 4096;
 
@@ -147,7 +150,7 @@ export function discardStaged(directory: LeaseDirectory, owner: Owner): void {
 /** Removes all that killed calls on this network may have left staged. Best effort. */
 export function discardAllStaged(directory: LeaseDirectory): void {
   try {
-    for (const name of readdirSync(directory.staging)) removeIfThere(join(directory.staging, name));
+    for (const name of readdirSync(directory.path)) if (name.startsWith(STAGED)) removeIfThere(join(directory.path, name));
   } catch {
     // Nothing staged, or nothing that can be removed.
   }
@@ -166,7 +169,7 @@ export function removeIfThere(path: string): boolean {
 
 /** One name for each owner, so that what a killed call left is found and replaced. Used under the lock: a clash does no harm. */
 function stagedName(directory: LeaseDirectory, owner: Owner): string {
-  return join(directory.staging, shortHash(contentOf(owner)));
+  return join(directory.path, STAGED + shortHash(contentOf(owner)));
 }
 
 function writeNew(path: string, content: string): void {

@@ -84,8 +84,8 @@ test("A dataDir must be an allowed directory; beneath one only where its entry e
     });
   }
   expect(readdirSync(join(base, "run"))).toEqual(["cni"]);
-  expect(readdirSync(join(base, "run/cni")).sort()).toEqual([".plexus", "net"]);
-  expect(readdirSync(join(base, "srv")).sort()).toEqual([".plexus", "a", "net"]);
+  expect(readdirSync(join(base, "run/cni")).sort()).toEqual(["net"]);
+  expect(readdirSync(join(base, "srv")).sort()).toEqual(["a", "net"]);
 });
 
 test("The administrator's directory may be a symbolic link; one beneath it is not followed", () => {
