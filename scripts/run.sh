@@ -57,8 +57,11 @@ if [ -n "$missing" ]; then
 fi
 
 node scripts/build.ts || stop "the build failed: see above"
-# The helper of the comparison with Go's libcni needs the Go module proxy once, which private namespaces don't reach.
-if [ "$command" = test ]; then node test/conformance/libcni/build-oracle.ts; fi
+# What is built from Go modules needs the module proxy once, which private namespaces don't reach.
+if [ "$command" = test ]; then
+  node test/conformance/libcni/build-oracle.ts
+  node test/harness/kube/build.ts
+fi
 
 # shellcheck disable=SC2086
 exec unshare $namespaces --mount --propagation private -- sh scripts/private.sh "$command" "$@"

@@ -1,0 +1,31 @@
+// The official client with all rights, for what tests do to a cluster.
+
+import { readFileSync } from "node:fs";
+
+import { CoreV1Api, KubeConfig, KubernetesObjectApi, type KubernetesObject } from "@kubernetes/client-node";
+import { parseAllDocuments } from "yaml";
+
+export interface AdminClient {
+  readonly objects: KubernetesObjectApi;
+  readonly core: CoreV1Api;
+}
+
+/** The client of this kubeconfig. */
+export function adminClient(kubeconfig: string): AdminClient {
+  const config = new KubeConfig();
+  config.loadFromFile(kubeconfig);
+  return { objects: KubernetesObjectApi.makeApiClient(config), core: config.makeApiClient(CoreV1Api) };
+}
+
+/** Creates every object of a YAML file. */
+export async function applyFile(objects: KubernetesObjectApi, path: string): Promise<void> {
+  for (const document of parseAllDocuments(readFileSync(path, "utf8"))) {
+    const object: unknown = document.toJS();
+    if (!isObject(object)) throw new Error(`${path} holds something that is no Kubernetes object`);
+    await objects.create(object);
+  }
+}
+
+function isObject(value: unknown): value is KubernetesObject {
+  return typeof value === "object" && value !== null && "kind" in value && "apiVersion" in value;
+}

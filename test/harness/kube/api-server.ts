@@ -1,0 +1,247 @@
+// A real kube-apiserver with etcd for tests, inside the private namespaces that scripts/run.sh makes.
+//
+//     const skip = missing("my suite", privateNamespaces, kubeApi);  // for a suite's skipIf
+//     const api = await startApiServer();                            // once, before all; RBAC on; deploy/*.yaml applied
+//     api.connect(stage.node);                                    // the node's namespace reaches it
+//     const config = stage.network([...], { kubeconfig: api.plexus });
+//     await api.network("shop", "storage", [{ type: "bridge", ... }]);
+//     const pod = await api.pod("shop", "web", "storage");        // makes the namespace too
+//     await stage.succeed("ADD", { config, args: pod.args, ... });
+//     expect(await api.statusOf("shop", "web")).toMatchObject([...]);
+//     await api.dispose();                                           // after all
+//
+// `api.admin` is the official client for all else. `api.stop()` and `api.start()` end it and start it again: the objects stay
+// in etcd, the address stays the same. Each suite starts a server of its own: about 400 MB of memory.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { KubernetesObject, KubernetesObjectApi, V1Pod } from "@kubernetes/client-node";
+
+import { inHost, requirePrivateNamespaces, type PodNamespace } from "../namespaces.ts";
+import { adminClient, applyFile } from "./admin.ts";
+import { type AuditEvent, auditPolicy, readAudit } from "./audit.ts";
+import { type Authority, makeAuthority, makeKeyPair } from "./certificates.ts";
+import { etcdAndApi, type Processes } from "./processes.ts";
+import { writeKubeconfig, type KubeconfigInit } from "./kubeconfig.ts";
+import { root } from "../compiled.ts";
+
+/** Where the server is reached from the tests' own namespace and from each connected one. */
+export const apiAddress = "100.100.100.1";
+
+/** The link of a connected namespace that leads to the API server. */
+export const apiLink = "kube0";
+
+/** The user that deploy/rbac.yaml gives its rights to. */
+export const plexusUser = "system:serviceaccount:kube-system:plexus";
+
+export interface CreatedPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** CNI_ARGS as container runtimes give them. */
+  readonly args: string;
+}
+
+export interface ApiServer {
+  /** `https://100.100.100.1:PORT`. */
+  readonly url: string;
+  readonly port: number;
+  /** Temporary; goes with `dispose`. */
+  readonly directory: string;
+  /** What signed the server's certificate and the users'. */
+  readonly authority: Authority;
+  /** Path of a kubeconfig with all rights. */
+  readonly adminKubeconfig: string;
+  /** Path of a kubeconfig of the user with the rights that deploy/rbac.yaml gives, and no others. */
+  readonly plexus: string;
+  /** The official client, with all rights: objects of any kind. */
+  readonly admin: KubernetesObjectApi;
+  /** Writes a kubeconfig for a user with a client certificate; `more` replaces parts of it. Answers its path. */
+  kubeconfig(user: string, groups?: readonly string[], more?: KubeconfigInit): string;
+  /** A token of Plexus' service account from the TokenRequest API. */
+  token(): Promise<string>;
+  /** Creates a pod on no node, and its namespace where there is none. A selection that is no text is written as JSON. */
+  pod(
+    namespace: string,
+    name: string,
+    selection?: string | readonly object[],
+    annotations?: Readonly<Record<string, string>>,
+  ): Promise<CreatedPod>;
+  /** Deletes a pod at once. */
+  deletePod(namespace: string, name: string): Promise<void>;
+  /** Creates or replaces a definition whose list has the definition's name, and its namespace where there is none. */
+  network(
+    namespace: string,
+    name: string,
+    plugins: readonly object[],
+    annotations?: Readonly<Record<string, string>>,
+  ): Promise<void>;
+  /** Makes a namespace where there is none. */
+  namespace(name: string): Promise<void>;
+  /** The pod's network status, parsed; undefined where it has none. */
+  statusOf(namespace: string, name: string): Promise<unknown>;
+  /** Every request so far that the server finished, of this user or of all; the newest last. */
+  audit(user?: string): readonly AuditEvent[];
+  /** Lets a network namespace reach the server: a veth pair, `kube0` inside, which ends with the namespace. */
+  connect(node: PodNamespace): void;
+  /** Ends kube-apiserver at once; connections break, new ones are refused. etcd goes on. */
+  stop(): Promise<void>;
+  /** Starts it again at the same address; answers when it is ready. */
+  start(): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+/** Starts etcd and kube-apiserver and applies deploy/crd.yaml and deploy/rbac.yaml. Ready when it answers. */
+export async function startApiServer(): Promise<ApiServer> {
+  requirePrivateNamespaces();
+  const directory = mkdtempSync(join(tmpdir(), "plexus-kube-"));
+  let processes: Processes | undefined;
+  try {
+    inHost(["ip", "address", "replace", `${apiAddress}/32`, "dev", "lo"]);
+    const authority = makeAuthority(join(directory, "pki"), "plexus test authority");
+    const names = [`IP:${apiAddress}`, "IP:127.0.0.1", "DNS:localhost", "DNS:kubernetes.default.svc"];
+    const serving = authority.issue("server", { commonName: "kube-apiserver", alternativeNames: names });
+    const tokens = { key: join(directory, "pki", "tokens.key"), publicKey: join(directory, "pki", "tokens.pub") };
+    makeKeyPair(tokens.key, tokens.publicKey);
+    const audit = join(directory, "audit.log");
+    processes = await etcdAndApi({
+      directory,
+      authority,
+      serving,
+      tokens,
+      audit: { log: audit, policy: auditPolicy(directory, plexusUser) },
+    });
+    const server = await opened(directory, authority, processes, audit);
+    await applyFile(server.admin, join(root, "deploy", "crd.yaml"));
+    await applyFile(server.admin, join(root, "deploy", "rbac.yaml"));
+    await established(server.admin);
+    return server;
+  } catch (error) {
+    await processes?.dispose();
+    rmSync(directory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function opened(directory: string, authority: Authority, processes: Processes, audit: string): Promise<ApiServer> {
+  const url = `https://${apiAddress}:${processes.port}`;
+  const kubeconfig = (user: string, groups: readonly string[] = [], more: KubeconfigInit = {}): string =>
+    writeKubeconfig(directory, { url, authority }, user, groups, more);
+  const adminKubeconfig = kubeconfig("admin", ["system:masters"]);
+  const { objects, core } = adminClient(adminKubeconfig);
+  await processes.ready(adminKubeconfig);
+  const replace = async (object: KubernetesObject): Promise<void> => {
+    await objects.delete(object).catch(absent);
+    await objects.create(object);
+  };
+  const namespace = async (name: string): Promise<void> => {
+    await objects.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } }).catch(exists);
+  };
+  return {
+    url,
+    port: processes.port,
+    directory,
+    authority,
+    adminKubeconfig,
+    plexus: kubeconfig(plexusUser, ["system:serviceaccounts", "system:serviceaccounts:kube-system"]),
+    admin: objects,
+    kubeconfig,
+    async token() {
+      const body = { spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600 } };
+      const made = await core.createNamespacedServiceAccountToken({ namespace: "kube-system", name: "plexus", body });
+      return made.status?.token ?? "";
+    },
+    async pod(space, name, selection, more = {}) {
+      await namespace(space);
+      const text = selection === undefined || typeof selection === "string" ? selection : JSON.stringify(selection);
+      const annotations = { ...(text === undefined ? {} : { "k8s.v1.cni.cncf.io/networks": text }), ...more };
+      const pod: V1Pod = {
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name, namespace: space, annotations },
+        spec: { containers: [{ name: "main", image: "none" }], nodeName: "node", automountServiceAccountToken: false },
+      };
+      const uid = (await objects.create(pod)).metadata?.uid ?? "";
+      const args = `IgnoreUnknown=1;K8S_POD_NAMESPACE=${space};K8S_POD_NAME=${name};K8S_POD_INFRA_CONTAINER_ID=x;K8S_POD_UID=${uid}`;
+      return { namespace: space, name, uid, args };
+    },
+    async deletePod(space, name) {
+      await core.deleteNamespacedPod({ namespace: space, name, gracePeriodSeconds: 0 });
+    },
+    async network(space, name, plugins, annotations = {}) {
+      await namespace(space);
+      const definition: KubernetesObject & { readonly spec: object } = {
+        apiVersion: "k8s.cni.cncf.io/v1",
+        kind: "NetworkAttachmentDefinition",
+        metadata: { name, namespace: space, annotations: { ...annotations } },
+        spec: { config: JSON.stringify({ cniVersion: "1.0.0", name, plugins }) },
+      };
+      await replace(definition);
+    },
+    namespace,
+    async statusOf(space, name) {
+      const pod = await core.readNamespacedPod({ namespace: space, name });
+      const text = pod.metadata?.annotations?.["k8s.v1.cni.cncf.io/network-status"];
+      return text === undefined ? undefined : JSON.parse(text);
+    },
+    audit: (user) => readAudit(audit).filter((event) => user === undefined || event.user === user),
+    connect: (node) => connect(node),
+    stop: () => processes.stopApi(),
+    async start() {
+      await processes.startApi();
+      await processes.ready(adminKubeconfig);
+    },
+    async dispose() {
+      await processes.dispose();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A definition that was just created is not served for a moment. */
+async function established(admin: KubernetesObjectApi): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  for (;;) {
+    try {
+      await admin.list("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition", "default");
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+let connected = 0;
+
+/** Both ends are routes to one address, so that neither takes a subnet which a test could use. */
+function connect(node: PodNamespace): void {
+  requirePrivateNamespaces();
+  connected += 1;
+  const outer = `k${process.pid.toString(36)}x${connected.toString(36)}`;
+  const own = `100.101.${(process.pid + (connected >> 8)) & 255}.${connected & 255}`;
+  inHost(["ip", "link", "add", outer, "type", "veth", "peer", "name", apiLink, "netns", node.name]);
+  inHost(["ip", "address", "add", apiAddress, "peer", `${own}/32`, "dev", outer]);
+  inHost(["ip", "link", "set", outer, "up"]);
+  for (const command of [
+    ["ip", "address", "add", own, "peer", `${apiAddress}/32`, "dev", apiLink],
+    ["ip", "link", "set", apiLink, "up"],
+  ] as const) {
+    const finished = node.exec([...command]);
+    if (finished.status !== 0) throw new Error(`${command.join(" ")} in ${node.name}: ${finished.stderr}`);
+  }
+}
+
+function statusCode(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+}
+
+function absent(error: unknown): void {
+  if (statusCode(error) !== 404) throw error;
+}
+
+function exists(error: unknown): void {
+  if (statusCode(error) !== 409) throw error;
+}

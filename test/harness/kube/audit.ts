@@ -1,0 +1,67 @@
+// The API server's audit log: who asked for what.
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { textIfThere } from "../namespaces.ts";
+
+export interface AuditEvent {
+  readonly user: string;
+  readonly verb: string;
+  /** `pods`, `pods/status`, `network-attachment-definitions`, or the path of a request for no resource. */
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** The HTTP status. */
+  readonly code: number;
+  /** Whether RBAC allowed it. */
+  readonly allowed: boolean;
+  /** Plexus' requests only; for others undefined. */
+  readonly requestObject: unknown;
+}
+
+/** Writes the policy: requests and responses of `user`, the metadata of all others, nothing of the server's own. */
+export function auditPolicy(directory: string, user: string): string {
+  const path = join(directory, "audit-policy.yaml");
+  const rules = [
+    { level: "RequestResponse", users: [user] },
+    { level: "None", users: ["system:apiserver"] },
+    { level: "Metadata" },
+  ];
+  const policy = { apiVersion: "audit.k8s.io/v1", kind: "Policy", omitStages: ["RequestReceived"], rules };
+  writeFileSync(path, JSON.stringify(policy));
+  return path;
+}
+
+/** All events of the log in its order; a line that is still being written is left out. */
+export function readAudit(path: string): readonly AuditEvent[] {
+  const text = textIfThere(path) ?? "";
+  const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
+  return lines.filter((line) => line !== "").map((line) => eventOf(JSON.parse(line)));
+}
+
+function eventOf(value: unknown): AuditEvent {
+  const reference = member(value, "objectRef");
+  const subresource = textOf(member(reference, "subresource"));
+  const resource = textOf(member(reference, "resource"));
+  const decision = member(member(value, "annotations"), "authorization.k8s.io/decision");
+  return {
+    user: textOf(member(member(value, "user"), "username")),
+    verb: textOf(member(value, "verb")),
+    resource: resource === "" ? textOf(member(value, "requestURI")) : [resource, subresource].filter(Boolean).join("/"),
+    namespace: textOf(member(reference, "namespace")),
+    name: textOf(member(reference, "name")),
+    code: Number(member(member(value, "responseStatus"), "code")),
+    allowed: decision === "allow",
+    requestObject: member(value, "requestObject"),
+  };
+}
+
+function member(value: unknown, key: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+  return Object.entries(value).find(([name]) => name === key)?.[1];
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,94 @@
+// Where kube-apiserver and etcd come from. KUBE_APISERVER and ETCD name ready binaries; otherwise etcd is taken from PATH, and
+// kube-apiserver is built once from its Go module, pinned in go/, and kept in the user's cache directory.
+
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join } from "node:path";
+
+import { root } from "../compiled.ts";
+import type { Requirement } from "../requires.ts";
+
+const moduleDirectory = join(root, "test", "harness", "kube", "go");
+const release = /^require k8s\.io\/kubernetes (v\S+)/mu.exec(readFileSync(join(moduleDirectory, "go.mod"), "utf8"))?.[1] ?? "";
+const buildArgs = ["build", "-trimpath", `-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=${release}`];
+const buildPackage = "k8s.io/kubernetes/cmd/kube-apiserver";
+
+/** Minutes after which a build is given up. */
+const longestBuildMinutes = 40;
+
+/** Where the built kube-apiserver is, or will be: named after what goes into it, outside of the repository. */
+export function cachedApiServer(): string {
+  const hash = createHash("sha256").update(buildArgs.join(" ")).update(process.arch);
+  for (const name of ["go.mod", "go.sum"]) hash.update(readFileSync(join(moduleDirectory, name)));
+  const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
+  return join(cache, "plexus", `kube-apiserver-${hash.digest("hex").slice(0, 16)}`);
+}
+
+/** The path of kube-apiserver; undefined where there is none yet. */
+export function apiServerBinary(): string | undefined {
+  const given = process.env["KUBE_APISERVER"];
+  if (given !== undefined && given !== "") return given;
+  return existsSync(cachedApiServer()) ? cachedApiServer() : undefined;
+}
+
+/** The path of etcd; undefined where there is none. */
+export function etcdBinary(): string | undefined {
+  const given = process.env["ETCD"];
+  if (given !== undefined && given !== "") return given;
+  const directories = (process.env["PATH"] ?? "").split(delimiter);
+  return directories.map((directory) => join(directory, "etcd")).find((path) => isExecutable(path));
+}
+
+/** A real API server can be started here: `describe.skipIf(missing("...", kubeApi))`. */
+export const kubeApi: Requirement = () => {
+  const api = apiServerBinary();
+  if (api === undefined) return "no kube-apiserver: set KUBE_APISERVER, or build it once: node test/harness/kube/build.ts";
+  if (!isExecutable(api)) return `KUBE_APISERVER names ${api}, which is not executable`;
+  const etcd = etcdBinary();
+  if (etcd === undefined) return "no etcd on PATH (Debian: apt-get install etcd-server), and ETCD is not set";
+  if (!isExecutable(etcd)) return `ETCD names ${etcd}, which is not executable`;
+  return spawnSync("openssl", ["version"], { stdio: "ignore" }).status === 0 ? undefined : "no openssl on PATH";
+};
+
+/** Builds kube-apiserver into the cache. Answers why that was not possible, or undefined where it is there now. */
+export function buildApiServer(): string | undefined {
+  const output = cachedApiServer();
+  if (existsSync(output)) return undefined;
+  if (spawnSync("go", ["version"], { stdio: "ignore" }).status !== 0) return "no go on PATH";
+  mkdirSync(join(output, ".."), { recursive: true });
+  const own = `${output}.${process.pid}`;
+  // Go's own children end with it: `timeout` signals the whole group.
+  const command = ["-k", "10", `${longestBuildMinutes}m`, "nice", "go", ...buildArgs, "-o", own, buildPackage];
+  const env = { ...process.env, GOTOOLCHAIN: "local", GOFLAGS: "-mod=readonly", GOWORK: "off", CGO_ENABLED: "0" };
+  const built = spawnSync("timeout", command, {
+    cwd: moduleDirectory,
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "ignore", "pipe"],
+    maxBuffer: 64 << 20,
+  });
+  if (built.status === 0) {
+    renameSync(own, output);
+    return undefined;
+  }
+  rmSync(own, { force: true });
+  if (built.status === 124) return `the build took longer than ${longestBuildMinutes} minutes`;
+  return `go build failed (the module k8s.io/kubernetes must be fetched once): ${lastWords(built.stderr ?? "")}`;
+}
+
+/** The end says what went wrong; before it Go lists what it downloads. */
+function lastWords(text: string): string {
+  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("go: downloading"));
+  return lines.slice(-3).join(" ").slice(-300);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,113 @@
+// The manifests of deploy/, applied to a real API server: what the definition lets through, and what the rights allow.
+
+import type { KubernetesObject } from "@kubernetes/client-node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { adminClient, type AdminClient } from "../harness/kube/admin.ts";
+import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
+import { kubeApi } from "../harness/kube/binaries.ts";
+import { missing, privateNamespaces } from "../harness/requires.ts";
+
+const definition = (name: string, more: object = {}): KubernetesObject => ({
+  apiVersion: "k8s.cni.cncf.io/v1",
+  kind: "NetworkAttachmentDefinition",
+  metadata: { name, namespace: "default" },
+  ...more,
+});
+
+describe.skipIf(missing("manifests on a Kubernetes API", privateNamespaces, kubeApi))("deploy/", () => {
+  let api: ApiServer;
+  beforeAll(async () => {
+    api = await startApiServer();
+  });
+  afterAll(() => api?.dispose());
+
+  const served = async (): Promise<unknown> => {
+    const reading = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" };
+    return api.admin.read({ ...reading, metadata: { name: "network-attachment-definitions.k8s.cni.cncf.io" } });
+  };
+
+  test("N1-02 the definition is served as the specification names it, with its short names", async () => {
+    expect(await served()).toMatchObject({
+      spec: { group: "k8s.cni.cncf.io", scope: "Namespaced", versions: [{ name: "v1", served: true, storage: true }] },
+      status: {
+        acceptedNames: {
+          kind: "NetworkAttachmentDefinition",
+          plural: "network-attachment-definitions",
+          shortNames: ["net-attach-def", "nad"],
+        },
+        conditions: expect.arrayContaining([expect.objectContaining({ type: "Established", status: "True" })]),
+      },
+    });
+  });
+
+  test("N1-03 spec and spec.config may be missing, and a config is kept as it was written", async () => {
+    const config = '{ "cniVersion": "0.3.1",\n "type": "bridge", "n": 12345678901234567890 }';
+    for (const each of [definition("bare"), definition("empty", { spec: {} }), definition("full", { spec: { config } })]) {
+      await api.admin.create(each);
+    }
+    expect(await api.admin.read(definitionRef("full"))).toMatchObject({ spec: { config } });
+    expect(await api.admin.read(definitionRef("bare"))).not.toHaveProperty("spec");
+  });
+
+  test.each([
+    ["an object", { type: "bridge" }],
+    ["an array", ["bridge"]],
+    ["a number", 5],
+  ])("N1-03 a config that is %s is refused", async (_, config) => {
+    await expect(api.admin.create(definition("wrong", { spec: { config } }))).rejects.toMatchObject({
+      code: 422,
+      body: expect.stringMatching(/spec\.config: Invalid value.*must be of type string/),
+    });
+  });
+
+  describe("MO-27 the rights", () => {
+    let plexus: AdminClient;
+    beforeAll(async () => {
+      plexus = adminClient(api.plexus);
+      await api.pod("shop", "web");
+      await api.network("shop", "storage", [{ type: "bridge" }]);
+    });
+    const pod = { namespace: "shop", name: "web" };
+    const patch = [{ op: "add", path: "/metadata/labels", value: { a: "b" } }];
+
+    test("let it read networks and single pods", async () => {
+      expect(await plexus.objects.list("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition")).toMatchObject({
+        items: expect.any(Array),
+      });
+      expect(await plexus.core.readNamespacedPod(pod)).toMatchObject({ metadata: { name: "web" } });
+      expect(await plexus.core.patchNamespacedPodStatus({ ...pod, body: patch })).toMatchObject({
+        metadata: { labels: { a: "b" } },
+      });
+    });
+
+    test.each<[string, (client: AdminClient) => Promise<unknown>]>([
+      ["list pods", ({ core }) => core.listPodForAllNamespaces()],
+      ["patch a pod beside its status", ({ core }) => core.patchNamespacedPod({ ...pod, body: patch })],
+      ["delete a pod", ({ core }) => core.deleteNamespacedPod(pod)],
+      ["read events", ({ core }) => core.listNamespacedEvent({ namespace: "shop" })],
+      ["read secrets", ({ core }) => core.listNamespacedSecret({ namespace: "kube-system" })],
+      ["read config maps", ({ core }) => core.listNamespacedConfigMap({ namespace: "shop" })],
+      ["read nodes", ({ core }) => core.listNode()],
+      ["create a network", ({ objects }) => objects.create(definition("own"))],
+      [
+        "delete a network",
+        ({ objects }) => objects.delete({ ...definition("storage"), metadata: { name: "storage", namespace: "shop" } }),
+      ],
+    ])("don't let it %s", async (_, act) => {
+      await expect(act(plexus)).rejects.toMatchObject({ code: 403 });
+    });
+  });
+
+  test("a server that was stopped comes back with what it had", async () => {
+    const made = await api.pod("shop", "stays");
+    await api.stop();
+    await expect(api.statusOf("shop", "stays")).rejects.toThrow(/ECONNREFUSED|connect|fetch failed/);
+    await api.start();
+    expect(await adminClient(api.adminKubeconfig).core.readNamespacedPod(made)).toMatchObject({ metadata: { uid: made.uid } });
+  });
+});
+
+function definitionRef(name: string): KubernetesObject & { metadata: { name: string; namespace: string } } {
+  return { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", metadata: { name, namespace: "default" } };
+}
