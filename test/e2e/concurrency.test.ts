@@ -114,7 +114,7 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
     const underWay = (count: number): Promise<void> =>
       expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(count);
 
-    test("N1-67: an ADD during an ADD waits, and is refused then", async () => {
+    test("N1-67, A-08: an ADD during an ADD waits, and is refused then", async () => {
       recorder.script("ADD", { sleepMs: 700 });
       const answers = await Promise.all([stage.call("ADD", same), stage.call("ADD", same)]);
       expect(answers.map((answer) => answer.status).toSorted()).toEqual([0, 1]);
@@ -127,7 +127,7 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("N1-67: a DEL during an ADD waits for it, and undoes it", async () => {
+    test("N1-67, A-08: a DEL during an ADD waits for it, and undoes it", async () => {
       recorder.script("ADD", { sleepMs: 1000 });
       const adding = stage.call("ADD", same);
       await underWay(1);
@@ -155,7 +155,7 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
   });
 
   describe("GC and ADD", () => {
-    test("L-46: GC waits for an ADD that is under way, and other containers' ADDs wait for GC", async () => {
+    test("L-46, A-08: GC waits for an ADD that is under way, and other containers' ADDs wait for GC", async () => {
       const recorder = installRecorder(stage.plexus.cniPath, "slow");
       recorder.script("ADD", { sleepMs: 1000 }, 1);
       recorder.script("GC", { sleepMs: 1000 });

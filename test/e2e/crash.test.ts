@@ -107,7 +107,7 @@ describe.skipIf(missingForMixed("crash safety") || missing("crash safety", child
     await followingDel(site, containerId, story.join("; "));
   };
 
-  test(`${wanted} kills, 0 leaks`, { timeout: 900_000 }, async () => {
+  test(`MC-03: ${wanted} kills, 0 leaks`, { timeout: 900_000 }, async () => {
     const started = performance.now();
     const every = verbs.flatMap((verb) => victims.flatMap((victim) => boundaries.map((each) => atBoundary(verb, victim, each))));
     const queue = Array.from({ length: rounds }).flatMap(() => every);

@@ -70,7 +70,7 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
         "of odd members",
         '{"kind":"plexusJournalV1","containerId":"damaged","network":"cluster","ifname":"eth0","attachments":[null]}\n',
       ],
-    ])("RT-07: with a journal entry that is %s undoes what the cache knows, and ends", async (_, text) => {
+    ])("RT-07, MO-08: with a journal entry that is %s undoes what the cache knows, and ends", async (_, text) => {
       const each = attaching("damaged");
       await stage.succeed("ADD", each);
       writeFileSync(journalled("damaged@cluster@eth0"), text);
@@ -116,7 +116,7 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
       },
     );
 
-    test("that fails names every attachment that stays, in words that no runtime takes for success (RT-03)", async () => {
+    test("RT-03: that fails names every attachment that stays, in words that no runtime takes for success", async () => {
       const broken = ["one", "two"].map((name) => installRecorder(stage.plexus.cniPath, name));
       const config = stage.host({
         delegates: broken.map(({ name }) => ({ cniVersion: "1.0.0", name: `net-${name}`, plugins: [{ type: name }] })),
@@ -176,7 +176,7 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
     await stage.succeed("DEL", each);
   });
 
-  test("a pod's network of type plexus is refused: it would grant itself what the administrator grants", async () => {
+  test("MO-24: a pod's network of type plexus is refused: it would grant itself what the administrator grants", async () => {
     const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
     manifests.network("inner", [{ type: "plexus", trace: join(stage.plexus.directory, "planted"), delegates: [bridgeStep()] }]);
     manifests.pod("web", "inner");

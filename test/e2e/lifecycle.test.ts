@@ -37,7 +37,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
   });
 
   describe("DEL", () => {
-    test("repeated succeeds, and says nothing", async () => {
+    test("L-36, L-47: repeated succeeds, and says nothing", async () => {
       const each = attaching("again");
       await stage.succeed("ADD", each);
       for (const _ of [1, 2, 3]) expect((await stage.succeed("DEL", each)).stdout).toBe("");
@@ -49,7 +49,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("with an empty CNI_NETNS gives the address back; the link goes with its namespace", async () => {
+    test("RT-09: with an empty CNI_NETNS gives the address back; the link goes with its namespace", async () => {
       const each = attaching("empty");
       await stage.succeed("ADD", each);
       await stage.succeed("DEL", { ...each, pod: "" });
@@ -58,7 +58,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       await expect.poll(() => stage.left().links).toEqual([]);
     });
 
-    test("after the namespace was deleted gives the address back", async () => {
+    test("RT-09: after the namespace was deleted gives the address back", async () => {
       const each = attaching("deleted");
       await stage.succeed("ADD", each);
       each.pod.dispose();
@@ -75,7 +75,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("uses the configuration of the ADD, whatever the runtime sends now", async () => {
+    test("L-48: uses the configuration of the ADD, whatever the runtime sends now", async () => {
       const each = attaching("changed");
       await stage.succeed("ADD", each);
       stage.steps();
@@ -109,7 +109,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       expect([each.pod.links(), stage.left()]).toEqual([[], nothing]);
     });
 
-    test("of what was never added fails with code 3", async () => {
+    test("L-50: of what was never added fails with code 3", async () => {
       const checked = await stage.call("CHECK", attaching("never"));
       expect([checked.status, checked.json]).toMatchObject([1, { code: 3, msg: expect.stringMatching(/never was never added/) }]);
     });
@@ -133,7 +133,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       expect([each.pod.links(), other.pod.links(), stage.left()]).toEqual([[], [], nothing]);
     });
 
-    test("whose last step fails leaves nothing, and answers with that step's error", async () => {
+    test("L-33, MO-09: whose last step fails leaves nothing, and answers with that step's error", async () => {
       const config = stage.network([bridgeStep(), shaperStep, tuningStep(stage, { sysctl: { "net.no.such.thing": "1" } })]);
       const each = { ...attaching("failing"), config };
       const added = await stage.call("ADD", each);

@@ -128,7 +128,7 @@ describe.skipIf(missingForMixed("mixed chains"))("a mixed chain", () => {
     { version: "0.3.1", check: [1, 1], ips: { version: "4", address: "10.10.0.2/24" } },
     { version: "0.4.0", check: [0, undefined], ips: { version: "4", address: "10.10.0.2/24" } },
     { version: "1.0.0", check: [0, undefined], ips: { address: "10.10.0.2/24" } },
-  ])("speaks $version from end to end, CHECK from 0.4.0 on", async ({ version, check, ips }) => {
+  ])("N1-63: $version is spoken from end to end, CHECK from 0.4.0 on", async ({ version, check, ips }) => {
     const pod = stage.pod();
     const attaching = { config: mixedNetwork(stage, { cniVersion: version }), containerId: "versions", pod };
     const added = await stage.succeed("ADD", attaching);

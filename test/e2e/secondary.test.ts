@@ -41,7 +41,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
       ipam: storageIpam,
     };
 
-    test("are attached in both formats of the annotation, reach each other, are told to the pod, and go", async () => {
+    test("N1-17, N1-18, N1-19, N1-36, N12-03, MA-02, MA-07, MO-05: are attached in both formats of the annotation, reach each other, are told to the pod, and go", async () => {
       manifests.network("storage", [storage, { type: "status-shaper", ips: { order: ["6", "4"] } }]);
       manifests.network("uplink", [{ type: "ptp", ipam: { type: "ipam-host-local", subnet: "10.30.0.0/24" } }]);
       manifests.pod("web", "storage, shop/uplink@up0");
@@ -73,7 +73,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
       expect([db.pod.links(), stage.left()]).toEqual([[], nothing]);
     });
 
-    test("N1-22, N1-25: a requested address, hardware address and interface name are what the pod gets", async () => {
+    test("N1-25, N1-28, N1-29: a requested address, hardware address and interface name are what the pod gets", async () => {
       manifests.network("storage", [storage]);
       const mac = "02:00:00:00:20:77";
       manifests.pod("web", [{ name: "storage", interface: "data0", mac, ips: ["10.20.0.77", "fd00:20::77/64"] }]);
@@ -130,7 +130,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("N1-64, MO-14: the second network's failure undoes what was attempted and keeps its code; the third is never tried", async () => {
+    test("N1-64, MO-09, MO-14: the second network's failure undoes what was attempted and keeps its code; the third is never tried", async () => {
       recorders.two.script("ADD", { stdout: '{"cniVersion":"1.0.0","code":111,"msg":"two is full"}', exit: 1 });
       const web = attaching("web", [{ type: "main" }]);
       const added = await stage.call("ADD", web);
@@ -162,7 +162,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("requests reach the plugins that have the capability, and only those of their network", async () => {
+    test("N1-32, N11-03, N11-04, N11-06, N11-07, MO-07: requests reach the plugins that have the capability, and only those of their network", async () => {
       const mac = "02:00:00:00:00:01";
       manifests.pod("web", [
         { name: "one", interface: "data0", mac, ips: ["10.99.0.2/24"], "cni-args": { color: "blue" } },
@@ -193,7 +193,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("a request that the result doesn't meet fails the pod and is undone", async () => {
+    test("N1-25: a request that the result doesn't meet fails the pod and is undone", async () => {
       manifests.pod("web", [{ name: "one", ips: ["10.99.0.77"] }]);
       const added = await stage.call("ADD", attaching("web", [{ type: "main" }]));
       expect([added.status, added.json]).toMatchObject([1, { code: 7, msg: expect.stringMatching(/shop\/one.*10\.99\.0\.77/) }]);

@@ -96,7 +96,7 @@ async function expectGoodWorks(isolation: Isolation): Promise<void> {
 
 describe("through the installed binary, in the brain's process", () => {
   const refused = hostileComponents.filter(({ at }) => at === "admission");
-  test.each(refused.map((each) => [each.name, each] as const))("%s is refused before it runs", async (_name, each) => {
+  test.each(refused.map((each) => [each.name, each] as const))("A-12: %s is refused before it runs", async (_name, each) => {
     await expectVerdict(each, "in-process");
   });
 
@@ -123,7 +123,7 @@ describe("through the installed binary, in a sandbox process", () => {
   const limits = hostileComponents.filter(
     ({ at, verdict }) => at === "call" && (verdict.startsWith("LIMIT") || verdict === "OK"),
   );
-  test.each(limits.map((each) => [each.name, each] as const))("%s comes to its verdict", async (_name, each) => {
+  test.each(limits.map((each) => [each.name, each] as const))("A-12: %s comes to its verdict", async (_name, each) => {
     await expectVerdict(each, "process");
     await expectGoodWorks("process");
   });

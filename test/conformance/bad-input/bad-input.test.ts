@@ -125,7 +125,7 @@ describe.skipIf(missing("bad input", privateNamespaces, iproute2))("bad input th
     expect(left()).toEqual([]);
   });
 
-  test.each(oddArgs)("CNI_ARGS with $title work", async ({ args, passed }) => {
+  test.each(oddArgs)("$title", async ({ args, passed }) => {
     const { call } = place("rec");
     const added = await plexus.call({ ...call, args });
     expect({ status: added.status, stdout: added.stdout }).toMatchObject({ status: 0 });

@@ -169,13 +169,13 @@ const versions: readonly BadInput[] = [
 
 const host: readonly BadInput[] = [
   {
-    title: "A configuration without delegates or clusterNetwork is refused",
+    title: "MC-05: a configuration without delegates or clusterNetwork is refused",
     call: configuring({ delegates: undefined }),
     code: 7,
     names: /clusterNetwork/,
   },
   {
-    title: "delegates and clusterNetwork exclude each other",
+    title: "MC-05: delegates and clusterNetwork exclude each other",
     call: configuring({ clusterNetwork: "x" }),
     code: 7,
     names: /clusterNetwork/,
@@ -382,12 +382,12 @@ export const badCalls: readonly BadInput[] = [...environment, ...json, ...names,
 /** CNI_ARGS that are odd and must not matter, with what plugins get of them: runtimes add what they like (MC-24, A-11). */
 export const oddArgs: readonly { readonly title: string; readonly args: string; readonly passed: string }[] = [
   {
-    title: "MC-24: a value with = in it",
+    title: "MC-24, MO-32: CNI_ARGS with a value with = in it work",
     args: "IgnoreUnknown=1;A=B=C;K8S_POD_UID=",
     passed: "IgnoreUnknown=1;A=B=C;K8S_POD_UID=",
   },
-  { title: "A-11: a pair without =", args: "A=1;NOVALUE", passed: "A=1" },
-  { title: "A-11: a pair without a key", args: "=x;A=1", passed: "A=1" },
-  { title: "A-11: empty pairs", args: ";;A=1;;", passed: "A=1" },
-  { title: "A-11: 64 KiB", args: `A=${"x".repeat(65_536)}`, passed: `A=${"x".repeat(65_536)}` },
+  { title: "A-11: CNI_ARGS with a pair without = work", args: "A=1;NOVALUE", passed: "A=1" },
+  { title: "A-11: CNI_ARGS with a pair without a key work", args: "=x;A=1", passed: "A=1" },
+  { title: "A-11: CNI_ARGS with empty pairs work", args: ";;A=1;;", passed: "A=1" },
+  { title: "A-11: CNI_ARGS of 64 KiB work", args: `A=${"x".repeat(65_536)}`, passed: `A=${"x".repeat(65_536)}` },
 ];

@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { checklist, rowsOf, testsByRow } from "./checklist.ts";
+import { openRows } from "./open-rows.ts";
+import { sections } from "./rows.ts";
+import { testTitles } from "./test-titles.ts";
+
+const numbers = sections.flatMap(({ rows }) => rows.map(({ id }) => id));
+
+describe("the checklist", () => {
+  test("has every row once, each with a sentence", () => {
+    expect(new Set(numbers).size).toBe(numbers.length);
+    for (const { asks } of sections.flatMap(({ rows }) => rows)) expect(asks).toMatch(/^[A-Za-z_].*\.$/);
+  });
+
+  test("explains no row that is held, and none that there isn't", () => {
+    const held = checklist().filter(({ id, tests }) => tests.length > 0 && openRows[id] !== undefined);
+    expect(held.map(({ id }) => id)).toEqual([]);
+    expect(Object.keys(openRows).filter((id) => !numbers.includes(id))).toEqual([]);
+  });
+
+  test("has every row that a test of its sections names", () => {
+    const kinds = new Set(numbers.map((id) => id.replace(/\d\d$/, "")));
+    const unknown = [...testsByRow().keys()].filter((id) => kinds.has(id.replace(/\d\d$/, "")) && !numbers.includes(id));
+    expect(unknown).toEqual([]);
+  });
+});
+
+test.each([
+  ["N1-31 N1-35 refuses", ["N1-31", "N1-35"]],
+  ["L-31, A-05: with", ["L-31", "A-05"]],
+  ["L-51 to L-54: what", ["L-51", "L-52", "L-53", "L-54"]],
+  ["N11-05 and MO-14 fail", ["N11-05", "MO-14"]],
+  ["A-06", ["A-06"]],
+  ["DEL of a link (RT-03)", []],
+  ["L-1: nothing", []],
+  ["N1-311: nothing", []],
+])("%j is of the rows %j", (title, rows) => {
+  expect(rowsOf(title)).toEqual(rows);
+});
+
+test("titles are found in every form in which tests are written, and in no other text", () => {
+  const directory = mkdtempSync(join(tmpdir(), "plexus-titles-"));
+  try {
+    writeFileSync(
+      join(directory, "table.ts"),
+      'export const table: readonly { title: string }[] = [{ title: "A-03: imported" }, ...["x"].map((each) => ({ title: `A-04: ${each}` }))];\n',
+    );
+    const file = join(directory, "some.test.ts");
+    writeFileSync(
+      file,
+      `import { table } from "./table.ts";
+       const asks = [["A-05", 1], ["A-06", 2]] as const;
+       describe("A-00: no test", () => {
+         it("A-01: plain", () => { expect("A-00: a text").toBe("A-00"); });
+         test.skipIf(missing("A-00"))(\`A-02: \${1} template\`, () => {});
+         test.each(table)("$title", () => {});
+         test.each(asks.slice(1))("%s: %j", () => {});
+         test.each([1])("A-07: %i", () => {});
+         test.skip("A-00: switched off", () => {});
+         it.todo("A-00: not written");
+       });`,
+    );
+    expect(testTitles(file)).toEqual(["A-01: plain", "A-02: ", "A-03: imported", "A-04: ", "A-05", "A-06", "A-07: %i"]);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

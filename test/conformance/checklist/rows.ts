@@ -1,0 +1,43 @@
+// The rows that Plexus is held to, section by section, and which of them have to be held before it may replace Multus on a node.
+
+import { libcni } from "./rows/libcni.ts";
+import { multusAnnotations, multusConfiguration, multusOperation } from "./rows/multus.ts";
+import { adversarial, runtimes } from "./rows/runtime.ts";
+import { deviceInformation, npwg10, npwgLater } from "./rows/specification.ts";
+
+export interface Row {
+  readonly id: string;
+  /** One sentence: what is asked. */
+  readonly asks: string;
+  /** Whether it counts towards what a replacement of Multus has to have. */
+  readonly core: boolean;
+}
+
+export interface Section {
+  readonly title: string;
+  readonly rows: readonly Row[];
+}
+
+/** The share of the core rows that has to be held, in percent. */
+export const coreGoal = 95;
+
+const all = (): boolean => true;
+const none = (): boolean => false;
+const coreOperation = new Set(Array.from({ length: 14 }, (_, index) => `MO-${String(index + 1).padStart(2, "0")}`));
+const coreAnnotations = new Set(["MA-01", "MA-02", "MA-06", "MA-07", "MA-08", "MA-09", "MA-10"]);
+
+export const sections: readonly Section[] = [
+  section("NPWG 1.0", npwg10, all),
+  section("NPWG 1.1 to 1.3", npwgLater, all),
+  section("Device information 1.1.0", deviceInformation, all),
+  section("Multus: configuration", multusConfiguration, all),
+  section("Multus: annotations", multusAnnotations, (id) => coreAnnotations.has(id)),
+  section("Multus: operation", multusOperation, (id) => coreOperation.has(id)),
+  section("Runtimes", runtimes, none),
+  section("Adversarial input", adversarial, none),
+  section("CNI and libcni", libcni, none),
+];
+
+function section(title: string, rows: Readonly<Record<string, string>>, isCore: (id: string) => boolean): Section {
+  return { title, rows: Object.entries(rows).map(([id, asks]) => ({ id, asks, core: isCore(id) })) };
+}

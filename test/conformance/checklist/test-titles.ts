@@ -1,0 +1,129 @@
+// The titles of a test file's tests, read from its syntax: what `test`, `it` and their `.each` and `.skipIf` forms are
+// called with. A title that is filled in from a table ("$title", "%s: …") stands for the table's own titles.
+
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseAst } from "rolldown/parseAst";
+
+interface Node {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+/** The titles in the file; of one with expressions in it, the part before the first. */
+export function testTitles(path: string): readonly string[] {
+  const titles: string[] = [];
+  const file = SourceFile.read(path);
+  for (const call of file.nodes) {
+    if (call.type !== "CallExpression" || !isTest(call["callee"])) continue;
+    const [title] = nodes(call["arguments"]);
+    const text = title === undefined ? undefined : leadingText(title);
+    if (text === undefined) continue;
+    const column = /^(?:%[sj]|\$([a-z]+))/i.exec(text);
+    if (column === null) titles.push(text);
+    else titles.push(...tableTitles(file, call["callee"], column[1]));
+  }
+  return titles;
+}
+
+/** `test`, `it`, and what is made of them; never what is switched off. */
+function isTest(callee: unknown): boolean {
+  if (!isNode(callee)) return false;
+  if (callee.type === "Identifier") return callee["name"] === "test" || callee["name"] === "it";
+  if (callee.type === "CallExpression") return isTest(callee["callee"]);
+  if (callee.type !== "MemberExpression" || !isNode(callee["property"])) return false;
+  const property = callee["property"]["name"];
+  return property !== "skip" && property !== "todo" && isTest(callee["object"]);
+}
+
+/** Titles in the table of a `.each(table)`: members called `key`, or the first element of each row. */
+function tableTitles(file: SourceFile, callee: unknown, key: string | undefined): string[] {
+  const titles: string[] = [];
+  const visited = new Set<unknown>();
+  const visit = (within: SourceFile, root: unknown): void => {
+    if (visited.has(root)) return;
+    visited.add(root);
+    for (const node of descendants(root)) {
+      if (node.type === "Identifier") {
+        const declared = within.declaration(String(node["name"]));
+        if (declared !== undefined) visit(declared.file, declared.node);
+      }
+      const value = key === undefined ? firstElement(node) : memberValue(node, key);
+      const text = value === undefined ? undefined : leadingText(value);
+      if (text !== undefined) titles.push(text);
+    }
+  };
+  if (isNode(callee) && callee.type === "CallExpression") visit(file, callee["arguments"]);
+  return titles;
+}
+
+function firstElement(node: Node): Node | undefined {
+  return node.type === "ArrayExpression" ? nodes(node["elements"])[0] : undefined;
+}
+
+function memberValue(node: Node, key: string): Node | undefined {
+  if (node.type !== "Property" || !isNode(node["key"]) || node["key"]["name"] !== key) return undefined;
+  return isNode(node["value"]) ? node["value"] : undefined;
+}
+
+function leadingText(node: Node): string | undefined {
+  if (node.type === "Literal") return typeof node["value"] === "string" ? node["value"] : undefined;
+  if (node.type !== "TemplateLiteral") return undefined;
+  const value = nodes(node["quasis"])[0]?.["value"] as { readonly cooked?: string | null } | undefined;
+  return value?.cooked ?? undefined;
+}
+
+/** A file's syntax, and where its names come from. */
+class SourceFile {
+  static readonly #known = new Map<string, SourceFile>();
+  /** Every node, those around before those within. */
+  readonly nodes: readonly Node[];
+  readonly #path: string;
+
+  private constructor(path: string) {
+    this.#path = path;
+    this.nodes = descendants(parseAst(readFileSync(path, "utf8"), { lang: "ts" }));
+  }
+
+  static read(path: string): SourceFile {
+    const file = SourceFile.#known.get(path) ?? new SourceFile(path);
+    SourceFile.#known.set(path, file);
+    return file;
+  }
+
+  /** The declaration of a name of the file, followed through its imports. */
+  declaration(name: string): { readonly file: SourceFile; readonly node: unknown } | undefined {
+    for (const node of this.nodes) {
+      const id = node["id"];
+      const declares = node.type === "VariableDeclarator" || node.type === "FunctionDeclaration";
+      if (declares && isNode(id) && id["name"] === name) return { file: this, node: node["init"] ?? node["body"] };
+      if (node.type !== "ImportDeclaration" || !isNode(node["source"])) continue;
+      if (!nodes(node["specifiers"]).some((each) => isNode(each["local"]) && each["local"]["name"] === name)) continue;
+      const path = join(dirname(this.#path), String(node["source"]["value"]));
+      return existsSync(path) ? SourceFile.read(path).declaration(name) : undefined;
+    }
+    return undefined;
+  }
+}
+
+function descendants(root: unknown): readonly Node[] {
+  const found: Node[] = [];
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) {
+      for (const each of value) visit(each);
+    } else if (isNode(value)) {
+      found.push(value);
+      for (const each of Object.values(value)) visit(each);
+    }
+  };
+  visit(root);
+  return found;
+}
+
+function nodes(value: unknown): readonly Node[] {
+  return Array.isArray(value) ? value.filter(isNode) : [];
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}
