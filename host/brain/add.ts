@@ -10,6 +10,8 @@ import { verifyResult } from "../../src/npwg/verification.ts";
 import { replay, type JournalPlan, type JournalRecord } from "../journal/entry.ts";
 import type { Attached, AttachmentPlan, CallPlan } from "./attachment-plan.ts";
 import { journalKey, type CallContext } from "./call-context.ts";
+import { undoOrLeave } from "./converge.ts";
+import { finishLeftBehind } from "./finish-left-behind.ts";
 import { located } from "./located.ts";
 import { runChain } from "./run-chain.ts";
 import { undoEntry } from "./undo.ts";
@@ -83,13 +85,23 @@ async function clearEarlier(context: CallContext): Promise<Result<void>> {
   const earlier = context.journal.load(journalKey(context));
   if (!earlier.ok) return earlier;
   const entry = earlier.value;
-  if (entry === undefined) return ok(undefined);
+  if (entry === undefined) return retryLeftBehind(context);
   const stands = entry.closed && entry.plan.bootId === context.bootId && entry.plan.netns === context.call.netns;
-  if (!stands) return undoEntry(context, entry, entry.plan.netns === context.call.netns ? entry.plan.netns : "");
+  if (!stands) return undoOrLeave(context, entry, entry.plan.netns === context.call.netns ? entry.plan.netns : "");
   const { containerId, ifname } = context.call;
   return failed(
     fault("ALREADY_ATTACHED", `container ${containerId} is already attached to ${context.configuration.name} as ${ifname}`),
   );
+}
+
+/** What an earlier attachment of the same name left, its lease for one, may be in the way of this one. */
+async function retryLeftBehind(context: CallContext): Promise<Result<void>> {
+  const files = context.leftBehind.list(journalKey(context));
+  for (const file of files.ok ? files.value : []) {
+    const finished = await finishLeftBehind(context, file);
+    if (!finished.ok) context.warn(`still left behind: ${file.path}: ${finished.fault.msg}`);
+  }
+  return ok(undefined);
 }
 
 function journalPlan(context: CallContext, plan: CallPlan): JournalPlan {
@@ -103,6 +115,7 @@ function journalPlan(context: CallContext, plan: CallPlan): JournalPlan {
     cniArgs: call.args,
     cniPath: call.path,
     bootId,
+    begun: context.date().toISOString(),
     attachments: plan.attachments.map((each) => ({
       network: each.list.name,
       ifname: each.attachment.ifname,

@@ -15,6 +15,7 @@ import type { Cluster } from "../cluster/cluster.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import { Journal } from "../journal/journal.ts";
+import { LeftBehind } from "../journal/left-behind.ts";
 import { add } from "./add.ts";
 import { type CallContext, journalKey } from "./call-context.ts";
 import { check } from "./check.ts";
@@ -73,7 +74,7 @@ export async function answer(request: Request, deps: BrainDeps, progress: CallIn
 async function serve(context: CallContext, deps: BrainDeps): Promise<Result<string>> {
   const { verb } = context.call;
   const held = await lockFor(context);
-  if (!held.ok) return held;
+  if (held?.ok === false) return held;
   try {
     switch (verb) {
       case "ADD":
@@ -88,13 +89,14 @@ async function serve(context: CallContext, deps: BrainDeps): Promise<Result<stri
         return silent(await gc(context));
     }
   } finally {
-    await held.value();
+    await held?.value();
   }
 }
 
-function lockFor(context: CallContext): ReturnType<CallContext["locks"]["everything"]> {
+/** GC takes locks as it goes. */
+async function lockFor(context: CallContext): Promise<Awaited<ReturnType<CallContext["locks"]["container"]>> | undefined> {
   const { call, locks } = context;
-  if (call.verb === "GC") return locks.everything();
+  if (call.verb === "GC") return undefined;
   return call.verb === "STATUS" ? locks.status() : locks.container(journalKey(context));
 }
 
@@ -114,23 +116,29 @@ function contextOf(
   deps: BrainDeps,
 ): CallContext {
   const { configuration } = own;
-  const trace = openTrace(configuration.trace, deps.date);
+  const trace = openTrace(configuration.trace, deps.date, deps.warn);
   const plugins = new PluginFinder(deps.hands, configuration.wasm.prefer);
   // GC and STATUS have no container, and may run side by side.
-  const nested = call.containerId === "" ? { containerId: call.verb, ifname: "" } : call;
+  const nested = call.containerId === "" ? { containerId: `${call.verb} ${process.pid}`, ifname: "" } : call;
   const nest = nestDirectory(configuration.runDir, nested, configuration.name);
   return {
     call,
     ...own,
     inherited: [...request.environment],
     journal: new Journal(configuration.cniDir),
+    leftBehind: new LeftBehind(configuration.cniDir),
     cache: new ResultCache(configuration.cniDir),
     bootId: bootId(),
     warn: deps.warn,
+    date: deps.date,
+    now: deps.now,
     locks: handsLocks(deps.hands, configuration.cniDir, lockDeadlineMs),
     plugins,
-    runStep: (network, ifname) =>
-      stepRunner({ ...deps, plugins, trace }, { configuration, nest, network, ifname, nested: false }),
+    runStep: (network, ifname, mostMs = Infinity) => {
+      const stepTimeoutMs = Math.min(configuration.stepTimeoutMs, mostMs);
+      const limits = { ...configuration, stepTimeoutMs };
+      return stepRunner({ ...deps, plugins, trace }, { configuration: limits, nest, network, ifname, nested: false });
+    },
   };
 }
 

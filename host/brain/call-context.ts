@@ -5,7 +5,9 @@ import type { HostConfiguration } from "../../src/configuration/host-configurati
 import type { Result } from "../../src/fault/result.ts";
 import type { JsonObjectDocument } from "../../src/json/document.ts";
 import type { ResultCache } from "../cache/result-cache.ts";
-import type { Journal, JournalKey } from "../journal/journal.ts";
+import type { JournalKey } from "../journal/entry-file.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { LeftBehind } from "../journal/left-behind.ts";
 import type { PluginFinder } from "./plugin-finder.ts";
 import type { RunStep } from "./run-chain.ts";
 
@@ -17,12 +19,18 @@ export interface CallContext {
   /** What plugins inherit of the hands' environment. */
   readonly inherited: readonly EnvironmentPair[];
   readonly journal: Journal;
+  /** What was given up. */
+  readonly leftBehind: LeftBehind;
   readonly cache: ResultCache;
   readonly plugins: PluginFinder;
   /** Kernel's boot id. */
   readonly bootId: string;
-  /** Runs a step of a network's chain, for the attachment under this interface name. */
-  readonly runStep: (network: string, ifname: string) => RunStep;
+  /** Runs a step of a network's chain, for the attachment under this interface name; for at most `mostMs` milliseconds, if native. */
+  readonly runStep: (network: string, ifname: string, mostMs?: number) => RunStep;
+  /** The time of day. */
+  readonly date: () => Date;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
   /** Tells the administrator something that is no fault: a line of the runtime's log. */
   readonly warn: (text: string) => void;
   /** Serialises what concerns one key or all of them; answers how to let go. */

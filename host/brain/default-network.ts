@@ -1,6 +1,6 @@
 // The cluster's default network: the first inline delegate, or the configuration that `clusterNetwork` names.
 
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import { filesWith, findNetwork } from "../../src/cni/config-directory.ts";
 import { listOfOne, type NetworkList, parseNetworkList, parsePluginConf } from "../../src/cni/network-list.ts";
@@ -8,8 +8,9 @@ import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { editMembers, elementTexts, type JsonObjectDocument, memberText, parseDocument } from "../../src/json/document.ts";
 import { definitionExtensions } from "../../src/npwg/network-for-definition.ts";
-import { readConfigurationDirectory, withSubdirectoryPlugins } from "../files/configuration-directory.ts";
+import { configurationFile, readConfigurationDirectory, withSubdirectoryPlugins } from "../files/configuration-directory.ts";
 import { errnoOf, storeFault } from "../files/durable-file.ts";
+import { readRegularFile } from "../files/regular-file.ts";
 
 /** The default network as it stands in the configuration now. Faults: CONFIG_NOT_JSON, CONFIG_INVALID, NETWORK_NOT_FOUND. */
 export function readDefaultNetwork(document: JsonObjectDocument, configuration: HostConfiguration): Result<NetworkList> {
@@ -81,7 +82,7 @@ function readClusterNetwork(named: string, configuration: HostConfiguration): Re
 function readFile(path: string, configuration: HostConfiguration): Result<NetworkList> {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readRegularFile(path, configurationFile);
   } catch (error) {
     return failed(storeFault("clusterNetwork: reading", path, error));
   }

@@ -2,80 +2,148 @@
 // journal) what libcni's cache knows is undone, and the default network's own DEL runs, which has to succeed for what it
 // doesn't know (CNI section 2).
 
-import { delChain } from "../../src/cni/chains.ts";
+import { printCniArgs } from "../../src/cni/args.ts";
+import { selfContainedText } from "../../src/cni/network-list.ts";
 import type { FaultKind } from "../../src/fault/catalogue.ts";
-import type { Fault } from "../../src/fault/fault.ts";
-import { joinFaults } from "../../src/fault/join-faults.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { ok, type Result } from "../../src/fault/result.ts";
+import { type JournalPlan, type JournalRecord, type PlannedAttachment, replay } from "../journal/entry.ts";
 import { journalKey, type CallContext } from "./call-context.ts";
+import { failedAgain, undoOrLeave } from "./converge.ts";
 import { readDefaultNetwork } from "./default-network.ts";
-import { located } from "./located.ts";
-import { callArgs } from "./pod-identity.ts";
-import { runChain } from "./run-chain.ts";
 import { undoEntry } from "./undo.ts";
 
 export async function del(context: CallContext): Promise<Result<void>> {
-  const loaded = context.journal.load(journalKey(context));
+  const key = journalKey(context);
+  const loaded = context.journal.load(key);
   if (loaded.ok) {
-    return loaded.value === undefined ? delWithoutJournal(context, false) : undoEntry(context, loaded.value, context.call.netns);
+    return loaded.value === undefined ? delWithoutEntry(context) : undoOrLeave(context, loaded.value, context.call.netns);
   }
   if (loaded.fault.kind !== "JOURNAL_UNREADABLE") return loaded;
   // A DEL that can never succeed would keep the pod's sandbox for ever (RT-07).
   context.warn(`${loaded.fault.msg}: what the result cache and the configuration know is undone, then the entry is removed`);
-  return delWithoutJournal(context, true);
+  return delDamaged(context);
 }
 
-/** `begun`: an ADD did begin something, whatever its entry held. */
-async function delWithoutJournal(context: CallContext, begun: boolean): Promise<Result<void>> {
-  const { call } = context;
-  const faults: Fault[] = [];
-  const others = othersAttachments(context);
-  if (!others.ok) return others;
-  const cached = context.cache
-    .attachments(call.containerId)
-    .filter(({ list, attachment: { ifname } }) => ifname === call.ifname || !others.value(list.name, ifname));
-  for (const each of cached.toReversed()) {
-    const chain = delChain(
-      { list: each.list, path: call.path, inherited: context.inherited, attachment: { ...each.attachment, netns: call.netns } },
-      each.result,
+/** The entry says that an ADD began something, but not what. */
+async function delDamaged(context: CallContext): Promise<Result<void>> {
+  const key = journalKey(context);
+  const known = knownWithoutJournal(context, true);
+  if (!known.ok) return known;
+  if (!known.value.cached) {
+    const path = context.leftBehind.take(context.journal, key);
+    if (!path.ok) return path;
+    context.warn(
+      `LEFT BEHIND: what container ${key.containerId} was attached to is not known; the damaged entry is ${path.value}`,
     );
-    const ended = await runChain(chain, context.runStep(each.list.name, each.attachment.ifname));
-    if (ended.ok) context.cache.remove({ ...each.attachment, network: each.list.name });
-    else faults.push(located(ended.fault, each.list.name, each.attachment.ifname));
   }
-  const known = cached.some(({ attachment }) => attachment.ifname === call.ifname);
-  const rest = known ? ok(undefined) : await delDefault(context, begun || cached.length > 0);
-  if (!rest.ok) faults.push(rest.fault);
-  const joined = joinFaults(faults);
-  // No entry, but an ADD that was killed while it wrote one may have left what it had written.
-  return joined === undefined ? context.journal.remove(journalKey(context)) : failed(joined);
+  return undoKnown(context, known.value, true);
+}
+
+async function delWithoutEntry(context: CallContext): Promise<Result<void>> {
+  const key = journalKey(context);
+  const left = context.leftBehind.list(key);
+  if (!left.ok) return left;
+  const [first] = left.value;
+  if (first !== undefined) {
+    context.warn(`DEL of container ${key.containerId} was given up before, and is not tried again: ${first.path}`);
+    return context.journal.remove(key);
+  }
+  const known = knownWithoutJournal(context, false);
+  return known.ok ? undoKnown(context, known.value, false) : known;
+}
+
+/** What is attached as far as the result cache and the configuration know. */
+interface Known {
+  readonly plan: JournalPlan;
+  readonly records: readonly JournalRecord[];
+  /** Whether the cache knew anything. */
+  readonly cached: boolean;
+}
+
+/** Undoes it; an entry is only written where that fails, so that the next DEL goes on from there and the tries are counted. */
+async function undoKnown(context: CallContext, { plan, records }: Known, damaged: boolean): Promise<Result<void>> {
+  const progress: JournalRecord[] = [...records];
+  const keeper = {
+    append: (record: JournalRecord) => {
+      progress.push(record);
+      return ok(undefined);
+    },
+    // No entry, but an ADD that was killed while it wrote one may have left what it had written; or a damaged one.
+    remove: () => context.journal.remove(plan),
+  };
+  const undone = await undoEntry(context, replay(plan, records), context.call.netns, { keeper });
+  if (undone.ok) return undone;
+  if (!context.journal.canHold(plan)) {
+    context.warn(`nothing was attached, because such an ADD is refused; the default network's DEL fails: ${undone.fault.msg}`);
+    return ok(undefined);
+  }
+  if (damaged) context.leftBehind.take(context.journal, plan);
+  const begun = context.journal.begin(plan, progress);
+  return begun.ok ? failedAgain(context, replay(plan, progress), context.call.netns, undone.fault) : undone;
 }
 
 /** The kinds of fault that say that there is no default network, and not that it is wrong. */
 const absent: ReadonlySet<FaultKind> = new Set(["NETWORK_UNKNOWN", "NETWORK_NOT_FOUND"]);
 
 /**
- * DEL of the default network, of which nothing is known. Where no ADD began anything (`begun` false) and the configuration
- * names no default network that there is, nothing is done: a DEL that fails as the ADD did would keep the sandbox (RT-07).
+ * A plan of what there may be: what the cache has of this call, and the default network where it isn't among that. `begun`: an
+ * ADD did begin something. Where none did and the configuration names no default network that there is, that is left out: a DEL
+ * that fails as the ADD did would keep the sandbox (RT-07).
  */
-async function delDefault(context: CallContext, begun: boolean): Promise<Result<void>> {
-  const { call } = context;
-  const list = readDefaultNetwork(context.document, context.configuration);
-  if (!list.ok && (begun || !absent.has(list.fault.kind))) return list;
-  if (!list.ok) {
-    context.warn(`nothing was attached, and the default network's DEL can't be run: ${list.fault.msg}`);
-    return ok(undefined);
-  }
-  const attachment = {
-    containerId: call.containerId,
-    ifname: call.ifname,
+function knownWithoutJournal(context: CallContext, begun: boolean): Result<Known> {
+  const { call, bootId } = context;
+  const others = othersAttachments(context);
+  if (!others.ok) return others;
+  const cached = context.cache
+    .attachments(call.containerId)
+    .filter(({ list, attachment: { ifname } }) => ifname === call.ifname || !others.value(list.name, ifname));
+  const known: KnownAttachment[] = cached.map(({ list, attachment: { ifname, capabilityArgs }, result }) => ({
+    planned: {
+      network: list.name,
+      ifname,
+      source: list.name,
+      conflist: selfContainedText(list),
+      capabilityArgs: Object.fromEntries(capabilityArgs),
+    },
+    result,
+  }));
+  // The default network is undone last (NPWG 7.2): it comes first.
+  const first = known.find(({ planned }) => planned.ifname === call.ifname) ?? defaultNetwork(context, begun || known.length > 0);
+  const all = [...(first === undefined ? [] : [first]), ...known.filter((each) => each !== first)];
+  const plan: JournalPlan = {
+    kind: "plexusJournalV1",
+    ...journalKey(context),
     netns: call.netns,
-    args: callArgs(call.args),
-    capabilityArgs: new Map<string, string>(),
+    cniArgs: cached[0] === undefined ? call.args : printCniArgs(cached[0].attachment.args),
+    cniPath: call.path,
+    bootId,
+    attachments: all.map(({ planned }) => planned),
   };
-  const chain = delChain({ list: list.value, path: call.path, inherited: context.inherited, attachment }, undefined);
-  const ended = await runChain(chain, context.runStep(list.value.name, call.ifname));
-  return ended.ok ? ok(undefined) : failed(located(ended.fault, "default", call.ifname));
+  const records = all.map(({ result }, index): JournalRecord =>
+    result === undefined ? { attempted: index } : { attached: index, result },
+  );
+  return ok({ plan, records, cached: cached.length > 0 });
+}
+
+interface KnownAttachment {
+  readonly planned: PlannedAttachment;
+  readonly result: string | undefined;
+}
+
+function defaultNetwork({ call, configuration, document, warn }: CallContext, begun: boolean): KnownAttachment | undefined {
+  const list = readDefaultNetwork(document, configuration);
+  if (!list.ok && !begun && absent.has(list.fault.kind)) {
+    warn(`nothing was attached, and the default network's DEL can't be run: ${list.fault.msg}`);
+    return undefined;
+  }
+  const planned: PlannedAttachment = {
+    network: list.ok ? list.value.name : configuration.name,
+    ifname: call.ifname,
+    source: "default",
+    conflist: list.ok ? selfContainedText(list.value) : "",
+    capabilityArgs: {},
+  };
+  return { planned, result: undefined };
 }
 
 /**

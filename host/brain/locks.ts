@@ -7,7 +7,7 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { storeFault } from "../files/durable-file.ts";
 import { shortHash } from "../files/short-hash.ts";
 import type { Hands, HeldLock } from "../hands/hands.ts";
-import type { JournalKey } from "../journal/journal.ts";
+import type { JournalKey } from "../journal/entry-file.ts";
 import type { CallLocks } from "./call-context.ts";
 
 const ENOENT = 2;

@@ -1,8 +1,8 @@
 // The trace: one line of JSON for each step, for people who ask what ran, as what, how long, and how it ended.
 
-import { appendFileSync } from "node:fs";
 import type { Verb } from "../../src/cni/environment.ts";
 import type { StepOutcome } from "../../src/cni/chain-step.ts";
+import { appendLines } from "../files/regular-file.ts";
 
 export type StepKind = "native" | "wasm";
 
@@ -23,9 +23,13 @@ export interface Trace {
   readonly step: (step: TracedStep, ms: number, outcome: StepOutcome) => void;
 }
 
-/** A trace that appends to a file; without a path, one that keeps nothing. */
-export function openTrace(path: string | undefined, now: () => Date): Trace {
+/** A trace that is longer waits for the administrator to move it away. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** A trace that appends to a file; without a path, one that keeps nothing. `warn` hears once a call why it can't be written. */
+export function openTrace(path: string | undefined, now: () => Date, warn: (text: string) => void): Trace {
   if (path === undefined) return { step: () => undefined };
+  let warned = false;
   return {
     step(step, ms, outcome) {
       const line = {
@@ -35,9 +39,11 @@ export function openTrace(path: string | undefined, now: () => Date): Trace {
         ...(outcome.ok ? { ok: true } : { ok: false, code: outcome.fault.code, msg: outcome.fault.msg }),
       };
       try {
-        appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
-      } catch {
-        // The administrator sees an empty trace; the pod keeps its network.
+        appendLines(path, `${JSON.stringify(line)}\n`, { most: mostBytes, foreign: false, create: true });
+      } catch (error) {
+        // The pod keeps its network.
+        if (!warned) warn(`no trace: ${error instanceof Error ? error.message : String(error)}`);
+        warned = true;
       }
     },
   };

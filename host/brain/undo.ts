@@ -8,8 +8,9 @@ import type { Fault } from "../../src/fault/fault.ts";
 import { joinFaults } from "../../src/fault/join-faults.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import type { JournalEntry, PlannedAttachment } from "../journal/entry.ts";
+import type { EntryKeeper } from "../journal/entry-file.ts";
 import type { CallContext } from "./call-context.ts";
-import { journalKey } from "./call-context.ts";
+import { readDefaultNetwork } from "./default-network.ts";
 import { located } from "./located.ts";
 import { callArgs } from "./pod-identity.ts";
 import { runChain } from "./run-chain.ts";
@@ -21,6 +22,8 @@ export interface UndoInit {
   readonly choose?: Choose;
   /** The fault of an attachment that stayed, with that attachment named. */
   readonly tell?: (cause: Fault, planned: PlannedAttachment) => Fault;
+  /** Where the entry is kept; the journal unless given. */
+  readonly keeper?: EntryKeeper;
 }
 
 function toldByNetwork(cause: Fault, { source, ifname }: PlannedAttachment): Fault {
@@ -36,17 +39,16 @@ export async function undoEntry(
   context: CallContext,
   entry: JournalEntry,
   netns: string,
-  { choose = () => true, tell = toldByNetwork }: UndoInit = {},
+  { choose = () => true, tell = toldByNetwork, keeper = context.journal.keeper(entry.plan) }: UndoInit = {},
 ): Promise<Result<void>> {
-  const key = { ...journalKey(context), ...entryKey(entry) };
   // Appended progress isn't synced: after a power loss only the plan is sure, so all of it is undone.
-  const rebooted = entry.plan.bootId !== context.bootId;
+  const rebooted = isOfAnotherBoot(context, entry);
   const faults: Fault[] = [];
   let declined = false;
   for (const [index, progress] of [...entry.progress.entries()].toReversed()) {
     const planned = entry.plan.attachments[index];
     if (planned === undefined || progress.undone || !(progress.attempted || rebooted)) continue;
-    const list = parseNetworkList(planned.conflist, `journalled configuration of ${planned.network}`);
+    const list = listOf(context, planned);
     if (list.ok && !choose(list.value)) {
       declined = true;
       continue;
@@ -54,14 +56,24 @@ export async function undoEntry(
     const undone = list.ok ? await undoAttachment(context, entry, planned, list.value, progress.result, netns) : list;
     if (undone.ok) {
       context.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
-      context.journal.append(key, { undone: index });
+      keeper.append({ undone: index });
     } else {
       faults.push(tell(undone.fault, planned));
     }
   }
   const joined = joinFaults(faults);
   if (joined !== undefined) return failed(joined);
-  return declined ? ok(undefined) : context.journal.remove(key);
+  return declined ? ok(undefined) : keeper.remove();
+}
+
+/** Then its namespace is gone, whatever stands under that path now. */
+export function isOfAnotherBoot({ bootId }: Pick<CallContext, "bootId">, { plan }: JournalEntry): boolean {
+  return plan.bootId !== bootId;
+}
+
+function listOf(context: CallContext, { conflist, network }: PlannedAttachment): Result<NetworkList> {
+  if (conflist === "") return readDefaultNetwork(context.document, context.configuration);
+  return parseNetworkList(conflist, `journalled configuration of ${network}`);
 }
 
 async function undoAttachment(
@@ -87,9 +99,4 @@ export function attachmentOf(entry: JournalEntry, planned: PlannedAttachment, ne
     args: callArgs(entry.plan.cniArgs),
     capabilityArgs: new Map(Object.entries(planned.capabilityArgs)),
   };
-}
-
-function entryKey(entry: JournalEntry): { containerId: string; network: string; ifname: string } {
-  const { containerId, network, ifname } = entry.plan;
-  return { containerId, network, ifname };
 }

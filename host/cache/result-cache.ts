@@ -1,7 +1,7 @@
 // libcni's cache of attachments on disk (L-31): what other tools and a plugin that is switched to or from read. The journal
 // is what Plexus itself relies on.
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Attachment } from "../../src/cni/attachment.ts";
 import { cachedAttachments, cacheFileName, type CacheKey, encodeCache, mayBeEntryOf } from "../../src/cni/cache.ts";
@@ -9,6 +9,10 @@ import { type NetworkList, parseNetworkList } from "../../src/cni/network-list.t
 import type { PluginResult } from "../../src/cni/result.ts";
 import type { Result } from "../../src/fault/result.ts";
 import { removeFile, writeDurably } from "../files/durable-file.ts";
+import { readRegularFile } from "../files/regular-file.ts";
+
+/** A configuration and a result have at most 4 MiB each. */
+const entryFile = { most: 16 * 1024 * 1024, foreign: false } as const;
 
 /** An attachment as it was cached, ready for a DEL. */
 export interface Cached {
@@ -70,7 +74,7 @@ export class ResultCache {
     return names
       .filter((name) => !name.startsWith(".") && mayBeEntryOf(containerId, name))
       .flatMap((name) => {
-        const text = attempt(() => readFileSync(join(this.directory, name), "utf8"));
+        const text = attempt(() => readRegularFile(join(this.directory, name), entryFile));
         return text === undefined ? [] : [{ name, text }];
       });
   }

@@ -65,10 +65,11 @@ class OneShotBrain {
 
   #answerAsPlugin(request: Request, nested: boolean): Promise<Omit<Reply, "kind">> {
     const configuration = this.#progress.configuration ?? bareConfiguration;
-    const trace = openTrace(this.#progress.configuration?.trace, () => new Date());
+    const deps = this.#deps();
+    const trace = openTrace(this.#progress.configuration?.trace, deps.date, deps.warn);
     return answerAsPlugin(request, (network, ifname) =>
       stepRunner(
-        { ...this.#deps(), plugins: new PluginFinder(this.hands, true), trace },
+        { ...deps, plugins: new PluginFinder(this.hands, true), trace },
         { configuration, nest: "", network, ifname, nested, componentOnly: true },
       ),
     );

@@ -1,14 +1,15 @@
 // Reading a directory of network configurations as data, for the rules in src/cni and src/npwg (L-20 to L-24).
 
-import { type Dirent, readdirSync, readFileSync } from "node:fs";
+import { type Dirent, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { appendSubdirectoryPlugins, type ConfigDirectory, type ConfigFile } from "../../src/cni/config-directory.ts";
 import type { NetworkList } from "../../src/cni/network-list.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { errnoOf, storeFault } from "./durable-file.ts";
+import { readRegularFile } from "./regular-file.ts";
 
-/** Nothing longer is a network configuration. */
-const longestFile = 4 * 1024 * 1024;
+/** Nothing longer is a network configuration. Links are followed: a mounted ConfigMap has nothing else. */
+export const configurationFile = { most: 4 * 1024 * 1024, foreign: true } as const;
 
 /** The directory's files and those of its subdirectories; empty where there is no directory (L-23). Fault STORE_FAILED. */
 export function readConfigurationDirectory(path: string): Result<ConfigDirectory> {
@@ -50,9 +51,7 @@ function filesAmong(directory: string, entries: readonly Dirent[]): readonly Con
 
 function readOne(path: string): ConfigFile {
   try {
-    const bytes = readFileSync(path);
-    if (bytes.length > longestFile) return { path, unreadable: `has more than ${longestFile} bytes` };
-    return { path, text: bytes.toString("utf8") };
+    return { path, text: readRegularFile(path, configurationFile) };
   } catch (error) {
     return { path, unreadable: error instanceof Error ? error.message : String(error) };
   }

@@ -1,6 +1,6 @@
 // Writing a file so that a crash or a power loss leaves the old content or the new one, never a part of it.
 
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
@@ -25,6 +25,8 @@ export function writeDurably(path: string, content: string): Result<void> {
   const temporary = temporaryOf(path);
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
+    // Made anew: what stands there may be what a crash left, or a link or a pipe that somebody put there.
+    removeQuietly(temporary);
     writeAndSync(temporary, content);
     renameSync(temporary, path);
     syncDirectory(directory);
@@ -32,15 +34,6 @@ export function writeDurably(path: string, content: string): Result<void> {
   } catch (error) {
     removeQuietly(temporary);
     return failed(storeFault("writing", path, error));
-  }
-}
-
-/** The file's text; undefined if there is none. */
-export function readIfPresent(path: string): Result<string | undefined> {
-  try {
-    return ok(readFileSync(path, "utf8"));
-  } catch (error) {
-    return errnoOf(error) === "ENOENT" ? ok(undefined) : failed(storeFault("reading", path, error));
   }
 }
 
@@ -70,7 +63,7 @@ function temporaryOf(path: string): string {
 }
 
 function writeAndSync(path: string, content: string): void {
-  const file = openSync(path, "w", 0o600);
+  const file = openSync(path, "wx", 0o600);
   try {
     const bytes = Buffer.from(content);
     for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
@@ -80,7 +73,8 @@ function writeAndSync(path: string, content: string): void {
   }
 }
 
-function syncDirectory(path: string): void {
+/** Makes what was renamed or removed in a directory survive a power loss. */
+export function syncDirectory(path: string): void {
   const directory = openSync(path, "r");
   try {
     fsyncSync(directory);

@@ -8,7 +8,7 @@ export interface PlannedAttachment {
   readonly ifname: string;
   /** Where the configuration came from: `default`, or `namespace/name` of the NetworkAttachmentDefinition. */
   readonly source: string;
-  /** The configuration list, exactly as planned. */
+  /** The configuration list, exactly as planned; empty: the default network as it is configured when it is undone. */
   readonly conflist: string;
   /** Capability arguments: name to raw JSON text. */
   readonly capabilityArgs: Readonly<Record<string, string>>;
@@ -27,6 +27,8 @@ export interface JournalPlan {
   readonly cniPath: string;
   /** The kernel's boot id: an entry of another boot has lost its namespace. */
   readonly bootId: string;
+  /** When the ADD began, ISO 8601; absent where the plan was put together by a DEL that found none. */
+  readonly begun?: string;
   readonly attachments: readonly PlannedAttachment[];
 }
 
@@ -44,6 +46,14 @@ export interface JournalEntry {
   readonly progress: readonly AttachmentProgress[];
   /** True once the ADD was answered with success. */
   readonly closed: boolean;
+  /** DELs that failed. */
+  readonly failures: Failures;
+}
+
+export interface Failures {
+  readonly count: number;
+  /** When the first one failed, ISO 8601. */
+  readonly since: string | undefined;
 }
 
 /** A later line of an entry. */
@@ -51,13 +61,20 @@ export type JournalRecord =
   | { readonly attempted: number }
   | { readonly attached: number; readonly result: string }
   | { readonly undone: number }
-  | { readonly closed: true };
+  | { readonly closed: true }
+  /** A DEL failed: when (ISO 8601) and why. */
+  | { readonly failed: string; readonly why: string };
 
 /** The state that a plan and its records describe. */
 export function replay(plan: JournalPlan, records: readonly JournalRecord[]): JournalEntry {
   const progress: AttachmentProgress[] = plan.attachments.map(() => ({ attempted: false, undone: false }));
   let closed = false;
+  let failures: Failures = { count: 0, since: undefined };
   for (const record of records) {
+    if ("failed" in record) {
+      failures = { count: failures.count + 1, since: failures.since ?? record.failed };
+      continue;
+    }
     if ("closed" in record) {
       closed = true;
       continue;
@@ -69,5 +86,5 @@ export function replay(plan: JournalPlan, records: readonly JournalRecord[]): Jo
     else if ("attached" in record) progress[index] = { ...before, attempted: true, result: record.result };
     else progress[index] = { ...before, undone: true };
   }
-  return { plan, progress, closed };
+  return { plan, progress, closed, failures };
 }

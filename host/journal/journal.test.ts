@@ -1,9 +1,23 @@
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JournalPlan } from "./entry.ts";
 import { Journal } from "./journal.ts";
+import { LeftBehind } from "./left-behind.ts";
 
 const plan: JournalPlan = {
   kind: "plexusJournalV1",
@@ -40,6 +54,7 @@ describe("the journal", () => {
       value: {
         plan,
         closed: false,
+        failures: { count: 0, since: undefined },
         progress: [
           { attempted: true, undone: false, result: '{"cniVersion":"1.0.0","x":1e400}' },
           { attempted: true, undone: false },
@@ -59,6 +74,84 @@ describe("the journal", () => {
       const loaded = journal.load(plan);
       expect(loaded.ok && loaded.value?.progress[0]?.attempted).toBe(cut === line.length);
     }
+  });
+
+  test("what is appended after a torn line counts, and the torn line does not", () => {
+    journal.begin(plan);
+    const path = join(journal.directory, readdirSync(journal.directory)[0] ?? "");
+    for (const torn of ['{"attached":0,"resu', '{"attempted":1}', "\0\0\0\0"]) {
+      journal.begin(plan);
+      appendFileSync(path, torn);
+      journal.append(plan, { undone: 0 });
+      const loaded = journal.load(plan);
+      expect(loaded.ok && loaded.value?.progress[0]).toEqual({ attempted: false, undone: true });
+    }
+  });
+
+  test("failed DELs are counted from the first one on", () => {
+    journal.begin(plan);
+    for (const failed of ["2026-01-01T00:00:00.000Z", "2026-01-01T00:05:00.000Z"]) journal.append(plan, { failed, why: "x" });
+    const loaded = journal.load(plan);
+    expect(loaded.ok && loaded.value?.failures).toEqual({ count: 2, since: "2026-01-01T00:00:00.000Z" });
+  });
+
+  test("records of the wrong shape are passed over", () => {
+    journal.begin(plan);
+    const path = join(journal.directory, readdirSync(journal.directory)[0] ?? "");
+    for (const odd of [
+      '{"attached":0,"result":{}}',
+      '{"failed":1,"why":""}',
+      '{"undone":"0"}',
+      "[]",
+      "null",
+      '{"undone":9}',
+      "{}",
+    ])
+      appendFileSync(path, `${odd}\n`);
+    expect(journal.load(plan)).toMatchObject({
+      ok: true,
+      value: { closed: false, failures: { count: 0 }, progress: [{ undone: false }, { undone: false }] },
+    });
+  });
+
+  test.each([
+    ["a directory", (path: string) => mkdirSync(path)],
+    ["a link to a good entry", (path: string) => symlinkSync(`${path}.good`, path)],
+    ["a pipe that nobody writes to", (path: string) => void execFileSync("mkfifo", [path])],
+    ["longer than any entry", (path: string) => (writeFileSync(path, ""), truncateSync(path, 65 * 1024 * 1024))],
+  ])("an entry that is %s is refused at once, and can be moved aside", (_, make) => {
+    journal.begin(plan);
+    const path = journal.pathOf(plan);
+    renameSync(path, `${path}.good`);
+    make(path);
+    expect(journal.load(plan)).toMatchObject({ ok: false, fault: { kind: "JOURNAL_UNREADABLE" } });
+    expect(journal.append(plan, { closed: true }).ok).toBe(false);
+    expect(new LeftBehind(state).take(journal, plan).ok).toBe(true);
+    expect(journal.load(plan)).toEqual({ ok: true, value: undefined });
+  });
+
+  test("an entry that is left behind is moved, as often as it must be, and none of them is lost", () => {
+    const leftBehind = new LeftBehind(state);
+    for (const number of [1, 2]) {
+      journal.begin(plan);
+      journal.append(plan, { attempted: 0 });
+      expect(leftBehind.take(journal, plan)).toEqual({
+        ok: true,
+        value: join(state, "left-behind", `${number}@c1@cluster@eth0`),
+      });
+      expect(journal.load(plan)).toEqual({ ok: true, value: undefined });
+    }
+    const listed = leftBehind.list();
+    const [first, second, ...rest] = listed.ok ? listed.value : [];
+    if (first === undefined || second === undefined) throw new Error("two are expected");
+    expect([rest, leftBehind.list({ ...plan, containerId: "c2" })]).toEqual([[], { ok: true, value: [] }]);
+    leftBehind.keeper(first).append({ undone: 0 });
+    expect([first, second].map((each) => leftBehind.load(each))).toMatchObject([
+      { ok: true, value: { plan, progress: [{ attempted: true, undone: true }, {}] } },
+      { ok: true, value: { plan, progress: [{ attempted: true, undone: false }, {}] } },
+    ]);
+    leftBehind.keeper(first).remove();
+    expect(leftBehind.list()).toEqual({ ok: true, value: [second] });
   });
 
   test("an entry whose content belongs to another call is refused by name, not used", () => {

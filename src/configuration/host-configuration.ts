@@ -49,7 +49,25 @@ export interface HostConfiguration {
   readonly stepTimeoutMs: number;
   /** `strict`: the specification's letter; `compat`: what consumers of Multus expect. */
   readonly profile: "strict" | "compat";
+  /** When a DEL that goes on failing is given up (RT-07). */
+  readonly del: DeletionConfiguration;
+  /** Which attachments CHECK looks at (D-15). */
+  readonly check: "all" | "default";
+  readonly gc: GcConfiguration;
   readonly wasm: WasmConfiguration;
+}
+
+/** A DEL is given up after `tries` failures, and not before `seconds` from the first one unless the namespace is gone. */
+export interface DeletionConfiguration {
+  readonly tries: number;
+  readonly seconds: number;
+}
+
+export interface GcConfiguration {
+  /** What one GC may take before it leaves the rest to the next. */
+  readonly seconds: number;
+  /** True: it only tells what it would do (D-14). */
+  readonly dryRun: boolean;
 }
 
 export interface WasmConfiguration {
@@ -106,6 +124,9 @@ export function readHostConfiguration(value: unknown): Result<HostConfiguration>
     trace: reader.absolutePath("trace"),
     stepTimeoutMs: reader.count("stepTimeoutMs", longestStepMs) ?? 60_000,
     profile: reader.oneOf("profile", ["strict", "compat"]) ?? "compat",
+    del: readDeletion(reader.object("del")),
+    check: reader.oneOf("check", ["all", "default"]) ?? "all",
+    gc: readGc(reader.object("gc")),
     wasm: readWasm(reader.object("wasm")),
   };
   reader.end();
@@ -123,6 +144,18 @@ function readDefaultNetworkKeys(reader: ObjectReader): string | undefined {
     reader.refuse("delegates", "is missing, and so is clusterNetwork: one of them must say what the default network is");
   }
   return clusterNetwork;
+}
+
+function readDeletion(reader: ObjectReader | undefined): DeletionConfiguration {
+  const deletion = { tries: reader?.count("tries", 1000) ?? 10, seconds: reader?.count("seconds", 86_400) ?? 300 };
+  reader?.end();
+  return deletion;
+}
+
+function readGc(reader: ObjectReader | undefined): GcConfiguration {
+  const gc = { seconds: reader?.count("seconds", 3600) ?? 60, dryRun: reader?.boolean("dryRun") ?? false };
+  reader?.end();
+  return gc;
 }
 
 function readWasm(reader: ObjectReader | undefined): WasmConfiguration {

@@ -51,6 +51,21 @@ const wasm = z.strictObject({
     ),
 });
 
+const deletion = z.strictObject({
+  tries: z.int().min(1).max(1000).optional().describe("Failed DELs of one pod; 10 by default."),
+  seconds: z
+    .int()
+    .min(1)
+    .max(86_400)
+    .optional()
+    .describe("Seconds since the first of them, while the pod's namespace is there; 300 by default."),
+});
+
+const gc = z.strictObject({
+  seconds: z.int().min(1).max(3600).optional().describe("Seconds after which GC leaves the rest to the next one; 60 by default."),
+  dryRun: z.boolean().optional().describe("True: GC only tells on stderr what it would do; false by default."),
+});
+
 const common = {
   name: z.string().min(1).describe("The network's name, as the runtime knows it."),
   type: z.unknown().describe("plexus"),
@@ -70,6 +85,12 @@ const common = {
     .enum(["strict", "compat"])
     .optional()
     .describe("strict: the specification's letter; compat (default): what Multus' consumers expect."),
+  del: deletion.optional().describe("When a DEL that goes on failing is given up, so that the pod's sandbox can go."),
+  check: z
+    .enum(["all", "default"])
+    .optional()
+    .describe("Which attachments CHECK looks at: all of the pod's (default), or the default network's."),
+  gc: gc.optional().describe("How GC works."),
   wasm: wasm.optional().describe("Sandboxed delegates."),
   disableCheck: z.unknown().optional().describe("As in a configuration list: read by the runtime."),
   disableGC: z.unknown().optional().describe("As in a configuration list: read by the runtime."),

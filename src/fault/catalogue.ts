@@ -86,6 +86,12 @@ const entries = {
     meaning: "Another call for this container, or a GC, did not end in time.",
     remedy: "Call again; if it goes on, look for the plugin that hangs.",
   },
+  GC_UNFINISHED: {
+    cni: 11,
+    actor: "runtime",
+    meaning: "GC used up its time; what it had none for is left to the next one.",
+    remedy: "Call GC again; if it never ends, find the plugin that is slow, or raise gc.seconds.",
+  },
   PLUGIN_TIMEOUT: {
     cni: 11,
     actor: "administrator",

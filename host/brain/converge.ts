@@ -1,0 +1,86 @@
+// How deletion converges (RT-07): a runtime repeats a DEL until it succeeds, and keeps the pod's sandbox as long. One that goes
+// on failing (a plugin uninstalled, a grant revoked, a broken backend) is given up in the end: the runtime gets its success, the
+// entry is kept as left behind, and the log names what may have leaked.
+
+import { existsSync } from "node:fs";
+import type { Fault } from "../../src/fault/fault.ts";
+import { joinFaults } from "../../src/fault/join-faults.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { isJsonObject } from "../../src/json/document.ts";
+import type { JournalEntry } from "../journal/entry.ts";
+import type { CallContext } from "./call-context.ts";
+import { undoEntry, type UndoInit } from "./undo.ts";
+
+/** Characters of a reason that are kept with each failed try. */
+const longestWhy = 300;
+
+/**
+ * Undoes a journalled entry. Where that fails, the try is counted; after as many tries as the configuration says, over as long a
+ * time (or however short, where the namespace is gone), the entry is left behind with a warning, and this succeeds.
+ */
+export async function undoOrLeave(
+  context: CallContext,
+  entry: JournalEntry,
+  netns: string,
+  init: Omit<UndoInit, "keeper"> = {},
+): Promise<Result<void>> {
+  const undone = await undoEntry(context, entry, netns, init);
+  return undone.ok ? undone : failedAgain(context, entry, netns, undone.fault);
+}
+
+/** Counts a DEL that failed: answers its fault, or success once the entry has been left behind. */
+export function failedAgain(context: CallContext, entry: JournalEntry, netns: string, cause: Fault): Result<void> {
+  const { journal, leftBehind, configuration } = context;
+  const { plan, failures } = entry;
+  const now = context.date();
+  journal.append(plan, { failed: now.toISOString(), why: cause.msg.slice(0, longestWhy) });
+  const count = failures.count + 1;
+  const since = failures.since ?? now.toISOString();
+  const seconds = (now.getTime() - Date.parse(since)) / 1000;
+  const { tries, seconds: atLeast } = configuration.del;
+  // A daemon may not see the runtime's namespaces; it then only waits for fewer seconds.
+  const gone = netns === "" || plan.bootId !== context.bootId || !existsSync(netns);
+  if (count < tries || !(gone || seconds >= atLeast)) {
+    const told = `DEL failed ${count} times since ${since}; it is given up after ${tries} times and ${atLeast} s`;
+    return failed({ ...cause, details: cause.details === undefined ? told : `${cause.details}\n${told}` });
+  }
+  const path = leftBehind.take(journal, plan);
+  if (!path.ok) return failed(joinFaults([cause, path.fault]) ?? cause);
+  // What is known of them is in the record; a later DEL must not try them again.
+  for (const { network, ifname } of plan.attachments) {
+    context.cache.remove({ containerId: plan.containerId, network, ifname });
+  }
+  context.warn(
+    `LEFT BEHIND: DEL of container ${plan.containerId}, network ${plan.network}, ${plan.ifname} failed ${count} times since ${since} ` +
+      `and is given up, so that its sandbox can go. These may have leaked: ${leakedOf(entry).join("; ")}. ` +
+      `The last reason: ${[cause.msg, cause.details].join(" ").replaceAll("\n", " ")} ` +
+      `The next GC tries again, from ${path.value}`,
+  );
+  return ok(undefined);
+}
+
+/** What each attachment that was not undone may have left: its addresses and the host's links. */
+function leakedOf({ plan, progress }: JournalEntry): readonly string[] {
+  return plan.attachments.flatMap(({ source, ifname }, index) => {
+    const { undone = false, result = "{}" } = progress[index] ?? {};
+    return undone ? [] : [[`${source} as ${ifname}`, ...namesIn(result)].join(" ")];
+  });
+}
+
+function namesIn(result: string): readonly string[] {
+  try {
+    const value: unknown = JSON.parse(result);
+    if (!isJsonObject(value)) return [];
+    const addresses = listOf(value["ips"]).flatMap(({ address }) => (typeof address === "string" ? [address] : []));
+    const links = listOf(value["interfaces"]).flatMap(({ name, sandbox = "" }) =>
+      typeof name === "string" && sandbox === "" ? [`link ${name}`] : [],
+    );
+    return [...addresses, ...links];
+  } catch {
+    return [];
+  }
+}
+
+function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}

@@ -1,0 +1,121 @@
+// An entry as a file: the plan on the first line, then a line for each record. A torn last line is progress that didn't happen.
+
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { isJsonObject } from "../../src/json/document.ts";
+import { errnoOf, storeFault } from "../files/durable-file.ts";
+import { appendLines, readRegularFile } from "../files/regular-file.ts";
+import { replay, type JournalEntry, type JournalPlan, type JournalRecord } from "./entry.ts";
+
+/** Which call an entry belongs to (CNI 1.1.0 section 3: the attachment's identity). */
+export interface JournalKey {
+  readonly containerId: string;
+  readonly network: string;
+  readonly ifname: string;
+}
+
+/** Where one entry is kept. */
+export interface EntryKeeper {
+  /** Appends progress. Not synced: losing it makes an undo more thorough, never less. */
+  readonly append: (record: JournalRecord) => Result<void>;
+  /** Forgets the entry: all that it attempted is undone. */
+  readonly remove: () => Result<void>;
+}
+
+/** Far above the plan of a pod with hundreds of networks. */
+const own = { most: 64 * 1024 * 1024, foreign: false } as const;
+
+/** `@` is in none of the parts but the last, so that a name says its key without doubt. */
+export function fileNameOf({ containerId, network, ifname }: JournalKey): string {
+  return `${containerId}@${network}@${ifname}`;
+}
+
+export function keyOfFileName(name: string): JournalKey | undefined {
+  const [containerId, network, ...rest] = name.split("@");
+  if (containerId === undefined || network === undefined || rest.length === 0 || name.startsWith(".")) return undefined;
+  return { containerId, network, ifname: rest.join("@") };
+}
+
+export function entryText(plan: JournalPlan, records: readonly JournalRecord[] = []): string {
+  return [plan, ...records].map((line) => `${JSON.stringify(line)}\n`).join("");
+}
+
+export function appendRecord(path: string, record: JournalRecord): Result<void> {
+  try {
+    appendLines(path, `${JSON.stringify(record)}\n`, { ...own, create: false });
+    return ok(undefined);
+  } catch (error) {
+    return failed(storeFault("appending to", path, error));
+  }
+}
+
+/**
+ * The entry in a file; undefined if there is none. Faults: JOURNAL_UNREADABLE where it isn't one, STORE_FAILED where the
+ * system can't read it now.
+ */
+export function readEntry(path: string, key: JournalKey): Result<JournalEntry | undefined> {
+  try {
+    return parseEntry(path, readRegularFile(path, own), key);
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === "ENOENT") return ok(undefined);
+    // No errno, or that of a link or a socket: it is something else than we ever write, and won't become an entry.
+    const wrongKind = errno === undefined || ["ELOOP", "EISDIR", "ENXIO"].includes(errno);
+    return wrongKind ? unreadable(path, error instanceof Error ? error.message : "") : failed(storeFault("reading", path, error));
+  }
+}
+
+function parseEntry(path: string, text: string, key: JournalKey): Result<JournalEntry> {
+  const lines = text.split("\n");
+  // What stands after the last line feed is a torn line: its record never counted.
+  lines.pop();
+  const [first, ...rest] = lines.map(parseLine);
+  if (!isPlan(first) || first.containerId !== key.containerId || first.network !== key.network || first.ifname !== key.ifname) {
+    return unreadable(path, "does not hold the plan that its name says");
+  }
+  return ok(replay(first, rest.filter(isRecord)));
+}
+
+function unreadable(path: string, why: string): ReturnType<typeof failed> {
+  const problem = why.startsWith(path) ? why.slice(path.length + 1) : why;
+  return failed(fault("JOURNAL_UNREADABLE", `journal entry ${path} ${problem}`));
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function isPlan(value: unknown): value is JournalPlan {
+  return (
+    isJsonObject(value) &&
+    value["kind"] === "plexusJournalV1" &&
+    Array.isArray(value["attachments"]) &&
+    value["attachments"].every(isPlanned) &&
+    haveStrings(value, ["containerId", "network", "ifname", "netns", "cniArgs", "bootId"])
+  );
+}
+
+function isPlanned(value: unknown): boolean {
+  return (
+    isJsonObject(value) &&
+    haveStrings(value, ["network", "ifname", "source", "conflist"]) &&
+    isJsonObject(value["capabilityArgs"]) &&
+    Object.values(value["capabilityArgs"]).every((text) => typeof text === "string")
+  );
+}
+
+function haveStrings(value: Readonly<Record<string, unknown>>, keys: readonly string[]): boolean {
+  return keys.every((key) => Object.hasOwn(value, key) && typeof value[key] === "string");
+}
+
+function isRecord(value: unknown): value is JournalRecord {
+  if (!isJsonObject(value)) return false;
+  if ("closed" in value) return true;
+  if ("failed" in value) return typeof value["failed"] === "string" && typeof value["why"] === "string";
+  if ("attached" in value) return typeof value["attached"] === "number" && typeof value["result"] === "string";
+  return typeof value["attempted"] === "number" || typeof value["undone"] === "number";
+}

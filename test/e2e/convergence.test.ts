@@ -1,0 +1,196 @@
+// Deletion converges (RT-07): a DEL that can never succeed is given up in the end, with a warning and a record, and never forgotten.
+
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+import { filesBelow, leases } from "../harness/namespaces.ts";
+import type { Answer } from "../harness/plexus.ts";
+import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
+import { bridgeStep, missingForMixed, mixedInstallation } from "./mixed-network.ts";
+import { fullGrant, nothing, openStage, type Attaching, type Stage } from "./stage.ts";
+
+const broken = { stdout: '{"cniVersion":"1.0.0","code":105,"msg":"the backend is gone"}', exit: 1 };
+
+describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that goes on failing", () => {
+  let stage: Stage;
+  let recorder: RecorderPlugin;
+  beforeEach(() => {
+    stage = openStage(mixedInstallation);
+    recorder = installRecorder(stage.plexus.cniPath, "recorder");
+  });
+  afterEach(() => stage.dispose());
+
+  const leftBehind = (): readonly string[] => filesBelow(join(stage.plexus.state("cni"), "left-behind"));
+  const network = (more: object = {}): object => stage.network([bridgeStep(), { type: "recorder" }], more);
+  const attaching = (containerId: string, more: object = {}): Attaching & { readonly pod: ReturnType<Stage["pod"]> } => ({
+    config: network({ del: { tries: 3, seconds: 3600 }, ...more }),
+    containerId,
+    pod: stage.pod(),
+  });
+  const del = async (each: Attaching, times: number): Promise<readonly Answer[]> => {
+    const answers: Answer[] = [];
+    while (answers.length < times) answers.push(await stage.call("DEL", each));
+    return answers;
+  };
+  /** GC by which nothing is valid, told at version 1.1.0. */
+  const collect = (config: object): Promise<Answer> =>
+    stage.request({ verb: "GC", config: { ...config, cniVersion: "1.1.0", "cni.dev/valid-attachments": [] } });
+
+  test("RT-07 RT-09: fails as often as is configured, then succeeds with a warning once the namespace is gone, and keeps a record", async () => {
+    const each = attaching("stuck");
+    await stage.succeed("ADD", each);
+    recorder.script("DEL", broken);
+    const answers = await del({ ...each, pod: "" }, 3);
+    expect(answers.map(({ status, json }) => [status, json?.["code"]])).toEqual([
+      [1, 105],
+      [1, 105],
+      [0, undefined],
+    ]);
+    expect(answers[1]?.json?.["details"]).toMatch(/DEL failed 2 times since .*given up after 3 times/);
+    const [, , last] = answers;
+    expect(last?.stdout).toBe("");
+    expect(last?.stderr).toMatch(
+      /LEFT BEHIND: DEL of container stuck.*failed 3 times.*default as eth0 10\.10\.0\.2\/24 link br0 link veth.*the backend is gone/,
+    );
+    expect(leftBehind()).toEqual(["1@stuck@cluster@eth0"]);
+    const record = readFileSync(join(stage.plexus.state("cni"), "left-behind", "1@stuck@cluster@eth0"), "utf8");
+    expect([record.match(/"failed":/g)?.length, record.includes("the backend is gone")]).toEqual([3, true]);
+    // A lease that nobody can give back yet, and nothing else.
+    expect({ ...stage.left(), links: [] }).toEqual({
+      ...nothing,
+      leases: ["pods/10.10.0.2"],
+      state: ["left-behind/1@stuck@cluster@eth0"],
+    });
+
+    // containerd sends DEL at least twice: it succeeds, and nothing runs.
+    recorder.clear();
+    const again = await stage.call("DEL", { ...each, pod: "" });
+    expect([again.status, again.stdout, again.stderr, recorder.calls().length]).toEqual([
+      0,
+      "",
+      expect.stringMatching(/given up before.*1@stuck/),
+      0,
+    ]);
+
+    // GC tries again: first in vain, which fails no GC, then with success.
+    const vain = await collect(network());
+    expect([vain.status, vain.stdout, vain.stderr]).toEqual([0, "", expect.stringMatching(/1@stuck.*the backend is gone/)]);
+    rmSync(`${recorder.path}.script`, { recursive: true });
+    const done = await collect(network());
+    expect([done.status, done.stdout, done.stderr]).toEqual([0, "", ""]);
+    expect({ ...stage.left(), links: [] }).toEqual(nothing);
+  });
+
+  test("while the namespace is there, not before its time either", async () => {
+    const each = attaching("patient", { del: { tries: 2, seconds: 2 } });
+    await stage.succeed("ADD", each);
+    recorder.script("DEL", broken);
+    const started = performance.now();
+    expect((await del(each, 3)).map(({ status }) => status)).toEqual([1, 1, 1]);
+    await sleep(Math.max(0, 2200 - (performance.now() - started)));
+    const last = await stage.call("DEL", each);
+    expect([last.status, last.stderr]).toEqual([0, expect.stringContaining("LEFT BEHIND")]);
+    expect(leftBehind()).toEqual(["1@patient@cluster@eth0"]);
+  });
+
+  test("because its plugin was uninstalled is given up, and finished by GC when it is back", async () => {
+    const each = attaching("uninstalled");
+    await stage.succeed("ADD", each);
+    renameSync(recorder.path, `${recorder.path}.away`);
+    const answers = await del({ ...each, pod: "" }, 3);
+    expect(answers.map(({ status }) => status)).toEqual([1, 1, 0]);
+    expect([answers[0]?.stdout, answers[2]?.stderr]).toEqual([
+      expect.stringContaining("failed to find plugin"),
+      expect.stringContaining("LEFT BEHIND"),
+    ]);
+    renameSync(`${recorder.path}.away`, recorder.path);
+    expect((await collect(network())).stdout).toBe("");
+    expect({ ...stage.left(), links: [] }).toEqual(nothing);
+  });
+
+  test("because its grant was revoked is given up, with its addresses named, and finished by GC when it is granted", async () => {
+    const wasm = { grants: { "ipam-host-local": { log: {} } } };
+    const plugins = [{ type: "ipam-host-local", ipam: { subnet: "10.17.0.0/24" } }];
+    const limits = { del: { tries: 2, seconds: 3600 } };
+    const granted = { config: stage.network(plugins, limits), containerId: "revoked", pod: "/run/netns/gone" };
+    await stage.succeed("ADD", granted);
+    const [first, second] = await del({ ...granted, config: stage.network(plugins, { ...limits, wasm }) }, 2);
+    expect([first?.status, first?.stdout]).toEqual([1, expect.stringMatching(/leases.*grant/)]);
+    expect([second?.status, second?.stderr]).toEqual([0, expect.stringMatching(/LEFT BEHIND.*10\.17\.0\.2\/24/)]);
+    expect([leases(stage.leases), leftBehind()]).toEqual([["pods/10.17.0.2"], ["1@revoked@cluster@eth0"]]);
+    expect((await collect({ ...granted.config, wasm: { grants: { "ipam-host-local": fullGrant(stage.leases) } } })).stdout).toBe(
+      "",
+    );
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test("after the journal was lost is counted too, and given up", async () => {
+    const each = attaching("lost", { del: { tries: 2, seconds: 3600 } });
+    await stage.succeed("ADD", each);
+    recorder.script("DEL", broken);
+    rmSync(stage.plexus.state("cni/journal"), { recursive: true });
+    const answers = await del({ ...each, pod: "" }, 3);
+    expect(answers.map(({ status, json }) => [status, json?.["code"]])).toEqual([
+      [1, 105],
+      [0, undefined],
+      [0, undefined],
+    ]);
+    expect(leftBehind()).toEqual(["1@lost@cluster@eth0"]);
+    expect(existsSync(join(stage.plexus.state("cni"), "results", "pods-lost-eth0"))).toBe(false);
+  });
+
+  test("after its journal entry was damaged keeps the damaged one, too", async () => {
+    const each = attaching("damaged", { del: { tries: 2, seconds: 3600 } });
+    await stage.succeed("ADD", each);
+    recorder.script("DEL", broken);
+    const entry = join(stage.plexus.state("cni"), "journal", "damaged@cluster@eth0");
+    writeFileSync(entry, "what was this?\n");
+    const answers = await del({ ...each, pod: "" }, 2);
+    expect(answers.map(({ status }) => status)).toEqual([1, 0]);
+    expect(leftBehind()).toEqual(["1@damaged@cluster@eth0", "2@damaged@cluster@eth0"]);
+    expect(readFileSync(join(stage.plexus.state("cni"), "left-behind", "1@damaged@cluster@eth0"), "utf8")).toBe(
+      "what was this?\n",
+    );
+  });
+
+  test("doesn't keep a runtime that uses a container's ID again from attaching it, and GC leaves the new one alone", async () => {
+    // The recorder's DEL comes last here: the address is given back, the rest is left behind.
+    const config = stage.network([{ type: "recorder" }, bridgeStep()], { del: { tries: 1, seconds: 1 } });
+    const each = { ...attaching("reused"), config };
+    await stage.succeed("ADD", each);
+    recorder.script("DEL", broken);
+    expect((await stage.call("DEL", { ...each, pod: "" })).stderr).toContain("LEFT BEHIND");
+    each.pod.dispose();
+    const again = { ...each, pod: stage.pod() };
+    const added = await stage.call("ADD", again);
+    expect([added.status, added.stderr]).toEqual([
+      0,
+      expect.stringMatching(/still left behind: .*1@reused.*the backend is gone/),
+    ]);
+    rmSync(`${recorder.path}.script`, { recursive: true });
+    const valid = { "cni.dev/valid-attachments": [{ containerID: "reused", ifname: "eth0" }] };
+    const collected = await stage.request({ verb: "GC", config: { ...config, cniVersion: "1.1.0", ...valid } });
+    expect([collected.status, collected.stdout]).toEqual([0, ""]);
+    expect([leftBehind(), again.pod.links().map(({ name }) => name)]).toEqual([["1@reused@cluster@eth0"], ["eth0"]]);
+    await stage.succeed("CHECK", again);
+    await stage.succeed("DEL", again);
+    expect((await collect(config)).stdout).toBe("");
+    await expect.poll(() => stage.left()).toEqual(nothing);
+  });
+
+  test("leaves an address behind that the same container's next ADD gives back first", async () => {
+    const each = attaching("returned", { del: { tries: 1, seconds: 1 } });
+    await stage.succeed("ADD", each);
+    recorder.script("DEL", broken, 1);
+    expect((await stage.call("DEL", { ...each, pod: "" })).stderr).toContain("LEFT BEHIND");
+    each.pod.dispose();
+    const again = { ...each, pod: stage.pod() };
+    await stage.succeed("ADD", again);
+    expect([leftBehind(), leases(stage.leases)]).toEqual([[], [expect.stringMatching(/^pods\/10\.10\.0\.\d+$/)]]);
+    await stage.succeed("DEL", again);
+    await expect.poll(() => stage.left()).toEqual(nothing);
+  });
+});
