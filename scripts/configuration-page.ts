@@ -30,9 +30,20 @@ export function configurationPage(): string {
   return `# Configuration keys
 
 Plexus is configured by its own CNI configuration, which the runtime hands it on stdin with every call. Keys that Multus has too
-have Multus' meaning. An unknown key is an error that names the nearest valid one. Exactly one of \`delegates\` and
-\`clusterNetwork\` says what the default network is. [configuration.schema.json](configuration.schema.json) has the same for
-editors.
+have Multus' meaning, and every key of Multus is known: one that has no effect here gets a warning. A key in another case is
+read as the key, as Multus' decoder does, with a warning. One of \`delegates\` and \`clusterNetwork\` says what the default network
+is; where both are there, it is \`clusterNetwork\`, as with Multus. [configuration.schema.json](configuration.schema.json) has the
+same for editors.
+
+**Mistakes.** An unknown key, or a value of the wrong kind, is an error of ADD, STATUS and GC that names the nearest valid key: a typo
+in a key that guards something must not pass for "not configured". DEL and CHECK go on with a warning, because what was
+attached must stay removable; only a mistake in \`name\`, \`cniVersion\`, \`cniDir\` or \`runDir\` stops them, because it hides the
+journal. Where \`wasm\` has a mistake, they run with nothing granted.
+
+**Warnings** go to the log with each ADD (\`logToStderr\`, \`logFile\`).
+
+**Log.** A call is a process: it appends lines to stderr, which the runtime puts into its own log, and to \`logFile\`. It can't
+rotate the file: let logrotate do that.
 
 | key | type | meaning |
 |---|---|---|

@@ -7,7 +7,7 @@ import { printError } from "../../src/cni/error-json.ts";
 import { type CniCall, readEnvironment } from "../../src/cni/environment.ts";
 import { readPluginRequest } from "../../src/cni/plugin-request.ts";
 import { printVersionAnswer } from "../../src/cni/version-answer.ts";
-import { type HostConfiguration, readHostConfiguration } from "../../src/configuration/host-configuration.ts";
+import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import type { Fault } from "../../src/fault/fault.ts";
 import { ok, type Result } from "../../src/fault/result.ts";
 import { ResultCache } from "../cache/result-cache.ts";
@@ -26,6 +26,7 @@ import { nestDirectory } from "./nest-directory.ts";
 import { PluginFinder } from "./plugin-finder.ts";
 import { requirePlugins } from "./require-plugins.ts";
 import { planCall } from "./plan-call.ts";
+import { readCallConfiguration } from "./read-configuration.ts";
 import { status } from "./status.ts";
 import { type DelegateRunner, stepRunner } from "./step-runner.ts";
 import { openTrace } from "./trace.ts";
@@ -61,11 +62,13 @@ export async function answer(request: Request, deps: BrainDeps, progress: CallIn
   if (!stdin.ok) return refusal(stdin.fault);
   const own = readPluginRequest(verb, stdin.value);
   if (!own.ok) return refusal(own.fault);
-  const { document, cniVersion } = own.value;
-  const configuration = readHostConfiguration(document.parsed);
-  if (!configuration.ok) return refusal(configuration.fault, cniVersion);
-  progress.configuration = configuration.value;
-  const context = contextOf(request, call.value, { document, configuration: configuration.value }, deps);
+  const { cniVersion } = own.value;
+  const configured = readCallConfiguration(verb, own.value.document);
+  if (!configured.ok) return refusal(configured.fault, cniVersion);
+  const { configuration } = configured.value;
+  progress.configuration = configuration;
+  for (const told of [...(verb === "ADD" ? configuration.notices : []), ...configuration.warnings]) deps.warn(told);
+  const context = contextOf(request, call.value, configured.value, deps);
   const answered = await serve(context, deps);
   if (answered.ok) return { status: 0, stdout: answered.value, stderr: "" };
   return refusal(verb === "DEL" ? deletionError(answered.fault) : answered.fault, cniVersion);
@@ -101,7 +104,7 @@ async function lockFor(context: CallContext): Promise<Awaited<ReturnType<CallCon
 }
 
 async function addText(context: CallContext, deps: BrainDeps): Promise<Result<string>> {
-  const plan = await planCall(context, await deps.cluster(context.configuration));
+  const plan = await planCall(context);
   if (!plan.ok) return plan;
   const found = await requirePlugins(context, deps.delegates, plan.value.attachments);
   if (!found.ok) return found;
@@ -132,6 +135,7 @@ function contextOf(
     warn: deps.warn,
     date: deps.date,
     now: deps.now,
+    cluster: once(() => deps.cluster(configuration)),
     locks: handsLocks(deps.hands, configuration.cniDir, lockDeadlineMs),
     plugins,
     runStep: (network, ifname, mostMs = Infinity) => {
@@ -140,6 +144,12 @@ function contextOf(
       return stepRunner({ ...deps, plugins, trace }, { configuration: limits, nest, network, ifname, nested: false });
     },
   };
+}
+
+/** Opened by the first who asks. */
+function once<T>(open: () => Promise<T>): () => Promise<T> {
+  let opened: Promise<T> | undefined;
+  return () => (opened ??= open());
 }
 
 /** Says which boot this is; without it (no /proc) every boot counts as the same. */

@@ -5,6 +5,7 @@ import type { HostConfiguration } from "../../src/configuration/host-configurati
 import type { Result } from "../../src/fault/result.ts";
 import type { JsonObjectDocument } from "../../src/json/document.ts";
 import type { ResultCache } from "../cache/result-cache.ts";
+import type { Cluster } from "../cluster/cluster.ts";
 import type { JournalKey } from "../journal/entry-file.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { LeftBehind } from "../journal/left-behind.ts";
@@ -23,6 +24,8 @@ export interface CallContext {
   readonly leftBehind: LeftBehind;
   readonly cache: ResultCache;
   readonly plugins: PluginFinder;
+  /** The source of pods and definitions; undefined where none is configured. */
+  readonly cluster: () => Promise<Cluster | undefined>;
   /** Kernel's boot id. */
   readonly bootId: string;
   /** Runs a step of a network's chain, for the attachment under this interface name; for at most `mostMs` milliseconds, if native. */

@@ -14,7 +14,7 @@ import { readRegularFile } from "../files/regular-file.ts";
 
 /** The default network as it stands in the configuration now. Faults: CONFIG_NOT_JSON, CONFIG_INVALID, NETWORK_NOT_FOUND. */
 export function readDefaultNetwork(document: JsonObjectDocument, configuration: HostConfiguration): Result<NetworkList> {
-  const [first] = inlineDelegates(document);
+  const [first] = inlineDelegates(document, configuration);
   if (first !== undefined) return readConfiguration(first, "delegates[0]", configuration);
   return readClusterNetwork(configuration.clusterNetwork ?? "", configuration);
 }
@@ -25,7 +25,7 @@ export function readFurtherDelegates(
   configuration: HostConfiguration,
 ): Result<readonly NetworkList[]> {
   const lists: NetworkList[] = [];
-  for (const [index, text] of inlineDelegates(document).slice(1).entries()) {
+  for (const [index, text] of inlineDelegates(document, configuration).slice(1).entries()) {
     const list = readConfiguration(text, `delegates[${index + 1}]`, configuration);
     if (!list.ok) return list;
     lists.push(list.value);
@@ -33,7 +33,9 @@ export function readFurtherDelegates(
   return ok(lists);
 }
 
-function inlineDelegates(document: JsonObjectDocument): readonly string[] {
+/** None where `clusterNetwork` is there: Multus ignores them then. */
+function inlineDelegates(document: JsonObjectDocument, { clusterNetwork }: HostConfiguration): readonly string[] {
+  if (clusterNetwork !== undefined) return [];
   const text = memberText(document, "delegates");
   return text === undefined ? [] : elementTexts(text);
 }

@@ -2,13 +2,8 @@
 
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import { printVersionAnswer } from "../../src/cni/version-answer.ts";
-import {
-  type DelegateGrants,
-  defaultGrants,
-  defaultLeaseDirectory,
-  defaultResolverFiles,
-  type HostConfiguration,
-} from "../../src/configuration/host-configuration.ts";
+import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
+import { type DelegateGrants, defaultLeaseDirectory, defaultResolverFiles } from "../../src/configuration/wasm-configuration.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import type { LeaseOperation } from "../leases/effect.ts";
@@ -126,7 +121,7 @@ async function load(
 }
 
 function grantsOf({ wasm }: Pick<HostConfiguration, "wasm">, type: string): DelegateGrants {
-  return (Object.hasOwn(wasm.grants, type) ? wasm.grants[type] : undefined) ?? defaultGrants;
+  return (Object.hasOwn(wasm.grants, type) ? wasm.grants[type] : undefined) ?? wasm.otherGrants;
 }
 
 /** The capabilities of one call: bound to its network, its attachment and its verb. */

@@ -3,6 +3,7 @@
 
 import type { Attachment } from "../../src/cni/attachment.ts";
 import { selfContainedText, type NetworkList } from "../../src/cni/network-list.ts";
+import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { defaultNetworkCapabilityArgs } from "../../src/npwg/capability-args.ts";
 import { assignInterfaceNames, type NameRequest } from "../../src/npwg/interface-names.ts";
@@ -20,10 +21,11 @@ import { callArgs, podIdentity } from "./pod-identity.ts";
 import { readConfigurationDirectory } from "../files/configuration-directory.ts";
 import { publishStatus } from "./publish-status.ts";
 
-/** The plan of this call's ADD. `cluster` is undefined where no source of pods is configured: default network only. */
-export async function planCall(context: CallContext, cluster: Cluster | undefined): Promise<Result<CallPlan>> {
+/** The plan of this call's ADD. Where no source of pods is configured: default network only. */
+export async function planCall(context: CallContext): Promise<Result<CallPlan>> {
   const { call, configuration, document } = context;
-  const profile = profileNamed(configuration.profile);
+  const profile = profileOf(configuration);
+  const cluster = await context.cluster();
   const named = podIdentity(call.args);
   if (!named.ok) return named;
   const identity = named.value;
@@ -67,6 +69,12 @@ export async function planCall(context: CallContext, cluster: Cluster | undefine
     attachments,
     publish: (attached) => publishStatus(cluster, pod.value, attached, profile),
   });
+}
+
+/** The profile, with what the configuration says otherwise. */
+function profileOf({ profile, invalidAnnotation }: HostConfiguration): NpwgProfile {
+  const named = profileNamed(profile);
+  return invalidAnnotation === undefined ? named : { ...named, invalidAnnotation };
 }
 
 function selectionOf(context: CallContext, pod: Pod | undefined, profile: NpwgProfile): Result<readonly NetworkSelection[]> {

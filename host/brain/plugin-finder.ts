@@ -1,7 +1,7 @@
 // How a type finds its plugin (design): looked up by the hands on the call's CNI_PATH, once for each type of a call.
 
 import { type Fault, fault } from "../../src/fault/fault.ts";
-import type { WasmConfiguration } from "../../src/configuration/host-configuration.ts";
+import type { WasmConfiguration } from "../../src/configuration/wasm-configuration.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Found } from "../hands/messages.ts";
 

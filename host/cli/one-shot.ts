@@ -4,6 +4,7 @@
 import { fault } from "../../src/fault/fault.ts";
 import { printError } from "../../src/cni/error-json.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
+import { defaultWasm } from "../../src/configuration/wasm-configuration.ts";
 import { answer, type BrainDeps, type CallInProgress } from "../brain/answer.ts";
 import { answerAsPlugin } from "../brain/nested-call.ts";
 import { PluginFinder } from "../brain/plugin-finder.ts";
@@ -23,7 +24,7 @@ const mostLog = 1024 * 1024;
 /** What a delegate that is called as a plugin of its own runs with: there is no host configuration then. */
 const bareConfiguration: StepRunnerInit["configuration"] = {
   stepTimeoutMs: 60_000,
-  wasm: { prefer: false, isolation: "in-process", limits: {}, grants: {} },
+  wasm: defaultWasm,
 };
 
 async function main(): Promise<void> {

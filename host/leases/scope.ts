@@ -2,7 +2,7 @@
 // What a delegate asks beyond that is refused here, before anything is touched.
 
 import { isAbsolute, resolve } from "node:path";
-import { defaultLeaseDirectory } from "../../src/configuration/host-configuration.ts";
+import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { formatAddress, readAddress, type IpAddress } from "../../src/net/ip.ts";

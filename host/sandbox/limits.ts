@@ -1,6 +1,6 @@
 // Limits of one call of a delegate. Every one has a default and none can be switched off.
 
-import type { DelegateLimits } from "../../src/configuration/host-configuration.ts";
+import type { DelegateLimits } from "../../src/configuration/wasm-configuration.ts";
 
 /** Limits as the administrator may set them; absent ones have the default. */
 export type LimitSettings = DelegateLimits;

@@ -1,6 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readHostConfiguration } from "./host-configuration.ts";
+import { knownKeys } from "./keys.ts";
+import { idleMultusKeys } from "./multus-keys.ts";
 import { hostConfigurationSchema } from "./schema.ts";
 
 const base = { cniVersion: "1.0.0", name: "cluster", type: "plexus" };
@@ -9,6 +11,20 @@ const delegates = [{ type: "bridge" }];
 function message(value: unknown): string {
   const read = readHostConfiguration(value);
   return read.ok ? "accepted" : `${read.fault.code} ${read.fault.msg}`;
+}
+
+function lenient(value: object): ReturnType<typeof readHostConfiguration> {
+  return readHostConfiguration(value, { lenient: true });
+}
+
+function noticesOf(more: object): number | undefined {
+  const read = readHostConfiguration({ ...base, delegates, ...more });
+  return read.ok ? read.value.notices.length : undefined;
+}
+
+function exempt(more: object): readonly string[] | undefined {
+  const read = readHostConfiguration({ ...base, delegates, ...more });
+  return read.ok ? read.value.globalNamespaces : undefined;
 }
 
 describe("the host configuration", () => {
@@ -20,7 +36,20 @@ describe("the host configuration", () => {
       runDir: "/run/plexus",
       stepTimeoutMs: 60_000,
       profile: "compat",
-      wasm: { prefer: false, limits: {}, grants: {} },
+      wasm: { prefer: false, limits: {}, grants: {}, otherGrants: { log: {} } },
+      defaultNetworks: [],
+      systemNamespaces: ["kube-system"],
+      multusNamespace: "kube-system",
+      multusCniDir: "/var/lib/cni/multus",
+      namespaceIsolation: false,
+      globalNamespaces: ["default"],
+      readiness: { file: undefined, addMs: 45_000, delMs: 2000 },
+      kubernetes: { budgetMs: 20_000 },
+      log: { file: undefined, level: "verbose", toStderr: true },
+      legacyCniArgs: false,
+      invalidAnnotation: undefined,
+      notices: [],
+      warnings: [],
     });
   });
 
@@ -28,7 +57,13 @@ describe("the host configuration", () => {
     [{ ...base }, "delegates"],
     [{ ...base, delegates: [] }, "delegates"],
     [{ ...base, delegates: [5] }, "delegates.0"],
-    [{ ...base, delegates, clusterNetwork: "x" }, "clusterNetwork"],
+    [{ ...base, clusterNetwork: "" }, "clusterNetwork"],
+    [{ ...base, delegates, auxiliaryCNIChainName: "chain" }, "auxiliaryCNIChainName"],
+    [{ ...base, clusterNetwork: "/x", auxiliaryCNIChainName: "../x" }, "auxiliaryCNIChainName"],
+    [{ ...base, delegates, binDir: "/a:/b" }, "binDir"],
+    [{ ...base, delegates, multusNamespace: "a/b" }, "multusNamespace"],
+    [{ ...base, delegates, kubernetes: { budget: 5 } }, "did you mean budgetMs?"],
+    [{ ...base, delegates, logLevel: "loud" }, "logLevel"],
     [{ ...base, delegates, cniDir: "relative" }, "cniDir"],
     [{ ...base, delegates, manifests: 5 }, "manifests"],
     [{ ...base, delegates, stepTimeoutMs: 0 }, "stepTimeoutMs"],
@@ -67,8 +102,86 @@ describe("the host configuration", () => {
     expect(read.ok ? read.value.manifests : undefined).toBeUndefined();
   });
 
+  test("MC-11 an empty globalNamespaces exempts nobody", () => {
+    expect(exempt({})).toEqual(["default"]);
+    expect(exempt({ globalNamespaces: "" })).toEqual([]);
+    const three = ["default", "namespace-a", "namespace-b"];
+    expect(exempt({ globalNamespaces: "default, namespace-a,namespace-b" })).toEqual(three);
+  });
+
+  test("MC-05 MC-06 with clusterNetwork and delegates the former counts, and the administrator is told", () => {
+    const read = readHostConfiguration({ ...base, delegates, clusterNetwork: "x" });
+    expect(read.ok && read.value).toMatchObject({
+      clusterNetwork: "x",
+      notices: ["configuration: delegates has no effect, because clusterNetwork names the default network"],
+    });
+  });
+
+  test("MC-02 the thin entrypoint's cniConf is honoured, with a warning, and loses to confDir", () => {
+    const read = readHostConfiguration({ ...base, delegates, cniConf: "/a" });
+    expect(read.ok && [read.value.confDir, read.value.notices.length]).toEqual(["/a", 1]);
+    const both = readHostConfiguration({ ...base, delegates, cniConf: "/a", confDir: "/b" });
+    expect(both.ok && both.value.confDir).toBe("/b");
+  });
+
+  test.each(Object.keys(idleMultusKeys))("Multus' key %s is accepted with one warning that says why it does nothing", (key) => {
+    const read = readHostConfiguration({ ...base, delegates, [key]: { anything: 1 } });
+    expect(read.ok && read.value.notices).toEqual([`configuration: ${key} of Multus has no effect: ${idleMultusKeys[key]}`]);
+  });
+
+  test("MC-13 retryDeleteOnError: true is how it always is; false gets a warning", () => {
+    expect(noticesOf({ retryDeleteOnError: true })).toBe(0);
+    expect(noticesOf({ retryDeleteOnError: false })).toBe(1);
+  });
+
+  test("empty texts, which Multus' generator leaves, are no paths and no names", () => {
+    const empty = {
+      readinessindicatorfile: "",
+      kubeconfig: "",
+      logFile: "",
+      logLevel: "",
+      cniConf: "",
+      auxiliaryCNIChainName: "",
+    };
+    const read = readHostConfiguration({ ...base, clusterNetwork: "x", delegates: [], binDir: "", ...empty });
+    expect(read.ok && read.value).toMatchObject({ kubeconfig: undefined, auxiliaryCniChainName: undefined, notices: [] });
+  });
+
+  test("every key that the reader knows is in the list of keys and in the schema, and no other", () => {
+    const inSchema = new Set(hostConfigurationSchema.options.flatMap((option) => Object.keys(option.shape)));
+    expect([...knownKeys].toSorted()).toEqual([...inSchema].toSorted());
+    const everything = Object.fromEntries(knownKeys.map((key) => [key, 5]));
+    expect(message({ ...base, ...everything, clusterNetwork: "/x" })).not.toContain("no such key");
+  });
+
+  describe("a call that takes away", () => {
+    test("goes on with a warning where a key is unknown or wrong", () => {
+      const read = lenient({ ...base, delegates, namespaceIsolatoin: true, stepTimeoutMs: "long" });
+      expect(read.ok && read.value).toMatchObject({
+        stepTimeoutMs: 60_000,
+        warnings: [
+          'configuration: stepTimeoutMs: must be a whole number from 1 to 240000, but is "long"',
+          "configuration: namespaceIsolatoin: no such key; did you mean namespaceIsolation?",
+        ],
+      });
+    });
+
+    test.each([{ cniDir: "x" }, { runDir: "x" }, { name: 5 }])("is refused where %j leaves open where its state is", (wrong) => {
+      const read = lenient({ ...base, delegates, ...wrong });
+      expect(read.ok ? "accepted" : read.fault.msg).toContain(Object.keys(wrong)[0] ?? "");
+    });
+
+    test.each([5, { grant: {} }, { grants: { x: 5 } }, { grants: { x: { lease: {} } } }])(
+      "grants delegates nothing where wasm is %j",
+      (section) => {
+        const read = lenient({ ...base, delegates, wasm: section });
+        expect(read.ok && read.value.wasm).toMatchObject({ grants: {}, otherGrants: {} });
+        expect(read.ok && read.value.wasm.otherGrants).toEqual({});
+      },
+    );
+  });
+
   test("a null or wrongly typed value of every key is refused exactly where the schema refuses it", () => {
-    const keys = ["name", "cniVersion", "clusterNetwork", "delegates", "confDir", "cniDir", "runDir", "manifests", "trace"];
     const values = [
       null,
       "",
@@ -88,11 +201,15 @@ describe("the host configuration", () => {
       ["/x"],
       {},
       { limits: { timeMs: 5 } },
+      { budgetMs: 5 },
+      "kube-system",
+      "Debug",
+      "ignore",
+      ["a"],
     ];
-    const known = [...keys, "stepTimeoutMs", "profile", "wasm", "type", "unknown"];
-    for (const key of known) {
+    for (const key of [...knownKeys, "unknown"]) {
       for (const value of values) {
-        for (const network of [{ delegates }, { clusterNetwork: "x" }]) {
+        for (const network of [{ delegates }, { clusterNetwork: "x" }, { clusterNetwork: "/x" }]) {
           const configuration = { ...base, ...network, [key]: value };
           expectAgreement(configuration);
         }

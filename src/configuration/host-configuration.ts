@@ -4,57 +4,63 @@
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
+import { idleMultusKeys } from "./multus-keys.ts";
 import { ObjectReader } from "./object-reader.ts";
-
-/** What one delegate may use. A capability that isn't here is refused when the delegate is loaded. */
-export interface DelegateGrants {
-  readonly log?: object | undefined;
-  /** Directories that leases may be kept in; the first is the one for configurations that name none. */
-  readonly leases?: { readonly directories?: readonly string[] | undefined } | undefined;
-  /** Files in the format of resolv.conf that may be read. */
-  readonly resolver?: { readonly files?: readonly string[] | undefined } | undefined;
-}
-
-/** Limits of one call of a delegate; absent ones have the sandbox's defaults. None can be switched off. */
-export interface DelegateLimits {
-  /** Milliseconds of one call. */
-  readonly timeMs?: number | undefined;
-  /** Mebibytes of linear memory. */
-  readonly memoryMiB?: number | undefined;
-  /** Bytes of the request. */
-  readonly inputBytes?: number | undefined;
-  /** Bytes of the answer, aliased ones counted each time. */
-  readonly outputBytes?: number | undefined;
-  /** Bytes of log of one call. */
-  readonly logBytes?: number | undefined;
-}
+import { defaultGrants, defaultWasm, readWasm, type WasmConfiguration } from "./wasm-configuration.ts";
 
 /** A host configuration with every default filled in. */
 export interface HostConfiguration {
   readonly name: string;
+  /** The CNI configuration's own type: under which name the runtime calls us. */
+  readonly type: string;
   readonly cniVersion: string;
   /** The default network by name, file or directory; undefined where it is inline. */
   readonly clusterNetwork: string | undefined;
+  /** Networks that every pod outside `systemNamespaces` gets besides; named as `clusterNetwork` is. */
+  readonly defaultNetworks: readonly string[];
+  readonly systemNamespaces: readonly string[];
+  /** Where definitions are that `clusterNetwork`, `defaultNetworks` and a pod's default network name without a namespace. */
+  readonly multusNamespace: string;
+  /** Whether a pod may only use definitions of its own namespace and of `globalNamespaces`. */
+  readonly namespaceIsolation: boolean;
+  readonly globalNamespaces: readonly string[];
+  readonly readiness: ReadinessConfiguration;
+  /** Name of a further chain made of the files of the directory of that name beside `clusterNetwork`'s file. */
+  readonly auxiliaryCniChainName: string | undefined;
   /** Where configurations that a definition or `clusterNetwork` names are found. */
   readonly confDir: string;
   /** Where journal and cache are kept; on a disk that survives a restart. */
   readonly cniDir: string;
+  /** State of the Multus that attached pods on this node before, for their DEL. */
+  readonly multusCniDir: string;
   /** For what lives no longer than the machine is up. */
   readonly runDir: string;
+  /** A file that says how to reach the Kubernetes API. */
+  readonly kubeconfig: string | undefined;
+  readonly kubernetes: KubernetesConfiguration;
   /** A directory of Pods and NetworkAttachmentDefinitions that stands in for the Kubernetes API. */
   readonly manifests: string | undefined;
+  /** Whether a network's plugins get the addresses that a pod asks for in CNI_ARGS, too (IP=, MAC=). */
+  readonly legacyCniArgs: boolean;
+  readonly log: LogConfiguration;
   /** A file to which one line of JSON is appended for each step: what ran, how long, how it ended. */
   readonly trace: string | undefined;
   /** Milliseconds that one native step may take. */
   readonly stepTimeoutMs: number;
   /** `strict`: the specification's letter; `compat`: what consumers of Multus expect. */
   readonly profile: "strict" | "compat";
+  /** What becomes of a pod whose selection annotation is invalid (D-1); undefined: what the profile says. */
+  readonly invalidAnnotation: "ignore" | "fail" | undefined;
   /** When a DEL that goes on failing is given up (RT-07). */
   readonly del: DeletionConfiguration;
   /** Which attachments CHECK looks at (D-15). */
   readonly check: "all" | "default";
   readonly gc: GcConfiguration;
   readonly wasm: WasmConfiguration;
+  /** What the administrator should know though nothing is wrong, told once for each pod; one sentence each. */
+  readonly notices: readonly string[];
+  /** Mistakes that this call goes on in spite of; one sentence each. */
+  readonly warnings: readonly string[];
 }
 
 /** A DEL is given up after `tries` failures, and not before `seconds` from the first one unless the namespace is gone. */
@@ -70,28 +76,32 @@ export interface GcConfiguration {
   readonly dryRun: boolean;
 }
 
-export interface WasmConfiguration {
-  /** True: a component wins over a native binary in the same directory; a list: for these types. */
-  readonly prefer: boolean | readonly string[];
-  /** Where guests run: in a sandbox process, or in the one-shot brain's own. */
-  readonly isolation: "process" | "in-process";
-  readonly limits: DelegateLimits;
-  /** By delegate's type; what is here replaces the default grants. */
-  readonly grants: Readonly<Record<string, DelegateGrants>>;
+export interface ReadinessConfiguration {
+  /** The default network is ready while this file exists; undefined: always. */
+  readonly file: string | undefined;
+  /** Milliseconds that an ADD waits for it. */
+  readonly addMs: number;
+  /** Milliseconds that a DEL waits for it, before it goes on without (D-7). */
+  readonly delMs: number;
 }
 
-/** Directory of the reference host-local, which leases are kept in unless told otherwise. */
-export const defaultLeaseDirectory = "/var/lib/cni/networks";
+export interface KubernetesConfiguration {
+  /** Milliseconds that all requests of one call to the API may take together, retries included. */
+  readonly budgetMs: number;
+}
 
-/** Files that a delegate may have read where the administrator lists none. */
-export const defaultResolverFiles: readonly string[] = ["/etc/resolv.conf"];
+export interface LogConfiguration {
+  /** A file that lines are appended to. */
+  readonly file: string | undefined;
+  readonly level: LogLevel;
+  /** Whether lines go to stderr, which the runtime puts into its own log. */
+  readonly toStderr: boolean;
+}
 
-/** What a delegate may use where the administrator said nothing: nothing that reaches the kernel. */
-export const defaultGrants: DelegateGrants = {
-  log: {},
-  leases: { directories: [defaultLeaseDirectory] },
-  resolver: { files: defaultResolverFiles },
-};
+/** Multus' levels, from few lines to many. */
+export type LogLevel = (typeof logLevels)[number];
+
+const logLevels = ["panic", "error", "verbose", "debug"] as const;
 
 /**
  * The directory of nested calls lies below it and leads CNI_PATH, which colons divide; the path of the socket in it has at most
@@ -100,50 +110,158 @@ export const defaultGrants: DelegateGrants = {
 export const runDirPattern = /^\/[!-9;-~]{0,83}$/;
 const runDirWanted = 'an absolute path of at most 84 ASCII characters, none of them a space or ":"';
 
+/** A directory of CNI_PATH. */
+export const binDirPattern = /^(?:\/[^:\0"\\]*)?$/;
+
+/** A name that can be part of a path. */
+export const chainNamePattern = /^(?:[a-zA-Z0-9][a-zA-Z0-9_.-]*)?$/;
+
+/** A DNS-1123 label. */
+export const namespacePattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** Multus takes a level in any case, and none for its default. */
+export const logLevelPattern = /^(?:panic|error|verbose|debug|)$/i;
+
 /** Most milliseconds that a step may be given: kubelet gives a whole sandbox four minutes (RT-08). */
 const longestStepMs = 240_000;
-const mebibyte = 1024 * 1024;
+
+/** Keys without which a DEL would look for its journal in the wrong place, and report that there is nothing to do. */
+const stateKeys = ["configuration", "name", "cniVersion", "cniDir", "runDir"];
+
+export interface ReadInit {
+  /**
+   * True for a call that takes away or looks at what is there (DEL, CHECK): problems become warnings then, unless they
+   * concern where the state is kept. A mistake that came into the file later mustn't keep a pod's sandbox (RT-07).
+   */
+  readonly lenient?: boolean;
+  /** Those of whoever made the object. */
+  readonly notices?: readonly string[];
+  readonly warnings?: readonly string[];
+}
 
 /** Reads the configuration object that the runtime gave on stdin. Fault CONFIG_INVALID names every field that is wrong. */
-export function readHostConfiguration(value: unknown): Result<HostConfiguration> {
+export function readHostConfiguration(
+  value: unknown,
+  { lenient = false, notices: given = [], warnings = [] }: ReadInit = {},
+): Result<HostConfiguration> {
   if (!isJsonObject(value)) return refused(`configuration: must be an object, but is ${describeJson(value)}`);
   const reader = new ObjectReader(value);
-  // Read by others: the specification's keys and what the runtime adds.
-  for (const key of ["type", "capabilities", "runtimeConfig", "args", "prevResult"]) reader.value(key);
+  const notices = [...given, ...idleKeys(reader)];
+  // Read by others: the specification's keys, what the runtime adds, and the file that was read already.
+  for (const key of ["capabilities", "runtimeConfig", "args", "prevResult"]) reader.value(key);
   for (const key of ["disableCheck", "disableGC", "cni.dev/valid-attachments", "cni.dev/attachments"]) reader.value(key);
+  // The hands lead CNI_PATH with it.
+  reader.matching("binDir", binDirPattern, "an absolute path without a colon, a quote or a backslash");
+  reader.absolutePath("configFile");
   const name = reader.string("name");
   reader.require("name");
+  const wasm = reader.object("wasm");
   const configuration: HostConfiguration = {
     name: name ?? "",
+    type: typeof value["type"] === "string" ? value["type"] : "",
     cniVersion: reader.string("cniVersion") ?? "0.1.0",
-    clusterNetwork: readDefaultNetworkKeys(reader),
-    confDir: reader.absolutePath("confDir") ?? "/etc/cni/multus/net.d",
-    cniDir: reader.absolutePath("cniDir") ?? "/var/lib/cni/plexus",
-    runDir: reader.matching("runDir", runDirPattern, runDirWanted) ?? "/run/plexus",
+    ...readDefaultNetworkKeys(reader, notices),
+    systemNamespaces: reader.strings("systemNamespaces") ?? ["kube-system"],
+    multusNamespace: reader.matching("multusNamespace", namespacePattern, "the name of a namespace") ?? "kube-system",
+    namespaceIsolation: reader.boolean("namespaceIsolation") ?? false,
+    globalNamespaces: namespacesOf(reader.text("globalNamespaces") ?? "default"),
+    readiness: {
+      file: reader.absolutePathOrEmpty("readinessindicatorfile"),
+      addMs: reader.count("readinessTimeoutMs", longestStepMs) ?? 45_000,
+      delMs: reader.count("readinessDelTimeoutMs", 60_000) ?? 2000,
+    },
+    ...readDirectories(reader, notices),
+    kubeconfig: reader.absolutePathOrEmpty("kubeconfig"),
+    kubernetes: readKubernetes(reader.object("kubernetes")),
     manifests: reader.absolutePath("manifests"),
+    legacyCniArgs: reader.boolean("legacyCniArgs") ?? false,
+    log: readLog(reader),
     trace: reader.absolutePath("trace"),
     stepTimeoutMs: reader.count("stepTimeoutMs", longestStepMs) ?? 60_000,
     profile: reader.oneOf("profile", ["strict", "compat"]) ?? "compat",
+    invalidAnnotation: reader.oneOf("invalidAnnotation", ["ignore", "fail"]),
     del: readDeletion(reader.object("del")),
     check: reader.oneOf("check", ["all", "default"]) ?? "all",
     gc: readGc(reader.object("gc")),
-    wasm: readWasm(reader.object("wasm")),
+    wasm: wasm === undefined ? unreadWasm(value) : readWasm(wasm),
+    notices,
+    warnings,
   };
+  if (reader.boolean("retryDeleteOnError") === false) {
+    notices.push("configuration: retryDeleteOnError: false has no effect: what a DEL needs is kept until it succeeded");
+  }
+  // The specification reads it; here it only has to be asked for.
+  reader.value("type");
   reader.end();
-  return reader.problems.length === 0 ? ok(configuration) : refused(reader.problems.join("; "));
+  const fatal = reader.problems.filter((problem) => !lenient || stateKeys.some((key) => problem.startsWith(`${key}:`)));
+  if (fatal.length > 0) return refused(fatal.join("; "));
+  return ok({ ...configuration, warnings: [...warnings, ...reader.problems.map((problem) => `configuration: ${problem}`)] });
 }
 
-/** The default network is named in exactly one way: by `clusterNetwork`, or inline as the first of `delegates`. */
-function readDefaultNetworkKeys(reader: ObjectReader): string | undefined {
-  const clusterNetwork = reader.string("clusterNetwork");
-  reader.objects("delegates");
-  const inline = reader.value("delegates") !== undefined;
-  if (inline && clusterNetwork !== undefined) {
-    reader.refuse("clusterNetwork", "delegates names a default network too: keep one of them");
-  } else if (!inline && reader.value("clusterNetwork") === undefined) {
+/** No section, or one that is no object, from which nothing can be granted. */
+function unreadWasm(value: Readonly<Record<string, unknown>>): WasmConfiguration {
+  return Object.hasOwn(value, "wasm") ? { ...defaultWasm, otherGrants: {} } : { ...defaultWasm, otherGrants: defaultGrants };
+}
+
+/** Takes note of Multus' keys that do nothing here. */
+function idleKeys(reader: ObjectReader): string[] {
+  return Object.entries(idleMultusKeys)
+    .filter(([key]) => reader.value(key) !== undefined)
+    .map(([key, why]) => `configuration: ${key} of Multus has no effect: ${why}`);
+}
+
+/**
+ * The default network is named by `clusterNetwork`, or is the first of `delegates`. With both Multus takes the former, and an
+ * administrator hears that the latter does nothing.
+ */
+function readDefaultNetworkKeys(
+  reader: ObjectReader,
+  notices: string[],
+): Pick<HostConfiguration, "clusterNetwork" | "defaultNetworks" | "auxiliaryCniChainName"> {
+  const clusterNetwork = reader.text("clusterNetwork") ?? "";
+  const inline = reader.value("delegates");
+  // An empty list stands in what Multus' generator writes.
+  const none = inline === undefined || (Array.isArray(inline) && inline.length === 0 && clusterNetwork !== "");
+  if (!none) reader.objects("delegates");
+  if (clusterNetwork !== "" && !none) {
+    notices.push("configuration: delegates has no effect, because clusterNetwork names the default network");
+  } else if (clusterNetwork === "" && none && reader.value("clusterNetwork") !== undefined) {
+    reader.refuse("clusterNetwork", "is empty, and delegates is missing: one of them must say what the default network is");
+  } else if (clusterNetwork === "" && none) {
     reader.refuse("delegates", "is missing, and so is clusterNetwork: one of them must say what the default network is");
   }
-  return clusterNetwork;
+  const auxiliary = reader.matching("auxiliaryCNIChainName", chainNamePattern, "a name that can be part of a path");
+  const isPath = clusterNetwork.startsWith("/");
+  if (auxiliary !== undefined && auxiliary !== "" && !isPath) {
+    reader.refuse("auxiliaryCNIChainName", "needs a clusterNetwork that is a file: the chain's directory lies beside it");
+  }
+  const defaultNetworks = reader.strings("defaultNetworks") ?? [];
+  if (defaultNetworks.includes("")) reader.refuse("defaultNetworks", "has an empty name in it");
+  return {
+    clusterNetwork: clusterNetwork === "" ? undefined : clusterNetwork,
+    defaultNetworks,
+    auxiliaryCniChainName: auxiliary === "" ? undefined : auxiliary,
+  };
+}
+
+function readDirectories(
+  reader: ObjectReader,
+  notices: string[],
+): Pick<HostConfiguration, "confDir" | "cniDir" | "multusCniDir" | "runDir"> {
+  const cniConf = reader.absolutePathOrEmpty("cniConf");
+  if (cniConf !== undefined) notices.push("configuration: cniConf is read as confDir; Multus itself ignores it: rename it");
+  return {
+    confDir: reader.absolutePath("confDir") ?? cniConf ?? "/etc/cni/multus/net.d",
+    cniDir: reader.absolutePath("cniDir") ?? "/var/lib/cni/plexus",
+    multusCniDir: reader.absolutePath("multusCniDir") ?? "/var/lib/cni/multus",
+    runDir: reader.matching("runDir", runDirPattern, runDirWanted) ?? "/run/plexus",
+  };
+}
+
+function readKubernetes(reader: ObjectReader | undefined): KubernetesConfiguration {
+  const configuration = { budgetMs: reader?.count("budgetMs", longestStepMs) ?? 20_000 };
+  reader?.end();
+  return configuration;
 }
 
 function readDeletion(reader: ObjectReader | undefined): DeletionConfiguration {
@@ -158,47 +276,21 @@ function readGc(reader: ObjectReader | undefined): GcConfiguration {
   return gc;
 }
 
-function readWasm(reader: ObjectReader | undefined): WasmConfiguration {
-  if (reader === undefined) return { prefer: false, isolation: "in-process", limits: {}, grants: {} };
-  const prefer = Array.isArray(reader.value("prefer")) ? reader.strings("prefer") : reader.boolean("prefer");
-  const wasm: WasmConfiguration = {
-    prefer: prefer ?? false,
-    isolation: reader.oneOf("isolation", ["process", "in-process"]) ?? "in-process",
-    limits: readLimits(reader.object("limits")),
-    grants: readGrants(reader.object("grants")),
+function readLog(reader: ObjectReader): LogConfiguration {
+  const level = reader.matching("logLevel", logLevelPattern, `one of ${logLevels.join(", ")}`)?.toLowerCase();
+  return {
+    file: reader.absolutePathOrEmpty("logFile"),
+    level: logLevels.find((each) => each === level) ?? "verbose",
+    toStderr: reader.boolean("logToStderr") ?? true,
   };
-  reader.end();
-  return wasm;
 }
 
-function readLimits(reader: ObjectReader | undefined): DelegateLimits {
-  const limits: DelegateLimits = {
-    timeMs: reader?.count("timeMs", 60_000),
-    memoryMiB: reader?.count("memoryMiB", 1024),
-    inputBytes: reader?.count("inputBytes", 16 * mebibyte),
-    outputBytes: reader?.count("outputBytes", 16 * mebibyte),
-    logBytes: reader?.count("logBytes", 16 * mebibyte),
-  };
-  reader?.end();
-  return limits;
-}
-
-function readGrants(reader: ObjectReader | undefined): Readonly<Record<string, DelegateGrants>> {
-  const grants: [string, DelegateGrants][] = (reader?.entries() ?? []).map(([type, each]) => [type, readGrant(each)]);
-  return Object.fromEntries(grants);
-}
-
-function readGrant(reader: ObjectReader): DelegateGrants {
-  const log = reader.object("log");
-  const leases = reader.object("leases");
-  const resolver = reader.object("resolver");
-  const grant: DelegateGrants = {
-    ...(log === undefined ? {} : { log: {} }),
-    ...(leases === undefined ? {} : { leases: { directories: leases.absolutePaths("directories") } }),
-    ...(resolver === undefined ? {} : { resolver: { files: resolver.absolutePaths("files") } }),
-  };
-  for (const each of [log, leases, resolver, reader]) each?.end();
-  return grant;
+/** A comma list; the empty one is nobody (MC-11). */
+function namespacesOf(list: string): readonly string[] {
+  return list
+    .split(",")
+    .map((each) => each.trim())
+    .filter((each) => each !== "");
 }
 
 function refused(why: string): { readonly ok: false; readonly fault: ReturnType<typeof fault> } {

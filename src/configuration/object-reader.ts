@@ -28,6 +28,11 @@ export class ObjectReader {
     return this.#typed(key, "a non-empty string", (value) => (typeof value === "string" && value !== "" ? value : undefined));
   }
 
+  /** Any string; for keys whose empty value means something. */
+  text(key: string): string | undefined {
+    return this.#typed(key, "a string", (value) => (isString(value) ? value : undefined));
+  }
+
   /** A string that matches; `wanted` says in words what that is. */
   matching(key: string, pattern: RegExp, wanted: string): string | undefined {
     return this.#typed(key, wanted, (value) => (typeof value === "string" && pattern.test(value) ? value : undefined));
@@ -43,6 +48,12 @@ export class ObjectReader {
 
   absolutePaths(key: string): readonly string[] | undefined {
     return this.#typed(key, "a list of absolute paths", (value) => listOf(value, isAbsolutePath));
+  }
+
+  /** An absolute path, or the empty string, with which Go's programs say that there is none. */
+  absolutePathOrEmpty(key: string): string | undefined {
+    const path = this.#typed(key, "an absolute path", (value) => (value === "" || isAbsolutePath(value) ? value : undefined));
+    return path === "" ? undefined : path;
   }
 
   strings(key: string): readonly string[] | undefined {

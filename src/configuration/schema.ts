@@ -3,7 +3,8 @@
 
 import * as z from "zod";
 
-import { runDirPattern } from "./host-configuration.ts";
+import { binDirPattern, chainNamePattern, logLevelPattern, namespacePattern, runDirPattern } from "./host-configuration.ts";
+import { idleMultusKeys } from "./multus-keys.ts";
 
 const absolutePath = z.string().regex(/^\/[^\0]*$/);
 const bytes = z
@@ -66,25 +67,144 @@ const gc = z.strictObject({
   dryRun: z.boolean().optional().describe("True: GC only tells on stderr what it would do; false by default."),
 });
 
+const pathOrEmpty = z.string().regex(/^(?:\/[^\0]*)?$/);
+
+const kubernetes = z.strictObject({
+  budgetMs: z
+    .int()
+    .min(1)
+    .max(240_000)
+    .optional()
+    .describe("Milliseconds that all requests of one call to the API may take together, retries included; 20000 by default."),
+});
+
+const idle = Object.fromEntries(
+  Object.entries(idleMultusKeys).map(([key, why]) => [
+    key,
+    z.unknown().optional().describe(`A key of Multus, accepted with a warning, without effect: ${why}.`),
+  ]),
+);
+
 const common = {
   name: z.string().min(1).describe("The network's name, as the runtime knows it."),
-  type: z.unknown().describe("plexus"),
+  type: z.unknown().describe("The name under which Plexus is installed: plexus, or multus where it took that one's place."),
   cniVersion: z.string().min(1).optional().describe("Any CNI version from 0.1.0 to 1.1.0."),
-  capabilities: z.unknown().optional().describe("Capabilities that the runtime shall pass on to the default network."),
+  capabilities: z
+    .unknown()
+    .optional()
+    .describe("Capabilities whose arguments the runtime shall give; the default network gets all of them, no other network any."),
+  configFile: absolutePath
+    .optional()
+    .describe(
+      "A JSON file with further keys. Where the CNI configuration has a key too, it wins as a whole. The file can't have binDir, cniDir, configFile, runDir and what the runtime sets. Read anew by each call.",
+    ),
+  binDir: z
+    .string()
+    .regex(binDirPattern)
+    .optional()
+    .describe(
+      "A directory of plugins that is looked into before those of CNI_PATH. Only this spelling, and only in the CNI configuration.",
+    ),
+  defaultNetworks: z
+    .array(z.string().min(1))
+    .optional()
+    .describe(
+      "Further networks for every pod outside systemNamespaces, each named as clusterNetwork is. A pod with the annotation plexus-cni.dev/default-networks: none gets none of them.",
+    ),
+  systemNamespaces: z
+    .array(z.string())
+    .optional()
+    .describe('Namespaces whose pods get no defaultNetworks; ["kube-system"] by default. Their pods get a status like others.'),
+  multusNamespace: z
+    .string()
+    .regex(namespacePattern)
+    .optional()
+    .describe(
+      "The namespace of the NetworkAttachmentDefinitions that clusterNetwork and defaultNetworks name, and of those that v1.multus-cni.io/default-network names without a namespace; kube-system by default.",
+    ),
+  namespaceIsolation: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether a pod may only use NetworkAttachmentDefinitions of its own namespace and of globalNamespaces, as its default network too; false by default.",
+    ),
+  globalNamespaces: z
+    .string()
+    .optional()
+    .describe(
+      'With namespaceIsolation: the namespaces that all pods may use, joined by commas; "default" by default, "" for none.',
+    ),
+  readinessindicatorfile: pathOrEmpty
+    .optional()
+    .describe(
+      "A file that exists while the default network is ready. ADD waits for it, DEL shortly, STATUS answers 50 without it.",
+    ),
+  readinessTimeoutMs: z
+    .int()
+    .min(1)
+    .max(240_000)
+    .optional()
+    .describe("Milliseconds that an ADD waits for readinessindicatorfile, before it fails with code 11; 45000 by default."),
+  readinessDelTimeoutMs: z
+    .int()
+    .min(1)
+    .max(60_000)
+    .optional()
+    .describe("Milliseconds that a DEL waits for it before it works without; 2000 by default."),
+  auxiliaryCNIChainName: z
+    .string()
+    .regex(chainNamePattern)
+    .optional()
+    .describe(
+      "A further chain for every pod, made of the .conf files in the directory of this name beside clusterNetwork's file, where there are any. Its first plugin gets an empty result as prevResult. It is no entry of the status.",
+    ),
   confDir: absolutePath.optional().describe("Where named configurations are found; /etc/cni/multus/net.d by default."),
+  cniConf: pathOrEmpty.optional().describe("What Multus' thin entrypoint calls confDir; read as that, with a warning."),
   cniDir: absolutePath.optional().describe("Journal and result cache; /var/lib/cni/plexus by default."),
+  multusCniDir: absolutePath
+    .optional()
+    .describe("cniDir of a Multus that attached pods before; their DEL is done from it; /var/lib/cni/multus by default."),
   runDir: z
     .string()
     .regex(runDirPattern)
     .optional()
     .describe("What lives no longer than the machine is up; /run/plexus by default."),
+  kubeconfig: pathOrEmpty
+    .optional()
+    .describe("How to reach the Kubernetes API. Without it and without manifests no pod is looked up."),
+  kubernetes: kubernetes.optional().describe("Requests to the Kubernetes API."),
   manifests: absolutePath.optional().describe("A directory of Pods and NetworkAttachmentDefinitions instead of the API."),
+  retryDeleteOnError: z.boolean().optional().describe("Multus' switch; here what a DEL needs is always kept until it succeeded."),
+  legacyCniArgs: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether plugins get the addresses that a pod asks for in CNI_ARGS (IP=, MAC=), too, as from Multus; false by default.",
+    ),
+  logFile: pathOrEmpty.optional().describe("A file that log lines are appended to."),
+  logLevel: z
+    .string()
+    .regex(logLevelPattern)
+    .optional()
+    .describe(
+      "panic: defects of Plexus only; error: what failed, too; verbose (default): warnings and what delegates say, too; debug: every call, too. No configuration is ever logged.",
+    ),
+  logToStderr: z
+    .boolean()
+    .optional()
+    .describe("Whether log lines go to stderr, and with that to the runtime's log; true by default."),
   trace: absolutePath.optional().describe("A file that gets one line of JSON for each step."),
   stepTimeoutMs: z.int().min(1).max(240_000).optional().describe("Milliseconds that one native step may take; 60000 by default."),
   profile: z
     .enum(["strict", "compat"])
     .optional()
     .describe("strict: the specification's letter; compat (default): what Multus' consumers expect."),
+  invalidAnnotation: z
+    .enum(["ignore", "fail"])
+    .optional()
+    .describe(
+      "What becomes of a pod whose selection annotation has an invalid value: it fails (default with compat), or comes up with its default network only (default with strict).",
+    ),
   del: deletion.optional().describe("When a DEL that goes on failing is given up, so that the pod's sandbox can go."),
   check: z
     .enum(["all", "default"])
@@ -96,19 +216,32 @@ const common = {
   disableGC: z.unknown().optional().describe("As in a configuration list: read by the runtime."),
   args: z.unknown().optional().describe("Set by the runtime."),
   runtimeConfig: z.unknown().optional().describe("Set by the runtime; goes to the default network."),
-  prevResult: z.unknown().optional().describe("Set by the runtime."),
+  prevResult: z
+    .unknown()
+    .optional()
+    .describe("Set by the runtime where Plexus is not the first plugin of a list; goes to the default network's first plugin."),
   "cni.dev/valid-attachments": z.unknown().optional().describe("Set by the runtime for GC."),
   "cni.dev/attachments": z.unknown().optional().describe("Set by the runtime for GC."),
+  ...idle,
 };
 
-/** Exactly one of `delegates` and `clusterNetwork` says what the default network is. */
-export const hostConfigurationSchema = z.union([
-  z.strictObject({
-    ...common,
-    delegates: z.array(z.looseObject({})).min(1).describe("Inline networks; the first is the default network."),
-  }),
-  z.strictObject({
-    ...common,
-    clusterNetwork: z.string().min(1).describe("The default network: a name in confDir, a directory, or a file."),
-  }),
-]);
+const clusterNetwork =
+  "The default network: a NetworkAttachmentDefinition in multusNamespace, else the name of a configuration in confDir; or the path of a directory, whose first configuration by name it is, or of a file.";
+
+/** `clusterNetwork` or `delegates` says what the default network is; with both, as with Multus, the former. */
+export const hostConfigurationSchema = z
+  .union([
+    z.strictObject({
+      ...common,
+      clusterNetwork: z.literal("").optional(),
+      delegates: z.array(z.looseObject({})).min(1).describe("Inline networks; the first is the default network."),
+    }),
+    z.strictObject({
+      ...common,
+      clusterNetwork: z.string().min(1).describe(clusterNetwork),
+      delegates: z.array(z.looseObject({})).optional().describe("Inline networks; the first is the default network."),
+    }),
+  ])
+  .refine(({ auxiliaryCNIChainName: chain = "", clusterNetwork: named = "" }) => chain === "" || named.startsWith("/"), {
+    path: ["auxiliaryCNIChainName"],
+  });

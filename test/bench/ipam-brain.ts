@@ -96,6 +96,7 @@ const wasm = {
   prefer: false,
   isolation: "in-process",
   limits: {},
+  otherGrants: {},
   grants: { "ipam-host-local": { log: {}, leases: { directories: [request.leases] }, resolver: {} } },
 } as const;
 

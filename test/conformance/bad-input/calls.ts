@@ -175,7 +175,7 @@ const host: readonly BadInput[] = [
     names: /clusterNetwork/,
   },
   {
-    title: "MC-05: delegates and clusterNetwork exclude each other",
+    title: "a clusterNetwork that is nowhere is refused, though there are delegates",
     call: configuring({ clusterNetwork: "x" }),
     code: 7,
     names: /clusterNetwork/,

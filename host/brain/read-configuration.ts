@@ -1,0 +1,61 @@
+// The host configuration of one call: what stdin says, below it the file that it names, read anew by each call.
+
+import { readFileSync } from "node:fs";
+import type { Verb } from "../../src/cni/environment.ts";
+import { type HostConfiguration, readHostConfiguration } from "../../src/configuration/host-configuration.ts";
+import { readLayer, withFile } from "../../src/configuration/layers.ts";
+import { type Fault, fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { type JsonObjectDocument, memberValue } from "../../src/json/document.ts";
+import { textOf } from "./utf8.ts";
+
+export interface CallConfiguration {
+  readonly document: JsonObjectDocument;
+  readonly configuration: HostConfiguration;
+}
+
+/** Where something begins, is promised or is taken for garbage, every mistake stops; what ends one pod goes on with a warning. */
+const lenientVerbs: readonly Verb[] = ["DEL", "CHECK"];
+
+/** Nothing longer is a configuration. */
+const longestFile = 4 * 1024 * 1024;
+
+/** Faults: CONFIG_INVALID, CONFIG_NOT_JSON, STORE_FAILED for the file. */
+export function readCallConfiguration(verb: Verb, stdin: JsonObjectDocument): Result<CallConfiguration> {
+  const lenient = lenientVerbs.includes(verb);
+  const own = readLayer(stdin);
+  if (!own.ok) return own;
+  let { document } = own.value;
+  const notices = [...own.value.notices];
+  const warnings: string[] = [];
+  const path = memberValue(document, "configFile");
+  if (typeof path === "string" && path.startsWith("/")) {
+    const text = readText(path);
+    const layered = text.ok ? withFile(document, { path, text: text.value }) : text;
+    if (layered.ok) {
+      document = layered.value.document;
+      notices.push(...layered.value.notices);
+    } else if (lenient) {
+      warnings.push(`this call goes on without the configuration file: ${layered.fault.msg}`);
+    } else {
+      return layered;
+    }
+  }
+  const configuration = readHostConfiguration(document.parsed, { lenient, notices, warnings });
+  return configuration.ok ? ok({ document, configuration: configuration.value }) : configuration;
+}
+
+function readText(path: string): Result<string> {
+  try {
+    const bytes = readFileSync(path);
+    if (bytes.length <= longestFile) return textOf(bytes, `configuration file ${path}`);
+    return failed(fault("CONFIG_INVALID", `configuration file ${path}: has more than ${longestFile} bytes`));
+  } catch (error) {
+    return failed(unreadable(path, error));
+  }
+}
+
+function unreadable(path: string, error: unknown): Fault {
+  const why = error instanceof Error ? error.message : String(error);
+  return fault("STORE_FAILED", `configuration file ${path}: ${why}`);
+}

@@ -1,0 +1,22 @@
+// Keys of Multus' configurations that Plexus has no use for. They are known, so that a configuration of Multus works as it
+// is, and each says what to do instead. Multus reads them in the configuration of its thin plugin (pkg/types), of its daemon
+// (pkg/server) and of the generator of 00-multus.conf (pkg/server/config); some stand only in its documentation.
+
+/** Each key with the end of a sentence: why it does nothing, and what takes its place. */
+export const idleMultusKeys: Readonly<Record<string, string>> = {
+  allowTryDeleteOnErr: "Plexus always keeps what a DEL needs until it succeeded",
+  chrootDir: "Plexus runs plugins where the runtime called it, so there is nothing to change root to",
+  cniConfigDir: "name the default network by clusterNetwork",
+  connectionLimit: "a call is a process of its own here; the runtime bounds how many there are",
+  daemonSocketDir: "there is no socket of a Multus daemon",
+  enablePprof: "Plexus has no such endpoint",
+  forceCNIVersion: "results are converted to the version of the CNI configuration anyway",
+  logOptions: "a one-shot call can't rotate its log: let logrotate do it, with copytruncate or create",
+  metricsPort: "a one-shot call has no port",
+  multusAutoconfigDir: "Plexus generates no CNI configuration: name the default network by clusterNetwork",
+  multusConfigFile: "Plexus generates no CNI configuration: name the default network by clusterNetwork",
+  multusMasterCNI: "name the default network's file by clusterNetwork",
+  overrideNetworkName: "set name in the CNI configuration",
+  perNodeCertificate: "kubeconfig names the credentials; they are read anew by each call",
+  socketDir: "there is no socket of a Multus daemon",
+};

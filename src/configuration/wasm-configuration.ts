@@ -1,0 +1,110 @@
+// What an administrator lets sandboxed delegates do, and within which limits.
+
+import type { ObjectReader } from "./object-reader.ts";
+
+/** What one delegate may use. A capability that isn't here is refused when the delegate is loaded. */
+export interface DelegateGrants {
+  readonly log?: object | undefined;
+  /** Directories that leases may be kept in; the first is the one for configurations that name none. */
+  readonly leases?: { readonly directories?: readonly string[] | undefined } | undefined;
+  /** Files in the format of resolv.conf that may be read. */
+  readonly resolver?: { readonly files?: readonly string[] | undefined } | undefined;
+}
+
+/** Limits of one call of a delegate; absent ones have the sandbox's defaults. None can be switched off. */
+export interface DelegateLimits {
+  /** Milliseconds of one call. */
+  readonly timeMs?: number | undefined;
+  /** Mebibytes of linear memory. */
+  readonly memoryMiB?: number | undefined;
+  /** Bytes of the request. */
+  readonly inputBytes?: number | undefined;
+  /** Bytes of the answer, aliased ones counted each time. */
+  readonly outputBytes?: number | undefined;
+  /** Bytes of log of one call. */
+  readonly logBytes?: number | undefined;
+}
+
+export interface WasmConfiguration {
+  /** True: a component wins over a native binary in the same directory; a list: for these types. */
+  readonly prefer: boolean | readonly string[];
+  /** Where guests run: in a sandbox process, or in the one-shot brain's own. */
+  readonly isolation: "process" | "in-process";
+  readonly limits: DelegateLimits;
+  /** By delegate's type; what is here replaces the default grants. */
+  readonly grants: Readonly<Record<string, DelegateGrants>>;
+  /** What the types have that `grants` doesn't list. */
+  readonly otherGrants: DelegateGrants;
+}
+
+/** Directory of the reference host-local, which leases are kept in unless told otherwise. */
+export const defaultLeaseDirectory = "/var/lib/cni/networks";
+
+/** Files that a delegate may have read where the administrator lists none. */
+export const defaultResolverFiles: readonly string[] = ["/etc/resolv.conf"];
+
+/** What a delegate may use where the administrator said nothing: nothing that reaches the kernel. */
+export const defaultGrants: DelegateGrants = {
+  log: {},
+  leases: { directories: [defaultLeaseDirectory] },
+  resolver: { files: defaultResolverFiles },
+};
+
+/** Where the configuration has no `wasm`. */
+export const defaultWasm: WasmConfiguration = {
+  prefer: false,
+  isolation: "in-process",
+  limits: {},
+  grants: {},
+  otherGrants: defaultGrants,
+};
+
+const mebibyte = 1024 * 1024;
+
+/**
+ * Reads the section `wasm`. Where something in it is wrong, and the call goes on all the same because it takes away what is
+ * there (DEL), nothing is granted: what the administrator meant isn't known.
+ */
+export function readWasm(reader: ObjectReader): WasmConfiguration {
+  const before = reader.problems.length;
+  const prefer = Array.isArray(reader.value("prefer")) ? reader.strings("prefer") : reader.boolean("prefer");
+  const wasm: WasmConfiguration = {
+    ...defaultWasm,
+    prefer: prefer ?? false,
+    isolation: reader.oneOf("isolation", ["process", "in-process"]) ?? "in-process",
+    limits: readLimits(reader.object("limits")),
+    grants: readGrants(reader.object("grants")),
+  };
+  reader.end();
+  return reader.problems.length === before ? wasm : { ...wasm, grants: {}, otherGrants: {} };
+}
+
+function readLimits(reader: ObjectReader | undefined): DelegateLimits {
+  const limits: DelegateLimits = {
+    timeMs: reader?.count("timeMs", 60_000),
+    memoryMiB: reader?.count("memoryMiB", 1024),
+    inputBytes: reader?.count("inputBytes", 16 * mebibyte),
+    outputBytes: reader?.count("outputBytes", 16 * mebibyte),
+    logBytes: reader?.count("logBytes", 16 * mebibyte),
+  };
+  reader?.end();
+  return limits;
+}
+
+function readGrants(reader: ObjectReader | undefined): Readonly<Record<string, DelegateGrants>> {
+  const grants: [string, DelegateGrants][] = (reader?.entries() ?? []).map(([type, each]) => [type, readGrant(each)]);
+  return Object.fromEntries(grants);
+}
+
+function readGrant(reader: ObjectReader): DelegateGrants {
+  const log = reader.object("log");
+  const leases = reader.object("leases");
+  const resolver = reader.object("resolver");
+  const grant: DelegateGrants = {
+    ...(log === undefined ? {} : { log: {} }),
+    ...(leases === undefined ? {} : { leases: { directories: leases.absolutePaths("directories") } }),
+    ...(resolver === undefined ? {} : { resolver: { files: resolver.absolutePaths("files") } }),
+  };
+  for (const each of [log, leases, resolver, reader]) each?.end();
+  return grant;
+}
