@@ -8,6 +8,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: "forks",
+    // As the hands start the brain: locks use node:ffi.
+    execArgv: ["--disable-warning=ExperimentalWarning"],
     maxWorkers: 2,
     reporters: ["default", new ClosingLine()],
   },

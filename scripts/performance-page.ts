@@ -68,7 +68,7 @@ The test \`scripts/performance-page.test.ts\` holds these bounds: the component 
 - Starting Node is most of a one-shot call. The brain adds little to it, because it is one CommonJS file with a compile cache and loads
   neither \`node:crypto\` (14 ms of CPU here) nor zod (zod/mini: 10 ms under load) nor ES modules (12 ms of facades for built-in modules).
 - A warm WASM IPAM step: some 0.15 ms are V8's watchdog for the time limit, 0.1 ms the instance, 0.25 ms the lease on disk, the rest
-  glue, JSON and the lock's round trip to the hands.
+  glue, JSON and the lock.
 `;
 }
 

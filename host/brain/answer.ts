@@ -16,13 +16,14 @@ import type { Hands } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import { Journal } from "../journal/journal.ts";
 import { LeftBehind } from "../journal/left-behind.ts";
+import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
 import { add } from "./add.ts";
-import { type CallContext, journalKey } from "./call-context.ts";
+import { type CallContext, journalKey, type Release } from "./call-context.ts";
 import { check } from "./check.ts";
 import { del } from "./del.ts";
 import { gc } from "./gc.ts";
-import { handsLocks } from "./locks.ts";
-import { nestDirectory } from "./nest-directory.ts";
+import { callLocks } from "./locks.ts";
+import { nestDirectory, nestOfCall } from "./nest-directory.ts";
 import { PluginFinder } from "./plugin-finder.ts";
 import { requirePlugins } from "./require-plugins.ts";
 import { planCall } from "./plan-call.ts";
@@ -36,6 +37,7 @@ import { textOf } from "./utf8.ts";
 export interface BrainDeps {
   readonly hands: Hands;
   readonly delegates: DelegateRunner;
+  readonly takeLock: TakeLock;
   /** The source of pods and definitions that a configuration names. */
   readonly cluster: (configuration: HostConfiguration) => Promise<Cluster | undefined>;
   readonly warn: (text: string) => void;
@@ -43,6 +45,9 @@ export interface BrainDeps {
   readonly now: () => number;
   readonly date: () => Date;
 }
+
+/** Takes a lock, waiting as the program that the brain lives in can wait. */
+export type TakeLock = (request: LockRequest) => Promise<LockAnswer>;
 
 /** How long a call waits for another one of the same container. */
 const lockDeadlineMs = 60_000;
@@ -92,15 +97,14 @@ async function serve(context: CallContext, deps: BrainDeps): Promise<Result<stri
         return silent(await gc(context));
     }
   } finally {
-    await held?.value();
+    held?.value();
   }
 }
 
-/** GC takes locks as it goes. */
-async function lockFor(context: CallContext): Promise<Awaited<ReturnType<CallContext["locks"]["container"]>> | undefined> {
-  const { call, locks } = context;
-  if (call.verb === "GC") return undefined;
-  return call.verb === "STATUS" ? locks.status() : locks.container(journalKey(context));
+/** GC takes locks as it goes; STATUS changes nothing, so it waits for nobody, and nobody for it. */
+async function lockFor(context: CallContext): Promise<Result<Release> | undefined> {
+  const { verb } = context.call;
+  return verb === "GC" || verb === "STATUS" ? undefined : context.locks.container(journalKey(context));
 }
 
 async function addText(context: CallContext, deps: BrainDeps): Promise<Result<string>> {
@@ -121,9 +125,8 @@ function contextOf(
   const { configuration } = own;
   const trace = openTrace(configuration.trace, deps.date, deps.warn);
   const plugins = new PluginFinder(deps.hands, configuration.wasm.prefer);
-  // GC and STATUS have no container, and may run side by side.
-  const nested = call.containerId === "" ? { containerId: `${call.verb} ${process.pid}`, ifname: "" } : call;
-  const nest = nestDirectory(configuration.runDir, nested, configuration.name);
+  const { runDir } = configuration;
+  const nest = call.containerId === "" ? nestOfCall(runDir) : nestDirectory(runDir, call, configuration.name);
   return {
     call,
     ...own,
@@ -136,7 +139,7 @@ function contextOf(
     date: deps.date,
     now: deps.now,
     cluster: once(() => deps.cluster(configuration)),
-    locks: handsLocks(deps.hands, configuration.cniDir, lockDeadlineMs),
+    locks: callLocks(deps, configuration.cniDir, lockDeadlineMs),
     plugins,
     runStep: (network, ifname, mostMs = Infinity) => {
       const stepTimeoutMs = Math.min(configuration.stepTimeoutMs, mostMs);

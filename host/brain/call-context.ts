@@ -40,14 +40,12 @@ export interface CallContext {
   readonly locks: CallLocks;
 }
 
-export type Release = () => Promise<void>;
+export type Release = () => void;
 
 /** Locks that hold across processes (CNI 1.1.0 section 3: never two operations for one container, GC alone). */
 export interface CallLocks {
   /** For ADD, DEL and CHECK: this container alone, GC kept out. */
   readonly container: (key: JournalKey) => Promise<Result<Release>>;
-  /** For STATUS: one after the other, because they share a nest directory; other calls don't wait for it. */
-  readonly status: () => Promise<Result<Release>>;
   /** For GC: every other call of this state directory kept out. */
   readonly everything: () => Promise<Result<Release>>;
 }

@@ -22,7 +22,7 @@ export interface DelegateHost {
   readonly runner: GuestRunner<SyncImports>;
   /** Reads a component's bytes. */
   readonly read: (path: string, cap: number) => Promise<Result<Uint8Array>>;
-  /** Drives an operation on leases: locks are the hands' work. */
+  /** Drives an operation on leases: takes the locks that it wants. */
   readonly lease: <T>(operation: LeaseOperation<T>) => T;
   /** A line of a delegate's log. */
   readonly log: (type: string, level: string, message: string) => void;

@@ -32,7 +32,7 @@ export async function sweep({ context, faults }: GcRound): Promise<void> {
   const alone = await context.locks.everything();
   if (!alone.ok) return void faults.push(alone.fault);
   for (const { directory } of [context.journal, context.cache, context.leftBehind]) removeTornWrites(directory);
-  await alone.value();
+  alone.value();
 }
 
 /** GC of one plugin, with the attachments that are valid at that moment, which nobody changes meanwhile (L-46). */
@@ -50,7 +50,7 @@ export async function tellPlugin({ context, plan, faults }: GcRound, list: Netwo
     const ended = await runChain(chain, context.runStep(list.name, "", exclusiveStepMs));
     if (!ended.ok) faults.push(ended.fault);
   } finally {
-    await alone.value();
+    alone.value();
   }
 }
 

@@ -19,7 +19,7 @@ export async function clearStale(round: GcRound): Promise<void> {
     try {
       await clearOne(round, key);
     } finally {
-      await held.value();
+      held.value();
     }
   }
 }

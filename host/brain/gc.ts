@@ -59,7 +59,7 @@ async function retryLeftBehind({ context, plan, hasTime }: GcRound): Promise<voi
       const finished = await finishLeftBehind(context, file);
       if (!finished.ok) context.warn(`still left behind: ${file.path}: ${finished.fault.msg}`);
     } finally {
-      await held.value();
+      held.value();
     }
   }
 }

@@ -7,9 +7,9 @@ import type { DelegateRunner } from "../brain/step-runner.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import type { HeldLock } from "../hands/hands.ts";
 import type { OneShotHands } from "../hands/one-shot-hands.ts";
-import { type LeaseAnswer, type LeaseEffect, runSync } from "../leases/effect.ts";
+import { runSync } from "../leases/effect.ts";
+import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
 import { Admission } from "../sandbox/admission/admit.ts";
 import { InProcessRunner } from "../sandbox/in-process.ts";
 import { limitsOf } from "../sandbox/limits.ts";
@@ -18,15 +18,15 @@ import type { GuestRunner, SyncImports } from "../sandbox/runner.ts";
 /** A runner of delegates for this call; `log` takes whole lines. */
 export async function delegatesForOneCall(
   hands: OneShotHands,
+  takeLock: (request: LockRequest) => LockAnswer,
   { wasm }: Pick<HostConfiguration, "wasm">,
   log: (line: string) => void,
 ): Promise<DelegateRunner> {
-  const locks = new SyncLocks(hands);
   const host: DelegateHost = {
     admission: new Admission(),
     runner: wasm.isolation === "process" ? await processRunner(wasm) : new InProcessRunner(),
     read: async (path, cap) => readComponent(hands, path, cap),
-    lease: (operation) => runSync(operation, (effect) => locks.perform(effect)),
+    lease: (operation) => runSync(operation, takeLock),
     log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
   };
   return {
@@ -53,26 +53,4 @@ function readComponent(hands: OneShotHands, path: string, cap: number): Result<U
   return failed(
     fault("COMPONENT_REFUSED", `component ${path} could not be read: errno ${errno} (at most ${cap} bytes are read)`),
   );
-}
-
-/** Lease locks, by path: an operation names the path that it gives back. */
-class SyncLocks {
-  readonly #hands: OneShotHands;
-  readonly #held = new Map<string, HeldLock>();
-
-  constructor(hands: OneShotHands) {
-    this.#hands = hands;
-  }
-
-  perform(effect: LeaseEffect): LeaseAnswer {
-    if (effect.kind === "lock") {
-      const { errno, lock } = this.#hands.lockSync({ path: effect.path, deadlineMs: effect.deadlineMs, shared: false });
-      if (lock !== undefined) this.#held.set(effect.path, lock);
-      return { errno };
-    }
-    const lock = this.#held.get(effect.path);
-    this.#held.delete(effect.path);
-    if (lock !== undefined) this.#hands.unlockSync(lock);
-    return { errno: 0 };
-  }
 }

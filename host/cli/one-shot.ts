@@ -14,6 +14,7 @@ import { HandsGone } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import { OneShotHands } from "../hands/one-shot-hands.ts";
 import { OneShotStream, receiveCall } from "../hands/one-shot-stream.ts";
+import { type LockAnswer, lockSync, type LockRequest } from "../locks/file-lock.ts";
 
 /** The name under which the hands are Plexus itself; under any other they may be a delegate. */
 const ownName = "plexus";
@@ -83,6 +84,7 @@ class OneShotBrain {
         run: async (...args) => (await this.#openDelegates(args[0])).run(...args),
         admit: async (...args) => (await this.#openDelegates(args[0])).admit(...args),
       },
+      takeLock: async (request) => this.#takeLock(request),
       cluster: openCluster,
       warn: (text) => void this.#log.push(`plexus: warning: ${text}\n`),
       now: () => performance.now(),
@@ -90,10 +92,20 @@ class OneShotBrain {
     };
   }
 
+  /** Who waits does not read the stream, and must not go on for hands that are gone: their container may be deleted already. */
+  #takeLock(request: LockRequest): LockAnswer {
+    return lockSync(request, () => this.hands.ensureThere());
+  }
+
   /** Leases and the sandbox are loaded with the first delegate, so that a call without one doesn't pay for them. */
   async #openDelegates(configuration: Pick<HostConfiguration, "wasm">): Promise<DelegateRunner> {
     const { delegatesForOneCall } = await import("./delegates-for-one-call.ts");
-    this.#delegates ??= await delegatesForOneCall(this.hands, configuration, (line) => void this.#log.push(line));
+    this.#delegates ??= await delegatesForOneCall(
+      this.hands,
+      (request) => this.#takeLock(request),
+      configuration,
+      (line) => void this.#log.push(line),
+    );
     return this.#delegates;
   }
 

@@ -9,7 +9,7 @@
 #define STDOUT_MAX (16u << 20)         /* EXEC's caps are cut to these, so that EXECUTED fits a frame */
 #define STDERR_MAX (8u << 20)
 #define QUEUE_MAX (128u << 20)         /* what may wait for a brain that does not read */
-#define EFFECTS_MAX 64                 /* EXECs at once, LOCKs at once, nested calls at once: this many of each */
+#define EFFECTS_MAX 64                 /* EXECs at once, nested calls at once: this many of each */
 #define LINKS_MAX 4096                 /* components that one nest directory offers */
 
 #define CONNECT_MS 1000                /* for a daemon that does not accept */

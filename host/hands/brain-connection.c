@@ -102,7 +102,7 @@ static int start_brain(const char *daemon_socket) {
         fail(CNI_TRY_LATER, "Check the limit of open files (RLIMIT_NOFILE).", "no way to a brain: %s", strerror(errno));
     /* The brain outlives us by the moment that it takes to end: it must hold nothing of the runtime's, who waits for
        its pipes to close. */
-    char *arguments[] = {node, script, NULL}, *environment[] = {NULL};
+    char *arguments[] = {node, "--disable-warning=ExperimentalWarning", script, NULL}, *environment[] = {NULL};
     brain_pid = spawn(&(struct spawn){
         .argv = arguments, .environment = environment, .fds = {nothing, nothing, error[1], ends[1]}, .directory = "/"});
     if (brain_pid < 0) no_brain(node, daemon_socket);

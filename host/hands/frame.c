@@ -88,13 +88,6 @@ bool message_decode(const struct frame *frame, struct message *message) {
         message->path = take_text(&fields);
         message->cap = take_u32(&fields);
         break;
-    case LOCK:
-        message->path = take_text(&fields);
-        message->deadline_ms = take_u32(&fields);
-        message->shared = take_flag(&fields);
-        break;
-    case UNLOCK:
-        break;
     default:
         return false;
     }

@@ -9,8 +9,8 @@ enum { FRAME_HEADER = 12, PROTOCOL_VERSION = 1 };
 #define NESTED_CHANNEL 0x80000000u
 
 enum frame_type {
-    REQUEST = 1, EXECUTED, FOUND, CONTENT, LOCKED,
-    REPLY = 16, EXEC, FIND, READ, LOCK, UNLOCK,
+    REQUEST = 1, EXECUTED, FOUND, CONTENT,
+    REPLY = 16, EXEC, FIND, READ,
 };
 
 struct frame {
@@ -33,10 +33,10 @@ struct bytes {
 struct message {
     struct bytes name, environment, stdin_data, out, err, path;
     uint32_t status, under, deadline_ms, out_cap, err_cap, cap;
-    bool component_first, shared;
+    bool component_first;
 };
 
-/* Decodes a frame that hands may get (REQUEST from nested hands, 16-21 from the brain). False: malformed. */
+/* Decodes a frame that hands may get (REQUEST from nested hands, 16-19 from the brain). False: malformed. */
 bool message_decode(const struct frame *frame, struct message *message);
 
 /* A frame is written in place: begin, put its fields, end. `begin` answers what `end` needs. */

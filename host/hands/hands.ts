@@ -1,21 +1,11 @@
 // What a brain can have done by the hands, whichever way it is connected to them.
 
 import type { Fault } from "../../src/fault/fault.ts";
-import type { Content, Exec, Executed, Find, Found, Lock, Read, Reply, Request } from "./messages.ts";
+import type { Content, Exec, Executed, Find, Found, Read, Reply, Request } from "./messages.ts";
 
 export type ExecEffect = Omit<Exec, "kind">;
 export type FindEffect = Omit<Find, "kind">;
 export type ReadEffect = Omit<Read, "kind">;
-export type LockEffect = Omit<Lock, "kind">;
-
-/** A lock that the hands hold for us until `unlock`, or until they end. */
-export interface HeldLock {
-  readonly path: string;
-  readonly channel: number;
-}
-
-/** `errno` 0: `lock` is held. 110 (ETIMEDOUT): somebody else held it until the deadline. */
-export type LockAnswer = { readonly errno: 0; readonly lock: HeldLock } | { readonly errno: number; readonly lock?: undefined };
 
 /** The effects. All throw HandsGone when the stream to the hands ends or breaks. */
 export interface Hands {
@@ -25,16 +15,14 @@ export interface Hands {
   find(effect: FindEffect): Promise<Found>;
   /** Reads a component that `find` gave. */
   read(effect: ReadEffect): Promise<Content>;
-  lock(effect: LockEffect): Promise<LockAnswer>;
-  unlock(lock: HeldLock): Promise<void>;
+  /** Does nothing but throw if they have gone. */
+  ensureThere(): void;
 }
 
 /** The same where the caller can't wait: imports of a guest are answered on the spot. Nested calls wait meanwhile. */
 export interface SyncHands {
   findSync(effect: FindEffect): Found;
   readSync(effect: ReadEffect): Content;
-  lockSync(effect: LockEffect): LockAnswer;
-  unlockSync(lock: HeldLock): void;
 }
 
 /** Answers a call that a running plugin made through its nest. `request.under` is the plugin's EXEC. Must not reject. */

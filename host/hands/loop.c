@@ -2,8 +2,8 @@
 
 #include "bounds.h"
 
-/* Of an EXEC: stdin, stdout, stderr, time, nest. Of a LOCK: time. Of a nested call: its stream. And the call's own few. */
-enum { WATCHES_MAX = EFFECTS_MAX * 7 + 8 };
+/* Of an EXEC: stdin, stdout, stderr, time, nest. Of a nested call: its stream. And the call's own few. */
+enum { WATCHES_MAX = EFFECTS_MAX * 6 + 8 };
 
 static struct watch *watches;
 static struct watch *polled[WATCHES_MAX];

@@ -3,7 +3,6 @@
 #include "brain-connection.h"
 #include "cni-error.h"
 #include "bounds.h"
-#include "lock.h"
 #include "plugin-path.h"
 #include "run-plugin.h"
 #include "nest.h"
@@ -69,13 +68,8 @@ static bool brain_says(struct stream *stream, const struct frame *frame, const s
         return nested;
     }
     if (frame->channel == 0 || nested) return false;
-    if (frame->type == UNLOCK) {
-        lock_release(frame->channel);
-        return true;
-    }
-    if (frame->type == REQUEST || plugin_runs_on(frame->channel) || lock_is_on(frame->channel)) return false;
+    if (frame->type == REQUEST || plugin_runs_on(frame->channel)) return false;
     if (frame->type == EXEC) run_plugin(frame->channel, message);
-    else if (frame->type == LOCK) lock_begin(frame->channel, message);
     else if (frame->type == FIND) answer_find(frame->channel, message);
     else answer_read(frame->channel, message);
     stream_flush(stream);
@@ -125,7 +119,6 @@ static void signal_came(struct watch *watch, short revents) {
         if (info.ssi_signo != SIGCHLD)
             fail(CNI_TRY_LATER, "Repeat the call; what was begun is undone by the next DEL.", "stopped by signal %u from process %u", info.ssi_signo, info.ssi_pid);
         reap_plugins();
-        reap_locks();
     }
 }
 

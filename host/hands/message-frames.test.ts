@@ -41,7 +41,6 @@ const handsMessage: fc.Arbitrary<HandsMessage> = fc.oneof(
     identity: text,
   }),
   fc.record({ kind: fc.constant("content" as const), errno: u32, content: bytes }),
-  fc.record({ kind: fc.constant("locked" as const), errno: u32 }),
 );
 
 const brainMessage: fc.Arbitrary<BrainMessage> = fc.oneof(
@@ -61,8 +60,6 @@ const brainMessage: fc.Arbitrary<BrainMessage> = fc.oneof(
   ),
   fc.record({ kind: fc.constant("find" as const), type: text, componentFirst: fc.boolean() }),
   fc.record({ kind: fc.constant("read" as const), path: text, cap: u32 }),
-  fc.record({ kind: fc.constant("lock" as const), path: text, deadlineMs: u32, shared: fc.boolean() }),
-  fc.record({ kind: fc.constant("unlock" as const) }),
 );
 
 describe("messages", () => {

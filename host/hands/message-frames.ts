@@ -11,13 +11,10 @@ const TYPE = {
   executed: 2,
   found: 3,
   content: 4,
-  locked: 5,
   reply: 16,
   exec: 17,
   find: 18,
   read: 19,
-  lock: 20,
-  unlock: 21,
 } as const;
 
 const OUTCOMES = ["exited", "signalled", "deadline-passed", "not-found", "not-startable", "text-busy"] as const;
@@ -85,9 +82,6 @@ export function encodeMessage(channel: number, message: HandsMessage | BrainMess
     case "content":
       fields.u32(message.errno).bytes(message.content);
       break;
-    case "locked":
-      fields.u32(message.errno);
-      break;
     case "reply":
       fields.u32(message.status).bytes(message.stdout).bytes(message.stderr);
       break;
@@ -106,14 +100,6 @@ export function encodeMessage(channel: number, message: HandsMessage | BrainMess
       break;
     case "read":
       fields.bytes(message.path).u32(message.cap);
-      break;
-    case "lock":
-      fields
-        .bytes(message.path)
-        .u32(message.deadlineMs)
-        .u32(message.shared ? 1 : 0);
-      break;
-    case "unlock":
       break;
     default:
       message satisfies never;
@@ -188,8 +174,6 @@ function readHandsMessage(type: number, fields: FieldReader): HandsMessage | und
     }
     case TYPE.content:
       return { kind: "content", errno: fields.u32(), content: fields.bytes() };
-    case TYPE.locked:
-      return { kind: "locked", errno: fields.u32() };
     default:
       return undefined;
   }
@@ -216,10 +200,6 @@ function readBrainMessage(type: number, fields: FieldReader): BrainMessage | und
       return { kind: "find", type: fields.text(), componentFirst: fields.u32() === 1 };
     case TYPE.read:
       return { kind: "read", path: fields.text(), cap: fields.u32() };
-    case TYPE.lock:
-      return { kind: "lock", path: fields.text(), deadlineMs: fields.u32(), shared: fields.u32() === 1 };
-    case TYPE.unlock:
-      return { kind: "unlock" };
     default:
       return undefined;
   }

@@ -53,13 +53,7 @@ export interface Content {
   readonly content: Uint8Array;
 }
 
-export interface Locked {
-  readonly kind: "locked";
-  /** 0: the lock is held. 110: the deadline passed. */
-  readonly errno: number;
-}
-
-export type HandsMessage = Request | Executed | Found | Content | Locked;
+export type HandsMessage = Request | Executed | Found | Content;
 
 /** The answer to a Request. */
 export interface Reply {
@@ -99,17 +93,4 @@ export interface Read {
   readonly cap: number;
 }
 
-export interface Lock {
-  readonly kind: "lock";
-  /** Absolute; its last component is `lock`. */
-  readonly path: string;
-  readonly deadlineMs: number;
-  readonly shared: boolean;
-}
-
-/** Ends the lock taken on the same channel; has no answer. */
-export interface Unlock {
-  readonly kind: "unlock";
-}
-
-export type BrainMessage = Reply | Exec | Find | Read | Lock | Unlock;
+export type BrainMessage = Reply | Exec | Find | Read;

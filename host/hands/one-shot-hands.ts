@@ -6,9 +6,6 @@ import {
   type ExecEffect,
   type FindEffect,
   type Hands,
-  type HeldLock,
-  type LockAnswer,
-  type LockEffect,
   type NestedCallHandler,
   type ReadEffect,
   type SyncHands,
@@ -72,15 +69,8 @@ export class OneShotHands implements Hands, SyncHands {
     return this.#awaitAnswer(channel, "content");
   }
 
-  lockSync(effect: LockEffect): LockAnswer {
-    const channel = this.#newChannel();
-    this.#stream.send(channel, { kind: "lock", ...effect });
-    const { errno } = this.#awaitAnswer(channel, "locked");
-    return errno === 0 ? { errno, lock: { path: effect.path, channel } } : { errno };
-  }
-
-  unlockSync(lock: HeldLock): void {
-    this.#stream.send(lock.channel, { kind: "unlock" });
+  ensureThere(): void {
+    this.#stream.ensureOpen();
   }
 
   async find(effect: FindEffect): Promise<Found> {
@@ -89,14 +79,6 @@ export class OneShotHands implements Hands, SyncHands {
 
   async read(effect: ReadEffect): Promise<Content> {
     return this.readSync(effect);
-  }
-
-  async lock(effect: LockEffect): Promise<LockAnswer> {
-    return this.lockSync(effect);
-  }
-
-  async unlock(lock: HeldLock): Promise<void> {
-    this.unlockSync(lock);
   }
 
   #newChannel(): number {

@@ -5,6 +5,7 @@ import { readSync, writeSync } from "node:fs";
 
 import { fault } from "../../src/fault/fault.ts";
 import type { Result } from "../../src/fault/result.ts";
+import { isHungUp } from "../libc/libc.ts";
 import { encodeFrame, FrameDecoder, protocolFault } from "./frames.ts";
 import { HandsGone } from "./hands.ts";
 import { decodeHandsMessage, encodeMessage } from "./message-frames.ts";
@@ -44,6 +45,11 @@ export class OneShotStream {
         );
       this.#decoder.filled(count);
     }
+  }
+
+  /** Throws where the other end is closed, though messages from it may be left. */
+  ensureOpen(): void {
+    if (isHungUp(this.#fd)) throw new HandsGone(fault("HANDS_GONE", "hands: the stream ended"));
   }
 
   /** Sends a message; returns when the system took all of it. */

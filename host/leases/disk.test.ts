@@ -13,7 +13,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { runAsync, runSync, type LeaseAnswer, type LeaseEffect, type LeaseOperation } from "./effect.ts";
+import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
+import { runAsync, runSync, type LeaseOperation } from "./effect.ts";
 import type { LeasesAddressRange } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { leaseDirectory, make } from "./directory.ts";
 import { StagedLease, type Owner } from "./lease-file.ts";
@@ -21,12 +22,14 @@ import { leasesFor, type LeaseScope } from "./scope.ts";
 
 let dataDir: string;
 let network: string;
-let effects: LeaseEffect[];
+let locks: LockRequest[];
+let released: string[];
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), "plexus-leases-"));
   network = join(dataDir, "net");
-  effects = [];
+  locks = [];
+  released = [];
 });
 afterEach(() => {
   execFileSync("chmod", ["-R", "u+rwX", dataDir]);
@@ -42,16 +45,22 @@ function leases(owner: Owner, own: Partial<LeaseScope> = {}) {
   return leasesFor({ network: "net", verb: "add", attachment: owner, defaultDirectory: dataDir, ...own });
 }
 
-/** Runs an operation; notes its effects and fails if a lock was not given back. */
+/** A lock that nobody else wants. */
+function give(request: LockRequest): LockAnswer {
+  locks.push(request);
+  return { errno: 0, lock: { path: request.path, release: () => void released.push(request.path) } };
+}
+
+function gone(): never {
+  throw new Error("the hands went away");
+}
+
+/** Runs an operation; notes the locks it wants and fails if one was not given back. */
 function run<T>(operation: LeaseOperation<T>, errno = 0): T {
-  const mine: LeaseEffect[] = [];
-  const answer = runSync(operation, (effect): LeaseAnswer => {
-    mine.push(effect);
-    return { errno: effect.kind === "lock" ? errno : 0 };
-  });
-  const kinds = mine.map((effect) => effect.kind).join(" ");
-  expect(["", "lock unlock", errno === 0 ? "" : "lock"]).toContain(kinds);
-  effects.push(...mine);
+  const before = locks.length;
+  const answer = runSync(operation, (request) => (errno === 0 ? give(request) : { errno }));
+  expect(locks.length - before).toBeLessThanOrEqual(1);
+  expect(released).toEqual(locks.map(({ path }) => path));
   return answer;
 }
 
@@ -88,10 +97,7 @@ describe("what is written", () => {
 
   test("The lock is that of native host-local, taken once for each operation", () => {
     next(alice);
-    expect(effects).toEqual([
-      { kind: "lock", path: join(network, "lock"), deadlineMs: 10_000 },
-      { kind: "unlock", path: join(network, "lock") },
-    ]);
+    expect(locks).toEqual([{ path: join(network, "lock"), deadlineMs: 10_000, shared: false }]);
   });
 
   test("An IPv4-mapped address is its IPv4 one", () => {
@@ -187,7 +193,7 @@ describe("finding and giving back", () => {
     expect(run(leases(alice, { verb: "check" }).held(pool, alice))).toEqual({ ok: [] });
     expect(run(leases(alice, { verb: "gc" }).retain(pool, []))).toEqual({ ok: 0 });
     expect(run(leases(alice).count(pool, small, 9))).toEqual({ ok: 0 });
-    expect(effects).toEqual([]);
+    expect(locks).toEqual([]);
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
@@ -294,24 +300,15 @@ describe("when something fails", () => {
     expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 2 });
   });
 
-  test("A driver whose lock can't be asked for gets its exception back, and no unlock", () => {
-    const asked: string[] = [];
-    const broken = (effect: LeaseEffect): LeaseAnswer => {
-      asked.push(effect.kind);
-      throw new Error("the hands went away");
-    };
-    expect(() => runSync(leases(alice).reserveNext(pool, small, [], alice), broken)).toThrow("the hands went away");
-    expect(asked).toEqual(["lock"]);
+  test("A driver that can't go on waiting ends the operation with its exception", () => {
+    expect(() => runSync(leases(alice).reserveNext(pool, small, [], alice), gone)).toThrow("the hands went away");
+    expect(readdirSync(network)).toEqual([]);
   });
 
   test("The asynchronous driver does the same", async () => {
-    const asked: string[] = [];
-    const answer = await runAsync(leases(alice).reserveNext(pool, small, [], alice), async (effect) => {
-      asked.push(effect.kind);
-      return { errno: 0 };
-    });
+    const answer = await runAsync(leases(alice).reserveNext(pool, small, [], alice), async (request) => give(request));
     expect(answer).toEqual({ ok: { address: "10.1.0.1", heldBefore: false } });
-    expect(asked).toEqual(["lock", "unlock"]);
+    expect(released).toEqual([join(network, "lock")]);
     await expect(
       runAsync(leases(alice).release(pool, alice), () => Promise.reject(new Error("the hands went away"))),
     ).rejects.toThrow("the hands went away");

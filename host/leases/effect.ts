@@ -1,69 +1,38 @@
-// What a lease operation asks of the outside: the lock that native host-local takes too. Node has no flock, so an
-// operation is a generator that yields lock effects, and whoever drives it has them done (the hands: LOCK, UNLOCK).
+// What a lease operation asks of the outside: the lock that native host-local takes too. It may have to be waited for, so
+// an operation is a generator that yields the lock it wants, and whoever drives it takes it, blocking or not.
 
 import { failed, type Result } from "../../src/fault/result.ts";
+import { ETIMEDOUT, type LockAnswer, type LockRequest } from "../locks/file-lock.ts";
 import { storeBusy, storeFailed } from "./store-fault.ts";
 
-export type LeaseEffect =
-  | { readonly kind: "lock"; readonly path: string; readonly deadlineMs: number }
-  | { readonly kind: "unlock"; readonly path: string };
-
-/** The answer to a `lock`: 0, or the errno (110: the deadline passed). An `unlock`'s answer is not looked at. */
-export interface LeaseAnswer {
-  readonly errno: number;
-}
-
-/** An operation on the store: yields effects, ends with its result. Every lock it took, it gives back. */
-export type LeaseOperation<T> = Generator<LeaseEffect, T, LeaseAnswer>;
-
-const ETIMEDOUT = 110;
+/** An operation on the store: yields the locks it wants, ends with its result. Every lock it was given, it gives back. */
+export type LeaseOperation<T> = Generator<LockRequest, T, LockAnswer>;
 
 /**
  * Runs `work` while holding the exclusive lock at `path`. `work` is synchronous and may throw: the lock is given
- * back on every path, also when the driver abandons the operation (generator.return or throw).
+ * back on every path.
  */
 export function* underLock<T>(path: string, deadlineMs: number, work: () => Result<T>): LeaseOperation<Result<T>> {
-  const { errno } = yield { kind: "lock", path, deadlineMs };
+  const { errno, lock } = yield { path, deadlineMs, shared: false };
   if (errno === ETIMEDOUT) return failed(storeBusy(path, deadlineMs));
-  if (errno !== 0) return failed(storeFailed("lock", path, errno));
+  if (lock === undefined) return failed(storeFailed("lock", path, errno));
   try {
     return work();
   } finally {
-    yield { kind: "unlock", path };
+    lock.release();
   }
 }
 
-/** Drives an operation where effects can be done on the spot (a blocking stream to the hands, a test). */
-export function runSync<T>(operation: LeaseOperation<T>, perform: (effect: LeaseEffect) => LeaseAnswer): T {
+/** Drives an operation where the thread may block until the lock is had. */
+export function runSync<T>(operation: LeaseOperation<T>, take: (request: LockRequest) => LockAnswer): T {
   let step = operation.next();
-  while (step.done !== true) {
-    let answer: LeaseAnswer;
-    try {
-      answer = perform(step.value);
-    } catch (error) {
-      step = operation.throw(error);
-      continue;
-    }
-    step = operation.next(answer);
-  }
+  while (step.done !== true) step = operation.next(take(step.value));
   return step.value;
 }
 
-/** Drives an operation where effects take their time. */
-export async function runAsync<T>(
-  operation: LeaseOperation<T>,
-  perform: (effect: LeaseEffect) => Promise<LeaseAnswer>,
-): Promise<T> {
+/** Drives an operation where others are served meanwhile. */
+export async function runAsync<T>(operation: LeaseOperation<T>, take: (request: LockRequest) => Promise<LockAnswer>): Promise<T> {
   let step = operation.next();
-  while (step.done !== true) {
-    let answer: LeaseAnswer;
-    try {
-      answer = await perform(step.value);
-    } catch (error) {
-      step = operation.throw(error);
-      continue;
-    }
-    step = operation.next(answer);
-  }
+  while (step.done !== true) step = operation.next(await take(step.value));
   return step.value;
 }

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { lockSync } from "../locks/file-lock.ts";
 import { runSync, type LeaseOperation } from "./effect.ts";
 import type { Owner } from "./lease-file.ts";
 import { leasesFor, type LeaseScope } from "./scope.ts";
@@ -20,7 +21,7 @@ const ranges = [{ first: "10.1.0.1", last: "10.1.0.9" }];
 function leases(own: Partial<LeaseScope> = {}) {
   return leasesFor({ network: "net", verb: "add", attachment: mine, defaultDirectory: standard, ...own });
 }
-const run = <T>(operation: LeaseOperation<T>): T => runSync(operation, () => ({ errno: 0 }));
+const run = <T>(operation: LeaseOperation<T>): T => runSync(operation, lockSync);
 const reserveIn = (directory: string | undefined, own: Partial<LeaseScope> = {}) =>
   run(leases(own).reserve({ directory, set: 0 }, "10.1.0.1", mine));
 

@@ -41,7 +41,7 @@ export interface LeaseScope {
   readonly lockDeadlineMs?: number;
 }
 
-/** The WIT's interface `leases`, each function as an operation: it yields lock effects, then answers. */
+/** The WIT's interface `leases`, each function as an operation: it yields the lock it wants, then answers. */
 export type LeaseOperations = {
   readonly [F in keyof LeasesCapability]: LeasesCapability[F] extends (...args: infer A) => infer R
     ? (...args: A) => LeaseOperation<R>

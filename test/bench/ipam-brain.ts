@@ -5,12 +5,12 @@ import { readFileSync } from "node:fs";
 
 import { runDelegateStep, type DelegateHost } from "../../host/brain/delegate-step.ts";
 import { runNativeStep } from "../../host/brain/native-step.ts";
-import type { HeldLock } from "../../host/hands/hands.ts";
 import { OneShotHands } from "../../host/hands/one-shot-hands.ts";
 import { OneShotStream, receiveCall } from "../../host/hands/one-shot-stream.ts";
 import { Admission } from "../../host/sandbox/admission/admit.ts";
 import { InProcessRunner } from "../../host/sandbox/in-process.ts";
-import { runSync, type LeaseAnswer, type LeaseEffect } from "../../host/leases/effect.ts";
+import { runSync } from "../../host/leases/effect.ts";
+import { lockSync } from "../../host/locks/file-lock.ts";
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import { addChain, delChain } from "../../src/cni/chains.ts";
 import { parseNetworkList, type NetworkList } from "../../src/cni/network-list.ts";
@@ -69,27 +69,13 @@ function stepOf(list: NetworkList, verb: "ADD" | "DEL", n: number): ChainStep {
   return step.value;
 }
 
-const held = new Map<string, HeldLock>();
-
-function perform(effect: LeaseEffect): LeaseAnswer {
-  if (effect.kind === "lock") {
-    const { errno, lock } = hands.lockSync({ path: effect.path, deadlineMs: effect.deadlineMs, shared: false });
-    if (lock !== undefined) held.set(effect.path, lock);
-    return { errno };
-  }
-  const lock = held.get(effect.path);
-  held.delete(effect.path);
-  if (lock !== undefined) hands.unlockSync(lock);
-  return { errno: 0 };
-}
-
 // The component's bytes and what was admitted stay in memory: that is what "warm" means. Its instance never does.
 const bytes = readFileSync(request.component);
 const host: DelegateHost = {
   admission: new Admission(),
   runner: new InProcessRunner(),
   read: async () => ok(bytes),
-  lease: (operation) => runSync(operation, perform),
+  lease: (operation) => runSync(operation, lockSync),
   log: () => {},
 };
 const wasm = {

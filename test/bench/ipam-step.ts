@@ -1,5 +1,5 @@
 // ipam-step: one WASM IPAM step, warm, against the execution of native host-local, both as a brain sees them: the step's
-// instance, its leases on disk and their flock, which the hands hold, are all in it.
+// instance, its leases on disk and their flock are all in it.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

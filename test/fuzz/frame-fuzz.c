@@ -45,10 +45,9 @@ static void write_again(const struct frame *frame, const struct message *message
     if (frame->type == REQUEST || frame->type == EXEC) put(&buffer, message->environment), put(&buffer, message->stdin_data);
     if (frame->type == REQUEST) put_u32(&buffer, message->under);
     if (frame->type == EXEC) put_u32(&buffer, message->deadline_ms), put_u32(&buffer, message->out_cap), put_u32(&buffer, message->err_cap);
-    if (frame->type != REPLY && frame->type != FIND && frame->type != UNLOCK) put(&buffer, message->path);
+    if (frame->type != REPLY && frame->type != FIND) put(&buffer, message->path);
     if (frame->type == FIND) put_u32(&buffer, message->component_first);
     if (frame->type == READ) put_u32(&buffer, message->cap);
-    if (frame->type == LOCK) put_u32(&buffer, message->deadline_ms), put_u32(&buffer, message->shared);
     frame_end(&buffer, begin);
     must(buffer.size == FRAME_HEADER + frame->length, "a message written again has another length");
     must(memcmp(buffer.data + FRAME_HEADER, frame->payload, frame->length) == 0, "a message written again has other bytes");

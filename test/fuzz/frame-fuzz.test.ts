@@ -54,8 +54,6 @@ const messages: Readonly<Record<string, HandsMessage | BrainMessage>> = {
   },
   find: { kind: "find", type: "host-local", componentFirst: true },
   read: { kind: "read", path: "/opt/cni/bin/a.wasm", cap: 65_536 },
-  lock: { kind: "lock", path: "/var/lib/cni/networks/n/lock", deadlineMs: 100, shared: false },
-  unlock: { kind: "unlock" },
 };
 
 /** One stream for each message, in one piece and in small ones; one of all; some broken ones. */

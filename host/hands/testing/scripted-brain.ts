@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { Result } from "../../../src/fault/result.ts";
 import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT } from "../frames.ts";
 import { decodeHandsMessage, encodeMessage } from "../message-frames.ts";
-import type { BrainMessage, Exec, Executed, Found, HandsMessage, Locked, Content, Reply, Request } from "../messages.ts";
+import type { BrainMessage, Exec, Executed, Found, HandsMessage, Content, Reply, Request } from "../messages.ts";
 
 export interface HandsCall {
   /** The executable, or a link to it. */
@@ -156,14 +156,6 @@ export class BrainSide {
 
   read(path: string, cap = 1 << 20): Promise<Content> {
     return this.#ask<Content>("content", { kind: "read", path, cap });
-  }
-
-  lock(path: string, deadlineMs: number, init: { shared?: boolean; channel?: number } = {}): Promise<Locked> {
-    return this.#ask<Locked>("locked", { kind: "lock", path, deadlineMs, shared: init.shared ?? false }, init.channel);
-  }
-
-  unlock(channel: number): void {
-    this.send(channel, { kind: "unlock" });
   }
 
   reply(reply: Partial<Omit<Reply, "kind">> = {}, channel = 0): void {

@@ -4,8 +4,9 @@ import { fileURLToPath } from "node:url";
 import { buildDelegate } from "../../../delegates/sdk/build/build-delegate.ts";
 import { delegateCall, successText, type DelegateCall } from "../../../host/brain/delegate-request.ts";
 import { answerAsPlugin } from "../../../host/brain/nested-call.ts";
-import { runSync, type LeaseAnswer, type LeaseEffect, type LeaseOperation } from "../../../host/leases/effect.ts";
+import { runSync, type LeaseOperation } from "../../../host/leases/effect.ts";
 import { leasesFor } from "../../../host/leases/scope.ts";
+import { lockSync } from "../../../host/locks/file-lock.ts";
 import { resolverFor } from "../../../host/resolver/scope.ts";
 import type { Success } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
 import { Admission } from "../../../host/sandbox/admission/admit.ts";
@@ -23,8 +24,6 @@ export interface WasmInit {
   /** Directories that a configuration may name, each with what lies beneath it; the first is the default. */
   readonly directories: readonly [string, ...string[]];
   readonly resolverFiles?: readonly string[];
-  /** Does the lock effects. Nothing by default: then nothing else may run on the directory at the same time. */
-  readonly perform?: (effect: LeaseEffect) => LeaseAnswer;
 }
 
 /** The delegate, built from its sources. */
@@ -75,8 +74,12 @@ export async function wasm(init: WasmInit): Promise<Ipam> {
   };
 }
 
+function now<T>(operation: LeaseOperation<T>): T {
+  return runSync(operation, lockSync);
+}
+
 function importsOf(init: WasmInit, network: string, verb: DelegateCall["verb"], step: ChainStep): SyncImports {
-  const { directories, resolverFiles = [], perform = () => ({ errno: 0 }) } = init;
+  const { directories, resolverFiles = [] } = init;
   const leases = leasesFor({
     network,
     verb,
@@ -84,7 +87,6 @@ function importsOf(init: WasmInit, network: string, verb: DelegateCall["verb"], 
     defaultDirectory: directories[0],
     allowedDirectories: directories.map((directory) => `${directory}/`),
   });
-  const now = <T>(operation: LeaseOperation<T>): T => runSync(operation, perform);
   return {
     log: { write: () => {} },
     leases: {

@@ -1,0 +1,58 @@
+// System calls that Node does not have, through node:ffi, where one takes a microsecond. Loaded with the first of them (1–2 ms), so
+// that a call which needs none does not pay for it. The module is still experimental: the hands start the brain with
+// --disable-warning=ExperimentalWarning.
+
+/** From Linux' <sys/file.h> and <poll.h>, the same on every architecture. */
+const LOCK_SH = 1;
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+const LOCK_UN = 8;
+const POLLERR = 0x8;
+const POLLHUP = 0x10;
+
+interface Libc {
+  /** 0 or the errno. */
+  readonly flock: (fd: number, operation: number) => number;
+  /** How many of the descriptors have something to tell. */
+  readonly poll: (descriptors: Buffer, count: bigint, timeoutMs: number) => number;
+}
+
+let loaded: Libc | undefined;
+
+/** Takes the lock of an open file if nobody is in the way. Answers 0 or the errno (11, EWOULDBLOCK: somebody is). */
+export function tryFlock(fd: number, shared: boolean): number {
+  return libc().flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB);
+}
+
+/** Gives the lock back, also where a process that was being started at this moment still shares the open file. */
+export function unlockFlock(fd: number): void {
+  libc().flock(fd, LOCK_UN);
+}
+
+/** Whether the other end of a stream socket is closed, whatever there still is to be read. */
+export function isHungUp(fd: number): boolean {
+  const descriptor = Buffer.alloc(8); // struct pollfd: int fd; short events; short revents
+  new Int32Array(descriptor.buffer, descriptor.byteOffset, 1)[0] = fd;
+  const revents = new Int16Array(descriptor.buffer, descriptor.byteOffset + 6, 1);
+  return libc().poll(descriptor, 1n, 0) > 0 && ((revents[0] ?? 0) & (POLLHUP | POLLERR)) !== 0;
+}
+
+function libc(): Libc {
+  loaded ??= load();
+  return loaded;
+}
+
+function load(): Libc {
+  const ffi = process.getBuiltinModule("node:ffi");
+  const { functions } = ffi.dlopen(null, {
+    flock: { arguments: ["i32", "i32"], return: "i32" },
+    poll: { arguments: ["buffer", "u64", "i32"], return: "i32" },
+    __errno_location: { arguments: [], return: "pointer" },
+  });
+  const errno = functions.__errno_location();
+  return {
+    // Between the two nothing may run that makes a system call: it would overwrite errno.
+    flock: (fd, operation) => (functions.flock(fd, operation) === 0 ? 0 : ffi.getInt32(errno, 0)),
+    poll: functions.poll,
+  };
+}
