@@ -152,6 +152,12 @@ const entries = {
     meaning: "No configuration in the directory of network configurations has the name asked for.",
     remedy: "Add a configuration with this name to the directory named, or correct the name; broken files are listed above.",
   },
+  NETWORK_FORBIDDEN: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "The pod selects a network of a namespace that it may not use.",
+    remedy: "Select a network of the pod's own namespace, or have the network's namespace listed in globalNamespaces.",
+  },
   NETWORK_INVALID: {
     cni: 7,
     actor: "administrator",
