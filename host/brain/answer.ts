@@ -92,7 +92,7 @@ async function serve(context: CallContext, deps: BrainDeps): Promise<Result<stri
       case "CHECK":
         return silent(await check(context));
       case "STATUS":
-        return silent(await status(context));
+        return silent(await status(context, deps.delegates));
       default:
         return silent(await gc(context));
     }

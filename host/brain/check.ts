@@ -1,7 +1,9 @@
-// CHECK: every attachment of the call with its cached result (MO-11), in the order in which they were made.
+// CHECK: every attachment of the call with its cached result (MO-11), in the order in which they were made; or the default
+// network's only, where the administrator says so (D-15).
 
 import { checkChain } from "../../src/cni/chains.ts";
-import { parseNetworkList } from "../../src/cni/network-list.ts";
+import { type NetworkList, parseNetworkList } from "../../src/cni/network-list.ts";
+import { versionAtLeast } from "../../src/cni/versions.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { journalKey, type CallContext } from "./call-context.ts";
@@ -18,9 +20,17 @@ export async function check(context: CallContext): Promise<Result<void>> {
     const why = entry === undefined ? "was never added" : "was added, but the ADD broke off";
     return failed(fault("CONTAINER_UNKNOWN", `container ${call.containerId} ${why} to ${configuration.name} as ${call.ifname}`));
   }
-  for (const [index, planned] of entry.plan.attachments.entries()) {
+  const wanted = configuration.check === "default" ? entry.plan.attachments.slice(0, 1) : entry.plan.attachments;
+  for (const [index, planned] of wanted.entries()) {
     const list = parseNetworkList(planned.conflist, `journalled configuration of ${planned.network}`);
     if (!list.ok) return list;
+    // The runtime asks for the pod: one old network among its others is no reason to call it broken (L-41).
+    if (index > 0 && !speaksCheck(list.value)) {
+      context.warn(
+        `network ${planned.source} as ${planned.ifname} is not checked: cniVersion ${list.value.cniVersion} has no CHECK`,
+      );
+      continue;
+    }
     const attachment = attachmentOf(entry, planned, call.netns);
     const chain = checkChain(
       { list: list.value, path: call.path, inherited: context.inherited, attachment },
@@ -32,4 +42,9 @@ export async function check(context: CallContext): Promise<Result<void>> {
     }
   }
   return ok(undefined);
+}
+
+function speaksCheck({ cniVersion }: NetworkList): boolean {
+  const since = versionAtLeast(cniVersion, "0.4.0");
+  return since.ok && since.value;
 }

@@ -18,7 +18,7 @@ const callsItself = `type "${itself}" can't be a plugin of a network that plexus
 export async function requirePlugins(
   context: Pick<CallContext, "call" | "configuration" | "plugins">,
   delegates: Pick<DelegateRunner, "admit">,
-  attachments: readonly AttachmentPlan[],
+  attachments: readonly Pick<AttachmentPlan, "source" | "list">[],
 ): Promise<Result<void>> {
   for (const { source, list } of attachments) {
     for (const { type, ipamType } of list.plugins) {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { fault } from "../fault/fault.ts";
 import { readPluginFailure } from "./error-json.ts";
-import { printAbout, printVersionAnswer, readVersionAnswer, VERSION_PROBE_STDIN } from "./version-answer.ts";
+import { printVersionAnswer, readVersionAnswer, VERSION_PROBE_STDIN } from "./version-answer.ts";
 
 function answer(stdout: string): readonly string[] | string {
   const read = readVersionAnswer({ ok: true, stdout });
@@ -51,10 +51,4 @@ test("L-58: VERSION is answered with the current version and all that are spoken
     '{"cniVersion":"1.1.0","supportedVersions":["0.1.0","0.2.0","0.3.0","0.3.1","0.4.0","1.0.0","1.1.0"]}',
   );
   expect(printVersionAnswer(["1.0.0"])).toBe('{"cniVersion":"1.1.0","supportedVersions":["1.0.0"]}');
-});
-
-test("L-05: the text for people names the versions", () => {
-  expect(printAbout("Plexus 0.1.0")).toBe(
-    "Plexus 0.1.0\nCNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n",
-  );
 });

@@ -12,11 +12,6 @@ export function printVersionAnswer(supportedVersions: readonly string[] = SUPPOR
   return JSON.stringify({ cniVersion: CURRENT_VERSION, supportedVersions });
 }
 
-/** What goes to stderr where a person starts the plugin without CNI_COMMAND. */
-export function printAbout(about: string): string {
-  return `${about}\nCNI protocol versions supported: ${SUPPORTED_VERSIONS.join(", ")}\n`;
-}
-
 /** stdin of a VERSION probe. */
 export const VERSION_PROBE_STDIN = JSON.stringify({ cniVersion: CURRENT_VERSION });
 

@@ -92,6 +92,12 @@ const entries = {
     meaning: "GC used up its time; what it had none for is left to the next one.",
     remedy: "Call GC again; if it never ends, find the plugin that is slow, or raise gc.seconds.",
   },
+  NOT_AVAILABLE: {
+    cni: 50,
+    actor: "administrator",
+    meaning: "STATUS: no pod could be attached now; the message says what is missing.",
+    remedy: "Supply what the message names; STATUS succeeds from then on.",
+  },
   PLUGIN_TIMEOUT: {
     cni: 11,
     actor: "administrator",

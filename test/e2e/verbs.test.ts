@@ -1,0 +1,547 @@
+// Each verb as runtimes call it and as the checklist asks (MO-05 to MO-14, RT-01 to RT-10, L-31 to L-50): through the installed
+// binary, with recorders where it matters what is executed, with the reference plugins where it matters what becomes of it.
+
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+import { SUPPORTED_VERSIONS } from "../../src/cni/versions.ts";
+import { filesBelow, leases } from "../harness/namespaces.ts";
+import { callsInOrder, installRecorder, type RecordedCall, type RecorderPlugin } from "../harness/recorder.ts";
+import type { Answer } from "../harness/plexus.ts";
+import { manifestsIn, type Manifests } from "./manifests.ts";
+import { bridgeStep, missingForMixed, mixedInstallation, shaperStep, tuningStep } from "./mixed-network.ts";
+import { nothing, openStage, type Attaching, type Stage } from "./stage.ts";
+
+type Pod = ReturnType<Stage["pod"]>;
+
+/** What a plugin was configured with, without what differs between the verbs. */
+function configurationOf(call: RecordedCall): Readonly<Record<string, unknown>> {
+  const { prevResult: _, ...rest }: Record<string, unknown> = JSON.parse(call.stdin);
+  return rest;
+}
+
+function tupleOf({ plugin, env }: RecordedCall): string {
+  return [plugin, env["CNI_CONTAINERID"], env["CNI_IFNAME"], env["CNI_ARGS"]].join(" ");
+}
+
+/** What a recorder was called for: verb, container, interface, and for GC what it was told to be valid. */
+function told(recorder: RecorderPlugin): readonly unknown[] {
+  return recorder.calls().map(({ env, stdin }) => {
+    const valid: unknown = JSON.parse(stdin)["cni.dev/valid-attachments"];
+    return [env["CNI_COMMAND"], env["CNI_CONTAINERID"], env["CNI_IFNAME"], ...(valid === undefined ? [] : [valid])];
+  });
+}
+
+function validOf(ifname: string, ...ids: string[]): readonly object[] {
+  return ids.map((containerID) => ({ containerID, ifname }));
+}
+
+/** A definition of a network of version 1.1.0 with one plugin, both of this name. */
+function modernDefinition(name: string): string {
+  return JSON.stringify({
+    apiVersion: "k8s.cni.cncf.io/v1",
+    kind: "NetworkAttachmentDefinition",
+    metadata: { name, namespace: "shop" },
+    spec: { config: JSON.stringify({ cniVersion: "1.1.0", name, plugins: [{ type: name }] }) },
+  });
+}
+
+describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
+  let stage: Stage;
+  let manifests: Manifests;
+  beforeEach(() => {
+    stage = openStage(mixedInstallation);
+    manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
+  });
+  afterEach(() => stage.dispose());
+
+  const attaching = (name: string, plugins: readonly object[], more: object = {}): Attaching & { readonly pod: Pod } => ({
+    config: stage.network(plugins, { manifests: manifests.directory, ...more }),
+    containerId: `ctr-${name}`,
+    pod: stage.pod(),
+    args: manifests.argsOf(name),
+  });
+  const journal = (): readonly string[] => filesBelow(stage.plexus.state("cni/journal"));
+  const results = (): readonly string[] => filesBelow(stage.plexus.state("cni/results"));
+  const gc = (config: object, ...valid: string[]): Promise<Answer> => {
+    const attachments = valid.map((containerID) => ({ containerID, ifname: "eth0" }));
+    return stage.request({ verb: "GC", config: { ...config, cniVersion: "1.1.0", "cni.dev/valid-attachments": attachments } });
+  };
+
+  const wired = async (check?: string): Promise<Attaching & { readonly pod: Pod }> => {
+    manifests.network("storage", [{ type: "bridge", bridge: "br-s", ipam: { type: "ipam-host-local", subnet: "10.20.0.0/24" } }]);
+    manifests.pod("web", "storage");
+    const web = attaching("web", [bridgeStep()], check === undefined ? {} : { check });
+    await stage.succeed("ADD", web);
+    await stage.succeed("CHECK", web);
+    expect(web.pod.exec(["ip", "link", "delete", "net1"]).status).toBe(0);
+    return web;
+  };
+
+  const status = (config: object): Promise<Answer> => stage.request({ verb: "STATUS", config });
+  const untouched = (): unknown => [stage.left(), readdirSync(stage.plexus.state("cni"))];
+
+  describe("with three unnamed networks of recorders", () => {
+    let recorders: Record<"main" | "one" | "two" | "three", RecorderPlugin>;
+    beforeEach(() => {
+      const { cniPath } = stage.plexus;
+      recorders = {
+        main: installRecorder(cniPath, "main"),
+        one: installRecorder(cniPath, "one"),
+        two: installRecorder(cniPath, "two"),
+        three: installRecorder(cniPath, "three"),
+      };
+      for (const name of ["one", "two", "three"]) manifests.network(name, [{ type: name, capabilities: { mac: true } }]);
+      manifests.pod("web", "one,two,three");
+    });
+
+    const calls = (verb: string): readonly RecordedCall[] =>
+      callsInOrder(Object.values(recorders)).filter(({ env }) => env["CNI_COMMAND"] === verb);
+
+    test("N1-34, MO-05, MO-06, L-48: ADD, CHECK and DEL have the same names and configuration, whatever became of the cluster", async () => {
+      const web = attaching("web", [{ type: "main" }]);
+      await stage.succeed("ADD", web);
+      await stage.succeed("CHECK", web);
+      // The definitions are edited or deleted, the selection is turned round, then the pod and the whole cluster are gone.
+      manifests.network("one", [{ type: "two" }]);
+      rmSync(join(manifests.directory, "network-two.json"));
+      manifests.pod("web", "three,one");
+      rmSync(manifests.directory, { recursive: true });
+      const moved = stage.network([{ type: "three" }], { manifests: manifests.directory });
+      await stage.succeed("DEL", { ...web, config: moved });
+      const added = calls("ADD");
+      expect(added.map(tupleOf)).toEqual(
+        ["main ctr-web eth0", "one ctr-web net1", "two ctr-web net2", "three ctr-web net3"].map((each) => `${each} ${web.args}`),
+      );
+      expect(calls("CHECK").map(tupleOf)).toEqual(added.map(tupleOf));
+      expect(calls("DEL").toReversed().map(tupleOf)).toEqual(added.map(tupleOf));
+      for (const verb of ["CHECK", "DEL"]) {
+        const again = verb === "DEL" ? calls(verb).toReversed() : calls(verb);
+        expect(again.map(configurationOf)).toEqual(added.map(configurationOf));
+        for (const call of again)
+          expect(JSON.parse(call.stdin)).toMatchObject({ prevResult: { cniVersion: "1.0.0", ips: [{}] } });
+      }
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("MO-07: what the runtime passed for the capabilities of the ADD reaches CHECK and DEL as it was", async () => {
+      const capabilities = { portMappings: true, bandwidth: true };
+      const runtimeConfig = {
+        portMappings: [{ HostPort: 8080, ContainerPort: 80, Protocol: "tcp", HostIP: "" }],
+        bandwidth: { IngressRate: 18_446_744_073, IngressBurst: 1 },
+      };
+      const web = attaching("web", [{ type: "main", capabilities }], { capabilities, runtimeConfig });
+      await stage.succeed("ADD", web);
+      const bare = { ...web, config: stage.network([{ type: "main", capabilities }], { manifests: manifests.directory }) };
+      await stage.succeed("CHECK", bare);
+      await stage.succeed("DEL", bare);
+      expect(recorders.main.calls().map((call) => JSON.parse(call.stdin).runtimeConfig)).toEqual([
+        runtimeConfig,
+        runtimeConfig,
+        runtimeConfig,
+      ]);
+    });
+
+    test("RT-09, L-47: containerd's second and third DEL, without namespace, succeed as the first", async () => {
+      const web = attaching("web", [{ type: "main" }]);
+      await stage.succeed("ADD", web);
+      for (const pod of [web.pod, "", ""]) expect((await stage.succeed("DEL", { ...web, pod })).stdout).toBe("");
+      // Of the later ones only the default network is told: nothing else is known any more.
+      expect(calls("DEL").map(({ plugin, env }) => [plugin, env["CNI_NETNS"]])).toEqual([
+        ["three", web.pod.path],
+        ["two", web.pod.path],
+        ["one", web.pod.path],
+        ["main", web.pod.path],
+        ["main", ""],
+        ["main", ""],
+      ]);
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("MO-08: without journal and without cache DEL still tells the default network, and leaves nothing", async () => {
+      const web = attaching("web", [{ type: "main" }]);
+      await stage.succeed("ADD", web);
+      for (const lost of ["journal", "results"]) rmSync(stage.plexus.state(`cni/${lost}`), { recursive: true });
+      await stage.succeed("DEL", web);
+      expect(calls("DEL").map(tupleOf)).toEqual([`main ctr-web eth0 ${web.args}`]);
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("MO-08, L-35: without journal DEL uses configuration, arguments and results of the cache, the default network last", async () => {
+      const web = attaching("web", [{ type: "main" }]);
+      await stage.succeed("ADD", web);
+      const added = calls("ADD");
+      rmSync(stage.plexus.state("cni/journal"), { recursive: true });
+      await stage.succeed("DEL", { ...web, args: "", config: stage.network([{ type: "one" }]) });
+      const deleted = calls("DEL");
+      expect(deleted.map(tupleOf).toSorted()).toEqual(added.map(tupleOf).toSorted());
+      expect(deleted.at(-1)?.plugin).toBe("main");
+      for (const call of deleted) expect(JSON.parse(call.stdin)).toHaveProperty("prevResult");
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("MO-05, MO-09: DEL finds plugins that moved to another directory of CNI_PATH", async () => {
+      const web = attaching("web", [{ type: "main" }]);
+      await stage.succeed("ADD", web);
+      const elsewhere = join(stage.plexus.directory, "elsewhere");
+      mkdirSync(elsewhere);
+      for (const { path, name } of Object.values(recorders)) renameSync(path, join(elsewhere, name));
+      await stage.succeed("DEL", { ...web, cniPath: elsewhere });
+      expect(readdirSync(elsewhere).filter((name) => name.endsWith(".log"))).toHaveLength(4);
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("L-33, L-36: results are cached when the whole chain has succeeded, and kept until its DEL has", async () => {
+      const web = attaching("web", [{ type: "main" }]);
+      recorders.three.script("ADD", { exit: 1 }, 1);
+      expect((await stage.call("ADD", web)).status).toBe(1);
+      expect([journal(), results()]).toEqual([[], []]);
+      await stage.succeed("ADD", web);
+      expect(results()).toEqual(["one-ctr-web-net1", "pods-ctr-web-eth0", "three-ctr-web-net3", "two-ctr-web-net2"]);
+      // Its first DEL undid the first ADD.
+      recorders.two.script("DEL", { exit: 1 }, 2);
+      expect((await stage.call("DEL", web)).status).toBe(1);
+      expect([journal(), results()]).toEqual([["ctr-web@cluster@eth0"], ["two-ctr-web-net2"]]);
+      await stage.succeed("DEL", web);
+      expect([journal(), results()]).toEqual([[], []]);
+    });
+
+    test("MO-10: a status that can't be written undoes what was attached", async () => {
+      const web = attaching("web", [{ type: "main" }]);
+      writeFileSync(join(manifests.directory, "status"), "in the way");
+      const added = await stage.call("ADD", web);
+      expect([added.status, added.json?.["msg"]]).toEqual([1, expect.stringMatching(/status/)]);
+      expect(calls("DEL").toReversed().map(tupleOf)).toEqual(calls("ADD").map(tupleOf));
+      expect([calls("ADD").length, stage.left()]).toEqual([4, nothing]);
+    });
+
+    test("MO-14, N1-66: codes of plugins reach the runtime from every verb", async () => {
+      const web = attaching("web", [{ type: "main" }]);
+      const config = stage.network([{ type: "main" }], { cniVersion: "1.1.0" });
+      const scripts = `${recorders.main.path}.script`;
+      for (const verb of ["ADD", "CHECK", "DEL", "STATUS", "GC"]) {
+        for (const code of [11, 3, 7, 50, 123]) {
+          const msg = `code ${code} of ${verb}`;
+          if (verb === "CHECK" || verb === "DEL") await stage.succeed("ADD", web);
+          recorders.main.clear();
+          for (const file of readdirSync(scripts)) rmSync(join(scripts, file));
+          recorders.main.script(
+            verb,
+            { stdout: JSON.stringify({ cniVersion: "1.0.0", code, msg, details: "own details" }), exit: 1 },
+            1,
+          );
+          const answer =
+            verb === "GC"
+              ? await gc(config)
+              : verb === "STATUS"
+                ? await stage.request({ verb, config })
+                : await stage.call(verb, web);
+          expect([answer.status, answer.json]).toMatchObject([
+            1,
+            { code, msg: expect.stringContaining(msg), details: expect.stringContaining("own details") },
+          ]);
+          if (verb === "CHECK" || verb === "DEL") await stage.succeed("DEL", web);
+        }
+      }
+    }, 120_000);
+
+    test("RT-08: sixteen networks for one pod are attached and gone within kubelet's four minutes", async () => {
+      const names = Array.from({ length: 16 }, (_, index) => `extra${index}`);
+      for (const name of names) manifests.network(name, [{ type: "one" }]);
+      manifests.pod("web", names.join(","));
+      const web = attaching("web", [{ type: "main" }]);
+      const added = await stage.succeed("ADD", web);
+      const deleted = await stage.succeed("DEL", web);
+      expect(recorders.one.calls()).toHaveLength(32);
+      expect(added.ms + deleted.ms).toBeLessThan(240_000);
+      expect(stage.left()).toEqual(nothing);
+    });
+  });
+
+  describe("ADD", () => {
+    test("RT-01: the result names CNI_IFNAME and has an address, and two configurations of a container run side by side", async () => {
+      const recorder = installRecorder(stage.plexus.cniPath, "slow");
+      recorder.script("ADD", { sleepMs: 1500 });
+      const pod = stage.pod();
+      const network = (name: string, plugins: readonly object[]): Attaching => ({
+        config: stage.network(plugins, { name }),
+        containerId: "one",
+        pod,
+        ifname: name === "loop" ? "lo" : "eth0",
+      });
+      const loop = network("loop", [{ type: "slow" }]);
+      const started = stage.call("ADD", loop);
+      await expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(1);
+      const added = await stage.succeed("ADD", network("cluster", [bridgeStep(), shaperStep, tuningStep(stage)]));
+      expect(added.json).toMatchObject({
+        interfaces: expect.arrayContaining([expect.objectContaining({ name: "eth0", sandbox: pod.path })]),
+        ips: [{ address: "10.10.0.2/24" }],
+      });
+      expect((await started).status).toBe(0);
+      await stage.succeed("DEL", loop);
+      await stage.succeed("DEL", network("cluster", []));
+      expect(stage.left()).toEqual(nothing);
+    });
+  });
+
+  describe("CHECK", () => {
+    test("MO-11: fails when a further network's link is gone, and names the network and its interface", async () => {
+      const web = await wired();
+      const checked = await stage.call("CHECK", web);
+      expect([checked.status, checked.json?.["msg"]]).toEqual([
+        1,
+        expect.stringMatching(/^network shop\/storage as net1: .*bridge/),
+      ]);
+      await stage.succeed("DEL", web);
+      await stage.succeed("DEL", { ...web, pod: "" });
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("MO-11: looks at the default network only, where the administrator says so (D-15)", async () => {
+      const web = await wired("default");
+      await stage.succeed("CHECK", web);
+      expect(web.pod.exec(["ip", "link", "delete", "eth0"]).status).toBe(0);
+      expect((await stage.call("CHECK", web)).json?.["msg"]).toMatch(/^network default as eth0/);
+    });
+
+    test("L-41: passes over a further network whose version has no CHECK, and says so", async () => {
+      const [main, old] = ["main", "old"].map((name) => installRecorder(stage.plexus.cniPath, name));
+      const spec = { config: JSON.stringify({ cniVersion: "0.3.1", name: "old", type: "old" }) };
+      const metadata = { name: "old", namespace: "shop" };
+      const definition = { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", metadata, spec };
+      writeFileSync(join(manifests.directory, "old.json"), JSON.stringify(definition));
+      manifests.pod("web", "old");
+      const web = attaching("web", [{ type: "main" }]);
+      await stage.succeed("ADD", web);
+      const checked = await stage.call("CHECK", web);
+      expect([checked.status, checked.stdout, checked.stderr]).toEqual([
+        0,
+        "",
+        expect.stringMatching(/shop\/old as net1.*0\.3\.1/),
+      ]);
+      expect([main, old].map((each) => each?.calls().map(({ env }) => env["CNI_COMMAND"]))).toEqual([["ADD", "CHECK"], ["ADD"]]);
+    });
+
+    test("L-50: fails with code 3 before ADD, after a broken ADD and after DEL, and executes nothing", async () => {
+      const recorder = installRecorder(stage.plexus.cniPath, "main");
+      const web = { ...attaching("web", [{ type: "main" }]), args: "" };
+      const checks = async (why: RegExp): Promise<void> => {
+        recorder.clear();
+        const checked = await stage.call("CHECK", web);
+        expect([checked.status, checked.json]).toMatchObject([1, { code: 3, msg: expect.stringMatching(why) }]);
+        expect(recorder.calls()).toEqual([]);
+      };
+      await checks(/never added/);
+      await stage.succeed("ADD", web);
+      const path = join(stage.plexus.state("cni/journal"), "ctr-web@cluster@eth0");
+      writeFileSync(path, readFileSync(path, "utf8").replace(/\{"closed":true\}\n$/u, ""));
+      await checks(/broke off/);
+      await stage.succeed("DEL", web);
+      await checks(/never added/);
+    });
+  });
+
+  describe("GC", () => {
+    let one: RecorderPlugin;
+    let two: RecorderPlugin;
+    let config: object;
+    const ids = ["a", "b", "c"];
+    const pods: Attaching[] = [];
+    beforeEach(async () => {
+      one = installRecorder(stage.plexus.cniPath, "one");
+      two = installRecorder(stage.plexus.cniPath, "two");
+      pods.length = 0;
+      for (const name of ["one", "two"]) writeFileSync(join(manifests.directory, `${name}.json`), modernDefinition(name));
+      const plugins = [{ type: "ipam-host-local", ipam: { subnet: "10.16.0.0/24" } }];
+      config = stage.network(plugins, { manifests: manifests.directory, cniVersion: "1.1.0" });
+      for (const id of ids) {
+        manifests.pod(id, "one,two");
+        pods.push({ config, containerId: id, pod: "/run/netns/none", args: manifests.argsOf(id) });
+      }
+      for (const pod of pods) await stage.succeed("ADD", pod);
+      for (const each of [one, two]) each.clear();
+    });
+
+    test("MO-12, L-43, L-44: deletes what is stale, and tells each network the valid attachments in its own terms", async () => {
+      const collected = await gc(config, "a", "c");
+      expect([collected.status, collected.stdout, collected.stderr]).toEqual([0, "", ""]);
+      expect(told(one)).toEqual([
+        ["DEL", "b", "net1"],
+        ["GC", "", "", validOf("net1", "a", "c")],
+      ]);
+      expect(told(two)).toEqual([
+        ["DEL", "b", "net2"],
+        ["GC", "", "", validOf("net2", "a", "c")],
+      ]);
+      expect([journal(), leases(stage.leases)]).toEqual([
+        ["a@cluster@eth0", "c@cluster@eth0"],
+        ["pods/10.16.0.2", "pods/10.16.0.4"],
+      ]);
+      // A network that nobody uses any more is not known any more, and not touched (D-14).
+      expect((await gc(config)).stdout).toBe("");
+      expect([told(one).slice(2), stage.left()]).toEqual([
+        [
+          ["DEL", "a", "net1"],
+          ["DEL", "c", "net1"],
+        ],
+        nothing,
+      ]);
+    });
+
+    test("D-14: a dry run tells what GC would do, executes nothing and leaves all as it is", async () => {
+      const before = stage.left();
+      const dry = await gc({ ...config, gc: { dryRun: true } }, "a");
+      expect([dry.status, dry.stdout]).toEqual([0, ""]);
+      for (const id of ["b", "c"]) expect(dry.stderr).toContain(`GC would delete attachment ${id} eth0`);
+      expect(dry.stderr).toContain("GC would tell one of network one that these are valid: a net1");
+      expect([one.calls(), two.calls(), stage.left()]).toEqual([[], [], before]);
+    });
+
+    test("L-43: one that fails to delete goes on with the rest, and the next one tries again", async () => {
+      one.script("DEL", { stdout: '{"code":11,"msg":"not now"}', exit: 1 }, 1);
+      const failed = await gc(config, "c");
+      expect([failed.status, failed.json]).toMatchObject([
+        1,
+        { code: 11, msg: expect.stringMatching(/stale attachment a net1.*not now/) },
+      ]);
+      expect(journal()).toEqual(["a@cluster@eth0", "c@cluster@eth0"]);
+      expect((await gc(config, "c")).stdout).toBe("");
+      expect([journal(), leases(stage.leases)]).toEqual([["c@cluster@eth0"], ["pods/10.16.0.4"]]);
+    });
+
+    test("RT-07: reports an entry that can't be read once, sets it aside, and succeeds from then on", async () => {
+      const path = join(stage.plexus.state("cni/journal"), "b@cluster@eth0");
+      writeFileSync(path, "");
+      const first = await gc(config, "a", "c");
+      expect([first.status, first.json?.["msg"]]).toEqual([
+        1,
+        expect.stringMatching(/b@cluster@eth0.*left behind as .*1@b@cluster@eth0/),
+      ]);
+      const second = await gc(config, "a", "c");
+      expect([second.status, second.stdout, second.stderr]).toEqual([0, "", expect.stringContaining("1@b@cluster@eth0")]);
+      expect(existsSync(join(stage.plexus.state("cni/left-behind"), "1@b@cluster@eth0"))).toBe(true);
+    });
+
+    test("L-46: an ADD of another container goes on while GC waits for a plugin that deletes", async () => {
+      one.script("DEL", { sleepMs: 3000 });
+      const collecting = gc(config, "b", "c");
+      await expect.poll(() => one.calls().length, { timeout: 10_000 }).toBe(1);
+      manifests.pod("d");
+      const late = { config, containerId: "d", pod: "/run/netns/none", args: manifests.argsOf("d") };
+      await stage.succeed("ADD", late);
+      expect(one.calls()).toHaveLength(1);
+      expect((await collecting).stdout).toBe("");
+      // It came after the runtime's list: GC takes nothing from it.
+      expect([journal(), leases(stage.leases).length]).toEqual([["b@cluster@eth0", "c@cluster@eth0", "d@cluster@eth0"], 3]);
+    });
+
+    test("leaves to the next one what it has no time for, and says so with code 11", async () => {
+      one.script("DEL", { sleepMs: 1200 });
+      const short = { ...config, gc: { seconds: 1 } };
+      const first = await gc(short);
+      expect([first.status, first.json]).toMatchObject([1, { code: 11, msg: expect.stringMatching(/GC took more than 1 s/) }]);
+      expect(journal().length).toBe(2);
+      for (const _ of ids) await gc(short);
+      expect(journal()).toEqual([]);
+    });
+
+    test("RT-10, RT-06: after a reboot undoes all, without the namespaces of then, and once an ADD comes it does so too", async () => {
+      for (const name of readdirSync(stage.plexus.state("cni/journal"))) {
+        const path = join(stage.plexus.state("cni/journal"), name);
+        // Of another boot; what was appended and not synced may be lost.
+        const [plan = ""] = readFileSync(path, "utf8").split("\n");
+        writeFileSync(path, `${plan.replace(/"bootId":"[^"]*"/u, '"bootId":"another"')}\n`);
+      }
+      rmSync(join(stage.plexus.directory, "run"), { recursive: true, force: true });
+      const [first] = pods;
+      if (first === undefined) throw new Error("there are three");
+      await stage.succeed("ADD", first);
+      expect(callsInOrder([one, two]).map(({ env }) => [env["CNI_COMMAND"], env["CNI_CONTAINERID"], env["CNI_NETNS"]])).toEqual([
+        ["DEL", "a", "/run/netns/none"],
+        ["DEL", "a", "/run/netns/none"],
+        ["ADD", "a", "/run/netns/none"],
+        ["ADD", "a", "/run/netns/none"],
+      ]);
+      expect((await gc(config, "a")).stdout).toBe("");
+      const deleted = callsInOrder([one, two]).filter(
+        ({ env }) => env["CNI_COMMAND"] === "DEL" && env["CNI_CONTAINERID"] !== "a",
+      );
+      expect(deleted.map(({ env }) => env["CNI_NETNS"])).toEqual(["", "", "", ""]);
+      await stage.succeed("DEL", first);
+      expect(stage.left()).toEqual(nothing);
+    });
+  });
+
+  describe("STATUS and VERSION", () => {
+    test.each([
+      ["whose default network isn't there", (): object => stage.host({ clusterNetwork: "absent" }), /clusterNetwork/],
+      [
+        "whose default network's file isn't there",
+        (): object => stage.host({ clusterNetwork: "/no/such.conflist" }),
+        /such\.conflist/,
+      ],
+      ["whose plugin isn't there", (): object => stage.network([{ type: "absent" }]), /absent/],
+      [
+        "whose component isn't granted what it wants",
+        (): object => stage.network([{ type: "ipam-host-local" }], { wasm: { grants: { "ipam-host-local": {} } } }),
+        /leases/,
+      ],
+    ])("MO-13, RT-04: STATUS of a node %s is 50, and says why", async (_, configure, why) => {
+      const answer = await status({ ...configure(), cniVersion: "1.1.0" });
+      expect([answer.status, answer.json]).toMatchObject([1, { code: 50, msg: expect.stringMatching(why) }]);
+      expect(untouched()).toEqual([nothing, []]);
+    });
+
+    test("MO-13: STATUS of a plugin that hangs ends long before its other calls would", async () => {
+      const recorder = installRecorder(stage.plexus.cniPath, "recorder");
+      recorder.script("STATUS", { sleepMs: 30_000 });
+      const answer = await status(stage.network([{ type: "recorder" }], { cniVersion: "1.1.0" }));
+      expect([answer.status, answer.json]).toMatchObject([1, { code: 11, msg: expect.stringMatching(/5000 ms/) }]);
+    });
+
+    test("MO-13, RT-04: STATUS waits for no other call, and leaves no trace", async () => {
+      const recorder = installRecorder(stage.plexus.cniPath, "recorder");
+      const config = stage.network([{ type: "recorder" }], { cniVersion: "1.1.0" });
+      expect((await status(config)).stdout).toBe("");
+      expect(untouched()).toEqual([nothing, []]);
+      recorder.script("ADD", { sleepMs: 5000 });
+      const adding = stage.call("ADD", { config, containerId: "slow", pod: "/run/netns/none" });
+      await expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(2);
+      const order: string[] = [];
+      await Promise.all([
+        status(config).then(({ status: code }) => order.push(`STATUS ${code}`)),
+        adding.then(({ status: code }) => order.push(`ADD ${code}`)),
+      ]);
+      expect(order).toEqual(["STATUS 0", "ADD 0"]);
+    });
+
+    test("RT-06: VERSION is answered without configuration, plugin or state", async () => {
+      const answer = await stage.request({ verb: "VERSION", stdin: "" });
+      expect([answer.status, answer.json]).toEqual([0, { cniVersion: "1.1.0", supportedVersions: [...SUPPORTED_VERSIONS] }]);
+      // As ocicni asks: with dummies for what old plugins want.
+      const probe = { verb: "VERSION", netns: "dummy", ifname: "dummy", cniPath: "dummy", config: { cniVersion: "1.1.0" } };
+      expect((await stage.request(probe)).json).toEqual(answer.json);
+      expect(untouched()).toEqual([nothing, []]);
+    });
+
+    test("L-05: without CNI_COMMAND the versions are told to whoever started it, and that is no failure", async () => {
+      const answer = await stage.request({ verb: "", env: { CNI_COMMAND: undefined } });
+      expect([answer.status, answer.stdout]).toEqual([0, ""]);
+      expect(answer.stderr).toContain(`CNI protocol versions supported: ${SUPPORTED_VERSIONS.join(", ")}\n`);
+    });
+
+    test("MO-13: STATUS of a node whose state can't be written is 50", async () => {
+      const state = join(stage.plexus.directory, "not-a-directory");
+      writeFileSync(state, "");
+      chmodSync(state, 0o400);
+      installRecorder(stage.plexus.cniPath, "recorder");
+      const config = stage.network([{ type: "recorder" }], { cniVersion: "1.1.0", cniDir: join(state, "cni") });
+      expect(await status(config)).toMatchObject({
+        status: 1,
+        json: { code: 50, msg: expect.stringContaining("not-a-directory") },
+      });
+    });
+  });
+});
