@@ -16,6 +16,7 @@ import {
 import type { NetworkList, PluginConf } from "../cni/network-list.ts";
 import { splitRequests } from "./capability-args.ts";
 import type { JsonMembers, NetworkSelection } from "./network-selection.ts";
+import { withPlugins } from "./network-plugins.ts";
 import type { NpwgProfile } from "./profile.ts";
 
 export interface RequestedNetwork {
@@ -50,15 +51,8 @@ function withCniArgs(list: NetworkList, asked: JsonMembers): Result<NetworkList>
   if (!document.ok) return document;
   const ofList = cniOf(document.value, what);
   if (!ofList.ok) return ofList;
-  const plugins: PluginConf[] = [];
-  for (const [index, plugin] of list.plugins.entries()) {
-    const edited = editPlugin(plugin, ofList.value?.members ?? new Map(), asked, `${what}: plugins[${index}]`);
-    if (!edited.ok) return edited;
-    plugins.push(edited.value);
-  }
-  const inlined = plugins.slice(0, list.inlined).map((plugin) => plugin.document.text);
-  const text = editMembers(document.value, new Map([["plugins", inlined.length === 0 ? undefined : `[${inlined.join(",")}]`]]));
-  return ok({ ...list, plugins, text });
+  const inherited = ofList.value?.members ?? new Map<string, string>();
+  return withPlugins(list, (plugin, where) => editPlugin(plugin, inherited, asked, where));
 }
 
 function editPlugin(plugin: PluginConf, ofList: JsonMembers, asked: JsonMembers, what: string): Result<PluginConf> {

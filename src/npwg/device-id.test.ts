@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import { parseNetworkList } from "../cni/network-list.ts";
+import { DeviceAllocation, withDeviceId } from "./device-id.ts";
+
+describe("the devices of a pod", () => {
+  test("DI-10: two networks of one resource get the devices of two containers in the kubelet's order", () => {
+    const devices = new DeviceAllocation([
+      { resourceName: "example.com/nic", deviceIds: ["0000:18:0a.7"] },
+      { resourceName: "example.com/other", deviceIds: ["x"] },
+      { resourceName: "example.com/nic", deviceIds: ["0000:18:02.1", "0000:18:01.1"] },
+    ]);
+    const next = () => devices.next("example.com/nic", "network shop/a");
+    expect([next(), next(), next()]).toMatchObject([
+      { value: "0000:18:0a.7" },
+      { value: "0000:18:02.1" },
+      { value: "0000:18:01.1" },
+    ]);
+    expect(devices.next("example.com/other", "network shop/b")).toMatchObject({ value: "x" });
+    expect(next()).toMatchObject({
+      fault: { kind: "DEVICE_MISSING", msg: expect.stringMatching(/^network shop\/a .*"example\.com\/nic"/) },
+    });
+  });
+});
+
+describe("the device in a network's configuration", () => {
+  const text =
+    '{"name":"a","cniVersion":"1.0.0","big":9007199254740993,"plugins":[{"type":"sriov", "x":1e400},{"type":"tuning","pciBusID":"mine"}]}';
+
+  test("MC-25: deviceID and pciBusID are put into every plugin, not over a key that is there", () => {
+    const list = parseNetworkList(text, "list");
+    const changed = list.ok ? withDeviceId(list.value, "0000:18:02.5") : list;
+    expect(changed.ok && changed.value.text).toBe(
+      text
+        .replace("1e400}", '1e400,"deviceID":"0000:18:02.5","pciBusID":"0000:18:02.5"}')
+        .replace('"mine"}', '"mine","deviceID":"0000:18:02.5"}'),
+    );
+    expect(changed.ok && changed.value.plugins.map((plugin) => plugin.document.text)).toEqual([
+      '{"type":"sriov", "x":1e400,"deviceID":"0000:18:02.5","pciBusID":"0000:18:02.5"}',
+      '{"type":"tuning","pciBusID":"mine","deviceID":"0000:18:02.5"}',
+    ]);
+  });
+
+  test("MC-25: a list whose plugins have both keys stays as it is", () => {
+    const full = '{"name":"a","plugins":[{"type":"sriov","deviceID":"","pciBusID":null}]}';
+    const list = parseNetworkList(full, "list");
+    const changed = list.ok ? withDeviceId(list.value, "0000:18:02.5") : list;
+    expect(changed.ok && changed.value.text).toBe(full);
+  });
+});

@@ -1,0 +1,57 @@
+// Which device of a resource an attachment gets, and how its plugins are told (Multus' `k8s.v1.cni.cncf.io/resourceName`).
+
+import { failed, ok, type Result } from "../fault/result.ts";
+import { fault } from "../fault/fault.ts";
+import { editMembers, parseDocument } from "../json/document.ts";
+import { quote } from "../json/quote.ts";
+import type { NetworkList, PluginConf } from "../cni/network-list.ts";
+import { withPlugins } from "./network-plugins.ts";
+
+/** Annotation of a NetworkAttachmentDefinition: the resource whose devices its attachments use. */
+export const resourceNameAnnotation = "k8s.v1.cni.cncf.io/resourceName";
+
+/** The devices that the kubelet allocated to a pod, of one container and resource, in the kubelet's order. */
+export interface AllocatedDevices {
+  readonly resourceName: string;
+  readonly deviceIds: readonly string[];
+}
+
+/**
+ * Hands out a pod's devices: each attachment of a resource gets the next one in the kubelet's order, containers in theirs.
+ * The order is not changed: device plugins that pair devices with containers rely on it.
+ */
+export class DeviceAllocation {
+  readonly #left = new Map<string, string[]>();
+
+  constructor(devices: readonly AllocatedDevices[]) {
+    for (const { resourceName, deviceIds } of devices) {
+      this.#left.set(resourceName, [...(this.#left.get(resourceName) ?? []), ...deviceIds]);
+    }
+  }
+
+  /** The next device. Fault DEVICE_MISSING where the pod was given fewer than its networks ask for; `who` names the network. */
+  next(resourceName: string, who: string): Result<string> {
+    const device = this.#left.get(resourceName)?.shift();
+    if (device !== undefined) return ok(device);
+    return failed(
+      fault(
+        "DEVICE_MISSING",
+        `${who} uses a device of ${quote(resourceName, 100)}, but the kubelet gave the pod none that is left`,
+      ),
+    );
+  }
+}
+
+/**
+ * The list with `deviceID` and `pciBusID` in each of its plugins, as Multus writes them (MC-25); a key that a plugin has
+ * already is the author's and stays. All other bytes stay.
+ */
+export function withDeviceId(list: NetworkList, deviceId: string): Result<NetworkList> {
+  const value = JSON.stringify(deviceId);
+  return withPlugins(list, (plugin, what): Result<PluginConf> => {
+    const edits = new Map(["deviceID", "pciBusID"].filter((key) => !plugin.document.members.has(key)).map((key) => [key, value]));
+    if (edits.size === 0) return ok(plugin);
+    const document = parseDocument(editMembers(plugin.document, edits), { what });
+    return document.ok ? ok({ ...plugin, document: document.value }) : document;
+  });
+}
