@@ -1,18 +1,20 @@
 // ADD: plans every attachment, journals the plan, runs the chains in order, default network first (NPWG 6.2), and answers
 // with the default network's result. Any failure undoes what was attempted, in reverse (NPWG 7.2).
 
+import { printCniArgs } from "../../src/cni/args.ts";
 import { addChain } from "../../src/cni/chains.ts";
 import { convertResult } from "../../src/cni/convert-result.ts";
 import type { PluginResult } from "../../src/cni/result.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { verifyResult } from "../../src/npwg/verification.ts";
-import { replay, type JournalPlan, type JournalRecord } from "../journal/entry.ts";
+import { replay, type JournalPlan, type JournalRecord, type PlannedAttachment } from "../journal/entry.ts";
 import type { Attached, AttachmentPlan, CallPlan } from "./attachment-plan.ts";
 import { journalKey, type CallContext } from "./call-context.ts";
 import { undoOrLeave } from "./converge.ts";
 import { finishLeftBehind } from "./finish-left-behind.ts";
 import { located } from "./located.ts";
+import { callArgs } from "./pod-identity.ts";
 import { runChain } from "./run-chain.ts";
 import { undoEntry } from "./undo.ts";
 
@@ -62,8 +64,8 @@ async function attach(
   };
   const attempted = note({ attempted: index });
   if (!attempted.ok) return attempted;
-  const attachment = plan.attachment;
-  const chain = addChain({ list: plan.list, path: context.call.path, inherited: context.inherited, attachment });
+  const { attachment, list, previous } = plan;
+  const chain = addChain({ list, path: context.call.path, inherited: context.inherited, attachment, previous });
   const ended = await runChain(chain, context.runStep(plan.list.name, attachment.ifname));
   if (!ended.ok) return failed(located(ended.fault, plan.source, attachment.ifname));
   const noted = note({ attached: index, result: ended.value.text });
@@ -104,6 +106,12 @@ async function retryLeftBehind(context: CallContext): Promise<Result<void>> {
   return ok(undefined);
 }
 
+/** An attachment's CNI_ARGS, where they aren't the call's (MC-23). */
+function ownArgs({ attachment }: AttachmentPlan, args: string): Pick<PlannedAttachment, "cniArgs"> {
+  const own = printCniArgs(attachment.args);
+  return own === printCniArgs(callArgs(args)) ? {} : { cniArgs: own };
+}
+
 function journalPlan(context: CallContext, plan: CallPlan): JournalPlan {
   const { call, configuration, bootId } = context;
   return {
@@ -122,6 +130,7 @@ function journalPlan(context: CallContext, plan: CallPlan): JournalPlan {
       source: each.source,
       conflist: each.conflist,
       capabilityArgs: Object.fromEntries(each.attachment.capabilityArgs),
+      ...ownArgs(each, call.args),
     })),
   };
 }

@@ -25,6 +25,7 @@ import { gc } from "./gc.ts";
 import { callLocks } from "./locks.ts";
 import { nestDirectory, nestOfCall } from "./nest-directory.ts";
 import { PluginFinder } from "./plugin-finder.ts";
+import { waitUntilReady } from "./readiness.ts";
 import { requirePlugins } from "./require-plugins.ts";
 import { planCall } from "./plan-call.ts";
 import { readCallConfiguration } from "./read-configuration.ts";
@@ -81,6 +82,9 @@ export async function answer(request: Request, deps: BrainDeps, progress: CallIn
 
 async function serve(context: CallContext, deps: BrainDeps): Promise<Result<string>> {
   const { verb } = context.call;
+  // Before the container's lock: its DEL must not wait for an ADD that waits for the default network.
+  const ready = await waitUntilReady(context);
+  if (!ready.ok) return ready;
   const held = await lockFor(context);
   if (held?.ok === false) return held;
   try {

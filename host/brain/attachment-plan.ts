@@ -12,6 +12,10 @@ export interface AttachmentPlan {
   /** `default`, or `namespace/name` of the NetworkAttachmentDefinition. */
   readonly source: string;
   readonly list: NetworkList;
+  /** What the status calls it; undefined: it is no entry of the status. */
+  readonly statusName: string | undefined;
+  /** What the chain's first plugin gets as its previous result. */
+  readonly previous?: PluginResult | undefined;
   /** The list as one text with all its plugins, as it is journalled. */
   readonly conflist: string;
   readonly attachment: Attachment;

@@ -1,99 +1,98 @@
-// The cluster's default network: the first inline delegate, or the configuration that `clusterNetwork` names.
+// The cluster's default network: the first inline delegate, or what `clusterNetwork` names.
 
-import { statSync } from "node:fs";
+import { join } from "node:path";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
-import { filesWith, findNetwork } from "../../src/cni/config-directory.ts";
-import { listOfOne, type NetworkList, parseNetworkList, parsePluginConf } from "../../src/cni/network-list.ts";
+import { type NetworkList, parseNetworkList, selfContainedText } from "../../src/cni/network-list.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { editMembers, elementTexts, type JsonObjectDocument, memberText, parseDocument } from "../../src/json/document.ts";
-import { definitionExtensions } from "../../src/npwg/network-for-definition.ts";
-import { configurationFile, readConfigurationDirectory, withSubdirectoryPlugins } from "../files/configuration-directory.ts";
-import { errnoOf, storeFault } from "../files/durable-file.ts";
+import { elementTexts, type JsonObjectDocument, memberText, memberValue, parseDocument } from "../../src/json/document.ts";
+import { configurationFile } from "../files/configuration-directory.ts";
+import { writeDurably } from "../files/durable-file.ts";
 import { readRegularFile } from "../files/regular-file.ts";
+import type { CallContext } from "./call-context.ts";
+import { inlineNetwork } from "./inline-network.ts";
+import { type NamedNetwork, namedNetwork, networkOnDisk } from "./named-network.ts";
 
-/** The default network as it stands in the configuration now. Faults: CONFIG_NOT_JSON, CONFIG_INVALID, NETWORK_NOT_FOUND. */
-export function readDefaultNetwork(document: JsonObjectDocument, configuration: HostConfiguration): Result<NetworkList> {
-  const [first] = inlineDelegates(document, configuration);
-  if (first !== undefined) return readConfiguration(first, "delegates[0]", configuration);
-  return readClusterNetwork(configuration.clusterNetwork ?? "", configuration);
+type OfflineContext = Pick<CallContext, "document" | "configuration" | "warn">;
+
+/**
+ * The default network for a new pod. One that the API has is remembered, so that later calls need no API. Faults:
+ * CONFIG_NOT_JSON, CONFIG_INVALID, NETWORK_NOT_FOUND, NETWORK_UNKNOWN, CLUSTER_UNREADABLE.
+ */
+export async function resolveDefaultNetwork(
+  context: OfflineContext & Pick<CallContext, "cluster">,
+): Promise<Result<NamedNetwork>> {
+  const inline = inlineDefault(context);
+  if (inline !== undefined) return inline;
+  const { clusterNetwork = "" } = context.configuration;
+  const network = await namedNetwork(context, "clusterNetwork", clusterNetwork);
+  if (network.ok && network.value.defined) remember(context, clusterNetwork, network.value.list);
+  return network;
+}
+
+/** The default network as far as it is known without the API: for DEL, STATUS and GC. Faults as above, but for the last. */
+export function readDefaultNetwork(context: OfflineContext): Result<NetworkList> {
+  const inline = inlineDefault(context);
+  if (inline !== undefined) return inline.ok ? ok(inline.value.list) : inline;
+  const { clusterNetwork = "" } = context.configuration;
+  const known = remembered(context.configuration, clusterNetwork);
+  if (known !== undefined) return ok(known);
+  const network = networkOnDisk(context, "clusterNetwork", clusterNetwork);
+  return network.ok ? ok(network.value.list) : network;
 }
 
 /** The further inline delegates: networks that every pod gets besides the default one. */
-export function readFurtherDelegates(
-  document: JsonObjectDocument,
-  configuration: HostConfiguration,
-): Result<readonly NetworkList[]> {
+export function readFurtherDelegates({ document, configuration }: OfflineContext): Result<readonly NetworkList[]> {
   const lists: NetworkList[] = [];
   for (const [index, text] of inlineDelegates(document, configuration).slice(1).entries()) {
-    const list = readConfiguration(text, `delegates[${index + 1}]`, configuration);
+    const list = inlineNetwork(text, `delegates[${index + 1}]`, configuration);
     if (!list.ok) return list;
     lists.push(list.value);
   }
   return ok(lists);
 }
 
+/** Undefined where `clusterNetwork` names it. */
+function inlineDefault({ document, configuration }: OfflineContext): Result<NamedNetwork> | undefined {
+  if (configuration.clusterNetwork !== undefined) return undefined;
+  const [first] = inlineDelegates(document, configuration);
+  if (first === undefined) return failed(fault("NETWORK_NOT_FOUND", "the configuration names no default network"));
+  const list = inlineNetwork(first, "delegates[0]", configuration);
+  return list.ok ? ok({ list: list.value, statusName: list.value.name, defined: false }) : list;
+}
+
 /** None where `clusterNetwork` is there: Multus ignores them then. */
 function inlineDelegates(document: JsonObjectDocument, { clusterNetwork }: HostConfiguration): readonly string[] {
-  if (clusterNetwork !== undefined) return [];
-  const text = memberText(document, "delegates");
-  return text === undefined ? [] : elementTexts(text);
+  const text = clusterNetwork === undefined ? memberText(document, "delegates") : undefined;
+  return text?.startsWith("[") === true ? elementTexts(text) : [];
 }
 
-/** A configuration or a list; what it leaves out of name and version is the host configuration's. */
-function readConfiguration(text: string, what: string, configuration: HostConfiguration): Result<NetworkList> {
-  const parsed = parseDocument(text, { what });
-  if (!parsed.ok) return parsed;
-  const { members } = parsed.value;
-  const missing = new Map<string, string>();
-  if (!members.has("name")) missing.set("name", JSON.stringify(configuration.name));
-  if (!members.has("cniVersion") && !members.has("cniVersions")) {
-    missing.set("cniVersion", JSON.stringify(configuration.cniVersion));
-  }
-  const complete = editMembers(parsed.value, missing);
-  if (!members.has("plugins") && members.has("type")) {
-    const plugin = parsePluginConf(complete, what);
-    return plugin.ok ? listOfOne(plugin.value, what) : plugin;
-  }
-  const list = parseNetworkList(complete, what);
-  if (!list.ok || list.value.plugins.length > 0) return list;
-  return failed(fault("CONFIG_INVALID", `${what}: it has neither "type" nor "plugins"`));
+function rememberedPath({ cniDir }: HostConfiguration): string {
+  return join(cniDir, "default-network.json");
 }
 
-/** A file, a directory (its first configuration in the order of names), or the name of a configuration in `confDir`. */
-function readClusterNetwork(named: string, configuration: HostConfiguration): Result<NetworkList> {
-  if (!named.startsWith("/")) {
-    const directory = readConfigurationDirectory(configuration.confDir);
-    const found = directory.ok ? findNetwork(directory.value, named, false, definitionExtensions) : directory;
-    return found.ok ? ok(found.value.list) : failed({ ...found.fault, msg: `clusterNetwork: ${found.fault.msg}` });
-  }
+/** Written where it isn't so already; a call that can't write it goes on: the next one that can does. */
+function remember({ configuration, warn }: OfflineContext, named: string, list: NetworkList): void {
+  const path = rememberedPath(configuration);
+  const text = `${JSON.stringify({ clusterNetwork: named, conflist: selfContainedText(list) })}\n`;
+  if (textAt(path) === text) return;
+  const written = writeDurably(path, text);
+  if (!written.ok) warn(`the default network can't be remembered for later calls: ${written.fault.msg}`);
+}
+
+function remembered(configuration: HostConfiguration, named: string): NetworkList | undefined {
+  const text = textAt(rememberedPath(configuration));
+  const document = text === undefined ? undefined : parseDocument(text, { what: "remembered default network" });
+  if (document?.ok !== true || memberValue(document.value, "clusterNetwork") !== named) return undefined;
+  const conflist = memberValue(document.value, "conflist");
+  const list = typeof conflist === "string" ? parseNetworkList(conflist, "remembered default network") : undefined;
+  return list?.ok === true ? list.value : undefined;
+}
+
+function textAt(path: string): string | undefined {
   try {
-    if (!statSync(named).isDirectory()) return readFile(named, configuration);
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return failed(fault("NETWORK_NOT_FOUND", `clusterNetwork: there is no ${named}`));
-    return failed(storeFault("clusterNetwork: reading", named, error));
+    return readRegularFile(path, { ...configurationFile, foreign: false });
+  } catch {
+    return undefined;
   }
-  const directory = readConfigurationDirectory(named);
-  if (!directory.ok) return directory;
-  const { lists, singles } = definitionExtensions;
-  const [first] = filesWith([...lists, ...singles], directory.value.files);
-  if (first === undefined) return failed(fault("NETWORK_NOT_FOUND", `clusterNetwork: directory ${named} has no configuration`));
-  return readFile(first.path, configuration);
-}
-
-function readFile(path: string, configuration: HostConfiguration): Result<NetworkList> {
-  let text: string;
-  try {
-    text = readRegularFile(path, configurationFile);
-  } catch (error) {
-    return failed(storeFault("clusterNetwork: reading", path, error));
-  }
-  const parsed = parseDocument(text, { what: path });
-  if (!parsed.ok) return parsed;
-  if (!parsed.value.members.has("plugins") && !parsed.value.members.has("type")) {
-    const list = parseNetworkList(text, path);
-    return list.ok ? withSubdirectoryPlugins(list.value, path) : list;
-  }
-  const list = readConfiguration(text, path, configuration);
-  return list.ok && parsed.value.members.has("plugins") ? withSubdirectoryPlugins(list.value, path) : list;
 }

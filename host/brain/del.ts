@@ -130,8 +130,9 @@ interface KnownAttachment {
   readonly result: string | undefined;
 }
 
-function defaultNetwork({ call, configuration, document, warn }: CallContext, begun: boolean): KnownAttachment | undefined {
-  const list = readDefaultNetwork(document, configuration);
+function defaultNetwork(context: CallContext, begun: boolean): KnownAttachment | undefined {
+  const { call, configuration, warn } = context;
+  const list = readDefaultNetwork(context);
   if (!list.ok && !begun && absent.has(list.fault.kind)) {
     warn(`nothing was attached, and the default network's DEL can't be run: ${list.fault.msg}`);
     return undefined;

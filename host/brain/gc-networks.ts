@@ -71,7 +71,7 @@ export function knownNetworks(
   plan: GcPlan,
   warn: boolean,
 ): Result<readonly KnownNetwork[]> {
-  const defaultNetwork = readDefaultNetwork(context.document, context.configuration);
+  const defaultNetwork = readDefaultNetwork(context);
   if (!defaultNetwork.ok) return defaultNetwork;
   const standing = standingCalls(context, plan);
   if (!standing.ok) return standing;

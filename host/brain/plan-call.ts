@@ -1,74 +1,71 @@
-// Plans an ADD: the default network and what the pod selects, each with its list, its interface name and its capability
-// arguments. Reads definitions; changes nothing.
+// Plans an ADD: the default network, what the administrator gives every pod besides, and what the pod selects, each with its
+// list, its interface name and its capability arguments. Reads definitions; attaches nothing.
 
-import type { Attachment } from "../../src/cni/attachment.ts";
-import { selfContainedText, type NetworkList } from "../../src/cni/network-list.ts";
+import { selfContainedText } from "../../src/cni/network-list.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { defaultNetworkCapabilityArgs } from "../../src/npwg/capability-args.ts";
-import { assignInterfaceNames, type NameRequest } from "../../src/npwg/interface-names.ts";
+import { ok, type Result } from "../../src/fault/result.ts";
+import { assignInterfaceNames } from "../../src/npwg/interface-names.ts";
+import { checkNamespace } from "../../src/npwg/namespace-policy.ts";
 import type { NetworkSelection } from "../../src/npwg/network-selection.ts";
-import { networkFor } from "../../src/npwg/network-for-definition.ts";
 import { type NpwgProfile, profileNamed } from "../../src/npwg/profile.ts";
-import { requestAttachment } from "../../src/npwg/runtime-config.ts";
 import { networksAnnotation, parseSelection } from "../../src/npwg/selection.ts";
-import { verificationOf } from "../../src/npwg/verification.ts";
-import type { Cluster, Pod } from "../cluster/cluster.ts";
+import type { Pod } from "../cluster/cluster.ts";
 import type { AttachmentPlan, CallPlan } from "./attachment-plan.ts";
 import type { CallContext } from "./call-context.ts";
-import { readDefaultNetwork, readFurtherDelegates } from "./default-network.ts";
+import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
+import { planDefinition } from "./plan-definition.ts";
+import { planPodDefault } from "./pod-default.ts";
 import { callArgs, podIdentity } from "./pod-identity.ts";
-import { readConfigurationDirectory } from "../files/configuration-directory.ts";
 import { publishStatus } from "./publish-status.ts";
 
-/** The plan of this call's ADD. Where no source of pods is configured: default network only. */
+/** The plan of this call's ADD. Where no source of pods is configured: the administrator's networks only. */
 export async function planCall(context: CallContext): Promise<Result<CallPlan>> {
-  const { call, configuration, document } = context;
+  const { call, configuration } = context;
   const profile = profileOf(configuration);
+  const identity = podIdentity(call.args);
+  if (!identity.ok) return identity;
   const cluster = await context.cluster();
-  const named = podIdentity(call.args);
-  if (!named.ok) return named;
-  const identity = named.value;
-
-  const defaultNetwork = readDefaultNetwork(document, configuration);
-  if (!defaultNetwork.ok) return defaultNetwork;
-  const further = readFurtherDelegates(document, configuration);
-  if (!further.ok) return further;
   const pod =
-    cluster === undefined || identity === undefined
+    cluster === undefined || identity.value === undefined
       ? ok(undefined)
-      : await cluster.pod(identity.namespace, identity.name, { uid: identity.uid });
+      : await cluster.pod(identity.value.namespace, identity.value.name, { uid: identity.value.uid });
   if (!pod.ok) return pod;
-  const selection = selectionOf(context, pod.value, profile);
-  if (!selection.ok) return selection;
+  const selected = selectionOf(context, pod.value, profile);
+  if (!selected.ok) return selected;
 
-  const requests: NameRequest[] = [
-    ...further.value.map((list) => ({ name: list.name, namespace: "delegates" })),
-    ...selection.value,
-  ];
-  const names = assignInterfaceNames(requests, call.ifname);
+  const base = { containerId: call.containerId, netns: call.netns, args: callArgs(call.args), capabilityArgs: new Map() };
+  const main = await planPodDefault(context, cluster, pod.value, { ...base, ifname: call.ifname }, profile);
+  if (!main.ok) return main;
+  const further = await furtherNetworks(context, identity.value, pod.value);
+  if (!further.ok) return further;
+  const auxiliary = auxiliaryChain(context, main.value.path);
+  if (!auxiliary.ok) return auxiliary;
+  const last = auxiliary.value === undefined ? [] : [auxiliary.value];
+
+  // The auxiliary chain comes last, so that it takes no name that a pod's network would have without it.
+  const administrators = (list: typeof further.value): { readonly name: string; readonly namespace: string }[] =>
+    list.map(({ source }) => ({ name: source, namespace: "configuration" }));
+  const names = assignInterfaceNames([...administrators(further.value), ...selected.value, ...administrators(last)], call.ifname);
   if (!names.ok) return names;
+  const free = names.value[Symbol.iterator]();
+  const nextName = (): string => free.next().value ?? "";
 
-  const runtimeArgs = defaultNetworkCapabilityArgs(document);
-  if (!runtimeArgs.ok) return runtimeArgs;
-  const attachments: AttachmentPlan[] = [];
-  const base = { containerId: call.containerId, netns: call.netns, args: callArgs(call.args) };
-  attachments.push(plain("default", defaultNetwork.value, { ...base, ifname: call.ifname, capabilityArgs: runtimeArgs.value }));
-  for (const [index, list] of further.value.entries()) {
-    const ifname = names.value[index] ?? "";
-    attachments.push(plain(`delegates[${index + 1}]`, list, { ...base, ifname, capabilityArgs: new Map() }));
-  }
-  for (const [index, each] of selection.value.entries()) {
+  const attachments: AttachmentPlan[] = [main.value.plan];
+  const addOwn = (networks: typeof further.value): void => {
+    for (const network of networks) {
+      const attachment = { ...base, ifname: nextName() };
+      attachments.push({ ...network, conflist: selfContainedText(network.list), attachment, request: undefined });
+    }
+  };
+  addOwn(further.value);
+  for (const selection of selected.value) {
     if (cluster === undefined) break;
-    const ifname = names.value[further.value.length + index] ?? "";
-    const planned = await planSelected(context, cluster, each, { ...base, ifname, capabilityArgs: new Map() }, profile);
+    const planned = await planDefinition(context, cluster, selection, { ...base, ifname: nextName() }, profile);
     if (!planned.ok) return planned;
     attachments.push(planned.value);
   }
-  return ok({
-    attachments,
-    publish: (attached) => publishStatus(cluster, pod.value, attached, profile),
-  });
+  addOwn(last);
+  return ok({ attachments, publish: (attached) => publishStatus(cluster, pod.value, attached, profile) });
 }
 
 /** The profile, with what the configuration says otherwise. */
@@ -82,39 +79,9 @@ function selectionOf(context: CallContext, pod: Pod | undefined, profile: NpwgPr
   const selection = parseSelection(pod.annotations.get(networksAnnotation), pod.namespace, profile);
   if (!selection.ok) return selection;
   for (const warning of selection.value.warnings) context.warn(warning);
+  for (const network of selection.value.networks) {
+    const allowed = checkNamespace(context.configuration, pod.namespace, network, "network");
+    if (!allowed.ok) return allowed;
+  }
   return ok(selection.value.networks);
-}
-
-function plain(source: string, list: NetworkList, attachment: Attachment): AttachmentPlan {
-  return { source, list, conflist: selfContainedText(list), attachment, request: undefined };
-}
-
-async function planSelected(
-  context: CallContext,
-  cluster: Cluster,
-  selection: NetworkSelection,
-  attachment: Attachment,
-  profile: NpwgProfile,
-): Promise<Result<AttachmentPlan>> {
-  const definition = await cluster.networkAttachmentDefinition(selection.namespace, selection.name);
-  if (!definition.ok) return definition;
-  // Only a definition without a configuration of its own is looked up on disk (N1-10).
-  const directory =
-    definition.value.config === undefined ? readConfigurationDirectory(context.configuration.confDir) : ok(undefined);
-  if (!directory.ok) return directory;
-  const network = networkFor(definition.value, directory.value);
-  if (!network.ok) return network;
-  for (const warning of network.value.warnings) context.warn(warning);
-  const verification = verificationOf(definition.value.annotations);
-  if (!verification.ok) return verification;
-  const requested = requestAttachment(network.value.list, selection, profile);
-  if (!requested.ok) return failed(requested.fault);
-  const { list: asked, capabilityArgs } = requested.value;
-  return ok({
-    source: `${selection.namespace}/${selection.name}`,
-    list: asked,
-    conflist: selfContainedText(asked),
-    attachment: { ...attachment, capabilityArgs },
-    request: { selection, verification: verification.value },
-  });
 }

@@ -14,13 +14,18 @@ export async function publishStatus(
   profile: NpwgProfile,
 ): Promise<Result<void>> {
   if (cluster === undefined || pod === undefined) return ok(undefined);
-  const outcomes = attached.map(({ plan, result }, index) => ({
-    network: plan.request === undefined ? plan.list.name : plan.source,
-    ifname: plan.attachment.ifname,
-    isDefault: index === 0,
-    result: result.result,
-    defaultRoute: plan.request?.selection.defaultRoute,
-  }));
+  const outcomes = attached.flatMap(({ plan, result }, index) => {
+    if (plan.statusName === undefined) return [];
+    return [
+      {
+        network: plan.statusName,
+        ifname: plan.attachment.ifname,
+        isDefault: index === 0,
+        result: result.result,
+        defaultRoute: plan.request?.selection.defaultRoute,
+      },
+    ];
+  });
   const status = networkStatus(outcomes, profile);
   return status.ok ? cluster.publishStatus(pod, status.value) : status;
 }

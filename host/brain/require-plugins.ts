@@ -4,12 +4,9 @@ import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
 import type { CallContext } from "./call-context.ts";
+import { isItself } from "./itself.ts";
 import { notFound } from "./plugin-finder.ts";
 import type { DelegateRunner } from "./step-runner.ts";
-
-/** A network could otherwise write a host configuration of its own: grant itself capabilities, name directories to write to. */
-const itself = "plexus";
-const callsItself = `type "${itself}" can't be a plugin of a network that plexus attaches`;
 
 /**
  * That every step of every attachment has its plugin, and that components, those that a native plugin calls for IPAM too,
@@ -22,7 +19,10 @@ export async function requirePlugins(
 ): Promise<Result<void>> {
   for (const { source, list } of attachments) {
     for (const { type, ipamType } of list.plugins) {
-      if (type === itself) return failed(fault("CONFIG_INVALID", `network ${source}: ${callsItself}`));
+      if (isItself(type, context.configuration)) {
+        const why = `type "${type}" can't be a plugin of a network that plexus attaches: it would be plexus itself`;
+        return failed(fault("CONFIG_INVALID", `network ${source}: ${why}`));
+      }
       const own = await requireOne(context, delegates, type, true);
       // A native plugin may do its IPAM itself, whatever type its configuration names: that one need not be there.
       const ipam = ipamType === undefined || !own.ok ? own : await requireOne(context, delegates, ipamType, false);

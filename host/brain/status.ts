@@ -9,6 +9,7 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { errnoOf, storeFault } from "../files/durable-file.ts";
 import type { CallContext } from "./call-context.ts";
 import { readDefaultNetwork } from "./default-network.ts";
+import { readyNow } from "./readiness.ts";
 import { requirePlugins } from "./require-plugins.ts";
 import { runChain } from "./run-chain.ts";
 import type { DelegateRunner } from "./step-runner.ts";
@@ -17,7 +18,9 @@ import type { DelegateRunner } from "./step-runner.ts";
 const statusStepMs = 5000;
 
 export async function status(context: CallContext, delegates: Pick<DelegateRunner, "admit">): Promise<Result<void>> {
-  const list = readDefaultNetwork(context.document, context.configuration);
+  const ready = readyNow(context);
+  if (!ready.ok) return failed(unavailable(ready.fault));
+  const list = readDefaultNetwork(context);
   if (!list.ok) return failed(unavailable(list.fault));
   const found = await requirePlugins(context, delegates, [{ source: "default", list: list.value }]);
   if (!found.ok) return failed(unavailable(found.fault));

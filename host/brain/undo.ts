@@ -72,7 +72,7 @@ export function isOfAnotherBoot({ bootId }: Pick<CallContext, "bootId">, { plan 
 }
 
 function listOf(context: CallContext, { conflist, network }: PlannedAttachment): Result<NetworkList> {
-  if (conflist === "") return readDefaultNetwork(context.document, context.configuration);
+  if (conflist === "") return readDefaultNetwork(context);
   return parseNetworkList(conflist, `journalled configuration of ${network}`);
 }
 
@@ -96,7 +96,7 @@ export function attachmentOf(entry: JournalEntry, planned: PlannedAttachment, ne
     containerId: entry.plan.containerId,
     ifname: planned.ifname,
     netns,
-    args: callArgs(entry.plan.cniArgs),
+    args: callArgs(planned.cniArgs ?? entry.plan.cniArgs),
     capabilityArgs: new Map(Object.entries(planned.capabilityArgs)),
   };
 }

@@ -103,6 +103,7 @@ function isPlanned(value: unknown): boolean {
   return (
     isJsonObject(value) &&
     haveStrings(value, ["network", "ifname", "source", "conflist"]) &&
+    ["string", "undefined"].includes(typeof value["cniArgs"]) &&
     isJsonObject(value["capabilityArgs"]) &&
     Object.values(value["capabilityArgs"]).every((text) => typeof text === "string")
   );

@@ -12,6 +12,8 @@ export interface PlannedAttachment {
   readonly conflist: string;
   /** Capability arguments: name to raw JSON text. */
   readonly capabilityArgs: Readonly<Record<string, string>>;
+  /** `CNI_ARGS` of its plugins, where they are others than the call's. */
+  readonly cniArgs?: string;
 }
 
 /** The first line of an entry: who, and everything that will be attempted, in order. */

@@ -45,4 +45,6 @@ export interface ChainContext {
 
 export interface AttachmentContext extends ChainContext {
   readonly attachment: Attachment;
+  /** ADD: what the first plugin gets as its previous result, where others attached before this chain (MC-22). */
+  readonly previous?: PluginResult | undefined;
 }

@@ -65,7 +65,7 @@ export function networkStep(context: ChainContext, verb: Verb, index: number, pl
 }
 
 /**
- * ADD: plugins in order, each given the previous one's result as that one printed it; the first failure stops the chain and
+ * ADD: plugins in order, each given the previous one's result as that one printed it, the first one `previous`; the first failure stops the chain and
  * nothing is undone here: the caller runs `delChain` (L-39). Answers the last plugin's result, in the version it chose.
  */
 export function* addChain(context: AttachmentContext): Chain<PluginResult> {
@@ -74,14 +74,15 @@ export function* addChain(context: AttachmentContext): Chain<PluginResult> {
   if (!checked.ok) return chainFailed(checked.fault);
   const version = toVersion(list.cniVersion);
   if (!version.ok) return chainFailed(version.fault);
-  let result: PluginResult | undefined;
+  if (list.plugins.length === 0) return chainFailed(fault("CONFIG_INVALID", `network ${quote(list.name)} has no plugins`));
+  let result = context.previous;
   for (const [index, plugin] of list.plugins.entries()) {
     const outcome = yield attachmentStep(context, "ADD", index, plugin, result);
     const read = outcome.ok ? readResult(outcome.stdout, version.value) : outcome;
     if (!read.ok) return chainFailed(wrapFault(read.fault, `plugin ${describePlugin(plugin)} failed (add)`), index);
     result = read.value;
   }
-  if (result === undefined) return chainFailed(fault("CONFIG_INVALID", `network ${quote(list.name)} has no plugins`));
+  if (result === undefined) return chainFailed(fault("INTERNAL", "a chain of plugins ended without a result"));
   return { ok: true, value: result };
 }
 

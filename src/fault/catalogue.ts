@@ -164,6 +164,12 @@ const entries = {
     meaning: "The pod selects a network of a namespace that it may not use.",
     remedy: "Select a network of the pod's own namespace, or have the network's namespace listed in globalNamespaces.",
   },
+  NETWORK_NOT_READY: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "The default network isn't ready: the file that readinessindicatorfile names isn't there. STATUS answers code 50.",
+    remedy: "Look at the default network's own agent on this node; it writes the file named.",
+  },
   NETWORK_INVALID: {
     cni: 7,
     actor: "administrator",

@@ -9,3 +9,9 @@ export const defaultRouteExtension = "dev.plexus-cni.default-route";
  * "ips", "mac" and "interface", or "none"; all three where it is absent.
  */
 export const verifyAnnotation = "plexus-cni.dev/verify";
+
+/**
+ * Annotation of a pod: "none" keeps the administrator's `defaultNetworks` away from it (U-18). No other value is one: a pod
+ * that means something else must not come up as if it had said nothing.
+ */
+export const defaultNetworksAnnotation = "plexus-cni.dev/default-networks";

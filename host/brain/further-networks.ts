@@ -1,0 +1,95 @@
+// Networks that an administrator gives to pods besides the default one: further inline delegates, `defaultNetworks`, and the
+// auxiliary chain.
+
+import { dirname, join } from "node:path";
+import { filesWith } from "../../src/cni/config-directory.ts";
+import { type NetworkList, parseNetworkList } from "../../src/cni/network-list.ts";
+import { readResult } from "../../src/cni/read-result.ts";
+import type { PluginResult } from "../../src/cni/result.ts";
+import { toVersion, versionAtLeast } from "../../src/cni/versions.ts";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { quote } from "../../src/json/quote.ts";
+import { defaultNetworksAnnotation } from "../../src/npwg/extension-keys.ts";
+import type { Pod } from "../cluster/cluster.ts";
+import { readConfigurationDirectory, withSubdirectoryPlugins } from "../files/configuration-directory.ts";
+import type { CallContext } from "./call-context.ts";
+import { readFurtherDelegates } from "./default-network.ts";
+import { namedNetwork } from "./named-network.ts";
+import type { PodIdentity } from "./pod-identity.ts";
+
+export interface FurtherNetwork {
+  readonly source: string;
+  readonly statusName: string | undefined;
+  readonly list: NetworkList;
+  readonly previous?: PluginResult;
+}
+
+/** In the order in which they are attached. */
+export async function furtherNetworks(
+  context: CallContext,
+  identity: PodIdentity | undefined,
+  pod: Pod | undefined,
+): Promise<Result<readonly FurtherNetwork[]>> {
+  const delegates = readFurtherDelegates(context);
+  if (!delegates.ok) return delegates;
+  const networks: FurtherNetwork[] = delegates.value.map((list, index) => ({
+    source: `delegates[${index + 1}]`,
+    statusName: list.name,
+    list,
+  }));
+  const named = namesFor(context, identity, pod);
+  if (!named.ok) return named;
+  for (const [index, name] of named.value.entries()) {
+    const network = await namedNetwork(context, `defaultNetworks[${index}]`, name);
+    if (!network.ok) return network;
+    networks.push({ ...network.value, source: network.value.defined ? network.value.statusName : `defaultNetworks[${index}]` });
+  }
+  return ok(networks);
+}
+
+/** Of a container that is no pod nothing is known by which it could be told from the system's: it gets none. */
+function namesFor(
+  { configuration }: CallContext,
+  identity: PodIdentity | undefined,
+  pod: Pod | undefined,
+): Result<readonly string[]> {
+  const said = pod?.annotations.get(defaultNetworksAnnotation);
+  if (said !== undefined && said !== "none") {
+    return failed(
+      fault("SELECTION_INVALID", `annotation ${defaultNetworksAnnotation} can be "none" only, but is ${quote(said, 60)}`),
+    );
+  }
+  const none = said === "none" || identity === undefined || configuration.systemNamespaces.includes(identity.namespace);
+  return ok(none ? [] : configuration.defaultNetworks);
+}
+
+/**
+ * The chain of the files in the directory `auxiliaryCNIChainName` beside the default network's file; undefined where there is no
+ * such file. Multus puts a plugin in front that answers an empty result; here the chain begins with one.
+ */
+export function auxiliaryChain(
+  { configuration }: Pick<CallContext, "configuration">,
+  defaultPath: string | undefined,
+): Result<FurtherNetwork | undefined> {
+  const name = configuration.auxiliaryCniChainName;
+  if (name === undefined || defaultPath === undefined) return ok(undefined);
+  const directory = readConfigurationDirectory(join(dirname(defaultPath), name));
+  if (!directory.ok) return directory;
+  if (filesWith([".conf"], directory.value.files).length === 0) return ok(undefined);
+  const { cniVersion } = configuration;
+  const frame = parseNetworkList(JSON.stringify({ cniVersion, name }), "auxiliaryCNIChainName");
+  const list = frame.ok ? withSubdirectoryPlugins(frame.value, defaultPath) : frame;
+  if (!list.ok) return list;
+  const previous = emptyResult(cniVersion);
+  return previous.ok ? ok({ source: name, statusName: undefined, list: list.value, previous: previous.value }) : previous;
+}
+
+function emptyResult(cniVersion: string): Result<PluginResult> {
+  const version = toVersion(cniVersion);
+  if (!version.ok) return version;
+  const lists = versionAtLeast(cniVersion, "0.3.0");
+  if (!lists.ok) return lists;
+  const empty = lists.value ? { cniVersion, interfaces: [], ips: [], routes: [], dns: {} } : { cniVersion, dns: {} };
+  return readResult(JSON.stringify(empty), version.value, "empty result");
+}

@@ -1,0 +1,61 @@
+// One network that a pod selects, planned: its definition, its list, what the pod asks of it.
+
+import type { Attachment } from "../../src/cni/attachment.ts";
+import type { CniArg } from "../../src/cni/args.ts";
+import { selfContainedText } from "../../src/cni/network-list.ts";
+import { ok, type Result } from "../../src/fault/result.ts";
+import { networkFor } from "../../src/npwg/network-for-definition.ts";
+import type { NetworkSelection } from "../../src/npwg/network-selection.ts";
+import type { NpwgProfile } from "../../src/npwg/profile.ts";
+import { requestAttachment } from "../../src/npwg/runtime-config.ts";
+import { verificationOf } from "../../src/npwg/verification.ts";
+import type { Cluster } from "../cluster/cluster.ts";
+import { readConfigurationDirectory } from "../files/configuration-directory.ts";
+import type { AttachmentPlan } from "./attachment-plan.ts";
+import type { CallContext } from "./call-context.ts";
+
+/** The attachment of what `selection` names; what it asks for is added to the capability arguments of `attachment`. */
+export async function planDefinition(
+  context: Pick<CallContext, "configuration" | "warn">,
+  cluster: Cluster,
+  selection: NetworkSelection,
+  attachment: Attachment,
+  profile: NpwgProfile,
+): Promise<Result<AttachmentPlan>> {
+  const definition = await cluster.networkAttachmentDefinition(selection.namespace, selection.name);
+  if (!definition.ok) return definition;
+  // Only a definition without a configuration of its own is looked up on disk (N1-10).
+  const directory =
+    definition.value.config === undefined ? readConfigurationDirectory(context.configuration.confDir) : ok(undefined);
+  if (!directory.ok) return directory;
+  const network = networkFor(definition.value, directory.value);
+  if (!network.ok) return network;
+  for (const warning of network.value.warnings) context.warn(warning);
+  const verification = verificationOf(definition.value.annotations);
+  if (!verification.ok) return verification;
+  const requested = requestAttachment(network.value.list, selection, profile);
+  if (!requested.ok) return requested;
+  const { list, capabilityArgs } = requested.value;
+  const source = `${selection.namespace}/${selection.name}`;
+  return ok({
+    source,
+    statusName: source,
+    list,
+    conflist: selfContainedText(list),
+    attachment: {
+      ...attachment,
+      args: context.configuration.legacyCniArgs ? withLegacyArgs(attachment.args, selection) : attachment.args,
+      capabilityArgs: new Map([...attachment.capabilityArgs, ...capabilityArgs]),
+    },
+    request: { selection, verification: verification.value },
+  });
+}
+
+/** What Multus puts into CNI_ARGS, deprecated since its 3.5: plugins of that time read it there (MC-23). */
+function withLegacyArgs(args: readonly CniArg[], { mac, ips }: NetworkSelection): readonly CniArg[] {
+  const legacy: CniArg[] = [];
+  if (mac !== undefined) legacy.push(["MAC", mac]);
+  if (ips !== undefined) legacy.push(["IP", ips.join(",")]);
+  const given = new Set(legacy.map(([key]) => key));
+  return [...args.filter(([key]) => !given.has(key)), ...legacy];
+}

@@ -1,0 +1,89 @@
+// The default network of one pod: the cluster's, or the one that the pod's annotation names instead (MA-01).
+
+import type { Attachment } from "../../src/cni/attachment.ts";
+import { convertResult } from "../../src/cni/convert-result.ts";
+import { selfContainedText } from "../../src/cni/network-list.ts";
+import { readResult } from "../../src/cni/read-result.ts";
+import type { PluginResult } from "../../src/cni/result.ts";
+import { toVersion } from "../../src/cni/versions.ts";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { type JsonObjectDocument, memberText, memberValue } from "../../src/json/document.ts";
+import { defaultNetworkCapabilityArgs } from "../../src/npwg/capability-args.ts";
+import { defaultNetworkAnnotation, parseDefaultNetwork } from "../../src/npwg/default-network-selection.ts";
+import { checkNamespace } from "../../src/npwg/namespace-policy.ts";
+import type { NpwgProfile } from "../../src/npwg/profile.ts";
+import type { Cluster, Pod } from "../cluster/cluster.ts";
+import type { AttachmentPlan } from "./attachment-plan.ts";
+import type { CallContext } from "./call-context.ts";
+import { resolveDefaultNetwork } from "./default-network.ts";
+import { planDefinition } from "./plan-definition.ts";
+
+export interface PodDefault {
+  readonly plan: AttachmentPlan;
+  /** The file that the cluster's default network was read from. */
+  readonly path: string | undefined;
+}
+
+/** Plans it under the runtime's interface name, with all of the runtime's capability arguments (MC-17) and its prevResult. */
+export async function planPodDefault(
+  context: CallContext,
+  cluster: Cluster | undefined,
+  pod: Pod | undefined,
+  attachment: Attachment,
+  profile: NpwgProfile,
+): Promise<Result<PodDefault>> {
+  const runtimeArgs = defaultNetworkCapabilityArgs(context.document);
+  if (!runtimeArgs.ok) return runtimeArgs;
+  const own = { ...attachment, capabilityArgs: runtimeArgs.value };
+  const chosen =
+    cluster === undefined || pod === undefined ? ok(undefined) : await planChosen(context, cluster, pod, own, profile);
+  if (!chosen.ok) return chosen;
+  const planned =
+    chosen.value === undefined ? await planClusterDefault(context, own) : ok({ plan: chosen.value, path: undefined });
+  if (!planned.ok) return planned;
+  const { plan, path } = planned.value;
+  const previous = previousResult(context.document, context.configuration.cniVersion, plan.list.cniVersion);
+  return previous.ok ? ok({ plan: { ...plan, previous: previous.value }, path }) : previous;
+}
+
+async function planClusterDefault(context: CallContext, attachment: Attachment): Promise<Result<PodDefault>> {
+  const network = await resolveDefaultNetwork(context);
+  if (!network.ok) return network;
+  const { list, statusName, path } = network.value;
+  const plan = { source: "default", statusName, list, conflist: selfContainedText(list), attachment, request: undefined };
+  return ok({ plan, path });
+}
+
+async function planChosen(
+  context: CallContext,
+  cluster: Cluster,
+  pod: Pod,
+  attachment: Attachment,
+  profile: NpwgProfile,
+): Promise<Result<AttachmentPlan | undefined>> {
+  const { multusNamespace, namespaceIsolation, globalNamespaces } = context.configuration;
+  const chosen = parseDefaultNetwork(pod.annotations.get(defaultNetworkAnnotation), multusNamespace, profile);
+  if (!chosen.ok || chosen.value === undefined) return chosen.ok ? ok(undefined) : chosen;
+  const { network, warnings } = chosen.value;
+  for (const warning of warnings) context.warn(warning);
+  // The administrator's namespace has the default networks that pods may choose from.
+  const policy = { namespaceIsolation, globalNamespaces: [...globalNamespaces, multusNamespace] };
+  const allowed = checkNamespace(policy, pod.namespace, network, "default network");
+  if (!allowed.ok) return failed({ ...allowed.fault, msg: `annotation ${defaultNetworkAnnotation}: ${allowed.fault.msg}` });
+  if (network.interface !== undefined && network.interface !== attachment.ifname) {
+    const why = `asks for interface ${network.interface}, but the runtime calls the default network's ${attachment.ifname}`;
+    return failed(fault("SELECTION_INVALID", `annotation ${defaultNetworkAnnotation}: ${why}`));
+  }
+  return planDefinition(context, cluster, network, attachment, profile);
+}
+
+/** What plugins before Plexus in the runtime's list attached (MC-22), in the version of the list that goes on from there. */
+function previousResult(document: JsonObjectDocument, own: string, wanted: string): Result<PluginResult | undefined> {
+  const value = memberValue(document, "prevResult");
+  if (value === undefined || value === null) return ok(undefined);
+  const version = toVersion(own);
+  if (!version.ok) return version;
+  const read = readResult(memberText(document, "prevResult") ?? "", version.value, "prevResult");
+  return read.ok ? convertResult(read.value, wanted) : read;
+}
