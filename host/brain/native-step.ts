@@ -4,7 +4,7 @@ import type { constants } from "node:os";
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import { readPluginFailure } from "../../src/cni/error-json.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
-import type { Hands } from "../hands/hands.ts";
+import type { ExecEffect, Hands } from "../hands/hands.ts";
 import type { Executed } from "../hands/messages.ts";
 import { notFound } from "./plugin-finder.ts";
 import { inertLine, inertText } from "../sandbox/inert-text.ts";
@@ -13,6 +13,9 @@ import { textOf } from "./utf8.ts";
 /** Bytes of a plugin's stdout that are kept: far above any result. */
 const stdoutCap = 4 * 1024 * 1024;
 const stderrCap = 64 * 1024;
+/** Between tries of a plugin that is being written, and how many there are. */
+const busyMs = 1000;
+const mostTries = 6;
 const longestMessage = 8 * 1024;
 const longestDetails = 128 * 1024;
 
@@ -22,10 +25,15 @@ export interface NativeStepInit {
   readonly nest: string;
 }
 
-export async function runNativeStep(hands: Hands, step: ChainStep, { deadlineMs, nest }: NativeStepInit): Promise<StepOutcome> {
+export async function runNativeStep(
+  hands: Pick<Hands, "exec">,
+  step: ChainStep,
+  { deadlineMs, nest }: NativeStepInit,
+): Promise<StepOutcome> {
   const environment = new Map(step.env);
   const type = step.plugin.type;
-  const executed = await hands.exec({ type, environment, stdin: step.stdin, deadlineMs, stdoutCap, stderrCap, nest });
+  const effect = { type, environment, stdin: step.stdin, deadlineMs, stdoutCap, stderrCap, nest };
+  const executed = await execute(hands, effect);
   const { outcome } = executed;
   if (outcome.kind === "exited" && outcome.status === 0) {
     if (executed.stdoutTruncated) {
@@ -38,6 +46,18 @@ export async function runNativeStep(hands: Hands, step: ChainStep, { deadlineMs,
   // A plugin's words end in logs and terminals: nothing in them may act there.
   const details = failure.details === undefined ? {} : { details: inertText(failure.details, longestDetails) };
   return no({ ...failure, msg: inertLine(failure.msg, longestMessage), ...details });
+}
+
+/** Executes it, again and again while its file is open for writing: then it is being installed (L-10). */
+async function execute(hands: Pick<Hands, "exec">, effect: ExecEffect): Promise<Executed> {
+  const due = performance.now() + effect.deadlineMs;
+  for (let tries = 1; ; tries++) {
+    const executed = await hands.exec({ ...effect, deadlineMs: Math.max(0, Math.ceil(due - performance.now())) });
+    const busy = executed.outcome.kind === "text-busy" && tries < mostTries;
+    if (!busy || due - performance.now() < busyMs) return executed;
+    const { setTimeout } = process.getBuiltinModule("node:timers/promises");
+    await setTimeout(busyMs);
+  }
 }
 
 function failureOf(type: string, executed: Executed, deadlineMs: number, path: string): Fault {
@@ -56,7 +76,7 @@ function failureOf(type: string, executed: Executed, deadlineMs: number, path: s
     case "not-startable":
       return fault("PLUGIN_NOT_STARTABLE", `plugin ${executed.path} could not be started: ${errnoName(outcome.errno)}`);
     case "text-busy":
-      return fault("PLUGIN_NOT_STARTABLE", `plugin ${executed.path} was being written (ETXTBSY) at each of six attempts`);
+      return fault("PLUGIN_NOT_STARTABLE", `plugin ${executed.path} was being written (ETXTBSY) at each attempt`);
     default:
       return outcome satisfies never;
   }

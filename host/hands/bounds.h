@@ -3,6 +3,7 @@
 #define PLEXUS_BOUNDS_H
 
 #define PAYLOAD_MAX 33554432u          /* of one frame, as PROTOCOL.md has it */
+#define CONTENT_MAX (PAYLOAD_MAX - 64) /* of one component */
 #define STDIN_MAX (8u << 20)           /* what a runtime may write to us */
 #define ENVIRONMENT_MAX (1u << 20)     /* all variables of our own environment together */
 #define NESTED_PAYLOAD_MAX (STDIN_MAX + ENVIRONMENT_MAX + (64u << 10))
@@ -12,13 +13,13 @@
 #define EFFECTS_MAX 64                 /* EXECs at once, nested calls at once: this many of each */
 #define LINKS_MAX 4096                 /* components that one nest directory offers */
 
+#define WORDS_MAX 2047                 /* of what a brain that died had written */
+
 #define CONNECT_MS 1000                /* for a daemon that does not accept */
 #ifndef STDIN_MS                       /* tests compile with shorter ones */
 #define STDIN_MS 30000                 /* for a runtime that does not end our stdin */
 #define NESTED_MS 10000                /* for nested hands to send their request */
 #endif
 #define REAP_MS 1000                   /* for a killed process to be gone */
-#define BUSY_MS 1000                   /* between tries of a binary that is open for writing (ETXTBSY) */
-#define BUSY_TRIES 6
 
 #endif

@@ -9,53 +9,30 @@ char executable[PATH_MAX];
 
 static char who[PATH_MAX * 2 + 64] = "the brain";
 static pid_t brain_pid;         /* of a one-shot brain */
-static struct watch words;      /* its stderr */
-static char last_words[2048];
-static size_t last_words_size;
+static int words = -1;          /* its stderr: a file in memory, so that it can always go on writing, and the end can be quoted */
 
-bool socket_address(struct sockaddr_un *address, const char *path) {
-    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof address->sun_path) return false;
-    strcpy(address->sun_path, path);
-    return true;
+void tell_brain(enum frame_type type, uint32_t channel, const struct message *message) {
+    message_encode(&brain.out, type, channel, message);
+    stream_flush(&brain);
 }
 
 /* Answers a socket, or -1 with errno. A full backlog is waited for, CONNECT_MS at most (then EAGAIN). */
 static int connect_to(const char *path) {
-    struct sockaddr_un address;
-    if (!socket_address(&address, path)) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct timeval bound = {.tv_sec = CONNECT_MS / 1000, .tv_usec = CONNECT_MS % 1000 * 1000};
-    if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &bound, sizeof bound) == 0 &&
-        connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+    bool fits = snprintf(address.sun_path, sizeof address.sun_path, "%s", path) < (int)sizeof address.sun_path;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fits && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &bound, sizeof bound) == 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
         return fd;
-    int error = errno;
+    int error = fits ? errno : ENAMETOOLONG;
     if (fd >= 0) close(fd);
     errno = error;
     return -1;
 }
 
-/* Keeps the end of what the brain writes to stderr: it must be able to go on, and explains a death. */
-static void hear_words(struct watch *watch, short revents) {
-    (void)revents;
-    char text[1024];
-    ssize_t got = read(watch->fd, text, sizeof text);
-    if (got < 0 && errno == EAGAIN) return;
-    if (got <= 0) {
-        watch_close(watch);
-        return;
-    }
-    size_t drop = last_words_size + (size_t)got < sizeof last_words ? 0 : last_words_size + (size_t)got + 1 - sizeof last_words;
-    memmove(last_words, last_words + drop, last_words_size - drop);
-    memcpy(last_words + last_words_size - drop, text, (size_t)got);
-    last_words_size += (size_t)got - drop;
-}
-
 const char *brain_obituary(void) {
-    static char text[sizeof who + sizeof last_words + 256];
+    static char text[sizeof who + WORDS_MAX + 256];
+    char last_words[WORDS_MAX];
     int at = snprintf(text, sizeof text, "%s", who), status = 0;
     for (int wait = 0; brain_pid > 0 && wait < 100; wait++) { /* its descriptors are closed a moment before it is dead */
         if (waitpid(brain_pid, &status, WNOHANG) == brain_pid) {
@@ -65,8 +42,9 @@ const char *brain_obituary(void) {
         }
         usleep(1000);
     }
-    while (brain_pid > 0 && words.fd >= 0 && poll(&(struct pollfd){.fd = words.fd, .events = POLLIN}, 1, 0) > 0) hear_words(&words, POLLIN);
-    if (last_words_size > 0) snprintf(text + at, sizeof text - (size_t)at, "; it wrote: %.*s", (int)last_words_size, last_words);
+    off_t end = lseek(words, 0, SEEK_END);
+    ssize_t size = pread(words, last_words, sizeof last_words, end > WORDS_MAX ? end - WORDS_MAX : 0);
+    if (size > 0) snprintf(text + at, sizeof text - (size_t)at, "; it wrote: %.*s", (int)size, last_words);
     return text;
 }
 
@@ -91,27 +69,24 @@ static _Noreturn void no_brain(const char *what, const char *daemon_socket) {
 
 static int start_brain(const char *daemon_socket) {
     char home[PATH_MAX], node[PATH_MAX + 16], script[PATH_MAX + 16];
-    int ends[2], error[2];
+    int ends[2];
     find_home(home);
     snprintf(node, sizeof node, "%s/bin/node", home);
     snprintf(script, sizeof script, "%s/brain.cjs", home);
     snprintf(who, sizeof who, "the brain (%s %s)", node, script);
     if (access(script, R_OK) != 0) no_brain(script, daemon_socket);
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (nothing < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0 || pipe2(error, O_CLOEXEC) != 0)
+    words = memfd_create("plexus-brain-stderr", MFD_CLOEXEC);
+    if (nothing < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         fail(CNI_TRY_LATER, "Check the limit of open files (RLIMIT_NOFILE).", "no way to a brain: %s", strerror(errno));
     /* The brain outlives us by the moment that it takes to end: it must hold nothing of the runtime's, who waits for
        its pipes to close. */
     char *arguments[] = {node, "--disable-warning=ExperimentalWarning", script, NULL}, *environment[] = {NULL};
     brain_pid = spawn(&(struct spawn){
-        .argv = arguments, .environment = environment, .fds = {nothing, nothing, error[1], ends[1]}, .directory = "/"});
+        .argv = arguments, .environment = environment, .fds = {nothing, nothing, words < 0 ? nothing : words, ends[1]}, .directory = "/"});
     if (brain_pid < 0) no_brain(node, daemon_socket);
     close(nothing);
     close(ends[1]);
-    close(error[1]);
-    fcntl(error[0], F_SETFL, O_NONBLOCK);
-    words = (struct watch){.fd = error[0], .events = POLLIN, .due = NEVER, .wake = hear_words};
-    watch_add(&words);
     return ends[0];
 }
 

@@ -5,8 +5,10 @@
 #include "system.h"
 #include "stream.h"
 
-/* The stream to the brain: effects put their answers into `brain.out` and flush it. */
+/* The stream to the brain. */
 extern struct stream brain;
+
+void tell_brain(enum frame_type type, uint32_t channel, const struct message *message);
 
 /* Absolute path of the running executable. */
 extern char executable[PATH_MAX];
@@ -16,8 +18,5 @@ int connect_to_brain(void);
 
 /* Text for an error: who the brain was, how it ended, what it last wrote to its stderr. */
 const char *brain_obituary(void);
-
-/* Fills a unix socket's address. False: the path is too long for one. */
-bool socket_address(struct sockaddr_un *address, const char *path);
 
 #endif

@@ -8,6 +8,14 @@ static void set_u32(uint8_t *data, uint32_t value) {
     for (int i = 0; i < 4; i++) data[i] = (uint8_t)(value >> (8 * i));
 }
 
+struct bytes text_bytes(const char *text) {
+    return (struct bytes){.data = (const uint8_t *)text, .size = (uint32_t)strlen(text)};
+}
+
+struct bytes buffer_bytes(const struct buffer *buffer) {
+    return (struct bytes){.data = buffer->data, .size = (uint32_t)buffer->size};
+}
+
 enum frame_state frame_read(const uint8_t *data, size_t size, uint32_t payload_max, struct frame *frame) {
     if (size < FRAME_HEADER) return FRAME_PART;
     *frame = (struct frame){.type = data[5], .length = u32_at(data), .channel = u32_at(data + 8), .payload = data + FRAME_HEADER};
@@ -15,107 +23,124 @@ enum frame_state frame_read(const uint8_t *data, size_t size, uint32_t payload_m
     return size - FRAME_HEADER < frame->length ? FRAME_PART : FRAME_WHOLE;
 }
 
-struct fields {
+/* Goes through the fields of a message, to write them to `out` or, where that is NULL, to read them from `data`. */
+struct coder {
+    struct buffer *out;
     const uint8_t *data;
     uint32_t left;
     bool bad;
 };
 
-static uint32_t take_u32(struct fields *fields) {
-    if (fields->left < 4) {
-        fields->bad = true;
-        return 0;
+static void code_u32(struct coder *coder, uint32_t *value) {
+    uint8_t bytes[4];
+    if (coder->out != NULL) {
+        set_u32(bytes, *value);
+        buffer_append(coder->out, bytes, sizeof bytes);
+    } else if (coder->left < sizeof bytes) coder->bad = true;
+    else {
+        *value = u32_at(coder->data);
+        coder->data += sizeof bytes;
+        coder->left -= sizeof bytes;
     }
-    fields->data += 4;
-    fields->left -= 4;
-    return u32_at(fields->data - 4);
 }
 
-static bool take_flag(struct fields *fields) {
-    uint32_t value = take_u32(fields);
-    if (value > 1) fields->bad = true;
-    return value == 1;
+static void code_flag(struct coder *coder, uint32_t *value) {
+    code_u32(coder, value);
+    if (*value > 1) coder->bad = true;
 }
 
-static struct bytes take_bytes(struct fields *fields) {
-    uint32_t size = take_u32(fields);
-    if (fields->bad || size > fields->left) {
-        fields->bad = true;
-        return (struct bytes){0};
+static void code_bytes(struct coder *coder, struct bytes *value) {
+    code_u32(coder, &value->size);
+    if (coder->out != NULL) buffer_append(coder->out, value->data, value->size);
+    else if (coder->bad || value->size > coder->left) {
+        coder->bad = true;
+        value->size = 0;
+    } else {
+        value->data = coder->data;
+        coder->data += value->size;
+        coder->left -= value->size;
     }
-    fields->data += size;
-    fields->left -= size;
-    return (struct bytes){.data = fields->data - size, .size = size};
 }
 
 /* A row of NUL-terminated strings. */
-static struct bytes take_environment(struct fields *fields) {
-    struct bytes taken = take_bytes(fields);
-    if (taken.size > 0 && taken.data[taken.size - 1] != 0) fields->bad = true;
-    return taken;
+static void code_environment(struct coder *coder, struct bytes *value) {
+    code_bytes(coder, value);
+    if (value->size > 0 && value->data[value->size - 1] != 0) coder->bad = true;
 }
 
 /* Text that becomes a C string must not hide anything behind a NUL. */
-static struct bytes take_text(struct fields *fields) {
-    struct bytes taken = take_bytes(fields);
-    if (taken.size > 0 && memchr(taken.data, 0, taken.size) != NULL) fields->bad = true;
-    return taken;
+static void code_text(struct coder *coder, struct bytes *value) {
+    code_bytes(coder, value);
+    if (value->size > 0 && memchr(value->data, 0, value->size) != NULL) coder->bad = true;
+}
+
+static void code_message(struct coder *coder, enum frame_type type, struct message *message) {
+    switch (type) {
+    case REQUEST:
+        code_text(coder, &message->name);
+        code_environment(coder, &message->environment);
+        code_bytes(coder, &message->in);
+        code_u32(coder, &message->under);
+        code_text(coder, &message->path);
+        break;
+    case EXECUTED:
+        code_u32(coder, &message->status);
+        code_u32(coder, &message->detail);
+        code_u32(coder, &message->microseconds);
+        code_u32(coder, &message->flags);
+        code_bytes(coder, &message->out);
+        code_bytes(coder, &message->err);
+        code_text(coder, &message->path);
+        break;
+    case FOUND:
+        code_u32(coder, &message->status);
+        code_text(coder, &message->path);
+        code_text(coder, &message->identity);
+        break;
+    case CONTENT:
+        code_u32(coder, &message->status);
+        code_bytes(coder, &message->out);
+        break;
+    case REPLY:
+        code_u32(coder, &message->status);
+        code_bytes(coder, &message->out);
+        code_bytes(coder, &message->err);
+        break;
+    case EXEC:
+        code_text(coder, &message->name);
+        code_environment(coder, &message->environment);
+        code_bytes(coder, &message->in);
+        code_u32(coder, &message->deadline_ms);
+        code_u32(coder, &message->out_cap);
+        code_u32(coder, &message->err_cap);
+        code_text(coder, &message->path);
+        break;
+    case FIND:
+        code_text(coder, &message->name);
+        code_flag(coder, &message->component_first);
+        break;
+    case READ:
+        code_text(coder, &message->path);
+        code_u32(coder, &message->out_cap);
+        break;
+    default:
+        coder->bad = true;
+    }
 }
 
 bool message_decode(const struct frame *frame, struct message *message) {
-    struct fields fields = {.data = frame->payload, .left = frame->length};
+    struct coder coder = {.data = frame->payload, .left = frame->length};
     *message = (struct message){0};
-    switch (frame->type) {
-    case REQUEST:
-    case EXEC:
-        message->name = take_text(&fields);
-        message->environment = take_environment(&fields);
-        message->stdin_data = take_bytes(&fields);
-        if (frame->type == REQUEST) message->under = take_u32(&fields);
-        else message->deadline_ms = take_u32(&fields), message->out_cap = take_u32(&fields), message->err_cap = take_u32(&fields);
-        message->path = take_text(&fields);
-        break;
-    case REPLY:
-        message->status = take_u32(&fields);
-        message->out = take_bytes(&fields);
-        message->err = take_bytes(&fields);
-        break;
-    case FIND:
-        message->name = take_text(&fields);
-        message->component_first = take_flag(&fields);
-        break;
-    case READ:
-        message->path = take_text(&fields);
-        message->cap = take_u32(&fields);
-        break;
-    default:
-        return false;
-    }
-    return !fields.bad && fields.left == 0;
+    code_message(&coder, frame->type, message);
+    return !coder.bad && coder.left == 0;
 }
 
-size_t frame_begin(struct buffer *buffer, enum frame_type type, uint32_t channel) {
+void message_encode(struct buffer *buffer, enum frame_type type, uint32_t channel, const struct message *message) {
     uint8_t header[FRAME_HEADER] = {[4] = PROTOCOL_VERSION, [5] = (uint8_t)type};
+    struct message copy = *message;
+    size_t begin = buffer->size;
     set_u32(header + 8, channel);
     buffer_append(buffer, header, sizeof header);
-    return buffer->size - sizeof header;
-}
-
-void put_u32(struct buffer *buffer, uint32_t value) {
-    uint8_t bytes[4];
-    set_u32(bytes, value);
-    buffer_append(buffer, bytes, sizeof bytes);
-}
-
-void put_bytes(struct buffer *buffer, const void *data, size_t size) {
-    put_u32(buffer, (uint32_t)size);
-    buffer_append(buffer, data, size);
-}
-
-void put_text(struct buffer *buffer, const char *text) {
-    put_bytes(buffer, text, strlen(text));
-}
-
-void frame_end(struct buffer *buffer, size_t begin) {
+    code_message(&(struct coder){.out = buffer}, type, &copy);
     set_u32(buffer->data + begin, (uint32_t)(buffer->size - begin - FRAME_HEADER));
 }

@@ -10,7 +10,7 @@ enum { FRAME_HEADER = 12, PROTOCOL_VERSION = 1 };
 
 enum frame_type {
     REQUEST = 1, EXECUTED, FOUND, CONTENT,
-    REPLY = 16, EXEC, FIND, READ,
+    REPLY = 16, EXEC, FIND, READ, /* from the brain; the others are from hands */
 };
 
 struct frame {
@@ -29,21 +29,19 @@ struct bytes {
     uint32_t size;
 };
 
-/* All field names of all types; a type's decoder sets its own. */
+/* All fields of all types; each type has its own of them. */
 struct message {
-    struct bytes name, environment, stdin_data, out, err, path;
-    uint32_t status, under, deadline_ms, out_cap, err_cap, cap;
-    bool component_first;
+    struct bytes name, environment, in, out, err, path, identity;
+    uint32_t status, detail, microseconds, flags, under, deadline_ms, out_cap, err_cap, component_first;
 };
 
-/* Decodes a frame that hands may get (REQUEST from nested hands, 16-19 from the brain). False: malformed. */
+struct bytes text_bytes(const char *text);
+struct bytes buffer_bytes(const struct buffer *buffer);
+
+/* Decodes a frame of any type. False: malformed. */
 bool message_decode(const struct frame *frame, struct message *message);
 
-/* A frame is written in place: begin, put its fields, end. `begin` answers what `end` needs. */
-size_t frame_begin(struct buffer *buffer, enum frame_type type, uint32_t channel);
-void put_u32(struct buffer *buffer, uint32_t value);
-void put_bytes(struct buffer *buffer, const void *data, size_t size);
-void put_text(struct buffer *buffer, const char *text);
-void frame_end(struct buffer *buffer, size_t begin);
+/* Appends the frame of a message. */
+void message_encode(struct buffer *buffer, enum frame_type type, uint32_t channel, const struct message *message);
 
 #endif

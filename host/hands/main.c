@@ -21,45 +21,26 @@ static void answer_find(uint32_t channel, const struct message *find) {
     if (found.kind != NOTHING)
         snprintf(identity, sizeof identity, "%llu:%llu:%lld:%lld", (unsigned long long)found.status.st_dev, (unsigned long long)found.status.st_ino,
                  (long long)found.status.st_size, (long long)found.status.st_mtim.tv_sec * 1000000000LL + found.status.st_mtim.tv_nsec);
-    size_t begin = frame_begin(&brain.out, FOUND, channel);
-    put_u32(&brain.out, found.kind);
-    put_text(&brain.out, found.path);
-    put_text(&brain.out, identity);
-    frame_end(&brain.out, begin);
-}
-
-/* Appends the open file's content to the frame. Answers 0 or errno; the frame is as before then. */
-static int put_content(int fd, size_t size) {
-    size_t before = brain.out.size, got = 0;
-    put_u32(&brain.out, 0);
-    put_u32(&brain.out, (uint32_t)size);
-    buffer_reserve(&brain.out, size);
-    while (got < size) {
-        ssize_t now = pread(fd, brain.out.data + brain.out.size, size - got, (off_t)got);
-        if (now > 0) brain.out.size += (size_t)now, got += (size_t)now;
-        else if (now == 0 || errno != EINTR) break;
-    }
-    if (got == size) return 0;
-    brain.out.size = before; /* cut while we read it */
-    return EIO;
+    tell_brain(FOUND, channel, &(struct message){.status = found.kind, .path = text_bytes(found.path), .identity = text_bytes(identity)});
 }
 
 static void answer_read(uint32_t channel, const struct message *read) {
     struct stat status;
+    struct buffer content = {0};
     int fd = open_found_component(read->path, &status), error = fd < 0 ? errno : 0;
-    uint32_t cap = read->cap < PAYLOAD_MAX - 64 ? read->cap : PAYLOAD_MAX - 64;
-    size_t begin = frame_begin(&brain.out, CONTENT, channel);
-    if (error == 0 && (uint64_t)status.st_size > cap) error = EFBIG;
-    if (error == 0) error = put_content(fd, (size_t)status.st_size);
-    if (error != 0) {
-        put_u32(&brain.out, (uint32_t)error);
-        put_u32(&brain.out, 0);
+    if (error == 0 && (uint64_t)status.st_size > (read->out_cap < CONTENT_MAX ? read->out_cap : CONTENT_MAX)) error = EFBIG;
+    if (error == 0) {
+        buffer_reserve(&content, (size_t)status.st_size);
+        content.size = (size_t)status.st_size;
+        if (pread(fd, content.data, content.size, 0) != status.st_size) error = EIO; /* cut while we read it */
     }
-    frame_end(&brain.out, begin);
+    tell_brain(CONTENT, channel, &(struct message){.status = (uint32_t)error, .out = error == 0 ? buffer_bytes(&content) : (struct bytes){0}});
+    buffer_free(&content);
     if (fd >= 0) close(fd);
 }
 
 static bool brain_says(struct stream *stream, const struct frame *frame, const struct message *message) {
+    (void)stream;
     bool nested = (frame->channel & NESTED_CHANNEL) != 0;
     if (frame->type == REPLY && frame->channel == 0)
         leave(message->status > 255 ? 1 : (int)message->status, message->out.data, message->out.size, message->err.data, message->err.size);
@@ -68,11 +49,10 @@ static bool brain_says(struct stream *stream, const struct frame *frame, const s
         return nested;
     }
     if (frame->channel == 0 || nested) return false;
-    if (frame->type == REQUEST || plugin_runs_on(frame->channel)) return false;
+    if (frame->type < REPLY || plugin_runs_on(frame->channel)) return false;
     if (frame->type == EXEC) run_plugin(frame->channel, message);
     else if (frame->type == FIND) answer_find(frame->channel, message);
     else answer_read(frame->channel, message);
-    stream_flush(stream);
     return true;
 }
 
@@ -83,19 +63,6 @@ static _Noreturn void brain_ended(struct stream *stream, enum stream_end end) {
              PROTOCOL_VERSION, brain_obituary());
     fail(CNI_TRY_LATER, "Repeat the call; what was begun is undone by the next DEL. Look at the brain's log.", "no answer: the stream ended early: %s",
          brain_obituary());
-}
-
-static void send_request(void) {
-    size_t begin = frame_begin(&brain.out, REQUEST, 0);
-    put_text(&brain.out, name);
-    put_bytes(&brain.out, environment.data, environment.size);
-    put_bytes(&brain.out, request.data, request.size);
-    put_u32(&brain.out, 0);
-    put_text(&brain.out, executable);
-    frame_end(&brain.out, begin);
-    buffer_free(&environment);
-    buffer_free(&request);
-    stream_flush(&brain);
 }
 
 static void runtime_writes(struct watch *watch, short revents) {
@@ -109,7 +76,10 @@ static void runtime_writes(struct watch *watch, short revents) {
     if (request.size > STDIN_MAX) fail(CNI_IO, "Make the configuration or its prevResult smaller.", "stdin is larger than %u bytes", STDIN_MAX);
     if (got > 0) return;
     watch_remove(watch);
-    send_request();
+    tell_brain(REQUEST, 0,
+               &(struct message){.name = text_bytes(name), .environment = buffer_bytes(&environment), .in = buffer_bytes(&request), .path = text_bytes(executable)});
+    buffer_free(&environment);
+    buffer_free(&request);
 }
 
 static void signal_came(struct watch *watch, short revents) {
@@ -137,7 +107,6 @@ static int take_signals(void) {
 
 static void take_environment(void) {
     for (char **entry = environ; *entry != NULL; entry++) {
-        if (strchr(*entry, '=') == NULL || **entry == '=') continue;
         buffer_append(&environment, *entry, strlen(*entry) + 1);
         if (environment.size > ENVIRONMENT_MAX)
             fail(CNI_ENVIRONMENT, "Call the plugin with fewer or shorter variables.", "the environment is larger than %u bytes", ENVIRONMENT_MAX);

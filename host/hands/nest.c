@@ -35,14 +35,9 @@ static bool caller_asks(struct stream *stream, const struct frame *frame, const 
     if (frame->type != REQUEST || frame->channel != 0 || request->under != 0 || caller->channel != 0) return false;
     stream->watch.due = NEVER;
     caller->channel = ++last_channel;
-    size_t begin = frame_begin(&brain.out, REQUEST, caller->channel);
-    put_bytes(&brain.out, request->name.data, request->name.size);
-    put_bytes(&brain.out, request->environment.data, request->environment.size);
-    put_bytes(&brain.out, request->stdin_data.data, request->stdin_data.size);
-    put_u32(&brain.out, caller->nest->under);
-    put_bytes(&brain.out, request->path.data, request->path.size);
-    frame_end(&brain.out, begin);
-    stream_flush(&brain);
+    struct message passed_on = *request;
+    passed_on.under = caller->nest->under;
+    tell_brain(REQUEST, caller->channel, &passed_on);
     return true;
 }
 
@@ -66,14 +61,8 @@ static void someone_calls(struct watch *watch, short revents) {
 void nest_reply(uint32_t channel, const struct message *reply) {
     for (struct caller *caller = callers; caller < callers + EFFECTS_MAX; caller++) {
         if (caller->nest == NULL || caller->channel != channel) continue;
-        struct buffer *out = &caller->stream.out;
-        size_t begin = frame_begin(out, REPLY, 0);
-        put_u32(out, reply->status);
-        put_bytes(out, reply->out.data, reply->out.size);
-        put_bytes(out, reply->err.data, reply->err.size);
-        frame_end(out, begin);
+        message_encode(&caller->stream.out, REPLY, 0, reply);
         stream_flush(&caller->stream);
-        return;
     }
 }
 
@@ -95,15 +84,16 @@ static bool only_nest(int directory, bool removes) {
 /* Links each name that FIND gives as a component. Answers how many there are, -1 with errno on failure. */
 static int link_components(int nest) {
     static struct found found;
-    char directory[PATH_MAX];
+    char path[PATH_MAX];
     int links = 0;
-    for (const char *cursor = NULL; links >= 0 && next_directory(&cursor, directory);) {
-        DIR *listing = opendir(directory);
+    for (struct bytes directory = {0}; links >= 0 && next_directory(&directory);) {
+        snprintf(path, sizeof path, "%.*s", (int)directory.size, (const char *)directory.data);
+        DIR *listing = opendir(path);
         for (struct dirent *entry; listing != NULL && links >= 0 && links < LINKS_MAX && (entry = readdir(listing)) != NULL;) {
-            size_t size = strlen(entry->d_name);
-            if (entry->d_name[0] == '.' || size < 6 || strcmp(entry->d_name + size - 5, ".wasm") != 0) continue;
-            entry->d_name[size - 5] = 0;
-            find_plugin((struct bytes){.data = (const uint8_t *)entry->d_name, .size = (uint32_t)size - 5}, NATIVE_FIRST, &found);
+            size_t size = component_type_size(entry->d_name);
+            if (size == 0 || entry->d_name[0] == '.') continue;
+            entry->d_name[size] = 0;
+            find_plugin(text_bytes(entry->d_name), NATIVE_FIRST, &found);
             if (found.kind == COMPONENT && symlinkat(executable, nest, entry->d_name) == 0) links++;
             else if (found.kind == COMPONENT && errno != EEXIST) links = -1;
         }

@@ -14,15 +14,16 @@ struct found {
     struct stat status;
 };
 
-/* Directories of our own CNI_PATH one after the other. `cursor` starts as NULL. False: no more. */
-bool next_directory(const char **cursor, char directory[PATH_MAX]);
+/* Directories of our own CNI_PATH one after the other; `directory` starts empty. False: no more. */
+bool next_directory(struct bytes *directory);
+
+/* How long T is where a file is called T.wasm, 0 where it is called otherwise. */
+size_t component_type_size(const char *file);
 
 void find_plugin(struct bytes type, enum wanted wanted, struct found *found);
 
-/* Opens a component (regular file, `\0asm`, layer 1). -1: errno says why, EINVAL that it is none. */
-int open_component(const char *path, struct stat *status);
-
-/* Opens a component that find_plugin can name: directly in a directory of CNI_PATH, called *.wasm. */
+/* Opens a component that find_plugin can name: directly in a directory of CNI_PATH, called *.wasm. -1: errno says why, EINVAL that it
+   is none. */
 int open_found_component(struct bytes path, struct stat *status);
 
 #endif

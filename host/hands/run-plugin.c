@@ -20,9 +20,8 @@ struct run {
     struct capture out, err;
     size_t written;
     struct nest *nest;
-    int64_t started, deadline;
-    pid_t pid; /* 0: waits for its file to be closed by a writer */
-    int tries;
+    int64_t started;
+    pid_t pid;
     bool killed;
 };
 
@@ -88,16 +87,16 @@ static void run_free(struct run *run) {
 
 static void answer(const struct run *run, enum outcome outcome, int detail) {
     int64_t took = now_us() - run->started;
-    size_t begin = frame_begin(&brain.out, EXECUTED, run->channel);
-    put_u32(&brain.out, outcome);
-    put_u32(&brain.out, (uint32_t)detail);
-    put_u32(&brain.out, took > UINT32_MAX ? UINT32_MAX : (uint32_t)took);
-    put_u32(&brain.out, (uint32_t)run->out.cut | (uint32_t)run->err.cut << 1);
-    put_bytes(&brain.out, run->out.data.data, run->out.data.size);
-    put_bytes(&brain.out, run->err.data.data, run->err.data.size);
-    put_text(&brain.out, run->path.data == NULL ? "" : (const char *)run->path.data);
-    frame_end(&brain.out, begin);
-    stream_flush(&brain);
+    tell_brain(EXECUTED, run->channel,
+               &(struct message){
+                   .status = outcome,
+                   .detail = (uint32_t)detail,
+                   .microseconds = took > UINT32_MAX ? UINT32_MAX : (uint32_t)took,
+                   .flags = (uint32_t)run->out.cut | (uint32_t)run->err.cut << 1,
+                   .out = buffer_bytes(&run->out.data),
+                   .err = buffer_bytes(&run->err.data),
+                   .path = text_bytes(run->path.data == NULL ? "" : (const char *)run->path.data),
+               });
 }
 
 static void finish(struct run *run, enum outcome outcome, int detail) {
@@ -142,15 +141,6 @@ static int start(struct run *run) {
     return 0;
 }
 
-static void try_start(struct run *run) {
-    int64_t now = now_us();
-    run->tries++;
-    int error = now >= run->deadline ? 0 : start(run);
-    if (run->pid > 0) run->timer.due = run->deadline;
-    else if (error == ETXTBSY && run->tries < BUSY_TRIES && now + BUSY_MS * 1000 < run->deadline) run->timer.due = now + BUSY_MS * 1000;
-    else finish(run, error == 0 ? DEADLINE_PASSED : error == ETXTBSY ? TEXT_BUSY : NOT_STARTABLE, error);
-}
-
 /* Its process group, and itself where it joined another one. It is not reaped yet: the number is still its own. */
 static void kill_run(const struct run *run) {
     kill(-run->pid, SIGKILL);
@@ -160,8 +150,7 @@ static void kill_run(const struct run *run) {
 static void timer_wake(struct watch *watch, short revents) {
     (void)revents;
     struct run *run = watch->owner;
-    if (run->pid == 0) try_start(run);
-    else if (run->killed) finish(run, DEADLINE_PASSED, SIGKILL); /* even SIGKILL does not end it now: it sits in the kernel */
+    if (run->killed) finish(run, DEADLINE_PASSED, SIGKILL); /* even SIGKILL does not end it now: it sits in the kernel */
     else {
         run->killed = true;
         kill_run(run);
@@ -183,30 +172,28 @@ void run_plugin(uint32_t channel, const struct message *exec) {
     static struct found found;
     find_plugin(exec->name, NATIVE_ONLY, &found);
     struct run *run = run_on(0), refused = {.channel = channel, .started = now_us()};
-    if (found.kind != NATIVE || run == NULL) {
-        answer(&refused, found.kind != NATIVE ? NOT_FOUND : NOT_STARTABLE, found.kind != NATIVE ? ENOENT : EAGAIN);
-        return;
-    }
+    if (found.kind != NATIVE) return answer(&refused, NOT_FOUND, ENOENT);
+    if (run == NULL) return answer(&refused, NOT_STARTABLE, EAGAIN);
+    if (exec->deadline_ms == 0) return answer(&refused, DEADLINE_PASSED, 0);
     *run = refused;
-    run->deadline = run->started + (int64_t)exec->deadline_ms * 1000;
     run->to_stdin.fd = run->out.watch.fd = run->err.watch.fd = -1;
     run->out.cap = exec->out_cap < STDOUT_MAX ? exec->out_cap : STDOUT_MAX;
     run->err.cap = exec->err_cap < STDERR_MAX ? exec->err_cap : STDERR_MAX;
-    run->timer = (struct watch){.fd = -1, .due = NEVER, .wake = timer_wake, .owner = run};
+    run->timer = (struct watch){.fd = -1, .due = run->started + (int64_t)exec->deadline_ms * 1000, .wake = timer_wake, .owner = run};
     watch_add(&run->timer);
     buffer_append(&run->path, found.path, strlen(found.path) + 1);
-    buffer_append(&run->in, exec->stdin_data.data, exec->stdin_data.size);
+    buffer_append(&run->in, exec->in.data, exec->in.size);
     int error = 0;
     if (exec->path.size > 0) run->nest = nest_open(exec->path, channel, &error);
     nest_environment(run->nest, exec->environment, &run->environment);
-    if (error != 0) finish(run, NOT_STARTABLE, error);
-    else try_start(run);
+    if (error == 0) error = start(run);
+    if (error != 0) finish(run, error == ETXTBSY ? TEXT_BUSY : NOT_STARTABLE, error);
 }
 
 void reap_plugins(void) {
     for (struct run *run = runs; run < runs + EFFECTS_MAX; run++) {
         int status;
-        if (run->channel == 0 || run->pid == 0 || waitpid(run->pid, &status, WNOHANG) != run->pid) continue;
+        if (run->channel == 0 || waitpid(run->pid, &status, WNOHANG) != run->pid) continue;
         if (WIFEXITED(status)) finish(run, EXITED, WEXITSTATUS(status));
         else finish(run, run->killed ? DEADLINE_PASSED : SIGNALLED, WTERMSIG(status));
     }

@@ -33,22 +33,9 @@ static void within(struct bytes bytes, const struct frame *frame) {
     (void)seen;
 }
 
-static void put(struct buffer *buffer, struct bytes bytes) {
-    put_bytes(buffer, bytes.data, bytes.size);
-}
-
 static void write_again(const struct frame *frame, const struct message *message) {
     struct buffer buffer = {0};
-    size_t begin = frame_begin(&buffer, frame->type, frame->channel);
-    if (frame->type == REPLY) put_u32(&buffer, message->status), put(&buffer, message->out), put(&buffer, message->err);
-    if (frame->type == REQUEST || frame->type == EXEC || frame->type == FIND) put(&buffer, message->name);
-    if (frame->type == REQUEST || frame->type == EXEC) put(&buffer, message->environment), put(&buffer, message->stdin_data);
-    if (frame->type == REQUEST) put_u32(&buffer, message->under);
-    if (frame->type == EXEC) put_u32(&buffer, message->deadline_ms), put_u32(&buffer, message->out_cap), put_u32(&buffer, message->err_cap);
-    if (frame->type != REPLY && frame->type != FIND) put(&buffer, message->path);
-    if (frame->type == FIND) put_u32(&buffer, message->component_first);
-    if (frame->type == READ) put_u32(&buffer, message->cap);
-    frame_end(&buffer, begin);
+    message_encode(&buffer, frame->type, frame->channel, message);
     must(buffer.size == FRAME_HEADER + frame->length, "a message written again has another length");
     must(memcmp(buffer.data + FRAME_HEADER, frame->payload, frame->length) == 0, "a message written again has other bytes");
     buffer_free(&buffer);
@@ -57,7 +44,7 @@ static void write_again(const struct frame *frame, const struct message *message
 static void look(const struct frame *frame) {
     struct message message;
     if (!message_decode(frame, &message)) return;
-    const struct bytes fields[] = {message.name, message.environment, message.stdin_data, message.out, message.err, message.path};
+    const struct bytes fields[] = {message.name, message.environment, message.in, message.out, message.err, message.path, message.identity};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) within(fields[i], frame);
     must(message.name.size == 0 || memchr(message.name.data, 0, message.name.size) == NULL, "a NUL in a name");
     must(message.path.size == 0 || memchr(message.path.data, 0, message.path.size) == NULL, "a NUL in a path");

@@ -129,9 +129,9 @@ describe("the hands' frame parser", () => {
   test("is really looked at: a parser that forgets one check is caught", async () => {
     const source = readFileSync(join(hands, "frame.c"), "utf8");
     const forgotten = {
-      "size > fields->left": "false",
-      "fields->left < 4": "false",
-      "!fields.bad && fields.left == 0": "!fields.bad",
+      "value->size > coder->left": "false",
+      "coder->left < sizeof bytes": "false",
+      "!coder.bad && coder.left == 0": "!coder.bad",
       "frame->length > payload_max": "payload_max == 0",
     };
     for (const [check, instead] of Object.entries(forgotten)) {
