@@ -15,7 +15,7 @@ import {
   holdingOf,
   LeaseReader,
   removeIfThere,
-  overwrite,
+  Position,
   StagedLease,
   type Owner,
 } from "./lease-file.ts";
@@ -58,14 +58,14 @@ export function* reserveNext(
 ): LeaseOperation<Result<Reservation | undefined>> {
   const skipped = new Set(skip.map(formatAddress));
   let before: IpAddress | undefined;
-  const reserved = yield* reserveFirst(pool, owner, (lease) => {
+  const reserved = yield* reserveFirst(pool, owner, (lease, position) => {
     const own = heldNow(pool, owner);
     if (!own.ok) return own;
     before = own.value.find((address) => spans.some((span) => contains(span, address)));
     if (before !== undefined) return ok(undefined);
     let tries = 0;
     let taken: ReadonlySet<string> | undefined;
-    for (const address of onceAround(spans, lastReserved(pool))) {
+    for (const address of onceAround(spans, lastReserved(position))) {
       const name = formatAddress(address);
       if (skipped.has(name) || taken?.has(name) === true) continue;
       if (lease.link(name)) return ok(address);
@@ -144,24 +144,27 @@ export function* probe(pool: Pool): LeaseOperation<Result<undefined>> {
 function* reserveFirst(
   pool: Pool,
   owner: Owner,
-  take: (lease: StagedLease) => Result<IpAddress | undefined>,
+  take: (lease: StagedLease, position: Position) => Result<IpAddress | undefined>,
 ): LeaseOperation<Result<IpAddress | undefined>> {
   const made = make(pool.directory);
   if (!made.ok) return made;
   return yield* underLock(pool.directory.lock, pool.lockDeadlineMs, () => {
+    const position = new Position(join(pool.directory.path, `last_reserved_ip.${pool.set}`));
     let lease: StagedLease | undefined;
     let taken: IpAddress | undefined;
     try {
       lease = new StagedLease(pool.directory, owner);
-      const answered = take(lease);
+      const answered = take(lease, position);
       if (answered.ok) taken = answered.value;
-      if (taken !== undefined) overwrite(positionFile(pool), formatAddress(taken));
+      if (taken !== undefined) position.write(formatAddress(taken));
       lease.discard();
       return answered;
     } catch (error) {
       const because = fromException(pool.directory.path, error);
       undo(pool.directory, lease, taken);
       return failed(because);
+    } finally {
+      position.close();
     }
   });
 }
@@ -176,18 +179,10 @@ function undo(directory: LeaseDirectory, lease: StagedLease | undefined, taken: 
   }
 }
 
-function positionFile(pool: Pool): string {
-  return join(pool.directory.path, `last_reserved_ip.${pool.set}`);
-}
-
-/** Undefined: no position, or none that can be read; then the round begins anew, as native host-local does it. */
-function lastReserved(pool: Pool): IpAddress | undefined {
-  try {
-    const text = new LeaseReader().read(positionFile(pool));
-    return text === undefined ? undefined : readAddress(text);
-  } catch {
-    return undefined;
-  }
+/** Undefined: no position, or none that is an address. */
+function lastReserved(position: Position): IpAddress | undefined {
+  const text = position.read();
+  return text === undefined ? undefined : readAddress(text);
 }
 
 interface LeaseName {

@@ -38,6 +38,7 @@ const MAX_CONTENT = 4096;
 // Private until it is linked; then as native host-local 1.4 and later create it.
 const FILE_MODE = 0o600;
 const READ_ONLY_PLAIN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const READ_WRITE_PLAIN = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const WRITE_PLAIN = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const CREATE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
@@ -116,12 +117,46 @@ export class StagedLease {
   }
 }
 
+/** The file that says which address was reserved last: opened once to be read and then written. */
+export class Position {
+  readonly #path: string;
+  #descriptor: number | undefined;
+  #length = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** What it says. Undefined: there is none that can be read; the round then begins anew, as native host-local does it. */
+  read(): string | undefined {
+    try {
+      this.#descriptor = openSync(this.#path, READ_WRITE_PLAIN);
+      const buffer = Buffer.allocUnsafe(MAX_CONTENT + 1);
+      this.#length = readSync(this.#descriptor, buffer, 0, buffer.length, 0);
+      return this.#length > MAX_CONTENT ? undefined : buffer.toString("utf8", 0, this.#length);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Notes an address. Throws where that can't be done. */
+  write(address: string): void {
+    if (this.#descriptor === undefined) overwrite(this.#path, address);
+    else if (writeSync(this.#descriptor, address, 0) < this.#length) ftruncateSync(this.#descriptor, address.length);
+  }
+
+  close(): void {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+}
+
 /**
  * Writes `content` over the file's own, in place: a file system like ext4 waits for its disk when a file is emptied
  * or replaced, and a position may be wrong after a kill (it is only where to look first). What isn't a plain file,
  * such as a symbolic link, is replaced by one.
  */
-export function overwrite(path: string, content: string): void {
+function overwrite(path: string, content: string): void {
   let descriptor: number;
   try {
     descriptor = openSync(path, WRITE_PLAIN, FILE_MODE);
