@@ -1,6 +1,7 @@
 // Compiled core modules by component, shared by all calls in a process. Instances never are.
 
 import type { Callable } from "./linker/call.ts";
+import { MemoryPool } from "./linker/memory-pool.ts";
 import type { LinkPlan } from "./linker/plan.ts";
 
 export interface Compilable {
@@ -29,7 +30,9 @@ export class CompiledComponents {
 
   /** Compiles; throws WebAssembly.CompileError for what V8 refuses. */
   add({ key, plan, modules }: Compilable): Callable {
-    const callable = { plan, modules: modules.map((bytes) => new WebAssembly.Module(bytes)) };
+    const memories: MemoryPool[] = [];
+    for (const [module, limits] of Object.entries(plan.memories)) memories[Number(module)] = new MemoryPool(limits);
+    const callable = { plan, modules: modules.map((bytes) => new WebAssembly.Module(bytes)), memories };
     const [oldest] = this.compiled.keys();
     if (this.compiled.size >= this.most && oldest !== undefined) this.compiled.delete(oldest);
     this.compiled.set(key, callable);

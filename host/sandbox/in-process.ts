@@ -49,7 +49,7 @@ export class InProcessRunner implements GuestRunner<SyncImports> {
       return failed(fault("INTERNAL", `the sandbox: ${error instanceof Error ? error.message : String(error)}`));
     }
     // What a broken call had is not known any more: at most its limit.
-    this.memory.ended(outcome.kind === "answered" ? outcome.report.memoryBytes : limits.memoryPages * 65_536);
+    this.memory.ended(outcome.kind === "answered" ? outcome.report.abandonedBytes : limits.memoryPages * 65_536);
     this.memory.tidy();
     return resultOf(component, verb, outcome);
   }

@@ -12,6 +12,7 @@ declare namespace WebAssembly {
   class Memory {
     constructor(descriptor: { readonly initial: number; readonly maximum?: number });
     readonly buffer: ArrayBuffer;
+    grow(pages: number): number;
   }
   class Table {
     readonly length: number;

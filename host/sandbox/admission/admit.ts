@@ -105,6 +105,8 @@ function examine(bytes: Uint8Array, key: string, limits: Limits): AdmittedCompon
   const { plan, modules } = makePlan(abi, evaluated.instantiations, exported);
   const undeclared = plan.capabilities.find((name) => !Object.hasOwn(declaration.capabilities, name));
   if (undeclared !== undefined) refuse(`imports the capability "${undeclared}" without declaring it`);
+  const bound = modules.map((module) => boundModule(module, limits));
+  const memories = Object.fromEntries(bound.flatMap(({ memory }, number) => (memory === undefined ? [] : [[number, memory]])));
   return {
     digest: () => digestOf(own),
     key,
@@ -112,8 +114,8 @@ function examine(bytes: Uint8Array, key: string, limits: Limits): AdmittedCompon
     declaration,
     imports: [...imports],
     capabilities: plan.capabilities,
-    modules: modules.map((module) => boundModule(module, limits)),
-    plan,
+    modules: bound.map(({ bytes: rewritten }) => rewritten),
+    plan: { ...plan, memories },
   };
 }
 

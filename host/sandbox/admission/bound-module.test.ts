@@ -4,15 +4,18 @@ import { readCoreModule } from "../binary/core-module.ts";
 import { Reader } from "../binary/reader.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
 import { defaultLimits } from "../limits.ts";
+import { memoryImport } from "../linker/link.ts";
 import { Meter, metered, meterExport, startMetered } from "../linker/meter.ts";
 import { boundModule } from "./bound-module.ts";
 
 async function bound(text: string): Promise<Uint8Array> {
-  return boundModule(readCoreModule(new Reader(await parse(text))), defaultLimits);
+  return boundModule(readCoreModule(new Reader(await parse(text))), defaultLimits).bytes;
 }
 
 async function instance(text: string, imports: object = {}): Promise<WebAssembly.Instance> {
-  return new WebAssembly.Instance(new WebAssembly.Module(await bound(text)), imports);
+  const { bytes, memory } = boundModule(readCoreModule(new Reader(await parse(text))), defaultLimits);
+  const given = memory === undefined ? {} : { [memoryImport]: { [memoryImport]: new WebAssembly.Memory(memory) } };
+  return new WebAssembly.Instance(new WebAssembly.Module(bytes), { ...imports, ...given });
 }
 
 function call(made: WebAssembly.Instance, name: string, ...args: readonly unknown[]): unknown {

@@ -1,6 +1,6 @@
 // Rewrites a core module so that it stays within the limits: memory and tables get maxima, code gets a meter. Custom sections,
-// which engines read hints and names from, are dropped. The start function becomes an export, so that the linker can call it
-// when the meter runs.
+// which engines read hints and names from, are dropped. The memory becomes an import, so that the linker can lend one, and the
+// start function an export, so that it can be called when the meter runs.
 
 import type { CoreModule, SectionRange } from "../binary/core-module.ts";
 import type { CoreLimits } from "../binary/core-types.ts";
@@ -8,25 +8,38 @@ import { Reader } from "../binary/reader.ts";
 import { refuse } from "../binary/refusal.ts";
 import { asciiName, joined, leb, section, signedLeb } from "../binary/writer.ts";
 import type { Limits } from "../limits.ts";
+import { memoryImport } from "../linker/link.ts";
 import { meterExport, startExport } from "../linker/meter.ts";
+import type { PlanLinearMemory } from "../linker/plan.ts";
 import { askBody, meteredCode, quantum } from "./metered-code.ts";
 
 const preamble = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00);
-const ids = { type: 1, func: 3, table: 4, memory: 5, global: 6, export: 7, start: 8, code: 10 } as const;
+const ids = { type: 1, import: 2, func: 3, table: 4, memory: 5, global: 6, export: 7, start: 8, code: 10 } as const;
 /** Ids of all sections in the order of a module. */
 const order: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11];
 
+export interface BoundModule {
+  readonly bytes: Uint8Array;
+  /** The memory that it wants to be given. */
+  readonly memory: PlanLinearMemory | undefined;
+}
+
 /**
- * The module's bytes, bounded. Refuses one whose minima exceed the limits (LIMIT_MEMORY), and one with instructions that no
+ * The module, bounded. Refuses one whose minima exceed the limits (LIMIT_MEMORY), and one with instructions that no
  * delegate may have.
  */
-export function boundModule(module: CoreModule, limits: Limits): Uint8Array {
+export function boundModule(module: CoreModule, limits: Limits): BoundModule {
   const rewritten = new Map<number, Uint8Array>();
   for (const range of module.sections) rewritten.set(range.id, copied(module, range));
   if (module.tables.length > 0) rewritten.set(ids.table, tables(module, limits, []));
-  if (module.memories.length > 0) rewritten.set(ids.memory, memories(module, limits));
+  const [own] = module.memories;
+  const memory = own === undefined ? undefined : boundMemory(module, own, limits);
+  if (memory !== undefined) {
+    rewritten.delete(ids.memory);
+    rewritten.set(ids.import, extended(module, ids.import, [importOf(memory)]));
+  }
   if (module.definedFunctions.length > 0) putMeter(module, limits, rewritten);
-  return joined([preamble, ...order.map((id) => rewritten.get(id) ?? new Uint8Array(0))]);
+  return { bytes: joined([preamble, ...order.map((id) => rewritten.get(id) ?? new Uint8Array(0))]), memory };
 }
 
 /** Everything that the meter adds stands behind what is there already, so that no index changes. */
@@ -48,21 +61,29 @@ function putMeter(module: CoreModule, limits: Limits, sections: Map<number, Uint
   sections.set(ids.code, section(ids.code, [meteredCode(code, place, [askBody(place, table, types)])]));
 }
 
-function memories(module: CoreModule, limits: Limits): Uint8Array {
-  const content = module.memories.map((memory) => bounded(memory, limits.memoryPages, "memory", "pages", module.start));
-  return section(ids.memory, [leb(content.length), ...content]);
+function boundMemory(module: CoreModule, { min, max }: CoreLimits, { memoryPages }: Limits): PlanLinearMemory {
+  if (module.counts.memory > 1) refuse("a module with a memory besides the one that it imports", module.start);
+  if (min > memoryPages) tooLarge(min, memoryPages, "memory", "pages", module.start);
+  return { initial: min, maximum: Math.min(max ?? memoryPages, memoryPages) };
+}
+
+function importOf({ initial, maximum }: PlanLinearMemory): Uint8Array {
+  const name = asciiName(memoryImport);
+  return joined([name, name, Uint8Array.of(0x02, 0x01), leb(initial), leb(maximum)]);
 }
 
 function tables(module: CoreModule, limits: Limits, further: readonly Uint8Array[]): Uint8Array {
-  const own = module.tables.map((table) =>
-    joined([Uint8Array.of(0x70), bounded(table, limits.tableEntries, "table", "entries", module.start)]),
-  );
+  const own = module.tables.map((table) => joined([Uint8Array.of(0x70), boundTable(table, limits.tableEntries, module.start)]));
   return section(ids.table, [leb(own.length + further.length), ...own, ...further]);
 }
 
-function bounded(own: CoreLimits, most: number, what: string, unit: string, at: number): Uint8Array {
-  if (own.min > most) refuse(`a ${what} of at least ${own.min} ${unit}; the limit is ${most}`, at, "LIMIT_MEMORY");
+function boundTable(own: CoreLimits, most: number, at: number): Uint8Array {
+  if (own.min > most) tooLarge(own.min, most, "table", "entries", at);
   return joined([Uint8Array.of(0x01), leb(own.min), leb(Math.min(own.max ?? most, most))]);
+}
+
+function tooLarge(min: number, most: number, what: string, unit: string, at: number): never {
+  return refuse(`a ${what} of at least ${min} ${unit}; the limit is ${most}`, at, "LIMIT_MEMORY");
 }
 
 /** A section that is a vector, with further elements behind its own. */

@@ -17,7 +17,7 @@ export function makePlan(
   abi: AbiVersion,
   instantiations: readonly CoreInstantiation[],
   exported: ReadonlyMap<string, FunctionItem & { readonly from: "lift" }>,
-): { readonly plan: LinkPlan; readonly modules: readonly CoreModule[] } {
+): { readonly plan: Omit<LinkPlan, "memories">; readonly modules: readonly CoreModule[] } {
   boundTotals(instantiations);
   const { needless, tied } = tiedItems(instantiations);
   const kept = instantiations.filter((_, number) => !needless.has(number));

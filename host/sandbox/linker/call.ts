@@ -8,12 +8,14 @@ import type { Limits } from "../limits.ts";
 import { CallState } from "./call-state.ts";
 import { LinkedComponent, type CapabilityCall } from "./link.ts";
 import { Meter, metered } from "./meter.ts";
+import type { MemoryPool } from "./memory-pool.ts";
 import type { LinkPlan } from "./plan.ts";
 
 /** What a call took. */
 export interface CallReport {
-  /** Bytes of linear memory at the end. */
+  /** Bytes of linear memory at the end, and those of them that are left to be collected. */
   readonly memoryBytes: number;
+  readonly abandonedBytes: number;
   readonly inputBytes: number;
   readonly outputBytes: number;
   /** Microseconds of instantiating, and of all. */
@@ -30,6 +32,8 @@ export type CallOutcome =
 export interface Callable {
   readonly plan: LinkPlan;
   readonly modules: readonly WebAssembly.Module[];
+  /** By number of the core module; those without a memory of their own have none. */
+  readonly memories: readonly MemoryPool[];
 }
 
 /** One call: `deadlineMs` bounds all of it, `limits.timeMs` what the guest itself takes. */
@@ -61,7 +65,13 @@ function callMetered(
     if (abi === undefined || glue === undefined || plan === undefined)
       throw new Error(`no verb ${verb} in ABI ${component.plan.abi}`);
     const started = performance.now();
-    linked = new LinkedComponent(component.plan, component.modules, { abi, limits, state, budget, capability });
+    linked = new LinkedComponent(component.plan, component.modules, component.memories, {
+      abi,
+      limits,
+      state,
+      budget,
+      capability,
+    });
     const instantiated = performance.now();
     const guest = linked.guest(plan.through);
     guest.refresh();
@@ -78,6 +88,7 @@ function callMetered(
     const ended = performance.now();
     const report = {
       memoryBytes: linked.memoryBytes(),
+      abandonedBytes: linked.end(),
       inputBytes: limits.inputBytes - budget.input,
       outputBytes: limits.outputBytes - budget.output,
       instantiateUs: Math.round((instantiated - started) * 1000),

@@ -8,6 +8,7 @@ import type { Limits } from "../limits.ts";
 import type { CallState } from "./call-state.ts";
 import { isLogLevel, LogBudget } from "./log-import.ts";
 import { startMetered } from "./meter.ts";
+import type { MemoryPool } from "./memory-pool.ts";
 import type { LinkPlan, PlanItem, PlanMemory, PlanSource } from "./plan.ts";
 
 /** Answers a capability's function; synchronous. */
@@ -21,6 +22,9 @@ export interface LinkContext {
   readonly capability: CapabilityCall;
 }
 
+/** Under this name, twice, a core module imports the memory that was its own. */
+export const memoryImport = "plexus:memory";
+
 type CoreFunction = (...args: number[]) => unknown;
 
 /** One component's instances, for one call. */
@@ -30,7 +34,9 @@ export class LinkedComponent {
   private readonly instances: WebAssembly.Instance[] = [];
   private readonly guests = new Map<string, Guest>();
 
-  constructor(plan: LinkPlan, modules: readonly WebAssembly.Module[], context: LinkContext) {
+  private readonly memories: { readonly pool: MemoryPool; readonly memory: WebAssembly.Memory }[] = [];
+
+  constructor(plan: LinkPlan, modules: readonly WebAssembly.Module[], pools: readonly MemoryPool[], context: LinkContext) {
     this.context = context;
     this.log = new LogBudget(context.limits);
     for (const { module, imports } of plan.instances) {
@@ -41,6 +47,8 @@ export class LinkedComponent {
         const bag = (bags[from] ??= Object.create(null) as Record<string, unknown>);
         bag[name] = this.source(source);
       }
+      const pool = pools[module];
+      if (pool !== undefined) bags[memoryImport] = this.lend(pool);
       for (const bag of Object.values(bags)) Object.freeze(bag);
       const instance = new WebAssembly.Instance(compiled, Object.freeze(bags));
       this.instances.push(instance);
@@ -75,6 +83,19 @@ export class LinkedComponent {
         if (item instanceof WebAssembly.Memory) most = Math.max(most, item.buffer.byteLength);
     }
     return most;
+  }
+
+  /** Gives the memories back, when nothing of the guest will run any more; answers the bytes that are left to be collected. */
+  end(): number {
+    return this.memories.splice(0).reduce((left, { pool, memory }) => left + pool.giveBack(memory), 0);
+  }
+
+  private lend(pool: MemoryPool): Record<string, unknown> {
+    const memory = pool.take();
+    this.memories.push({ pool, memory });
+    const bag: Record<string, unknown> = Object.create(null);
+    bag[memoryImport] = memory;
+    return bag;
   }
 
   private source(source: PlanSource): unknown {

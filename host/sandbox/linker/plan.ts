@@ -37,9 +37,17 @@ export interface PlanVerb {
   readonly through: PlanMemory;
 }
 
+/** The linear memory that a core module is given, because admission made an import of its own one. Pages of 64 KiB. */
+export interface PlanLinearMemory {
+  readonly initial: number;
+  readonly maximum: number;
+}
+
 export interface LinkPlan {
   /** ABI version. */
   readonly abi: string;
+  /** By number of the core module. */
+  readonly memories: Readonly<Record<number, PlanLinearMemory>>;
   readonly instances: readonly PlanInstance[];
   readonly verbs: Readonly<Record<string, PlanVerb>>;
   /** Capabilities that the guest's code can call. */

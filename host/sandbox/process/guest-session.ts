@@ -134,12 +134,13 @@ function readOutcome(json: unknown): CallOutcome {
   const { kind, answer: value, report, fault, message } = fields(json);
   if (kind === "broken" && typeof message === "string" && isSandboxFault(fault)) return broken(fault, message);
   if (kind !== "answered") throw new NonConforming("an outcome of another type");
-  const { memoryBytes, inputBytes, outputBytes, instantiateUs, totalUs } = fields(report);
+  const { memoryBytes, abandonedBytes, inputBytes, outputBytes, instantiateUs, totalUs } = fields(report);
   return {
     kind,
     answer: value,
     report: {
       memoryBytes: number(memoryBytes),
+      abandonedBytes: number(abandonedBytes),
       inputBytes: number(inputBytes),
       outputBytes: number(outputBytes),
       instantiateUs: number(instantiateUs),

@@ -96,7 +96,7 @@ function call({ key, verb, request, limits, deadlineMs }: CallMessage): void {
   if (component !== undefined) outcome = callGuest(component, { verb, request, limits, deadlineMs }, capability);
   writeFrame(frameTypes.OUTCOME, outcome);
   // After anything but an answer the brain replaces this process.
-  if (outcome.kind === "answered") memory.ended(outcome.report.memoryBytes);
+  if (outcome.kind === "answered") memory.ended(outcome.report.abandonedBytes);
   memory.tidy();
 }
 

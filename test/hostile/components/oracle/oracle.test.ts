@@ -4,10 +4,11 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { array, assert, constantFrom, integer, nat, option, property, record, string } from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { AttachmentRequest, GcRequest, Network } from "../../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
-import { Admission, type AdmittedComponent } from "../../../../host/sandbox/admission/admit.ts";
+import { Admission } from "../../../../host/sandbox/admission/admit.ts";
 import { InProcessRunner } from "../../../../host/sandbox/in-process.ts";
 import { defaultLimits } from "../../../../host/sandbox/limits.ts";
-import { callGuest, type Callable } from "../../../../host/sandbox/linker/call.ts";
+import { CompiledComponents } from "../../../../host/sandbox/compile.ts";
+import { callGuest } from "../../../../host/sandbox/linker/call.ts";
 import { callCapability } from "../../../../host/sandbox/in-process.ts";
 import type { SyncImports, Verb } from "../../../../host/sandbox/runner.ts";
 import { plainRequests, recordingImports } from "../requests.ts";
@@ -62,8 +63,7 @@ interface Pair {
 async function pairOf(name: string, bytes: Uint8Array): Promise<Pair> {
   const admitted = new Admission().admit(bytes, { granted, limits });
   if (!admitted.ok) throw new Error(admitted.fault.msg);
-  const component: AdmittedComponent = admitted.value;
-  const callable: Callable = { plan: component.plan, modules: component.modules.map((module) => new WebAssembly.Module(module)) };
+  const callable = new CompiledComponents().add(admitted.value);
   const ours: Pair["ours"] = (verb, request, imports) => {
     const outcome = callGuest(callable, { verb, request, limits, deadlineMs: 60_000 }, (...call) =>
       callCapability(imports, ...call),

@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { MemoryPool } from "./memory-pool.ts";
+
+const pageBytes = 65_536;
+
+it("gives a memory again without anything of what was in it", () => {
+  const pool = new MemoryPool({ initial: 1, maximum: 4 });
+  const first = pool.take();
+  new Uint8Array(first.buffer).fill(0xa5);
+  expect(pool.giveBack(first)).toBe(0);
+  const second = pool.take();
+  expect(second).toBe(first);
+  expect(new Uint8Array(second.buffer).every((byte) => byte === 0)).toBe(true);
+});
+
+it("never gives one memory to two at once", () => {
+  const pool = new MemoryPool({ initial: 1, maximum: 4 });
+  expect(pool.take()).not.toBe(pool.take());
+});
+
+it("leaves to the collector what was grown, what is large, and what is too many", () => {
+  const pool = new MemoryPool({ initial: 1, maximum: 4 });
+  const grown = pool.take();
+  grown.grow(1);
+  expect(pool.giveBack(grown)).toBe(2 * pageBytes);
+  expect(pool.take()).not.toBe(grown);
+  const many = Array.from({ length: 5 }, () => pool.take());
+  expect(many.map((memory) => pool.giveBack(memory))).toEqual([0, 0, 0, 0, pageBytes]);
+  const large = new MemoryPool({ initial: 17, maximum: 20 });
+  expect(large.giveBack(large.take())).toBe(17 * pageBytes);
+});
