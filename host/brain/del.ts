@@ -69,7 +69,13 @@ async function undoKnown(context: CallContext, { plan, records }: Known, damaged
       return ok(undefined);
     },
     // No entry, but an ADD that was killed while it wrote one may have left what it had written; or a damaged one.
-    remove: () => context.journal.remove(plan),
+    remove: () => {
+      const removed = context.journal.remove(plan);
+      if (removed.ok || !damaged) return removed;
+      // A directory in its place, say.
+      const aside = context.leftBehind.take(context.journal, plan);
+      return aside.ok ? ok(undefined) : aside;
+    },
   };
   const undone = await undoEntry(context, replay(plan, records), context.call.netns, { keeper });
   if (undone.ok) return undone;

@@ -1,9 +1,10 @@
 // Writing a file so that a crash or a power loss leaves the old content or the new one, never a part of it.
 
-import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { makeDirectory } from "./make-directory.ts";
 
 /** The errno name of a Node file system error ("ENOSPC"), or undefined if it is none. */
 export function errnoOf(error: unknown): string | undefined {
@@ -24,7 +25,7 @@ export function writeDurably(path: string, content: string): Result<void> {
   const directory = dirname(path);
   const temporary = temporaryOf(path);
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     // Made anew: what stands there may be what a crash left, or a link or a pipe that somebody put there.
     removeQuietly(temporary);
     writeAndSync(temporary, content);

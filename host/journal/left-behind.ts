@@ -1,10 +1,11 @@
 // Entries whose DEL was given up (RT-07): what they attached may still be there. They are moved out of the journal, so that
 // the runtime gets its success, and kept until a later GC has undone them.
 
-import { mkdirSync, readdirSync, renameSync } from "node:fs";
+import { readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { errnoOf, removeFile, storeFault, syncDirectory } from "../files/durable-file.ts";
+import { makeDirectory } from "../files/make-directory.ts";
 import type { JournalEntry } from "./entry.ts";
 import { appendRecord, fileNameOf, keyOfFileName, readEntry, type EntryKeeper, type JournalKey } from "./entry-file.ts";
 import type { Journal } from "./journal.ts";
@@ -33,7 +34,7 @@ export class LeftBehind {
     const path = this.#freePath(key);
     if (!path.ok) return path;
     try {
-      mkdirSync(this.directory, { recursive: true, mode: 0o700 });
+      makeDirectory(this.directory);
       renameSync(journal.pathOf(key), path.value);
       // The new place first: a power loss may show it twice, and never not at all.
       syncDirectory(this.directory);

@@ -1,8 +1,9 @@
 // Advisory locks on files, as flock(1) and native host-local take them: they exclude processes from each other, and end with
 // the process that holds them, however it ends.
 
-import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeDirectory } from "../files/make-directory.ts";
 import { tryFlock, unlockFlock } from "../libc/libc.ts";
 
 export interface LockRequest {
@@ -32,7 +33,6 @@ const EWOULDBLOCK = 11;
 const EINVAL = 22;
 
 const PERMISSIONS = 0o600;
-const DIRECTORY_PERMISSIONS = 0o700;
 /** What isn't a plain file must not be waited for while it is opened. */
 const OPEN = constants.O_RDONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
@@ -93,7 +93,7 @@ function open(request: LockRequest): Opened {
   const opened = openFile(request.path);
   if (request.makesDirectory !== true || opened.errno !== ENOENT) return opened;
   try {
-    mkdirSync(dirname(request.path), { recursive: true, mode: DIRECTORY_PERMISSIONS });
+    makeDirectory(dirname(request.path));
   } catch (error) {
     return { errno: errnoOf(error) };
   }

@@ -1,7 +1,9 @@
 // Which device of a resource an attachment gets, and how its plugins are told (Multus' `k8s.v1.cni.cncf.io/resourceName`).
 
-import { ok, type Result } from "../fault/result.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
+import { fault } from "../fault/fault.ts";
 import { editMembers, parseDocument } from "../json/document.ts";
+import { quote } from "../json/quote.ts";
 import type { NetworkList, PluginConf } from "../cni/network-list.ts";
 import { withPlugins } from "./network-plugins.ts";
 
@@ -27,9 +29,16 @@ export class DeviceAllocation {
     }
   }
 
-  /** The next device; undefined where the pod was given fewer than its networks ask for. */
-  next(resourceName: string): string | undefined {
-    return this.#left.get(resourceName)?.shift();
+  /** The next device. Fault DEVICE_MISSING where the pod was given fewer than its networks ask for; `who` names the network. */
+  next(resourceName: string, who: string): Result<string> {
+    const device = this.#left.get(resourceName)?.shift();
+    if (device !== undefined) return ok(device);
+    return failed(
+      fault(
+        "DEVICE_MISSING",
+        `${who} uses a device of ${quote(resourceName, 100)}, but the kubelet gave the pod none that is left`,
+      ),
+    );
   }
 }
 

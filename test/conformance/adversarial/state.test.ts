@@ -1,0 +1,277 @@
+// A-09: state directories and files that are links, pipes, another's, torn, huge in number, on a full disk or on one that can't
+// be written. No call may hang, crash, execute what it may not, or cost a pod its DEL.
+
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+import { filesBelow } from "../../harness/namespaces.ts";
+import type { Answer } from "../../harness/plexus.ts";
+import { installRecorder, type RecorderPlugin } from "../../harness/recorder.ts";
+import { iproute2, missing, privateNamespaces, type Requirement } from "../../harness/requires.ts";
+import { nothing, openStage, type Attaching, type Stage } from "../../e2e/stage.ts";
+
+const mounts: Requirement = () =>
+  spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0 ? undefined : "no tmpfs may be mounted";
+/** In a user namespace there may be no second user. */
+const otherUsers: Requirement = () =>
+  spawnSync("setpriv", ["--reuid=65534", "true"]).status === 0 ? undefined : "there is no other user to be had here";
+
+const name = "victim@cluster@eth0";
+const secret = "a file that is none of Plexus' business\n";
+
+/** What may stand where a file of the state is expected. `path` held a good file, which is away now, beside it. */
+const inTheWay: readonly (readonly [string, (path: string) => void])[] = [
+  ["a link to a foreign file", (path) => symlinkSync(`${path}.secret`, path)],
+  ["a link to the good file", (path) => symlinkSync(`${path}.good`, path)],
+  ["a link to itself", (path) => symlinkSync(path, path)],
+  ["a pipe", (path) => void execFileSync("mkfifo", [path])],
+  ["a directory", (path) => mkdirSync(path)],
+  ["a device that never ends", (path) => symlinkSync("/dev/zero", path)],
+  ["empty", (path) => writeFileSync(path, "")],
+  ["of zeros, as a power loss leaves it", (path) => writeFileSync(path, Buffer.alloc(4096))],
+  ["cut in the middle", (path) => writeFileSync(path, readFileSync(`${path}.good`).subarray(0, 150))],
+  ["of another kind", (path) => writeFileSync(path, '{"kind":"cniCacheV2","containerId":"victim"}\n')],
+  ["of 1 GiB", (path) => (writeFileSync(path, ""), truncateSync(path, 1 << 30))],
+];
+
+/** Puts something in the place of a file. */
+const replace = (path: string, make: (path: string) => void): void => {
+  renameSync(path, `${path}.good`);
+  writeFileSync(`${path}.secret`, secret);
+  make(path);
+};
+
+const tidy = (path: string): void => {
+  for (const suffix of [".good", ".secret"]) rmSync(`${path}${suffix}`, { force: true });
+};
+
+describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-09: state", () => {
+  let stage: Stage;
+  let recorder: RecorderPlugin;
+  let state: string;
+  let victim: Attaching;
+  beforeEach(() => {
+    stage = openStage({ native: [] });
+    recorder = installRecorder(stage.plexus.cniPath, "recorder");
+    state = stage.plexus.state("cni");
+    victim = { config: stage.network([{ type: "recorder" }]), containerId: "victim", pod: stage.pod() };
+  });
+  afterEach(() => stage.dispose());
+
+  const verbs = (): readonly (string | undefined)[] => recorder.calls().map(({ env }) => env["CNI_COMMAND"]);
+
+  test.each(inTheWay)("A-09, RT-07: DEL ends with a journal entry that is %s, and the plugin gets its DEL", async (_, make) => {
+    await stage.succeed("ADD", victim);
+    const path = join(state, "journal", name);
+    replace(path, make);
+    const deleted = await stage.call("DEL", { ...victim });
+    expect([deleted.status, deleted.stdout, verbs()]).toEqual([0, "", ["ADD", "DEL"]]);
+    expect(readFileSync(`${path}.secret`, "utf8")).toBe(secret);
+    expect(existsSync(`${path}.good`)).toBe(true);
+    tidy(path);
+    // What can't be unlinked is moved away.
+    const aside = join(state, "left-behind", `1@${name}`);
+    expect(stage.left()).toEqual({ ...nothing, state: [] });
+    if (existsSync(aside)) rmSync(aside, { recursive: true });
+    await stage.succeed("ADD", victim);
+    await stage.succeed("DEL", victim);
+  });
+
+  test.each(inTheWay)("A-09: calls go on with a cached result that is %s", async (_, make) => {
+    await stage.succeed("ADD", victim);
+    const path = join(state, "results", "pods-victim-eth0");
+    replace(path, make);
+    await stage.succeed("CHECK", victim);
+    // With and without a journal.
+    rmSync(join(state, "journal"), { recursive: true });
+    const deleted = await stage.call("DEL", victim);
+    expect([deleted.status, deleted.stdout, verbs()]).toEqual([0, "", ["ADD", "CHECK", "DEL"]]);
+    expect(readFileSync(`${path}.secret`, "utf8")).toBe(secret);
+    rmSync(path, { recursive: true, force: true });
+    tidy(path);
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test.each(inTheWay.slice(0, 6))(
+    "A-09: ADD neither follows nor waits where the trace is %s, and says that there is none",
+    async (_, make) => {
+      const trace = join(stage.plexus.directory, "other-trace");
+      writeFileSync(trace, "");
+      replace(trace, make);
+      const config = { ...victim.config, trace };
+      const added = await stage.call("ADD", { ...victim, config });
+      expect([added.status, added.stderr]).toEqual([0, expect.stringMatching(/^plexus: warning: no trace: .*other-trace.*\n$/)]);
+      expect([readFileSync(`${trace}.secret`, "utf8"), readFileSync(`${trace}.good`, "utf8")]).toEqual([secret, ""]);
+      expect((await stage.call("DEL", { ...victim, config })).status).toBe(0);
+    },
+  );
+
+  test.each([
+    ["a pipe", (path: string) => void execFileSync("mkfifo", [path])],
+    ["a device that never ends", (path: string) => symlinkSync("/dev/zero", path)],
+    ["of 1 GiB", (path: string) => (writeFileSync(path, ""), truncateSync(path, 1 << 30))],
+    ["a directory", (path: string) => mkdirSync(path)],
+  ])("A-09: ADD ends and executes nothing where the default network's file is %s", async (_, make) => {
+    const directory = join(stage.plexus.directory, "confs");
+    mkdirSync(directory);
+    const path = join(directory, "10-pods.conflist");
+    make(path);
+    for (const clusterNetwork of [path, directory, "pods"]) {
+      const config = stage.host({ clusterNetwork, confDir: directory });
+      const added = await stage.call("ADD", { ...victim, config });
+      expect([clusterNetwork, added.status, added.json?.["msg"]]).toEqual([
+        clusterNetwork,
+        1,
+        expect.stringMatching(/clusterNetwork/),
+      ]);
+    }
+    expect([verbs(), stage.left()]).toEqual([[], nothing]);
+  });
+
+  test("A-09: a configuration behind a link is read, as a mounted ConfigMap has it", async () => {
+    const directory = join(stage.plexus.directory, "confs");
+    mkdirSync(join(directory, "..data"), { recursive: true });
+    const list = { cniVersion: "1.0.0", name: "pods", plugins: [{ type: "recorder" }] };
+    writeFileSync(join(directory, "..data", "pods.conflist"), JSON.stringify(list));
+    symlinkSync("..data/pods.conflist", join(directory, "pods.conflist"));
+    await stage.succeed("ADD", { ...victim, config: stage.host({ clusterNetwork: "pods", confDir: directory }) });
+    expect(verbs()).toEqual(["ADD"]);
+  });
+
+  test.skipIf(missing("files of other users", otherUsers))(
+    "A-09: files of another user are not believed, and cost nobody his DEL",
+    async () => {
+      await stage.succeed("ADD", victim);
+      const planted = join(stage.plexus.directory, "planted");
+      for (const path of [join(state, "journal", name), join(state, "results", "pods-victim-eth0")]) {
+        // Such a file could name any plugin with any configuration.
+        writeFileSync(
+          path,
+          readFileSync(path, "utf8").replaceAll(
+            '\\"type\\":\\"recorder\\"',
+            `\\"type\\":\\"recorder\\",\\"x\\":\\"${planted}\\"`,
+          ),
+        );
+        chownSync(path, 65534, 65534);
+      }
+      const deleted = await stage.call("DEL", victim);
+      expect([deleted.status, verbs()]).toEqual([0, ["ADD", "DEL"]]);
+      for (const { stdin } of recorder.calls()) expect(stdin).not.toContain(planted);
+    },
+  );
+
+  test("A-09: one container's calls do not read 100 000 results of others", { timeout: 120_000 }, async () => {
+    const results = join(state, "results");
+    mkdirSync(results, { recursive: true });
+    execFileSync("sh", ["-c", `cd ${results} && seq -f 'pods-other%.0f-eth0' 100000 | xargs -n 5000 touch`]);
+    const times: string[] = [];
+    const timed = async (verb: string, more: Partial<Attaching> = {}): Promise<Answer> => {
+      const answer = await stage.succeed(verb, { ...victim, ...more });
+      times.push(`${verb} ${answer.ms.toFixed(0)} ms`);
+      return answer;
+    };
+    for (const verb of ["ADD", "CHECK", "DEL"]) await timed(verb);
+    await timed("DEL", { pod: "" });
+    const gc = { ...stage.network([{ type: "recorder" }], { cniVersion: "1.1.0" }), "cni.dev/valid-attachments": [] };
+    const collected = await stage.request({ verb: "GC", config: gc });
+    times.push(`GC ${collected.ms.toFixed(0)} ms`);
+    process.stderr.write(`among 100 000 cached results: ${times.join(", ")}\n`);
+    expect(collected.stdout).toBe("");
+    expect([verbs(), filesBelow(join(state, "journal"))]).toEqual([["ADD", "CHECK", "DEL", "DEL", "GC"], []]);
+  });
+
+  describe.skipIf(missing("full and read-only disks", mounts))("on a disk of its own", () => {
+    let disk: string;
+    beforeEach(() => {
+      disk = join(stage.plexus.directory, "disk");
+      mkdirSync(disk);
+    });
+    afterEach(() => void spawnSync("umount", [disk]));
+    const mount = (options: string): void => void execFileSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", disk]);
+    const onDisk = (more: object = {}): Attaching => ({
+      ...victim,
+      config: { ...victim.config, cniDir: join(disk, "cni"), ...more },
+    });
+    const fill = (): void => void spawnSync("sh", ["-c", `cat /dev/zero >${disk}/fill 2>/dev/null`]);
+
+    test.each(["size=64k", "nr_inodes=20,size=1m"])(
+      "A-09: ADD on a full one (%s) is refused before a plugin runs, and leaves nothing",
+      async (options) => {
+        mount(options);
+        if (options.startsWith("size")) fill();
+        else for (let i = 0; spawnSync("touch", [join(disk, `fill-${i}`)]).status === 0; i++) continue;
+        const added = await stage.call("ADD", onDisk());
+        expect([added.status, added.json]).toMatchObject([1, { code: 5, msg: expect.stringMatching(/disk\/cni.*ENOSPC/) }]);
+        expect(verbs()).toEqual([]);
+        spawnSync("sh", ["-c", `rm ${disk}/fill*`]);
+        await stage.succeed("ADD", onDisk());
+        await stage.succeed("DEL", onDisk());
+        expect(filesBelow(join(disk, "cni")).filter((path) => !path.startsWith("locks/gc"))).toEqual([]);
+      },
+    );
+
+    test("A-09: DEL on one that filled up after the ADD succeeds, and its failures are told as long as it fails", async () => {
+      mount("size=256k");
+      await stage.succeed("ADD", onDisk());
+      fill();
+      recorder.script("DEL", { stdout: '{"code":11,"msg":"not now"}', exit: 1 }, 1);
+      expect((await stage.call("DEL", onDisk())).json).toMatchObject({ code: 11, msg: expect.stringContaining("not now") });
+      await stage.succeed("DEL", onDisk());
+      expect(filesBelow(join(disk, "cni")).filter((path) => !path.startsWith("locks/gc"))).toEqual([]);
+    });
+
+    test("A-09: an ADD whose result no longer fits undoes it", async () => {
+      // Room for the plan, not for a result of a megabyte.
+      mount("size=256k");
+      const big = { cniVersion: "1.0.0", ips: [{ address: "10.0.0.2/24" }], padding: "p".repeat(1_000_000) };
+      recorder.script("ADD", { stdout: JSON.stringify(big) });
+      const added = await stage.call("ADD", onDisk());
+      expect([added.status, added.json]).toMatchObject([1, { code: 5, msg: expect.stringMatching(/ENOSPC/) }]);
+      expect(verbs()).toEqual(["ADD", "DEL"]);
+      expect(filesBelow(join(disk, "cni")).filter((path) => !path.startsWith("locks/gc"))).toEqual([]);
+    });
+
+    test("A-09: on a read-only one ADD is refused before a plugin runs, STATUS is 50, and DEL waits until it can be written", async () => {
+      mount("size=1m");
+      await stage.succeed("ADD", onDisk());
+      execFileSync("mount", ["-o", "remount,ro", disk]);
+      const refused = await stage.call("ADD", { ...onDisk(), containerId: "late" });
+      expect([refused.status, refused.json]).toMatchObject([1, { code: 5, msg: expect.stringMatching(/EROFS|read-only/i) }]);
+      const status = await stage.request({ verb: "STATUS", config: onDisk({ cniVersion: "1.1.0" }).config });
+      expect([status.status, status.json]).toMatchObject([1, { code: 50, msg: expect.stringMatching(/EROFS|read-only/i) }]);
+      const deleted = await stage.call("DEL", onDisk());
+      expect([deleted.status, deleted.json]).toMatchObject([1, { code: 5 }]);
+      execFileSync("mount", ["-o", "remount,rw", disk]);
+      await stage.succeed("DEL", onDisk());
+      expect(verbs().filter((verb) => verb === "ADD")).toEqual(["ADD"]);
+      expect(filesBelow(join(disk, "cni")).filter((path) => !path.startsWith("locks/gc"))).toEqual([]);
+    });
+  });
+
+  test.each([
+    ["journal", []],
+    ["locks", []],
+    ["results", ["ADD", "DEL"]],
+  ])("A-09: %s that is a file is named, and what was executed is undone", async (directory, executed) => {
+    writeFileSync(join(state, directory), "in the way");
+    const added = await stage.call("ADD", victim);
+    expect([added.status, added.json]).toMatchObject([1, { code: 5, msg: expect.stringContaining(`cni/${directory}`) }]);
+    expect(verbs()).toEqual(executed);
+    rmSync(join(state, directory));
+    await stage.succeed("DEL", victim);
+    expect(stage.left()).toEqual(nothing);
+  });
+});
