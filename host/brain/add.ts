@@ -9,6 +9,7 @@ import { type Fault, fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { verifyResult } from "../../src/npwg/verification.ts";
 import { replay, type JournalPlan, type JournalRecord, type PlannedAttachment } from "../journal/entry.ts";
+import { deviceOf, prepareDevice } from "./attachment-device.ts";
 import type { Attached, AttachmentPlan, CallPlan } from "./attachment-plan.ts";
 import { journalKey, type CallContext } from "./call-context.ts";
 import { undoOrLeave } from "./converge.ts";
@@ -35,7 +36,7 @@ export async function add(context: CallContext, plan: CallPlan): Promise<Result<
   for (const [index, attachment] of plan.attachments.entries()) {
     const result = await attach(context, attachment, index, records);
     if (!result.ok) return failed(await undone(context, planned, records, result.fault));
-    attached.push({ plan: attachment, result: result.value });
+    attached.push(result.value);
   }
   const answer = defaultResult(attached, context.configuration.cniVersion);
   if (!answer.ok) return failed(await undone(context, planned, records, answer.fault));
@@ -56,7 +57,7 @@ async function attach(
   plan: AttachmentPlan,
   index: number,
   records: JournalRecord[],
-): Promise<Result<PluginResult>> {
+): Promise<Result<Attached>> {
   const key = journalKey(context);
   const note = (record: JournalRecord): Result<void> => {
     records.push(record);
@@ -64,6 +65,8 @@ async function attach(
   };
   const attempted = note({ attempted: index });
   if (!attempted.ok) return attempted;
+  const prepared = prepareDevice(context, plan);
+  if (!prepared.ok) return failed(located(prepared.fault, plan.source, plan.attachment.ifname));
   const { attachment, list, previous } = plan;
   const chain = addChain({ list, path: context.call.path, inherited: context.inherited, attachment, previous });
   const ended = await runChain(chain, context.runStep(plan.list.name, attachment.ifname));
@@ -76,7 +79,8 @@ async function attach(
     if (!verified.ok) return failed(located(verified.fault, plan.source, attachment.ifname));
   }
   const cached = context.cache.write(plan, ended.value);
-  return cached.ok ? ok(ended.value) : cached;
+  if (!cached.ok) return cached;
+  return ok({ plan, result: ended.value, deviceInfo: deviceOf(context, plan, ended.value.result) });
 }
 
 /**

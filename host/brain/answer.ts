@@ -69,7 +69,7 @@ export async function answer(request: Request, deps: BrainDeps, progress: CallIn
   const own = readPluginRequest(verb, stdin.value);
   if (!own.ok) return refusal(own.fault);
   const { cniVersion } = own.value;
-  const configured = readCallConfiguration(verb, own.value.document);
+  const configured = readCallConfiguration(call.value, own.value.document);
   if (!configured.ok) return refusal(configured.fault, cniVersion);
   const { configuration } = configured.value;
   progress.configuration = configuration;

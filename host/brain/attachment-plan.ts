@@ -4,6 +4,8 @@ import type { Attachment } from "../../src/cni/attachment.ts";
 import type { NetworkList } from "../../src/cni/network-list.ts";
 import type { PluginResult } from "../../src/cni/result.ts";
 import type { Result } from "../../src/fault/result.ts";
+import type { DeviceInfo } from "../../src/npwg/device-info.ts";
+import type { DeviceInfoFiles } from "../../src/npwg/device-info-files.ts";
 import type { NetworkSelection } from "../../src/npwg/network-selection.ts";
 import type { Verification } from "../../src/npwg/verification.ts";
 
@@ -21,12 +23,17 @@ export interface AttachmentPlan {
   readonly attachment: Attachment;
   /** What the pod asked for, and what of it is compared with the result; undefined for the default network. */
   readonly request: { readonly selection: NetworkSelection; readonly verification: Verification } | undefined;
+  /** The device that the attachment uses, of the resource that its definition names. */
+  readonly device?: { readonly resourceName: string; readonly deviceId: string } | undefined;
+  /** Where its plugins and Plexus exchange what the device is; made before its chain runs. */
+  readonly deviceInfo?: DeviceInfoFiles | undefined;
 }
 
 /** One attachment and what its chain answered. */
 export interface Attached {
   readonly plan: AttachmentPlan;
   readonly result: PluginResult;
+  readonly deviceInfo?: DeviceInfo | undefined;
 }
 
 export interface CallPlan {

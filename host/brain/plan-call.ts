@@ -10,6 +10,7 @@ import type { NetworkSelection } from "../../src/npwg/network-selection.ts";
 import { type NpwgProfile, profileNamed } from "../../src/npwg/profile.ts";
 import { networksAnnotation, parseSelection } from "../../src/npwg/selection.ts";
 import type { Pod } from "../cluster/cluster.ts";
+import { withDeviceInfo } from "./attachment-device.ts";
 import type { AttachmentPlan, CallPlan } from "./attachment-plan.ts";
 import type { CallContext } from "./call-context.ts";
 import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
@@ -65,7 +66,10 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
     attachments.push(planned.value);
   }
   addOwn(last);
-  return ok({ attachments, publish: (attached) => publishStatus(cluster, pod.value, attached, profile) });
+  return ok({
+    attachments: attachments.map(withDeviceInfo),
+    publish: (attached) => publishStatus(cluster, pod.value, attached, profile),
+  });
 }
 
 /** The profile, with what the configuration says otherwise. */

@@ -4,6 +4,7 @@ import type { Attachment } from "../../src/cni/attachment.ts";
 import type { CniArg } from "../../src/cni/args.ts";
 import { selfContainedText } from "../../src/cni/network-list.ts";
 import { ok, type Result } from "../../src/fault/result.ts";
+import { resourceNameAnnotation, withDeviceId } from "../../src/npwg/device-id.ts";
 import { networkFor } from "../../src/npwg/network-for-definition.ts";
 import type { NetworkSelection } from "../../src/npwg/network-selection.ts";
 import type { NpwgProfile } from "../../src/npwg/profile.ts";
@@ -35,7 +36,11 @@ export async function planDefinition(
   if (!verification.ok) return verification;
   const requested = requestAttachment(network.value.list, selection, profile);
   if (!requested.ok) return requested;
-  const { list, capabilityArgs } = requested.value;
+  const { capabilityArgs } = requested.value;
+  const device = deviceOf(definition.value.annotations, selection);
+  const told = device === undefined ? ok(requested.value.list) : withDeviceId(requested.value.list, device.deviceId);
+  if (!told.ok) return told;
+  const list = told.value;
   const source = `${selection.namespace}/${selection.name}`;
   return ok({
     source,
@@ -48,7 +53,14 @@ export async function planDefinition(
       capabilityArgs: new Map([...attachment.capabilityArgs, ...capabilityArgs]),
     },
     request: { selection, verification: verification.value },
+    device,
   });
+}
+
+/** The device that the selection names, of the resource that the definition does. */
+function deviceOf(annotations: ReadonlyMap<string, string>, { deviceId }: NetworkSelection): AttachmentPlan["device"] {
+  const resourceName = annotations.get(resourceNameAnnotation)?.trim() ?? "";
+  return resourceName === "" || deviceId === undefined ? undefined : { resourceName, deviceId };
 }
 
 /** What Multus puts into CNI_ARGS, deprecated since its 3.5: plugins of that time read it there (MC-23). */

@@ -14,7 +14,7 @@ export async function publishStatus(
   profile: NpwgProfile,
 ): Promise<Result<void>> {
   if (cluster === undefined || pod === undefined) return ok(undefined);
-  const outcomes = attached.flatMap(({ plan, result }, index) => {
+  const outcomes = attached.flatMap(({ plan, result, deviceInfo }, index) => {
     if (plan.statusName === undefined) return [];
     return [
       {
@@ -23,6 +23,7 @@ export async function publishStatus(
         isDefault: index === 0,
         result: result.result,
         defaultRoute: plan.request?.selection.defaultRoute,
+        deviceInfo,
       },
     ];
   });

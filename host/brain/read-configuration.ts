@@ -1,7 +1,7 @@
 // The host configuration of one call: what stdin says, below it the file that it names, read anew by each call.
 
 import { readFileSync } from "node:fs";
-import type { Verb } from "../../src/cni/environment.ts";
+import type { CniCall, Verb } from "../../src/cni/environment.ts";
 import { type HostConfiguration, readHostConfiguration } from "../../src/configuration/host-configuration.ts";
 import { readLayer, withFile } from "../../src/configuration/layers.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
@@ -21,7 +21,10 @@ const lenientVerbs: readonly Verb[] = ["DEL", "CHECK"];
 const longestFile = 4 * 1024 * 1024;
 
 /** Faults: CONFIG_INVALID, CONFIG_NOT_JSON, STORE_FAILED for the file. */
-export function readCallConfiguration(verb: Verb, stdin: JsonObjectDocument): Result<CallConfiguration> {
+export function readCallConfiguration(
+  { verb, path: cniPath }: Pick<CniCall, "verb" | "path">,
+  stdin: JsonObjectDocument,
+): Result<CallConfiguration> {
   const lenient = lenientVerbs.includes(verb);
   const own = readLayer(stdin);
   if (!own.ok) return own;
@@ -41,8 +44,15 @@ export function readCallConfiguration(verb: Verb, stdin: JsonObjectDocument): Re
       return layered;
     }
   }
-  const configuration = readHostConfiguration(document.parsed, { lenient, notices, warnings });
-  return configuration.ok ? ok({ document, configuration: configuration.value }) : configuration;
+  const read = readHostConfiguration(document.parsed, { lenient, notices, warnings });
+  if (!read.ok) return read;
+  const configuration = read.value;
+  // The hands look for plugins where the CNI configuration says it in so many letters, and nowhere else.
+  if (configuration.binDir === undefined || cniPath.split(":")[0] === configuration.binDir)
+    return ok({ document, configuration });
+  const why = "configuration: binDir: must be spelled so and without escapes, because the hands read it by themselves";
+  if (!lenient) return failed(fault("CONFIG_INVALID", why));
+  return ok({ document, configuration: { ...configuration, warnings: [...configuration.warnings, why] } });
 }
 
 function readText(path: string): Result<string> {

@@ -9,6 +9,7 @@ import { joinFaults } from "../../src/fault/join-faults.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import type { JournalEntry, PlannedAttachment } from "../journal/entry.ts";
 import type { EntryKeeper } from "../journal/entry-file.ts";
+import { removeDeviceInfo } from "../device-info/device-info-file.ts";
 import type { CallContext } from "./call-context.ts";
 import { readDefaultNetwork } from "./default-network.ts";
 import { located } from "./located.ts";
@@ -87,6 +88,9 @@ async function undoAttachment(
   const attachment = attachmentOf(entry, planned, netns);
   const chain = delChain({ list, path: context.call.path, inherited: context.inherited, attachment }, result);
   const ended = await runChain(chain, context.runStep(planned.network, planned.ifname));
+  // Whether or not all of it is undone: what describes a device that is on its way out serves nobody (DI-09).
+  const forgotten = removeDeviceInfo(entry.plan.containerId, planned.ifname);
+  if (!forgotten.ok) context.warn(forgotten.fault.msg);
   return ended.ok ? ok(undefined) : failed(ended.fault);
 }
 

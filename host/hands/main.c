@@ -1,5 +1,6 @@
 /* plexus, the hands: forwards one CNI call to the brain, carries out the effects that it asks for, prints its reply. */
 
+#include "bin-dir.h"
 #include "brain-connection.h"
 #include "cni-error.h"
 #include "bounds.h"
@@ -65,6 +66,8 @@ static _Noreturn void brain_ended(struct stream *stream, enum stream_end end) {
          brain_obituary());
 }
 
+static void take_environment(void);
+
 static void runtime_writes(struct watch *watch, short revents) {
     if (revents == 0)
         fail(CNI_IO, "Close the plugin's stdin after the configuration.", "stdin was not closed within %d ms (%zu bytes came)", STDIN_MS, request.size);
@@ -76,6 +79,10 @@ static void runtime_writes(struct watch *watch, short revents) {
     if (request.size > STDIN_MAX) fail(CNI_IO, "Make the configuration or its prevResult smaller.", "stdin is larger than %u bytes", STDIN_MAX);
     if (got > 0) return;
     watch_remove(watch);
+    if (getenv("PLEXUS_NEST") == NULL && lead_with_bin_dir(request.data, request.size)) {
+        environment.size = 0;
+        take_environment();
+    }
     tell_brain(REQUEST, 0,
                &(struct message){.name = text_bytes(name), .environment = buffer_bytes(&environment), .in = buffer_bytes(&request), .path = text_bytes(executable)});
     buffer_free(&environment);

@@ -14,6 +14,8 @@ export interface HostConfiguration {
   /** The CNI configuration's own type: under which name the runtime calls us. */
   readonly type: string;
   readonly cniVersion: string;
+  /** What the hands put before CNI_PATH. */
+  readonly binDir: string | undefined;
   /** The default network by name, file or directory; undefined where it is inline. */
   readonly clusterNetwork: string | undefined;
   /** Networks that every pod outside `systemNamespaces` gets besides; named as `clusterNetwork` is. */
@@ -111,7 +113,7 @@ export const runDirPattern = /^\/[!-9;-~]{0,83}$/;
 const runDirWanted = 'an absolute path of at most 84 ASCII characters, none of them a space or ":"';
 
 /** A directory of CNI_PATH. */
-export const binDirPattern = /^(?:\/[^:\0"\\]*)?$/;
+export const binDirPattern = /^(?:\/[^\p{Cc}:"\\]*)?$/u;
 
 /** A name that can be part of a path. */
 export const chainNamePattern = /^(?:[a-zA-Z0-9][a-zA-Z0-9_.-]*)?$/;
@@ -150,8 +152,6 @@ export function readHostConfiguration(
   // Read by others: the specification's keys, what the runtime adds, and the file that was read already.
   for (const key of ["capabilities", "runtimeConfig", "args", "prevResult"]) reader.value(key);
   for (const key of ["disableCheck", "disableGC", "cni.dev/valid-attachments", "cni.dev/attachments"]) reader.value(key);
-  // The hands lead CNI_PATH with it.
-  reader.matching("binDir", binDirPattern, "an absolute path without a colon, a quote or a backslash");
   reader.absolutePath("configFile");
   const name = reader.string("name");
   reader.require("name");
@@ -160,6 +160,7 @@ export function readHostConfiguration(
     name: name ?? "",
     type: typeof value["type"] === "string" ? value["type"] : "",
     cniVersion: reader.string("cniVersion") ?? "0.1.0",
+    binDir: reader.matching("binDir", binDirPattern, "an absolute path without a colon, a quote or a backslash") || undefined,
     ...readDefaultNetworkKeys(reader, notices),
     systemNamespaces: reader.strings("systemNamespaces") ?? ["kube-system"],
     multusNamespace: reader.matching("multusNamespace", namespacePattern, "the name of a namespace") ?? "kube-system",

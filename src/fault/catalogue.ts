@@ -188,12 +188,6 @@ const entries = {
     meaning: "A network's result lacks the address, hardware address or interface name that the pod asked for.",
     remedy: "Use plugins that honour the request, or switch its verification off in the NetworkAttachmentDefinition.",
   },
-  DEVICE_MISSING: {
-    cni: 7,
-    actor: "administrator",
-    meaning: "The pod selects more networks of a resource than it was given devices of it.",
-    remedy: "Request one device of the resource for each of the networks in the pod's containers.",
-  },
   DEVICE_INFO_INVALID: {
     cni: 7,
     actor: "nobody",

@@ -1,9 +1,7 @@
 // Which device of a resource an attachment gets, and how its plugins are told (Multus' `k8s.v1.cni.cncf.io/resourceName`).
 
-import { failed, ok, type Result } from "../fault/result.ts";
-import { fault } from "../fault/fault.ts";
+import { ok, type Result } from "../fault/result.ts";
 import { editMembers, parseDocument } from "../json/document.ts";
-import { quote } from "../json/quote.ts";
 import type { NetworkList, PluginConf } from "../cni/network-list.ts";
 import { withPlugins } from "./network-plugins.ts";
 
@@ -29,16 +27,9 @@ export class DeviceAllocation {
     }
   }
 
-  /** The next device. Fault DEVICE_MISSING where the pod was given fewer than its networks ask for; `who` names the network. */
-  next(resourceName: string, who: string): Result<string> {
-    const device = this.#left.get(resourceName)?.shift();
-    if (device !== undefined) return ok(device);
-    return failed(
-      fault(
-        "DEVICE_MISSING",
-        `${who} uses a device of ${quote(resourceName, 100)}, but the kubelet gave the pod none that is left`,
-      ),
-    );
+  /** The next device; undefined where the pod was given fewer than its networks ask for. */
+  next(resourceName: string): string | undefined {
+    return this.#left.get(resourceName)?.shift();
   }
 }
 

@@ -24,6 +24,8 @@ export interface ScriptedAnswer {
   readonly sleepMs?: number;
   /** A signal's number to end by. */
   readonly kill?: number;
+  /** What it writes to the file of runtimeConfig.CNIDeviceInfoFile. */
+  readonly deviceInfo?: string;
 }
 
 export interface RecorderPlugin {
@@ -106,6 +108,7 @@ export function installRecorder(directory: string, name: string): RecorderPlugin
       if (answer.exit !== undefined) writeFileSync(`${base}.exit`, String(answer.exit));
       if (answer.sleepMs !== undefined) writeFileSync(`${base}.sleep-ms`, String(answer.sleepMs));
       if (answer.kill !== undefined) writeFileSync(`${base}.kill`, String(answer.kill));
+      if (answer.deviceInfo !== undefined) writeFileSync(`${base}.device-info`, answer.deviceInfo);
     },
     calls: () => recordedCalls(path),
     clear() {

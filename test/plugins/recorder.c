@@ -3,7 +3,8 @@
    It appends one line to "<binary>.log" (see record.h) and then looks into the directory "<binary>.script" for
      VERB.N.out  VERB.N.err  VERB.N.exit  VERB.N.sleep-ms  VERB.N.kill     for the Nth call of that verb, else
      VERB.out    VERB.err    VERB.exit    VERB.sleep-ms    VERB.kill       for every call:
-   bytes for stdout and stderr, the exit status, a pause before the answer, a signal to end by. Where the script has no
+   bytes for stdout and stderr, the exit status, a pause before the answer, a signal to end by. VERB.device-info is
+   written to the file that the configuration names as runtimeConfig.CNIDeviceInfoFile. Where the script has no
    `out` and no `exit` for a verb, it answers as a well-behaved plugin that does nothing. */
 #include "record.h"
 
@@ -38,6 +39,21 @@ static long scripted_number(const char *verb, long call, const char *part, int *
   return value;
 }
 
+/* Does with the device information file what a plugin of a device does. */
+static void describe_device(const char *input, const char *verb, long call) {
+  struct buffer info = {0};
+  if (!scripted(&info, verb, call, "device-info")) return;
+  char *config = input == NULL ? NULL : member(input, "runtimeConfig");
+  char *path = config == NULL ? NULL : member(config, "CNIDeviceInfoFile");
+  size_t length = path == NULL ? 0 : strlen(path);
+  if (length < 3) die("no CNIDeviceInfoFile");
+  path[length - 1] = '\0';
+  int fd = open(path + 1, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (fd < 0) die(path + 1);
+  write_all(fd, info.bytes, info.length);
+  close(fd);
+}
+
 int main(int argc, char **argv) {
   struct buffer input = {0};
   append_all(&input, 0);
@@ -53,6 +69,7 @@ int main(int argc, char **argv) {
     struct timespec pause = {pause_ms / 1000, (pause_ms % 1000) * 1000000};
     while (nanosleep(&pause, &pause) != 0 && errno == EINTR) continue;
   }
+  describe_device(input.bytes, verb, call);
   struct buffer err = {0};
   if (scripted(&err, verb, call, "err")) write_all(2, err.bytes == NULL ? "" : err.bytes, err.length);
   long signal_number = scripted_number(verb, call, "kill", &killed);

@@ -1,0 +1,130 @@
+// Device information between device plugins, CNI plugins and the pod's status, through the installed binary.
+
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+import { attachmentFile, deviceInfoDirectory, devicePluginFile } from "../../src/npwg/device-info-files.ts";
+import { installRecorder, type RecordedCall, type RecorderPlugin } from "../harness/recorder.ts";
+import { manifestsIn, type Manifests } from "./manifests.ts";
+import { missingForMixed, mixedInstallation } from "./mixed-network.ts";
+import { nothing, openStage, type Attaching, type Stage } from "./stage.ts";
+
+const pci = { type: "pci", version: "1.1.0", pci: { "pci-address": "0000:18:02.5" } };
+const memif = { type: "memif", version: "1.1.0", memif: { role: "master", path: "/run/m.sock", mode: "ethernet" } };
+
+function pathIn(call: RecordedCall | undefined): unknown {
+  const stdin = JSON.parse(call?.stdin ?? "null") as { readonly runtimeConfig?: Readonly<Record<string, unknown>> };
+  return stdin.runtimeConfig?.["CNIDeviceInfoFile"];
+}
+
+const written = (): readonly string[] => readdirSync(join(deviceInfoDirectory, "cni"));
+
+describe.skipIf(missingForMixed("device information"))("device information", () => {
+  let stage: Stage;
+  let manifests: Manifests;
+  let recorders: Record<"main" | "memif" | "sriov", RecorderPlugin>;
+  beforeEach(() => {
+    rmSync(deviceInfoDirectory, { recursive: true, force: true });
+    stage = openStage(mixedInstallation);
+    manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
+    const { cniPath } = stage.plexus;
+    recorders = {
+      main: installRecorder(cniPath, "main"),
+      memif: installRecorder(cniPath, "memif"),
+      sriov: installRecorder(cniPath, "sriov"),
+    };
+    manifests.network("mem", [{ type: "memif", capabilities: { CNIDeviceInfoFile: true } }]);
+    manifests.network("nic", [{ type: "sriov" }], { "k8s.v1.cni.cncf.io/resourceName": "example.com/nic" });
+  });
+  afterEach(() => {
+    stage.dispose();
+    rmSync(deviceInfoDirectory, { recursive: true, force: true });
+  });
+
+  const attaching = (name: string, more: object = {}): Attaching => ({
+    config: stage.network([{ type: "main" }], { manifests: manifests.directory, ...more }),
+    containerId: `ctr-${name}`,
+    pod: stage.pod(),
+    args: manifests.argsOf(name),
+  });
+
+  test("DI-06, DI-07, DI-08, DI-09: a plugin that asks gets a file of its own, without a device, and the status has what it wrote", async () => {
+    manifests.pod("web", "mem,mem");
+    recorders.memif.script("ADD", { deviceInfo: JSON.stringify(memif) });
+    const web = attaching("web");
+    await stage.succeed("ADD", web);
+    const files = ["net1", "net2"].map((ifname) => attachmentFile("ctr-web", ifname));
+    expect(recorders.memif.calls().map(pathIn)).toEqual(files);
+    expect(statSync(join(deviceInfoDirectory, "cni")).mode & 0o777).toBe(0o755);
+    expect(manifests.statusOf("web")).toMatchObject([
+      { name: "pods" },
+      { name: "shop/mem", interface: "net1", "device-info": memif },
+      { name: "shop/mem", interface: "net2", "device-info": memif },
+    ]);
+    expect(pathIn(recorders.main.calls()[0])).toBeUndefined();
+    await stage.succeed("DEL", web);
+    expect(recorders.memif.calls().slice(2).map(pathIn)).toEqual(files.toReversed());
+    expect([written(), stage.left()]).toEqual([[], nothing]);
+  });
+
+  test("DI-05, DI-06, MC-25: the file begins as the device plugin's, and the plugins are told the device", async () => {
+    const allocated = devicePluginFile("example.com/nic", "0000:18:02.5");
+    mkdirSync(join(deviceInfoDirectory, "dp"), { recursive: true });
+    writeFileSync(allocated, JSON.stringify(pci));
+    manifests.pod("web", [{ name: "nic", deviceID: "0000:18:02.5" }]);
+    const web = attaching("web");
+    await stage.succeed("ADD", web);
+    expect(manifests.statusOf("web")).toMatchObject([{}, { name: "shop/nic", "device-info": pci }]);
+    expect(written()).toEqual(["ctr-web@net1-device.json"]);
+    expect(JSON.parse(recorders.sriov.calls()[0]?.stdin ?? "")).toMatchObject({
+      deviceID: "0000:18:02.5",
+      pciBusID: "0000:18:02.5",
+    });
+    await stage.succeed("DEL", web);
+    expect([written(), stage.left(), statSync(allocated).isFile()]).toEqual([[], nothing, true]);
+  });
+
+  test("DI-08: what the result says of the device stands in for a file that is not there or can't be used, which is told", async () => {
+    const result = {
+      cniVersion: "1.1.0",
+      interfaces: [{ name: "net1", sandbox: "/any", pciID: "0000:18:02.5" }],
+      ips: [{ address: "10.99.0.2/24", interface: 0 }],
+    };
+    for (const [name, deviceInfo] of [
+      ["none", undefined],
+      ["bad", '{"type":"pci","version":"1.1.0","pci":{}}'],
+    ] as const) {
+      recorders.memif.script("ADD", { stdout: JSON.stringify(result), ...(deviceInfo === undefined ? {} : { deviceInfo }) });
+      manifests.pod(name, "mem");
+      const each = attaching(name, { cniVersion: "1.1.0" });
+      const added = await stage.call("ADD", each);
+      expect([added.status, added.stderr.includes("pci.pci-address is missing")]).toEqual([0, deviceInfo !== undefined]);
+      expect(manifests.statusOf(name)).toMatchObject([{}, { "device-info": pci }]);
+      await stage.succeed("DEL", each);
+    }
+    expect([written(), stage.left()]).toEqual([[], nothing]);
+  });
+
+  test("DI-09: a failed ADD, a DEL that fails in part, and GC leave no file", async () => {
+    manifests.pod("web", "mem,nic");
+    recorders.memif.script("ADD", { deviceInfo: JSON.stringify(memif) });
+    const web = attaching("web", { cniVersion: "1.1.0" });
+    recorders.sriov.script("ADD", { stdout: '{"cniVersion":"1.0.0","code":111,"msg":"no"}', exit: 1 }, 1);
+    expect((await stage.call("ADD", web)).status).toBe(1);
+    expect([written(), stage.left()]).toEqual([[], nothing]);
+
+    await stage.succeed("ADD", web);
+    expect(written()).toHaveLength(1);
+    recorders.memif.script("DEL", { stdout: '{"cniVersion":"1.0.0","code":11,"msg":"not now"}', exit: 1 }, 2);
+    expect((await stage.call("DEL", web)).status).toBe(1);
+    expect(written()).toEqual([]);
+    await stage.succeed("DEL", web);
+
+    await stage.succeed("ADD", web);
+    expect(written()).toHaveLength(1);
+    await stage.succeed("GC", { ...web, config: { ...web.config, "cni.dev/valid-attachments": [] } });
+    expect([written(), stage.left()]).toEqual([[], nothing]);
+  });
+});
