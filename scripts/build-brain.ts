@@ -10,12 +10,16 @@ export interface BuildBrainInit {
 }
 
 /**
- * Makes `outDir/brain.cjs` (what the hands start), `outDir/brain/` (its code) and `outDir/bin/node` (the pinned runtime).
+ * Makes `outDir/brain.cjs` (what the hands start), `outDir/plexusd.cjs` (the daemon), `outDir/brain/` (its code) and `outDir/bin/node` (the pinned runtime).
  * CommonJS, because Node loads it sooner: the one-shot brain started in 1.45 times bare Node's time where ES modules took 1.78.
  */
 export async function buildBrain({ outDir }: BuildBrainInit): Promise<void> {
   const bundle = await rolldown({
-    input: { "one-shot": "host/cli/one-shot.ts", "guest-process": "host/sandbox/process/main.ts" },
+    input: {
+      "one-shot": "host/cli/one-shot.ts",
+      "guest-process": "host/sandbox/process/main.ts",
+      daemon: "host/daemon/main.ts",
+    },
     platform: "node",
     external: [/^node:/],
     preserveEntrySignatures: "allow-extension",
@@ -27,16 +31,19 @@ export async function buildBrain({ outDir }: BuildBrainInit): Promise<void> {
   await bundle.close();
   rmSync(directory, { recursive: true, force: true });
   renameSync(fresh, directory);
-  writeFileSync(join(outDir, "brain.cjs"), bootstrap);
+  writeFileSync(join(outDir, "brain.cjs"), bootstrap("one-shot"));
+  writeFileSync(join(outDir, "plexusd.cjs"), bootstrap("daemon"));
   linkRuntime(join(outDir, "bin"));
 }
 
 // The compile cache lies beside the code, so that it is as trusted as the code; where the directory is read-only
 // Node goes on without.
-const bootstrap = `"use strict";
+function bootstrap(program: string): string {
+  return `"use strict";
 require("node:module").enableCompileCache(__dirname + "/brain/cache");
-require("./brain/one-shot.cjs");
+require("./brain/${program}.cjs");
 `;
+}
 
 function linkRuntime(directory: string): void {
   const target = resolve("node_modules/node/bin/node");

@@ -12,18 +12,18 @@ import { resolverFor } from "../resolver/scope.ts";
 import type { Admission, AdmittedComponent } from "../sandbox/admission/admit.ts";
 import type { Success } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type Limits, limitsOf } from "../sandbox/limits.ts";
-import type { GuestRunner, SyncImports } from "../sandbox/runner.ts";
+import type { CapabilityImports, GuestRunner } from "../sandbox/runner.ts";
 import type { ComponentFile } from "./step-runner.ts";
 import { type DelegateCall, delegateCall, delegateFault, successText } from "./delegate-request.ts";
 
 /** What it takes to run delegates. */
 export interface DelegateHost {
   readonly admission: Admission;
-  readonly runner: GuestRunner<SyncImports>;
+  readonly runner: GuestRunner;
   /** Reads a component's bytes. */
   readonly read: (path: string, cap: number) => Promise<Result<Uint8Array>>;
-  /** Drives an operation on leases: takes the locks that it wants. */
-  readonly lease: <T>(operation: LeaseOperation<T>) => T;
+  /** Drives an operation on leases: takes the locks that it wants. At once where the runner's guests share this process. */
+  readonly lease: <T>(operation: LeaseOperation<T>) => T | Promise<T>;
   /** A line of a delegate's log. */
   readonly log: (type: string, level: string, message: string) => void;
 }
@@ -69,11 +69,11 @@ function networkOf(call: DelegateCall): { readonly name: string; readonly cniVer
 
 /** The guest's answer: a result for ADD, nothing for the others. */
 async function callGuest(
-  runner: GuestRunner<SyncImports>,
+  runner: GuestRunner,
   component: AdmittedComponent,
   call: DelegateCall,
   limits: Limits,
-  imports: SyncImports,
+  imports: CapabilityImports,
 ): Promise<Result<Success | undefined>> {
   const terms = { component, limits, deadlineMs: limits.timeMs + importsMs };
   switch (call.verb) {
@@ -114,9 +114,14 @@ async function load(
 ): Promise<Result<AdmittedComponent>> {
   const limits = limitsOf(configuration.wasm.limits);
   const granted = Object.keys(grantsOf(configuration, type));
-  const bytes = await host.read(path, limits.componentBytes);
-  if (!bytes.ok) return bytes;
-  const admitted = host.admission.admit(bytes.value, { granted, limits }, `${path}:${identity}`);
+  const terms = { granted, limits };
+  const name = `${path}:${identity}`;
+  let admitted = host.admission.recall(name, terms);
+  if (admitted === undefined) {
+    const bytes = await host.read(path, limits.componentBytes);
+    if (!bytes.ok) return bytes;
+    admitted = host.admission.admit(bytes.value, terms, name);
+  }
   return admitted.ok ? admitted : failed({ ...admitted.fault, msg: `${type}: ${path}: ${admitted.fault.msg}` });
 }
 
@@ -125,7 +130,7 @@ function grantsOf({ wasm }: Pick<HostConfiguration, "wasm">, type: string): Dele
 }
 
 /** The capabilities of one call: bound to its network, its attachment and its verb. */
-function bind(host: DelegateHost, step: ChainStep, grants: DelegateGrants, network: string): SyncImports {
+function bind(host: DelegateHost, step: ChainStep, grants: DelegateGrants, network: string): CapabilityImports {
   const verb = leaseVerbs[step.verb];
   const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
   const leases = leasesFor({

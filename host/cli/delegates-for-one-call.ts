@@ -13,7 +13,7 @@ import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
 import { Admission } from "../sandbox/admission/admit.ts";
 import { InProcessRunner } from "../sandbox/in-process.ts";
 import { limitsOf } from "../sandbox/limits.ts";
-import type { GuestRunner, SyncImports } from "../sandbox/runner.ts";
+import type { GuestRunner } from "../sandbox/runner.ts";
 
 /** A runner of delegates for this call; `log` takes whole lines. */
 export async function delegatesForOneCall(
@@ -36,7 +36,7 @@ export async function delegatesForOneCall(
 }
 
 /** One sandbox process, started for this call; it ends with the brain, whose pipes it reads. */
-async function processRunner(wasm: HostConfiguration["wasm"]): Promise<GuestRunner<SyncImports>> {
+async function processRunner(wasm: HostConfiguration["wasm"]): Promise<GuestRunner> {
   const { ProcessPool } = await import("../sandbox/process/pool.ts");
   const { memoryPages, tableEntries } = limitsOf(wasm.limits);
   return new ProcessPool({ entry: guestProgram(), memoryPages, tableEntries, warm: 1, most: 1 });

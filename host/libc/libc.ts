@@ -9,12 +9,16 @@ const LOCK_NB = 4;
 const LOCK_UN = 8;
 const POLLERR = 0x8;
 const POLLHUP = 0x10;
+const SOL_SOCKET = 1;
+const SO_PEERCRED = 17;
 
 interface Libc {
   /** 0 or the errno. */
   readonly flock: (fd: number, operation: number) => number;
   /** How many of the descriptors have something to tell. */
   readonly poll: (descriptors: Buffer, count: bigint, timeoutMs: number) => number;
+  /** 0, or -1. */
+  readonly getsockopt: (fd: number, level: number, name: number, value: Buffer, size: Buffer) => number;
 }
 
 let loaded: Libc | undefined;
@@ -37,6 +41,15 @@ export function isHungUp(fd: number): boolean {
   return libc().poll(descriptor, 1n, 0) > 0 && ((revents[0] ?? 0) & (POLLHUP | POLLERR)) !== 0;
 }
 
+/** The uid of the process at the other end of a unix socket (SO_PEERCRED); undefined where the system doesn't say. */
+export function peerUid(fd: number): number | undefined {
+  const credentials = Buffer.alloc(12); // struct ucred: pid, uid, gid
+  const size = Buffer.alloc(4);
+  const numbers = new Uint32Array(credentials.buffer, credentials.byteOffset, 3);
+  new Uint32Array(size.buffer, size.byteOffset, 1)[0] = credentials.length;
+  return libc().getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, size) === 0 ? numbers[1] : undefined;
+}
+
 function libc(): Libc {
   loaded ??= load();
   return loaded;
@@ -47,6 +60,7 @@ function load(): Libc {
   const { functions } = ffi.dlopen(null, {
     flock: { arguments: ["i32", "i32"], return: "i32" },
     poll: { arguments: ["buffer", "u64", "i32"], return: "i32" },
+    getsockopt: { arguments: ["i32", "i32", "i32", "buffer", "buffer"], return: "i32" },
     __errno_location: { arguments: [], return: "pointer" },
   });
   const errno = functions.__errno_location();
@@ -54,5 +68,6 @@ function load(): Libc {
     // Between the two nothing may run that makes a system call: it would overwrite errno.
     flock: (fd, operation) => (functions.flock(fd, operation) === 0 ? 0 : ffi.getInt32(errno, 0)),
     poll: functions.poll,
+    getsockopt: functions.getsockopt,
   };
 }

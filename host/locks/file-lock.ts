@@ -66,8 +66,11 @@ export async function lockAsync(request: LockRequest, signal?: AbortSignal): Pro
 /** Tries until the lock is had or can't be had; yields how many ms to pause before the next try. Holds nothing meanwhile. */
 function* tryInTurns(request: LockRequest): Generator<number, LockAnswer, void> {
   const due = performance.now() + request.deadlineMs;
+  // Only who waited, or takes locks that go with their directory, may find a file locked that has lost its name.
+  let mayBeRemoved = request.makesDirectory === true;
   for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
-    const answer = tryLock(request);
+    const answer = tryLock(request, mayBeRemoved);
+    mayBeRemoved = true;
     if (answer.errno !== EWOULDBLOCK) return answer;
     const left = due - performance.now();
     if (left <= 0) return { errno: ETIMEDOUT };
@@ -77,13 +80,13 @@ function* tryInTurns(request: LockRequest): Generator<number, LockAnswer, void> 
 
 type Opened = { readonly errno: 0; readonly fd: number } | { readonly errno: number; readonly fd?: undefined };
 
-function tryLock(request: LockRequest): LockAnswer {
+function tryLock(request: LockRequest, mayBeRemoved: boolean): LockAnswer {
   const { path, shared } = request;
   const opened = open(request);
   if (opened.fd === undefined) return { errno: opened.errno };
   const { fd } = opened;
   const errno = fstatSync(fd).isFile() ? tryFlock(fd, shared) : EINVAL;
-  if (errno === 0 && isNamed(fd, path)) return { errno, lock: held(fd, path) };
+  if (errno === 0 && (!mayBeRemoved || isNamed(fd, path))) return { errno, lock: held(fd, path) };
   closeSync(fd);
   // A holder may have removed the file between our opening and locking it: another file is the lock now.
   return { errno: errno === 0 ? EWOULDBLOCK : errno };

@@ -10,7 +10,7 @@ import { InstanceMemory } from "./instance-memory.ts";
 import { callGuest, type CallOutcome } from "./linker/call.ts";
 import type { CapabilityCall } from "./linker/link.ts";
 import { isLogLevel } from "./linker/log-import.ts";
-import type { GuestCall, GuestRunner, GuestSuccess, SyncImports, Verb } from "./runner.ts";
+import type { CapabilityImports, GuestCall, GuestRunner, GuestSuccess, Verb } from "./runner.ts";
 
 /** Finds a capability's function by name; own properties of the capability's object or its class only. */
 export function callCapability(imports: object, capability: string, func: string, args: readonly unknown[]): unknown {
@@ -21,16 +21,16 @@ export function callCapability(imports: object, capability: string, func: string
 }
 
 /** A runner whose guests share this process. Its capabilities must answer at once. */
-export class InProcessRunner implements GuestRunner<SyncImports> {
+export class InProcessRunner implements GuestRunner {
   private readonly compiled = new CompiledComponents();
   private readonly memory = new InstanceMemory();
 
-  async call<V extends Verb>(call: GuestCall<V>, imports: SyncImports): Promise<Result<GuestSuccess<V>>> {
+  async call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>> {
     return this.callNow(call, imports);
   }
 
   /** As `call`, at once. */
-  callNow<V extends Verb>(call: GuestCall<V>, imports: SyncImports): Result<GuestSuccess<V>> {
+  callNow<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Result<GuestSuccess<V>> {
     const { component, verb, request, limits, deadlineMs } = call;
     const capability: CapabilityCall = (name, func, args) => {
       if (name === "log") return writeLog(imports, args);
@@ -57,6 +57,6 @@ export class InProcessRunner implements GuestRunner<SyncImports> {
   async close(): Promise<void> {}
 }
 
-function writeLog(imports: SyncImports, [level, message]: readonly unknown[]): void {
+function writeLog(imports: CapabilityImports, [level, message]: readonly unknown[]): void {
   if (isLogLevel(level) && typeof message === "string") imports.log?.write(level, inertLine(message, message.length));
 }

@@ -32,11 +32,11 @@ export interface GuestSuccess<V extends Verb> {
   readonly report: CallReport;
 }
 
-export interface GuestRunner<I = CapabilityImports> {
+export interface GuestRunner {
   /**
    * Calls a verb on a fresh instance. A delegate's own error comes back as DELEGATE_FAILED with its code; a limit, a trap
    * or a broken ABI as that kind. After any of these the runner is as good as before.
    */
-  call<V extends Verb>(call: GuestCall<V>, imports: I): Promise<Result<GuestSuccess<V>>>;
+  call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>>;
   close(): Promise<void>;
 }

@@ -42,7 +42,12 @@ const wasm = z.strictObject({
     .union([z.boolean(), z.array(z.string())])
     .optional()
     .describe("Whether a component wins over a native binary in the same directory: for all types, or for those listed."),
-  isolation: z.enum(["process", "in-process"]).optional().describe("Where delegates run; in-process by default."),
+  isolation: z
+    .enum(["process", "in-process"])
+    .optional()
+    .describe(
+      "Where the delegates of a one-shot brain run; in-process by default. A daemon runs them in sandbox processes always.",
+    ),
   limits: limits.optional().describe("Limits of one call of a delegate. None can be switched off."),
   grants: z
     .record(z.string(), grants)

@@ -28,7 +28,7 @@ export interface DelegateLimits {
 export interface WasmConfiguration {
   /** True: a component wins over a native binary in the same directory; a list: for these types. */
   readonly prefer: boolean | readonly string[];
-  /** Where guests run: in a sandbox process, or in the one-shot brain's own. */
+  /** Where a one-shot brain runs guests: in a sandbox process, or in its own. A resident brain has sandbox processes always. */
   readonly isolation: "process" | "in-process";
   readonly limits: DelegateLimits;
   /** By delegate's type; what is here replaces the default grants. */

@@ -278,6 +278,20 @@ const entries = {
     meaning: "The sandbox process could not be started, or ended by itself.",
     remedy: "Try again; if it lasts, check the node's memory, its process limit and the installed runtime.",
   },
+  DAEMON_SOCKET: {
+    cni: 5,
+    actor: "administrator",
+    meaning: "The daemon can't listen on its socket.",
+    remedy:
+      "Correct the socket's path (at most 107 bytes) or its directory's owner and mode; stop a daemon that already listens there.",
+  },
+  DAEMON_BUSY: {
+    cni: 11,
+    actor: "nobody",
+    meaning: "The daemon serves as many calls as it may, or is being stopped.",
+    remedy:
+      "Nothing: the runtime repeats the call; where it lasts, raise the daemon's bounds or look at what makes its calls slow.",
+  },
   HANDS_GONE: {
     cni: 11,
     actor: "runtime",

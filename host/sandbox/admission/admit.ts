@@ -56,19 +56,19 @@ export class Admission {
       const msg = `component refused: ${bytes.length} bytes (at most ${terms.limits.componentBytes})`;
       return failed(fault("COMPONENT_REFUSED", msg));
     }
-    const name = identity ?? digestOf(bytes);
-    const key = `${name}/${terms.limits.memoryPages}/${terms.limits.tableEntries}`;
+    const key = keyOf(identity ?? digestOf(bytes), terms.limits);
     let result = this.known.get(key);
     if (result === undefined) {
       result = refusing(() => examine(bytes, key, terms.limits));
       this.remember(key, result);
     }
-    if (!result.ok) return result;
-    const component = result.value;
-    return refusing(() => {
-      requireGranted(component, terms.granted);
-      return component;
-    });
+    return granted(result, terms.granted);
+  }
+
+  /** What was said of the file of this identity before; undefined where it has to be read. */
+  recall(identity: string, terms: AdmissionTerms): Result<AdmittedComponent> | undefined {
+    const result = this.known.get(keyOf(identity, terms.limits));
+    return result === undefined ? undefined : granted(result, terms.granted);
   }
 
   private remember(key: string, result: Result<AdmittedComponent>): void {
@@ -76,6 +76,19 @@ export class Admission {
     if (this.known.size >= cacheSize && oldest !== undefined) this.known.delete(oldest);
     this.known.set(key, result);
   }
+}
+
+function keyOf(name: string, { memoryPages, tableEntries }: Limits): string {
+  return `${name}/${memoryPages}/${tableEntries}`;
+}
+
+function granted(result: Result<AdmittedComponent>, capabilities: readonly string[]): Result<AdmittedComponent> {
+  if (!result.ok) return result;
+  const component = result.value;
+  return refusing(() => {
+    requireGranted(component, capabilities);
+    return component;
+  });
 }
 
 function digestOf(bytes: Uint8Array): string {
@@ -119,12 +132,12 @@ function examine(bytes: Uint8Array, key: string, limits: Limits): AdmittedCompon
   };
 }
 
-function requireGranted(component: AdmittedComponent, granted: readonly string[]): void {
+function requireGranted(component: AdmittedComponent, capabilities: readonly string[]): void {
   const valid = Object.keys(component.declaration.capabilities);
-  const missing = component.capabilities.filter((name) => !granted.includes(name));
+  const missing = component.capabilities.filter((name) => !capabilities.includes(name));
   if (missing.length === 0) return;
   const reasons = missing.map((name) => `${name} (${quote(component.declaration.capabilities[name] ?? "", 120)})`);
-  const rest = `granted: ${granted.length === 0 ? "none" : granted.join(", ")}; it declares: ${valid.join(", ")}`;
+  const rest = `granted: ${capabilities.length === 0 ? "none" : capabilities.join(", ")}; it declares: ${valid.join(", ")}`;
   refuse(
     `the delegate ${component.declaration.name} imports ${reasons.join(", ")}, which the administrator did not grant (${rest})`,
     undefined,

@@ -5,7 +5,7 @@ import { Admission, type AdmittedComponent } from "../../../host/sandbox/admissi
 import { InProcessRunner } from "../../../host/sandbox/in-process.ts";
 import { defaultLimits, type Limits } from "../../../host/sandbox/limits.ts";
 import { ProcessPool } from "../../../host/sandbox/process/pool.ts";
-import type { GuestRunner, SyncImports } from "../../../host/sandbox/runner.ts";
+import type { GuestRunner } from "../../../host/sandbox/runner.ts";
 import { bundleGuestProgram } from "./guest-program.ts";
 import { hostileComponents } from "./index.ts";
 import { plainRequests, recordingImports } from "./requests.ts";
@@ -43,13 +43,13 @@ describe("a hostile component is refused at admission", () => {
   }
 });
 
-const runners: readonly (readonly [string, () => Promise<GuestRunner<SyncImports>>])[] = [
+const runners: readonly (readonly [string, () => Promise<GuestRunner>])[] = [
   ["in this process", async () => new InProcessRunner()],
   ["in a sandbox process", async () => new ProcessPool({ entry: await bundleGuestProgram(), warm: 2 })],
 ];
 
 describe.each(runners)("%s, a hostile component is contained", (_, make) => {
-  let runner: GuestRunner<SyncImports>;
+  let runner: GuestRunner;
   beforeAll(async () => {
     runner = await make();
   });

@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { CallQueue } from "./call-queue.ts";
+
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { open: resolve, passed: promise };
+}
+
+test("MO-29 serves so many at once, lets so many wait in order, and refuses the next at once", async () => {
+  const queue = new CallQueue({ active: 2, waiting: 2 });
+  const gates = [gate(), gate(), gate(), gate()];
+  const begun: number[] = [];
+  const calls = gates.map(({ passed }, index) =>
+    queue.enter(async () => {
+      begun.push(index);
+      await passed;
+      return index;
+    }),
+  );
+  expect(calls.every((call) => call !== undefined)).toBe(true);
+  expect(queue.enter(async () => 4)).toBeUndefined();
+  expect([queue.active, queue.waiting, begun]).toEqual([2, 2, [0, 1]]);
+  gates[1]?.open();
+  expect(await calls[1]).toBe(1);
+  await Promise.resolve();
+  expect([queue.active, queue.waiting, begun]).toEqual([2, 1, [0, 1, 2]]);
+  for (const { open } of gates) open();
+  expect(await Promise.all(calls)).toEqual([0, 1, 2, 3]);
+  expect([queue.active, queue.waiting]).toEqual([0, 0]);
+});
+
+test("goes on after a call that failed", async () => {
+  const queue = new CallQueue({ active: 1, waiting: 1 });
+  const failing = queue.enter(async () => {
+    throw new Error("broken");
+  });
+  const next = queue.enter(async () => "served");
+  await expect(failing).rejects.toThrow("broken");
+  expect(await next).toBe("served");
+});

@@ -1,0 +1,79 @@
+// The daemon: one resident brain for all calls of a node. Everything that belongs to a call comes from the call (MO-32).
+
+import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
+import type { Result } from "../../src/fault/result.ts";
+import type { BrainDeps } from "../brain/answer.ts";
+import { OneCall } from "../brain/one-call.ts";
+import type { Hands } from "../hands/hands.ts";
+import type { Reply, Request } from "../hands/messages.ts";
+import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
+import { AsyncLocks } from "./async-locks.ts";
+import { CallServer, type CallServerInit, type NestedCalls } from "./call-server.ts";
+import { ResidentDelegates, type ResidentDelegatesInit } from "./resident-delegates.ts";
+
+export interface DaemonInit {
+  readonly server: CallServerInit;
+  readonly delegates: ResidentDelegatesInit;
+  readonly warn: (text: string) => void;
+}
+
+/** How long a lock waits before it looks whether anybody is still there to wait for it, in ms. */
+const lookMs = 500;
+
+export class Daemon {
+  readonly #locks = new AsyncLocks();
+  readonly #delegates: ResidentDelegates;
+  readonly #server: CallServer;
+
+  constructor({ server, delegates, warn }: DaemonInit) {
+    this.#delegates = new ResidentDelegates(delegates);
+    this.#server = new CallServer(server, { serve: (...call) => this.#serve(...call), warn });
+  }
+
+  /** Faults: DAEMON_SOCKET. */
+  start(): Promise<Result<void>> {
+    return this.#server.listen();
+  }
+
+  /** Ends when the calls under way have, or after `graceMs`; answers how many were cut off. */
+  async stop(graceMs: number): Promise<number> {
+    const cut = await this.#server.close(graceMs);
+    await this.#delegates.close();
+    return cut;
+  }
+
+  async #serve(request: Request, hands: Hands, nested: NestedCalls): Promise<Omit<Reply, "kind">> {
+    const takeLock = (wanted: LockRequest): Promise<LockAnswer> => this.#takeLock(wanted, hands);
+    const call = new OneCall({
+      hands,
+      takeLock,
+      openDelegates: async (_, log) => this.#delegates.open({ hands, takeLock, log }),
+      cluster: openCluster,
+    });
+    nested.handler = (inner) => call.nested(inner);
+    return call.answer(request);
+  }
+
+  /** Who waits must not go on for hands that are gone: their container may be deleted already. */
+  async #takeLock(wanted: LockRequest, hands: Hands): Promise<LockAnswer> {
+    const gone = new AbortController();
+    const look = setInterval(() => {
+      try {
+        hands.ensureThere();
+      } catch (error) {
+        gone.abort(error);
+      }
+    }, lookMs);
+    try {
+      return await this.#locks.take(wanted, gone.signal);
+    } finally {
+      clearInterval(look);
+    }
+  }
+}
+
+async function openCluster(configuration: HostConfiguration): ReturnType<BrainDeps["cluster"]> {
+  if (configuration.manifests === undefined) return undefined;
+  const { manifestDirectory } = await import("../cluster/manifest-directory.ts");
+  return manifestDirectory(configuration.manifests);
+}

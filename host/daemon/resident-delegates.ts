@@ -1,0 +1,78 @@
+// Delegates in a resident brain: admitted once, run in sandbox processes that are warm before the first call.
+
+import { admitDelegate, type DelegateHost, runDelegateStep } from "../brain/delegate-step.ts";
+import type { DelegateRunner } from "../brain/step-runner.ts";
+import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok } from "../../src/fault/result.ts";
+import type { Hands } from "../hands/hands.ts";
+import { runAsync } from "../leases/effect.ts";
+import type { TakeLock } from "../brain/answer.ts";
+import { Admission } from "../sandbox/admission/admit.ts";
+import { defaultLimits, limitsOf } from "../sandbox/limits.ts";
+import { ProcessPool } from "../sandbox/process/pool.ts";
+
+export interface ResidentDelegatesInit {
+  /** The program of a sandbox process, by its true path. */
+  readonly entry: string;
+  /** Sandbox processes kept warm, and at most, for guests with the default memory. */
+  readonly warm: number;
+  readonly most: number;
+}
+
+/** What a call brings along for its delegates. */
+export interface CallOfDelegates {
+  readonly hands: Hands;
+  readonly takeLock: TakeLock;
+  /** Takes whole lines. */
+  readonly log: (line: string) => void;
+}
+
+export class ResidentDelegates {
+  readonly #init: ResidentDelegatesInit;
+  readonly #admission = new Admission();
+  /** By the pages of memory that their processes may give a guest. */
+  readonly #pools = new Map<number, ProcessPool>();
+
+  constructor(init: ResidentDelegatesInit) {
+    this.#init = init;
+    this.#pool(defaultLimits.memoryPages);
+  }
+
+  /** Runs delegates for one call. */
+  open({ hands, takeLock, log }: CallOfDelegates): DelegateRunner {
+    const hostFor = ({ wasm }: Pick<HostConfiguration, "wasm">): DelegateHost => ({
+      admission: this.#admission,
+      runner: this.#pool(limitsOf(wasm.limits).memoryPages),
+      read: async (path, cap) => {
+        const { errno, content } = await hands.read({ path, cap });
+        if (errno === 0) return ok(content);
+        const why = `component ${path} could not be read: errno ${errno} (at most ${cap} bytes are read)`;
+        return failed(fault("COMPONENT_REFUSED", why));
+      },
+      lease: (operation) => runAsync(operation, takeLock),
+      log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
+    });
+    return {
+      run: (configuration, step, file) => runDelegateStep(hostFor(configuration), configuration, step, file),
+      admit: (configuration, type, file) => admitDelegate(hostFor(configuration), configuration, type, file),
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
+  }
+
+  /** Few sizes are configured: those up to the default share its processes, which V8 bounds at the default. */
+  #pool(pages: number): ProcessPool {
+    const memoryPages = Math.max(pages, defaultLimits.memoryPages);
+    let pool = this.#pools.get(memoryPages);
+    if (pool === undefined) {
+      const { entry, warm, most } = this.#init;
+      const usual = memoryPages === defaultLimits.memoryPages;
+      pool = new ProcessPool({ entry, memoryPages, warm: usual ? warm : 1, most: usual ? most : 2 });
+      this.#pools.set(memoryPages, pool);
+    }
+    return pool;
+  }
+}
