@@ -2,6 +2,7 @@
 // holds it to both.
 
 import { writeFileSync } from "node:fs";
+import { implementedVersions } from "../src/npwg/profile.ts";
 import { checklist, coreFigure, type HeldRow } from "../test/conformance/checklist/checklist.ts";
 import { coreGoal, sections } from "../test/conformance/checklist/rows.ts";
 
@@ -22,8 +23,8 @@ export function conformancePage(): string {
   const core = coreFigure(all);
   return `# Conformance
 
-What Plexus is held to, row by row: the Network Plumbing Working Group's specification, the Device Information
-Specification, what Multus' users rely on, how container runtimes behave, and the rules of CNI. A row is held if a test's
+What Plexus is held to, row by row: the Network Plumbing Working Group's specification, versions ${implementedVersions.join(", ")}, the
+Device Information Specification, what Multus' users rely on, how container runtimes behave, and the rules of CNI. A row is held if a test's
 name begins with its number; the third column has the files of these tests, or why there is none.
 \`npm run checklist\` prints the tests, \`npm run checklist -- --json FILE\` writes them down.
 

@@ -26,6 +26,9 @@ export interface NpwgProfile {
   readonly statusUnboundAddresses: boolean;
 }
 
+/** The versions of the specification that Plexus implements; each adds to the one before it. */
+export const implementedVersions: readonly string[] = ["1.0", "1.1", "1.2", "1.3"];
+
 /** The specification's letter, version 1.3. */
 export const strict: NpwgProfile = {
   name: "strict",

@@ -6,9 +6,11 @@ import { join } from "node:path";
 export interface Manifests {
   readonly directory: string;
   /** A pod of namespace `shop` with this selection annotation. */
-  pod(name: string, selection?: string | readonly object[]): void;
+  pod(name: string, selection?: string | readonly object[], annotations?: Readonly<Record<string, string>>): void;
   /** A definition of namespace `shop`; its list has the definition's name unless it says another. */
   network(name: string, plugins: readonly object[], annotations?: Readonly<Record<string, string>>): void;
+  /** A definition with exactly this spec. */
+  definition(name: string, spec?: object, metadata?: object): void;
   /** CNI_ARGS as container runtimes give them. */
   argsOf(pod: string): string;
   /** The network status that was published for a pod; undefined where none was. */
@@ -22,19 +24,19 @@ export function manifestsIn(directory: string): Manifests {
   const write = (file: string, object: object): void => writeFileSync(join(directory, file), JSON.stringify(object));
   return {
     directory,
-    pod(name, selection) {
+    pod(name, selection, more = {}) {
       const text = selection === undefined || typeof selection === "string" ? selection : JSON.stringify(selection);
-      const annotations = text === undefined ? {} : { "k8s.v1.cni.cncf.io/networks": text };
+      const annotations = text === undefined ? more : { ...more, "k8s.v1.cni.cncf.io/networks": text };
       const metadata = { name, namespace: "shop", uid: uidOf(name), annotations };
       write(`pod-${name}.json`, { apiVersion: "v1", kind: "Pod", metadata });
     },
     network(name, plugins, annotations = {}) {
-      write(`network-${name}.json`, {
-        apiVersion: "k8s.cni.cncf.io/v1",
-        kind: "NetworkAttachmentDefinition",
-        metadata: { name, namespace: "shop", annotations },
-        spec: { config: JSON.stringify({ cniVersion: "1.0.0", name, plugins }) },
-      });
+      this.definition(name, { config: JSON.stringify({ cniVersion: "1.0.0", name, plugins }) }, { annotations });
+    },
+    definition(name, spec, more = {}) {
+      const metadata = { name, namespace: "shop", ...more };
+      const object = { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", metadata };
+      write(`network-${metadata.namespace}-${name}.json`, spec === undefined ? object : { ...object, spec });
     },
     argsOf: (pod) =>
       `IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${pod};K8S_POD_INFRA_CONTAINER_ID=x;K8S_POD_UID=${uidOf(pod)}`,
