@@ -8,6 +8,7 @@ import { fault } from "../../src/fault/fault.ts";
 import { type Hands, HandsGone } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import { answer, type BrainDeps, type CallInProgress } from "./answer.ts";
+import { CallLog } from "./call-log.ts";
 import { answerAsPlugin } from "./nested-call.ts";
 import { PluginFinder } from "./plugin-finder.ts";
 import { type DelegateRunner, type StepRunnerInit, stepRunner } from "./step-runner.ts";
@@ -15,9 +16,6 @@ import { openTrace } from "./trace.ts";
 
 /** The name under which the hands are Plexus itself; under any other they may be a delegate. */
 const ownName = "plexus";
-
-/** Characters of log that one call hands to the runtime. */
-const mostLog = 1024 * 1024;
 
 /** What a delegate that is called as a plugin of its own runs with: there is no host configuration then. */
 const bareConfiguration: StepRunnerInit["configuration"] = {
@@ -39,7 +37,7 @@ export interface CallHost extends Pick<BrainDeps, "takeLock" | "cluster"> {
 export class OneCall {
   readonly #host: CallHost;
   readonly #progress: CallInProgress = { configuration: undefined };
-  readonly #log: string[] = [];
+  readonly #log = new CallLog(() => new Date());
   #delegates: Promise<DelegateRunner> | undefined;
 
   constructor(host: CallHost) {
@@ -48,11 +46,11 @@ export class OneCall {
 
   /** Answers the call itself. Throws HandsGone only. */
   async answer(request: Request): Promise<Omit<Reply, "kind">> {
+    const started = performance.now();
     const reply = await guarded(async () =>
       (await this.#isDelegate(request)) ? this.#answerAsPlugin(request, false) : answer(request, this.#deps(), this.#progress),
     );
-    // Delegates have a budget each; all of a call together must still fit into the reply.
-    return { ...reply, stderr: this.#log.join("").slice(0, mostLog) };
+    return { ...reply, stderr: this.#log.end(request, reply, this.#progress.configuration, performance.now() - started) };
   }
 
   /** Answers a call that one of its plugins makes. Throws HandsGone only. */
@@ -87,14 +85,14 @@ export class OneCall {
       },
       takeLock,
       cluster,
-      warn: (text) => void this.#log.push(`plexus: warning: ${text}\n`),
+      warn: (text) => this.#log.warn(text),
       now: () => performance.now(),
       date: () => new Date(),
     };
   }
 
   #openDelegates(configuration: Pick<HostConfiguration, "wasm">): Promise<DelegateRunner> {
-    this.#delegates ??= this.#host.openDelegates(configuration, (line) => void this.#log.push(line));
+    this.#delegates ??= this.#host.openDelegates(configuration, (line) => this.#log.delegate(line));
     return this.#delegates;
   }
 }
