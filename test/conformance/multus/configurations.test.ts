@@ -124,17 +124,20 @@ describe("a configuration of Multus", () => {
   });
 });
 
+function list(name: string, type = "flannel"): object {
+  return { cniVersion: "1.0.0", name, plugins: [{ type, from: name }] };
+}
+
+/** Which configuration a pod's default network was. */
+async function addedFrom(config: object): Promise<unknown> {
+  await rig.succeed("ADD", config);
+  const [call] = rig.calls();
+  await rig.succeed("DEL", config);
+  rig.calls();
+  return stdinOf(call)["from"];
+}
+
 describe("the default network", () => {
-  const list = (name: string, type = "flannel"): object => ({ cniVersion: "1.0.0", name, plugins: [{ type, from: name }] });
-
-  async function addedFrom(config: object): Promise<unknown> {
-    await rig.succeed("ADD", config);
-    const [call] = rig.calls();
-    await rig.succeed("DEL", config);
-    rig.calls();
-    return stdinOf(call)["from"];
-  }
-
   it("N1-57 MC-05 MC-06 MC-09 is inline, a definition, a name, a directory or a file, looked for in this order", async () => {
     expect(await addedFrom(rig.config({ delegates: [list("inline")] }))).toBe("inline");
 

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import type { Answer } from "../../harness/plexus.ts";
 import { openRig, stdinOf, web, type Calling, type Pod, type Rig } from "./rig.ts";
 
 const selection = "k8s.v1.cni.cncf.io/networks";
@@ -17,9 +18,45 @@ afterEach(() => rig.dispose());
 
 const network = (name: string, type: string): object => ({ cniVersion: "1.0.0", name, type });
 
+/** With further networks for every pod. */
+function withDefaults(more: object = {}): object {
+  return rig.config({ clusterNetwork: "main", defaultNetworks: ["sidecar", "on-disk"], ...more });
+}
+
+/** How many networks a pod gets. */
+async function attached(pod: Pod, more: object = {}): Promise<number> {
+  await rig.succeed("ADD", withDefaults(more), { pod, containerId: `ctr-${pod.name}` });
+  await rig.succeed("DEL", withDefaults(more), { pod, containerId: `ctr-${pod.name}` });
+  expect(rig.status(pod)?.[0]).toMatchObject({ name: "kube-system/main", default: true });
+  return rig.calls().length / 2;
+}
+
+function plain(more: object = {}): object {
+  return rig.config({ delegates: [network("main", "flannel")], ...more });
+}
+
+/** An ADD of a pod that chooses its default network. */
+function choosing(annotation: string, more: object = {}, calling: Calling = {}): Promise<Answer> {
+  rig.pod(web, { [otherDefault]: annotation });
+  return rig.call("ADD", plain(more), calling);
+}
+
+function isolated(more: object = {}): object {
+  return { namespaceIsolation: true, ...more };
+}
+
+/** An ADD of a pod under isolation. */
+function selecting(annotation: string, more: object, containerId: string): Promise<Answer> {
+  rig.pod(web, { [selection]: annotation });
+  return rig.call("ADD", plain(isolated(more)), { containerId });
+}
+
+/** What of CNI_ARGS is behind what the runtime gave. */
+function legacy(args: string | undefined): string | undefined {
+  return args?.split(";K8S_POD_UID=uid-web")[1];
+}
+
 describe("defaultNetworks", () => {
-  const config = (more: object = {}): object =>
-    rig.config({ clusterNetwork: "main", defaultNetworks: ["sidecar", "on-disk"], ...more });
   beforeEach(() => {
     rig.definition("kube-system", "main", network("main", "flannel"));
     rig.definition("kube-system", "sidecar", network("sidecar", "macvlan"));
@@ -29,7 +66,7 @@ describe("defaultNetworks", () => {
   it("MC-07 MC-09 are attached to every pod, before what it selects, and told to it", async () => {
     rig.definition("shop", "own", network("own", "calico"));
     rig.pod(web, { [selection]: "own" });
-    await rig.succeed("ADD", config());
+    await rig.succeed("ADD", withDefaults());
     expect(rig.seen()).toEqual(["ADD flannel eth0", "ADD macvlan net1", "ADD ipvlan net2", "ADD calico net3"]);
     expect(rig.status(web)?.map(({ name, interface: ifname, default: main }) => [name, ifname, main])).toEqual([
       ["kube-system/main", "eth0", true],
@@ -37,7 +74,7 @@ describe("defaultNetworks", () => {
       ["on-disk", "net2", false],
       ["shop/own", "net3", false],
     ]);
-    await rig.succeed("DEL", config());
+    await rig.succeed("DEL", withDefaults());
     expect(rig.seen()).toEqual(["DEL calico net3", "DEL ipvlan net2", "DEL macvlan net1", "DEL flannel eth0"]);
   });
 
@@ -46,12 +83,6 @@ describe("defaultNetworks", () => {
     const dns: Pod = { namespace: "kube-system", name: "dns" };
     const guard: Pod = { namespace: "guard", name: "one" };
     for (const pod of [called, dns, guard]) rig.pod(pod);
-    const attached = async (pod: Pod, more: object = {}): Promise<number> => {
-      await rig.succeed("ADD", config(more), { pod, containerId: `ctr-${pod.name}` });
-      await rig.succeed("DEL", config(more), { pod, containerId: `ctr-${pod.name}` });
-      expect(rig.status(pod)?.[0]).toMatchObject({ name: "kube-system/main", default: true });
-      return rig.calls().length / 2;
-    };
     expect([await attached(called), await attached(dns), await attached(guard)]).toEqual([3, 1, 3]);
     const systemNamespaces = { systemNamespaces: ["guard"] };
     expect([await attached(dns, systemNamespaces), await attached(guard, systemNamespaces)]).toEqual([3, 1]);
@@ -60,27 +91,22 @@ describe("defaultNetworks", () => {
 
   it("MC-07 U-18 stay away from a pod that opts out, and from no other; another value of the annotation fails the pod", async () => {
     rig.pod(web, { [optOut]: "none" });
-    await rig.succeed("ADD", config());
+    await rig.succeed("ADD", withDefaults());
     expect(rig.seen()).toEqual(["ADD flannel eth0"]);
     rig.pod(web, { [optOut]: "sidecar" });
-    const refused = await rig.call("ADD", config(), { containerId: "ctr-2" });
+    const refused = await rig.call("ADD", withDefaults(), { containerId: "ctr-2" });
     expect(refused.json).toMatchObject({ code: 7, msg: expect.stringContaining(`${optOut} can be "none" only`) });
     expect(rig.seen()).toEqual([]);
   });
 
   it("MC-07 one that nothing has fails the pod before anything is attached", async () => {
-    const { json } = await rig.call("ADD", config({ defaultNetworks: ["sidecar", "gone"] }));
+    const { json } = await rig.call("ADD", withDefaults({ defaultNetworks: ["sidecar", "gone"] }));
     expect(json).toMatchObject({ code: 7, msg: expect.stringContaining("defaultNetworks[1]: ") });
     expect(rig.seen()).toEqual([]);
   });
 });
 
 describe("the annotation for another default network", () => {
-  const config = (more: object = {}): object => rig.config({ delegates: [network("main", "flannel")], ...more });
-  const added = (annotation: string, more: object = {}, calling: Calling = {}) => {
-    rig.pod(web, { [otherDefault]: annotation });
-    return rig.call("ADD", config(more), calling);
-  };
   beforeEach(() => {
     rig.definition("kube-system", "calico-conf", network("calico-conf", "calico"));
     rig.definition("shop", "own", network("own", "ipvlan"));
@@ -88,13 +114,13 @@ describe("the annotation for another default network", () => {
   });
 
   it("MA-01 MC-09 replaces the cluster's: a bare name is in multusNamespace, another is where it says", async () => {
-    expect((await added("calico-conf")).status).toBe(0);
+    expect((await choosing("calico-conf")).status).toBe(0);
     expect(rig.seen()).toEqual(["ADD calico eth0"]);
     expect(rig.status(web)).toMatchObject([{ name: "kube-system/calico-conf", default: true }]);
-    await rig.succeed("DEL", config());
+    await rig.succeed("DEL", plain());
     expect(rig.seen()).toEqual(["DEL calico eth0"]);
-    expect((await added("shop/own", {}, { containerId: "ctr-2" })).status).toBe(0);
-    expect((await added("own", { multusNamespace: "shop" }, { containerId: "ctr-3" })).status).toBe(0);
+    expect((await choosing("shop/own", {}, { containerId: "ctr-2" })).status).toBe(0);
+    expect((await choosing("own", { multusNamespace: "shop" }, { containerId: "ctr-3" })).status).toBe(0);
     expect(rig.seen()).toEqual(["ADD ipvlan eth0", "ADD ipvlan eth0"]);
   });
 
@@ -109,10 +135,10 @@ describe("the annotation for another default network", () => {
     rig.plugin("calico").script("ADD", { stdout: JSON.stringify(result) });
     const portMappings = [{ hostPort: 80, containerPort: 8080, protocol: "tcp" }];
     const asked = JSON.stringify([{ name: "calico-conf", ips: ["10.5.5.5"] }]);
-    expect((await added(asked, { runtimeConfig: { portMappings } })).status).toBe(0);
+    expect((await choosing(asked, { runtimeConfig: { portMappings } })).status).toBe(0);
     expect(stdinOf(rig.calls()[0])["runtimeConfig"]).toEqual({ ips: ["10.5.5.5"], portMappings });
     const other = JSON.stringify([{ name: "calico-conf", ips: ["10.5.5.6"] }]);
-    expect((await added(other, {}, { containerId: "ctr-2" })).json).toMatchObject({
+    expect((await choosing(other, {}, { containerId: "ctr-2" })).json).toMatchObject({
       code: 7,
       msg: expect.stringContaining("10.5.5.6"),
     });
@@ -129,39 +155,31 @@ describe("the annotation for another default network", () => {
     ["gone", "kube-system/gone"],
     ['[{"name":"calico-conf","interface":"eth5"}]', "the runtime calls the default network's eth0"],
   ])("MA-01 A-01 A-02 of %j fails the pod with the reason", async (annotation, msg) => {
-    const { json } = await added(annotation);
+    const { json } = await choosing(annotation);
     expect(json).toMatchObject({ code: 7, msg: expect.stringContaining(msg) });
     expect(rig.seen()).toEqual([]);
-    await rig.succeed("DEL", config());
+    await rig.succeed("DEL", plain());
   });
 
   it("N1-68 MC-10 MC-11 MA-01 under isolation only the pod's own, global and Multus' namespaces have default networks for it", async () => {
-    const isolated = (more: object = {}): object => ({ namespaceIsolation: true, ...more });
-    expect((await added("calico-conf", isolated(), { containerId: "ctr-a" })).status).toBe(0);
-    expect((await added("shop/own", isolated(), { containerId: "ctr-b" })).status).toBe(0);
+    expect((await choosing("calico-conf", isolated(), { containerId: "ctr-a" })).status).toBe(0);
+    expect((await choosing("shop/own", isolated(), { containerId: "ctr-b" })).status).toBe(0);
     rig.calls();
-    const refused = await added("other/theirs", isolated(), { containerId: "ctr-c" });
+    const refused = await choosing("other/theirs", isolated(), { containerId: "ctr-c" });
     expect(refused.json).toMatchObject({ code: 7, msg: expect.stringContaining("default network other/theirs") });
     expect(rig.seen()).toEqual([]);
     const global = isolated({ globalNamespaces: "default, other" });
-    expect((await added("other/theirs", global, { containerId: "ctr-d" })).status).toBe(0);
-    expect((await added("other/theirs", {}, { containerId: "ctr-e" })).status).toBe(0);
+    expect((await choosing("other/theirs", global, { containerId: "ctr-d" })).status).toBe(0);
+    expect((await choosing("other/theirs", {}, { containerId: "ctr-e" })).status).toBe(0);
   });
 });
 
 describe("namespace isolation", () => {
-  const config = (more: object = {}): object =>
-    rig.config({ delegates: [network("main", "flannel")], namespaceIsolation: true, ...more });
-  const added = (annotation: string, more: object, containerId: string) => {
-    rig.pod(web, { [selection]: annotation });
-    return rig.call("ADD", config(more), { containerId });
-  };
-
   it("N1-68 MC-10 MC-11 fails a pod that selects another namespace's network, with nothing attached; globalNamespaces are exempt", async () => {
     for (const namespace of ["shop", "default", "other"]) rig.definition(namespace, "net", network("net", "macvlan"));
-    expect((await added("net", {}, "ctr-1")).status).toBe(0);
-    expect((await added("default/net", {}, "ctr-2")).status).toBe(0);
-    expect((await added("other/net", { globalNamespaces: "other" }, "ctr-3")).status).toBe(0);
+    expect((await selecting("net", {}, "ctr-1")).status).toBe(0);
+    expect((await selecting("default/net", {}, "ctr-2")).status).toBe(0);
+    expect((await selecting("other/net", { globalNamespaces: "other" }, "ctr-3")).status).toBe(0);
     rig.calls();
     for (const [annotation, more] of [
       ["other/net", {}],
@@ -170,11 +188,11 @@ describe("namespace isolation", () => {
       ["default/net", { globalNamespaces: "" }],
       ['[{"name":"net","namespace":"other"}]', {}],
     ] as const) {
-      const { json } = await added(annotation, more, "ctr-4");
+      const { json } = await selecting(annotation, more, "ctr-4");
       expect(json).toMatchObject({ code: 7, msg: expect.stringContaining("namespaceIsolation is on") });
     }
     expect(rig.seen()).toEqual([]);
-    expect((await added("other/net", { namespaceIsolation: false }, "ctr-5")).status).toBe(0);
+    expect((await selecting("other/net", { namespaceIsolation: false }, "ctr-5")).status).toBe(0);
   });
 
   it("MC-10 doesn't restrict what the administrator gives every pod", async () => {
@@ -187,13 +205,8 @@ describe("namespace isolation", () => {
 
 describe("annotations of Multus' users", () => {
   it("MA-02 MC-23 MC-24 in the comma form with an interface, and as JSON with addresses, work unchanged", async () => {
-    const list = (name: string, more: object = {}): object => ({
-      cniVersion: "1.0.0",
-      name,
-      plugins: [{ type: "macvlan", capabilities: { ips: true, mac: true }, ...more }],
-    });
-    rig.definition("shop", "net-a", list("net-a"));
-    rig.definition("other", "net-b", list("net-b"));
+    rig.definition("shop", "net-a", network("net-a", "macvlan"));
+    rig.definition("other", "net-b", { cniVersion: "1.0.0", name: "net-b", plugins: [{ type: "macvlan" }] });
     rig.pod(web, { [selection]: " net-a@lan0 , other/net-b" });
     const config = rig.config({ delegates: [network("main", "flannel")] });
     // An = in a value, which Multus' daemon fails on, reaches the plugins.
@@ -223,15 +236,13 @@ describe("annotations of Multus' users", () => {
       capabilities: { ips: true, mac: true },
     });
     rig.pod(web, { [selection]: JSON.stringify([{ name: "net-a", ips: ["10.5.5.5/24", "fd00::5"], mac }]) });
-    const config = (more: object): object => rig.config({ delegates: [network("main", "flannel")], ...more });
-    const legacy = (args: string | undefined): string | undefined => args?.split(";K8S_POD_UID=uid-web")[1];
-    await rig.succeed("ADD", config({}));
-    await rig.succeed("DEL", config({}));
+    await rig.succeed("ADD", plain({}));
+    await rig.succeed("DEL", plain({}));
     expect(rig.calls().map(({ env }) => legacy(env["CNI_ARGS"]))).toEqual(["", "", "", ""]);
-    await rig.succeed("ADD", config({ legacyCniArgs: true }));
+    await rig.succeed("ADD", plain({ legacyCniArgs: true }));
     // By its journal: the switch may be another by then.
-    await rig.succeed("CHECK", config({}));
-    await rig.succeed("DEL", config({}));
+    await rig.succeed("CHECK", plain({}));
+    await rig.succeed("DEL", plain({}));
     const asked = `;MAC=${mac};IP=10.5.5.5/24,fd00::5`;
     expect(rig.calls().map(({ env }) => legacy(env["CNI_ARGS"]))).toEqual(["", asked, "", asked, asked, ""]);
   });
