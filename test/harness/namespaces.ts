@@ -29,10 +29,8 @@ export interface Finished {
   readonly stderr: string;
 }
 
-export interface PodNamespace {
-  readonly name: string;
-  /** What a runtime passes as CNI_NETNS. */
-  readonly path: string;
+/** What tests do in a network namespace that is there. */
+export interface Inside {
   exec(command: readonly [string, ...string[]]): Finished;
   /** All links but `lo`. */
   links(): readonly Link[];
@@ -42,6 +40,12 @@ export interface PodNamespace {
   routes(family?: 4 | 6): readonly string[];
   /** Whether an echo request to `ip`, IPv4 or IPv6, is answered within two seconds. */
   ping(ip: string): boolean;
+}
+
+export interface PodNamespace extends Inside {
+  readonly name: string;
+  /** What a runtime passes as CNI_NETNS. */
+  readonly path: string;
   dispose(): void;
 }
 
@@ -156,6 +160,24 @@ export function createPodNamespace(prefix = "pod"): PodNamespace {
   const name = `${prefix}-${randomBytes(5).toString("hex")}`;
   inHost(["ip", "netns", "add", name]);
   const path = `/run/netns/${name}`;
+  const inside = insideOf(path);
+  const up = inside.exec(["ip", "link", "set", "lo", "up"]);
+  if (up.status !== 0) throw new Error(`${name}: ${up.stderr}`);
+  let disposed = false;
+  return {
+    name,
+    path,
+    ...inside,
+    dispose() {
+      if (disposed) return;
+      disposed = true;
+      inHost(["ip", "netns", "delete", name]);
+    },
+  };
+}
+
+/** Acts in the network namespace that a path names: one of `createPodNamespace`, or one that a runtime made. */
+export function insideOf(path: string): Inside {
   const exec = (command: readonly [string, ...string[]]): Finished => {
     requirePrivateNamespaces();
     const finished = spawnSync("nsenter", [`--net=${path}`, "--", ...command], { encoding: "utf8", timeout: 30_000 });
@@ -167,24 +189,15 @@ export function createPodNamespace(prefix = "pod"): PodNamespace {
   };
   const output = (command: readonly [string, ...string[]]): string => {
     const finished = exec(command);
-    if (finished.status !== 0) throw new Error(`${command.join(" ")} in ${name}: ${finished.stderr}`);
+    if (finished.status !== 0) throw new Error(`${command.join(" ")} in ${path}: ${finished.stderr}`);
     return finished.stdout;
   };
-  output(["ip", "link", "set", "lo", "up"]);
-  let disposed = false;
   return {
-    name,
-    path,
     exec,
     links: () => linksFrom(output(["ip", "-j", "link", "show"])),
     addresses: () => addressesFrom(output(["ip", "-j", "address", "show"])),
     routes: (family = 4) => records(output(["ip", `-${family}`, "-j", "route", "show"])).map((route) => textOf(route["dst"])),
     ping: (ip) => exec([compiledPlugin("ping"), ip, "2000"]).status === 0,
-    dispose() {
-      if (disposed) return;
-      disposed = true;
-      inHost(["ip", "netns", "delete", name]);
-    },
   };
 }
 
