@@ -61,6 +61,7 @@ node scripts/build.ts || stop "the build failed: see above"
 if [ "$command" = test ]; then
   node test/conformance/libcni/build-oracle.ts
   node test/harness/kube/build.ts
+  node test/e2e/containerd/get.ts
 fi
 
 # shellcheck disable=SC2086

@@ -17,7 +17,8 @@ export interface Manifests {
   statusOf(pod: string): unknown;
 }
 
-const uidOf = (pod: string): string => `uid-of-${pod}`;
+/** The uid of a pod of the manifests. */
+export const uidOf = (pod: string): string => `uid-of-${pod}`;
 
 export function manifestsIn(directory: string): Manifests {
   mkdirSync(directory, { recursive: true });

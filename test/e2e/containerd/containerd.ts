@@ -4,13 +4,24 @@
 
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { PodNamespace } from "../../harness/namespaces.ts";
 import { childrenOf, signalled } from "../processes.ts";
 import { connectCri, type CriClient } from "./cri-client.ts";
+import { program, programPath } from "./programs.ts";
 import { sandboxImage, sandboxImageTar } from "./sandbox-image.ts";
 
 export interface ContainerdInit {
@@ -49,7 +60,7 @@ export async function startContainerd(init: ContainerdInit): Promise<Containerd>
   const child = spawn(
     "nsenter",
     [`--net=${init.node.path}`, "--", ...unshared, "sh", "-c", script, "sh", init.program, join(directory, "config.toml")],
-    { stdio: ["ignore", output, output], env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" } },
+    { stdio: ["ignore", output, output], env: { PATH: programPath } },
   );
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const client = connectCri(socket);
@@ -64,8 +75,18 @@ export async function startContainerd(init: ContainerdInit): Promise<Containerd>
   };
   try {
     await ready(client, () => child.exitCode !== null);
-    const import_ = ["--address", socket, "--namespace", "k8s.io", "images", "import", "--snapshotter", "native", sandboxImageTar()];
-    execFileSync("ctr", import_, { stdio: ["ignore", "ignore", "pipe"] });
+    const import_ = [
+      "--address",
+      socket,
+      "--namespace",
+      "k8s.io",
+      "images",
+      "import",
+      "--snapshotter",
+      "native",
+      sandboxImageTar(),
+    ];
+    execFileSync(program("ctr") ?? "ctr", import_, { stdio: ["ignore", "ignore", "pipe"] });
   } catch (error) {
     const said = log().slice(-4000);
     await stop();
@@ -129,6 +150,6 @@ function removeCgroups(parent: string): void {
     const directory = join(hierarchy, parent);
     if (!existsSync(directory)) continue;
     const below = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isDirectory());
-    for (const each of [...below.map((entry) => join(entry.parentPath, entry.name)).reverse(), directory]) rmdirSync(each);
+    for (const each of [...below.map((entry) => join(entry.parentPath, entry.name)).toReversed(), directory]) rmdirSync(each);
   }
 }

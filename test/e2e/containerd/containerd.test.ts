@@ -1,0 +1,218 @@
+// Plexus as the only CNI plugin of a real container runtime: Debian's containerd, and one that is new enough to call STATUS.
+
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+
+import { installRecorder } from "../../harness/recorder.ts";
+import { manifestsIn, type Manifests } from "../manifests.ts";
+import { bridgeStep, shaperStep, tuningStep } from "../mixed-network.ts";
+import { processesNaming } from "../processes.ts";
+import { nothing, shown, type Stage } from "../stage.ts";
+import { openCriNode, type CriNode } from "./cri-node.ts";
+import { callingStatus, distributions, installation, missingRuntime } from "./runtimes.ts";
+
+describe.each([distributions, callingStatus])("in $name", (runtime) => {
+  const { path, cniVersion } = runtime;
+  const skip = missingRuntime("pods", runtime);
+
+  describe.skipIf(skip)("Plexus", () => {
+    let node: CriNode;
+    let stage: Stage;
+    let manifests: Manifests;
+    beforeAll(async () => {
+      node = await openCriNode(path(), installation);
+      stage = node.stage;
+      manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
+    });
+    afterAll(async () => node?.dispose());
+
+    /** The default network, mixed, and what more Plexus is configured with. The lists stay at what the reference plugins speak. */
+    const configuration = (
+      more: object = {},
+      plugins: readonly object[] = [bridgeStep(), shaperStep, tuningStep(stage)],
+    ): object =>
+      stage.host({
+        cniVersion,
+        manifests: manifests.directory,
+        delegates: [{ cniVersion: "1.0.0", name: "pods", plugins }],
+        ...more,
+      });
+
+    beforeEach(async () => {
+      await node.configure(configuration(), cniVersion);
+      stage.steps();
+    });
+
+    const defineNetworks = (): void => {
+      const shaped = { type: "status-shaper", ips: { order: ["6", "4"] } };
+      const both = { type: "ipam-host-local", ranges: [[{ subnet: "10.20.0.0/24" }], [{ subnet: "fd00:20::/64" }]] };
+      manifests.network("storage", [{ type: "bridge", bridge: "br-storage", ipam: both }, shaped]);
+      const native = { type: "host-local", dataDir: stage.leases, subnet: "10.21.0.0/24" };
+      manifests.network("backup", [
+        { type: "bridge", bridge: "br-backup", ipam: native },
+        { type: "status-shaper" },
+        { type: "tuning", mtu: 1300, dataDir: stage.tuning },
+      ]);
+      manifests.network("uplink", [{ type: "ptp", ipam: { type: "ipam-host-local", subnet: "10.30.0.0/24" } }]);
+    };
+
+    test("RT-01 runs pods with a default network and three secondaries, which reach each other on each", async () => {
+      defineNetworks();
+      manifests.pod("web", "storage, backup@data0, uplink");
+      manifests.pod("db", [{ name: "storage" }, { name: "backup", interface: "data0" }, { name: "uplink", interface: "up0" }]);
+      const web = await node.run("web");
+      // Steps of both kinds, in one list and one within the other.
+      expect(shown(stage.steps())).toEqual([
+        "ADD ipam-host-local wasm nested",
+        "ADD bridge native",
+        "ADD status-shaper wasm",
+        "ADD tuning native",
+        "ADD ipam-host-local wasm nested",
+        "ADD bridge native",
+        "ADD status-shaper wasm",
+        "ADD bridge native",
+        "ADD status-shaper wasm",
+        "ADD tuning native",
+        "ADD ipam-host-local wasm nested",
+        "ADD ptp native",
+      ]);
+      const db = await node.run("db");
+      try {
+        // The runtime knows the default network only (NPWG 6.2), and finds its `eth0`.
+        const own = web.addresses().filter(({ link }) => link === "eth0");
+        expect(own.map(({ address }) => address)).toEqual([`${web.ips[0]}/24`]);
+        expect([web.ips.length, db.ips.length]).toEqual([1, 1]);
+        expect(web.links().map((link) => link.name)).toEqual(["eth0", "net1", "data0", "net3"]);
+        expect(db.links().map((link) => link.name)).toEqual(["eth0", "net1", "data0", "up0"]);
+
+        const addressesOf = (link: string): readonly string[] =>
+          db
+            .addresses()
+            .filter((each) => each.link === link)
+            .map(({ address }) => address.slice(0, address.indexOf("/")));
+        const targets = ["eth0", "net1", "data0", "up0"].flatMap(addressesOf);
+        expect(targets).toHaveLength(5);
+        for (const ip of targets) await expect.poll(() => web.ping(ip), { message: ip, timeout: 10_000 }).toBe(true);
+        expect(manifests.statusOf("db")).toMatchObject([
+          { name: "pods", interface: "eth0", default: true, ips: db.ips },
+          { name: "shop/storage", interface: "net1", ips: addressesOf("net1").toReversed() },
+          { name: "shop/backup", interface: "data0", ips: addressesOf("data0") },
+          { name: "shop/uplink", interface: "up0", ips: addressesOf("up0") },
+        ]);
+      } finally {
+        for (const sandbox of [web, db]) await node.remove(sandbox);
+      }
+    });
+
+    test("StopPodSandbox gives all back, however often it is called; RemovePodSandbox then finds nothing to do", async () => {
+      defineNetworks();
+      manifests.pod("web", "storage, backup");
+      const web = await node.run("web");
+      expect(stage.left().leases).toHaveLength(4);
+      const stop = (): Promise<object> => node.containerd.client.call("StopPodSandbox", { podSandboxId: web.id });
+      await stop();
+      expect(stage.left()).toEqual(nothing);
+      await stop();
+      await stop();
+      await node.containerd.client.call("RemovePodSandbox", { podSandboxId: web.id });
+      await node.containerd.client.call("RemovePodSandbox", { podSandboxId: web.id });
+      expect((await node.containerd.client.call("ListPodSandbox", {})).items).toEqual([]);
+    });
+
+    test("MO-05 MO-06 StopPodSandbox works though pod and definitions are gone", async () => {
+      defineNetworks();
+      manifests.pod("web", "storage, backup");
+      const web = await node.run("web");
+      for (const file of readdirSync(manifests.directory)) rmSync(join(manifests.directory, file), { recursive: true });
+      await node.remove(web);
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test.each([
+      ["selects a network that isn't there", "nowhere", /nowhere/],
+      ["has a selection that can't be read", '[{"name": }]', /k8s\.v1\.cni\.cncf\.io\/networks/],
+      ["selects a network whose last step fails", "storage, broken", /no.such.thing/],
+    ])("N1-64 a pod that %s isn't run, is told why, and leaves nothing", async (_, selection, why) => {
+      await node.configure(configuration({ invalidAnnotation: "fail" }), cniVersion);
+      defineNetworks();
+      manifests.network("broken", [
+        { type: "bridge", bridge: "br-broken", ipam: { type: "ipam-host-local", subnet: "10.40.0.0/24" } },
+        { type: "tuning", dataDir: stage.tuning, sysctl: { "net.no.such.thing": "1" } },
+      ]);
+      manifests.pod("bad", selection);
+      await expect(node.run("bad")).rejects.toThrow(why);
+      expect(stage.left()).toEqual(nothing);
+      expect((await node.containerd.client.call("ListPodSandbox", {})).items).toEqual([]);
+    });
+
+    test("RT-03 RT-07 a DEL that fails is told to the kubelet, whatever the plugin's words, until it succeeds", async () => {
+      const keeper = installRecorder(stage.plexus.cniPath, "keeper");
+      await node.configure(configuration({}, [bridgeStep(), { type: "keeper" }]), cniVersion);
+      manifests.pod("web");
+      const web = await node.run("web");
+      // go-cni takes an error with these words for a DEL that had nothing to do.
+      const error = { cniVersion: "1.0.0", code: 100, msg: "switch port not found: no such file or directory" };
+      keeper.script("DEL", { stdout: JSON.stringify(error), exit: 1 });
+      const stop = (): Promise<object> => node.containerd.client.call("StopPodSandbox", { podSandboxId: web.id });
+      await expect(stop()).rejects.toThrow(/switch port not-found: no-such-file-or-directory/);
+      expect(stage.left().state).not.toEqual([]);
+      keeper.script("DEL", { stdout: "", exit: 0 });
+      await stop();
+      await node.remove(web);
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("MC-17 MC-18 the default network gets the capabilities that Plexus' configuration declares: a host port", async () => {
+      const portmap = { type: "portmap", capabilities: { portMappings: true }, snat: false };
+      await node.configure(
+        configuration({ capabilities: { portMappings: true } }, [bridgeStep(), shaperStep, portmap]),
+        cniVersion,
+      );
+      manifests.pod("web");
+      const web = await node.run("web", { portMappings: [{ protocol: 0, containerPort: 80, hostPort: 8080 }] });
+      try {
+        const rules = stage.node.exec(["iptables-save", "-t", "nat"]).stdout;
+        expect(rules).toMatch(new RegExp(`--dport 8080 -j DNAT --to-destination ${web.ips[0]?.replaceAll(".", "\\.")}:80`, "u"));
+      } finally {
+        await node.remove(web);
+      }
+      expect(stage.node.exec(["iptables-save", "-t", "nat"]).stdout).not.toContain("8080");
+    });
+
+    test("N1-67 runs and stops eight pods at once, on two networks each", async () => {
+      defineNetworks();
+      const names = Array.from({ length: 8 }, (_, index) => `many-${index}`);
+      for (const each of names) manifests.pod(each, "storage");
+      const sandboxes = await Promise.all(names.map((each) => node.run(each)));
+      const addresses = sandboxes.flatMap((sandbox) => sandbox.addresses().map(({ address }) => address));
+      expect([addresses.length, new Set(addresses).size]).toEqual([24, 24]);
+      expect(sandboxes[0]?.ping(sandboxes[7]?.ips[0] ?? "")).toBe(true);
+      await Promise.all(sandboxes.map((sandbox) => node.remove(sandbox)));
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("RT-05 one bad file in the directory takes the network away; Plexus' own, put there whole, brings it back", async () => {
+      node.configurationFile("10-plexus.conflist");
+      node.configurationFile("05-torn.conflist", '{"cniVersion": "1.0.0", "name": "cluster", "plug');
+      await expect.poll(async () => (await node.networkReady())?.status).toBe(false);
+      node.configurationFile("05-torn.conflist");
+      await node.configure(configuration(), cniVersion);
+      await expect.poll(async () => (await node.networkReady())?.status).toBe(true);
+    });
+  });
+
+  test.skipIf(skip)("everything that containerd started ends with it", async () => {
+    const node = await openCriNode(path(), installation);
+    try {
+      await node.configure(node.stage.network([bridgeStep()]));
+      const { id } = await node.run("left");
+      expect(processesNaming(id)).not.toEqual([]);
+      await node.containerd.stop();
+      expect(processesNaming(id)).toEqual([]);
+    } finally {
+      await node.dispose();
+    }
+  });
+});
