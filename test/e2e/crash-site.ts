@@ -1,14 +1,14 @@
 // Where calls are killed: one stage with one pod, the mixed chain with a killing step at every boundary, and what is left.
 
-import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn, type ChildProcess } from "node:child_process";
+import { copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { builtOnce, root } from "../harness/compiled.ts";
 import type { PodNamespace } from "../harness/namespaces.ts";
 import { runtimeEnvironment, type Answer, type Call } from "../harness/plexus.ts";
 import { bridgeStep, mixedInstallation, shaperStep, tuningStep } from "./mixed-network.ts";
 import { childrenOf, linksSeenBy, processesNaming, programOf, signalled } from "./processes.ts";
+import { killStep } from "./kill-step.ts";
 import { openStage, type Stage } from "./stage.ts";
 
 /** Who is killed. */
@@ -28,15 +28,6 @@ export interface Shot {
 
 /** Everything of one attachment that is still there. */
 export type Remains = readonly string[];
-
-function killStep(): string {
-  const directory = join(root, "test", "e2e");
-  const sources = [join(directory, "kill-step.c"), join(root, "test", "plugins", "record.h")];
-  const flags = ["-std=c17", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"];
-  return builtOnce("kill-step", [flags.join(" "), ...sources.map((path) => readFileSync(path, "utf8"))], (output) => {
-    execFileSync("cc", [...flags, "-o", output, sources[0] ?? ""], { stdio: ["ignore", "inherit", "inherit"] });
-  });
-}
 
 export class CrashSite {
   readonly stage: Stage;

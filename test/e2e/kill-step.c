@@ -1,6 +1,7 @@
 /* A step that kills: it stands between the steps of a chain and passes prevResult on. Where the file
    "<binary>.VERB.CONTAINER" is there, it takes it away and sends SIGKILL to whom it names: "brain" (the other child of
-   our parent), "hands" (our parent), "both". Then it waits for its own end, which is the hands' or the kernel's work. */
+   our parent), "hands" (our parent), "both". Then it waits for its own end, which is the hands' or the kernel's work.
+   Where it says "fail", it kills nobody and fails, as a plugin does whose backend is busy. */
 #include "../plugins/record.h"
 
 /* All children of the hands but us: the brain is the only one, because steps run one at a time. */
@@ -30,6 +31,10 @@ int main(void) {
   }
   pid_t hands = getppid();
   if (unlink(path) != 0) die(path);
+  if (strcmp(whom.bytes, "fail") == 0) {
+    puts("{\"code\":11,\"msg\":\"the backend is busy\"}");
+    return 1;
+  }
   if (strcmp(whom.bytes, "both") == 0) kill(hands, SIGSTOP); /* or they answer for the brain before it is their turn */
   if (strcmp(whom.bytes, "hands") != 0 && kill_siblings(hands) != 1) {
     fprintf(stderr, "kill-step: there is not exactly one brain\n");
