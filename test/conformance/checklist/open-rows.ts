@@ -7,4 +7,70 @@ export interface Open {
   readonly issue: string;
 }
 
-export const openRows: Readonly<Record<string, Open>> = {};
+const daemon = "It belongs to the resident daemon, which is not there yet: every call starts a brain of its own.";
+const runningPods = "It needs a watch of running pods, which only a daemon can keep.";
+
+export const openRows: Readonly<Record<string, Open>> = {
+  "N1-58": {
+    reason: `${daemon} The administrator places the configuration.`,
+    issue: "Have the daemon write Plexus' own CNI configuration once the default network is ready, and not before.",
+  },
+  "N1-59": {
+    reason: `${daemon} Nothing announces readiness but STATUS.`,
+    issue: "Show that the first ADD after the daemon's configuration appears succeeds, a hundred times out of a hundred.",
+  },
+  "N13-03": {
+    reason: runningPods,
+    issue: "Follow changes of a running pod's selection: attach, detach, and update the status once.",
+  },
+  "N13-05": {
+    reason: "ipam-host-local reads no claims; the reference is handed to IPAM plugins that do.",
+    issue: "Keep a lease of ipam-host-local for as long as the IPAMClaim that it was made for exists.",
+  },
+  "N13-06": {
+    reason: "Claims are made by the applications that own them; Plexus makes none.",
+    issue: "Document how a controller makes an IPAMClaim with owner references and finalizers for Plexus' pods.",
+  },
+  "MA-05": {
+    reason: "Device IDs come from the selection; dynamic resource allocation is not read.",
+    issue: "Find a pod's devices in its resource claims and slices, where the cluster has resource.k8s.io/v1.",
+  },
+  "MO-15": {
+    reason: daemon,
+    issue: "Bound how long the hands wait for the daemon, and serve DEL in-process where it is down.",
+  },
+  "MO-16": { reason: daemon, issue: "Take Multus' daemon settings, or refuse each by name with what to do instead." },
+  "MO-17": { reason: runningPods, issue: "Attach and detach networks of a running pod as its annotation changes." },
+  "MO-18": { reason: daemon, issue: "Bound the daemon's memory with 60 000 pods in the cluster by watching the node's only." },
+  "MO-19": { reason: daemon, issue: "Export latencies per network and plugin, leaks and cache sizes as metrics." },
+  "MO-20": { reason: daemon, issue: "Serve healthz and readyz, and finish what is under way after SIGTERM." },
+  "MO-22": { reason: daemon, issue: "Obtain and rotate a certificate for each node." },
+  "MO-23": {
+    reason: "There is an installer for a node, and none for a cluster.",
+    issue: "Take the flags of Multus' thin entry point in the cluster's installer.",
+  },
+  "MO-26": {
+    reason: "There is an installer and no uninstaller.",
+    issue: "Uninstall: give the node back its default network within 30 s, also with the daemon dead.",
+  },
+  "MO-28": { reason: daemon, issue: "Show that a burst of 150 pods with a 55 MB plugin stays within the daemon's limits." },
+  "MO-29": { reason: daemon, issue: "Bound the daemon's connections and answer what is beyond with code 11." },
+  "MO-30": {
+    reason: "Only x86-64 is built and run.",
+    issue: "Build the hands for arm64, ppc64le and s390x, and run the tests on arm64.",
+  },
+  "MO-31": {
+    reason: "Definitions are validated when a pod uses them.",
+    issue: "Refuse invalid definitions at admission by a webhook, and by a command for files.",
+  },
+  "RT-02": { reason: daemon, issue: "Reconcile what is stale without the runtime's GC, at start and from time to time." },
+  "RT-05": { reason: daemon, issue: "Write Plexus' own configuration by rename, so that no runtime ever loads a part of it." },
+  "A-10": {
+    reason: daemon,
+    issue: "Hold the daemon's socket against wrong peers, half requests, 10 000 connections and slow clients.",
+  },
+  "L-49": {
+    reason: "It binds runtimes: nothing of it can be seen from a plugin.",
+    issue: "Say in the runtimes' page that GC is no replacement for DEL.",
+  },
+};
