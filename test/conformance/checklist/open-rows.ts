@@ -54,7 +54,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     issue: "Uninstall: give the node back its default network within 30 s, also with the daemon dead.",
   },
   "MO-28": { reason: daemon, issue: "Show that a burst of 150 pods with a 55 MB plugin stays within the daemon's limits." },
-  "MO-29": { reason: daemon, issue: "Bound the daemon's connections and answer what is beyond with code 11." },
   "MO-30": {
     reason: "Only x86-64 is built and run.",
     issue: "Build the hands for arm64, ppc64le and s390x, and run the tests on arm64.",
