@@ -5,6 +5,7 @@ import { printError } from "../../src/cni/error-json.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import { defaultWasm } from "../../src/configuration/wasm-configuration.ts";
 import { fault } from "../../src/fault/fault.ts";
+import type { Cluster } from "../cluster/cluster.ts";
 import { type Hands, HandsGone } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import { answer, type BrainDeps, type CallInProgress } from "./answer.ts";
@@ -23,9 +24,14 @@ const bareConfiguration: StepRunnerInit["configuration"] = {
   wasm: defaultWasm,
 };
 
+/** Milliseconds after the answer in which events are told. */
+const mostEventsMs = 1_000;
+
 /** What the program that a brain lives in gives to one call. */
-export interface CallHost extends Pick<BrainDeps, "takeLock" | "cluster"> {
+export interface CallHost extends Pick<BrainDeps, "takeLock"> {
   readonly hands: Hands;
+  /** Opens the source of pods and definitions that the configuration names. */
+  readonly cluster: (configuration: HostConfiguration, warn: (text: string) => void) => Promise<Cluster | undefined>;
   /** Opens what runs delegates, with the call's first one; `log` takes whole lines. */
   readonly openDelegates: (
     configuration: Pick<HostConfiguration, "wasm">,
@@ -39,6 +45,7 @@ export class OneCall {
   readonly #progress: CallInProgress = { configuration: undefined };
   readonly #log = new CallLog(() => new Date());
   #delegates: Promise<DelegateRunner> | undefined;
+  #cluster: Promise<Cluster | undefined> | undefined;
 
   constructor(host: CallHost) {
     this.#host = host;
@@ -56,6 +63,12 @@ export class OneCall {
   /** Answers a call that one of its plugins makes. Throws HandsGone only. */
   nested(request: Request): Promise<Omit<Reply, "kind">> {
     return guarded(() => this.#answerAsPlugin(request, true));
+  }
+
+  /** Ends what the call has with a cluster: events may still be told for a moment. To be called once it is answered. */
+  async end(): Promise<void> {
+    const cluster = await this.#cluster?.catch(() => undefined);
+    await cluster?.end(mostEventsMs);
   }
 
   async #isDelegate({ name, environment }: Request): Promise<boolean> {
@@ -76,7 +89,8 @@ export class OneCall {
   }
 
   #deps(): BrainDeps {
-    const { hands, takeLock, cluster } = this.#host;
+    const { hands, takeLock } = this.#host;
+    const warn = (text: string): void => this.#log.warn(text);
     return {
       hands,
       delegates: {
@@ -84,8 +98,8 @@ export class OneCall {
         admit: async (...args) => (await this.#openDelegates(args[0])).admit(...args),
       },
       takeLock,
-      cluster,
-      warn: (text) => this.#log.warn(text),
+      cluster: (configuration) => (this.#cluster ??= this.#host.cluster(configuration, warn)),
+      warn,
       now: () => performance.now(),
       date: () => new Date(),
     };

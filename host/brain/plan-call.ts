@@ -3,7 +3,8 @@
 
 import { selfContainedText } from "../../src/cni/network-list.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
-import { ok, type Result } from "../../src/fault/result.ts";
+import type { Fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { assignInterfaceNames } from "../../src/npwg/interface-names.ts";
 import { checkNamespace } from "../../src/npwg/namespace-policy.ts";
 import type { NetworkSelection } from "../../src/npwg/network-selection.ts";
@@ -34,9 +35,14 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
   const selected = selectionOf(context, pod.value, profile);
   if (!selected.ok) return selected;
 
+  const missingNetwork = (fault: Fault): Result<never> => {
+    if (fault.kind === "NETWORK_NOT_FOUND" && pod.value !== undefined)
+      cluster?.tell(pod.value, { reason: "NoNetworkFound", message: fault.msg });
+    return failed(fault);
+  };
   const base = { containerId: call.containerId, netns: call.netns, args: callArgs(call.args), capabilityArgs: new Map() };
   const main = await planPodDefault(context, cluster, pod.value, { ...base, ifname: call.ifname }, profile);
-  if (!main.ok) return main;
+  if (!main.ok) return missingNetwork(main.fault);
   const further = await furtherNetworks(context, identity.value, pod.value);
   if (!further.ok) return further;
   const auxiliary = auxiliaryChain(context, main.value.path);
@@ -62,7 +68,7 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
   for (const selection of selected.value) {
     if (cluster === undefined) break;
     const planned = await planDefinition(context, cluster, selection, { ...base, ifname: nextName() }, profile);
-    if (!planned.ok) return planned;
+    if (!planned.ok) return missingNetwork(planned.fault);
     attachments.push(planned.value);
   }
   addOwn(last);

@@ -2,6 +2,7 @@
 
 import { ok, type Result } from "../../src/fault/result.ts";
 import { networkStatus } from "../../src/npwg/network-status.ts";
+import type { PodEvent } from "../../src/kube/pod-event.ts";
 import type { NpwgProfile } from "../../src/npwg/profile.ts";
 import type { Cluster, Pod } from "../cluster/cluster.ts";
 import type { Attached } from "./attachment-plan.ts";
@@ -28,5 +29,15 @@ export async function publishStatus(
     ];
   });
   const status = networkStatus(outcomes, profile);
-  return status.ok ? cluster.publishStatus(pod, status.value) : status;
+  if (!status.ok) return status;
+  const published = await cluster.publishStatus(pod, status.value);
+  if (published.ok) for (const event of attached.map(addedInterface)) cluster.tell(pod, event);
+  return published;
+}
+
+/** In the words of Multus, which its users' tools look for (MA-06). */
+function addedInterface({ plan, result }: Attached): PodEvent {
+  const ips = result.result.ips.map(({ address }) => address);
+  const network = plan.request === undefined ? plan.list.name : plan.source;
+  return { reason: "AddedInterface", message: `Add ${plan.attachment.ifname} [${ips.join(" ")}] from ${network}` };
 }

@@ -1,9 +1,8 @@
 // The one-shot brain: started by the hands for one call, where no daemon runs. It speaks with them over file descriptor 3,
 // synchronously, answers, and ends.
 
-import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
-import type { BrainDeps } from "../brain/answer.ts";
 import { OneCall } from "../brain/one-call.ts";
+import { openCluster } from "../cluster/open-cluster.ts";
 import { HandsGone } from "../hands/hands.ts";
 import { OneShotHands } from "../hands/one-shot-hands.ts";
 import { OneShotStream, receiveCall } from "../hands/one-shot-stream.ts";
@@ -27,19 +26,14 @@ async function main(): Promise<void> {
       cluster: openCluster,
     });
     hands.reply(await call.answer(request));
+    // The runtime has its answer, and the hands don't wait for us.
+    await call.end();
   } catch (error) {
     // Without hands nobody waits for an answer; the journal holds what the next DEL needs.
     if (!(error instanceof HandsGone)) throw error;
   }
-  // At once: nothing is left to be done, and sandbox processes end when their pipes close.
+  // Nothing is left to be done, and sandbox processes end when their pipes close.
   process.exit();
-}
-
-/** Loaded only where manifests are configured. */
-async function openCluster(configuration: HostConfiguration): ReturnType<BrainDeps["cluster"]> {
-  if (configuration.manifests === undefined) return undefined;
-  const { manifestDirectory } = await import("../cluster/manifest-directory.ts");
-  return manifestDirectory(configuration.manifests);
 }
 
 void main();

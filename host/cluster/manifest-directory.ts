@@ -86,6 +86,9 @@ export function manifestDirectory(directory: string): Cluster {
       return definition.ok ? definition : failed(inFile(definition.fault, found.value.path));
     },
     publishStatus: async (pod, annotation) => writeStatus(join(directory, "status"), pod, annotation),
+    // A directory has no readers of events.
+    tell: () => undefined,
+    end: async () => undefined,
   };
 }
 

@@ -1,9 +1,8 @@
 // The daemon: one resident brain for all calls of a node. Everything that belongs to a call comes from the call (MO-32).
 
-import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import type { Result } from "../../src/fault/result.ts";
-import type { BrainDeps } from "../brain/answer.ts";
 import { OneCall } from "../brain/one-call.ts";
+import { openCluster } from "../cluster/open-cluster.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
@@ -51,7 +50,12 @@ export class Daemon {
       cluster: openCluster,
     });
     nested.handler = (inner) => call.nested(inner);
-    return call.answer(request);
+    try {
+      return await call.answer(request);
+    } finally {
+      // The runtime doesn't wait for events.
+      void call.end();
+    }
   }
 
   /** Who waits must not go on for hands that are gone: their container may be deleted already. */
@@ -70,10 +74,4 @@ export class Daemon {
       clearInterval(look);
     }
   }
-}
-
-async function openCluster(configuration: HostConfiguration): ReturnType<BrainDeps["cluster"]> {
-  if (configuration.manifests === undefined) return undefined;
-  const { manifestDirectory } = await import("../cluster/manifest-directory.ts");
-  return manifestDirectory(configuration.manifests);
 }

@@ -90,6 +90,8 @@ export interface ReadinessConfiguration {
 export interface KubernetesConfiguration {
   /** Milliseconds that all requests of one call to the API may take together, retries included. */
   readonly budgetMs: number;
+  /** Whether a kubeconfig may say insecure-skip-tls-verify. */
+  readonly allowInsecure: boolean;
 }
 
 export interface LogConfiguration {
@@ -260,7 +262,10 @@ function readDirectories(
 }
 
 function readKubernetes(reader: ObjectReader | undefined): KubernetesConfiguration {
-  const configuration = { budgetMs: reader?.count("budgetMs", longestStepMs) ?? 20_000 };
+  const configuration = {
+    budgetMs: reader?.count("budgetMs", longestStepMs) ?? 20_000,
+    allowInsecure: reader?.boolean("allowInsecure") ?? false,
+  };
   reader?.end();
   return configuration;
 }

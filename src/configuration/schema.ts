@@ -81,6 +81,12 @@ const kubernetes = z.strictObject({
     .max(240_000)
     .optional()
     .describe("Milliseconds that all requests of one call to the API may take together, retries included; 20000 by default."),
+  allowInsecure: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether the kubeconfig may say insecure-skip-tls-verify: whoever stands between node and API server decides then what networks a pod gets; false by default.",
+    ),
 });
 
 const idle = Object.fromEntries(

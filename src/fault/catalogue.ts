@@ -206,6 +206,48 @@ const entries = {
     meaning: "Pods and NetworkAttachmentDefinitions can't be read, or contradict each other.",
     remedy: "Correct the file or object named.",
   },
+  KUBECONFIG_INVALID: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "A kubeconfig, or a file that it names, is malformed or asks for something that Plexus doesn't do.",
+    remedy: "Correct the key or file named; docs/how-to/kubernetes.md says what a kubeconfig for Plexus holds.",
+  },
+  CREDENTIALS_UNREADABLE: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "The file with the credentials for the Kubernetes API can't be read.",
+    remedy: "Create the file named, or correct the key kubeconfig; a call after that works.",
+  },
+  API_UNREACHABLE: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "The Kubernetes API gave no usable answer within the budget: unreachable, slow, overloaded or failing.",
+    remedy: "Check the API server and the way to it; if it is only slow, raise kubernetes.budgetMs.",
+  },
+  API_UNTRUSTED: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "The API server's certificate is not one that the kubeconfig trusts.",
+    remedy: "Correct certificate-authority or server in the kubeconfig, or the clock of this node or of the API server.",
+  },
+  API_UNAUTHENTICATED: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "The API server doesn't accept the credentials: expired, revoked or of another cluster.",
+    remedy: "Renew the token or client certificate in the kubeconfig; they are read anew by each call.",
+  },
+  API_FORBIDDEN: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "The API server accepts the credentials, but not what Plexus asked for.",
+    remedy: "Apply deploy/rbac.yaml, or bind the ClusterRole plexus to the user that the message names.",
+  },
+  API_REFUSED: {
+    cni: 999,
+    actor: "administrator",
+    meaning: "The API server refused a request, or answered with something that is no Kubernetes object.",
+    remedy: "Read the API server's message; an admission webhook or a proxy in between may be the reason.",
+  },
   COMPONENT_REFUSED: {
     cni: 999,
     actor: "delegate author",

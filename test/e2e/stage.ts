@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 
 import { readSteps, type Step } from "../demo/steps.ts";
+import { apiLink } from "../harness/kube/address.ts";
 import { createPodNamespace, filesBelow, leases, type PodNamespace } from "../harness/namespaces.ts";
 import {
   callBinary,
@@ -37,7 +38,7 @@ export interface LeftFiles {
 }
 
 export interface Left extends LeftFiles {
-  /** The node's links, without the bridges that the reference plugin leaves on purpose. */
+  /** The node's links, without the bridges that the reference plugin leaves on purpose and the way to a test's API server. */
   readonly links: readonly string[];
 }
 
@@ -138,7 +139,7 @@ export function openStage(init: InstallationInit): Stage {
       links: node
         .links()
         .map((link) => link.name)
-        .filter((name) => !name.startsWith("br")),
+        .filter((name) => !name.startsWith("br") && name !== apiLink),
     }),
     dispose() {
       for (const pod of pods) pod.dispose();

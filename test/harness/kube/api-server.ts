@@ -20,18 +20,13 @@ import { join } from "node:path";
 import type { KubernetesObject, KubernetesObjectApi, V1Pod } from "@kubernetes/client-node";
 
 import { inHost, requirePrivateNamespaces, type PodNamespace } from "../namespaces.ts";
+import { apiAddress, apiLink } from "./address.ts";
 import { adminClient, applyFile } from "./admin.ts";
 import { type AuditEvent, auditPolicy, readAudit } from "./audit.ts";
 import { type Authority, makeAuthority, makeKeyPair } from "./certificates.ts";
 import { etcdAndApi, type Processes } from "./processes.ts";
 import { writeKubeconfig, type KubeconfigInit } from "./kubeconfig.ts";
 import { root } from "../compiled.ts";
-
-/** Where the server is reached from the tests' own namespace and from each connected one. */
-export const apiAddress = "100.100.100.1";
-
-/** The link of a connected namespace that leads to the API server. */
-export const apiLink = "kube0";
 
 /** The user that deploy/rbac.yaml gives its rights to. */
 export const plexusUser = "system:serviceaccount:kube-system:plexus";
@@ -60,6 +55,8 @@ export interface ApiServer {
   readonly admin: KubernetesObjectApi;
   /** Writes a kubeconfig for a user with a client certificate; `more` replaces parts of it. Answers its path. */
   kubeconfig(user: string, groups?: readonly string[], more?: KubeconfigInit): string;
+  /** Events of a pod as `type reason message`, in no order. */
+  eventsOf(pod: CreatedPod): Promise<readonly string[]>;
   /** A token of Plexus' service account from the TokenRequest API. */
   token(): Promise<string>;
   /** Creates a pod on no node, and its namespace where there is none. A selection that is no text is written as JSON. */
@@ -185,6 +182,10 @@ async function opened(directory: string, authority: Authority, processes: Proces
       const pod = await core.readNamespacedPod({ namespace: space, name });
       const text = pod.metadata?.annotations?.["k8s.v1.cni.cncf.io/network-status"];
       return text === undefined ? undefined : JSON.parse(text);
+    },
+    async eventsOf({ namespace: space, uid }) {
+      const { items } = await core.listNamespacedEvent({ namespace: space, fieldSelector: `involvedObject.uid=${uid}` });
+      return items.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
     },
     audit: (user) => readAudit(audit).filter((event) => user === undefined || event.user === user),
     connect: (node) => connect(node),

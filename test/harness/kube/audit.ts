@@ -7,6 +7,8 @@ import { textIfThere } from "../namespaces.ts";
 
 export interface AuditEvent {
   readonly user: string;
+  /** The program's User-Agent. */
+  readonly agent: string;
   readonly verb: string;
   /** `pods`, `pods/status`, `network-attachment-definitions`, or the path of a request for no resource. */
   readonly resource: string;
@@ -47,6 +49,7 @@ function eventOf(value: unknown): AuditEvent {
   const decision = member(member(value, "annotations"), "authorization.k8s.io/decision");
   return {
     user: textOf(member(member(value, "user"), "username")),
+    agent: textOf(member(value, "userAgent")),
     verb: textOf(member(value, "verb")),
     resource: resource === "" ? textOf(member(value, "requestURI")) : [resource, subresource].filter(Boolean).join("/"),
     namespace: textOf(member(reference, "namespace")),

@@ -1,0 +1,211 @@
+// Requests to the API server, repeated while that makes sense: what may pass is tried again with a growing, jittered wait
+// until a budget is used up (MO-01, MO-02, A-13).
+
+import type { FaultKind } from "../../src/fault/catalogue.ts";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { isJsonObject, parseDocument } from "../../src/json/document.ts";
+import { quote } from "../../src/json/quote.ts";
+import { backoffMs, retryAfterMs } from "../../src/kube/backoff.ts";
+import { type ApiRequest, Connection, type Outcome } from "./connection.ts";
+import type { Credentials, CredentialSource } from "./credentials.ts";
+
+export interface ApiClientInit {
+  readonly credentials: CredentialSource;
+  /** Milliseconds that all requests of this client may take together, waits and repetitions included. */
+  readonly budgetMs: number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+  /** Tells the administrator of what went well only after repetitions. */
+  readonly warn: (text: string) => void;
+  /** From 0 to 1. */
+  readonly random?: () => number;
+}
+
+/** What the server said: done (2xx), or one of the refusals that the caller knows what to make of. */
+export interface ApiAnswer {
+  /** 2xx, 404, 409, 410 or 422. */
+  readonly status: number;
+  readonly body: string;
+}
+
+/**
+ * How long credentials or rights that the server refuses are tried: a rotation may be under way, and a server that was just
+ * started refuses what it has not read yet.
+ */
+const patienceMs = 2_500;
+
+/** A request that gets no answer leaves time for another one. */
+const shareOfAttempt = 0.5;
+
+const answersForCaller = new Set([404, 409, 410, 422]);
+const mayPass = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** A failure that may pass. */
+interface Setback {
+  readonly kind: FaultKind;
+  readonly why: string;
+  /** What the server asks for. */
+  readonly waitMs?: number | undefined;
+  /** The server doesn't want us: for a while only, and other credentials may help. */
+  readonly refused?: boolean;
+}
+
+export class ApiClient {
+  readonly #init: ApiClientInit;
+  readonly #connection = new Connection();
+  #credentials: Credentials | undefined;
+  #spentMs = 0;
+
+  constructor(init: ApiClientInit) {
+    this.#init = init;
+  }
+
+  /** Milliseconds of the budget that are left. */
+  get leftMs(): number {
+    return Math.max(0, this.#init.budgetMs - this.#spentMs);
+  }
+
+  /**
+   * Asks until there is an answer or the budget is used up. Faults: API_UNREACHABLE, API_UNTRUSTED, API_UNAUTHENTICATED,
+   * API_FORBIDDEN, API_REFUSED; KUBECONFIG_INVALID, CREDENTIALS_UNREADABLE.
+   */
+  async call(request: ApiRequest): Promise<Result<ApiAnswer>> {
+    const { now } = this.#init;
+    const started = now();
+    const budget = this.leftMs;
+    try {
+      return await this.#repeat(request, started, budget);
+    } finally {
+      this.#spentMs += now() - started;
+    }
+  }
+
+  /** One attempt without repetition, within `boundMs` and outside of the budget: for what may be lost. */
+  async attempt(request: ApiRequest, boundMs: number): Promise<Outcome | undefined> {
+    const credentials = await this.#currentCredentials();
+    return credentials.ok ? this.#connection.request(credentials.value, request, boundMs) : undefined;
+  }
+
+  /** Waits, at the cost of the budget; false where that is used up before. */
+  async pause(ms: number): Promise<boolean> {
+    if (ms >= this.leftMs) return false;
+    await this.#init.sleep(ms);
+    this.#spentMs += ms;
+    return true;
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  async #repeat(request: ApiRequest, started: number, budget: number): Promise<Result<ApiAnswer>> {
+    const { now, sleep, random = Math.random, warn } = this.#init;
+    const setbacks: Setback[] = [];
+    let reread = false;
+    let refusedAt: number | undefined;
+    for (;;) {
+      const left = budget - (now() - started);
+      if (left <= 0) return this.#gaveUp(request, setbacks, now() - started);
+      const credentials = await this.#currentCredentials();
+      if (!credentials.ok) return credentials;
+      const outcome = await this.#connection.request(credentials.value, request, Math.max(1, attemptMs(left, budget)));
+      const verdict = judge(outcome, request, credentials.value);
+      if ("answer" in verdict) {
+        if (setbacks.length > 0) warn(`${told(request)} worked after ${setbacks.length + 1} attempts: ${setbacks[0]?.why}`);
+        return ok(verdict.answer);
+      }
+      if ("ok" in verdict) return verdict;
+      setbacks.push(verdict);
+      const spent = now() - started;
+      if (verdict.refused === true) {
+        refusedAt ??= spent;
+        const fresh = await this.#reread();
+        // New credentials in the file are tried at once, and once.
+        if (fresh && !reread) {
+          reread = true;
+          continue;
+        }
+        // Nothing but other files makes a certificate trusted.
+        const hopeless = verdict.kind === "API_UNTRUSTED" && !fresh;
+        if (hopeless || spent - refusedAt > patienceMs) return this.#gaveUp(request, setbacks, spent);
+      }
+      const wait = Math.max(verdict.waitMs ?? 0, backoffMs(setbacks.length - 1, random));
+      if (spent + wait >= budget) return this.#gaveUp(request, setbacks, spent);
+      await sleep(wait);
+    }
+  }
+
+  async #currentCredentials(): Promise<Result<Credentials>> {
+    if (this.#credentials !== undefined) return ok(this.#credentials);
+    const read = await this.#init.credentials();
+    if (read.ok) this.#credentials = read.value;
+    return read;
+  }
+
+  /** Whether the files hold other credentials by now. */
+  async #reread(): Promise<boolean> {
+    const fresh = await this.#init.credentials();
+    if (!fresh.ok || JSON.stringify(fresh.value) === JSON.stringify(this.#credentials)) return false;
+    this.#credentials = fresh.value;
+    return true;
+  }
+
+  #gaveUp(request: ApiRequest, setbacks: readonly Setback[], spentMs: number): Result<never> {
+    const last = setbacks.at(-1) ?? { kind: "API_UNREACHABLE", why: `the budget of ${this.#init.budgetMs} ms is used up` };
+    const others = new Set(setbacks.slice(0, -1).map(({ why }) => why));
+    others.delete(last.why);
+    const tried = setbacks.length > 1 ? ` (tried ${setbacks.length} times in ${Math.round(spentMs)} ms)` : "";
+    const before = [...others].slice(-5).map((why) => `before: ${why}`);
+    const msg = `${told(request)} of ${this.#credentials?.server}: ${last.why}${tried}`;
+    return failed(fault(last.kind, msg, { details: before.join("\n") }));
+  }
+}
+
+type Verdict = { readonly answer: ApiAnswer } | Setback | { readonly ok: false; readonly fault: ReturnType<typeof fault> };
+
+function attemptMs(left: number, budget: number): number {
+  return Math.min(left, budget * shareOfAttempt);
+}
+
+function judge(outcome: Outcome, request: ApiRequest, credentials: Credentials): Verdict {
+  switch (outcome.kind) {
+    case "answer":
+      return judgeAnswer(outcome, request, credentials);
+    case "broken":
+      return { kind: "API_UNREACHABLE", why: outcome.why };
+    case "untrusted":
+      return { kind: "API_UNTRUSTED", why: `${outcome.why}; this node's clock says ${new Date().toISOString()}`, refused: true };
+    case "unusable":
+      return failed(fault("KUBECONFIG_INVALID", `credentials of ${credentials.source}: ${outcome.why}`));
+    default:
+      return outcome satisfies never;
+  }
+}
+
+function judgeAnswer(answer: Extract<Outcome, { kind: "answer" }>, request: ApiRequest, credentials: Credentials): Verdict {
+  const { status, body } = answer;
+  if ((status >= 200 && status < 300) || answersForCaller.has(status)) return { answer: { status, body } };
+  const said = `HTTP ${status}${statusMessage(body)}`;
+  if (status === 401) {
+    return { kind: "API_UNAUTHENTICATED", why: `${said}; the credentials are those of ${credentials.source}`, refused: true };
+  }
+  if (mayPass.has(status)) {
+    return { kind: "API_UNREACHABLE", why: said, waitMs: retryAfterMs(answer.retryAfter, Date.parse, Date.now()) };
+  }
+  if (status === 403) return { kind: "API_FORBIDDEN", why: said, refused: true };
+  return failed(fault("API_REFUSED", `${told(request)} of ${credentials.server}: ${said}`));
+}
+
+/** The message of the API's Status object; what isn't one says nothing that could be relied on. */
+export function statusMessage(body: string): string {
+  const document = parseDocument(body, { what: "the answer", kind: "API_REFUSED" });
+  const message = document.ok && isJsonObject(document.value.parsed) ? document.value.parsed["message"] : undefined;
+  return typeof message === "string" && message !== "" ? `: ${quote(message, 400)}` : "";
+}
+
+/** A request as messages name it. */
+export function told({ method, path }: ApiRequest): string {
+  return `${method} ${path}`;
+}

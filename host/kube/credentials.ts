@@ -1,0 +1,150 @@
+// Who Plexus is to the Kubernetes API and how it knows the server: read from a kubeconfig or from a service account's files,
+// anew by each call of a runtime, so that what rotates needs no restart (MC-14).
+
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+
+import type { FaultKind } from "../../src/fault/catalogue.ts";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { parseDocument } from "../../src/json/document.ts";
+import { quote } from "../../src/json/quote.ts";
+import { type KubeconfigEntry, type Material, readKubeconfig } from "../../src/kube/kubeconfig.ts";
+import { readPlainYaml } from "../../src/kube/plain-yaml.ts";
+
+export interface Credentials {
+  /** Where they are from: a path, for messages. */
+  readonly source: string;
+  /** `https://host:port`, with a path where there is one; no slash at the end. */
+  readonly server: string;
+  /** PEM; undefined: the authorities that Node knows. */
+  readonly authority: string | undefined;
+  readonly serverName: string | undefined;
+  readonly insecure: boolean;
+  readonly token: string | undefined;
+  readonly certificate: { readonly certificate: string; readonly key: string } | undefined;
+}
+
+/** Reads the credentials as they are now. Faults KUBECONFIG_INVALID, CREDENTIALS_UNREADABLE. */
+export type CredentialSource = () => Promise<Result<Credentials>>;
+
+/** Bytes of a kubeconfig, a certificate or a token. */
+const largestFile = 1024 * 1024;
+
+/**
+ * The current context of a kubeconfig. `insecure-skip-tls-verify` is refused unless `allowInsecure`: a pod's networks would
+ * be whatever someone between node and API server says.
+ */
+export function kubeconfigCredentials(path: string, { allowInsecure = false } = {}): CredentialSource {
+  return async () => {
+    const text = readFile(path, "kubeconfig");
+    if (!text.ok) return text;
+    const value = await parse(text.value, path);
+    if (!value.ok) return value;
+    const entry = readKubeconfig(value.value, path);
+    if (!entry.ok) return entry;
+    if (entry.value.insecure && !allowInsecure) {
+      return invalid(path, "insecure-skip-tls-verify is not accepted: give the server's certificate-authority instead");
+    }
+    return withFiles(path, entry.value);
+  };
+}
+
+/** The files that a pod gets for its service account: `token` and `ca.crt`. */
+export function serviceAccountCredentials(directory: string, server: string): CredentialSource {
+  return async () => {
+    const token = readFile(join(directory, "token"), "service account token");
+    if (!token.ok) return token;
+    const authority = readFile(join(directory, "ca.crt"), "service account's authority");
+    if (!authority.ok) return authority;
+    const own = token.value.trim();
+    if (!headerSafe(own)) return invalid(join(directory, "token"), "it is no bearer token");
+    const none = { serverName: undefined, insecure: false, certificate: undefined };
+    return ok({ source: directory, server, authority: authority.value, token: own, ...none });
+  };
+}
+
+/** JSON and the plain part of YAML need no library. */
+async function parse(text: string, path: string): Promise<Result<unknown>> {
+  if (text.trimStart().startsWith("{")) {
+    const document = parseDocument(text, { what: `kubeconfig ${path}`, kind: "KUBECONFIG_INVALID" });
+    return document.ok ? ok(document.value.parsed) : document;
+  }
+  const plain = readPlainYaml(text);
+  if (plain !== undefined) return ok(plain.value);
+  const yaml = await import("yaml");
+  try {
+    const document = yaml.parseDocument(text, { stringKeys: true });
+    const [problem] = document.errors;
+    if (problem !== undefined) return invalid(path, quote(problem.message.split("\n")[0] ?? ""));
+    const value: unknown = document.toJS({ maxAliasCount: 20 });
+    return ok(value);
+  } catch (error) {
+    return invalid(path, quote(reason(error)));
+  }
+}
+
+function withFiles(path: string, entry: KubeconfigEntry): Result<Credentials> {
+  const { server, serverName, insecure } = entry;
+  const read = (material: Material | undefined, what: string): Result<string | undefined> => {
+    if (material === undefined) return ok(undefined);
+    if ("data" in material) return ok(material.data);
+    const file = isAbsolute(material.file) ? material.file : join(dirname(path), material.file);
+    return readFile(file, `${what} of kubeconfig ${path}`);
+  };
+  const authority = read(entry.authority, "certificate-authority");
+  if (!authority.ok) return authority;
+  const token = read(entry.token, "token");
+  if (!token.ok) return token;
+  const certificate = read(entry.certificate?.certificate, "client-certificate");
+  if (!certificate.ok) return certificate;
+  const key = read(entry.certificate?.key, "client-key");
+  if (!key.ok) return key;
+  const own = token.value?.trim();
+  if (own !== undefined && !headerSafe(own)) return invalid(path, "the token is no bearer token");
+  return ok({
+    source: path,
+    server,
+    serverName,
+    insecure,
+    authority: authority.value,
+    token: own,
+    certificate:
+      certificate.value === undefined || key.value === undefined ? undefined : { certificate: certificate.value, key: key.value },
+  });
+}
+
+/** Printable ASCII: nothing that would end a header's line. */
+function headerSafe(token: string): boolean {
+  return /^[!-~]+$/.test(token);
+}
+
+/** A regular file within the bound; a fifo or device in its place doesn't block. */
+function readFile(path: string, what: string): Result<string> {
+  const unreadable = (why: string, kind: FaultKind = "CREDENTIALS_UNREADABLE"): Result<never> =>
+    failed(fault(kind, `${what} ${path}: ${why}`));
+  let file: number | undefined;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stats = fstatSync(file);
+    if (!stats.isFile()) return unreadable("is not a file", "KUBECONFIG_INVALID");
+    if (stats.size > largestFile) {
+      return unreadable(`has ${stats.size} bytes; at most ${largestFile} are read`, "KUBECONFIG_INVALID");
+    }
+    const buffer = Buffer.alloc(stats.size);
+    const length = readSync(file, buffer, 0, buffer.length, 0);
+    return ok(buffer.toString("utf8", 0, length));
+  } catch (error) {
+    return unreadable(reason(error));
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function invalid(path: string, why: string): Result<never> {
+  return failed(fault("KUBECONFIG_INVALID", `kubeconfig ${path}: ${why}`));
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

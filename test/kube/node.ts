@@ -1,0 +1,41 @@
+// A node whose Plexus is told of a real API server.
+
+import type { ApiServer, CreatedPod } from "../harness/kube/api-server.ts";
+import { kubeApi } from "../harness/kube/binaries.ts";
+import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../harness/requires.ts";
+import { type Attaching, openStage, type Stage } from "../e2e/stage.ts";
+
+const native = ["bridge", "ptp", "host-local"] as const;
+
+/** Whether a suite with a real API server and the native reference plugins can't run here; says why. */
+export function missingForKube(suite: string): boolean {
+  return missing(suite, privateNamespaces, iproute2, linkType("veth"), linkType("bridge"), referencePlugins(...native), kubeApi);
+}
+
+export interface Node extends Stage {
+  /** How the runtime attaches a pod of the API, with the default network of `defaultPlugins`. */
+  attaching(pod: CreatedPod, more?: object): Attaching & { readonly pod: ReturnType<Stage["pod"]> };
+  /** A native bridge with native host-local, whose leases are the stage's. */
+  bridge(name: string, subnet: string): object;
+}
+
+/** Opens a stage that reaches the API server; `kubeconfig` is Plexus' own unless given. */
+export function openNode(api: ApiServer, kubeconfig = api.plexus): Node {
+  const stage = openStage({ native });
+  api.connect(stage.node);
+  const bridge = (name: string, subnet: string): object => ({
+    type: "bridge",
+    bridge: `br-${name}`,
+    ipam: { type: "host-local", ranges: [[{ subnet }]], dataDir: stage.leases },
+  });
+  return {
+    ...stage,
+    bridge,
+    attaching: (pod, more = {}) => ({
+      config: stage.network([bridge("pods", "10.10.0.0/24")], { kubeconfig, ...more }),
+      containerId: `ctr-${pod.name}`,
+      pod: stage.pod(),
+      args: pod.args,
+    }),
+  };
+}

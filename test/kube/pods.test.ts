@@ -1,0 +1,188 @@
+// Pods and networks of a real API server through the installed binary: attached, told, taken away.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+
+import { type ApiServer, type CreatedPod, plexusUser, startApiServer } from "../harness/kube/api-server.ts";
+import { installRecorder } from "../harness/recorder.ts";
+import { nothing } from "../e2e/stage.ts";
+import { missingForKube, type Node, openNode } from "./node.ts";
+
+describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernetes API", () => {
+  let api: ApiServer;
+  let node: Node;
+  beforeAll(async () => {
+    api = await startApiServer();
+  });
+  afterAll(() => api?.dispose());
+  beforeEach(async () => {
+    node = openNode(api);
+    await api.network("shop", "storage", [node.bridge("storage", "10.20.0.0/24")]);
+    await api.network("shop", "uplink", [
+      { type: "ptp", ipam: { type: "host-local", subnet: "10.30.0.0/24", dataDir: node.leases } },
+    ]);
+  });
+  afterEach(async () => {
+    node.dispose();
+    for (const name of ["web", "db"]) await api.deletePod("shop", name).catch(() => undefined);
+  });
+
+  /** What Plexus asked of the server while `act` ran, as `verb resource`. */
+  const asked = async (act: () => Promise<unknown>): Promise<readonly string[]> => {
+    const before = api.audit(plexusUser).length;
+    await act();
+    return api
+      .audit(plexusUser)
+      .slice(before)
+      .map(({ verb, resource }) => `${verb} ${resource}`);
+  };
+  const untilEvents = (pod: CreatedPod, count: number): Promise<readonly string[]> =>
+    expect
+      .poll(() => api.eventsOf(pod), { timeout: 5_000 })
+      .toHaveLength(count)
+      .then(() => api.eventsOf(pod));
+
+  test("a pod's networks are read, attached and told, and DEL asks for nothing", async () => {
+    const web = await api.pod("shop", "web", "storage, uplink@up0");
+    const attaching = node.attaching(web);
+    const requests = await asked(() => node.succeed("ADD", attaching));
+    expect(requests.filter((each) => each !== "create events")).toEqual([
+      "get pods",
+      "get network-attachment-definitions",
+      "get network-attachment-definitions",
+      "patch pods/status",
+    ]);
+    const macs = Object.fromEntries(attaching.pod.links().map(({ name, mac }) => [name, mac]));
+    expect(await api.statusOf("shop", "web")).toMatchObject([
+      { name: "pods", interface: "eth0", ips: ["10.10.0.2"], mac: macs["eth0"], default: true },
+      { name: "shop/storage", interface: "net1", ips: ["10.20.0.2"], mac: macs["net1"] },
+      { name: "shop/uplink", interface: "up0", ips: ["10.30.0.2"], mac: macs["up0"] },
+    ]);
+    expect(await untilEvents(web, 3)).toHaveLength(3);
+    expect(await asked(() => node.succeed("CHECK", attaching))).toEqual([]);
+    expect(await asked(() => node.succeed("DEL", attaching))).toEqual([]);
+    expect([attaching.pod.links(), node.left()]).toEqual([[], nothing]);
+  });
+
+  test("MA-06 events tell what was attached, in Multus' words", async () => {
+    const web = await api.pod("shop", "web", "storage");
+    await node.succeed("ADD", node.attaching(web));
+    expect([...(await untilEvents(web, 2))].sort()).toEqual([
+      "Normal AddedInterface Add eth0 [10.10.0.2/24] from pods",
+      "Normal AddedInterface Add net1 [10.20.0.2/24] from shop/storage",
+    ]);
+  });
+
+  test("MA-06 a network that isn't there is told once, however often the call is repeated", async () => {
+    const web = await api.pod("shop", "web", "absent");
+    for (let call = 0; call < 4; call++) {
+      const added = await node.call("ADD", node.attaching(web));
+      expect([added.status, added.json]).toMatchObject([1, { code: 7, msg: expect.stringContaining("shop/absent") }]);
+    }
+    const events = await expect
+      .poll(() => api.eventsOf(web))
+      .not.toEqual([])
+      .then(() => api.eventsOf(web));
+    // Two where a minute began in between.
+    expect(events.length).toBeLessThanOrEqual(2);
+    expect(events[0]).toMatch(/^Warning NoNetworkFound NetworkAttachmentDefinition shop\/absent is not in the Kubernetes API/);
+    expect(await api.statusOf("shop", "web")).toBe(undefined);
+  });
+
+  test("MO-03 a pod that isn't there is looked for in vain: code 11, and nothing is attached", async () => {
+    const recorder = installRecorder(node.plexus.cniPath, "main");
+    const ghost = { namespace: "shop", name: "ghost", uid: "u", args: "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=ghost;K8S_POD_UID=u" };
+    const config = node.network([{ type: "main" }], { kubeconfig: api.plexus });
+    const added = await node.call("ADD", { ...node.attaching(ghost), config });
+    expect([added.status, added.json]).toMatchObject([1, { code: 11, msg: expect.stringMatching(/pod shop\/ghost/) }]);
+    expect([recorder.calls(), node.left()]).toEqual([[], nothing]);
+  });
+
+  test("MO-03 a pod that comes while it is looked for is attached", async () => {
+    const args = "IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=web";
+    const attaching = node.attaching({ namespace: "shop", name: "web", uid: "", args });
+    const before = api.audit(plexusUser).length;
+    const adding = node.succeed("ADD", attaching);
+    await expect
+      .poll(() => api.audit(plexusUser).slice(before), { timeout: 10_000 })
+      .toContainEqual(expect.objectContaining({ code: 404 }));
+    await api.pod("shop", "web", "storage");
+    await adding;
+    expect(await api.statusOf("shop", "web")).toMatchObject([{ interface: "eth0" }, { name: "shop/storage" }]);
+  });
+
+  test("MO-04 A-15 a pod that was created anew under its name is another one", async () => {
+    const older = await api.pod("shop", "web", "storage");
+    await api.deletePod("shop", "web");
+    const newer = await api.pod("shop", "web", "storage");
+    const added = await node.call("ADD", node.attaching(older));
+    expect([added.status, added.json]).toMatchObject([
+      1,
+      { code: 11, msg: expect.stringMatching(new RegExp(`shop/web.*${newer.uid}.*${older.uid}`)) },
+    ]);
+    expect([await api.statusOf("shop", "web"), node.left()]).toEqual([undefined, nothing]);
+  });
+
+  test("MO-04 a static pod's own uid is not the API's: its mirror is taken, and told", async () => {
+    const mirror = await api.pod("shop", "web", "storage", {
+      "kubernetes.io/config.source": "file",
+      "kubernetes.io/config.mirror": "5f1c",
+    });
+    await node.succeed("ADD", node.attaching({ ...mirror, args: mirror.args.replace(mirror.uid, "5f1c") }));
+    expect(await api.statusOf("shop", "web")).toMatchObject([{ interface: "eth0" }, { name: "shop/storage" }]);
+  });
+
+  test("MA-08 writers that change the pod all the time don't keep the status from it", async () => {
+    const web = await api.pod("shop", "web", "storage");
+    const stopped = new AbortController();
+    const writer = async (label: string): Promise<number> => {
+      let writes = 0;
+      for (; !stopped.signal.aborted; writes++) {
+        const metadata = { name: "web", namespace: "shop", labels: { [label]: String(writes) } };
+        await api.admin.patch(
+          { apiVersion: "v1", kind: "Pod", metadata },
+          undefined,
+          undefined,
+          undefined,
+          undefined,
+          "application/merge-patch+json",
+        );
+      }
+      return writes;
+    };
+    const writers = ["a", "b", "c", "d"].map(writer);
+    const attaching = node.attaching(web);
+    for (let round = 0; round < 5; round++) {
+      await node.succeed("ADD", attaching);
+      expect(await api.statusOf("shop", "web")).toMatchObject([{ interface: "eth0" }, { name: "shop/storage" }]);
+      await node.succeed("DEL", attaching);
+    }
+    stopped.abort();
+    for (const writes of await Promise.all(writers)) expect(writes).toBeGreaterThan(5);
+  });
+
+  test("MO-05 with the API down DEL takes everything away, and ADD waits until it is back", async () => {
+    const [web, db] = [await api.pod("shop", "web", "storage"), await api.pod("shop", "db", "storage")];
+    const [gone, late] = [node.attaching(web), node.attaching(db)];
+    await node.succeed("ADD", gone);
+    await api.stop();
+    await node.succeed("DEL", gone);
+    expect([gone.pod.links(), node.left()]).toEqual([[], nothing]);
+    const adding = node.call("ADD", late);
+    // The call has its lock, and asks for the pod next.
+    await expect.poll(() => node.files().state).not.toEqual([]);
+    await api.start();
+    expect(await adding).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/GET .*pods\/db worked after \d+ attempts/),
+    });
+    expect(await api.statusOf("shop", "db")).toMatchObject([{ interface: "eth0" }, { name: "shop/storage" }]);
+  });
+
+  test("MO-27 all of this asked for nothing but what the role allows", () => {
+    const events = api.audit(plexusUser);
+    expect(new Set(events.map(({ verb, resource }) => `${verb} ${resource}`))).toEqual(
+      new Set(["get pods", "get network-attachment-definitions", "patch pods/status", "create events"]),
+    );
+    expect(events.filter(({ allowed, code }) => !allowed && code !== 403)).toEqual([]);
+  });
+});
