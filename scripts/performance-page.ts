@@ -38,7 +38,21 @@ const meanings: Readonly<Record<string, { readonly what: string; readonly target
     what: "ADD of bridge + WASM IPAM, WASM status-shaper, tuning through a one-shot brain, against the native plugins called directly",
     target: "none: most of it is the start of Node, which a resident brain will not have",
   },
+  "one-shot-pod0": podMeaning("ADD", "its default network only"),
+  "one-shot-pod0-del": podMeaning("DEL", "its default network only"),
+  "one-shot-pod1": podMeaning("ADD", "one secondary network"),
+  "one-shot-pod1-del": podMeaning("DEL", "one secondary network"),
+  "one-shot-pod3": podMeaning("ADD", "three secondary networks"),
+  "one-shot-pod3-del": podMeaning("DEL", "three secondary networks"),
 };
+
+/** A pod's two calls; `secondaries` besides the default network. */
+function podMeaning(verb: string, secondaries: string): { readonly what: string; readonly target: string } {
+  return {
+    what: `${verb} of a pod with ${secondaries}, each network native bridge + host-local, through a one-shot brain, against the sum of the same plugins called directly`,
+    target: "none: most of it is the start of Node",
+  };
+}
 
 /** The day and the machine of the committed result. */
 const measured =

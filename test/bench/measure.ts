@@ -1,22 +1,22 @@
 // Sampling: subject and baseline in turns, in one run, so that their ratio doesn't depend on how busy the machine
 // happened to be.
 
-/** Does the thing once and answers how long it took, in milliseconds. */
-export type Sample = () => Promise<number>;
+/** Does the thing once and answers how long it took, in milliseconds; several times of one turn are a `T`. */
+export type Sample<T = number> = () => Promise<T>;
 
 /** Two things to be sampled in turns. */
-export interface Pair {
-  readonly subject: Sample;
-  readonly baseline: Sample;
+export interface Pair<T = number> {
+  readonly subject: Sample<T>;
+  readonly baseline: Sample<T>;
   /** Turns that are not counted, and turns that are. */
   readonly warmUp: number;
   readonly samples: number;
 }
 
 /** Milliseconds of each turn. */
-export interface Samples {
-  readonly subject: readonly number[];
-  readonly baseline: readonly number[];
+export interface Samples<T = number> {
+  readonly subject: readonly T[];
+  readonly baseline: readonly T[];
 }
 
 export interface Benchmark {
@@ -55,8 +55,8 @@ function rounded(value: number): number {
 }
 
 /** Takes samples: A, B, then B, A, and so on, so that neither always follows the other. */
-export async function inTurns({ subject, baseline, warmUp, samples }: Pair): Promise<Samples> {
-  const taken = { subject: new Array<number>(), baseline: new Array<number>() };
+export async function inTurns<T = number>({ subject, baseline, warmUp, samples }: Pair<T>): Promise<Samples<T>> {
+  const taken = { subject: new Array<T>(), baseline: new Array<T>() };
   for (let turn = 0; turn < warmUp + samples; turn++) {
     const subjectFirst = turn % 2 === 0;
     const first = await (subjectFirst ? subject : baseline)();

@@ -10,9 +10,10 @@ import { handsVersion } from "./hands-version.ts";
 import { ipamStep } from "./ipam-step.ts";
 import { summary, type Benchmark, type Measured } from "./measure.ts";
 import { oneShotAdd } from "./one-shot-add.ts";
+import { oneShotPods } from "./one-shot-pod.ts";
 import { oneShotStart } from "./one-shot-start.ts";
 
-const benchmarks: readonly Benchmark[] = [oneShotStart, handsVersion, freshInstance, ipamStep, oneShotAdd];
+const benchmarks: readonly Benchmark[] = [oneShotStart, handsVersion, freshInstance, ipamStep, oneShotAdd, ...oneShotPods];
 
 interface Options {
   readonly json: string | undefined;
@@ -33,7 +34,7 @@ function ms(value: number): string {
 }
 
 function row(columns: readonly string[]): string {
-  const widths = [16, 6, 10, 10, 10, 8];
+  const widths = [18, 6, 10, 10, 10, 8];
   return columns.map((column, i) => (i === 0 ? column.padEnd(widths[i] ?? 0) : column.padStart(widths[i] ?? 0))).join("  ");
 }
 

@@ -1,0 +1,122 @@
+// one-shot-pod0, -pod1, -pod3: ADD and DEL of a pod with 0, 1 and 3 secondary networks, every network native bridge + host-local,
+// through the installed plexus with a one-shot brain, against the same plugins called directly, one after the other, as their sum:
+// what a runtime without Plexus would wait for. Pods and definitions come from a directory of manifests: no API server's time.
+
+import { join } from "node:path";
+
+import { manifestsIn, uidOf } from "../e2e/manifests.ts";
+import { createPodNamespace, inHost, whyNotPrivate } from "../harness/namespaces.ts";
+import { installPlexus, missingBuild, runtimeEnvironment, type Call } from "../harness/plexus.ts";
+import { referencePlugins } from "../harness/requires.ts";
+import { inTurns, type Benchmark, type Samples } from "./measure.ts";
+import { startStopwatch } from "./stopwatch.ts";
+
+const native = ["bridge", "host-local"];
+
+/** Milliseconds of one pod's two calls. */
+interface PodTime {
+  readonly add: number;
+  readonly del: number;
+}
+
+/** The plugin of network `n`; `prefix` keeps what Plexus makes and what is made directly apart. */
+function bridge(prefix: "p" | "d", n: number): Readonly<Record<string, unknown>> {
+  const subnet = `10.${(prefix === "p" ? 80 : 90) + n}.0.0/16`;
+  return { type: "bridge", bridge: `${prefix}bench${n}`, isDefaultGateway: n === 0, ipam: { type: "host-local", subnet } };
+}
+
+async function measure(secondaries: number): Promise<Samples<PodTime> | string> {
+  const lacking = missingBuild() ?? whyNotPrivate() ?? referencePlugins(...native)();
+  if (lacking !== undefined) return lacking;
+  const plexus = installPlexus({ native });
+  const manifests = manifestsIn(join(plexus.directory, "manifests"));
+  const stopwatch = startStopwatch();
+  const pods = [createPodNamespace("bench"), createPodNamespace("bench")] as const;
+  const [ours, theirs] = pods;
+  const selected = Array.from({ length: secondaries }, (_, index) => index + 1);
+  const networks = [0, ...selected];
+  for (const n of selected) manifests.network(`net${n}`, [bridge("p", n)]);
+  manifests.pod("bench", selected.map((n) => `net${n}`).join(","));
+  const config = {
+    cniVersion: "1.0.0",
+    name: "bench",
+    type: "plexus",
+    cniDir: plexus.state("lib"),
+    runDir: plexus.state("run"),
+    manifests: manifests.directory,
+    delegates: [{ cniVersion: "1.0.0", name: "bench-pods", plugins: [bridge("p", 0)] }],
+  };
+  const args = `IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=bench;K8S_POD_UID=${uidOf("bench")}`;
+  let containers = 0;
+  const run = (type: string, call: Call): Promise<{ readonly stdout: string; readonly ms: number }> => {
+    const env = runtimeEnvironment(call, plexus.cniPath);
+    return stopwatch.run({ argv: [join(plexus.cniPath, type)], env, stdin: JSON.stringify(call.config) });
+  };
+  try {
+    return await inTurns<PodTime>({
+      subject: async () => {
+        const call = { containerId: `ours-${containers++}`, netns: ours.path, ifname: "eth0", args, config };
+        const added = await run("plexus", { verb: "ADD", ...call });
+        if (ours.links().length !== networks.length) throw new Error(`the pod lacks a link: ${added.stdout}`);
+        const deleted = await run("plexus", { verb: "DEL", ...call });
+        return { add: added.ms, del: deleted.ms };
+      },
+      baseline: async () => {
+        const containerId = `theirs-${containers++}`;
+        const calls = networks.map((n) => ({
+          containerId,
+          netns: theirs.path,
+          ifname: n === 0 ? "eth0" : `net${n}`,
+          config: { cniVersion: "1.0.0", name: `bench-direct${n}`, ...bridge("d", n) },
+        }));
+        let [add, del] = [0, 0];
+        const results: unknown[] = [];
+        for (const call of calls) {
+          const { ms, stdout } = await run("bridge", { verb: "ADD", ...call });
+          add += ms;
+          results.push(JSON.parse(stdout));
+        }
+        for (const [index, call] of [...calls.entries()].toReversed()) {
+          const { ms } = await run("bridge", { verb: "DEL", ...call, config: { ...call.config, prevResult: results[index] } });
+          del += ms;
+        }
+        return { add, del };
+      },
+      warmUp: 3,
+      samples: 30,
+    });
+  } finally {
+    for (const pod of pods) pod.dispose();
+    for (const n of networks) for (const prefix of ["p", "d"]) removeLink(`${prefix}bench${n}`);
+    await stopwatch.dispose();
+    plexus.dispose();
+  }
+}
+
+function removeLink(name: string): void {
+  try {
+    inHost(["ip", "link", "delete", name]);
+  } catch {
+    // Never made: the benchmark failed before its first ADD.
+  }
+}
+
+/** Both rows of a pod with so many secondaries: one run measures both. */
+function rowsOf(secondaries: number): readonly Benchmark[] {
+  let measured: Promise<Samples<PodTime> | string> | undefined;
+  const row = (id: string, verb: "ADD" | "DEL", of: (time: PodTime) => number): Benchmark => ({
+    id,
+    title: `${verb} of a pod with ${secondaries} secondaries through plexus / the plugins called directly, as their sum`,
+    target: "none yet: the one-shot brain's start is most of it",
+    async sample() {
+      measured ??= measure(secondaries);
+      const samples = await measured;
+      if (typeof samples === "string") return samples;
+      return { subject: samples.subject.map(of), baseline: samples.baseline.map(of) };
+    },
+  });
+  const id = `one-shot-pod${secondaries}`;
+  return [row(id, "ADD", ({ add }) => add), row(`${id}-del`, "DEL", ({ del }) => del)];
+}
+
+export const oneShotPods: readonly Benchmark[] = [0, 1, 3].flatMap(rowsOf);
