@@ -51,14 +51,10 @@ const char *brain_obituary(void) {
 /* PLEXUS_HOME, else the link .plexus beside the executable, else /opt/plexus. */
 static void find_home(char home[PATH_MAX]) {
     struct stat status;
-    const char *slash = strrchr(executable, '/'), *named = getenv("PLEXUS_HOME");
-    if (named != NULL && *named != 0) {
-        if (snprintf(home, PATH_MAX, "%s", named) < PATH_MAX) return;
-    } else if (slash != NULL) {
-        int size = snprintf(home, PATH_MAX, "%.*s/.plexus", (int)(slash - executable), executable);
-        if (size < PATH_MAX && lstat(home, &status) == 0) return;
-    }
-    strcpy(home, "/opt/plexus");
+    const char *named = getenv("PLEXUS_HOME"), *slash = strrchr(executable, '/');
+    bool is_named = named != NULL && *named != 0;
+    int size = is_named ? snprintf(home, PATH_MAX, "%s", named) : snprintf(home, PATH_MAX, "%.*s/.plexus", (int)(slash - executable), executable);
+    if (size >= PATH_MAX || (!is_named && lstat(home, &status) != 0)) strcpy(home, "/opt/plexus");
 }
 
 static _Noreturn void no_brain(const char *what, const char *daemon_socket) {
@@ -76,7 +72,7 @@ static int start_brain(const char *daemon_socket) {
     snprintf(who, sizeof who, "the brain (%s %s)", node, script);
     if (access(script, R_OK) != 0) no_brain(script, daemon_socket);
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    words = memfd_create("plexus-brain-stderr", MFD_CLOEXEC);
+    words = memory_file("plexus-brain-stderr");
     if (nothing < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         fail(CNI_TRY_LATER, "Check the limit of open files (RLIMIT_NOFILE).", "no way to a brain: %s", strerror(errno));
     /* The brain outlives us by the moment that it takes to end: it must hold nothing of the runtime's, who waits for

@@ -2,12 +2,10 @@
 
 #include "bounds.h"
 
-/* Of an EXEC: stdin, stdout, stderr, time, nest. Of a nested call: its stream. And the call's own few. */
-enum { WATCHES_MAX = EFFECTS_MAX * 6 + 8 };
+/* Of an EXEC: stdout, stderr, time, nest. Of a nested call: its stream. And the call's own few. */
+enum { WATCHES_MAX = EFFECTS_MAX * 5 + 8 };
 
-static struct watch *watches;
-static struct watch *polled[WATCHES_MAX];
-static struct pollfd fds[WATCHES_MAX];
+static struct watch *watches[WATCHES_MAX]; /* NULL: this place is free */
 
 int64_t now_us(void) {
     struct timespec now;
@@ -20,18 +18,14 @@ int64_t in_ms(uint32_t ms) {
 }
 
 void watch_add(struct watch *watch) {
-    watch->slot = -1; /* added during a turn: it has its first chance in the next one */
-    watch->next = watches;
-    watches = watch;
+    int place = 0;
+    while (watches[place] != NULL) place++;
+    watches[place] = watch;
 }
 
 void watch_remove(struct watch *watch) {
-    for (struct watch **link = &watches; *link != NULL; link = &(*link)->next) {
-        if (*link != watch) continue;
-        *link = watch->next;
-        if (watch->slot >= 0) polled[watch->slot] = NULL; /* the turn under way must not wake it any more */
-        return;
-    }
+    for (int place = 0; place < WATCHES_MAX; place++)
+        if (watches[place] == watch) watches[place] = NULL;
 }
 
 void watch_close(struct watch *watch) {
@@ -41,20 +35,20 @@ void watch_close(struct watch *watch) {
 }
 
 static void turn(void) {
-    int count = 0;
+    static struct pollfd fds[WATCHES_MAX];
     int64_t due = NEVER;
-    for (struct watch *watch = watches; watch != NULL && count < WATCHES_MAX; watch = watch->next) {
-        watch->slot = count;
-        polled[count] = watch;
-        fds[count++] = (struct pollfd){.fd = watch->fd, .events = watch->events};
-        if (watch->due < due) due = watch->due;
+    for (int i = 0; i < WATCHES_MAX; i++) {
+        const struct watch *watch = watches[i];
+        fds[i] = watch == NULL ? (struct pollfd){.fd = -1} : (struct pollfd){.fd = watch->fd, .events = watch->events};
+        if (watch != NULL && watch->due < due) due = watch->due;
     }
     int64_t wait = due == NEVER ? -1 : (due - now_us() + 999) / 1000;
-    if (poll(fds, (nfds_t)count, due == NEVER ? -1 : wait < 0 ? 0 : wait > 60000 ? 60000 : (int)wait) < 0) return;
+    if (poll(fds, WATCHES_MAX, due == NEVER ? -1 : wait < 0 ? 0 : wait > 60000 ? 60000 : (int)wait) < 0) return;
     int64_t now = now_us();
-    for (int i = 0; i < count; i++) {
-        if (polled[i] != NULL && fds[i].revents != 0) polled[i]->wake(polled[i], fds[i].revents);
-        if (polled[i] != NULL && polled[i]->due <= now) polled[i]->wake(polled[i], 0);
+    for (int i = 0; i < WATCHES_MAX; i++) {
+        /* a watch that took a place during this turn may be woken for nothing: that is harmless */
+        if (watches[i] != NULL && fds[i].revents != 0) watches[i]->wake(watches[i], fds[i].revents);
+        if (watches[i] != NULL && watches[i]->due <= now) watches[i]->wake(watches[i], 0);
     }
 }
 

@@ -10,10 +10,8 @@ struct watch {
     int fd;          /* -1: none, only the time counts */
     short events;
     int64_t due;     /* on the clock of now_us(), or NEVER */
-    void (*wake)(struct watch *self, short revents); /* revents 0: the time has come */
+    void (*wake)(struct watch *self, short revents); /* revents 0: the time has come; others: to be looked at without blocking */
     void *owner;
-    struct watch *next;
-    int slot;
 };
 
 int64_t now_us(void);

@@ -15,10 +15,9 @@ struct capture {
 
 struct run {
     uint32_t channel; /* 0: this place is free */
-    struct buffer path, environment, in; /* NUL-terminated; `K=v\0` row; what is still to be written */
-    struct watch to_stdin, timer;
+    struct buffer path, environment; /* NUL-terminated; `K=v\0` row */
+    struct watch timer;
     struct capture out, err;
-    size_t written;
     struct nest *nest;
     int64_t started;
     pid_t pid;
@@ -27,22 +26,16 @@ struct run {
 
 static struct run runs[EFFECTS_MAX];
 
-/* Reads once, `most` bytes at most. What is past the cap is read and thrown away: killing the plugin for it would leave its work
-   half done, not reading would hang it; the deadline bounds the time. Answers how many bytes came; at the pipe's end closes. */
+/* Reads once, `most` bytes at most. What is past the cap is thrown away: killing the plugin for it would leave its work half done, not
+   reading would hang it; the deadline bounds the time. Answers how many bytes came; at the pipe's end closes. */
 static size_t capture_some(struct capture *capture, size_t most) {
-    static uint8_t waste[16384];
-    size_t left = capture->cap - capture->data.size, want = most < sizeof waste ? most : sizeof waste;
-    uint8_t *target = waste;
-    if (left > 0) {
-        if (want > left) want = left;
-        buffer_reserve(&capture->data, want);
-        target = capture->data.data + capture->data.size;
-    }
-    ssize_t got = read(capture->watch.fd, target, want);
+    static uint8_t piece[65536];
+    ssize_t got = read(capture->watch.fd, piece, most < sizeof piece ? most : sizeof piece);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) watch_close(&capture->watch);
     if (got <= 0) return 0;
-    if (left > 0) capture->data.size += (size_t)got;
-    else capture->cut = true;
+    size_t left = capture->cap - capture->data.size, kept = (size_t)got < left ? (size_t)got : left;
+    buffer_append(&capture->data, piece, kept);
+    if (kept < (size_t)got) capture->cut = true;
     return (size_t)got;
 }
 
@@ -65,23 +58,13 @@ static void capture_end(struct capture *capture) {
     watch_close(&capture->watch);
 }
 
-static void stdin_wake(struct watch *watch, short revents) {
-    (void)revents;
-    struct run *run = watch->owner;
-    ssize_t wrote = write(watch->fd, run->in.data + run->written, run->in.size - run->written); /* SIGPIPE is blocked */
-    if (wrote > 0) run->written += (size_t)wrote;
-    if (run->written < run->in.size && (wrote >= 0 || errno == EAGAIN || errno == EINTR)) return;
-    buffer_free(&run->in); /* all written, or the plugin closed its stdin, which is its right */
-    watch_close(watch);
-}
-
 static void run_free(struct run *run) {
     nest_close(run->nest);
     watch_remove(&run->timer);
-    struct watch *pipes[] = {&run->to_stdin, &run->out.watch, &run->err.watch};
-    for (int i = 0; i < 3; i++) watch_close(pipes[i]);
-    struct buffer *buffers[] = {&run->path, &run->environment, &run->in, &run->out.data, &run->err.data};
-    for (int i = 0; i < 5; i++) buffer_free(buffers[i]);
+    watch_close(&run->out.watch);
+    watch_close(&run->err.watch);
+    struct buffer *buffers[] = {&run->path, &run->environment, &run->out.data, &run->err.data};
+    for (int i = 0; i < 4; i++) buffer_free(buffers[i]);
     run->channel = 0;
 }
 
@@ -117,27 +100,23 @@ static char **environment_pointers(const struct buffer *row) {
     return pointers;
 }
 
-/* Answers 0 or the errno with which the start failed. */
-static int start(struct run *run) {
-    int pipes[6] = {-1, -1, -1, -1, -1, -1}, error = 0;
+/* Its stdin is a file: nobody has to go on writing, and it may read as much of it as it likes. Answers 0 or the errno of the failure. */
+static int start(struct run *run, struct bytes in) {
+    enum { IN, OUT, OUT_END, ERR, ERR_END, FDS };
+    int fds[FDS] = {memory_file("plexus-plugin-stdin"), -1, -1, -1, -1}, error = 0;
     char *arguments[] = {(char *)run->path.data, NULL}, **environment = environment_pointers(&run->environment);
-    if (environment == NULL || pipe2(pipes, O_CLOEXEC) != 0 || pipe2(pipes + 2, O_CLOEXEC) != 0 || pipe2(pipes + 4, O_CLOEXEC) != 0) error = errno;
-    else {
-        struct spawn plugin = {.argv = arguments, .environment = environment, .fds = {pipes[0], pipes[3], pipes[5], -1}, .dies_with_us = true};
-        pid_t pid = spawn(&plugin);
-        if (pid > 0) run->pid = pid;
-        else error = errno;
+    bool ready = fds[IN] >= 0 && environment != NULL && pipe2(fds + OUT, O_CLOEXEC) == 0 && pipe2(fds + ERR, O_CLOEXEC) == 0;
+    if (ready && pwrite(fds[IN], in.data, in.size, 0) == (ssize_t)in.size) {
+        struct spawn plugin = {.argv = arguments, .environment = environment, .fds = {fds[IN], fds[OUT_END], fds[ERR_END], -1}, .dies_with_us = true};
+        run->pid = spawn(&plugin);
     }
+    if (run->pid <= 0) error = errno != 0 ? errno : EIO;
     free(environment);
-    for (int i = 0; i < 6; i++)
-        if (pipes[i] >= 0 && (error != 0 || i == 0 || i == 3 || i == 5)) close(pipes[i]);
+    for (int i = 0; i < FDS; i++)
+        if (fds[i] >= 0 && (error != 0 || (i != OUT && i != ERR))) close(fds[i]);
     if (error != 0) return error;
-    fcntl(pipes[1], F_SETFL, O_NONBLOCK);
-    run->to_stdin = (struct watch){.fd = pipes[1], .events = POLLOUT, .due = NEVER, .wake = stdin_wake, .owner = run};
-    watch_add(&run->to_stdin);
-    stdin_wake(&run->to_stdin, POLLOUT); /* most requests fit the pipe at once */
-    capture_begin(&run->out, pipes[2]);
-    capture_begin(&run->err, pipes[4]);
+    capture_begin(&run->out, fds[OUT]);
+    capture_begin(&run->err, fds[ERR]);
     return 0;
 }
 
@@ -176,17 +155,16 @@ void run_plugin(uint32_t channel, const struct message *exec) {
     if (run == NULL) return answer(&refused, NOT_STARTABLE, EAGAIN);
     if (exec->deadline_ms == 0) return answer(&refused, DEADLINE_PASSED, 0);
     *run = refused;
-    run->to_stdin.fd = run->out.watch.fd = run->err.watch.fd = -1;
+    run->out.watch.fd = run->err.watch.fd = -1;
     run->out.cap = exec->out_cap < STDOUT_MAX ? exec->out_cap : STDOUT_MAX;
     run->err.cap = exec->err_cap < STDERR_MAX ? exec->err_cap : STDERR_MAX;
     run->timer = (struct watch){.fd = -1, .due = run->started + (int64_t)exec->deadline_ms * 1000, .wake = timer_wake, .owner = run};
     watch_add(&run->timer);
     buffer_append(&run->path, found.path, strlen(found.path) + 1);
-    buffer_append(&run->in, exec->in.data, exec->in.size);
     int error = 0;
     if (exec->path.size > 0) run->nest = nest_open(exec->path, channel, &error);
     nest_environment(run->nest, exec->environment, &run->environment);
-    if (error == 0) error = start(run);
+    if (error == 0) error = start(run, exec->in);
     if (error != 0) finish(run, error == ETXTBSY ? TEXT_BUSY : NOT_STARTABLE, error);
 }
 

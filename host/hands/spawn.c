@@ -9,6 +9,11 @@ void close_from(int first) {
     for (int fd = first; fd < last; fd++) close(fd);
 }
 
+int memory_file(const char *name) {
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+    return fd < 0 && errno == EINVAL ? memfd_create(name, MFD_CLOEXEC) : fd; /* a kernel before 6.3 */
+}
+
 /* Runs in the child, on memory that is still the parent's: system calls only, and it never returns. */
 static _Noreturn void become(const struct spawn *spawn, pid_t parent, volatile int *error) {
     sigset_t none;

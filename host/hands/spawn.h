@@ -16,6 +16,9 @@ struct spawn {
    nothing but `fds`. -1: errno is what the start failed with, of execve too. */
 pid_t spawn(const struct spawn *spawn);
 
+/* A file that has a name in listings only. -1: errno. */
+int memory_file(const char *name);
+
 /* Closes every descriptor from `first` on. */
 void close_from(int first);
 

@@ -19,38 +19,25 @@ void stream_flush(struct stream *stream) {
         fail(CNI_IO, "Report this: the brain asks without reading answers.", "%zu bytes of answers wait for the brain", stream->out.size);
 }
 
-/* Hands every whole frame on. Answers false when the stream's owner was told that it ended. */
-static bool take_frames(struct stream *stream) {
+/* Hands every whole frame on. */
+static void take_frames(struct stream *stream) {
     size_t taken = 0;
     for (;;) {
         struct frame frame;
         struct message message;
         enum frame_state state = frame_read(stream->in.data + taken, stream->in.size - taken, stream->payload_max, &frame);
         if (state == FRAME_PART) break;
-        if (state == FRAME_BAD || !message_decode(&frame, &message) || !stream->on_frame(stream, &frame, &message)) {
-            stream->on_end(stream, STREAM_MALFORMED);
-            return false;
-        }
+        if (state == FRAME_BAD || !message_decode(&frame, &message) || !stream->on_frame(stream, &frame, &message)) return stream->on_end(stream, STREAM_MALFORMED);
         taken += FRAME_HEADER + frame.length;
     }
     buffer_drop_front(&stream->in, taken);
-    return true;
 }
 
 static void stream_read(struct stream *stream) {
-    size_t want = READ_LEAST;
-    struct frame frame;
-    if (stream->in.size >= FRAME_HEADER) { /* its first frame is a part: read the rest in one go */
-        frame_read(stream->in.data, stream->in.size, stream->payload_max, &frame);
-        if (FRAME_HEADER + frame.length - stream->in.size > want) want = FRAME_HEADER + frame.length - stream->in.size;
-    }
-    buffer_reserve(&stream->in, want);
+    buffer_reserve(&stream->in, stream->in.size > READ_LEAST ? stream->in.size : READ_LEAST);
     ssize_t got = recv(stream->watch.fd, stream->in.data + stream->in.size, stream->in.room - stream->in.size, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got <= 0) {
-        stream->on_end(stream, STREAM_CLOSED);
-        return;
-    }
+    if (got <= 0) return stream->on_end(stream, STREAM_CLOSED);
     stream->in.size += (size_t)got;
     take_frames(stream);
 }

@@ -30,6 +30,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifndef MFD_NOEXEC_SEAL /* headers before Linux 6.3 */
+#define MFD_NOEXEC_SEAL 8u
+#endif
+
 /* The structure that `pointer` is the field `field` of. */
 #define HOLDER(type, field, pointer) ((type *)((char *)(pointer)-offsetof(type, field)))
 
