@@ -10,10 +10,11 @@ import {
   type Hands,
   HandsGone,
   type NestedCallHandler,
+  type NetlinkEffect,
   type ReadEffect,
 } from "../hands/hands.ts";
 import { decodeHandsMessage, encodeMessage } from "../hands/message-frames.ts";
-import type { BrainMessage, Content, Executed, Found, HandsMessage, Reply, Request } from "../hands/messages.ts";
+import type { BrainMessage, Content, Executed, Found, HandsMessage, Netlinked, Reply, Request } from "../hands/messages.ts";
 
 type Answer = Exclude<HandsMessage, Request>;
 
@@ -66,6 +67,10 @@ export class ConnectedHands implements Hands {
 
   read(effect: ReadEffect): Promise<Content> {
     return this.#effect({ kind: "read", ...effect }, "content");
+  }
+
+  netlink(effect: NetlinkEffect): Promise<Netlinked> {
+    return this.#effect({ kind: "netlink", ...effect }, "netlinked");
   }
 
   ensureThere(): void {

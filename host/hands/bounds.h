@@ -15,6 +15,11 @@
 
 #define WORDS_MAX 2047                 /* of what a brain that died had written */
 
+#define NETLINK_PIECE 65536            /* twice what the kernel puts into one message of a dump */
+#define NETLINK_ROOM (1 << 20)         /* of the socket's receive buffer */
+#define NETLINK_REPLY_MAX (16u << 20)  /* some 100 000 routes */
+#define NETLINK_MS 10000
+
 #define CONNECT_MS 1000                /* for a daemon that does not accept */
 #ifndef STDIN_MS                       /* tests compile with shorter ones */
 #define STDIN_MS 30000                 /* for a runtime that does not end our stdin */

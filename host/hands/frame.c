@@ -123,6 +123,16 @@ static void code_message(struct coder *coder, enum frame_type type, struct messa
         code_text(coder, &message->path);
         code_u32(coder, &message->out_cap);
         break;
+    case NETLINK:
+        code_text(coder, &message->path);
+        code_bytes(coder, &message->in);
+        code_u32(coder, &message->deadline_ms);
+        break;
+    case NETLINKED:
+        code_u32(coder, &message->status);
+        code_u32(coder, &message->flags);
+        code_bytes(coder, &message->out);
+        break;
     default:
         coder->bad = true;
     }

@@ -9,8 +9,8 @@ enum { FRAME_HEADER = 12, PROTOCOL_VERSION = 1 };
 #define NESTED_CHANNEL 0x80000000u
 
 enum frame_type {
-    REQUEST = 1, EXECUTED, FOUND, CONTENT,
-    REPLY = 16, EXEC, FIND, READ, /* from the brain; the others are from hands */
+    REQUEST = 1, EXECUTED, FOUND, CONTENT, NETLINKED,
+    REPLY = 16, EXEC, FIND, READ, NETLINK, /* from the brain; the others are from hands */
 };
 
 struct frame {

@@ -1,11 +1,12 @@
 // What a brain can have done by the hands, whichever way it is connected to them.
 
 import type { Fault } from "../../src/fault/fault.ts";
-import type { Content, Exec, Executed, Find, Found, Read, Reply, Request } from "./messages.ts";
+import type { Content, Exec, Executed, Find, Found, Netlink, Netlinked, Read, Reply, Request } from "./messages.ts";
 
 export type ExecEffect = Omit<Exec, "kind">;
 export type FindEffect = Omit<Find, "kind">;
 export type ReadEffect = Omit<Read, "kind">;
+export type NetlinkEffect = Omit<Netlink, "kind">;
 
 /** The effects. All throw HandsGone when the stream to the hands ends or breaks. */
 export interface Hands {
@@ -15,6 +16,8 @@ export interface Hands {
   find(effect: FindEffect): Promise<Found>;
   /** Reads a component that `find` gave. */
   read(effect: ReadEffect): Promise<Content>;
+  /** Sends rtnetlink messages in a network namespace. */
+  netlink(effect: NetlinkEffect): Promise<Netlinked>;
   /** Does nothing but throw if they have gone. */
   ensureThere(): void;
 }

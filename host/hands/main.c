@@ -7,6 +7,7 @@
 #include "plugin-path.h"
 #include "run-plugin.h"
 #include "nest.h"
+#include "netlink.h"
 #include "spawn.h"
 
 extern char **environ;
@@ -53,7 +54,8 @@ static bool brain_says(struct stream *stream, const struct frame *frame, const s
     if (frame->type < REPLY || plugin_runs_on(frame->channel)) return false;
     if (frame->type == EXEC) run_plugin(frame->channel, message);
     else if (frame->type == FIND) answer_find(frame->channel, message);
-    else answer_read(frame->channel, message);
+    else if (frame->type == READ) answer_read(frame->channel, message);
+    else answer_netlink(frame->channel, message);
     return true;
 }
 

@@ -40,6 +40,7 @@ const handsMessage: fc.Arbitrary<HandsMessage> = fc.oneof(
     path: text,
     identity: text,
   }),
+  fc.record({ kind: fc.constant("netlinked" as const), errno: u32, sent: fc.boolean(), reply: bytes }),
   fc.record({ kind: fc.constant("content" as const), errno: u32, content: bytes }),
 );
 
@@ -60,6 +61,7 @@ const brainMessage: fc.Arbitrary<BrainMessage> = fc.oneof(
   ),
   fc.record({ kind: fc.constant("find" as const), type: text, componentFirst: fc.boolean() }),
   fc.record({ kind: fc.constant("read" as const), path: text, cap: u32 }),
+  fc.record({ kind: fc.constant("netlink" as const), path: text, request: bytes, deadlineMs: u32 }),
 );
 
 describe("messages", () => {

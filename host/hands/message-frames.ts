@@ -11,10 +11,12 @@ const TYPE = {
   executed: 2,
   found: 3,
   content: 4,
+  netlinked: 5,
   reply: 16,
   exec: 17,
   find: 18,
   read: 19,
+  netlink: 20,
 } as const;
 
 const OUTCOMES = ["exited", "signalled", "deadline-passed", "not-found", "not-startable", "text-busy"] as const;
@@ -81,6 +83,15 @@ export function encodeMessage(channel: number, message: HandsMessage | BrainMess
       break;
     case "content":
       fields.u32(message.errno).bytes(message.content);
+      break;
+    case "netlinked":
+      fields
+        .u32(message.errno)
+        .u32(message.sent ? 1 : 0)
+        .bytes(message.reply);
+      break;
+    case "netlink":
+      fields.bytes(message.path).bytes(message.request).u32(message.deadlineMs);
       break;
     case "reply":
       fields.u32(message.status).bytes(message.stdout).bytes(message.stderr);
@@ -174,6 +185,8 @@ function readHandsMessage(type: number, fields: FieldReader): HandsMessage | und
     }
     case TYPE.content:
       return { kind: "content", errno: fields.u32(), content: fields.bytes() };
+    case TYPE.netlinked:
+      return { kind: "netlinked", errno: fields.u32(), sent: fields.u32() === 1, reply: fields.bytes() };
     default:
       return undefined;
   }
@@ -200,6 +213,8 @@ function readBrainMessage(type: number, fields: FieldReader): BrainMessage | und
       return { kind: "find", type: fields.text(), componentFirst: fields.u32() === 1 };
     case TYPE.read:
       return { kind: "read", path: fields.text(), cap: fields.u32() };
+    case TYPE.netlink:
+      return { kind: "netlink", path: fields.text(), request: fields.bytes(), deadlineMs: fields.u32() };
     default:
       return undefined;
   }

@@ -53,7 +53,17 @@ export interface Content {
   readonly content: Uint8Array;
 }
 
-export type HandsMessage = Request | Executed | Found | Content;
+export interface Netlinked {
+  readonly kind: "netlinked";
+  /** 0: every message was answered. */
+  readonly errno: number;
+  /** False: the kernel has seen nothing of it. With an errno but true: what it did is not known. */
+  readonly sent: boolean;
+  /** The kernel's answers, one after the other. */
+  readonly reply: Uint8Array;
+}
+
+export type HandsMessage = Request | Executed | Found | Content | Netlinked;
 
 /** The answer to a Request. */
 export interface Reply {
@@ -93,4 +103,13 @@ export interface Read {
   readonly cap: number;
 }
 
-export type BrainMessage = Reply | Exec | Find | Read;
+export interface Netlink {
+  readonly kind: "netlink";
+  /** Path of the network namespace; empty for the hands' own, which is the host's. */
+  readonly path: string;
+  /** rtnetlink messages; each asks for an acknowledgement. */
+  readonly request: Uint8Array;
+  readonly deadlineMs: number;
+}
+
+export type BrainMessage = Reply | Exec | Find | Read | Netlink;

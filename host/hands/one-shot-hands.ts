@@ -7,10 +7,11 @@ import {
   type FindEffect,
   type Hands,
   type NestedCallHandler,
+  type NetlinkEffect,
   type ReadEffect,
   type SyncHands,
 } from "./hands.ts";
-import type { Content, Executed, Found, HandsMessage, Reply, Request } from "./messages.ts";
+import type { Content, Executed, Found, HandsMessage, Netlinked, Reply, Request } from "./messages.ts";
 import type { OneShotStream } from "./one-shot-stream.ts";
 
 interface NestedCall {
@@ -67,6 +68,12 @@ export class OneShotHands implements Hands, SyncHands {
     const channel = this.#newChannel();
     this.#stream.send(channel, { kind: "read", ...effect });
     return this.#awaitAnswer(channel, "content");
+  }
+
+  async netlink(effect: NetlinkEffect): Promise<Netlinked> {
+    const channel = this.#newChannel();
+    this.#stream.send(channel, { kind: "netlink", ...effect });
+    return this.#awaitAnswer(channel, "netlinked");
   }
 
   ensureThere(): void {

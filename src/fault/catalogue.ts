@@ -334,6 +334,12 @@ const entries = {
     remedy:
       "Nothing: the runtime repeats the call; where it lasts, raise the daemon's bounds or look at what makes its calls slow.",
   },
+  NETLINK_FAILED: {
+    cni: 5,
+    actor: "administrator",
+    meaning: "Links or routes of a network namespace could not be read or changed.",
+    remedy: "Read the kernel's words; compare with what ip link and ip route show in the namespace named.",
+  },
   HANDS_GONE: {
     cni: 11,
     actor: "runtime",

@@ -54,6 +54,7 @@ const messages: Readonly<Record<string, HandsMessage | BrainMessage>> = {
   },
   find: { kind: "find", type: "host-local", componentFirst: true },
   read: { kind: "read", path: "/opt/cni/bin/a.wasm", cap: 65_536 },
+  netlink: { kind: "netlink", path: "/run/netns/pod", request: Buffer.alloc(20, 20), deadlineMs: 1000 },
 };
 
 /** One stream for each message, in one piece and in small ones; one of all; some broken ones. */

@@ -9,7 +9,18 @@ import { join } from "node:path";
 import type { Result } from "../../../src/fault/result.ts";
 import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT } from "../frames.ts";
 import { decodeHandsMessage, encodeMessage } from "../message-frames.ts";
-import type { BrainMessage, Exec, Executed, Found, HandsMessage, Content, Reply, Request } from "../messages.ts";
+import type {
+  BrainMessage,
+  Exec,
+  Executed,
+  Found,
+  HandsMessage,
+  Content,
+  Netlink,
+  Netlinked,
+  Reply,
+  Request,
+} from "../messages.ts";
 
 export interface HandsCall {
   /** The executable, or a link to it. */
@@ -156,6 +167,10 @@ export class BrainSide {
 
   read(path: string, cap = 1 << 20): Promise<Content> {
     return this.#ask<Content>("content", { kind: "read", path, cap });
+  }
+
+  netlink(effect: Omit<Netlink, "kind">): Promise<Netlinked> {
+    return this.#ask<Netlinked>("netlinked", { kind: "netlink", ...effect });
   }
 
   reply(reply: Partial<Omit<Reply, "kind">> = {}, channel = 0): void {

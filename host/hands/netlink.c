@@ -1,0 +1,87 @@
+#include "netlink.h"
+
+#include "bounds.h"
+#include "brain-connection.h"
+#include "cni-error.h"
+
+/* A netlink socket belongs for good to the namespace in which it was made, so we are there for the one system call. Answers -1 with errno
+   where it can't be had. */
+static int socket_in(const char *namespace) {
+    int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), there = open(namespace, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    int made = -1, error = 0;
+    if (home >= 0 && there >= 0 && setns(there, CLONE_NEWNET) == 0) {
+        made = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+        error = errno;
+        if (setns(home, CLONE_NEWNET) != 0)
+            fail(CNI_IO, "Report this.", "no way back from the network namespace %s: %s", namespace, strerror(errno));
+    } else error = errno;
+    if (home >= 0) close(home);
+    if (there >= 0) close(there);
+    errno = error;
+    return made;
+}
+
+static int open_socket(struct bytes namespace) {
+    char path[PATH_MAX];
+    int size = snprintf(path, sizeof path, "%.*s", (int)namespace.size, (const char *)namespace.data), yes = 1, room = NETLINK_ROOM;
+    errno = ENAMETOOLONG;
+    int fd = size >= PATH_MAX ? -1 : size > 0 ? socket_in(path) : socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (fd < 0) return -1;
+    /* what an older kernel lacks of these it does without */
+    static const int options[] = {NETLINK_EXT_ACK, NETLINK_CAP_ACK, NETLINK_GET_STRICT_CHK};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) setsockopt(fd, SOL_NETLINK, options[i], &yes, sizeof yes);
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
+    return fd;
+}
+
+/* Counts requests, or in answers their ends: each request is answered by one acknowledgement, error or end of a dump. Answers 0 where the
+   messages are malformed, or where a request asks for no acknowledgement, so that its end would not be seen. */
+static uint32_t count_messages(struct bytes messages, bool ends) {
+    uint32_t count = 0;
+    while (messages.size > 0) {
+        struct nlmsghdr header = {0};
+        memcpy(&header, messages.data, messages.size < sizeof header ? messages.size : sizeof header);
+        if (header.nlmsg_len < sizeof header || header.nlmsg_len > messages.size) return 0;
+        if (!ends && (header.nlmsg_flags & NLM_F_ACK) == 0) return 0;
+        if (!ends || header.nlmsg_type == NLMSG_ERROR || header.nlmsg_type == NLMSG_DONE) count++;
+        uint32_t whole = NLMSG_ALIGN(header.nlmsg_len) < messages.size ? NLMSG_ALIGN(header.nlmsg_len) : messages.size;
+        messages.data += whole;
+        messages.size -= whole;
+    }
+    return count;
+}
+
+/* Takes answers until all requests have had theirs. Answers 0 or an errno, with what came until then in `reply`. */
+static int receive(int fd, uint32_t requests, int64_t due, struct buffer *reply) {
+    while (requests > 0) {
+        struct sockaddr_nl sender;
+        socklen_t sender_size = sizeof sender;
+        int64_t left = (due - now_us()) / 1000;
+        if (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, left < 0 ? 0 : (int)left) == 0) return ETIMEDOUT;
+        if (reply->size + NETLINK_PIECE > NETLINK_REPLY_MAX) return EMSGSIZE;
+        buffer_reserve(reply, NETLINK_PIECE);
+        ssize_t got = recvfrom(fd, reply->data + reply->size, NETLINK_PIECE, MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&sender, &sender_size);
+        if (got < 0 && errno != EAGAIN && errno != EINTR) return errno;
+        if (got > NETLINK_PIECE) return EMSGSIZE;
+        if (got <= 0 || sender.nl_pid != 0) continue; /* not from the kernel */
+        uint32_t ends = count_messages((struct bytes){.data = reply->data + reply->size, .size = (uint32_t)got}, true);
+        reply->size += (size_t)got;
+        requests -= ends < requests ? ends : requests;
+    }
+    return 0;
+}
+
+void answer_netlink(uint32_t channel, const struct message *netlink) {
+    uint32_t requests = count_messages(netlink->in, false);
+    int64_t due = in_ms(netlink->deadline_ms < NETLINK_MS ? netlink->deadline_ms : NETLINK_MS);
+    struct buffer reply = {0};
+    bool sent = false;
+    int fd = requests == 0 ? -1 : open_socket(netlink->path), error = requests == 0 ? EINVAL : fd < 0 ? errno : 0;
+    if (error == 0) {
+        sent = send(fd, netlink->in.data, netlink->in.size, 0) == (ssize_t)netlink->in.size;
+        error = sent ? receive(fd, requests, due, &reply) : errno;
+    }
+    if (fd >= 0) close(fd);
+    tell_brain(NETLINKED, channel, &(struct message){.status = (uint32_t)error, .flags = sent, .out = buffer_bytes(&reply)});
+    buffer_free(&reply);
+}

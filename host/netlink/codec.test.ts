@@ -1,0 +1,150 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { formatAddress, type IpAddress } from "../../src/net/ip.ts";
+import { linkIn } from "./link.ts";
+import { attribute, attributesIn, concat, decodeAnswers, encodeRequests, u16, u32, viewOf } from "./message.ts";
+import { addition, removal, restoration, routeIn } from "./route.ts";
+
+const bytes = (maxLength: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ maxLength });
+const attributeTypes = fc.integer({ min: 0, max: 0x3fff });
+const request = fc.record({
+  type: fc.integer({ min: 16, max: 0xffff }),
+  flags: fc.constantFrom(0, 0x300, 0x600),
+  body: bytes(60),
+});
+
+/** One message of the kernel's. */
+function message(type: number, flags: number, sequence: number, body: Uint8Array): Uint8Array {
+  const padding = new Uint8Array(-body.length & 3);
+  return concat([u32(16 + body.length), u16(type), u16(flags), u32(sequence), u32(0), body, padding]);
+}
+
+describe("attributes", () => {
+  test("come back as they were written, flags in their type left out", () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.tuple(attributeTypes, bytes(40)), { selector: ([type]) => type }), (all) => {
+        const written = concat(all.map(([type, value], index) => attribute(index % 2 === 0 ? type : type | 0x8000, value)));
+        expect(written.length % 4).toBe(0);
+        expect([...attributesIn(written)]).toEqual(all);
+      }),
+    );
+  });
+
+  test("of any bytes are found or not, and lie within them", () => {
+    fc.assert(
+      fc.property(bytes(200), (any) => {
+        for (const value of attributesIn(any).values()) expect(value.length).toBeLessThanOrEqual(any.length - 4);
+      }),
+    );
+  });
+});
+
+describe("answers", () => {
+  test("to requests are told apart by their numbers, in whatever order they come", () => {
+    const answered = fc.record({ errno: fc.integer({ min: 0, max: 133 }), bodies: fc.array(bytes(20), { maxLength: 3 }) });
+    fc.assert(
+      fc.property(fc.array(answered, { maxLength: 5 }), fc.boolean(), (all, turned) => {
+        const parts = all.map(({ errno, bodies }, index) =>
+          concat([
+            ...bodies.map((body) => message(16, 2, index + 1, body)),
+            message(2, 0x100, index + 1, concat([u32(-errno), new Uint8Array(16)])),
+          ]),
+        );
+        const answers = decodeAnswers(concat(turned ? parts.toReversed() : parts), all.length);
+        const told = answers.map((answer) => ({ errno: answer?.errno, bodies: answer?.messages.map(({ body }) => body) }));
+        expect(told).toEqual(all);
+      }),
+    );
+  });
+
+  test("carry the kernel's words and the attribute it means, whether the request is repeated or not", () => {
+    const tail = concat([attribute(1, Buffer.from("Nexthop has invalid gateway\0")), attribute(2, u32(28))]);
+    const asked = message(24, 0x605, 1, new Uint8Array(13));
+    for (const [flags, repeated] of [
+      [0x300, asked.subarray(0, 16)],
+      [0x200, asked],
+    ] as const) {
+      const [answer] = decodeAnswers(message(2, flags, 1, concat([u32(-101), repeated, tail])), 1);
+      expect(answer).toMatchObject({ errno: 101, words: "Nexthop has invalid gateway", offset: 28 });
+    }
+  });
+
+  test("end with a dump's end, which may carry an error, and say when it was disturbed", () => {
+    const one = message(16, 2, 1, new Uint8Array(16));
+    expect(decodeAnswers(concat([one, message(3, 2, 1, u32(0))]), 1)).toMatchObject([{ errno: 0, interrupted: false }]);
+    expect(decodeAnswers(concat([one, message(3, 0x12, 1, u32(0))]), 1)).toMatchObject([{ errno: 0, interrupted: true }]);
+    expect(decodeAnswers(message(3, 2, 1, u32(-16)), 1)).toMatchObject([{ errno: 16 }]);
+    expect(decodeAnswers(one, 1)).toEqual([undefined]);
+  });
+
+  test("of any bytes are decoded or not, never a failure of ours", () => {
+    fc.assert(
+      fc.property(bytes(400), fc.integer({ min: 0, max: 3 }), (any, count) => {
+        const answers = decodeAnswers(any, count);
+        expect(answers).toHaveLength(count);
+        const messages = [
+          ...answers.flatMap((answer) => answer?.messages ?? []),
+          { type: 16, body: any },
+          { type: 24, body: any },
+        ];
+        for (const each of messages) {
+          expect([linkIn(each)?.index ?? 0, routeIn(each)?.table ?? 0]).toEqual([expect.any(Number), expect.any(Number)]);
+        }
+      }),
+    );
+  });
+});
+
+test("requests are numbered, padded, and each asks to be acknowledged", () => {
+  fc.assert(
+    fc.property(fc.array(request, { maxLength: 5 }), (requests) => {
+      const written = encodeRequests(requests);
+      const view = viewOf(written);
+      let at = 0;
+      for (const [index, { type, flags, body }] of requests.entries()) {
+        expect([view.u32(at), view.u16(at + 4), view.u16(at + 6), view.u32(at + 8)]).toEqual([
+          16 + body.length,
+          type,
+          flags | 5,
+          index + 1,
+        ]);
+        expect(written.slice(at + 16, at + 16 + body.length)).toEqual(body);
+        at += 16 + ((body.length + 3) & ~3);
+      }
+      expect(at).toBe(written.length);
+    }),
+  );
+});
+
+describe("a default route", () => {
+  const address = fc
+    .constantFrom(4, 6)
+    .chain((family) =>
+      fc
+        .bigInt({ min: 0n, max: family === 4 ? 0xffff_ffffn : (1n << 128n) - 1n })
+        .map((value): IpAddress => ({ family: family === 4 ? 4 : 6, value })),
+    );
+  const routes = fc.record({
+    family: fc.constantFrom<4 | 6>(4, 6),
+    gateway: fc.option(address, { nil: undefined }),
+    oif: fc.option(fc.integer({ min: 1, max: 0x7fff_ffff }), { nil: undefined }),
+    metric: fc.integer({ min: 0, max: 0xffff_ffff }),
+    onlink: fc.boolean(),
+  });
+
+  test("that is asked for reads as what it is, and again when it is removed and put back", () => {
+    fc.assert(
+      fc.property(routes, (wanted) => {
+        const { family, gateway, oif, metric, onlink } = wanted;
+        const route = routeIn(addition(wanted));
+        const same = gateway?.family === family;
+        const text = gateway === undefined ? undefined : formatAddress(gateway);
+        expect(route).toMatchObject({ family, oif, metric, onlink, table: 254, dst: family === 4 ? "0.0.0.0/0" : "::/0" });
+        expect([route?.gateway, route?.via]).toEqual(same ? [text, undefined] : [undefined, text]);
+        if (route === undefined) throw new Error("no route");
+        expect(routeIn({ ...removal(route), type: 24 })).toEqual(route);
+        expect(routeIn(restoration(route))).toEqual(route);
+      }),
+    );
+  });
+});

@@ -1,0 +1,158 @@
+// rtnetlink messages and their attributes as bytes (linux/netlink.h, linux/rtnetlink.h): written, taken apart, and the kernel's
+// verdict on each read. No I/O. What is read comes from the kernel, but is bounded as if it did not.
+
+/** Netlink speaks the machine's own byte order. */
+const littleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+const HEADER = 16;
+const ATTRIBUTE_HEADER = 4;
+const NLMSG_ERROR = 2;
+const NLMSG_DONE = 3;
+const NLM_F_REQUEST = 0x1;
+const NLM_F_ACK = 0x4;
+const NLM_F_DUMP_INTR = 0x10;
+const NLM_F_CAPPED = 0x100;
+const NLM_F_ACK_TLVS = 0x200;
+const NLMSGERR_ATTR_MSG = 1;
+const NLMSGERR_ATTR_OFFS = 2;
+/** The upper bits of an attribute's type are flags (nested, byte order). */
+const TYPE_MASK = 0x3fff;
+
+/** A message to the kernel: its body is the fixed part of its type, then attributes. */
+export interface NetlinkRequest {
+  readonly type: number;
+  /** Besides REQUEST and ACK, which every request has. */
+  readonly flags: number;
+  readonly body: Uint8Array;
+}
+
+/** What became of one request. */
+export interface NetlinkAnswer {
+  /** Bodies of the messages that came, in their order; a dump's are many. */
+  readonly messages: readonly { readonly type: number; readonly body: Uint8Array }[];
+  /** 0: acknowledged, or the dump is whole. Else what the kernel refused it with. */
+  readonly errno: number;
+  /** The kernel's own words on an error; often it has none. */
+  readonly words: string;
+  /** Where in the request the attribute is that the kernel means; undefined where it names none. */
+  readonly offset: number | undefined;
+  /** Whether a dump was disturbed by a change and may lack something. */
+  readonly interrupted: boolean;
+}
+
+/** Reads and writes numbers in the machine's byte order. */
+export function viewOf(bytes: Uint8Array): { u16(at: number): number; u32(at: number): number; i32(at: number): number } {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return {
+    u16: (at) => (at + 2 <= bytes.length ? view.getUint16(at, littleEndian) : 0),
+    u32: (at) => (at + 4 <= bytes.length ? view.getUint32(at, littleEndian) : 0),
+    i32: (at) => (at + 4 <= bytes.length ? view.getInt32(at, littleEndian) : 0),
+  };
+}
+
+/** Four bytes of a number. */
+export function u32(value: number): Uint8Array {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, value, littleEndian);
+  return bytes;
+}
+
+/** Two bytes of a number. */
+export function u16(value: number): Uint8Array {
+  const bytes = new Uint8Array(2);
+  new DataView(bytes.buffer).setUint16(0, value, littleEndian);
+  return bytes;
+}
+
+export function concat(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** One attribute, with the padding after it. */
+export function attribute(type: number, value: Uint8Array): Uint8Array {
+  return concat([u16(ATTRIBUTE_HEADER + value.length), u16(type), value, new Uint8Array(aligned(value.length) - value.length)]);
+}
+
+/** Attributes by type, the last one of each; what is cut or malformed ends the list. */
+export function attributesIn(bytes: Uint8Array): ReadonlyMap<number, Uint8Array> {
+  const view = viewOf(bytes);
+  const found = new Map<number, Uint8Array>();
+  for (let at = 0; at + ATTRIBUTE_HEADER <= bytes.length;) {
+    const length = view.u16(at);
+    if (length < ATTRIBUTE_HEADER || at + length > bytes.length) break;
+    found.set(view.u16(at + 2) & TYPE_MASK, bytes.subarray(at + ATTRIBUTE_HEADER, at + length));
+    at += aligned(length);
+  }
+  return found;
+}
+
+/** Text that ends with a NUL or with the bytes. */
+export function textIn(bytes: Uint8Array | undefined): string {
+  if (bytes === undefined) return "";
+  const end = bytes.indexOf(0);
+  return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
+}
+
+/** The bytes of requests; each is numbered by its place, from 1. */
+export function encodeRequests(requests: readonly NetlinkRequest[]): Uint8Array {
+  return concat(
+    requests.flatMap(({ type, flags, body }, index) => [
+      u32(HEADER + body.length),
+      u16(type),
+      u16(flags | NLM_F_REQUEST | NLM_F_ACK),
+      u32(index + 1),
+      u32(0),
+      body,
+      new Uint8Array(aligned(body.length) - body.length),
+    ]),
+  );
+}
+
+/** What the kernel answered to each of `count` requests; undefined where one has had no end. */
+export function decodeAnswers(reply: Uint8Array, count: number): readonly (NetlinkAnswer | undefined)[] {
+  const messages = Array.from({ length: count }, (): { type: number; body: Uint8Array }[] => []);
+  const interrupted = new Set<number>();
+  const answers = Array.from<NetlinkAnswer | undefined>({ length: count });
+  const view = viewOf(reply);
+  for (let at = 0; at + HEADER <= reply.length;) {
+    const length = view.u32(at);
+    if (length < HEADER || length > reply.length - at) break;
+    const type = view.u16(at + 4);
+    const flags = view.u16(at + 6);
+    const index = view.u32(at + 8) - 1;
+    const body = reply.subarray(at + HEADER, at + length);
+    at += aligned(length);
+    const own = messages[index];
+    if (own === undefined) continue;
+    if ((flags & NLM_F_DUMP_INTR) !== 0) interrupted.add(index);
+    if (type !== NLMSG_ERROR && type !== NLMSG_DONE) own.push({ type, body });
+    else answers[index] = { messages: own, interrupted: interrupted.has(index), ...verdict(type, flags, body) };
+  }
+  return answers;
+}
+
+/** An ERROR has the errno, negative, then the request's header and, unless capped, its body; a DONE has the errno alone. */
+function verdict(type: number, flags: number, body: Uint8Array): Pick<NetlinkAnswer, "errno" | "words" | "offset"> {
+  const view = viewOf(body);
+  const errno = Math.max(0, -view.i32(0));
+  if ((flags & NLM_F_ACK_TLVS) === 0) return { errno, words: "", offset: undefined };
+  const capped = (flags & NLM_F_CAPPED) !== 0;
+  const tail = type === NLMSG_DONE ? 4 : 4 + (capped ? HEADER : aligned(view.u32(4)));
+  const attributes = attributesIn(body.subarray(tail));
+  const offset = attributes.get(NLMSGERR_ATTR_OFFS);
+  return {
+    errno,
+    words: textIn(attributes.get(NLMSGERR_ATTR_MSG)),
+    offset: offset === undefined ? undefined : viewOf(offset).u32(0),
+  };
+}
+
+function aligned(length: number): number {
+  return (length + 3) & ~3;
+}

@@ -1,0 +1,180 @@
+// Routes as RTM_GETROUTE tells them, and the messages that remove one, put one back, or add a default route (linux/rtnetlink.h).
+
+import { formatAddress, formatCidr, type IpAddress } from "../../src/net/ip.ts";
+import { attribute, attributesIn, concat, type NetlinkRequest, u16, u32, viewOf } from "./message.ts";
+
+export interface Route {
+  readonly family: 4 | 6;
+  /** CIDR notation; `0.0.0.0/0` and `::/0` for a default route. */
+  readonly dst: string;
+  /** Of the same family as the destination. */
+  readonly gateway: string | undefined;
+  /** A gateway of the other family (RTA_VIA). */
+  readonly via: string | undefined;
+  /** The index of the link that packets leave by; undefined where there are several, or none (`unreachable`). */
+  readonly oif: number | undefined;
+  /** 0 is the kernel's own default for IPv4, 1024 for IPv6. */
+  readonly metric: number;
+  readonly table: number;
+  /** RT_SCOPE_*: 0 universe, 253 link, 254 host. */
+  readonly scope: number;
+  /** RTN_*: 1 unicast, 7 unreachable, … */
+  readonly type: number;
+  /** Who made it, RTPROT_*: 2 the kernel, 3 boot, 4 static, … */
+  readonly protocol: number;
+  /** The gateway is taken for reachable on the link without a route to it. */
+  readonly onlink: boolean;
+  readonly prefsrc: string | undefined;
+  /** Whether it has several next hops, which are not told apart here. */
+  readonly multipath: boolean;
+  /** The kernel's message: what is needed to name exactly this route again. */
+  readonly raw: Uint8Array;
+}
+
+/** A default route to be added. Either of `gateway` and `link` may be left out, not both. */
+export interface DefaultRoute {
+  readonly family: 4 | 6;
+  /** Undefined: everything is on the link. */
+  readonly gateway: IpAddress | undefined;
+  /** Index of the link; undefined: the one through which the gateway is reached. */
+  readonly oif: number | undefined;
+  /** Undefined: the kernel's default. */
+  readonly metric?: number;
+  /** Takes the gateway for reachable on the link without a route to it; needs the link. */
+  readonly onlink?: boolean;
+}
+
+/** The table that routes are in unless somebody says otherwise. */
+export const MAIN_TABLE = 254;
+
+const RTM_NEWROUTE = 24;
+const RTM_DELROUTE = 25;
+const RTM_GETROUTE = 26;
+const NLM_F_DUMP = 0x300;
+const NLM_F_EXCL = 0x200;
+const NLM_F_CREATE = 0x400;
+const AF_INET = 2;
+const AF_INET6 = 10;
+const RTMSG = 12;
+const RTM_F_CLONED = 0x200;
+const RTNH_F_ONLINK = 4;
+const RTPROT_STATIC = 4;
+const RT_SCOPE_UNIVERSE = 0;
+const RT_SCOPE_LINK = 253;
+const RTN_UNICAST = 1;
+
+const RTA_DST = 1;
+const RTA_OIF = 4;
+const RTA_GATEWAY = 5;
+const RTA_PRIORITY = 6;
+const RTA_PREFSRC = 7;
+const RTA_MULTIPATH = 9;
+const RTA_TABLE = 15;
+const RTA_VIA = 18;
+const RTA_NH_ID = 30;
+/** What names a next hop; a next hop object (RTA_NH_ID) stands for them and may not be given together with them. */
+const NEXT_HOP: ReadonlySet<number> = new Set([RTA_OIF, RTA_GATEWAY, RTA_MULTIPATH, RTA_VIA, 21, 22]);
+/** What a route is made of: DST, SRC, METRICS, PREF, ENCAP_TYPE, ENCAP and the above; the rest of a dump is how it is doing. */
+const MADE_OF: ReadonlySet<number> = new Set([1, 2, 4, 5, 6, 7, 8, 9, 15, 18, 20, 21, 22, 30]);
+
+/** Asks for the routes of a family, all tables. */
+export function routesRequest(family: 4 | 6): NetlinkRequest {
+  const body = new Uint8Array(RTMSG);
+  body[0] = family === 4 ? AF_INET : AF_INET6;
+  return { type: RTM_GETROUTE, flags: NLM_F_DUMP, body };
+}
+
+/** A route, or undefined where the message tells something else, or a route's cached copy. */
+export function routeIn({ type, body }: { readonly type: number; readonly body: Uint8Array }): Route | undefined {
+  if (type !== RTM_NEWROUTE || body.length < RTMSG) return undefined;
+  const [family, dstLength = 0, , , table = 0, protocol = 0, scope = 0, kind = 0] = body;
+  const flags = viewOf(body).u32(8);
+  if ((family !== AF_INET && family !== AF_INET6) || (flags & RTM_F_CLONED) !== 0) return undefined;
+  const version = family === AF_INET ? 4 : 6;
+  const attributes = attributesIn(body.subarray(RTMSG));
+  const number = (which: number): number | undefined => {
+    const bytes = attributes.get(which);
+    return bytes === undefined ? undefined : viewOf(bytes).u32(0);
+  };
+  const address = (which: number): string | undefined => addressText(attributes.get(which), version);
+  const dst = addressIn(attributes.get(RTA_DST), version) ?? { family: version, value: 0n };
+  const via = attributes.get(RTA_VIA);
+  return {
+    family: version,
+    dst: formatCidr({ address: dst, prefix: dstLength }),
+    gateway: address(RTA_GATEWAY),
+    via: via === undefined ? undefined : addressText(via.subarray(2), viewOf(via).u16(0) === AF_INET ? 4 : 6),
+    oif: number(RTA_OIF),
+    metric: number(RTA_PRIORITY) ?? 0,
+    table: number(RTA_TABLE) ?? table,
+    scope,
+    type: kind,
+    protocol,
+    onlink: (flags & RTNH_F_ONLINK) !== 0,
+    prefsrc: address(RTA_PREFSRC),
+    multipath: attributes.has(RTA_MULTIPATH),
+    raw: body.slice(),
+  };
+}
+
+/** Removes the route. */
+export function removal(route: Route): NetlinkRequest {
+  return { type: RTM_DELROUTE, flags: 0, body: again(route) };
+}
+
+/**
+ * Puts a route that was removed back as it was; one like it that is there is not touched (EEXIST). IPv6 may have several to one
+ * destination with one metric (fe80::/64 on each link) and knows a duplicate without EXCL.
+ */
+export function restoration(route: Route): NetlinkRequest {
+  const flags = route.family === 4 ? NLM_F_CREATE | NLM_F_EXCL : NLM_F_CREATE;
+  return { type: RTM_NEWROUTE, flags, body: again(route) };
+}
+
+/** Adds a default route; one with the same metric that is there already is not touched (EEXIST). */
+export function addition({ family, gateway, oif, metric, onlink = false }: DefaultRoute): NetlinkRequest {
+  const scope = gateway === undefined && family === 4 ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+  const fixed = Uint8Array.of(family === 4 ? AF_INET : AF_INET6, 0, 0, 0, MAIN_TABLE, RTPROT_STATIC, scope, RTN_UNICAST);
+  const attributes = [
+    ...(gateway === undefined ? [] : [nextHop(family, gateway)]),
+    ...(oif === undefined ? [] : [attribute(RTA_OIF, u32(oif))]),
+    ...(metric === undefined ? [] : [attribute(RTA_PRIORITY, u32(metric))]),
+  ];
+  return {
+    type: RTM_NEWROUTE,
+    flags: NLM_F_CREATE | NLM_F_EXCL,
+    body: concat([fixed, u32(onlink ? RTNH_F_ONLINK : 0), ...attributes]),
+  };
+}
+
+/** A gateway of the other family goes by another attribute, which begins with its family. */
+function nextHop(family: 4 | 6, gateway: IpAddress): Uint8Array {
+  const bytes = addressBytes(gateway);
+  if (gateway.family === family) return attribute(RTA_GATEWAY, bytes);
+  return attribute(RTA_VIA, concat([u16(gateway.family === 4 ? AF_INET : AF_INET6), bytes]));
+}
+
+/** The kernel's message of a route, reduced to what makes the route. */
+function again({ raw }: Route): Uint8Array {
+  const fixed = raw.slice(0, RTMSG);
+  fixed.set(u32(viewOf(raw).u32(8) & RTNH_F_ONLINK), 8);
+  const attributes = attributesIn(raw.subarray(RTMSG));
+  const named = attributes.has(RTA_NH_ID);
+  const wanted = [...attributes].filter(([type]) => MADE_OF.has(type) && !(named && NEXT_HOP.has(type)));
+  return concat([fixed, ...wanted.map(([type, value]) => attribute(type, value))]);
+}
+
+function addressIn(bytes: Uint8Array | undefined, family: 4 | 6): IpAddress | undefined {
+  if (bytes === undefined || bytes.length !== (family === 4 ? 4 : 16)) return undefined;
+  return { family, value: bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n) };
+}
+
+function addressText(bytes: Uint8Array | undefined, family: 4 | 6): string | undefined {
+  const address = addressIn(bytes, family);
+  return address === undefined ? undefined : formatAddress(address);
+}
+
+function addressBytes({ family, value }: IpAddress): Uint8Array {
+  const size = family === 4 ? 4 : 16;
+  return Uint8Array.from({ length: size }, (_, index) => Number((value >> BigInt(8 * (size - 1 - index))) & 0xffn));
+}
