@@ -13,7 +13,7 @@ import { deviceOf, prepareDevice } from "./attachment-device.ts";
 import type { Attached, AttachmentPlan, CallPlan } from "./attachment-plan.ts";
 import { journalKey, type CallContext } from "./call-context.ts";
 import { undoOrLeave } from "./converge.ts";
-import { finishLeftBehind } from "./finish-left-behind.ts";
+import { retryLeftBehind } from "./finish-left-behind.ts";
 import { located } from "./located.ts";
 import { callArgs } from "./pod-identity.ts";
 import { runChain } from "./run-chain.ts";
@@ -91,23 +91,17 @@ async function clearEarlier(context: CallContext): Promise<Result<void>> {
   const earlier = context.journal.load(journalKey(context));
   if (!earlier.ok) return earlier;
   const entry = earlier.value;
-  if (entry === undefined) return retryLeftBehind(context);
+  if (entry === undefined) {
+    // An address of then, for one, may be in the way of this one.
+    await retryLeftBehind(context);
+    return ok(undefined);
+  }
   const stands = entry.closed && entry.plan.bootId === context.bootId && entry.plan.netns === context.call.netns;
   if (!stands) return undoOrLeave(context, entry, entry.plan.netns === context.call.netns ? entry.plan.netns : "");
   const { containerId, ifname } = context.call;
   return failed(
     fault("ALREADY_ATTACHED", `container ${containerId} is already attached to ${context.configuration.name} as ${ifname}`),
   );
-}
-
-/** What an earlier attachment of the same name left, its lease for one, may be in the way of this one. */
-async function retryLeftBehind(context: CallContext): Promise<Result<void>> {
-  const files = context.leftBehind.list(journalKey(context));
-  for (const file of files.ok ? files.value : []) {
-    const finished = await finishLeftBehind(context, file);
-    if (!finished.ok) context.warn(`still left behind: ${file.path}: ${finished.fault.msg}`);
-  }
-  return ok(undefined);
 }
 
 /** An attachment's CNI_ARGS, where they aren't the call's (MC-23). */

@@ -10,6 +10,7 @@ import { type JournalPlan, type JournalRecord, type PlannedAttachment, replay } 
 import { journalKey, type CallContext } from "./call-context.ts";
 import { failedAgain, undoOrLeave } from "./converge.ts";
 import { readDefaultNetwork } from "./default-network.ts";
+import { retryLeftBehind } from "./finish-left-behind.ts";
 import { undoEntry } from "./undo.ts";
 
 export async function del(context: CallContext): Promise<Result<void>> {
@@ -41,13 +42,7 @@ async function delDamaged(context: CallContext): Promise<Result<void>> {
 
 async function delWithoutEntry(context: CallContext): Promise<Result<void>> {
   const key = journalKey(context);
-  const left = context.leftBehind.list(key);
-  if (!left.ok) return left;
-  const [first] = left.value;
-  if (first !== undefined) {
-    context.warn(`DEL of container ${key.containerId} was given up before, and is not tried again: ${first.path}`);
-    return context.journal.remove(key);
-  }
+  if (await retryLeftBehind(context)) return context.journal.remove(key);
   const known = knownWithoutJournal(context, false);
   return known.ok ? undoKnown(context, known.value, false) : known;
 }
@@ -103,13 +98,15 @@ function knownWithoutJournal(context: CallContext, begun: boolean): Result<Known
   const cached = context.cache
     .attachments(call.containerId)
     .filter(({ list, attachment: { ifname } }) => ifname === call.ifname || !others.value(list.name, ifname));
-  const known: KnownAttachment[] = cached.map(({ list, attachment: { ifname, capabilityArgs }, result }) => ({
+  const known: KnownAttachment[] = cached.map(({ list, attachment: { ifname, args, capabilityArgs }, result }) => ({
     planned: {
       network: list.name,
       ifname,
       source: list.name,
       conflist: selfContainedText(list),
       capabilityArgs: Object.fromEntries(capabilityArgs),
+      // The cache's own count (L-35).
+      ...(args.length === 0 ? {} : { cniArgs: printCniArgs(args) }),
     },
     result,
   }));
@@ -120,7 +117,7 @@ function knownWithoutJournal(context: CallContext, begun: boolean): Result<Known
     kind: "plexusJournalV1",
     ...journalKey(context),
     netns: call.netns,
-    cniArgs: cached[0] === undefined ? call.args : printCniArgs(cached[0].attachment.args),
+    cniArgs: call.args,
     cniPath: call.path,
     bootId,
     attachments: all.map(({ planned }) => planned),

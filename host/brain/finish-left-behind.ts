@@ -1,9 +1,10 @@
-// Another try at what was left behind (RT-07), by GC: what a plugin could not undo then, it may undo now.
+// Another try at what was left behind (RT-07), by GC, a further DEL or the next ADD: what a plugin could not undo then, it may undo
+// now.
 
 import { fault } from "../../src/fault/fault.ts";
 import { failed, type Result } from "../../src/fault/result.ts";
 import type { LeftBehindFile } from "../journal/left-behind.ts";
-import type { CallContext } from "./call-context.ts";
+import { journalKey, type CallContext } from "./call-context.ts";
 import { undoEntry } from "./undo.ts";
 
 /**
@@ -23,4 +24,18 @@ export async function finishLeftBehind(context: CallContext, file: LeftBehindFil
     choose: (list) => !list.disableGC,
     keeper: context.leftBehind.keeper(file),
   });
+}
+
+/**
+ * Tries what was left behind of this very call. Nothing that stays is a fault: the runtime has had its success, and is told by a
+ * warning. Answers whether there was anything.
+ */
+export async function retryLeftBehind(context: CallContext): Promise<boolean> {
+  const files = context.leftBehind.list(journalKey(context));
+  if (!files.ok) context.warn(files.fault.msg);
+  for (const file of files.ok ? files.value : []) {
+    const finished = await finishLeftBehind(context, file);
+    if (!finished.ok) context.warn(`still left behind: ${file.path}: ${finished.fault.msg}`);
+  }
+  return files.ok && files.value.length > 0;
 }

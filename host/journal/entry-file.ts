@@ -104,6 +104,7 @@ function isPlanned(value: unknown): boolean {
     isJsonObject(value) &&
     haveStrings(value, ["network", "ifname", "source", "conflist"]) &&
     ["string", "undefined"].includes(typeof value["cniArgs"]) &&
+    typeof (value["cniArgs"] ?? "") === "string" &&
     isJsonObject(value["capabilityArgs"]) &&
     Object.values(value["capabilityArgs"]).every((text) => typeof text === "string")
   );

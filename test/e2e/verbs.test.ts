@@ -38,14 +38,9 @@ function validOf(ifname: string, ...ids: string[]): readonly object[] {
   return ids.map((containerID) => ({ containerID, ifname }));
 }
 
-/** A definition of a network of version 1.1.0 with one plugin, both of this name. */
-function modernDefinition(name: string): string {
-  return JSON.stringify({
-    apiVersion: "k8s.cni.cncf.io/v1",
-    kind: "NetworkAttachmentDefinition",
-    metadata: { name, namespace: "shop" },
-    spec: { config: JSON.stringify({ cniVersion: "1.1.0", name, plugins: [{ type: name }] }) },
-  });
+/** The spec of a network of version 1.1.0 with one plugin, both of this name. */
+function modern(name: string): object {
+  return { config: JSON.stringify({ cniVersion: "1.1.0", name, plugins: [{ type: name }] }) };
 }
 
 describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
@@ -106,7 +101,7 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       await stage.succeed("CHECK", web);
       // The definitions are edited or deleted, the selection is turned round, then the pod and the whole cluster are gone.
       manifests.network("one", [{ type: "two" }]);
-      rmSync(join(manifests.directory, "network-two.json"));
+      manifests.definition("two");
       manifests.pod("web", "three,one");
       rmSync(manifests.directory, { recursive: true });
       const moved = stage.network([{ type: "three" }], { manifests: manifests.directory });
@@ -308,10 +303,7 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
 
     test("L-41: passes over a further network whose version has no CHECK, and says so", async () => {
       const [main, old] = ["main", "old"].map((name) => installRecorder(stage.plexus.cniPath, name));
-      const spec = { config: JSON.stringify({ cniVersion: "0.3.1", name: "old", type: "old" }) };
-      const metadata = { name: "old", namespace: "shop" };
-      const definition = { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", metadata, spec };
-      writeFileSync(join(manifests.directory, "old.json"), JSON.stringify(definition));
+      manifests.definition("old", { config: JSON.stringify({ cniVersion: "0.3.1", name: "old", type: "old" }) });
       manifests.pod("web", "old");
       const web = attaching("web", [{ type: "main" }]);
       await stage.succeed("ADD", web);
@@ -353,7 +345,7 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       one = installRecorder(stage.plexus.cniPath, "one");
       two = installRecorder(stage.plexus.cniPath, "two");
       pods.length = 0;
-      for (const name of ["one", "two"]) writeFileSync(join(manifests.directory, `${name}.json`), modernDefinition(name));
+      for (const name of ["one", "two"]) manifests.definition(name, modern(name));
       const plugins = [{ type: "ipam-host-local", ipam: { subnet: "10.16.0.0/24" } }];
       config = stage.network(plugins, { manifests: manifests.directory, cniVersion: "1.1.0" });
       for (const id of ids) {
