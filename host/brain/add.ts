@@ -7,6 +7,7 @@ import { convertResult } from "../../src/cni/convert-result.ts";
 import type { PluginResult } from "../../src/cni/result.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { wantsDefaultRoute } from "../../src/npwg/default-route.ts";
 import { verifyResult } from "../../src/npwg/verification.ts";
 import { replay, type JournalPlan, type JournalRecord, type PlannedAttachment } from "../journal/entry.ts";
 import { deviceOf, prepareDevice } from "./attachment-device.ts";
@@ -38,9 +39,11 @@ export async function add(context: CallContext, plan: CallPlan): Promise<Result<
     if (!result.ok) return failed(await undone(context, planned, records, result.fault));
     attached.push(result.value);
   }
-  const answer = defaultResult(attached, context.configuration.cniVersion);
+  const settled = await settleRoutes(context, attached, records);
+  if (!settled.ok) return failed(await undone(context, planned, records, settled.fault));
+  const answer = defaultResult(settled.value, context.configuration.cniVersion);
   if (!answer.ok) return failed(await undone(context, planned, records, answer.fault));
-  const status = await plan.publish(attached);
+  const status = await plan.publish(settled.value);
   if (!status.ok) return failed(await undone(context, planned, records, status.fault));
   const closed = context.journal.append(journalKey(context), { closed: true });
   return closed.ok ? answer : failed(await undone(context, planned, records, closed.fault));
@@ -58,12 +61,7 @@ async function attach(
   index: number,
   records: JournalRecord[],
 ): Promise<Result<Attached>> {
-  const key = journalKey(context);
-  const note = (record: JournalRecord): Result<void> => {
-    records.push(record);
-    return context.journal.append(key, record);
-  };
-  const attempted = note({ attempted: index });
+  const attempted = note(context, records, { attempted: index });
   if (!attempted.ok) return attempted;
   const prepared = prepareDevice(context, plan);
   if (!prepared.ok) return failed(located(prepared.fault, plan.source, plan.attachment.ifname));
@@ -71,7 +69,7 @@ async function attach(
   const chain = addChain({ list, path: context.call.path, inherited: context.inherited, attachment, previous });
   const ended = await runChain(chain, context.runStep(plan.list.name, attachment.ifname));
   if (!ended.ok) return failed(located(ended.fault, plan.source, attachment.ifname));
-  const noted = note({ attached: index, result: ended.value.text });
+  const noted = note(context, records, { attached: index, result: ended.value.text });
   if (!noted.ok) return noted;
   const { request } = plan;
   if (request !== undefined) {
@@ -81,6 +79,31 @@ async function attach(
   const cached = context.cache.write(plan, ended.value);
   if (!cached.ok) return cached;
   return ok({ plan, result: ended.value, deviceInfo: deviceOf(context, plan, ended.value.result) });
+}
+
+/** Moves the pod's default routes where a selection asks for it; the journal and the cache have the results as they are then. */
+async function settleRoutes(
+  context: CallContext,
+  attached: readonly Attached[],
+  records: JournalRecord[],
+): Promise<Result<readonly Attached[]>> {
+  if (!wantsDefaultRoute(attached.map(({ plan }) => ({ gateways: plan.request?.selection.defaultRoute })))) return ok(attached);
+  const { settleDefaultRoutes } = await import("./default-route.ts");
+  const settled = await settleDefaultRoutes(context, attached);
+  if (!settled.ok) return settled;
+  for (const [index, { plan, result }] of settled.value.entries()) {
+    if (result === attached[index]?.result) continue;
+    const noted = note(context, records, { attached: index, result: result.text });
+    if (!noted.ok) return noted;
+    const cached = context.cache.write(plan, result);
+    if (!cached.ok) return cached;
+  }
+  return settled;
+}
+
+function note(context: CallContext, records: JournalRecord[], record: JournalRecord): Result<void> {
+  records.push(record);
+  return context.journal.append(journalKey(context), record);
 }
 
 /**

@@ -145,6 +145,7 @@ function contextOf(
     cluster: once(() => deps.cluster(configuration)),
     locks: callLocks(deps, configuration.cniDir, lockDeadlineMs),
     plugins,
+    hands: deps.hands,
     runStep: (network, ifname, mostMs = Infinity) => {
       const stepTimeoutMs = Math.min(configuration.stepTimeoutMs, mostMs);
       const limits = { ...configuration, stepTimeoutMs };

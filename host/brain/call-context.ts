@@ -6,6 +6,7 @@ import type { Result } from "../../src/fault/result.ts";
 import type { JsonObjectDocument } from "../../src/json/document.ts";
 import type { ResultCache } from "../cache/result-cache.ts";
 import type { Cluster } from "../cluster/cluster.ts";
+import type { Hands } from "../hands/hands.ts";
 import type { JournalKey } from "../journal/entry-file.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { LeftBehind } from "../journal/left-behind.ts";
@@ -24,6 +25,8 @@ export interface CallContext {
   readonly leftBehind: LeftBehind;
   readonly cache: ResultCache;
   readonly plugins: PluginFinder;
+  /** For what Plexus itself does to links and routes. */
+  readonly hands: Pick<Hands, "netlink">;
   /** The source of pods and definitions; undefined where none is configured. */
   readonly cluster: () => Promise<Cluster | undefined>;
   /** Kernel's boot id. */

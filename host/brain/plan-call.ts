@@ -52,7 +52,9 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
   // The auxiliary chain comes last, so that it takes no name that a pod's network would have without it.
   const administrators = (list: typeof further.value): { readonly name: string; readonly namespace: string }[] =>
     list.map(({ source }) => ({ name: source, namespace: "configuration" }));
-  const names = assignInterfaceNames([...administrators(further.value), ...selected.value, ...administrators(last)], call.ifname);
+  const requests = [...administrators(further.value), ...selected.value, ...administrators(last)];
+  const present = requests.length === 0 ? [] : await presentLinks(context);
+  const names = assignInterfaceNames(requests, call.ifname, present);
   if (!names.ok) return names;
   const free = names.value[Symbol.iterator]();
   const nextName = (): string => free.next().value ?? "";
@@ -76,6 +78,16 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
     attachments: attachments.map(withDeviceInfo),
     publish: (attached) => publishStatus(cluster, pod.value, attached, profile),
   });
+}
+
+/**
+ * Names of the links that the pod's namespace has already: a device plugin may have moved one in. A namespace that can't be
+ * looked at has none that are known; whether an ADD can do without it is for its plugins to say.
+ */
+async function presentLinks({ hands, call }: CallContext): Promise<readonly string[]> {
+  const { listLinks } = await import("../netlink/operations.ts");
+  const links = await listLinks(hands, call.netns);
+  return links.ok ? links.value.map(({ name }) => name) : [];
 }
 
 /** The profile, with what the configuration says otherwise. */

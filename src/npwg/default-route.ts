@@ -54,9 +54,9 @@ export interface ResultRoutes {
   readonly replaced: ReadonlyMap<Family, readonly NewRoute[]>;
 }
 
-export interface DefaultRoutePlan {
+export interface DefaultRoutePlan<Installed extends InstalledRoute = InstalledRoute> {
   /** To be removed first, then `add` in its order. */
-  readonly remove: readonly InstalledRoute[];
+  readonly remove: readonly Installed[];
   readonly add: readonly NewRoute[];
   /** One for each attachment. */
   readonly results: readonly ResultRoutes[];
@@ -85,11 +85,11 @@ export function wantsDefaultRoute(attachments: readonly Pick<RoutedAttachment, "
  * gateways, metrics rising in their order, or keeps its own where its list is empty. Links that belong to no attachment, and
  * other tables than the main one, are left alone. Fault SELECTION_INVALID: two attachments ask for one family.
  */
-export function planDefaultRoutes(
+export function planDefaultRoutes<Installed extends InstalledRoute>(
   attachments: readonly RoutedAttachment[],
-  installed: readonly InstalledRoute[],
-): Result<DefaultRoutePlan> {
-  const remove: InstalledRoute[] = [];
+  installed: readonly Installed[],
+): Result<DefaultRoutePlan<Installed>> {
+  const remove: Installed[] = [];
   const add: NewRoute[] = [];
   const results = attachments.map(() => ({ cleared: new Set<Family>(), replaced: new Map<Family, readonly NewRoute[]>() }));
   for (const family of families) {
@@ -110,10 +110,14 @@ export function planDefaultRoutes(
   return ok({ remove, add, results });
 }
 
-type Change = Pick<DefaultRoutePlan, "remove" | "add">;
+type Change<Installed extends InstalledRoute> = Pick<DefaultRoutePlan<Installed>, "remove" | "add">;
 
 /** An empty list: the chosen attachment's routes stay as its plugins made them, the others' go. */
-function keepOwn(chosen: RoutedAttachment, attachments: readonly RoutedAttachment[], present: readonly InstalledRoute[]): Change {
+function keepOwn<Installed extends InstalledRoute>(
+  chosen: RoutedAttachment,
+  attachments: readonly RoutedAttachment[],
+  present: readonly Installed[],
+): Change<Installed> {
   const own = new Set(chosen.links);
   const others = new Set(attachments.flatMap(({ links }) => links.filter((link) => !own.has(link))));
   const remove = present.filter((route) => hopsOf(route).some(({ ifname }) => ifname !== undefined && others.has(ifname)));
@@ -129,14 +133,14 @@ function keepOwn(chosen: RoutedAttachment, attachments: readonly RoutedAttachmen
 }
 
 /** Gateways were named: theirs are the only default routes over any attachment's link. */
-function replaceOwn(
+function replaceOwn<Installed extends InstalledRoute>(
   wanted: readonly NewRoute[],
   attachments: readonly RoutedAttachment[],
-  present: readonly InstalledRoute[],
-): Change {
+  present: readonly Installed[],
+): Change<Installed> {
   const all = new Set(attachments.flatMap(({ links }) => links));
   const ours = present.filter((route) => hopsOf(route).some(({ ifname }) => ifname !== undefined && all.has(ifname)));
-  const standing = (route: NewRoute): InstalledRoute | undefined => ours.find((each) => isSame(each, route));
+  const standing = (route: NewRoute): Installed | undefined => ours.find((each) => isSame(each, route));
   const kept = new Set(wanted.map(standing));
   return { remove: ours.filter((route) => !kept.has(route)), add: wanted.filter((route) => standing(route) === undefined) };
 }

@@ -264,6 +264,18 @@ describe("the keys", () => {
     }
   });
 
+  test("N11-16: a default route that names no gateway goes by that of its family's address", () => {
+    const printed = {
+      ips: [
+        { address: "192.0.2.2/24", gateway: "192.0.2.1" },
+        { address: "2001:db8::2/64", gateway: "2001:db8::1" },
+      ],
+      routes: [{ dst: "0.0.0.0/0" }, { dst: "::/0" }, { dst: "10.0.0.0/8" }],
+    };
+    expect(entries(printed, strict, { defaultRoute: [] })).toMatchObject([{ "default-route": ["192.0.2.1", "2001:db8::1"] }]);
+    expect(entries({ routes: [{ dst: "0.0.0.0/0" }] }, strict, { defaultRoute: [] })).toMatchObject([{ "default-route": [] }]);
+  });
+
   test("N12-04: device-info is passed on", () => {
     const deviceInfo = { type: "pci", version: "1.1.0", pci: { "pci-address": "0000:18:02.5" } };
     expect(entries({}, strict, { deviceInfo })[0]).toMatchObject({ "device-info": deviceInfo });

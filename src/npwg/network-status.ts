@@ -3,6 +3,7 @@
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { utf8Length } from "../cni/names.ts";
+import { familyOf } from "../cni/read-result.ts";
 import type { CniResult, ResultDns, ResultIp } from "../cni/result.ts";
 import { versionGroup } from "../cni/versions.ts";
 import type { NpwgProfile } from "./profile.ts";
@@ -118,9 +119,13 @@ function shownAddress(ip: ResultIp, profile: NpwgProfile): string {
   return profile.statusPrefix || slash === -1 ? ip.address : ip.address.slice(0, slash);
 }
 
-/** Gateways of the routes to everywhere, without repetition. */
+/** Gateways of the routes to everywhere, without repetition. A route that names none goes by its family's address' (CNI section 5). */
 function defaultGateways(result: CniResult): readonly string[] {
-  const gateways = result.routes.flatMap((route) => (isDefaultRoute(route.dst) && route.gw !== undefined ? [route.gw] : []));
+  const gateways = result.routes.flatMap(({ dst, gw }) => {
+    if (!isDefaultRoute(dst)) return [];
+    const sameFamily = result.ips.find((ip) => ip.gateway !== undefined && familyOf(ip.address) === familyOf(dst));
+    return gw ?? sameFamily?.gateway ?? [];
+  });
   return [...new Set(gateways)];
 }
 

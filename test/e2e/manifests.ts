@@ -37,7 +37,10 @@ export function manifestsIn(directory: string): Manifests {
     definition(name, spec, more = {}) {
       const metadata = { name, namespace: "shop", ...more };
       const object = { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", metadata };
-      write(`network-${metadata.namespace}-${name}.json`, spec === undefined ? object : { ...object, spec });
+      write(
+        `network-${metadata.namespace === "shop" ? "" : `${metadata.namespace}-`}${name}.json`,
+        spec === undefined ? object : { ...object, spec },
+      );
     },
     argsOf: (pod) =>
       `IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${pod};K8S_POD_INFRA_CONTAINER_ID=x;K8S_POD_UID=${uidOf(pod)}`,

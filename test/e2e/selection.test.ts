@@ -172,6 +172,25 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       expect(stage.left()).toEqual(nothing);
     });
 
+    test("N1-31, N1-35: whose names are none that a link in the pod's namespace has already", async () => {
+      manifests.pod("web", "one,two");
+      const pod = stage.pod();
+      expect(pod.exec(["ip", "link", "add", "net1", "type", "veth", "peer", "name", "moved0"]).status).toBe(0);
+      const web = { ...attaching("web"), pod };
+      await stage.succeed("ADD", web);
+      expect(executed()).toEqual(["ADD main eth0", "ADD one net2", "ADD two net3"]);
+      await stage.succeed("DEL", web);
+
+      for (const recorder of Object.values(recorders)) recorder.clear();
+      manifests.pod("web", "one@moved0");
+      const again = await stage.call("ADD", web);
+      expect([again.status, again.json]).toMatchObject([
+        1,
+        { code: 7, msg: expect.stringMatching(/network shop\/one .*"moved0", which a link that is already in the pod/) },
+      ]);
+      expect([executed(), stage.left()]).toEqual([[], nothing]);
+    });
+
     test("N1-35: whose generated names skip those that were asked for", async () => {
       await expectAdded("one@net2,two,three@net3");
       expect(executed()).toEqual(["ADD main eth0", "ADD one net2", "ADD two net4", "ADD three net3"]);

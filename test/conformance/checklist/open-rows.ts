@@ -63,7 +63,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     issue: "Refuse invalid definitions at admission by a webhook, and by a command for files.",
   },
   "RT-02": { reason: daemon, issue: "Reconcile what is stale without the runtime's GC, at start and from time to time." },
-  "RT-05": { reason: daemon, issue: "Write Plexus' own configuration by rename, so that no runtime ever loads a part of it." },
   "A-10": {
     reason: daemon,
     issue: "Hold the daemon's socket against wrong peers, half requests, 10 000 connections and slow clients.",
