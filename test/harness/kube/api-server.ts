@@ -87,8 +87,12 @@ export interface ApiServer {
   stop(): Promise<void>;
   /** Starts it again at the same address; answers when it is ready. */
   start(): Promise<void>;
+  /** Ends it all. Throws where Plexus asked for anything that the path of a call needs not (MO-27). */
   dispose(): Promise<void>;
 }
+
+/** What calls of a runtime may ask for; the role allows list and watch of networks besides. */
+const allowed = new Set(["get pods", "get network-attachment-definitions", "patch pods/status", "create events"]);
 
 /** Starts etcd and kube-apiserver and applies deploy/crd.yaml and deploy/rbac.yaml. Ready when it answers. */
 export async function startApiServer(): Promise<ApiServer> {
@@ -195,8 +199,12 @@ async function opened(directory: string, authority: Authority, processes: Proces
       await processes.ready(adminKubeconfig);
     },
     async dispose() {
+      const excess = readAudit(audit).filter(
+        (event) => event.agent === "plexus" && !allowed.has(`${event.verb} ${event.resource}`),
+      );
       await processes.dispose();
       rmSync(directory, { recursive: true, force: true });
+      if (excess.length > 0) throw new Error(`MO-27: Plexus asked for more than it may: ${JSON.stringify(excess.slice(0, 5))}`);
     },
   };
 }

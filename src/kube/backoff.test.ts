@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+
+import { backoffMs, retryAfterMs } from "./backoff.ts";
+
+test("waits double up to a bound, and jitter takes at most half of them", () => {
+  const longest = Array.from({ length: 8 }, (_, attempt) => backoffMs(attempt, () => 1));
+  expect(longest).toEqual([100, 200, 400, 800, 1600, 3200, 4000, 4000]);
+  expect(longest.map((_, attempt) => backoffMs(attempt, () => 0))).toEqual(longest.map((ms) => ms / 2));
+  expect(backoffMs(10_000, () => 1)).toBe(4000);
+});
+
+test.each<[string | undefined, number | undefined]>([
+  [undefined, undefined],
+  ["0", 0],
+  ["7", 7_000],
+  ["Sat, 21 Nov 2026 00:00:05 GMT", 5_000],
+  ["Sat, 21 Nov 2020 00:00:05 GMT", 0],
+  ["soon", undefined],
+  ["-1e999", undefined],
+  ["9999999999999", undefined],
+])("Retry-After %s means %s ms", (header, expected) => {
+  expect(retryAfterMs(header, Date.parse, Date.parse("2026-11-21T00:00:00Z"))).toBe(expected);
+});

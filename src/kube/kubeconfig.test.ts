@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+
+import { readKubeconfig } from "./kubeconfig.ts";
+
+const pem = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
+
+function config(cluster: object = {}, user: object = {}, more: object = {}): object {
+  return {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [
+      { name: "other", cluster: { server: "https://other.example" } },
+      { name: "local", cluster: { server: "https://10.96.0.1:443", "certificate-authority-data": btoa(pem), ...cluster } },
+    ],
+    users: [{ name: "plexus", user: { token: "t", ...user } }],
+    contexts: [{ name: "here", context: { cluster: "local", user: "plexus" } }],
+    "current-context": "here",
+    ...more,
+  };
+}
+
+const read = (value: unknown): ReturnType<typeof readKubeconfig> => readKubeconfig(value, "/etc/k");
+
+test("the current context's cluster and user are taken", () => {
+  expect(read(config())).toEqual({
+    ok: true,
+    value: {
+      server: "https://10.96.0.1",
+      authority: { data: pem },
+      serverName: undefined,
+      insecure: false,
+      token: { data: "t" },
+      certificate: undefined,
+    },
+  });
+});
+
+test("data wins over a file, and a token's file over its text", () => {
+  const cluster = { "certificate-authority": "ca.crt", "tls-server-name": "kubernetes", "insecure-skip-tls-verify": true };
+  const user = { tokenFile: "/run/token", "client-certificate": "a.crt", "client-key": "a.key", "client-key-data": btoa(pem) };
+  expect(read(config(cluster, user))).toMatchObject({
+    value: {
+      authority: { data: pem },
+      serverName: "kubernetes",
+      insecure: true,
+      token: { file: "/run/token" },
+      certificate: { certificate: { file: "a.crt" }, key: { data: pem } },
+    },
+  });
+});
+
+test.each([
+  ["https://k.example/clusters/a/", "https://k.example/clusters/a"],
+  ["https://[fd00::1]:6443", "https://[fd00::1]:6443"],
+])("the server %s is %s", (server, expected) => {
+  expect(read(config({ server }))).toMatchObject({ value: { server: expected } });
+});
+
+test("empty texts and nulls count as missing, as in Go", () => {
+  const read1 = read(config({ "tls-server-name": "", "proxy-url": null }, { token: "", exec: null, username: "" }));
+  expect(read1).toMatchObject({ value: { serverName: undefined, token: undefined } });
+});
+
+describe("is refused, with file and key named:", () => {
+  test.each<[string, unknown, RegExp]>([
+    ["no object", [], /must be an object/],
+    ["no current context", config({}, {}, { "current-context": "" }), /current-context is missing/],
+    ["a context that isn't there", config({}, {}, { "current-context": "x" }), /contexts has no entry with the name "x"/],
+    ["a context without a cluster", config({}, {}, { contexts: [{ name: "here", context: {} }] }), /names no cluster/],
+    ["a cluster that isn't there", config({}, {}, { clusters: [] }), /clusters has no entry with the name "local"/],
+    ["a user that isn't there", config({}, {}, { users: {} }), /users must be an array/],
+    ["no server", config({ server: null }), /server is missing/],
+    ["plain HTTP", config({ server: "http://10.96.0.1" }), /must be a URL that begins with https/],
+    ["a query", config({ server: "https://a/?b" }), /must be a URL/],
+    ["a line feed", config({ server: "https://a/\nb" }), /must be a URL/],
+    ["a password in the URL", config({ server: "https://u:p@a/" }), /user's name or password/],
+    ["a proxy", config({ "proxy-url": "http://p" }), /proxy-url/],
+    ["a number for a token", config({}, { token: 5 }), /user: token must be a string, but is a number/],
+    ["base64 that is none", config({ "certificate-authority-data": "***" }), /no base64 of a PEM/],
+    ["base64 of no PEM", config({ "certificate-authority-data": btoa("x") }), /no base64 of a PEM/],
+    ["a certificate without its key", config({}, { "client-certificate": "a" }), /belong together/],
+    ["a flag that is a text", config({ "insecure-skip-tls-verify": "yes" }), /must be true or false/],
+    ["a program", config({}, { exec: { command: "x" } }), /exec would start a program/],
+    ["a provider", config({}, { "auth-provider": { name: "gcp" } }), /auth-provider was removed/],
+    ["a password", config({}, { username: "u", password: "p" }), /username was removed.*password was removed/],
+    ["impersonation", config({}, { as: "admin" }), /another user/],
+  ])("%s", (_, value, msg) => {
+    expect(read(value)).toMatchObject({
+      ok: false,
+      fault: {
+        kind: "KUBECONFIG_INVALID",
+        code: 7,
+        msg: expect.stringMatching(new RegExp(`^kubeconfig /etc/k: .*${msg.source}`)),
+      },
+    });
+  });
+
+  test("and never a secret's text", () => {
+    const refused = read(config({ server: "x" }, { token: "s3cret", password: "s3cret", exec: "s3cret" }));
+    expect(JSON.stringify(refused)).not.toContain("s3cret");
+  });
+});
