@@ -10,10 +10,19 @@ import { handsVersion } from "./hands-version.ts";
 import { ipamStep } from "./ipam-step.ts";
 import { summary, type Benchmark, type Measured } from "./measure.ts";
 import { oneShotAdd } from "./one-shot-add.ts";
+import { oneShotApi } from "./one-shot-api.ts";
 import { oneShotPods } from "./one-shot-pod.ts";
 import { oneShotStart } from "./one-shot-start.ts";
 
-const benchmarks: readonly Benchmark[] = [oneShotStart, handsVersion, freshInstance, ipamStep, oneShotAdd, ...oneShotPods];
+const benchmarks: readonly Benchmark[] = [
+  oneShotStart,
+  handsVersion,
+  freshInstance,
+  ipamStep,
+  oneShotAdd,
+  oneShotApi,
+  ...oneShotPods,
+];
 
 interface Options {
   readonly json: string | undefined;
