@@ -53,17 +53,19 @@ test("titles are found in every form in which tests are written, and in no other
       file,
       `import { table } from "./table.ts";
        const asks = [["A-05", 1], ["A-06", 2]] as const;
-       describe("A-00: no test", () => {
+       describe("N1-01: a group", () => {
          it("A-01: plain", () => { expect("A-00: a text").toBe("A-00"); });
          test.skipIf(missing("A-00"))(\`A-02: \${1} template\`, () => {});
          test.each(table)("$title", () => {});
          test.each(asks.slice(1))("%s: %j", () => {});
          test.each([1])("A-07: %i", () => {});
          test.skip("A-00: switched off", () => {});
+         describe("A-00: an empty group", () => {});
          it.todo("A-00: not written");
        });`,
     );
-    expect(testTitles(file)).toEqual(["A-01: plain", "A-02: ", "A-03: imported", "A-04: ", "A-05", "A-06", "A-07: %i"]);
+    const titles = ["A-01: plain", "A-02: ", "A-03: imported", "A-04: ", "A-05", "A-06", "A-07: %i"];
+    expect(testTitles(file)).toEqual(titles.flatMap((each) => [each, `N1-01: a group > ${each}`]));
   } finally {
     rmSync(directory, { recursive: true });
   }

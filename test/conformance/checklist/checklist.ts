@@ -1,4 +1,4 @@
-// Which rows are held: a row is held by every test whose title begins with its number, alone or in a list ("N1-31 N1-35 …",
+// Which rows are held: a row is held by every test whose title, or that of a group around it, begins with its number, alone or in a list ("N1-31 N1-35 …",
 // "L-31, A-05: …", "L-51 to L-57: …").
 
 import { readdirSync } from "node:fs";
@@ -51,7 +51,8 @@ export function testsByRow(root = "."): ReadonlyMap<string, readonly string[]> {
   const tests = new Map<string, string[]>();
   for (const file of testFiles(root)) {
     for (const title of new Set(testTitles(join(root, file)))) {
-      for (const row of rowsOf(title)) tests.set(row, [...(tests.get(row) ?? []), `${file}: ${title}`]);
+      const rows = new Set(rowsOf(title));
+      for (const row of rows) tests.set(row, [...(tests.get(row) ?? []), `${file}: ${title}`]);
     }
   }
   return tests;

@@ -7,8 +7,8 @@ export interface Open {
   readonly issue: string;
 }
 
-const daemon = "It belongs to the resident daemon, which is not there yet: every call starts a brain of its own.";
-const runningPods = "It needs a watch of running pods, which only a daemon can keep.";
+const daemon = "The daemon serves calls; this it doesn't do yet, or no test shows it.";
+const runningPods = "It needs a watch of running pods, which the daemon doesn't keep yet.";
 
 export const openRows: Readonly<Record<string, Open>> = {
   "N1-58": {
@@ -30,6 +30,10 @@ export const openRows: Readonly<Record<string, Open>> = {
   "N13-06": {
     reason: "Claims are made by the applications that own them; Plexus makes none.",
     issue: "Document how a controller makes an IPAMClaim with owner references and finalizers for Plexus' pods.",
+  },
+  "MA-03": {
+    reason: "A device is named by the selection's deviceID; the kubelet is not asked.",
+    issue: "Ask the kubelet's pod-resources socket, else its checkpoint, for the devices of a definition's resource.",
   },
   "MA-05": {
     reason: "Device IDs come from the selection; dynamic resource allocation is not read.",
@@ -54,6 +58,10 @@ export const openRows: Readonly<Record<string, Open>> = {
     issue: "Uninstall: give the node back its default network within 30 s, also with the daemon dead.",
   },
   "MO-28": { reason: daemon, issue: "Show that a burst of 150 pods with a 55 MB plugin stays within the daemon's limits." },
+  "MO-25": {
+    reason: "The installer renames every file into its place; no test installs while plugins run.",
+    issue: "Install a hundred times while pods start and the executable runs, and show that nothing fails.",
+  },
   "MO-30": {
     reason: "Only x86-64 is built and run.",
     issue: "Build the hands for arm64, ppc64le and s390x, and run the tests on arm64.",
@@ -70,5 +78,9 @@ export const openRows: Readonly<Record<string, Open>> = {
   "L-49": {
     reason: "It binds runtimes: nothing of it can be seen from a plugin.",
     issue: "Say in the runtimes' page that GC is no replacement for DEL.",
+  },
+  "L-64": {
+    reason: "Plugins inherit the runtime's trace context as it is; no span is made, so none is continued.",
+    issue: "Continue the runtime's span, inject it into every child, native and component, and drop malformed values.",
   },
 };

@@ -10,30 +10,51 @@ interface Node {
   readonly [key: string]: unknown;
 }
 
-/** The titles in the file; of one with expressions in it, the part before the first. */
+/**
+ * The titles in the file; of one with expressions in it, the part before the first. A test has its own title, and one that
+ * begins with the title of each group that it is in.
+ */
 export function testTitles(path: string): readonly string[] {
-  const titles: string[] = [];
   const file = SourceFile.read(path);
-  for (const call of file.nodes) {
-    if (call.type !== "CallExpression" || !isTest(call["callee"])) continue;
-    const [title] = nodes(call["arguments"]);
-    const text = title === undefined ? undefined : leadingText(title);
-    if (text === undefined) continue;
-    const column = /^(?:%[sj]|\$([a-z]+))/i.exec(text);
-    if (column === null) titles.push(text);
-    else titles.push(...tableTitles(file, call["callee"], column[1]));
-  }
-  return titles;
+  const calls = file.nodes.filter((node) => node.type === "CallExpression");
+  const groups = calls
+    .filter((call) => isMadeOf(call["callee"], ["describe"]))
+    .flatMap((call) => {
+      const text = titleOf(call);
+      return text === undefined ? [] : [{ call, text }];
+    });
+  return calls
+    .filter((call) => isMadeOf(call["callee"], ["test", "it"]))
+    .flatMap((call) => {
+      const around = groups.filter((group) => isWithin(call, group.call)).map(({ text }) => text);
+      return ownTitles(file, call).flatMap((title) => [title, ...around.map((each) => `${each} > ${title}`)]);
+    });
 }
 
-/** `test`, `it`, and what is made of them; never what is switched off. */
-function isTest(callee: unknown): boolean {
+function ownTitles(file: SourceFile, call: Node): readonly string[] {
+  const text = titleOf(call);
+  const column = /^(?:%[sj]|\$([a-z]+))/i.exec(text ?? "");
+  if (column !== null) return tableTitles(file, call["callee"], column[1]);
+  return text === undefined ? [] : [text];
+}
+
+function titleOf(call: Node): string | undefined {
+  const [title] = nodes(call["arguments"]);
+  return title === undefined ? undefined : leadingText(title);
+}
+
+function isWithin(inner: Node, outer: Node): boolean {
+  return Number(inner["start"]) > Number(outer["start"]) && Number(inner["end"]) <= Number(outer["end"]);
+}
+
+/** A call of one of these functions, or of what is made of it (`.each`, `.skipIf`); never what is switched off. */
+function isMadeOf(callee: unknown, functions: readonly string[]): boolean {
   if (!isNode(callee)) return false;
-  if (callee.type === "Identifier") return callee["name"] === "test" || callee["name"] === "it";
-  if (callee.type === "CallExpression") return isTest(callee["callee"]);
+  if (callee.type === "Identifier") return functions.includes(String(callee["name"]));
+  if (callee.type === "CallExpression") return isMadeOf(callee["callee"], functions);
   if (callee.type !== "MemberExpression" || !isNode(callee["property"])) return false;
   const property = callee["property"]["name"];
-  return property !== "skip" && property !== "todo" && isTest(callee["object"]);
+  return property !== "skip" && property !== "todo" && isMadeOf(callee["object"], functions);
 }
 
 /** Titles in the table of a `.each(table)`: members called `key`, or the first element of each row. */
