@@ -1,6 +1,8 @@
 // Calls at the same time: of different containers on one range, of the same container, of GC and ADD.
 
-import { writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -9,6 +11,7 @@ import { leases } from "../harness/namespaces.ts";
 import type { Answer } from "../harness/plexus.ts";
 import { callsInOrder, installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
 import { bridgeStep, missingForMixed, mixedInstallation, mixedNetwork } from "./mixed-network.ts";
+import { processesNaming } from "./processes.ts";
 import { nothing, openStage, type Attaching, type Stage } from "./stage.ts";
 
 const containers = 16;
@@ -152,6 +155,48 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
       for (const ifname of ["eth0", "eth1"]) await stage.succeed("DEL", { ...same, ifname });
       expect(stage.left()).toEqual(nothing);
     });
+  });
+
+  test("a call that waits for another of its container ends with its hands, and begins nothing", async () => {
+    const recorder = installRecorder(stage.plexus.cniPath, "slow");
+    const config = stage.network([{ type: "slow" }]);
+    const waiting = { config, containerId: "waiting", pod: stage.pod() };
+    const network = JSON.parse(JSON.stringify(config)) as { readonly name: string };
+    const directory = join(stage.plexus.state("cni"), "locks", `waiting@${network.name}@eth0`);
+    mkdirSync(directory, { recursive: true });
+    const holder = spawn("flock", [join(directory, "lock"), "sh", "-c", "echo held; read line"], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    await once(holder.stdout, "data");
+    const brains = (): readonly string[] => processesNaming(stage.plexus.directory).filter((line) => line.includes("brain.cjs"));
+    const killed = await stage.request({
+      verb: "ADD",
+      containerId: "waiting",
+      netns: waiting.pod.path,
+      ifname: "eth0",
+      config,
+      deadlineMs: 1500,
+    });
+    expect(killed.status).toBe(137);
+    await expect.poll(brains, { timeout: 5000 }).toEqual([]);
+    holder.stdin.end("\n");
+    await once(holder, "close");
+    expect(recorder.calls()).toEqual([]);
+    await stage.succeed("DEL", waiting);
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test("STATUS waits for no other STATUS, nor for a GC", async () => {
+    const recorder = installRecorder(stage.plexus.cniPath, "slow");
+    for (const verb of ["STATUS", "GC"]) recorder.script(verb, { sleepMs: 3000 });
+    const config = stage.network([{ type: "slow" }], { cniVersion: "1.1.0" });
+    const asked = [gc(config), ...Array.from({ length: 3 }, () => stage.request({ verb: "STATUS", config }))];
+    expect(failures(await Promise.all(asked))).toEqual([]);
+    const times = recorder.calls().map(({ time }) => time);
+    expect(times).toHaveLength(4);
+    // All had begun before the first of them could have ended.
+    expect(Math.max(...times) - Math.min(...times)).toBeLessThan(3);
+    expect(stage.left()).toEqual(nothing);
   });
 
   describe("GC and ADD", () => {
