@@ -11,6 +11,7 @@ import type { JournalEntry } from "../journal/entry.ts";
 import type { CallContext } from "./call-context.ts";
 import { readDefaultNetwork } from "./default-network.ts";
 import type { GcPlan, GcRound } from "./gc-plan.ts";
+import { removeAbandonedNests } from "./nest-directory.ts";
 import { runChain } from "./run-chain.ts";
 
 /** Everybody waits while a plugin does its GC: for no longer than a fraction of what a call waits for a lock. */
@@ -32,6 +33,7 @@ export async function sweep({ context, faults }: GcRound): Promise<void> {
   const alone = await context.locks.everything();
   if (!alone.ok) return void faults.push(alone.fault);
   for (const { directory } of [context.journal, context.cache, context.leftBehind]) removeTornWrites(directory);
+  removeAbandonedNests(context.configuration.runDir);
   alone.value();
 }
 
