@@ -60,6 +60,7 @@ node scripts/build.ts || stop "the build failed: see above"
 # What is built from Go modules needs the module proxy once, which private namespaces don't reach.
 if [ "$command" = test ]; then
   node test/conformance/libcni/build-oracle.ts
+  node test/conformance/multus/build.ts
   node test/harness/kube/build.ts
   node test/e2e/containerd/get.ts
 fi

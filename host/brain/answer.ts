@@ -137,7 +137,7 @@ function contextOf(
     inherited: [...request.environment],
     journal: new Journal(configuration.cniDir),
     leftBehind: new LeftBehind(configuration.cniDir),
-    cache: new ResultCache(configuration.cniDir),
+    cache: new ResultCache(configuration.cniDir, { multusDirectory: configuration.multusCniDir, warn: deps.warn }),
     bootId: bootId(),
     warn: deps.warn,
     date: deps.date,

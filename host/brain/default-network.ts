@@ -10,7 +10,7 @@ import { configurationFile } from "../files/configuration-directory.ts";
 import { writeDurably } from "../files/durable-file.ts";
 import { readRegularFile } from "../files/regular-file.ts";
 import type { CallContext } from "./call-context.ts";
-import { inlineNetwork } from "./inline-network.ts";
+import { inlineNetwork } from "../../src/cni/inline-network.ts";
 import { type NamedNetwork, namedNetwork, networkOnDisk } from "./named-network.ts";
 
 type OfflineContext = Pick<CallContext, "document" | "configuration" | "warn">;

@@ -96,7 +96,7 @@ function knownWithoutJournal(context: CallContext, begun: boolean): Result<Known
   const others = othersAttachments(context);
   if (!others.ok) return others;
   const cached = context.cache
-    .attachments(call.containerId)
+    .attachments(call.containerId, call.ifname)
     .filter(({ list, attachment: { ifname } }) => ifname === call.ifname || !others.value(list.name, ifname));
   const known: KnownAttachment[] = cached.map(({ list, attachment: { ifname, args, capabilityArgs }, result }) => ({
     planned: {

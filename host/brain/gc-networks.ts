@@ -85,7 +85,7 @@ export function knownNetworks(
   let unknown = 0;
   for (const { id, entry } of standing.value) {
     const attached = entry === undefined ? [] : journalled(entry);
-    const all = attached.length > 0 ? attached : cached(context, id.containerId);
+    const all = attached.length > 0 ? attached : cached(context, id);
     if (all.length === 0) {
       unknown += 1;
       main.attachments.set(attachmentKey(id), id);
@@ -137,6 +137,6 @@ function journalled({ plan }: JournalEntry): readonly AttachedTo[] {
   return all.length === plan.attachments.length ? all : [];
 }
 
-function cached({ cache }: Pick<CallContext, "cache">, containerId: string): readonly AttachedTo[] {
-  return cache.attachments(containerId).map(({ list, attachment }) => ({ list, ifname: attachment.ifname }));
+function cached({ cache }: Pick<CallContext, "cache">, { containerId, ifname }: AttachmentId): readonly AttachedTo[] {
+  return cache.attachments(containerId, ifname).map(({ list, attachment }) => ({ list, ifname: attachment.ifname }));
 }

@@ -14,7 +14,7 @@ import { configurationFile, readConfigurationDirectory, withSubdirectoryPlugins 
 import { errnoOf, storeFault } from "../files/durable-file.ts";
 import { readRegularFile } from "../files/regular-file.ts";
 import type { CallContext } from "./call-context.ts";
-import { inlineNetwork } from "./inline-network.ts";
+import { inlineNetwork } from "../../src/cni/inline-network.ts";
 import { isItself } from "./itself.ts";
 
 export interface NamedNetwork {

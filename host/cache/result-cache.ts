@@ -5,11 +5,13 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Attachment } from "../../src/cni/attachment.ts";
 import { cachedAttachments, cacheFileName, type CacheKey, encodeCache, mayBeEntryOf } from "../../src/cni/cache.ts";
-import { type NetworkList, parseNetworkList } from "../../src/cni/network-list.ts";
+import { inlineNetwork } from "../../src/cni/inline-network.ts";
+import type { NetworkList } from "../../src/cni/network-list.ts";
 import type { PluginResult } from "../../src/cni/result.ts";
 import type { Result } from "../../src/fault/result.ts";
 import { removeFile, writeDurably } from "../files/durable-file.ts";
 import { readRegularFile } from "../files/regular-file.ts";
+import { MultusScratch } from "./multus-scratch.ts";
 
 /** A configuration and a result have at most 4 MiB each. */
 const entryFile = { most: 16 * 1024 * 1024, foreign: false } as const;
@@ -28,11 +30,21 @@ export interface Cacheable {
   readonly attachment: Attachment;
 }
 
+export interface ResultCacheInit {
+  /** State of a Multus that attached pods before; what it cached is read and removed, too. */
+  readonly multusDirectory?: string;
+  readonly warn?: (text: string) => void;
+}
+
 export class ResultCache {
   readonly directory: string;
+  readonly #directories: readonly string[];
+  readonly #scratch: MultusScratch;
 
-  constructor(stateDirectory: string) {
+  constructor(stateDirectory: string, { multusDirectory = stateDirectory, warn = () => {} }: ResultCacheInit = {}) {
     this.directory = join(stateDirectory, "results");
+    this.#directories = [...new Set([this.directory, join(multusDirectory, "results")])];
+    this.#scratch = new MultusScratch([stateDirectory, multusDirectory], warn);
   }
 
   /** Written once, after the whole chain succeeded (L-33). */
@@ -56,28 +68,55 @@ export class ResultCache {
   /** Removed once the whole list's DEL succeeded (L-36); what can't be removed stays, and harms nobody. */
   remove(key: CacheKey): void {
     const name = cacheFileName(key);
-    if (name.ok) removeFile(join(this.directory, name.value));
+    for (const directory of this.#directories) if (name.ok) removeFile(join(directory, name.value));
+    const { containerId } = key;
+    if (this.#scratch.has(containerId) && this.#cached(containerId).length === 0) this.#scratch.remove(containerId);
   }
 
-  /** What is cached of a container, in the order of file names; what can't be read as an entry is passed over (L-38). */
-  attachments(containerId: string): readonly Cached[] {
-    return cachedAttachments(this.#files(containerId), containerId).flatMap((entry): Cached[] => {
-      const list = parseNetworkList(entry.config, `cached configuration of ${entry.network}`);
-      if (!list.ok) return [];
-      const { ifname, netns, capabilityArgs, result } = entry;
-      return [{ list: list.value, attachment: { containerId, ifname, netns, args: entry.args ?? [], capabilityArgs }, result }];
+  /**
+   * What is cached of a container: in the order in which Multus attached, where it kept that, then in the order of file names.
+   * `ifname` is the runtime's. What can't be read as an entry is passed over (L-38).
+   */
+  attachments(containerId: string, ifname: string): readonly Cached[] {
+    const cached = this.#cached(containerId);
+    const ordered = this.#scratch.networks(containerId, ifname).map((scratched): Cached => {
+      const same = cached.find((each) => each.list.name === scratched.list.name && each.attachment.ifname === scratched.ifname);
+      // Attempted, but never finished: Multus writes its list before the first plugin runs.
+      const attachment = {
+        containerId,
+        ifname: scratched.ifname,
+        netns: "",
+        args: [],
+        capabilityArgs: new Map<string, string>(),
+      };
+      return same ?? { list: scratched.list, attachment, result: undefined };
     });
+    return [...ordered, ...cached.filter((each) => !ordered.includes(each))];
   }
 
-  #files(containerId: string): readonly { readonly name: string; readonly text: string }[] {
-    const names = attempt(() => readdirSync(this.directory)) ?? [];
-    return names
-      .filter((name) => !name.startsWith(".") && mayBeEntryOf(containerId, name))
-      .flatMap((name) => {
-        const text = attempt(() => readRegularFile(join(this.directory, name), entryFile));
-        return text === undefined ? [] : [{ name, text }];
-      });
+  #cached(containerId: string): readonly Cached[] {
+    return this.#directories.flatMap((directory) => cachedIn(directory, containerId));
   }
+}
+
+function cachedIn(directory: string, containerId: string): readonly Cached[] {
+  return cachedAttachments(filesIn(directory, containerId), containerId).flatMap((entry): Cached[] => {
+    const { network, config, ifname, netns, capabilityArgs, result } = entry;
+    // Others cache single configurations, too.
+    const list = inlineNetwork(config, `cached configuration of ${network}`, { name: network, cniVersion: "" });
+    if (!list.ok) return [];
+    return [{ list: list.value, attachment: { containerId, ifname, netns, args: entry.args ?? [], capabilityArgs }, result }];
+  });
+}
+
+function filesIn(directory: string, containerId: string): readonly { readonly name: string; readonly text: string }[] {
+  const names = attempt(() => readdirSync(directory)) ?? [];
+  return names
+    .filter((name) => !name.startsWith(".") && mayBeEntryOf(containerId, name))
+    .flatMap((name) => {
+      const text = attempt(() => readRegularFile(join(directory, name), entryFile));
+      return text === undefined ? [] : [{ name, text }];
+    });
 }
 
 function attempt<T>(read: () => T): T | undefined {

@@ -20,6 +20,8 @@ export interface Calling {
   /** Further pairs of CNI_ARGS, each with its ";" in front. */
   readonly args?: string;
   readonly cniPath?: string;
+  /** Recorders never look at it, so none is needed; Multus does. */
+  readonly netns?: string;
   readonly as?: string;
   readonly deadlineMs?: number;
 }
@@ -70,15 +72,22 @@ export function openRig(...plugins: readonly string[]): Rig {
     return all;
   };
   const call = (verb: string, config: unknown, calling: Calling = {}): Promise<Answer> => {
-    const { pod = web, containerId = "ctr-1", args = "", cniPath, as = "plexus", deadlineMs } = calling;
+    const {
+      pod = web,
+      containerId = "ctr-1",
+      args = "",
+      netns = "/var/run/netns/none",
+      cniPath,
+      as = "plexus",
+      deadlineMs,
+    } = calling;
     return callBinary(
       join(plexus.cniPath, as),
       {
         verb,
         config,
         containerId,
-        // Recorders never look at it.
-        netns: "/var/run/netns/none",
+        netns,
         ifname: "eth0",
         args: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${pod.namespace};K8S_POD_NAME=${pod.name};K8S_POD_UID=uid-${pod.name}${args}`,
         ...(cniPath === undefined ? {} : { cniPath }),

@@ -1,0 +1,202 @@
+// What passes between the runtime, Plexus and the default network: readiness, capability arguments, the log (MC rows, N1-58 to N1-61).
+
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+
+import { openRig, stdinOf, web, type Rig } from "./rig.ts";
+
+let rig: Rig;
+beforeEach(() => {
+  rig = openRig("flannel", "macvlan");
+  rig.pod(web);
+});
+afterEach(() => rig.dispose());
+
+function config(more: object = {}): Record<string, unknown> {
+  return rig.config({ cniVersion: "1.1.0", delegates: [{ cniVersion: "1.1.0", name: "cbr0", type: "flannel" }], ...more });
+}
+
+function waiting(more: object = {}): Record<string, unknown> {
+  const readinessindicatorfile = join(rig.plexus.directory, "ready");
+  return config({ readinessindicatorfile, readinessTimeoutMs: 400, readinessDelTimeoutMs: 300, ...more });
+}
+
+const token = "s3cr3t-t0ken";
+
+/** With something that nobody may read. */
+function secret(more: object): Record<string, unknown> {
+  const delegates = [{ cniVersion: "1.0.0", name: "cbr0", type: "flannel", apiToken: token }];
+  return config({ delegates, connectionLimit: 5, ...more });
+}
+
+function logFile(): string {
+  return join(rig.plexus.directory, "log", "plexus.log");
+}
+
+/** Without their times. */
+function lines(): readonly string[] {
+  const text = existsSync(logFile()) ? readFileSync(logFile(), "utf8") : "";
+  const all = text.split("\n").filter((line) => line !== "");
+  return all.map((line) => line.replace(/^\S+ /, ""));
+}
+
+describe("readinessindicatorfile", () => {
+  it("MC-12 N1-61 an ADD waits for it within its bound, then fails with code 11, and nothing was called", async () => {
+    const answer = await rig.call("ADD", waiting());
+    expect(answer.json).toMatchObject({ code: 11, msg: expect.stringContaining("the default network isn't ready") });
+    expect(answer.ms).toBeGreaterThanOrEqual(400);
+    expect(rig.seen()).toEqual([]);
+    // It never began anything, so its DEL ends, too.
+    await rig.succeed("DEL", waiting());
+  });
+
+  it("MC-12 N1-61 an ADD goes on as soon as it is there", async () => {
+    const added = rig.succeed("ADD", waiting({ readinessTimeoutMs: 30_000 }));
+    await sleep(300);
+    expect(rig.seen()).toEqual([]);
+    rig.file("ready", "");
+    await added;
+    expect(rig.seen()).toEqual(["ADD flannel eth0"]);
+  });
+
+  it("MC-12 N1-61 D-7 a DEL waits shortly, then does its work from the journal and says so", async () => {
+    const ready = rig.file("ready", "");
+    await rig.succeed("ADD", waiting());
+    rmSync(ready);
+    const { ms, stderr } = await rig.succeed("DEL", waiting());
+    expect(ms).toBeGreaterThanOrEqual(300);
+    expect(stderr).toContain("this DEL goes on without it");
+    expect(rig.seen()).toEqual(["ADD flannel eth0", "DEL flannel eth0"]);
+  });
+
+  it("MC-12 an ADD that waits doesn't keep its own DEL waiting", async () => {
+    const added = rig.call("ADD", waiting({ readinessTimeoutMs: 8000 }));
+    const deleted = rig.succeed("DEL", waiting());
+    const first = await Promise.race([added.then(() => "ADD"), deleted.then(() => "DEL")]);
+    expect(first).toBe("DEL");
+    rig.file("ready", "");
+    expect((await added).status).toBe(0);
+  });
+
+  it("MC-12 RT-04 STATUS answers code 50 at once, and success as soon as it is there", async () => {
+    const patient = waiting({ readinessTimeoutMs: 30_000, readinessDelTimeoutMs: 30_000 });
+    const answer = await rig.call("STATUS", patient, { deadlineMs: 10_000 });
+    expect(answer.json).toMatchObject({ code: 50, msg: expect.stringContaining("the default network isn't ready") });
+    rig.file("ready", "");
+    await rig.succeed("STATUS", patient);
+  });
+
+  it("N1-59 once STATUS says ready, a pod is attached at once, each time", async () => {
+    const clusterNetwork = join(rig.plexus.directory, "net.d", "10-flannel.conflist");
+    const following = rig.config({ cniVersion: "1.1.0", clusterNetwork });
+    expect((await rig.call("STATUS", following)).json).toMatchObject({ code: 50 });
+    const failed: number[] = [];
+    for (let round = 0; round < 20; round++) {
+      rig.file("net.d/10-flannel.conflist", { cniVersion: "1.1.0", name: "cbr0", plugins: [{ type: "flannel" }] });
+      await rig.succeed("STATUS", following);
+      const { status } = await rig.call("ADD", following, { containerId: `ctr-${round}` });
+      if (status !== 0) failed.push(round);
+      rmSync(clusterNetwork);
+    }
+    expect(failed).toEqual([]);
+  });
+
+  it("N1-60 the default network's directory may be another than the runtime's, which is never looked into", async () => {
+    rig.file("runtime/00-plexus.conf", config());
+    rig.file("runtime/05-other.conflist", { cniVersion: "1.1.0", name: "other", plugins: [{ type: "macvlan" }] });
+    rig.file("default/10-flannel.conflist", { cniVersion: "1.1.0", name: "cbr0", plugins: [{ type: "flannel" }] });
+    await rig.succeed("ADD", rig.config({ cniVersion: "1.1.0", clusterNetwork: rig.path("default") }));
+    expect(rig.seen()).toEqual(["ADD flannel eth0"]);
+  });
+});
+
+describe("capability arguments", () => {
+  it("MC-17 MC-18 MC-19 N11-18 all go verbatim to the default network's plugins that declare them, and to no other network", async () => {
+    const names = [
+      "portMappings",
+      "bandwidth",
+      "dns",
+      "ips",
+      "mac",
+      "ipRanges",
+      "aliases",
+      "cgroupPath",
+      "infinibandGUID",
+      "deviceID",
+    ];
+    const declared = Object.fromEntries(names.map((name) => [name, true]));
+    const args = {
+      portMappings: [{ HostPort: 80, ContainerPort: 8080, Protocol: "tcp", HostIP: "" }],
+      bandwidth: { IngressRate: 9007199254740993n.toString(), ingressBurst: 1 },
+      dns: { searches: ["a.b"], servers: ["10.0.0.1"], options: ["ndots:5"] },
+      ips: ["10.1.2.3/24"],
+      mac: "02:00:00:00:00:01",
+      ipRanges: [[{ subnet: "10.1.0.0/16" }]],
+      aliases: { cbr0: ["x"] },
+      cgroupPath: "/kubepods/x",
+      infinibandGUID: "24:8a:07:03:00:8d:ae:2e",
+      deviceID: "0000:af:06.1",
+    };
+    rig.definition("shop", "net", { cniVersion: "1.0.0", name: "net", type: "macvlan", capabilities: declared });
+    rig.pod(web, { "k8s.v1.cni.cncf.io/networks": "net" });
+    const main = {
+      cniVersion: "1.0.0",
+      name: "cbr0",
+      plugins: [{ type: "flannel", capabilities: declared }, { type: "macvlan" }],
+    };
+    await rig.succeed("ADD", config({ cniVersion: "1.0.0", delegates: [main], capabilities: declared, runtimeConfig: args }));
+    const [first, second, other] = rig.calls();
+    // Go's capitals, which containerd writes, and all: no key is known here.
+    expect(stdinOf(first)["runtimeConfig"]).toEqual(args);
+    expect([stdinOf(second)["runtimeConfig"], stdinOf(other)["runtimeConfig"]]).toEqual([undefined, undefined]);
+    expect(stdinOf(other)["name"]).toBe("net");
+  });
+});
+
+function done(verb: string): unknown {
+  return expect.stringMatching(new RegExp(`^\\[debug\\] ${verb} ctr-1 eth0 multus-cni-network: done in [0-9.]+ ms$`));
+}
+
+describe("the log", () => {
+  const linesAt = async (logLevel: string): Promise<readonly string[]> => {
+    rmSync(logFile(), { force: true });
+    const logging = secret({ logFile: logFile(), logLevel, logToStderr: false });
+    const answer = await rig.succeed("ADD", logging);
+    expect(answer.stderr).toBe("");
+    await rig.call("ADD", logging);
+    await rig.succeed("DEL", logging);
+    return lines();
+  };
+  beforeEach(() => rig.file("log/other", ""));
+
+  it("MC-15 goes to logFile at Multus' levels, one line each, and not to stderr where logToStderr is off", async () => {
+    const notice = expect.stringMatching(/^\[verbose\] plexus: warning: configuration: connectionLimit of Multus has no effect/);
+    const failed = expect.stringMatching(
+      /^\[error\] ADD ctr-1 eth0 multus-cni-network: failed with code 7: container ctr-1 is already/,
+    );
+    expect(await linesAt("panic")).toEqual([]);
+    expect(await linesAt("error")).toEqual([failed]);
+    expect(await linesAt("verbose")).toEqual([notice, notice, failed]);
+    expect(await linesAt("DEBUG")).toEqual([notice, done("ADD"), notice, failed, done("DEL")]);
+    expect(statSync(logFile()).mode & 0o777).toBe(0o600);
+  });
+
+  it("MC-15 has nothing of a configuration in it, at no level, not of a plugin's arguments either", async () => {
+    await rig.succeed("ADD", secret({ logFile: logFile(), logLevel: "debug" }), { args: `;TOKEN=${token}` });
+    await rig.succeed("DEL", secret({ logFile: logFile(), logLevel: "debug" }), { args: `;TOKEN=${token}` });
+    expect(lines().length).toBeGreaterThan(0);
+    expect(readFileSync(logFile(), "utf8")).not.toContain(token);
+  });
+
+  it("MC-15 MC-16 goes to stderr by default; logOptions and a file that can't be written are told, and stop nothing", async () => {
+    const { stderr } = await rig.succeed(
+      "ADD",
+      config({ logFile: rig.plexus.directory, logOptions: { maxAge: 5, maxSize: 100 } }),
+    );
+    expect(stderr).toContain("logOptions of Multus has no effect: a one-shot call can't rotate its log: let logrotate do it");
+    expect(stderr).toContain("plexus: warning: logFile: ");
+  });
+});
