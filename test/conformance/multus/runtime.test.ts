@@ -160,16 +160,18 @@ function done(verb: string): unknown {
   return expect.stringMatching(new RegExp(`^\\[debug\\] ${verb} ctr-1 eth0 multus-cni-network: done in [0-9.]+ ms$`));
 }
 
+/** After an ADD, one that fails, and a DEL. */
+async function linesAt(logLevel: string): Promise<readonly string[]> {
+  rmSync(logFile(), { force: true });
+  const logging = secret({ logFile: logFile(), logLevel, logToStderr: false });
+  const answer = await rig.succeed("ADD", logging);
+  expect(answer.stderr).toBe("");
+  await rig.call("ADD", logging);
+  await rig.succeed("DEL", logging);
+  return lines();
+}
+
 describe("the log", () => {
-  const linesAt = async (logLevel: string): Promise<readonly string[]> => {
-    rmSync(logFile(), { force: true });
-    const logging = secret({ logFile: logFile(), logLevel, logToStderr: false });
-    const answer = await rig.succeed("ADD", logging);
-    expect(answer.stderr).toBe("");
-    await rig.call("ADD", logging);
-    await rig.succeed("DEL", logging);
-    return lines();
-  };
   beforeEach(() => rig.file("log/other", ""));
 
   it("MC-15 goes to logFile at Multus' levels, one line each, and not to stderr where logToStderr is off", async () => {
