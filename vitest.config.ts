@@ -1,16 +1,34 @@
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/harness/closing-line.ts";
+import { suiteSocket } from "./test/harness/suite-daemon.ts";
+
+// What runs calls from the runtime's side: once with one-shot brains, and once more against a daemon.
+const attaching = ["lifecycle", "mixing", "secondary", "verbs", "resolution", "concurrency", "device-info"];
+
+const shared = {
+  exclude: ["node_modules/**", "dist/**"],
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+  pool: "forks" as const,
+  // As the hands start the brain: locks use node:ffi.
+  execArgv: ["--disable-warning=ExperimentalWarning"],
+};
 
 export default defineConfig({
   test: {
-    include: ["{src,host,delegates,test,scripts}/**/*.test.ts"],
-    exclude: ["node_modules/**", "dist/**"],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    pool: "forks",
-    // As the hands start the brain: locks use node:ffi.
-    execArgv: ["--disable-warning=ExperimentalWarning"],
     maxWorkers: 2,
     reporters: ["default", new ClosingLine()],
+    projects: [
+      { test: { ...shared, name: "all", include: ["{src,host,delegates,test,scripts}/**/*.test.ts"] } },
+      {
+        test: {
+          ...shared,
+          name: "daemon",
+          include: attaching.map((name) => `test/e2e/${name}.test.ts`),
+          globalSetup: ["test/harness/suite-daemon.ts"],
+          env: { PLEXUS_TEST_SOCKET: suiteSocket },
+        },
+      },
+    ],
   },
 });

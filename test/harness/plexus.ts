@@ -90,6 +90,8 @@ export function runtimeEnvironment(call: Call, cniPath: string): Record<string, 
     CNI_IFNAME: call.ifname,
     CNI_ARGS: call.args,
     CNI_PATH: call.cniPath ?? cniPath,
+    // The suites of one-shot calls serve a daemon too: whoever starts one names its socket.
+    PLEXUS_SOCKET: process.env["PLEXUS_TEST_SOCKET"],
     ...call.env,
   };
   return Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined));

@@ -1,0 +1,109 @@
+// The daemon itself: who may call it, what it does with more calls than it serves, how it ends, and what becomes of calls without it.
+
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync } from "node:fs";
+import { connect } from "node:net";
+import { once } from "node:events";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startDaemon, type DaemonOptions, type TestDaemon } from "../harness/daemon.ts";
+import type { PodNamespace } from "../harness/namespaces.ts";
+import { installRecorder } from "../harness/recorder.ts";
+import { missingForMixed, mixedInstallation, mixedNetwork } from "./mixed-network.ts";
+import { nothing, openStage, type Stage } from "./stage.ts";
+
+describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
+  let stage: Stage;
+  const daemons: TestDaemon[] = [];
+  beforeEach(() => {
+    stage = openStage(mixedInstallation);
+  });
+  afterEach(async () => {
+    await Promise.all(daemons.splice(0).map((daemon) => daemon.stop()));
+    stage.dispose();
+  });
+
+  const socketOf = (): string => join(stage.plexus.directory, "daemon", "plexus.sock");
+  async function daemon(options: Partial<DaemonOptions> = {}): Promise<TestDaemon> {
+    const started = await startDaemon({ socket: socketOf(), ...options });
+    daemons.push(started);
+    return started;
+  }
+  /** A call of an attachment, through the daemon where there is one. */
+  const call = (verb: string, { config, containerId, pod }: { config: object; containerId: string; pod: PodNamespace }) =>
+    stage.request({ verb, containerId, netns: pod.path, ifname: "eth0", config, env: { PLEXUS_SOCKET: socketOf() } });
+  /** VERSION through the daemon. */
+  const version = () => stage.plexus.call({ verb: "VERSION", env: { PLEXUS_SOCKET: socketOf() } });
+
+  test("is nobody's but root's: another uid is not answered", async () => {
+    const { stderr } = await daemon();
+    // The socket's mode keeps others out already: who gets past it is seen by its uid.
+    chmodSync(stage.plexus.directory, 0o755);
+    chmodSync(socketOf(), 0o666);
+    const asNobody = spawnSync(
+      "setpriv",
+      ["--reuid=65534", "--regid=65534", "--clear-groups", join(stage.plexus.cniPath, "plexus")],
+      { env: { CNI_COMMAND: "VERSION", PLEXUS_SOCKET: socketOf() }, encoding: "utf8" },
+    );
+    expect(JSON.parse(asNobody.stdout)).toMatchObject({ code: 11 });
+    expect(stderr()).toContain("uid 65534 called, which may not");
+    expect((await version()).json).toMatchObject({ cniVersion: "1.1.0" });
+    expect(stderr()).not.toContain("uid 0 ");
+  });
+
+  test("MO-29 refuses at once, with code 11, what is beyond its bounds", async () => {
+    await daemon({ args: ["--calls", "1", "--queue", "1"] });
+    installRecorder(stage.plexus.cniPath, "slow").script("ADD", {
+      sleepMs: 1500,
+      stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}',
+    });
+    const config = stage.network([{ type: "slow" }]);
+    const answers = await Promise.all(["a", "b", "c"].map((id) => call("ADD", { config, containerId: id, pod: stage.pod() })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([0, 0, 1]);
+    const refused = answers.find(({ status }) => status === 1);
+    expect(refused?.json).toMatchObject({ code: 11, msg: "1 calls are being served and 1 are waiting" });
+    expect(refused?.ms).toBeLessThan(1500);
+  });
+
+  test("hangs up on who connects and says nothing, and serves others meanwhile", async () => {
+    await daemon();
+    const silent = connect(socketOf());
+    await once(silent, "connect");
+    expect((await version()).status).toBe(0);
+    const rude = connect(socketOf());
+    rude.on("error", () => undefined);
+    rude.write(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
+    await once(rude, "close");
+    silent.destroy();
+    expect((await version()).status).toBe(0);
+  });
+
+  test("MO-20 told to stop, completes the ADD that is under way and takes no more", async () => {
+    const { stop } = await daemon();
+    const slow = installRecorder(stage.plexus.cniPath, "slow");
+    slow.script("ADD", { sleepMs: 1500, stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}' });
+    const attaching = { config: stage.network([{ type: "slow" }]), containerId: "last", pod: stage.pod() };
+    const add = call("ADD", attaching);
+    await expect.poll(() => slow.calls().length, { timeout: 10_000 }).toBe(1);
+    daemons.splice(0);
+    expect(await stop()).toBe(0);
+    expect((await add).json).toMatchObject({ ips: [{ address: "10.0.0.1/24" }] });
+    // Without it, the hands start a brain for the call.
+    expect((await call("DEL", attaching)).status).toBe(0);
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test("MO-15 dead, leaves its calls to one-shot brains, and its socket to the next daemon", async () => {
+    const first = await daemon();
+    const attaching = { config: mixedNetwork(stage), containerId: "orphan", pod: stage.pod() };
+    expect((await call("ADD", attaching)).status).toBe(0);
+    daemons.splice(0);
+    first.signal("SIGKILL");
+    await first.ended;
+    expect(existsSync(socketOf())).toBe(true);
+    expect((await call("CHECK", attaching)).status).toBe(0);
+    await daemon();
+    expect((await call("DEL", attaching)).status).toBe(0);
+    expect(stage.left()).toEqual(nothing);
+  });
+});
