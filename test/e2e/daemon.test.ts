@@ -46,7 +46,7 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
       { env: { CNI_COMMAND: "VERSION", PLEXUS_SOCKET: socketOf() }, encoding: "utf8" },
     );
     expect(JSON.parse(asNobody.stdout)).toMatchObject({ code: 11 });
-    expect(stderr()).toContain("uid 65534 called, which may not");
+    await expect.poll(stderr).toContain("uid 65534 called, which may not");
     expect((await version()).json).toMatchObject({ cniVersion: "1.1.0" });
     expect(stderr()).not.toContain("uid 0 ");
   });
