@@ -11,7 +11,7 @@ import { ipamStep } from "./ipam-step.ts";
 import { summary, type Benchmark, type Measured } from "./measure.ts";
 import { oneShotAdd } from "./one-shot-add.ts";
 import { oneShotApi } from "./one-shot-api.ts";
-import { oneShotPods } from "./one-shot-pod.ts";
+import { podBenchmarks } from "./pods.ts";
 import { oneShotStart } from "./one-shot-start.ts";
 
 const benchmarks: readonly Benchmark[] = [
@@ -21,7 +21,7 @@ const benchmarks: readonly Benchmark[] = [
   ipamStep,
   oneShotAdd,
   oneShotApi,
-  ...oneShotPods,
+  ...podBenchmarks,
 ];
 
 interface Options {
@@ -43,7 +43,7 @@ function ms(value: number): string {
 }
 
 function row(columns: readonly string[]): string {
-  const widths = [18, 6, 10, 10, 10, 8];
+  const widths = [26, 6, 10, 10, 10, 8];
   return columns.map((column, i) => (i === 0 ? column.padEnd(widths[i] ?? 0) : column.padStart(widths[i] ?? 0))).join("  ");
 }
 

@@ -19,7 +19,7 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     stage = openStage(mixedInstallation);
   });
   afterEach(async () => {
-    await Promise.all(daemons.splice(0).map((daemon) => daemon.stop()));
+    await Promise.all(daemons.splice(0).map(({ stop }) => stop()));
     stage.dispose();
   });
 

@@ -7,7 +7,8 @@ import { startDaemon } from "./daemon.ts";
 export const suiteSocket = "/run/plexus/suite/plexus.sock";
 
 /** vitest's global set-up; answers how to end it. Without private namespaces the suites are skipped, and so is this. */
-export default async function setup(): Promise<(() => Promise<void>) | undefined> {
+// vitest looks for the name `setup`.
+export async function setup(): Promise<(() => Promise<void>) | undefined> {
   if ((process.env["PLEXUS_PRIVATE"] ?? "") === "") return undefined;
   const daemon = await startDaemon({ socket: suiteSocket, confined: { writable: [tmpdir(), "/run", "/var/lib/cni"] } });
   return async () => {

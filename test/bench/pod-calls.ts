@@ -1,41 +1,53 @@
-// one-shot-pod0, -pod1, -pod3: ADD and DEL of a pod with 0, 1 and 3 secondary networks, every network native bridge + host-local,
-// through the installed plexus with a one-shot brain, against the same plugins called directly, one after the other, as their sum:
-// what a runtime without Plexus would wait for. Pods and definitions come from a directory of manifests: no API server's time.
+// ADD and DEL of a pod through the installed plexus, against the same networks by native bridge + host-local called directly, one
+// after the other, as their sum: what a runtime without Plexus would wait for. Pods and definitions come from a directory of
+// manifests: no API server's time.
 
 import { join } from "node:path";
 
 import { manifestsIn, uidOf } from "../e2e/manifests.ts";
+import { startDaemon } from "../harness/daemon.ts";
 import { createPodNamespace, inHost, whyNotPrivate } from "../harness/namespaces.ts";
 import { installPlexus, missingBuild, runtimeEnvironment, type Call } from "../harness/plexus.ts";
 import { referencePlugins } from "../harness/requires.ts";
-import { inTurns, type Benchmark, type Samples } from "./measure.ts";
+import { inTurns, type Samples } from "./measure.ts";
 import { startStopwatch } from "./stopwatch.ts";
 
 const native = ["bridge", "host-local"];
 
 /** Milliseconds of one pod's two calls. */
-interface PodTime {
+export interface PodTime {
   readonly add: number;
   readonly del: number;
 }
 
 /** The plugin of network `n`; `prefix` keeps what Plexus makes and what is made directly apart. */
-function bridge(prefix: "p" | "d", n: number): Readonly<Record<string, unknown>> {
+function bridge(prefix: "p" | "d", n: number, ipam: PodCase["ipam"] = "host-local"): Readonly<Record<string, unknown>> {
   const subnet = `10.${(prefix === "p" ? 80 : 90) + n}.0.0/16`;
-  return { type: "bridge", bridge: `${prefix}bench${n}`, isDefaultGateway: n === 0, ipam: { type: "host-local", subnet } };
+  return { type: "bridge", bridge: `${prefix}bench${n}`, isDefaultGateway: n === 0, ipam: { type: ipam, subnet } };
 }
 
-async function measure(secondaries: number): Promise<Samples<PodTime> | string> {
-  const lacking = missingBuild() ?? whyNotPrivate() ?? referencePlugins(...native)();
+/** What is measured: the sum of bare native plugins is compared with this. */
+export interface PodCase {
+  readonly secondaries: number;
+  /** Whether a daemon serves the calls; otherwise each has a brain of its own. */
+  readonly daemon: boolean;
+  /** The IPAM plugin of our side; the other side has native host-local always. */
+  readonly ipam: "host-local" | "ipam-host-local";
+}
+
+/** A pod's ADD and DEL through the installed plexus, and the same networks by the plugins called directly. */
+export async function measurePod({ secondaries, daemon, ipam }: PodCase): Promise<Samples<PodTime> | string> {
+  const components = ipam === "ipam-host-local" ? [ipam] : [];
+  const lacking = missingBuild({ components }) ?? whyNotPrivate() ?? referencePlugins(...native)();
   if (lacking !== undefined) return lacking;
-  const plexus = installPlexus({ native });
+  const plexus = installPlexus({ native, components });
   const manifests = manifestsIn(join(plexus.directory, "manifests"));
   const stopwatch = startStopwatch();
   const pods = [createPodNamespace("bench"), createPodNamespace("bench")] as const;
   const [ours, theirs] = pods;
   const selected = Array.from({ length: secondaries }, (_, index) => index + 1);
   const networks = [0, ...selected];
-  for (const n of selected) manifests.network(`net${n}`, [bridge("p", n)]);
+  for (const n of selected) manifests.network(`net${n}`, [bridge("p", n, ipam)]);
   manifests.pod("bench", selected.map((n) => `net${n}`).join(","));
   const config = {
     cniVersion: "1.0.0",
@@ -44,12 +56,14 @@ async function measure(secondaries: number): Promise<Samples<PodTime> | string> 
     cniDir: plexus.state("lib"),
     runDir: plexus.state("run"),
     manifests: manifests.directory,
-    delegates: [{ cniVersion: "1.0.0", name: "bench-pods", plugins: [bridge("p", 0)] }],
+    delegates: [{ cniVersion: "1.0.0", name: "bench-pods", plugins: [bridge("p", 0, ipam)] }],
   };
   const args = `IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=bench;K8S_POD_UID=${uidOf("bench")}`;
+  const served = daemon ? await startDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") }) : undefined;
+  const socket = served === undefined ? {} : { PLEXUS_SOCKET: served.socket };
   let containers = 0;
   const run = (type: string, call: Call): Promise<{ readonly stdout: string; readonly ms: number }> => {
-    const env = runtimeEnvironment(call, plexus.cniPath);
+    const env = runtimeEnvironment({ ...call, env: socket }, plexus.cniPath);
     return stopwatch.run({ argv: [join(plexus.cniPath, type)], env, stdin: JSON.stringify(call.config) });
   };
   try {
@@ -89,6 +103,7 @@ async function measure(secondaries: number): Promise<Samples<PodTime> | string> 
     for (const pod of pods) pod.dispose();
     for (const n of networks) for (const prefix of ["p", "d"]) removeLink(`${prefix}bench${n}`);
     await stopwatch.dispose();
+    await served?.stop();
     plexus.dispose();
   }
 }
@@ -100,23 +115,3 @@ function removeLink(name: string): void {
     // Never made: the benchmark failed before its first ADD.
   }
 }
-
-/** Both rows of a pod with so many secondaries: one run measures both. */
-function rowsOf(secondaries: number): readonly Benchmark[] {
-  let measured: Promise<Samples<PodTime> | string> | undefined;
-  const row = (id: string, verb: "ADD" | "DEL", of: (time: PodTime) => number): Benchmark => ({
-    id,
-    title: `${verb} of a pod with ${secondaries} secondaries through plexus / the plugins called directly, as their sum`,
-    target: "none yet: the one-shot brain's start is most of it",
-    async sample() {
-      measured ??= measure(secondaries);
-      const samples = await measured;
-      if (typeof samples === "string") return samples;
-      return { subject: samples.subject.map(of), baseline: samples.baseline.map(of) };
-    },
-  });
-  const id = `one-shot-pod${secondaries}`;
-  return [row(id, "ADD", ({ add }) => add), row(`${id}-del`, "DEL", ({ del }) => del)];
-}
-
-export const oneShotPods: readonly Benchmark[] = [0, 1, 3].flatMap(rowsOf);
