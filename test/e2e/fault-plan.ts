@@ -1,10 +1,11 @@
 // What happens to one pod of the crowd: drawn from the run's seed and the pod's number, so that a run can be repeated whatever the
 // order in which its pods are served.
 
-export const addFaults = ["brain", "hands", "both", "fail", "no pod yet", "status refused"] as const;
-export const delFaults = ["brain", "hands", "both", "fail"] as const;
+/** What a step can be ordered to do: to kill, or to fail. */
+export const stepFaults = ["brain", "hands", "both", "fail"] as const;
+const addFaults = [...stepFaults, "no pod yet", "status refused"] as const;
 export type AddFault = (typeof addFaults)[number];
-export type DelFault = (typeof delFaults)[number];
+export type DelFault = (typeof stepFaults)[number];
 
 export interface PodPlan {
   readonly number: number;
@@ -12,6 +13,8 @@ export interface PodPlan {
   readonly networks: readonly string[];
   /** What goes wrong with its ADDs, one after the other; then one goes right. */
   readonly add: readonly AddFault[];
+  /** Whether something passes by itself in the cluster while the ADD that goes right is under way. */
+  readonly hiccup: boolean;
   readonly del: readonly DelFault[];
   /** Which of its networks a fault of a step hits. */
   readonly place: number;
@@ -44,7 +47,8 @@ export function podPlan(seed: number, number: number, networks: readonly string[
     number,
     networks: networks.toSorted(() => random() - 0.5).slice(0, count),
     add: drawn(addFaults),
-    del: drawn(delFaults),
+    del: drawn(stepFaults),
+    hiccup: random() < share / 2,
     place: Math.floor(random() * (count + 1)),
   };
 }
