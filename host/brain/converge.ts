@@ -44,6 +44,9 @@ export function failedAgain(context: CallContext, entry: JournalEntry, netns: st
     const told = `DEL failed ${count} times since ${since}; it is given up after ${tries} times and ${atLeast} s`;
     return failed({ ...cause, details: cause.details === undefined ? told : `${cause.details}\n${told}` });
   }
+  // As it is now: what this very DEL undid is not left.
+  const current = journal.load(plan);
+  const leaked = leakedOf((current.ok ? current.value : undefined) ?? entry);
   const path = leftBehind.take(journal, plan);
   if (!path.ok) return failed(joinFaults([cause, path.fault]) ?? cause);
   // What is known of them is in the record; a later DEL must not try them again.
@@ -52,7 +55,7 @@ export function failedAgain(context: CallContext, entry: JournalEntry, netns: st
   }
   context.warn(
     `LEFT BEHIND: DEL of container ${plan.containerId}, network ${plan.network}, ${plan.ifname} failed ${count} times since ${since} ` +
-      `and is given up, so that its sandbox can go. These may have leaked: ${leakedOf(entry).join("; ")}. ` +
+      `and is given up, so that its sandbox can go. These may have leaked: ${leaked.join("; ")}. ` +
       `The last reason: ${[cause.msg, cause.details].join(" ").replaceAll("\n", " ")} ` +
       `The next GC tries again, from ${path.value}`,
   );

@@ -37,6 +37,7 @@ export function appendLines(path: string, lines: string, rules: RegularFileRules
     const stats = fstatSync(file);
     demand(path, stats, rules);
     const bytes = Buffer.from(isTorn(file, stats.size) ? `\n${lines}` : lines);
+    if (stats.size + bytes.length > rules.most) throw new Error(`${path} would have more than ${rules.most} bytes`);
     for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
   } finally {
     closeSync(file);

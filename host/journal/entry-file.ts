@@ -22,8 +22,9 @@ export interface EntryKeeper {
   readonly remove: () => Result<void>;
 }
 
-/** Far above the plan of a pod with hundreds of networks. */
-const own = { most: 64 * 1024 * 1024, foreign: false } as const;
+/** Bytes: far above the plan of a pod with hundreds of networks. */
+export const longestEntry = 64 * 1024 * 1024;
+const own = { most: longestEntry, foreign: false } as const;
 
 /** `@` is in none of the parts but the last, so that a name says its key without doubt. */
 export function fileNameOf({ containerId, network, ifname }: JournalKey): string {

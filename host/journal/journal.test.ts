@@ -206,6 +206,21 @@ describe("the journal", () => {
     expect(readdirSync(journal.directory)).toEqual([]);
   });
 
+  test("a plan that could not be read again is not written, and neither are records beyond the bound", () => {
+    const [first] = plan.attachments;
+    if (first === undefined) throw new Error("there are two");
+    const long = { ...plan, attachments: [{ ...first, conflist: "x".repeat(33 * 1024 * 1024) }] };
+    expect(journal.begin(long)).toMatchObject({ ok: false, fault: { kind: "CONFIG_INVALID" } });
+    expect(journal.load(plan)).toEqual({ ok: true, value: undefined });
+    journal.begin(plan);
+    const result = JSON.stringify("y".repeat(40 * 1024 * 1024));
+    expect([journal.append(plan, { attached: 0, result }).ok, journal.append(plan, { attached: 1, result }).ok]).toEqual([
+      true,
+      false,
+    ]);
+    expect(journal.load(plan)).toMatchObject({ ok: true, value: { plan, progress: [{ result }, { attempted: false }] } });
+  });
+
   test("a key too long for a file name is refused with the field named", () => {
     const begun = journal.begin({ ...plan, containerId: "x".repeat(250) });
     expect(begun).toMatchObject({ ok: false, fault: { msg: expect.stringContaining("CNI_CONTAINERID") } });

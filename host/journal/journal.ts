@@ -12,6 +12,7 @@ import {
   entryText,
   fileNameOf,
   keyOfFileName,
+  longestEntry,
   readEntry,
   type EntryKeeper,
   type JournalKey,
@@ -19,6 +20,9 @@ import {
 
 /** Longest file name that Linux file systems take, less what a temporary file's or a left-behind entry's has in front. */
 const longestName = 255 - "999@".length;
+
+/** Bytes. Half of what is read again, so that the results of its attachments find room, too. */
+const longestPlan = longestEntry / 2;
 
 export class Journal {
   readonly directory: string;
@@ -35,7 +39,14 @@ export class Journal {
 
   /** Writes the plan, and what is known of it already, durably; nothing may be attempted before this answers. */
   begin(plan: JournalPlan, records: readonly JournalRecord[] = []): Result<void> {
-    if (this.canHold(plan)) return writeDurably(this.pathOf(plan), entryText(plan, records));
+    if (this.canHold(plan)) {
+      const text = entryText(plan, records);
+      const bytes = Buffer.byteLength(text);
+      if (bytes <= longestPlan) return writeDurably(this.pathOf(plan), text);
+      return failed(
+        fault("CONFIG_INVALID", `the pod's configurations have ${bytes} bytes; at most ${longestPlan} are journalled`),
+      );
+    }
     return failed(
       fault("ENVIRONMENT_INVALID", `CNI_CONTAINERID ${plan.containerId} with network ${plan.network} is too long to journal`),
     );

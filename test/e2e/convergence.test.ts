@@ -127,6 +127,17 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that goes o
     expect(stage.left()).toEqual(nothing);
   });
 
+  test("undoes the pod's other networks, and names only what was not undone", async () => {
+    installRecorder(stage.plexus.cniPath, "other");
+    const delegates = ["recorder", "other"].map((type) => ({ cniVersion: "1.0.0", name: `net-${type}`, plugins: [{ type }] }));
+    const each = { ...attaching("half"), config: stage.host({ delegates, del: { tries: 2, seconds: 3600 } }) };
+    await stage.succeed("ADD", each);
+    recorder.script("DEL", broken);
+    const [, last] = await del({ ...each, pod: "" }, 2);
+    expect(last?.stderr).toMatch(/LEFT BEHIND.* leaked: default as eth0 10\.99\.0\.2\/24\. The last reason/);
+    expect(last?.stderr).not.toContain("net1");
+  });
+
   test("after the journal was lost is counted too, and given up", async () => {
     const each = attaching("lost", { del: { tries: 2, seconds: 3600 } });
     await stage.succeed("ADD", each);

@@ -62,7 +62,7 @@ async function expectNothingOutOfPlace(pods: number, open: (stage: Stage) => Pro
 
 describe.skipIf(missingForMixed("a crowd of pods") || missing("a crowd of pods", childLists))("a crowd of pods", () => {
   const noApi = missing("a crowd of pods of a real API server", kubeApi);
-  const fewer = noApi ? most : Math.ceil(most / 5);
+  const fewer = noApi ? most : Math.ceil(most / 10);
 
   test.skipIf(noApi)(
     `${most} pods of a real API server come and go, and nothing is out of place`,

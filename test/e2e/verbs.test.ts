@@ -403,6 +403,17 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       expect([journal(), leases(stage.leases)]).toEqual([["c@cluster@eth0"], ["pods/10.16.0.4"]]);
     });
 
+    test("L-49: what GC has undone can still be deleted, as the runtime must", async () => {
+      expect((await gc(config, "b", "c")).stdout).toBe("");
+      const [first] = pods;
+      if (first === undefined) throw new Error("there are three");
+      await stage.succeed("DEL", first);
+      expect([journal(), leases(stage.leases)]).toEqual([
+        ["b@cluster@eth0", "c@cluster@eth0"],
+        ["pods/10.16.0.3", "pods/10.16.0.4"],
+      ]);
+    });
+
     test("RT-07: reports an entry that can't be read once, sets it aside, and succeeds from then on", async () => {
       const path = join(stage.plexus.state("cni/journal"), "b@cluster@eth0");
       writeFileSync(path, "");
