@@ -9,6 +9,6 @@
  * that no brain can have them look anywhere else than the runtime's configuration says. Only plain spelling counts (no escapes);
  * whether the rest is JSON, and whether the key was meant to count and didn't, the brain finds out. True: CNI_PATH has changed.
  */
-bool lead_with_bin_dir(const uint8_t *json, size_t size);
+bool lead_with_bin_dir(const char *json);
 
 #endif

@@ -66,6 +66,7 @@ describe("MC-04 binDir", () => {
     }
     const call = { hands: shop.hands, stdin: JSON.stringify({ binDir: first }), env: { CNI_PATH: second ?? "" } };
     await callWith(async (brain) => {
+      await brain.request(); // before it the hands have not read stdin
       expect(await brain.find("twice")).toMatchObject({ what: "native", path: join(first ?? "", "twice") });
     }, call);
   });

@@ -68,7 +68,14 @@ static _Noreturn void brain_ended(struct stream *stream, enum stream_end end) {
          brain_obituary());
 }
 
-static void take_environment(void);
+static void take_environment(void) {
+    environment.size = 0;
+    for (char **entry = environ; *entry != NULL; entry++) {
+        buffer_append(&environment, *entry, strlen(*entry) + 1);
+        if (environment.size > ENVIRONMENT_MAX)
+            fail(CNI_ENVIRONMENT, "Call the plugin with fewer or shorter variables.", "the environment is larger than %u bytes", ENVIRONMENT_MAX);
+    }
+}
 
 static void runtime_writes(struct watch *watch, short revents) {
     if (revents == 0)
@@ -81,10 +88,9 @@ static void runtime_writes(struct watch *watch, short revents) {
     if (request.size > STDIN_MAX) fail(CNI_IO, "Make the configuration or its prevResult smaller.", "stdin is larger than %u bytes", STDIN_MAX);
     if (got > 0) return;
     watch_remove(watch);
-    if (getenv("PLEXUS_NEST") == NULL && lead_with_bin_dir(request.data, request.size)) {
-        environment.size = 0;
-        take_environment();
-    }
+    buffer_append(&request, "", 1);
+    if (getenv("PLEXUS_NEST") == NULL && lead_with_bin_dir((const char *)request.data)) take_environment();
+    request.size--;
     tell_brain(REQUEST, 0,
                &(struct message){.name = text_bytes(name), .environment = buffer_bytes(&environment), .in = buffer_bytes(&request), .path = text_bytes(executable)});
     buffer_free(&environment);
@@ -112,14 +118,6 @@ static int take_signals(void) {
     sigaddset(&taken, SIGPIPE); /* blocked for good: writing answers EPIPE */
     if (fd < 0 || sigprocmask(SIG_SETMASK, &taken, NULL) != 0) fail(CNI_TRY_LATER, "Check the limit of open files.", "signalfd: %s", strerror(errno));
     return fd;
-}
-
-static void take_environment(void) {
-    for (char **entry = environ; *entry != NULL; entry++) {
-        buffer_append(&environment, *entry, strlen(*entry) + 1);
-        if (environment.size > ENVIRONMENT_MAX)
-            fail(CNI_ENVIRONMENT, "Call the plugin with fewer or shorter variables.", "the environment is larger than %u bytes", ENVIRONMENT_MAX);
-    }
 }
 
 static void take_executable(void) {
