@@ -1,0 +1,31 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { missing } from "../test/harness/requires.ts";
+import { missingBuild } from "../test/harness/plexus.ts";
+
+test.skipIf(missing("installing", () => missingBuild()))(
+  "N1-58 installing writes no CNI configuration: a runtime uses Plexus once the administrator says so, not before",
+  () => {
+    const directory = mkdtempSync(join(tmpdir(), "plexus-install-"));
+    try {
+      const [home, bin] = [join(directory, "opt"), join(directory, "bin")];
+      for (let twice = 0; twice < 2; twice++) {
+        const installed = spawnSync(process.execPath, ["scripts/install.ts", "--home", home, "--cni-bin", bin], {
+          encoding: "utf8",
+        });
+        expect([installed.status, installed.stderr]).toEqual([0, ""]);
+      }
+      expect(readdirSync(directory).toSorted()).toEqual(["bin", "opt"]);
+      const all = readdirSync(directory, { recursive: true, encoding: "utf8" });
+      expect(all.filter((name) => /\.(?:conf|conflist|json|new|old)$/.test(name))).toEqual([]);
+      expect(readdirSync(bin)).toContain("plexus");
+    } finally {
+      rmSync(directory, { recursive: true, force: true });
+    }
+  },
+);
