@@ -25,7 +25,7 @@ const bareConfiguration: StepRunnerInit["configuration"] = {
 };
 
 /** Milliseconds after the answer in which events are told. */
-const mostEventsMs = 1_000;
+const mostEventsMs = 3_000;
 
 /** What the program that a brain lives in gives to one call. */
 export interface CallHost extends Pick<BrainDeps, "takeLock"> {

@@ -39,6 +39,10 @@ const patienceMs = 2_500;
 /** A request that gets no answer leaves time for another one. */
 const shareOfAttempt = 0.5;
 
+/** A request that would get less of the budget, or less than so many ms, is not begun: it would only hide the reason. */
+const shareWorthTrying = 0.1;
+const worthTryingMs = 500;
+
 const answersForCaller = new Set([404, 409, 410, 422]);
 const mayPass = new Set([408, 425, 429, 500, 502, 503, 504]);
 
@@ -132,7 +136,8 @@ export class ApiClient {
         if (hopeless || spent - refusedAt > patienceMs) return this.#gaveUp(request, setbacks, spent);
       }
       const wait = Math.max(verdict.waitMs ?? 0, backoffMs(setbacks.length - 1, random));
-      if (spent + wait >= budget) return this.#gaveUp(request, setbacks, spent);
+      if (spent + wait + Math.min(worthTryingMs, budget * shareWorthTrying) >= budget)
+        return this.#gaveUp(request, setbacks, spent);
       await sleep(wait);
     }
   }
@@ -175,6 +180,8 @@ function judge(outcome: Outcome, request: ApiRequest, credentials: Credentials):
       return judgeAnswer(outcome, request, credentials);
     case "broken":
       return { kind: "API_UNREACHABLE", why: outcome.why };
+    case "tooLarge":
+      return failed(fault("API_REFUSED", `${told(request)} of ${credentials.server}: ${outcome.why}`));
     case "untrusted":
       return { kind: "API_UNTRUSTED", why: `${outcome.why}; this node's clock says ${new Date().toISOString()}`, refused: true };
     case "unusable":

@@ -19,8 +19,9 @@ export interface ApiRequest {
 
 export type Outcome =
   | { readonly kind: "answer"; readonly status: number; readonly body: string; readonly retryAfter: string | undefined }
-  /** Nothing came, or too late, or too much: may pass. */
+  /** Nothing came, or too late: may pass. */
   | { readonly kind: "broken"; readonly why: string }
+  | { readonly kind: "tooLarge"; readonly why: string }
   /** The server's certificate is not to be trusted. */
   | { readonly kind: "untrusted"; readonly why: string }
   /** The credentials can't even be tried: not PEM, a key that isn't the certificate's. */
@@ -125,7 +126,7 @@ function readAnswer(response: IncomingMessage, settle: (outcome: Outcome) => voi
   response.on("data", (chunk: Buffer) => {
     length += chunk.length;
     if (length <= largestAnswer) chunks.push(chunk);
-    else settle({ kind: "broken", why: `the answer has more than ${largestAnswer} bytes` });
+    else settle({ kind: "tooLarge", why: `the answer has more than ${largestAnswer} bytes` });
   });
   response.on("error", (error) => settle(outcomeOf(error)));
   response.on("end", () => {

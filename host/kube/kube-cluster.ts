@@ -31,7 +31,7 @@ const podPatienceMs = 2_500;
 const longestLookMs = 500;
 
 /** Milliseconds for one event, and events of one call. */
-const eventBoundMs = 1_000;
+const eventBoundMs = 3_000;
 const mostEvents = 32;
 
 /**

@@ -37,7 +37,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
   };
   const untilEvents = (pod: CreatedPod, count: number): Promise<readonly string[]> =>
     expect
-      .poll(() => api.eventsOf(pod), { timeout: 5_000 })
+      .poll(() => api.eventsOf(pod), { timeout: 15_000 })
       .toHaveLength(count)
       .then(() => api.eventsOf(pod));
 
@@ -162,7 +162,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
 
   test("MO-05 with the API down DEL takes everything away, and ADD waits until it is back", async () => {
     const [web, db] = [await api.pod("shop", "web", "storage"), await api.pod("shop", "db", "storage")];
-    const [gone, late] = [node.attaching(web), node.attaching(db)];
+    const [gone, late] = [node.attaching(web), node.attaching(db, { kubernetes: { budgetMs: 120_000 } })];
     await node.succeed("ADD", gone);
     await api.stop();
     await node.succeed("DEL", gone);

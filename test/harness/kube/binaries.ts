@@ -15,7 +15,8 @@ const release = /^require k8s\.io\/kubernetes (v\S+)/mu.exec(readFileSync(join(m
 const buildArgs = ["build", "-trimpath", `-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=${release}`];
 const buildPackage = "k8s.io/kubernetes/cmd/kube-apiserver";
 
-/** Minutes after which a build is given up. */
+/** Minutes after which getting the modules, and building, is given up. */
+const longestDownloadMinutes = 10;
 const longestBuildMinutes = 40;
 
 /** Where the built kube-apiserver is, or will be: named after what goes into it, outside of the repository. */
@@ -59,23 +60,26 @@ export function buildApiServer(): string | undefined {
   if (spawnSync("go", ["version"], { stdio: "ignore" }).status !== 0) return "no go on PATH";
   mkdirSync(join(output, ".."), { recursive: true });
   const own = `${output}.${process.pid}`;
-  // Go's own children end with it: `timeout` signals the whole group.
-  const command = ["-k", "10", `${longestBuildMinutes}m`, "nice", "go", ...buildArgs, "-o", own, buildPackage];
+  const failure =
+    runGo(longestDownloadMinutes, ["mod", "download"]) ?? runGo(longestBuildMinutes, [...buildArgs, "-o", own, buildPackage]);
+  if (failure === undefined) renameSync(own, output);
+  else rmSync(own, { force: true });
+  return failure;
+}
+
+/** Runs Go in the module; answers why it failed. Its own children end with it, because `timeout` signals the whole group. */
+function runGo(minutes: number, args: readonly string[]): string | undefined {
   const env = { ...process.env, GOTOOLCHAIN: "local", GOFLAGS: "-mod=readonly", GOWORK: "off", CGO_ENABLED: "0" };
-  const built = spawnSync("timeout", command, {
+  const ran = spawnSync("timeout", ["-k", "10", `${minutes}m`, "nice", "go", ...args], {
     cwd: moduleDirectory,
     env,
     encoding: "utf8",
     stdio: ["ignore", "ignore", "pipe"],
     maxBuffer: 64 << 20,
   });
-  if (built.status === 0) {
-    renameSync(own, output);
-    return undefined;
-  }
-  rmSync(own, { force: true });
-  if (built.status === 124) return `the build took longer than ${longestBuildMinutes} minutes`;
-  return `go build failed (the module k8s.io/kubernetes must be fetched once): ${lastWords(built.stderr ?? "")}`;
+  if (ran.status === 0) return undefined;
+  const what = `go ${args[0]}${args[1] === "download" ? " download" : ""}`;
+  return ran.status === 124 ? `${what} took longer than ${minutes} minutes` : `${what} failed: ${lastWords(ran.stderr ?? "")}`;
 }
 
 /** The end says what went wrong; before it Go lists what it downloads. */
