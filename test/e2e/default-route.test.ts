@@ -1,11 +1,12 @@
 // default-route (NPWG 4.1.2.1.9): what `ip route` shows in the pod, what the runtime is answered, what the cache holds and what the
 // status says agree; through the installed binary, with the reference plugins.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
+import { installRecorder } from "../harness/recorder.ts";
 import { manifestsIn, type Manifests } from "./manifests.ts";
 import { bridgeStep, missingForMixed, mixedInstallation } from "./mixed-network.ts";
 import { nothing, openStage, type Attaching, type Stage } from "./stage.ts";
@@ -128,6 +129,30 @@ describe.skipIf(missingForMixed("default routes"))("a pod's default routes", () 
     const web = attaching([{ name: "plain", "default-route": [] }]);
     const added = await stage.succeed("ADD", web);
     expect([defaults(web.pod, 4), defaults(web.pod, 6), gateways(added.json)]).toEqual([[], [], []]);
+    await finish(web);
+  });
+
+  test("N11-14: routes of every kind that leads somewhere go: with metric, on-link, without gateway, over several links", async () => {
+    // A plugin of the default network that makes them, and two that stay: of another table, and one that leads nowhere.
+    const recorder = installRecorder(stage.plexus.cniPath, "pass").path;
+    const routes = [
+      "-4 route replace default nexthop via 10.10.0.1 dev eth0 nexthop via 10.10.0.254 dev eth0",
+      "-4 route add default via 169.254.1.1 dev eth0 onlink metric 4096",
+      "-4 route add default dev eth0 metric 5",
+      "-6 route append default via fd00:10::9 dev eth0",
+      "-6 route add default dev eth0 metric 7",
+      "-4 route add default via 10.10.0.1 dev eth0 table 100",
+      "-4 route add unreachable default metric 9999",
+    ];
+    const commands = routes.map((each) => `nsenter --net="$CNI_NETNS" ip ${each} || exit 1`).join("\n");
+    const script = `#!/bin/sh\nif [ "$CNI_COMMAND" = ADD ]; then\n${commands}\nfi\nexec ${recorder}\n`;
+    writeFileSync(join(stage.plexus.cniPath, "router"), script, { mode: 0o755 });
+    const main = [bridgeStep({ ipam: dual }), { type: "router" }];
+    const web = attaching([{ name: "plain", "default-route": ["10.20.0.1", "fd00:20::1"] }], main);
+    await stage.succeed("ADD", web);
+    expect(defaults(web.pod, 4)).toEqual(["10.20.0.1 net1 0", "- - 9999"]);
+    expect(defaults(web.pod, 6)).toEqual(["fd00:20::1 net1 1024"]);
+    expect(web.pod.exec(["ip", "route", "show", "table", "100"]).stdout).toMatch(/^default via 10\.10\.0\.1 dev eth0/);
     await finish(web);
   });
 
