@@ -6,7 +6,7 @@ command=$1
 shift
 mount -t tmpfs -o mode=755 tmpfs /run
 mkdir -p /run/netns /run/plexus /run/lock
-for state in /var/lib/cni /etc/cni; do
+for state in /var/lib/cni /etc/cni /var/lib/kubelet; do
   if [ -d "$state" ] || mkdir -p "$state" 2>/dev/null; then mount -t tmpfs -o mode=755 tmpfs "$state"; fi
 done
 ip link set lo up

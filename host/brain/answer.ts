@@ -10,6 +10,7 @@ import { printVersionAnswer } from "../../src/cni/version-answer.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import type { Fault } from "../../src/fault/fault.ts";
 import { ok, type Result } from "../../src/fault/result.ts";
+import { DeviceAllocation } from "../../src/npwg/device-id.ts";
 import { ResultCache } from "../cache/result-cache.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Hands } from "../hands/hands.ts";
@@ -28,6 +29,7 @@ import { PluginFinder } from "./plugin-finder.ts";
 import { waitUntilReady } from "./readiness.ts";
 import { requirePlugins } from "./require-plugins.ts";
 import { planCall } from "./plan-call.ts";
+import { podIdentity } from "./pod-identity.ts";
 import { readCallConfiguration } from "./read-configuration.ts";
 import { status } from "./status.ts";
 import { type DelegateRunner, stepRunner } from "./step-runner.ts";
@@ -143,6 +145,7 @@ function contextOf(
     date: deps.date,
     now: deps.now,
     cluster: once(() => deps.cluster(configuration)),
+    devices: once(() => devicesOf(call)),
     locks: callLocks(deps, configuration.cniDir, lockDeadlineMs),
     plugins,
     hands: deps.hands,
@@ -152,6 +155,15 @@ function contextOf(
       return stepRunner({ ...deps, plugins, trace }, { configuration: limits, nest, network, ifname, nested: false });
     },
   };
+}
+
+/** The devices of the call's pod; none where the runtime names no pod. */
+async function devicesOf(call: CniCall): Promise<Result<DeviceAllocation>> {
+  const pod = podIdentity(call.args);
+  if (!pod.ok) return pod;
+  if (pod.value === undefined) return ok(new DeviceAllocation([]));
+  const { allocatedDevices } = await import("../kubelet/allocated-devices.ts");
+  return allocatedDevices(pod.value);
 }
 
 /** Opened by the first who asks. */

@@ -4,6 +4,7 @@ import type { CniCall, EnvironmentPair } from "../../src/cni/environment.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import type { Result } from "../../src/fault/result.ts";
 import type { JsonObjectDocument } from "../../src/json/document.ts";
+import type { DeviceAllocation } from "../../src/npwg/device-id.ts";
 import type { ResultCache } from "../cache/result-cache.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Hands } from "../hands/hands.ts";
@@ -29,6 +30,8 @@ export interface CallContext {
   readonly hands: Pick<Hands, "netlink">;
   /** The source of pods and definitions; undefined where none is configured. */
   readonly cluster: () => Promise<Cluster | undefined>;
+  /** The devices that the kubelet allocated to the call's pod and no network of it has yet. */
+  readonly devices: () => Promise<Result<DeviceAllocation>>;
   /** Kernel's boot id. */
   readonly bootId: string;
   /** Runs a step of a network's chain, for the attachment under this interface name; for at most `mostMs` milliseconds, if native. */

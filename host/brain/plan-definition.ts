@@ -17,7 +17,7 @@ import type { CallContext } from "./call-context.ts";
 
 /** The attachment of what `selection` names; what it asks for is added to the capability arguments of `attachment`. */
 export async function planDefinition(
-  context: Pick<CallContext, "configuration" | "warn">,
+  context: Pick<CallContext, "configuration" | "devices" | "warn">,
   cluster: Cluster,
   selection: NetworkSelection,
   attachment: Attachment,
@@ -34,14 +34,17 @@ export async function planDefinition(
   for (const warning of network.value.warnings) context.warn(warning);
   const verification = verificationOf(definition.value.annotations);
   if (!verification.ok) return verification;
-  const requested = requestAttachment(network.value.list, selection, profile);
+  const source = `${selection.namespace}/${selection.name}`;
+  const used = await deviceOf(context, definition.value.annotations, selection, source);
+  if (!used.ok) return used;
+  const device = used.value;
+  const asked = device === undefined ? selection : { ...selection, deviceId: device.deviceId };
+  const requested = requestAttachment(network.value.list, asked, profile);
   if (!requested.ok) return requested;
   const { capabilityArgs } = requested.value;
-  const device = deviceOf(definition.value.annotations, selection);
   const told = device === undefined ? ok(requested.value.list) : withDeviceId(requested.value.list, device.deviceId);
   if (!told.ok) return told;
   const list = told.value;
-  const source = `${selection.namespace}/${selection.name}`;
   return ok({
     source,
     statusName: source,
@@ -57,10 +60,25 @@ export async function planDefinition(
   });
 }
 
-/** The device that the selection names, of the resource that the definition does. */
-function deviceOf(annotations: ReadonlyMap<string, string>, { deviceId }: NetworkSelection): AttachmentPlan["device"] {
+/**
+ * The device of the resource that the definition names: the one that the selection names, else the next that the kubelet
+ * allocated to the pod. Where there is none the plugins have to say whether they can do without.
+ */
+async function deviceOf(
+  { devices, warn }: Pick<CallContext, "devices" | "warn">,
+  annotations: ReadonlyMap<string, string>,
+  { deviceId }: NetworkSelection,
+  source: string,
+): Promise<Result<AttachmentPlan["device"]>> {
   const resourceName = annotations.get(resourceNameAnnotation)?.trim() ?? "";
-  return resourceName === "" || deviceId === undefined ? undefined : { resourceName, deviceId };
+  if (resourceName === "") return ok(undefined);
+  if (deviceId !== undefined) return ok({ resourceName, deviceId });
+  const allocated = await devices();
+  if (!allocated.ok) return allocated;
+  const next = allocated.value.next(resourceName);
+  if (next !== undefined) return ok({ resourceName, deviceId: next });
+  warn(`network ${source}: the kubelet has given the pod no device of ${resourceName} that is left`);
+  return ok(undefined);
 }
 
 /** What Multus puts into CNI_ARGS, deprecated since its 3.5: plugins of that time read it there (MC-23). */

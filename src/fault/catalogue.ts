@@ -188,6 +188,12 @@ const entries = {
     meaning: "A network's result lacks the address, hardware address or interface name that the pod asked for.",
     remedy: "Use plugins that honour the request, or switch its verification off in the NetworkAttachmentDefinition.",
   },
+  KUBELET_UNREADABLE: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "The kubelet could not be asked which devices it allocated to the pod.",
+    remedy: "Check that the kubelet runs and that its pod-resources directory is the node's own; the runtime repeats the call.",
+  },
   DEVICE_INFO_INVALID: {
     cni: 7,
     actor: "nobody",

@@ -5,7 +5,9 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
+import { kubeletDirectory } from "../../host/kubelet/allocated-devices.ts";
 import { attachmentFile, deviceInfoDirectory, devicePluginFile } from "../../src/npwg/device-info-files.ts";
+import { startKubelet } from "../harness/kubelet.ts";
 import { installRecorder, type RecordedCall, type RecorderPlugin } from "../harness/recorder.ts";
 import { manifestsIn, type Manifests } from "./manifests.ts";
 import { missingForMixed, mixedInstallation } from "./mixed-network.ts";
@@ -13,6 +15,12 @@ import { nothing, openStage, type Attaching, type Stage } from "./stage.ts";
 
 const pci = { type: "pci", version: "1.1.0", pci: { "pci-address": "0000:18:02.5" } };
 const memif = { type: "memif", version: "1.1.0", memif: { role: "master", path: "/run/m.sock", mode: "ethernet" } };
+
+function devices(
+  ...deviceIds: readonly string[]
+): readonly { readonly resourceName: string; readonly deviceIds: readonly string[] }[] {
+  return [{ resourceName: "example.com/nic", deviceIds }];
+}
 
 function pathIn(call: RecordedCall | undefined): unknown {
   const stdin = JSON.parse(call?.stdin ?? "null") as { readonly runtimeConfig?: Readonly<Record<string, unknown>> };
@@ -86,6 +94,38 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
     expect([written(), stage.left(), statSync(allocated).isFile()]).toEqual([[], nothing, true]);
   });
 
+  test("MA-03, DI-10: two networks of one resource get the devices that the kubelet allocated, in its order", async () => {
+    const containers = [
+      { name: "b", devices: devices("0000:18:0a.7") },
+      { name: "a", devices: devices("0000:18:02.1") },
+    ];
+    const kubelet = await startKubelet(join(kubeletDirectory, "pod-resources", "kubelet.sock"), () => [
+      { name: "web", namespace: "shop", containers },
+    ]);
+    try {
+      manifests.network("nic", [{ type: "sriov", capabilities: { deviceID: true } }], {
+        "k8s.v1.cni.cncf.io/resourceName": "example.com/nic",
+      });
+      manifests.pod("web", "nic,nic");
+      const web = attaching("web");
+      await stage.succeed("ADD", web);
+      expect(recorders.sriov.calls().map(({ stdin }) => JSON.parse(stdin))).toMatchObject([
+        { deviceID: "0000:18:0a.7", pciBusID: "0000:18:0a.7", runtimeConfig: { deviceID: "0000:18:0a.7" } },
+        { deviceID: "0000:18:02.1", pciBusID: "0000:18:02.1", runtimeConfig: { deviceID: "0000:18:02.1" } },
+      ]);
+      await stage.succeed("DEL", web);
+      manifests.pod("more", "mem,nic");
+      // The pod that the kubelet knows nothing of gets no device, and is told of it.
+      const more = await stage.call("ADD", attaching("more"));
+      expect([more.status, more.stderr]).toEqual([
+        0,
+        expect.stringMatching(/warning: network shop\/nic: .*no device of example\.com\/nic/),
+      ]);
+    } finally {
+      kubelet.stop();
+    }
+  });
+
   test("DI-08: what the result says of the device stands in for a file that is not there or can't be used, which is told", async () => {
     const result = {
       cniVersion: "1.1.0",
@@ -108,7 +148,8 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
   });
 
   test("DI-09: a failed ADD, a DEL that fails in part, and GC leave no file", async () => {
-    manifests.pod("web", "mem,nic");
+    manifests.network("last", [{ type: "sriov" }]);
+    manifests.pod("web", "mem,last");
     recorders.memif.script("ADD", { deviceInfo: JSON.stringify(memif) });
     const web = attaching("web", { cniVersion: "1.1.0" });
     recorders.sriov.script("ADD", { stdout: '{"cniVersion":"1.0.0","code":111,"msg":"no"}', exit: 1 }, 1);

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { checklist, rowsOf, testsByRow } from "./checklist.ts";
+import { checklist, coreFigure, rowsOf, testsByRow } from "./checklist.ts";
 import { openRows } from "./open-rows.ts";
-import { sections } from "./rows.ts";
+import { coreGoal, sections } from "./rows.ts";
 import { testTitles } from "./test-titles.ts";
 
 const numbers = sections.flatMap(({ rows }) => rows.map(({ id }) => id));
@@ -19,6 +19,17 @@ describe("the checklist", () => {
     const held = checklist().filter(({ id, tests }) => tests.length > 0 && openRows[id] !== undefined);
     expect(held.map(({ id }) => id)).toEqual([]);
     expect(Object.keys(openRows).filter((id) => !numbers.includes(id))).toEqual([]);
+  });
+
+  test("explains every row that is not held, by a reason and what an issue would say", () => {
+    const open = checklist().filter(({ tests }) => tests.length === 0);
+    expect(open.filter(({ id }) => openRows[id] === undefined).map(({ id }) => id)).toEqual([]);
+    for (const { reason, issue } of Object.values(openRows))
+      for (const each of [reason, issue]) expect(each).toMatch(/^[A-Z].*\.$/);
+  });
+
+  test("holds as many of the core rows as are asked for", () => {
+    expect(coreFigure(checklist()).percent).toBeGreaterThanOrEqual(coreGoal);
   });
 
   test("has every row that a test of its sections names", () => {

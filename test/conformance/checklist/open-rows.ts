@@ -15,10 +15,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: `${daemon} The administrator places the configuration.`,
     issue: "Have the daemon write Plexus' own CNI configuration once the default network is ready, and not before.",
   },
-  "N1-59": {
-    reason: `${daemon} Nothing announces readiness but STATUS.`,
-    issue: "Show that the first ADD after the daemon's configuration appears succeeds, a hundred times out of a hundred.",
-  },
   "N13-03": {
     reason: runningPods,
     issue: "Follow changes of a running pod's selection: attach, detach, and update the status once.",
@@ -31,23 +27,14 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "Claims are made by the applications that own them; Plexus makes none.",
     issue: "Document how a controller makes an IPAMClaim with owner references and finalizers for Plexus' pods.",
   },
-  "MA-03": {
-    reason: "A device is named by the selection's deviceID; the kubelet is not asked.",
-    issue: "Ask the kubelet's pod-resources socket, else its checkpoint, for the devices of a definition's resource.",
-  },
   "MA-05": {
     reason: "Device IDs come from the selection; dynamic resource allocation is not read.",
     issue: "Find a pod's devices in its resource claims and slices, where the cluster has resource.k8s.io/v1.",
-  },
-  "MO-15": {
-    reason: daemon,
-    issue: "Bound how long the hands wait for the daemon, and serve DEL in-process where it is down.",
   },
   "MO-16": { reason: daemon, issue: "Take Multus' daemon settings, or refuse each by name with what to do instead." },
   "MO-17": { reason: runningPods, issue: "Attach and detach networks of a running pod as its annotation changes." },
   "MO-18": { reason: daemon, issue: "Bound the daemon's memory with 60 000 pods in the cluster by watching the node's only." },
   "MO-19": { reason: daemon, issue: "Export latencies per network and plugin, leaks and cache sizes as metrics." },
-  "MO-20": { reason: daemon, issue: "Serve healthz and readyz, and finish what is under way after SIGTERM." },
   "MO-22": { reason: daemon, issue: "Obtain and rotate a certificate for each node." },
   "MO-23": {
     reason: "There is an installer for a node, and none for a cluster.",
@@ -74,10 +61,6 @@ export const openRows: Readonly<Record<string, Open>> = {
   "A-10": {
     reason: daemon,
     issue: "Hold the daemon's socket against wrong peers, half requests, 10 000 connections and slow clients.",
-  },
-  "L-49": {
-    reason: "It binds runtimes: nothing of it can be seen from a plugin.",
-    issue: "Say in the runtimes' page that GC is no replacement for DEL.",
   },
   "L-64": {
     reason: "Plugins inherit the runtime's trace context as it is; no span is made, so none is continued.",

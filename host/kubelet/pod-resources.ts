@@ -1,0 +1,102 @@
+// The kubelet's pod-resources service (k8s.io/kubelet/pkg/apis/podresources/v1): which devices it allocated to which pod. One
+// gRPC call over node:http2; a client library would cost more than the call.
+
+import { connect } from "node:http2";
+import { connect as connectSocket } from "node:net";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import type { AllocatedDevices } from "../../src/npwg/device-id.ts";
+import { quote } from "../../src/json/quote.ts";
+import { byteFields, text } from "./protobuf.ts";
+
+/** What the answer for a whole node may have, and how long it may take. */
+const mostBytes = 16 * 1024 * 1024;
+const deadlineMs = 10_000;
+const method = "/v1.PodResourcesLister/List";
+/** An empty message, uncompressed. */
+const request = Buffer.alloc(5);
+
+/** The devices of one pod, containers in the kubelet's order. Fault KUBELET_UNREADABLE. */
+export async function podResources(
+  socket: string,
+  pod: { readonly namespace: string; readonly name: string },
+): Promise<Result<readonly AllocatedDevices[]>> {
+  const answer = await list(socket);
+  if (!answer.ok) return answer;
+  const devices = devicesOf(answer.value, pod);
+  return devices === undefined ? unreadable(socket, "its answer is malformed") : ok(devices);
+}
+
+function list(socket: string): Promise<Result<Uint8Array>> {
+  return new Promise((resolve) => {
+    const session = connect("http://localhost", { createConnection: () => connectSocket(socket) });
+    const end = (result: Result<Uint8Array>): void => {
+      clearTimeout(deadline);
+      session.destroy();
+      resolve(result);
+    };
+    const deadline = setTimeout(() => end(unreadable(socket, `no answer within ${deadlineMs} ms`)), deadlineMs);
+    session.on("error", (error) => end(unreadable(socket, error.message)));
+    const call = session.request({ ":method": "POST", ":path": method, "content-type": "application/grpc", te: "trailers" });
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let status: string | undefined;
+    const note = (headers: Readonly<Record<string, unknown>>): void => {
+      const given = headers["grpc-status"];
+      if (given !== undefined && given !== "0") status = `gRPC status ${String(given)}: ${words(headers["grpc-message"])}`;
+      else if (headers[":status"] !== undefined && headers[":status"] !== 200)
+        status = `HTTP status ${String(headers[":status"])}`;
+    };
+    call.on("response", note);
+    call.on("trailers", note);
+    call.on("error", (error) => end(unreadable(socket, error.message)));
+    call.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > mostBytes) end(unreadable(socket, `its answer has more than ${mostBytes} bytes`));
+      else chunks.push(chunk);
+    });
+    call.on("end", () => {
+      const frame = Buffer.concat(chunks);
+      if (status !== undefined) end(unreadable(socket, status));
+      else if (frame.length < 5 || frame[0] !== 0 || frame.readUInt32BE(1) !== frame.length - 5) {
+        end(unreadable(socket, "its answer is not one uncompressed message"));
+      } else end(ok(frame.subarray(5)));
+    });
+    call.end(request);
+  });
+}
+
+/** Undefined where a message is malformed. Numbers are those of the service's fields. */
+function devicesOf(
+  answer: Uint8Array,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): readonly AllocatedDevices[] | undefined {
+  const found: AllocatedDevices[] = [];
+  for (const pod of byteFields(answer)?.get(1) ?? []) {
+    const fields = byteFields(pod);
+    if (fields === undefined) return undefined;
+    if (text(fields.get(1)?.at(-1)) !== name || text(fields.get(2)?.at(-1)) !== namespace) continue;
+    for (const container of fields.get(3) ?? []) {
+      for (const devices of byteFields(container)?.get(2) ?? []) {
+        const own = byteFields(devices);
+        if (own === undefined) return undefined;
+        found.push({ resourceName: text(own.get(1)?.at(-1)), deviceIds: (own.get(2) ?? []).map(text) });
+      }
+    }
+  }
+  return byteFields(answer) === undefined ? undefined : found;
+}
+
+/** gRPC's message, which is percent-encoded. */
+function words(message: unknown): string {
+  const encoded = typeof message === "string" ? message : "";
+  try {
+    return quote(decodeURIComponent(encoded), 200);
+  } catch {
+    return quote(encoded, 200);
+  }
+}
+
+function unreadable(socket: string, why: string): Result<never> {
+  return failed(fault("KUBELET_UNREADABLE", `the kubelet's pod-resources service at ${socket}: ${why}`));
+}
