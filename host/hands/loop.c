@@ -46,8 +46,8 @@ static void turn(void) {
     if (poll(fds, WATCHES_MAX, due == NEVER ? -1 : wait < 0 ? 0 : wait > 60000 ? 60000 : (int)wait) < 0) return;
     int64_t now = now_us();
     for (int i = 0; i < WATCHES_MAX; i++) {
-        /* a watch that took a place during this turn may be woken for nothing: that is harmless */
-        if (watches[i] != NULL && fds[i].revents != 0) watches[i]->wake(watches[i], fds[i].revents);
+        /* who took a place during this turn has its first chance in the next one, or is woken for nothing, which it bears */
+        if (watches[i] != NULL && watches[i]->fd == fds[i].fd && fds[i].revents != 0) watches[i]->wake(watches[i], fds[i].revents);
         if (watches[i] != NULL && watches[i]->due <= now) watches[i]->wake(watches[i], 0);
     }
 }
