@@ -3,7 +3,17 @@ import { ClosingLine } from "./test/harness/closing-line.ts";
 import { suiteSocket } from "./test/harness/suite-daemon.ts";
 
 // What runs calls from the runtime's side: once with one-shot brains, and once more against a daemon.
-const attaching = ["lifecycle", "mixing", "secondary", "verbs", "resolution", "concurrency", "device-info"];
+const attaching = [
+  "lifecycle",
+  "mixing",
+  "secondary",
+  "verbs",
+  "resolution",
+  "concurrency",
+  "convergence",
+  "hostile-state",
+  "device-info",
+];
 
 const shared = {
   exclude: ["node_modules/**", "dist/**"],

@@ -24,6 +24,7 @@ import { check } from "./check.ts";
 import { del } from "./del.ts";
 import { gc } from "./gc.ts";
 import { callLocks } from "./locks.ts";
+import { namespaceIsGone } from "./namespace-gone.ts";
 import { nestDirectory, nestOfCall } from "./nest-directory.ts";
 import { PluginFinder } from "./plugin-finder.ts";
 import { waitUntilReady } from "./readiness.ts";
@@ -144,6 +145,7 @@ function contextOf(
     warn: deps.warn,
     date: deps.date,
     now: deps.now,
+    namespaceIsGone: (path) => namespaceIsGone(deps.hands, path),
     cluster: once(() => deps.cluster(configuration)),
     devices: once(() => devicesOf(call)),
     locks: callLocks(deps, configuration.cniDir, lockDeadlineMs),

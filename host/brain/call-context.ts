@@ -40,6 +40,8 @@ export interface CallContext {
   readonly date: () => Date;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
+  /** Whether no network namespace is there under this path. */
+  readonly namespaceIsGone: (path: string) => Promise<boolean>;
   /** Tells the administrator something that is no fault: a line of the runtime's log. */
   readonly warn: (text: string) => void;
   /** Serialises what concerns one key or all of them; answers how to let go. */

@@ -2,14 +2,13 @@
 // on failing (a plugin uninstalled, a grant revoked, a broken backend) is given up in the end: the runtime gets its success, the
 // entry is kept as left behind, and the log names what may have leaked.
 
-import { existsSync } from "node:fs";
 import type { Fault } from "../../src/fault/fault.ts";
 import { joinFaults } from "../../src/fault/join-faults.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { isJsonObject } from "../../src/json/document.ts";
 import type { JournalEntry } from "../journal/entry.ts";
 import type { CallContext } from "./call-context.ts";
-import { undoEntry, type UndoInit } from "./undo.ts";
+import { isOfAnotherBoot, undoEntry, type UndoInit } from "./undo.ts";
 
 /** Characters of a reason that are kept with each failed try. */
 const longestWhy = 300;
@@ -29,7 +28,7 @@ export async function undoOrLeave(
 }
 
 /** Counts a DEL that failed: answers its fault, or success once the entry has been left behind. */
-export function failedAgain(context: CallContext, entry: JournalEntry, netns: string, cause: Fault): Result<void> {
+export async function failedAgain(context: CallContext, entry: JournalEntry, netns: string, cause: Fault): Promise<Result<void>> {
   const { journal, leftBehind, configuration } = context;
   const { plan, failures } = entry;
   const now = context.date();
@@ -38,9 +37,10 @@ export function failedAgain(context: CallContext, entry: JournalEntry, netns: st
   const since = failures.since ?? now.toISOString();
   const seconds = (now.getTime() - Date.parse(since)) / 1000;
   const { tries, seconds: atLeast } = configuration.del;
-  // A daemon may not see the runtime's namespaces; it then only waits for fewer seconds.
-  const gone = netns === "" || plan.bootId !== context.bootId || !existsSync(netns);
-  if (count < tries || !(gone || seconds >= atLeast)) {
+  const due = async (): Promise<boolean> =>
+    // Not a number where the entry's time is none: then the count is enough.
+    !(seconds < atLeast) || isOfAnotherBoot(context, entry) || (await context.namespaceIsGone(netns));
+  if (count < tries || !(await due())) {
     const told = `DEL failed ${count} times since ${since}; it is given up after ${tries} times and ${atLeast} s`;
     return failed({ ...cause, details: cause.details === undefined ? told : `${cause.details}\n${told}` });
   }
@@ -57,7 +57,7 @@ export function failedAgain(context: CallContext, entry: JournalEntry, netns: st
     `LEFT BEHIND: DEL of container ${plan.containerId}, network ${plan.network}, ${plan.ifname} failed ${count} times since ${since} ` +
       `and is given up, so that its sandbox can go. These may have leaked: ${leaked.join("; ")}. ` +
       `The last reason: ${[cause.msg, cause.details].join(" ").replaceAll("\n", " ")} ` +
-      `The next GC tries again, from ${path.value}`,
+      `The next GC or DEL tries again, from ${path.value}`,
   );
   return ok(undefined);
 }

@@ -173,6 +173,17 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
     },
   );
 
+  test.skipIf(missing("files of other users", otherUsers))(
+    "A-09: files of the user that the whole state belongs to are believed by root, too",
+    async () => {
+      await stage.succeed("ADD", victim);
+      execFileSync("chown", ["-R", "65534:65534", state]);
+      await stage.succeed("CHECK", victim);
+      await stage.succeed("DEL", victim);
+      expect([verbs(), stage.left()]).toEqual([["ADD", "CHECK", "DEL"], nothing]);
+    },
+  );
+
   test("A-09: one container's calls do not read 100 000 results of others", { timeout: 120_000 }, async () => {
     const results = join(state, "results");
     mkdirSync(results, { recursive: true });
