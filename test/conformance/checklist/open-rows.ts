@@ -20,7 +20,7 @@ export const openRows: Readonly<Record<string, Open>> = {
     issue: "Follow changes of a running pod's selection: attach, detach, and update the status once.",
   },
   "N13-05": {
-    reason: "ipam-host-local reads no claims; the reference is handed to IPAM plugins that do.",
+    reason: "Leases of ipam-host-local know of no claims; the reference is handed to IPAM plugins that do.",
     issue: "Keep a lease of ipam-host-local for as long as the IPAMClaim that it was made for exists.",
   },
   "N13-06": {
