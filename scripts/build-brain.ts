@@ -1,17 +1,20 @@
-// Bundles the one-shot brain: one file that loads nothing which a call doesn't need, and a compile cache for it.
+// Bundles the brain: the one-shot brain as two scripts, the daemon and the guest process as CommonJS.
 
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 
+import { oneShotBootstrap, packed } from "./one-shot-scripts.ts";
+
 export interface BuildBrainInit {
-  /** Where `brain.cjs` and its chunks go. */
+  /** Where `brain.cjs` and its code go. */
   readonly outDir: string;
 }
 
 /**
- * Makes `outDir/brain.cjs` (what the hands start), `outDir/plexusd.cjs` (the daemon), `outDir/brain/` (its code) and `outDir/bin/node` (the pinned runtime).
- * CommonJS, because Node loads it sooner: the one-shot brain started in 1.45 times bare Node's time where ES modules took 1.78.
+ * Makes `outDir/brain.cjs` (what the hands start), `outDir/plexusd.cjs` (the daemon), `outDir/brain/` (their code) and `outDir/bin/node` (the
+ * pinned runtime). CommonJS, because Node loads it sooner: the one-shot brain started in 1.45 times bare Node's time where ES modules took 1.78.
+ * The code cache comes from `warmBrain`, which needs hands and delegates too; without it the one-shot brain compiles what it runs, and is slower.
  */
 export async function buildBrain({ outDir }: BuildBrainInit): Promise<void> {
   const bundle = await rolldown({
@@ -27,23 +30,27 @@ export async function buildBrain({ outDir }: BuildBrainInit): Promise<void> {
   const directory = join(outDir, "brain");
   const fresh = join(outDir, ".brain.new");
   rmSync(fresh, { recursive: true, force: true });
-  await bundle.write({ dir: fresh, format: "cjs", entryFileNames: "[name].cjs", chunkFileNames: "[name]-[hash].cjs" });
+  const { output } = await bundle.write({
+    dir: fresh,
+    format: "cjs",
+    entryFileNames: "[name].cjs",
+    chunkFileNames: "[name]-[hash].cjs",
+  });
   await bundle.close();
+  for (const [name, script] of packed(output.filter((each) => each.type === "chunk"))) writeFileSync(join(fresh, name), script);
   rmSync(directory, { recursive: true, force: true });
   renameSync(fresh, directory);
-  writeFileSync(join(outDir, "brain.cjs"), bootstrap("one-shot"));
-  writeFileSync(join(outDir, "plexusd.cjs"), bootstrap("daemon"));
+  writeFileSync(join(outDir, "brain.cjs"), oneShotBootstrap({ directory: '__dirname + "/brain"', record: false }));
+  writeFileSync(join(outDir, "plexusd.cjs"), daemonBootstrap);
   linkRuntime(join(outDir, "bin"));
 }
 
 // The compile cache lies beside the code, so that it is as trusted as the code; where the directory is read-only
 // Node goes on without.
-function bootstrap(program: string): string {
-  return `"use strict";
+const daemonBootstrap = `"use strict";
 require("node:module").enableCompileCache(__dirname + "/brain/cache");
-require("./brain/${program}.cjs");
+require("./brain/daemon.cjs");
 `;
-}
 
 function linkRuntime(directory: string): void {
   const target = resolve("node_modules/node/bin/node");

@@ -1,9 +1,12 @@
-// `npm run build`: everything that is made before the first call, into dist/: the hands, the brain, the delegates.
+// `npm run build`: everything that is made before the first call, into dist/: the hands, the brain, the delegates, and the
+// brain's code cache.
 
 import { buildBrain } from "./build-brain.ts";
 import { buildHands } from "../host/hands/build.ts";
 import { buildDelegates } from "./build-delegates.ts";
+import { warmBrain } from "./warm-brain.ts";
 
 const started = performance.now();
 await Promise.all([buildHands({ outDir: "dist" }), buildBrain({ outDir: "dist" }), buildDelegates()]);
+warmBrain({ outDir: "dist" });
 process.stderr.write(`plexus: built in ${Math.round(performance.now() - started)} ms\n`);

@@ -1,0 +1,109 @@
+// Makes the one-shot brain's code cache: runs calls of every kind through the built hands, brain and delegates, and keeps what V8
+// compiled for them. Needs no rights: the chains are of delegates and of a shell script that calls its IPAM as `bridge` does.
+
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+import { oneShotBootstrap } from "./one-shot-scripts.ts";
+
+export interface WarmBrainInit {
+  /** Holds `plexus`, `brain/`, `delegates/`. */
+  readonly outDir: string;
+}
+
+/** Calls one after the other, each of which adds to the cache. Throws where one ends otherwise than it should. */
+export function warmBrain({ outDir }: WarmBrainInit): void {
+  const built = resolve(outDir);
+  const directory = mkdtempSync(join(tmpdir(), "plexus-warm-"));
+  try {
+    const home = join(directory, "home");
+    const cni = join(directory, "cni");
+    const manifests = join(directory, "manifests");
+    const leases = join(directory, "leases");
+    for (const each of [join(home, "bin"), cni, manifests, leases]) mkdirSync(each, { recursive: true });
+    symlinkSync(process.execPath, join(home, "bin", "node"));
+    writeFileSync(join(home, "brain.cjs"), oneShotBootstrap({ directory: JSON.stringify(join(built, "brain")), record: true }));
+    for (const name of ["ipam-host-local", "status-shaper"])
+      symlinkSync(join(built, "delegates", `${name}.wasm`), join(cni, `${name}.wasm`));
+    writeFileSync(join(cni, "main"), mainPlugin, { mode: 0o755 });
+    writeManifests(manifests);
+    const config = {
+      cniVersion: "1.0.0",
+      name: "warm",
+      type: "plexus",
+      cniDir: join(directory, "state"),
+      runDir: join(directory, "run"),
+      manifests,
+      wasm: { grants: { "ipam-host-local": { log: {}, leases: { directories: [leases] }, resolver: {} } } },
+      delegates: [network("pods", 0)],
+    };
+    const call = (verb: string, pod: string, more: object = {}, expected = 0): void => {
+      const env = {
+        PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+        PLEXUS_HOME: home,
+        PLEXUS_SOCKET: join(directory, "none"),
+        CNI_COMMAND: verb,
+        CNI_PATH: cni,
+        CNI_CONTAINERID: pod,
+        CNI_NETNS: "/proc/self/ns/net",
+        CNI_IFNAME: "eth0",
+        CNI_ARGS: `IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${pod};K8S_POD_UID=uid-of-${pod}`,
+      };
+      const input = JSON.stringify({ ...config, ...more });
+      const ended = spawnSync(join(built, "plexus"), [], { env, input, encoding: "utf8", timeout: 60_000 });
+      if (ended.status !== expected)
+        throw new Error(
+          `the brain can't be warmed: ${verb} of ${pod} ended with ${ended.status}: ${ended.stdout}${ended.stderr}`,
+        );
+    };
+    call("VERSION", "web");
+    call("ADD", "web");
+    call("ADD", "nowhere", {}, 1);
+    call("CHECK", "web");
+    call("DEL", "web");
+    call("STATUS", "web", { cniVersion: "1.1.0" });
+    call("GC", "web", { cniVersion: "1.1.0", "cni.dev/valid-attachments": [] });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** A native plugin that calls its `ipam.type` with its own input, and answers with its result. */
+const mainPlugin = `#!/bin/sh
+exec "\${CNI_PATH%%:*}/ipam-host-local"
+`;
+
+/** A list of native and WASM steps, with a nested call. */
+function network(name: string, n: number): object {
+  const ipam = { type: "ipam-host-local", subnet: `10.${n}.0.0/24` };
+  return {
+    cniVersion: "1.0.0",
+    name,
+    plugins: [
+      { type: "main", ipam },
+      { type: "status-shaper", dns: { nameservers: ["10.0.0.1"] } },
+    ],
+  };
+}
+
+function writeManifests(directory: string): void {
+  const pod = (name: string, selection: string): void =>
+    writeFileSync(
+      join(directory, `pod-${name}.json`),
+      JSON.stringify({
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { name, namespace: "shop", uid: `uid-of-${name}`, annotations: { "k8s.v1.cni.cncf.io/networks": selection } },
+      }),
+    );
+  pod("web", '[{"name": "storage", "interface": "data0"}, {"name": "uplink"}]');
+  pod("nowhere", "storage, shop/nowhere@net7");
+  for (const [index, name] of ["storage", "uplink"].entries()) {
+    const metadata = { name, namespace: "shop" };
+    const spec = { config: JSON.stringify(network(name, index + 1)) };
+    const definition = { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", metadata, spec };
+    writeFileSync(join(directory, `network-${name}.json`), JSON.stringify(definition));
+  }
+}
