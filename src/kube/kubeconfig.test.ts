@@ -51,6 +51,7 @@ test("data wins over a file, and a token's file over its text", () => {
 
 test.each([
   ["https://k.example/clusters/a/", "https://k.example/clusters/a"],
+  ["https://[10.96.0.1]:443", "https://10.96.0.1"],
   ["https://[fd00::1]:6443", "https://[fd00::1]:6443"],
 ])("the server %s is %s", (server, expected) => {
   expect(read(config({ server }))).toMatchObject({ value: { server: expected } });
@@ -71,6 +72,7 @@ describe("is refused, with file and key named:", () => {
     ["a user that isn't there", config({}, {}, { users: {} }), /users must be an array/],
     ["no server", config({ server: null }), /server is missing/],
     ["plain HTTP", config({ server: "http://10.96.0.1" }), /must be a URL that begins with https/],
+    ["a host in brackets that is no address", config({ server: "https://[10.96.0.]:443" }), /must be a URL/],
     ["a query", config({ server: "https://a/?b" }), /must be a URL/],
     ["a line feed", config({ server: "https://a/\nb" }), /must be a URL/],
     ["a password in the URL", config({ server: "https://u:p@a/" }), /user's name or password/],

@@ -79,12 +79,15 @@ function credentials(user: Section, refuse: (why: string) => undefined): Pick<Ku
   };
 }
 
+/** What Multus' installer writes, and Go's URLs accept: `https://[10.96.0.1]:443`. */
+const bracketedIpv4 = /(?<=^https:\/\/)\[(\d{1,3}(?:\.\d{1,3}){3})\]/;
+
 function serverOf(cluster: Section, refuse: (why: string) => undefined): string | undefined {
   const text = textAt(cluster, "server", "cluster: server", refuse);
   if (isSet(cluster, "proxy-url")) refuse("cluster: proxy-url is not supported: name the API server itself");
   if (text === undefined) return refuse("cluster: server is missing");
   // Without what ends a path: the rest of a request's URL is appended to it.
-  const url = /^https:\/\/[!-~]+$/.test(text) && !/[?#]/.test(text) ? URL.parse(text) : null;
+  const url = /^https:\/\/[!-~]+$/.test(text) && !/[?#]/.test(text) ? URL.parse(text.replace(bracketedIpv4, "$1")) : null;
   if (url === null) return refuse(`cluster: server ${quote(text)} must be a URL that begins with https://`);
   if (url.username !== "" || url.password !== "") return refuse("cluster: server must not hold a user's name or password");
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");

@@ -1,9 +1,12 @@
 // Pods and networks of a real API server through the installed binary: attached, told, taken away.
 
+import { join } from "node:path";
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 import { type ApiServer, type CreatedPod, plexusUser, startApiServer } from "../harness/kube/api-server.ts";
 import { installRecorder } from "../harness/recorder.ts";
+import { startDaemon } from "../harness/daemon.ts";
 import { nothing } from "../e2e/stage.ts";
 import { missingForKube, type Node, openNode } from "./node.ts";
 
@@ -35,11 +38,10 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
       .slice(before)
       .map(({ verb, resource }) => `${verb} ${resource}`);
   };
-  const untilEvents = (pod: CreatedPod, count: number): Promise<readonly string[]> =>
-    expect
-      .poll(() => api.eventsOf(pod), { timeout: 15_000 })
-      .toHaveLength(count)
-      .then(() => api.eventsOf(pod));
+  const untilEvents = async (pod: CreatedPod, count = 2): Promise<readonly string[]> => {
+    await expect.poll(async () => (await api.eventsOf(pod)).length, { timeout: 15_000 }).toBeGreaterThanOrEqual(count);
+    return api.eventsOf(pod);
+  };
 
   test("a pod's networks are read, attached and told, and DEL asks for nothing", async () => {
     const web = await api.pod("shop", "web", "storage, uplink@up0");
@@ -66,7 +68,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
   test("MA-06 events tell what was attached, in Multus' words", async () => {
     const web = await api.pod("shop", "web", "storage");
     await node.succeed("ADD", node.attaching(web));
-    expect([...(await untilEvents(web, 2))].sort()).toEqual([
+    expect([...(await untilEvents(web))].sort()).toEqual([
       "Normal AddedInterface Add eth0 [10.10.0.2/24] from pods",
       "Normal AddedInterface Add net1 [10.20.0.2/24] from shop/storage",
     ]);
@@ -176,6 +178,51 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
       stderr: expect.stringMatching(/GET .*pods\/db worked after \d+ attempts/),
     });
     expect(await api.statusOf("shop", "db")).toMatchObject([{ interface: "eth0" }, { name: "shop/storage" }]);
+  });
+
+  test("MO-02 pods that come while the API server is started again are all attached and told", async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `many-${index}`);
+    const pods = await Promise.all(names.map((name) => api.pod("shop", name, "storage")));
+    const attachings = pods.map((pod) => node.attaching(pod, { kubernetes: { budgetMs: 120_000 } }));
+    const adding = Promise.all(attachings.map((each) => node.call("ADD", each)));
+    await api.stop();
+    await api.start();
+    const failed = (await adding).filter(({ status }) => status !== 0);
+    expect(failed).toEqual([]);
+    const addresses: unknown[] = [];
+    for (const [index, name] of names.entries()) {
+      const own = attachings[index]?.pod.addresses().map(({ address }) => address.split("/")[0]);
+      expect(await api.statusOf("shop", name)).toMatchObject([
+        { ips: own?.slice(0, 1) },
+        { name: "shop/storage", ips: own?.slice(1) },
+      ]);
+      addresses.push(...(own ?? []));
+    }
+    expect(new Set(addresses).size).toBe(16);
+    await Promise.all(attachings.map((each) => node.succeed("DEL", each)));
+    expect(node.left()).toEqual(nothing);
+    for (const name of names) await api.deletePod("shop", name);
+  });
+
+  test("a daemon asks and tells the same, one call after the other and side by side", async () => {
+    const daemon = await startDaemon({ socket: join(node.plexus.directory, "daemon.sock") });
+    const call = async (verb: string, { pod, ...rest }: ReturnType<Node["attaching"]>): Promise<unknown> => {
+      const request = { verb, ifname: "eth0", netns: pod.path, env: { PLEXUS_SOCKET: daemon.socket }, ...rest };
+      const { status, stdout, stderr } = await node.request(request);
+      return { status, error: status === 0 ? "" : stdout, stderr };
+    };
+    const done = { status: 0, error: "", stderr: "" };
+    const pods = await Promise.all(["web", "db"].map((name) => api.pod("shop", name, "storage")));
+    const attachings = pods.map((pod) => node.attaching(pod));
+    for (let round = 0; round < 2; round++) {
+      expect(await Promise.all(attachings.map((each) => call("ADD", each)))).toEqual([done, done]);
+      for (const name of ["web", "db"]) {
+        expect(await api.statusOf("shop", name)).toMatchObject([{ interface: "eth0" }, { name: "shop/storage" }]);
+      }
+      for (const each of attachings) expect(await call("DEL", each)).toEqual(done);
+    }
+    for (const pod of pods) expect((await untilEvents(pod)).length).toBeGreaterThanOrEqual(2);
+    expect([await daemon.stop(), node.left()]).toEqual([0, nothing]);
   });
 
   test("MO-27 all of this asked for nothing but what the role allows", () => {
