@@ -44,6 +44,12 @@ export async function failedAgain(context: CallContext, entry: JournalEntry, net
     const told = `DEL failed ${count} times since ${since}; it is given up after ${tries} times and ${atLeast} s`;
     return failed({ ...cause, details: cause.details === undefined ? told : `${cause.details}\n${told}` });
   }
+  if (plan.assumed === true) {
+    context.warn(
+      `DEL of container ${plan.containerId}, of which nothing is known, failed ${count} times since ${since} and is given up: ${cause.msg}`,
+    );
+    return journal.remove(plan);
+  }
   // As it is now: what this very DEL undid is not left.
   const current = journal.load(plan);
   const leaked = leakedOf((current.ok ? current.value : undefined) ?? entry);

@@ -31,6 +31,8 @@ export interface JournalPlan {
   readonly bootId: string;
   /** When the ADD began, ISO 8601; absent where the plan was put together by a DEL that found none. */
   readonly begun?: string;
+  /** True where nothing but the configuration says that there may be something: an entry that counts DELs, and no more. */
+  readonly assumed?: true;
   readonly attachments: readonly PlannedAttachment[];
 }
 

@@ -156,6 +156,29 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that goes o
     expect(existsSync(join(stage.plexus.state("cni"), "results", "pods-lost-eth0"))).toBe(false);
   });
 
+  test("of a container of which nothing is known is given up, too, and leaves no record", async () => {
+    const each = attaching("unknown", { del: { tries: 2, seconds: 3600 } });
+    recorder.script("DEL", broken);
+    const [first, last] = await del({ ...each, pod: "" }, 2);
+    expect([first?.status, last?.status, last?.stderr]).toEqual([
+      1,
+      0,
+      expect.stringMatching(/nothing is known.*the backend is gone/),
+    ]);
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test.each([
+    ["its plugin isn't there", [{ type: "absent" }], {}],
+    ["its component isn't granted what it wants", [{ type: "ipam-host-local" }], { wasm: { grants: { "ipam-host-local": {} } } }],
+  ])("of a container whose ADD was refused because %s succeeds at once, with a warning", async (_, plugins, more) => {
+    const each = { config: stage.network(plugins, more), containerId: "refused", pod: stage.pod() };
+    expect((await stage.call("ADD", each)).status).toBe(1);
+    const deleted = await stage.call("DEL", each);
+    expect([deleted.status, deleted.stdout, deleted.stderr]).toEqual([0, "", expect.stringMatching(/nothing was attached/)]);
+    expect(stage.left()).toEqual(nothing);
+  });
+
   test("after its journal entry was damaged keeps the damaged one, too", async () => {
     const each = attaching("damaged", { del: { tries: 2, seconds: 3600 } });
     await stage.succeed("ADD", each);

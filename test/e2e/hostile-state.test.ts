@@ -172,7 +172,9 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
     copyFileSync(join(stage.plexus.cniPath, "ipam-host-local.wasm"), join(stage.plexus.cniPath, "constructor.wasm"));
     const config = stage.network([{ type: "constructor", ipam: { subnet: "10.15.0.0/24" } }], { wasm: { grants: {} } });
     const each = { config, containerId: "named", pod: stage.pod() };
-    expect((await stage.succeed("ADD", each)).json).toMatchObject({ ips: [{ address: "10.15.0.2/24" }] });
+    expect((await stage.succeed("ADD", each)).json).toMatchObject({
+      ips: [{ address: expect.stringMatching(/^10\.15\.0\.\d+\/24$/) }],
+    });
     await stage.succeed("DEL", each);
   });
 
