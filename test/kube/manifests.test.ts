@@ -1,9 +1,12 @@
 // The manifests of deploy/, applied to a real API server: what the definition lets through, and what the rights allow.
 
+import { join } from "node:path";
+
 import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { adminClient, type AdminClient } from "../harness/kube/admin.ts";
+import { root } from "../harness/compiled.ts";
+import { adminClient, type AdminClient, applyFile } from "../harness/kube/admin.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
@@ -39,6 +42,17 @@ describe.skipIf(missing("manifests on a Kubernetes API", privateNamespaces, kube
         conditions: expect.arrayContaining([expect.objectContaining({ type: "Established", status: "True" })]),
       },
     });
+  });
+
+  test("the definition of IPAMClaims is one that the server accepts", async () => {
+    await applyFile(api.admin, join(root, "deploy", "crd-ipamclaims.yaml"));
+    const reading = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" };
+    const claims = { ...reading, metadata: { name: "ipamclaims.k8s.cni.cncf.io" } };
+    await expect
+      .poll(() => api.admin.read(claims), { timeout: 10_000 })
+      .toMatchObject({
+        status: { conditions: expect.arrayContaining([expect.objectContaining({ type: "Established", status: "True" })]) },
+      });
   });
 
   test("N1-03 spec and spec.config may be missing, and a config is kept as it was written", async () => {
