@@ -89,7 +89,7 @@ export function openRig(...plugins: readonly string[]): Rig {
         containerId,
         netns,
         ifname: "eth0",
-        args: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${pod.namespace};K8S_POD_NAME=${pod.name};K8S_POD_UID=uid-${pod.name}${args}`,
+        args: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${pod.namespace};K8S_POD_NAME=${pod.name}${args.includes("K8S_POD_UID=") ? "" : `;K8S_POD_UID=uid-${pod.name}`}${args}`,
         ...(cniPath === undefined ? {} : { cniPath }),
         ...(deadlineMs === undefined ? {} : { deadlineMs }),
       },
