@@ -188,7 +188,7 @@ describe.skipIf(missing("Multus and Plexus side by side", privateNamespaces, ipr
         expect(shownAs(seen.plexus.status)).toEqual(shownAs(seen.multus.status));
         const { deleted } = seen.plexus;
         expect(forgotten ? withoutRuntimeConfig(deleted) : deleted).toEqual(seen.multus.deleted);
-        if (forgotten) expect(deleted).not.toEqual(seen.multus.deleted);
+        expect(JSON.stringify(seen.multus.deleted).includes('portMappings":[')).toBe(false);
       },
     );
 
