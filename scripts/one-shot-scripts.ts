@@ -27,6 +27,7 @@ export function packed(chunks: readonly OutputChunk[]): ReadonlyMap<string, stri
   const common = reached("one-shot.cjs", (name) => ownCode(name) && !delegatesChunk.test(name));
   const all = reached("one-shot.cjs", ownCode);
   const forDelegates = [...all].filter((name) => !common.has(name));
+  if (!forDelegates.some((name) => delegatesChunk.test(name))) throw new Error(`no chunk is called ${delegatesChunk.source}`);
   const functionOf = (name: string): string =>
     `${JSON.stringify(`./${name}`)}: function (exports, require, module, __filename, __dirname) {\n${byName.get(name)?.code}\n}`;
   const elsewhere = forDelegates.map((name) => `${JSON.stringify(`./${name}`)}: "delegates.js"`);

@@ -84,7 +84,7 @@ The test \`scripts/performance-page.test.ts\` holds these bounds: the component 
   for built-in modules).
 - The code cache is made at build time, by calls of every verb, so it holds the functions that calls run. Node's own compile cache, which
   stood here before, holds only what is compiled while modules load. The brain's processor time (least of 15 calls, both builds in turns on
-  a machine with 10 times more work than cores): ADD with three delegate calls 123 → 97 ms, its DEL 114 → 85 ms, native ADD 53 → 39 ms, its
+  a machine with 10 times more work than cores): ADD with two delegates 123 → 97 ms, its DEL 114 → 85 ms, native ADD 53 → 39 ms, its
   DEL 45 → 37 ms, VERSION 32 → 29 ms.
 - A warm WASM IPAM step: some 0.15 ms are V8's watchdog for the time limit, 0.1 ms the instance, 0.25 ms the lease on disk, the rest
   glue, JSON and the lock.
