@@ -12,6 +12,7 @@ import { type NpwgProfile, profileNamed } from "../../src/npwg/profile.ts";
 import { networksAnnotation, parseSelection } from "../../src/npwg/selection.ts";
 import type { Pod } from "../cluster/cluster.ts";
 import { withDeviceInfo } from "./attachment-device.ts";
+import { runtimeAnnotations, withRuntimeAnnotations } from "../cluster/runtime-pods.ts";
 import type { AttachmentPlan, CallPlan } from "./attachment-plan.ts";
 import type { CallContext } from "./call-context.ts";
 import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
@@ -26,7 +27,10 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
   const profile = profileOf(configuration);
   const identity = podIdentity(call.args);
   if (!identity.ok) return identity;
-  const cluster = await context.cluster();
+  const given = runtimeAnnotations(context.document);
+  if (!given.ok) return given;
+  const configured = await context.cluster();
+  const cluster = given.value === undefined ? configured : withRuntimeAnnotations(configured, given.value);
   const pod =
     cluster === undefined || identity.value === undefined
       ? ok(undefined)

@@ -103,7 +103,9 @@ const common = {
   capabilities: z
     .unknown()
     .optional()
-    .describe("Capabilities whose arguments the runtime shall give; the default network gets all of them, no other network any."),
+    .describe(
+      "Capabilities whose arguments the runtime shall give; the default network gets all of them, no other network any. With io.kubernetes.cri.pod-annotations containerd gives the pod's annotations: no request to the API for the pod then; and without an API a selection names configurations in confDir.",
+    ),
   configFile: absolutePath
     .optional()
     .describe(

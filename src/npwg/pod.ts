@@ -33,7 +33,8 @@ export function checkPodUid(pod: Pod, uid: string | undefined): Result<Pod> {
   return failed(fault("POD_NOT_FOUND", `${who} has uid ${quote(pod.uid, 60)}, but the runtime means ${quote(uid, 60)}`));
 }
 
-function isStatic(pod: Pod): boolean {
+/** Whether the kubelet has the pod from elsewhere than the API: what the API has then is its mirror. */
+export function isStatic(pod: Pod): boolean {
   const source = pod.annotations.get(sourceAnnotation);
   return source !== undefined && source !== "api";
 }
