@@ -38,8 +38,11 @@ export async function failedAgain(context: CallContext, entry: JournalEntry, net
   const seconds = (now.getTime() - Date.parse(since)) / 1000;
   const { tries, seconds: atLeast } = configuration.del;
   const due = async (): Promise<boolean> =>
+    plan.assumed === true ||
     // Not a number where the entry's time is none: then the count is enough.
-    !(seconds < atLeast) || isOfAnotherBoot(context, entry) || (await context.namespaceIsGone(netns));
+    !(seconds < atLeast) ||
+    isOfAnotherBoot(context, entry) ||
+    (await context.namespaceIsGone(netns));
   if (count < tries || !(await due())) {
     const told = `DEL failed ${count} times since ${since}; it is given up after ${tries} times and ${atLeast} s`;
     return failed({ ...cause, details: cause.details === undefined ? told : `${cause.details}\n${told}` });

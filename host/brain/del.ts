@@ -74,10 +74,6 @@ async function undoKnown(context: CallContext, { plan, records }: Known, damaged
   };
   const undone = await undoEntry(context, replay(plan, records), context.call.netns, { keeper });
   if (undone.ok) return undone;
-  if (plan.assumed === true && refusesAdd.has(undone.fault.kind)) {
-    context.warn(`nothing was attached, and the default network's DEL can't be run: ${undone.fault.msg}`);
-    return keeper.remove();
-  }
   if (!context.journal.canHold(plan)) {
     context.warn(`nothing was attached, because such an ADD is refused; the default network's DEL fails: ${undone.fault.msg}`);
     return ok(undefined);
@@ -89,9 +85,6 @@ async function undoKnown(context: CallContext, { plan, records }: Known, damaged
 
 /** The kinds of fault that say that there is no default network, and not that it is wrong. */
 const absent: ReadonlySet<FaultKind> = new Set(["NETWORK_UNKNOWN", "NETWORK_NOT_FOUND"]);
-
-/** For these an ADD is refused before it begins anything: the sandboxes of a node that lacks a plugin must be able to go. */
-const refusesAdd: ReadonlySet<FaultKind> = new Set(["PLUGIN_NOT_FOUND", "COMPONENT_REFUSED", "CAPABILITY_NOT_GRANTED"]);
 
 /**
  * A plan of what there may be: what the cache has of this call, and the default network where it isn't among that. `begun`: an

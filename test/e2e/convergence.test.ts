@@ -171,11 +171,12 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that goes o
   test.each([
     ["its plugin isn't there", [{ type: "absent" }], {}],
     ["its component isn't granted what it wants", [{ type: "ipam-host-local" }], { wasm: { grants: { "ipam-host-local": {} } } }],
-  ])("of a container whose ADD was refused because %s succeeds at once, with a warning", async (_, plugins, more) => {
-    const each = { config: stage.network(plugins, more), containerId: "refused", pod: stage.pod() };
+  ])("of a container whose ADD was refused because %s is given up, too, and leaves no record", async (_, plugins, more) => {
+    const config = stage.network(plugins, { ...more, del: { tries: 2, seconds: 3600 } });
+    const each = { config, containerId: "refused", pod: stage.pod() };
     expect((await stage.call("ADD", each)).status).toBe(1);
-    const deleted = await stage.call("DEL", each);
-    expect([deleted.status, deleted.stdout, deleted.stderr]).toEqual([0, "", expect.stringMatching(/nothing was attached/)]);
+    const [first, last] = await del(each, 2);
+    expect([first?.status, last?.status, last?.stderr]).toEqual([1, 0, expect.stringMatching(/nothing is known/)]);
     expect(stage.left()).toEqual(nothing);
   });
 
