@@ -11,10 +11,6 @@ const daemon = "The daemon serves calls; this it doesn't do yet, or no test show
 const runningPods = "It needs a watch of running pods, which the daemon doesn't keep yet.";
 
 export const openRows: Readonly<Record<string, Open>> = {
-  "N1-58": {
-    reason: `${daemon} The administrator places the configuration.`,
-    issue: "Have the daemon write Plexus' own CNI configuration once the default network is ready, and not before.",
-  },
   "N13-03": {
     reason: runningPods,
     issue: "Follow changes of a running pod's selection: attach, detach, and update the status once.",
