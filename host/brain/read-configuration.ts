@@ -1,13 +1,13 @@
 // The host configuration of one call: what stdin says, below it the file that it names, read anew by each call.
 
-import { readFileSync } from "node:fs";
 import type { CniCall, Verb } from "../../src/cni/environment.ts";
 import { type HostConfiguration, readHostConfiguration } from "../../src/configuration/host-configuration.ts";
 import { readLayer, withFile } from "../../src/configuration/layers.ts";
-import { type Fault, fault } from "../../src/fault/fault.ts";
+import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { type JsonObjectDocument, memberValue } from "../../src/json/document.ts";
-import { textOf } from "./utf8.ts";
+import { configurationFile } from "../files/configuration-directory.ts";
+import { readRegularFile } from "../files/regular-file.ts";
 
 export interface CallConfiguration {
   readonly document: JsonObjectDocument;
@@ -16,9 +16,6 @@ export interface CallConfiguration {
 
 /** Where something begins, is promised or is taken for garbage, every mistake stops; what ends one pod goes on with a warning. */
 const lenientVerbs: readonly Verb[] = ["DEL", "CHECK"];
-
-/** Nothing longer is a configuration. */
-const longestFile = 4 * 1024 * 1024;
 
 /** Faults: CONFIG_INVALID, CONFIG_NOT_JSON, STORE_FAILED for the file. */
 export function readCallConfiguration(
@@ -57,15 +54,9 @@ export function readCallConfiguration(
 
 function readText(path: string): Result<string> {
   try {
-    const bytes = readFileSync(path);
-    if (bytes.length <= longestFile) return textOf(bytes, `configuration file ${path}`);
-    return failed(fault("CONFIG_INVALID", `configuration file ${path}: has more than ${longestFile} bytes`));
+    return ok(readRegularFile(path, configurationFile));
   } catch (error) {
-    return failed(unreadable(path, error));
+    const why = error instanceof Error ? error.message : String(error);
+    return failed(fault("STORE_FAILED", `configuration file ${path}: ${why}`));
   }
-}
-
-function unreadable(path: string, error: unknown): Fault {
-  const why = error instanceof Error ? error.message : String(error);
-  return fault("STORE_FAILED", `configuration file ${path}: ${why}`);
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { inlineNetwork } from "../../src/cni/inline-network.ts";
 import type { NetworkList } from "../../src/cni/network-list.ts";
 import { isJsonObject, parseArray, parseDocument } from "../../src/json/document.ts";
-import { errnoOf, removeFile } from "../files/durable-file.ts";
+import { removeFile } from "../files/durable-file.ts";
 import { readRegularFile } from "../files/regular-file.ts";
 
 export interface ScratchedNetwork {
@@ -50,7 +50,7 @@ export class MultusScratch {
       if (!isFile(path)) return [];
       text = readRegularFile(path, scratchFile);
     } catch (error) {
-      if (errnoOf(error) !== "ENOENT") this.#warn(`what Multus kept is passed over: ${message(error)}`);
+      this.#warn(`what Multus kept is passed over: ${message(error)}`);
       return [];
     }
     const delegates = parseArray(text, { what: path });
@@ -84,8 +84,13 @@ function textAt(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** A brain of little privilege may not even look there; then it is none of ours to take away. */
 function isFile(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  try {
+    return lstatSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 function message(error: unknown): string {

@@ -1,6 +1,7 @@
 // Configurations of Multus, as its documentation and its generators have them, handed to the built binary (MC rows).
 
-import { symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -95,6 +96,18 @@ describe("a configuration of Multus", () => {
     const { stderr } = await rig.succeed("DEL", config);
     expect(stderr).toContain("this call goes on without the configuration file");
     expect(rig.seen()).toEqual(["ADD flannel eth0", "DEL flannel eth0"]);
+  });
+
+  it.each([
+    ["that isn't there", (path: string) => rmSync(path, { force: true })],
+    ["that is a directory", (path: string) => mkdirSync(path)],
+    ["that is a pipe which nobody writes to", (path: string) => execFileSync("mkfifo", [path])],
+    ["that never ends", (path: string) => symlinkSync("/dev/zero", path)],
+  ])("A-09 a file %s stops an ADD with its name, and doesn't keep it", async (_, make) => {
+    const configFile = rig.path("odd.json");
+    make(configFile);
+    const { json } = await rig.call("ADD", rig.config({ configFile }), { deadlineMs: 10_000 });
+    expect(json).toMatchObject({ code: 5, msg: expect.stringContaining(`configuration file ${configFile}: `) });
   });
 
   it("a mistyped key stops an ADD and names the one that is meant; a DEL goes on", async () => {
