@@ -9,7 +9,7 @@ import { inlineNetwork } from "../../src/cni/inline-network.ts";
 import type { NetworkList } from "../../src/cni/network-list.ts";
 import type { PluginResult } from "../../src/cni/result.ts";
 import type { Result } from "../../src/fault/result.ts";
-import { removeFile, writeDurably } from "../files/durable-file.ts";
+import { removeFile, writeWhole } from "../files/durable-file.ts";
 import { readRegularFile } from "../files/regular-file.ts";
 import { MultusScratch } from "./multus-scratch.ts";
 
@@ -47,7 +47,10 @@ export class ResultCache {
     this.#scratch = new MultusScratch([stateDirectory, multusDirectory], warn);
   }
 
-  /** Written once, after the whole chain succeeded (L-33). */
+  /**
+   * Written once, after the whole chain succeeded (L-33). Without fsync, as by libcni: two for each attachment, and after a power
+   * loss DEL works from the journal, whose plan is durable.
+   */
   write({ list, conflist, attachment }: Cacheable, result: PluginResult): Result<void> {
     const { containerId, ifname, netns, args, capabilityArgs } = attachment;
     const name = cacheFileName({ network: list.name, containerId, ifname });
@@ -62,7 +65,7 @@ export class ResultCache {
       config: conflist,
       result: result.text,
     });
-    return writeDurably(join(this.directory, name.value), entry);
+    return writeWhole(join(this.directory, name.value), entry);
   }
 
   /** Removed once the whole list's DEL succeeded (L-36); what can't be removed stays, and harms nobody. */

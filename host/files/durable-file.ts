@@ -1,4 +1,4 @@
-// Writing a file so that a crash or a power loss leaves the old content or the new one, never a part of it.
+// Writing a file so that a crash leaves the old content or the new one, never a part of it; durably, where a power loss must, too.
 
 import { closeSync, fsyncSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -22,15 +22,24 @@ export function storeFault(doing: string, path: string, error: unknown): Fault {
  * takes over or the removal takes along.
  */
 export function writeDurably(path: string, content: string): Result<void> {
+  return replaceFile(path, content, true);
+}
+
+/** As `writeDurably`, but a power loss may leave the old content, the new one or an empty file: for what the journal knows, too. */
+export function writeWhole(path: string, content: string): Result<void> {
+  return replaceFile(path, content, false);
+}
+
+function replaceFile(path: string, content: string, durably: boolean): Result<void> {
   const directory = dirname(path);
   const temporary = temporaryOf(path);
   try {
     makeDirectory(directory);
     // Made anew: what stands there may be what a crash left, or a link or a pipe that somebody put there.
     removeQuietly(temporary);
-    writeAndSync(temporary, content);
+    writeNew(temporary, content, durably);
     renameSync(temporary, path);
-    syncDirectory(directory);
+    if (durably) syncDirectory(directory);
     return ok(undefined);
   } catch (error) {
     removeQuietly(temporary);
@@ -63,12 +72,12 @@ function temporaryOf(path: string): string {
   return join(dirname(path), `.${basename(path)}`);
 }
 
-function writeAndSync(path: string, content: string): void {
+function writeNew(path: string, content: string, sync: boolean): void {
   const file = openSync(path, "wx", 0o600);
   try {
     const bytes = Buffer.from(content);
     for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
-    fsyncSync(file);
+    if (sync) fsyncSync(file);
   } finally {
     closeSync(file);
   }
