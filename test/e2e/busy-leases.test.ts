@@ -51,7 +51,7 @@ async function holdLock(path: string): Promise<() => Promise<void>> {
 }
 
 describe("while another process holds the lock of the leases", () => {
-  test("in the brain's process an ADD says so before the delegate's time is up, leaves nothing, and the next one works", async () => {
+  test("in the brain's process an ADD says so within its bound, leaves nothing, and the next one works", async () => {
     const directory = plexus.state("leases");
     mkdirSync(join(directory, "busy"));
     const release = await holdLock(join(directory, "busy", "lock"));

@@ -32,7 +32,9 @@ export function multusBinary(): string | undefined {
 
 /** Multus can be run here. */
 export const realMultus: Requirement = () =>
-  multusBinary() === undefined ? "no Multus: set MULTUS, or build it once: node test/conformance/multus/build.ts" : undefined;
+  multusBinary() === undefined
+    ? "no Multus: set MULTUS, or have it built once: PLEXUS_BUILD_MULTUS=1 (2 minutes of two cores)"
+    : undefined;
 
 /** Builds Multus into the cache. Answers why that was not possible, or undefined where it is there now. */
 export function buildMultus(): string | undefined {

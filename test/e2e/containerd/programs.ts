@@ -3,18 +3,17 @@
 // STATUS, is built once from its Go module; CONTAINERD names a ready one instead.
 
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
-import { homedir } from "node:os";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
+import { testCache, unpackPackages } from "../../harness/debian-packages.ts";
 import type { Requirement } from "../../harness/requires.ts";
 
 /** The release that is built. Its checksum is Go's checksum database's; go.mod and go.sum are the module's own. */
 const release = "v2.2.9";
 
-const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "plexus");
-const unpacked = join(cache, "debian-containerd");
-const builtDirectory = join(cache, `containerd-${release}-${process.arch}`);
+const unpacked = join(testCache, "debian-containerd");
+const builtDirectory = join(testCache, `containerd-${release}-${process.arch}`);
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** PATH for containerd: where its shim and runc are found. */
@@ -73,28 +72,13 @@ done
 
 export const newer: Requirement = () =>
   newerContainerd() === undefined
-    ? "no newer containerd: set CONTAINERD, or build it once: test/e2e/containerd/get.ts"
+    ? "no newer containerd: set CONTAINERD, or have it built once: PLEXUS_BUILD_CONTAINERD=1 (3 minutes of two cores)"
     : undefined;
 
 /** Unpacks Debian's packages where programs are missing and apt-get knows them. Answers why not, or undefined. */
-export function unpackPackages(): string | undefined {
-  if (packaged.every((name) => program(name) !== undefined)) return undefined;
-  mkdirSync(cache, { recursive: true });
-  const directory = mkdtempSync(join(cache, "unpacking-"));
-  try {
-    const downloaded = spawnSync("apt-get", ["download", "containerd", "runc"], { cwd: directory, encoding: "utf8" });
-    if (downloaded.status !== 0) return `apt-get download: ${(downloaded.stderr ?? "no apt-get").trim().slice(-300)}`;
-    const root = join(directory, "root");
-    for (const file of readdirSync(directory).filter((name) => name.endsWith(".deb"))) {
-      const extracted = spawnSync("dpkg-deb", ["-x", join(directory, file), root], { encoding: "utf8" });
-      if (extracted.status !== 0) return `dpkg-deb -x ${file}: ${extracted.stderr}`;
-    }
-    rmSync(unpacked, { recursive: true, force: true });
-    renameSync(root, unpacked);
-    return undefined;
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+export function unpackContainers(): string | undefined {
+  const there = packaged.every((name) => program(name) !== undefined);
+  return there ? undefined : unpackPackages(["containerd", "runc"], unpacked);
 }
 
 /** Minutes after which a build is given up. */
@@ -104,8 +88,8 @@ const longestBuildMinutes = 20;
 export function buildNewer(): string | undefined {
   if (newerContainerd() !== undefined) return undefined;
   if (spawnSync("go", ["version"], { stdio: "ignore" }).status !== 0) return "no go on PATH";
-  mkdirSync(cache, { recursive: true });
-  const directory = mkdtempSync(join(cache, "building-"));
+  mkdirSync(testCache, { recursive: true });
+  const directory = mkdtempSync(join(testCache, "building-"));
   const without = ["btrfs", "zfs", "devmapper", "aufs", "tracing"].map((name) => `no_${name}`).join(",");
   const install = ["install", "-trimpath", "-tags", without, "-ldflags=-s -w"];
   const module = `github.com/containerd/containerd/v2/cmd/containerd@${release}`;

@@ -4,10 +4,10 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
-import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 
 import { root } from "../compiled.ts";
+import { testCache, unpackPackages } from "../debian-packages.ts";
 import type { Requirement } from "../requires.ts";
 
 const moduleDirectory = join(root, "test", "harness", "kube", "go");
@@ -23,8 +23,7 @@ const longestBuildMinutes = 40;
 export function cachedApiServer(): string {
   const hash = createHash("sha256").update(buildArgs.join(" ")).update(process.arch);
   for (const name of ["go.mod", "go.sum"]) hash.update(readFileSync(join(moduleDirectory, name)));
-  const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
-  return join(cache, "plexus", `kube-apiserver-${hash.digest("hex").slice(0, 16)}`);
+  return join(testCache, `kube-apiserver-${hash.digest("hex").slice(0, 16)}`);
 }
 
 /** The path of kube-apiserver; undefined where there is none yet. */
@@ -34,11 +33,18 @@ export function apiServerBinary(): string | undefined {
   return existsSync(cachedApiServer()) ? cachedApiServer() : undefined;
 }
 
+const unpackedEtcd = join(testCache, "debian-etcd");
+
+/** Unpacks Debian's etcd where there is none and apt-get knows it. Answers why not, or undefined. */
+export function unpackEtcd(): string | undefined {
+  return etcdBinary() === undefined ? unpackPackages(["etcd-server"], unpackedEtcd) : undefined;
+}
+
 /** The path of etcd; undefined where there is none. */
 export function etcdBinary(): string | undefined {
   const given = process.env["ETCD"];
   if (given !== undefined && given !== "") return given;
-  const directories = (process.env["PATH"] ?? "").split(delimiter);
+  const directories = [...(process.env["PATH"] ?? "").split(delimiter), join(unpackedEtcd, "usr", "bin")];
   return directories.map((directory) => join(directory, "etcd")).find((path) => isExecutable(path));
 }
 

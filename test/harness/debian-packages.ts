@@ -1,0 +1,29 @@
+// Programs out of Debian's packages without installing them: a package of a daemon would start one of the machine's own.
+
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+/** What tests need and what takes long to be made is kept here, outside of the repository. */
+export const testCache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "plexus");
+
+/** Unpacks packages into `directory`, which they replace. Answers why that was not possible, or undefined. */
+export function unpackPackages(packages: readonly string[], directory: string): string | undefined {
+  mkdirSync(testCache, { recursive: true });
+  const work = mkdtempSync(join(testCache, "unpacking-"));
+  try {
+    const downloaded = spawnSync("apt-get", ["download", ...packages], { cwd: work, encoding: "utf8" });
+    if (downloaded.status !== 0) return `apt-get download: ${(downloaded.stderr ?? "no apt-get").trim().slice(-300)}`;
+    const root = join(work, "root");
+    for (const file of readdirSync(work).filter((name) => name.endsWith(".deb"))) {
+      const extracted = spawnSync("dpkg-deb", ["-x", join(work, file), root], { encoding: "utf8" });
+      if (extracted.status !== 0) return `dpkg-deb -x ${file}: ${extracted.stderr}`;
+    }
+    rmSync(directory, { recursive: true, force: true });
+    renameSync(root, directory);
+    return undefined;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
