@@ -1,7 +1,6 @@
 // Where a network's leases lie, and how that place is reached without following a symbolic link.
 
 import { lstatSync, mkdirSync } from "node:fs";
-import { join, relative, sep } from "node:path";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { fromException, hasCode, storeUnsafe } from "./store-fault.ts";
 
@@ -18,8 +17,8 @@ export interface LeaseDirectory {
 
 /** The directory of `network` within `dataDir`, which equals `root` or lies beneath it. `network` is a CNI network name. */
 export function leaseDirectory(root: string, dataDir: string, network: string): LeaseDirectory {
-  const path = join(dataDir, network);
-  return { root, path, lock: join(path, "lock") };
+  const path = `${dataDir === "/" ? "" : dataDir}/${network}`;
+  return { root, path, lock: `${path}/lock` };
 }
 
 /** Whether the network's directory is there. Anything but a plain directory in its place is a fault. */
@@ -34,9 +33,11 @@ export function make(directory: LeaseDirectory): Result<boolean> {
 
 /** Goes from `root` down to `path`, making what is missing if `mode` is given. */
 function walk(root: string, path: string, mode: number | undefined): Result<boolean> {
-  let at = root;
-  for (const name of relative(root, path).split(sep)) {
-    at = join(at, name);
+  // Both are normal: `path` lies beneath `root`.
+  for (let end = root.length; end < path.length;) {
+    const next = path.indexOf("/", end + 1);
+    end = next < 0 ? path.length : next;
+    const at = path.slice(0, end);
     try {
       const there = stat(at);
       if (there === "directory") continue;

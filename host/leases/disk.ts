@@ -2,7 +2,6 @@
 // lock, so that both may work on one directory at the same time (containernetworking/plugins, ipam/host-local).
 
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import type { Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { formatAddress, readAddress, type IpAddress } from "../../src/net/ip.ts";
@@ -149,7 +148,7 @@ function* reserveFirst(
   const made = make(pool.directory);
   if (!made.ok) return made;
   return yield* underLock(pool.directory.lock, pool.lockDeadlineMs, () => {
-    const position = new Position(join(pool.directory.path, `last_reserved_ip.${pool.set}`));
+    const position = new Position(`${pool.directory.path}/last_reserved_ip.${pool.set}`);
     let lease: StagedLease | undefined;
     let taken: IpAddress | undefined;
     try {
@@ -172,7 +171,7 @@ function* reserveFirst(
 /** Best effort after a failure: what can't be removed has its owner's name on it, so DEL or GC gives it back. */
 function undo(directory: LeaseDirectory, lease: StagedLease | undefined, taken: IpAddress | undefined): void {
   try {
-    if (taken !== undefined) removeIfThere(join(directory.path, formatAddress(taken)));
+    if (taken !== undefined) removeIfThere(`${directory.path}/${formatAddress(taken)}`);
     lease?.discard();
   } catch {
     // The fault that led here is the one to report.
@@ -224,7 +223,7 @@ function select(
   for (const name of readdirSync(directory.path)) {
     const address = readAddress(name);
     if (address === undefined) continue;
-    const path = join(directory.path, name);
+    const path = `${directory.path}/${name}`;
     try {
       const content = reader.read(path);
       if (content !== undefined && wanted(content)) found.push({ address, path });

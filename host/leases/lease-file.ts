@@ -10,10 +10,8 @@ import {
   readdirSync,
   readSync,
   unlinkSync,
-  writeFileSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
 import { shortHash } from "../files/short-hash.ts";
 import type { LeaseDirectory } from "./directory.ts";
 import { hasCode } from "./store-fault.ts";
@@ -58,10 +56,11 @@ export function holdingOf(owner: Owner): (content: string) => Holding {
   };
 }
 
-/** Reads leases one after the other into one buffer. */
-export class LeaseReader {
-  readonly #buffer = Buffer.allocUnsafe(MAX_CONTENT + 1);
+/** Filled and read on the spot; one for all, because a new one for each call is the collector's work. */
+const buffer = Buffer.allocUnsafeSlow(MAX_CONTENT + 1);
 
+/** Reads leases one after the other. */
+export class LeaseReader {
   /**
    * The file's content. Undefined: there is no lease here (gone, a symbolic link, a directory, too long). Throws
    * where the file can't be read.
@@ -75,8 +74,8 @@ export class LeaseReader {
       throw error;
     }
     try {
-      const length = readSync(descriptor, this.#buffer, 0, this.#buffer.length, null);
-      return length > MAX_CONTENT ? undefined : this.#buffer.toString("utf8", 0, length);
+      const length = readSync(descriptor, buffer, 0, buffer.length, null);
+      return length > MAX_CONTENT ? undefined : buffer.toString("utf8", 0, length);
     } catch (error) {
       if (hasCode(error, "EISDIR")) return undefined;
       throw error;
@@ -103,7 +102,7 @@ export class StagedLease {
   /** Takes the address of this name. False: it is taken. */
   link(name: string): boolean {
     try {
-      linkSync(this.#file, join(this.#directory.path, name));
+      linkSync(this.#file, `${this.#directory.path}/${name}`);
       return true;
     } catch (error) {
       if (hasCode(error, "EEXIST")) return false;
@@ -131,7 +130,6 @@ export class Position {
   read(): string | undefined {
     try {
       this.#descriptor = openSync(this.#path, READ_WRITE_PLAIN);
-      const buffer = Buffer.allocUnsafe(MAX_CONTENT + 1);
       this.#length = readSync(this.#descriptor, buffer, 0, buffer.length, 0);
       return this.#length > MAX_CONTENT ? undefined : buffer.toString("utf8", 0, this.#length);
     } catch {
@@ -185,7 +183,7 @@ export function discardStaged(directory: LeaseDirectory, owner: Owner): void {
 /** Removes all that killed calls on this network may have left staged. Best effort. */
 export function discardAllStaged(directory: LeaseDirectory): void {
   try {
-    for (const name of readdirSync(directory.path)) if (name.startsWith(STAGED)) removeIfThere(join(directory.path, name));
+    for (const name of readdirSync(directory.path)) if (name.startsWith(STAGED)) removeIfThere(`${directory.path}/${name}`);
   } catch {
     // Nothing staged, or nothing that can be removed.
   }
@@ -204,14 +202,15 @@ export function removeIfThere(path: string): boolean {
 
 /** One name for each owner, so that what a killed call left is found and replaced. Used under the lock: a clash does no harm. */
 function stagedName(directory: LeaseDirectory, owner: Owner): string {
-  return join(directory.path, STAGED + shortHash(contentOf(owner)));
+  return `${directory.path}/${STAGED}${shortHash(contentOf(owner))}`;
 }
 
 function writeNew(path: string, content: string): void {
   // A file left by a killed call may be linked as a lease already: it must not be written into, only unlinked.
   const descriptor = openAfresh(path);
   try {
-    writeFileSync(descriptor, content);
+    const bytes = Buffer.from(content);
+    for (let done = 0; done < bytes.length;) done += writeSync(descriptor, bytes, done);
   } catch (error) {
     removeIfThere(path);
     throw error;

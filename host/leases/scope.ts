@@ -124,7 +124,7 @@ function resolveDirectory(scope: LeaseScope, wanted: string | undefined): Result
   if (wanted === undefined || wanted === "") return ok({ root: standard, dataDir: standard });
   if (!isAbsolute(wanted) || wanted.includes("\0")) return failed(notAllowed(wanted, "is not an absolute path", entries));
   const dataDir = resolve(wanted);
-  const exact = entries.some((entry) => resolve(entry) === dataDir);
+  const exact = entries.some((entry) => entry === dataDir || resolve(entry) === dataDir);
   if (exact) return ok({ root: dataDir, dataDir });
   const root = entries.find((entry) => entry.endsWith("/") && isBeneath(resolve(entry), dataDir));
   return root === undefined

@@ -47,7 +47,7 @@ export const ipamStep: Benchmark = {
       const request: IpamBrainRequest = {
         component: join(dist, "delegates", "ipam-host-local.wasm"),
         leases: join(directory, "leases"),
-        warmUp: 400,
+        warmUp: 1500,
         samples: 300,
       };
       const stdout = execFileSync(join(dist, "plexus"), [], {

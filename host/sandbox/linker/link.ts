@@ -32,7 +32,7 @@ export class LinkedComponent {
   private readonly context: LinkContext;
   private readonly log: LogBudget;
   private readonly instances: WebAssembly.Instance[] = [];
-  private readonly guests = new Map<string, Guest>();
+  private readonly guests = new Map<PlanMemory, Guest>();
 
   private readonly memories: { readonly pool: MemoryPool; readonly memory: WebAssembly.Memory }[] = [];
 
@@ -65,12 +65,11 @@ export class LinkedComponent {
 
   /** Memory and allocator, looked up when first used: an import is tied before the module that owns them exists. */
   guest(through: PlanMemory): Guest {
-    const { memory, realloc } = through;
-    const key = `${memory.instance}/${memory.name}/${realloc.instance}/${realloc.name}`;
-    let guest = this.guests.get(key);
+    let guest = this.guests.get(through);
     if (guest === undefined) {
+      const { memory, realloc } = through;
       guest = new Guest(this.memory(memory), this.item(realloc), this.context.budget);
-      this.guests.set(key, guest);
+      this.guests.set(through, guest);
     }
     return guest;
   }
