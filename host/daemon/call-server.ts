@@ -96,6 +96,7 @@ export class CallServer {
       socket.destroy();
       return;
     }
+    hands.welcome();
     const late = setTimeout(() => socket.destroy(), this.#init.requestMs);
     try {
       const request = await hands.call;

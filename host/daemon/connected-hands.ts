@@ -52,6 +52,11 @@ export class ConnectedHands implements Hands {
     socket.on("close", () => this.#end(fault("HANDS_GONE", "hands: the stream ended")));
   }
 
+  /** Tells them that they have come to the right place; the first that they hear. */
+  welcome(): void {
+    this.#send(0, { kind: "welcome" });
+  }
+
   /** Answers the call; the hands print it and end. */
   reply(reply: Omit<Reply, "kind">): void {
     if (this.#gone === undefined) this.#send(0, { kind: "reply", ...reply });

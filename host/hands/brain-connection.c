@@ -99,7 +99,11 @@ int connect_to_brain(void) {
     const char *path = named != NULL && *named != 0 ? named : "/run/plexus/plexus.sock";
     snprintf(who, sizeof who, "the daemon (%s)", path);
     int fd = connect_to(path);
-    if (fd >= 0) return fd;
+    if (fd >= 0 && poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, WELCOME_MS) > 0) return fd;
+    if (fd >= 0) { /* it hangs: the kernel accepts for it; it will find us gone should it wake up */
+        close(fd);
+        return start_brain(path);
+    }
     if (errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED) return start_brain(path);
     if (errno == EAGAIN) fail(CNI_TRY_LATER, "Look at the daemon's load and log.", "the daemon on %s accepts no connection within %d ms", path, CONNECT_MS);
     fail(CNI_IO, "Correct PLEXUS_SOCKET, or the socket's owner and mode.", "the daemon's socket %s: %s", path, strerror(errno));

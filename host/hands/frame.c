@@ -76,6 +76,8 @@ static void code_text(struct coder *coder, struct bytes *value) {
 
 static void code_message(struct coder *coder, enum frame_type type, struct message *message) {
     switch (type) {
+    case WELCOME:
+        break;
     case REQUEST:
         code_text(coder, &message->name);
         code_environment(coder, &message->environment);

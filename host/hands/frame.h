@@ -10,7 +10,7 @@ enum { FRAME_HEADER = 12, PROTOCOL_VERSION = 1 };
 
 enum frame_type {
     REQUEST = 1, EXECUTED, FOUND, CONTENT, NETLINKED,
-    REPLY = 16, EXEC, FIND, READ, NETLINK, /* from the brain; the others are from hands */
+    REPLY = 16, EXEC, FIND, READ, NETLINK, WELCOME, /* from the brain; the others are from hands */
 };
 
 struct frame {

@@ -44,6 +44,7 @@ static void answer_read(uint32_t channel, const struct message *read) {
 static bool brain_says(struct stream *stream, const struct frame *frame, const struct message *message) {
     (void)stream;
     bool nested = (frame->channel & NESTED_CHANNEL) != 0;
+    if (frame->type == WELCOME) return frame->channel == 0;
     if (frame->type == REPLY && frame->channel == 0)
         leave(message->status > 255 ? 1 : (int)message->status, message->out.data, message->out.size, message->err.data, message->err.size);
     if (frame->type == REPLY) {

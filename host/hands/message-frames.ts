@@ -17,6 +17,7 @@ const TYPE = {
   find: 18,
   read: 19,
   netlink: 20,
+  welcome: 21,
 } as const;
 
 const OUTCOMES = ["exited", "signalled", "deadline-passed", "not-found", "not-startable", "text-busy"] as const;
@@ -92,6 +93,8 @@ export function encodeMessage(channel: number, message: HandsMessage | BrainMess
       break;
     case "netlink":
       fields.bytes(message.path).bytes(message.request).u32(message.deadlineMs);
+      break;
+    case "welcome":
       break;
     case "reply":
       fields.u32(message.status).bytes(message.stdout).bytes(message.stderr);
@@ -194,6 +197,8 @@ function readHandsMessage(type: number, fields: FieldReader): HandsMessage | und
 
 function readBrainMessage(type: number, fields: FieldReader): BrainMessage | undefined {
   switch (type) {
+    case TYPE.welcome:
+      return { kind: "welcome" };
     case TYPE.reply:
       return { kind: "reply", status: fields.u32(), stdout: fields.bytes(), stderr: fields.bytes() };
     case TYPE.exec: {

@@ -112,4 +112,9 @@ export interface Netlink {
   readonly deadlineMs: number;
 }
 
-export type BrainMessage = Reply | Exec | Find | Read | Netlink;
+/** What a daemon says first: it is there, and will answer. */
+export interface Welcome {
+  readonly kind: "welcome";
+}
+
+export type BrainMessage = Welcome | Reply | Exec | Find | Read | Netlink;

@@ -258,13 +258,14 @@ test("idle hands take less than 2 MiB", async () => {
 test("a daemon that is reached needs no home", async () => {
   const directory = join(shop.directory, "daemon");
   mkdirSync(directory);
-  const server = createServer((socket) =>
+  const server = createServer((socket) => {
     socket
       .on("error", () => undefined)
       .once("data", () =>
         socket.end(Uint8Array.from([12, 0, 0, 0, 1, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])),
-      ),
-  );
+      );
+    socket.write(Uint8Array.from([0, 0, 0, 0, 1, 21, 0, 0, 0, 0, 0, 0]));
+  });
   await new Promise<void>((resolve) => server.listen(join(directory, "s"), resolve));
   const answer = await startHands({
     hands: shop.hands,

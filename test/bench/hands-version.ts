@@ -10,6 +10,7 @@ import { startStopwatch } from "./stopwatch.ts";
 
 const headerBytes = 12;
 const replyType = 16;
+const welcomeType = 21;
 
 function field(text: string): Buffer {
   const length = Buffer.alloc(4);
@@ -19,11 +20,14 @@ function field(text: string): Buffer {
 
 /** A REPLY on channel 0 as host/hands/PROTOCOL.md has it: exit status 0, stdout, no stderr. */
 function replyFrame(stdout: string): Buffer {
-  const payload = Buffer.concat([Buffer.alloc(4), field(stdout), field("")]);
+  return frame(replyType, Buffer.concat([Buffer.alloc(4), field(stdout), field("")]));
+}
+
+function frame(type: number, payload: Buffer): Buffer {
   const header = Buffer.alloc(headerBytes);
   header.writeUInt32LE(payload.length, 0);
   header.writeUInt8(1, 4);
-  header.writeUInt8(replyType, 5);
+  header.writeUInt8(type, 5);
   return Buffer.concat([header, payload]);
 }
 
@@ -40,6 +44,7 @@ export const handsVersion: Benchmark = {
     const brain = createServer((connection) => {
       let received = Buffer.alloc(0);
       connection.on("error", () => connection.destroy());
+      connection.write(frame(welcomeType, Buffer.alloc(0)));
       connection.on("data", (chunk: Buffer) => {
         received = Buffer.concat([received, chunk]);
         if (received.length >= headerBytes && received.length >= headerBytes + received.readUInt32LE(0)) connection.end(reply);

@@ -71,7 +71,7 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     await once(silent, "connect");
     expect((await version()).status).toBe(0);
     const rude = connect(socketOf());
-    rude.on("error", () => undefined);
+    rude.on("error", () => undefined).resume();
     rude.write(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
     await once(rude, "close");
     silent.destroy();
@@ -90,6 +90,21 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     expect((await add).json).toMatchObject({ ips: [{ address: "10.0.0.1/24" }] });
     // Without it, the hands start a brain for the call.
     expect((await call("DEL", attaching)).status).toBe(0);
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test("MO-15 hanging, leaves its calls to one-shot brains, and finds nobody when it wakes up", async () => {
+    const hanging = await daemon();
+    const attaching = { config: mixedNetwork(stage), containerId: "patient", pod: stage.pod() };
+    expect((await call("ADD", attaching)).status).toBe(0);
+    hanging.signal("SIGSTOP");
+    const deleted = await call("DEL", attaching);
+    expect(deleted).toMatchObject({ status: 0, stdout: "" });
+    expect(deleted.ms).toBeLessThan(10_000);
+    expect(stage.left()).toEqual(nothing);
+    hanging.signal("SIGCONT");
+    expect((await call("ADD", { ...attaching, containerId: "next" })).status).toBe(0);
+    expect((await call("DEL", { ...attaching, containerId: "next" })).status).toBe(0);
     expect(stage.left()).toEqual(nothing);
   });
 

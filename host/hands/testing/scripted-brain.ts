@@ -192,6 +192,7 @@ export async function callWith(script: (brain: BrainSide) => Promise<void> | voi
     const connected = new Promise<Socket>((resolve) => server.once("connection", resolve));
     const hands = startHands({ ...call, env: { PLEXUS_SOCKET: socket, ...call.env } });
     const brain = new BrainSide(hands, await connected);
+    brain.send(0, { kind: "welcome" });
     try {
       await script(brain);
       brain.reply();
