@@ -7,6 +7,7 @@ import { defaultLimits } from "../limits.ts";
 import { memoryImport } from "../linker/link.ts";
 import { Meter, metered, meterExport, startMetered } from "../linker/meter.ts";
 import { boundModule } from "./bound-module.ts";
+import { quantum } from "./metered-code.ts";
 
 async function bound(text: string): Promise<Uint8Array> {
   return boundModule(readCoreModule(new Reader(await parse(text))), defaultLimits).bytes;
@@ -143,5 +144,60 @@ describe("instructions that no delegate may have", () => {
     ["GC", "a GC instruction", `(module (func (drop (ref.i31 (i32.const 1)))))`],
   ])("are refused by name: %s", async (_, named, text) => {
     await expect(bound(text)).rejects.toThrow(`${named} is not allowed in a delegate`);
+  });
+});
+
+// Written byte by byte: the text format can't name what doesn't exist.
+const oneType = [1, 4, 1, 0x60, 0, 0];
+/** 66 types, so that there is a type 65 (0x41, which is i32.const to who doesn't know the type). */
+const manyTypes = [1, 0xc7, 0x01, 66, ...Array.from({ length: 66 }, () => [0x60, 0, 0]).flat()];
+
+/** A module of one function () -> () with these locals and instructions, exported as "run". */
+function raw(body: readonly number[], types: readonly number[] = oneType): Uint8Array {
+  const preamble = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
+  const exported = [7, 7, 1, 3, 0x72, 0x75, 0x6e, 0, 0];
+  return Uint8Array.from([...preamble, ...types, 3, 2, 1, 0, ...exported, 10, body.length + 2, 1, body.length, ...body]);
+}
+
+function boundBytes(bytes: Uint8Array): Uint8Array {
+  return boundModule(readCoreModule(new Reader(bytes)), defaultLimits).bytes;
+}
+
+describe("a guest that knows the meter", () => {
+  it.each([
+    ["sets the counter", "global 0", [0, 0x03, 0x40, 0x41, 0x01, 0x24, 0x00, 0x0c, 0x00, 0x0b, 0x0b]],
+    ["reads the counter", "global 0", [0, 0x23, 0x00, 0x1a, 0x0b]],
+    ["puts its own function in the host's place", "table 0", [0, 0x41, 0x00, 0xd0, 0x70, 0x26, 0x00, 0x0b]],
+    ["fills the meter's table", "table 0", [0, 0x41, 0, 0xd0, 0x70, 0x41, 1, 0xfc, 17, 0, 0x0b]],
+    ["copies over the meter's table", "table 0", [0, 0x41, 0, 0x41, 0, 0x41, 0, 0xfc, 14, 0, 0, 0x0b]],
+    ["calls through the meter's table", "table 0", [0, 0x41, 0, 0x11, 0, 0, 0x0b]],
+    ["calls the function that asks", "func 1", [0, 0x10, 1, 0x0b]],
+  ])("is refused: %s", (_, named, body) => {
+    expect(() => boundBytes(raw(body))).toThrow(`an instruction names ${named}, which does not exist`);
+  });
+
+  it.each([
+    // block (ref null 65): its loop would be taken for the operand of an i32.const.
+    ["a block", [0, 0x02, 0x63, 0x41, 0x03, 0x40, 0x01, 0x0c, 0x00, 0x0b, 0xd0, 0x41, 0x0b, 0x1a, 0x0b], "a value of type 0x63"],
+    ["a local", [1, 1, 0x63, 0x41, 0x03, 0x40, 0x01, 0x0c, 0x00, 0x0b, 0x0b], "a typed reference"],
+    ["a selection", [0, 0xd0, 0x41, 0xd0, 0x41, 0x41, 0, 0x1c, 1, 0x63, 0x41, 0x1a, 0x0b], "a value of type 0x63"],
+    ["a block of a long negative number", [0, 0x02, 0xc0, 0x7f, 0x0b, 0x0b], "a block's type is no type's index"],
+  ])("is refused: a typed reference as the type of %s hides what follows", (_, body, named) => {
+    expect(() => boundBytes(raw(body, manyTypes))).toThrow(named);
+  });
+
+  it("pays for the locals that its functions fill with zeros", async () => {
+    const locals = 40_000;
+    const made = await instance(`(module (global $n (mut i32) (i32.const 0))
+      (func (export "calls") (result i32) (global.get $n))
+      (func $f (local${" i64".repeat(locals)}) (global.set $n (i32.add (global.get $n) (i32.const 1))))
+      (func (export "run") (loop $l (call $f) (br $l))))`);
+    startMetered(made);
+    const meter = new Meter(10_000, 10_000);
+    meter.ask = () => {
+      throw new Error("asked");
+    };
+    expect(() => metered(meter, () => call(made, "run"))).toThrow("asked");
+    expect(Number(call(made, "calls")) * locals).toBeLessThanOrEqual(quantum);
   });
 });

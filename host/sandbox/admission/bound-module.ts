@@ -58,7 +58,7 @@ function putMeter(module: CoreModule, limits: Limits, sections: Map<number, Uint
   sections.set(ids.global, extended(module, ids.global, [counter]));
   sections.set(ids.export, extended(module, ids.export, exported));
   const code = readerOf(module, ids.code) ?? refuse("a module with functions and no bodies", module.start);
-  sections.set(ids.code, section(ids.code, [meteredCode(code, place, [askBody(place, table, types)])]));
+  sections.set(ids.code, section(ids.code, [meteredCode(code, place, module.counts, [askBody(place, table, types)])]));
 }
 
 function boundMemory(module: CoreModule, { min, max }: CoreLimits, { memoryPages }: Limits): PlanLinearMemory {

@@ -3,7 +3,8 @@
 // own watchdog starts one for each call: 0.25 ms of a step's 1.2), to the guest's own time and not its host's, and nothing
 // that the guest can catch ends it.
 
-import { Instructions } from "../binary/instructions.ts";
+import { readValueType } from "../binary/core-types.ts";
+import { type IndexSpaces, Instructions } from "../binary/instructions.ts";
 import type { Reader } from "../binary/reader.ts";
 import { joined, leb, signedLeb } from "../binary/writer.ts";
 
@@ -25,13 +26,16 @@ interface Point {
   cost: number;
 }
 
-/** The code section's content with the meter in every body, and `further` bodies (with their sizes) behind them. */
-export function meteredCode(reader: Reader, place: MeterPlace, further: readonly Uint8Array[]): Uint8Array {
+/**
+ * The code section's content with the meter in every body, and `further` bodies (with their sizes) behind them. Refuses code
+ * that names anything outside `spaces`: there the meter stands.
+ */
+export function meteredCode(reader: Reader, place: MeterPlace, spaces: IndexSpaces, further: readonly Uint8Array[]): Uint8Array {
   const meter = new Meter(place);
   const bodies: Uint8Array[] = [];
   for (let left = reader.count("function bodies"); left > 0; left -= 1) {
     const body = reader.take(reader.u32("a body's size"), "a function body");
-    bodies.push(meter.body(body));
+    bodies.push(meter.body(body, spaces));
   }
   const all = [...bodies, ...further].flatMap((body) => [leb(body.length), body]);
   return joined([leb(bodies.length + further.length), ...all]);
@@ -70,8 +74,8 @@ class Meter {
     ]);
   }
 
-  body(body: Reader): Uint8Array {
-    const points = pointsOf(body);
+  body(body: Reader, spaces: IndexSpaces): Uint8Array {
+    const points = pointsOf(body, spaces);
     const parts: Uint8Array[] = [];
     let copied = body.start;
     for (const { at, cost } of points) {
@@ -84,14 +88,16 @@ class Meter {
 }
 
 /** The function's start, every loop's, and every instruction on whole memories: each with the length of the code behind it. */
-function pointsOf(body: Reader): readonly Point[] {
+function pointsOf(body: Reader, spaces: IndexSpaces): readonly Point[] {
   const locals = body.again();
+  // A function fills its locals with zeros whenever it is called.
+  let zeros = 0;
   for (let left = locals.count("locals", 50_000); left > 0; left -= 1) {
-    locals.u32("a number of locals");
-    locals.byte("a local's type");
+    zeros += locals.u32("a number of locals");
+    readValueType(locals);
   }
-  const code = new Instructions(body.bytes, locals.pos, body.end);
-  const points: Point[] = [{ at: code.pos, cost: Math.min(quantum, body.end - code.pos) }];
+  const code = new Instructions(body.bytes, locals.pos, body.end, spaces);
+  const points: Point[] = [{ at: code.pos, cost: Math.min(quantum, body.end - code.pos + zeros) }];
   const open: (Point | undefined)[] = [];
   while (!code.atEnd) {
     const kind = code.next();

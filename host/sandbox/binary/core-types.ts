@@ -48,6 +48,11 @@ const refusedForms: Readonly<Record<number, string>> = {
   0x65: "a shared type",
 };
 
+/** True for the byte of a value type that a delegate may use. */
+export function isValueType(byte: number): boolean {
+  return Object.hasOwn(valueTypes, byte);
+}
+
 /** Reads a value type; references other than funcref are refused by name. */
 export function readValueType(reader: Reader): CoreValueType {
   const at = reader.pos;

@@ -1,6 +1,7 @@
 // Instructions of core WebAssembly (5.4) as far as a delegate may use them: how long each one is. The meter needs to know where
 // one ends and the next begins; what they do is V8's to validate.
 
+import { isValueType } from "./core-types.ts";
 import { refuse } from "./refusal.ts";
 
 /** What stands behind an opcode. */
@@ -18,7 +19,17 @@ const form = {
   memArgByte: 9,
   branchTable: 10,
   valueTypes: 11,
+  blockType: 12,
+  global: 13,
+  table: 14,
+  twoTables: 15,
+  /** Of a type or an element segment, and a table. */
+  numberTable: 16,
+  func: 17,
 } as const;
+
+/** How many there are of what instructions name: what stands behind them is the meter's and no guest's. */
+export type IndexSpaces = Readonly<Record<"func" | "table" | "global", number>>;
 
 /**
  * What the meter looks at: `block` (and `if`) and `loop` have an `end`; `bulk` works on as much memory or table as its operands
@@ -42,20 +53,27 @@ function fill(table: Uint8Array, immediate: number, ...ranges: readonly (readonl
 
 // unreachable, nop; else, end; return; drop, select; numeric; ref.is_null.
 fill(plain, form.none, [0x00, 0x01], [0x05, 0x05], [0x0b, 0x0b], [0x0f, 0x0f], [0x1a, 0x1b], [0x45, 0xc4], [0xd1, 0xd1]);
-fill(plain, form.number, [0x02, 0x04]);
-// br, br_if; call, return_call; locals, globals and tables; memory.size, memory.grow; i32.const, i64.const; ref.null, ref.func.
-fill(plain, form.number, [0x0c, 0x0d], [0x10, 0x10], [0x12, 0x12], [0x20, 0x26], [0x3f, 0x42], [0xd0, 0xd0], [0xd2, 0xd2]);
+fill(plain, form.blockType, [0x02, 0x04]);
+// br, br_if; locals; memory.size, memory.grow; i32.const, i64.const; ref.null.
+fill(plain, form.number, [0x0c, 0x0d], [0x20, 0x22], [0x3f, 0x42], [0xd0, 0xd0]);
+fill(plain, form.global, [0x23, 0x24]);
+fill(plain, form.table, [0x25, 0x26]);
+// call, return_call; ref.func.
+fill(plain, form.func, [0x10, 0x10], [0x12, 0x12], [0xd2, 0xd2]);
 fill(plain, form.branchTable, [0x0e, 0x0e]);
 // call_indirect, return_call_indirect.
-fill(plain, form.twoNumbers, [0x11, 0x11], [0x13, 0x13]);
+fill(plain, form.numberTable, [0x11, 0x11], [0x13, 0x13]);
 fill(plain, form.valueTypes, [0x1c, 0x1c]);
 fill(plain, form.memArg, [0x28, 0x3e]);
 fill(plain, form.bytes4, [0x43, 0x43]);
 fill(plain, form.bytes8, [0x44, 0x44]);
 // Saturating truncations; memory.init, data.drop, memory.copy, memory.fill, table.init, elem.drop, table.copy, grow, size, fill.
 fill(prefixed, form.none, [0, 7]);
-fill(prefixed, form.twoNumbers, [8, 8], [10, 10], [12, 12], [14, 14]);
-fill(prefixed, form.number, [9, 9], [11, 11], [13, 13], [15, 17]);
+fill(prefixed, form.twoNumbers, [8, 8], [10, 10]);
+fill(prefixed, form.number, [9, 9], [11, 11], [13, 13]);
+fill(prefixed, form.numberTable, [12, 12]);
+fill(prefixed, form.twoTables, [14, 14]);
+fill(prefixed, form.table, [15, 17]);
 // Loads and stores; v128.const, i8x16.shuffle; lanes; loads and stores of lanes; loads that fill up with zeros.
 fill(vector, form.memArg, [0, 11], [92, 93]);
 fill(vector, form.bytes16, [12, 13]);
@@ -66,15 +84,17 @@ fill(vector, form.memArgByte, [84, 91]);
 export class Instructions {
   private readonly bytes: Uint8Array;
   private readonly end: number;
+  private readonly spaces: IndexSpaces;
   /** Where the next instruction begins. */
   pos: number;
   /** Where the last one began. */
   at = 0;
 
-  constructor(bytes: Uint8Array, start: number, end: number) {
+  constructor(bytes: Uint8Array, start: number, end: number, spaces: IndexSpaces) {
     this.bytes = bytes;
     this.pos = start;
     this.end = end;
+    this.spaces = spaces;
   }
 
   get atEnd(): boolean {
@@ -157,11 +177,53 @@ export class Instructions {
         for (let left = this.number(); left >= 0; left -= 1) this.skipNumber();
         return;
       case form.valueTypes:
-        for (let left = this.number(); left > 0; left -= 1) this.skipNumber();
+        for (let left = this.number(); left > 0; left -= 1) this.valueType(this.byte());
+        return;
+      case form.blockType:
+        this.blockType();
+        return;
+      case form.global:
+        this.index("global");
+        return;
+      case form.twoTables:
+        this.index("table");
+        this.index("table");
+        return;
+      case form.numberTable:
+        this.skipNumber();
+        this.index("table");
+        return;
+      case form.table:
+        this.index("table");
+        return;
+      case form.func:
+        this.index("func");
         return;
       case form.refused:
         refuse(`${refusals[opcode] ?? exceptionOr(opcode)} is not allowed in a delegate`, this.at);
     }
+  }
+
+  private index(space: keyof IndexSpaces): void {
+    const index = this.number();
+    if (index >= this.spaces[space]) refuse(`an instruction names ${space} ${index}, which does not exist`, this.at);
+  }
+
+  /** Empty, one value type of a single byte, or a type's index: a typed reference would be longer than one number. */
+  private blockType(): void {
+    const first = this.byte();
+    if (first === 0x40) return;
+    if (first < 0x80) {
+      if (first > 0x40) this.valueType(first);
+      return;
+    }
+    let last = first;
+    for (let count = 1; last >= 0x80 && count < 5; count += 1) last = this.byte();
+    if (last >= 0x40) refuse("a block's type is no type's index", this.at);
+  }
+
+  private valueType(byte: number): void {
+    if (!isValueType(byte)) refuse(`a value of type 0x${byte.toString(16)} is not allowed in a delegate`, this.at);
   }
 
   private memArg(): void {
