@@ -12,6 +12,8 @@ const mostLog = 1024 * 1024;
 
 /** Characters of a line about the call itself. */
 const longestLine = 2048;
+/** And of a warning: what is left behind may have many names. */
+const longestWarning = 65_536;
 
 /** A log that has grown beyond this is no longer appended to: somebody forgot to rotate it. */
 const longestFile = 4 * 1024 * 1024 * 1024;
@@ -41,8 +43,9 @@ export class CallLog {
     this.#date = date;
   }
 
+  /** One line, whatever is in the text: it may quote a plugin, a definition or a file. */
   warn(text: string): void {
-    this.#lines.push({ level: "verbose", text: `plexus: warning: ${text}\n` });
+    this.#lines.push({ level: "verbose", text: `plexus: warning: ${inertLine(text, longestWarning)}\n` });
   }
 
   /** A whole line of a delegate's. */

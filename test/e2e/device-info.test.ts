@@ -1,6 +1,6 @@
 // Device information between device plugins, CNI plugins and the pod's status, through the installed binary.
 
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -124,6 +124,22 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
     } finally {
       kubelet.stop();
     }
+  });
+
+  test("A-09: a definition's resource name with line breaks and escapes makes no line of the log", async () => {
+    const resource = "example.com/nic\u001b[2J\nplexus: warning: LEFT BEHIND: nothing";
+    manifests.network("nic", [{ type: "sriov" }], { "k8s.v1.cni.cncf.io/resourceName": resource });
+    manifests.pod("web", "nic");
+    const log = join(stage.plexus.directory, "log");
+    const web = attaching("web", { logFile: log, logToStderr: true });
+    const { status, stderr } = await stage.call("ADD", web);
+    expect(status).toBe(0);
+    for (const told of [stderr, readFileSync(log, "utf8")]) {
+      const lines = told.split("\n").filter((line) => line.includes("LEFT BEHIND"));
+      expect(lines).toEqual([expect.stringMatching(/network shop\/nic: .*example\.com\/nic plexus: warning: LEFT BEHIND/)]);
+      expect(told).not.toContain("\u001b");
+    }
+    await stage.succeed("DEL", web);
   });
 
   test("DI-08: what the result says of the device stands in for a file that is not there or can't be used, which is told", async () => {
