@@ -2,7 +2,7 @@
 
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -35,7 +35,7 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
   /** VERSION through the daemon. */
   const version = () => stage.plexus.call({ verb: "VERSION", env: { PLEXUS_SOCKET: socketOf() } });
 
-  test("is nobody's but root's: another uid is not answered", async () => {
+  test("A-10 is nobody's but root's: another uid is not answered", async () => {
     const { stderr } = await daemon();
     // The socket's mode keeps others out already: who gets past it is seen by its uid.
     chmodSync(stage.plexus.directory, 0o755);
@@ -65,7 +65,7 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     expect(refused?.ms).toBeLessThan(1500);
   });
 
-  test("hangs up on who connects and says nothing, and serves others meanwhile", async () => {
+  test("A-10 hangs up on who talks nonsense, lets who says nothing wait, and serves others meanwhile", async () => {
     await daemon();
     const silent = connect(socketOf());
     await once(silent, "connect");
@@ -75,6 +75,25 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     rude.write(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
     await once(rude, "close");
     silent.destroy();
+    expect((await version()).status).toBe(0);
+  });
+
+  test("A-10 ten thousand connections that send half a request cost nobody else more than a refusal, and are gone after a while", async () => {
+    await daemon({ args: ["--calls", "4", "--queue", "4"] });
+    const half = Buffer.from([200, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 2, 3]);
+    const held: Socket[] = [];
+    for (let hundred = 0; hundred < 100; hundred++) {
+      const sockets = Array.from({ length: 100 }, () => connect(socketOf()));
+      for (const socket of sockets) socket.on("error", () => undefined).write(half);
+      await Promise.all(sockets.map((socket) => Promise.race([once(socket, "connect"), once(socket, "close")])));
+      // Those that the daemon keeps; it drops what is beyond its bound.
+      held.push(...sockets.filter(({ destroyed }) => !destroyed));
+    }
+    const during = await version();
+    // It is served or told to try again, never left hanging.
+    expect([0, 11]).toContain(during.json?.["code"] ?? during.status);
+    await expect.poll(async () => (await version()).status, { timeout: 30_000, interval: 1000 }).toBe(0);
+    for (const socket of held) socket.destroy();
     expect((await version()).status).toBe(0);
   });
 
