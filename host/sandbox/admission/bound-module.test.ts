@@ -2,12 +2,13 @@ import { parse } from "@bytecodealliance/jco";
 import { describe, expect, it } from "vitest";
 import { readCoreModule } from "../binary/core-module.ts";
 import { Reader } from "../binary/reader.ts";
+import { leb } from "../binary/writer.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
 import { defaultLimits } from "../limits.ts";
 import { memoryImport } from "../linker/link.ts";
 import { Meter, metered, meterExport, startMetered } from "../linker/meter.ts";
 import { boundModule } from "./bound-module.ts";
-import { quantum } from "./metered-code.ts";
+import { mostPoints, quantum } from "./metered-code.ts";
 
 async function bound(text: string): Promise<Uint8Array> {
   return boundModule(readCoreModule(new Reader(await parse(text))), defaultLimits).bytes;
@@ -156,7 +157,9 @@ const manyTypes = [1, 100, 33, ...Array.from({ length: 33 }, () => [0x60, 0, 0])
 function raw(body: readonly number[], types: readonly number[] = oneType): Uint8Array {
   const preamble = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
   const exported = [7, 7, 1, 3, 0x72, 0x75, 0x6e, 0, 0];
-  return Uint8Array.from([...preamble, ...types, 3, 2, 1, 0, ...exported, 10, body.length + 2, 1, body.length, ...body]);
+  const code = [...leb(body.length)].concat(body);
+  const head = [...preamble, ...types, 3, 2, 1, 0, ...exported, 10, ...leb(code.length + 1), 1];
+  return Uint8Array.from(head.concat(code));
 }
 
 function boundBytes(bytes: Uint8Array): Uint8Array {
@@ -184,6 +187,13 @@ describe("a guest that knows the meter", () => {
     ["a block of a long negative number", [0, 0x02, 0xc0, 0x7f, 0x0b, 0x0b], "a block's type is no type's index"],
   ])("is refused: a typed reference as the type of %s hides what follows", (_, body, named) => {
     expect(() => boundBytes(raw(body, manyTypes))).toThrow(named);
+  });
+
+  it("is refused: wants so many meters that putting them in takes the brain's memory", () => {
+    const loops = (count: number): Uint8Array =>
+      raw([0, ...Array.from({ length: count }, () => [0x03, 0x40, 0x0b]).flat(), 0x0b]);
+    expect(() => boundBytes(loops(mostPoints))).toThrow(`code with more than ${mostPoints} functions, loops and bulk`);
+    expect(() => boundBytes(loops(mostPoints / 2))).not.toThrow();
   });
 
   it("pays for the locals that its functions fill with zeros", async () => {

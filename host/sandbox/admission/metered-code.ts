@@ -6,6 +6,7 @@
 import { readValueType } from "../binary/core-types.ts";
 import { type IndexSpaces, Instructions } from "../binary/instructions.ts";
 import type { Reader } from "../binary/reader.ts";
+import { refuse } from "../binary/refusal.ts";
 import { joined, leb, signedLeb } from "../binary/writer.ts";
 
 /** What the counter starts with, in bytes of code: a millisecond or a few. */
@@ -13,6 +14,12 @@ export const quantum = 1_000_000;
 
 /** What an instruction costs that works on a whole memory or table: after four of them the host is asked. */
 const bulkCost = quantum / 4;
+
+/**
+ * How often a module's code may be metered: a component that is nothing but loops would grow sevenfold, and take a gigabyte and
+ * seconds of the brain to do so. A compiler's 4 MiB have a tenth of it.
+ */
+export const mostPoints = 200_000;
 
 /** Where the parts of the meter stand in the module: the counter among the globals, the function that asks among the functions. */
 export interface MeterPlace {
@@ -59,6 +66,7 @@ class Meter {
   /** What stands before and behind the cost. */
   private readonly before: Uint8Array;
   private readonly behind: Uint8Array;
+  private left = mostPoints;
 
   constructor({ counter, ask }: MeterPlace) {
     const index = leb(counter);
@@ -75,7 +83,8 @@ class Meter {
   }
 
   body(body: Reader, spaces: IndexSpaces): Uint8Array {
-    const points = pointsOf(body, spaces);
+    const points = pointsOf(body, spaces, this.left);
+    this.left -= points.length;
     const parts: Uint8Array[] = [];
     let copied = body.start;
     for (const { at, cost } of points) {
@@ -88,7 +97,7 @@ class Meter {
 }
 
 /** The function's start, every loop's, and every instruction on whole memories: each with the length of the code behind it. */
-function pointsOf(body: Reader, spaces: IndexSpaces): readonly Point[] {
+function pointsOf(body: Reader, spaces: IndexSpaces, most: number): readonly Point[] {
   const locals = body.again();
   // A function fills its locals with zeros whenever it is called.
   let zeros = 0;
@@ -100,6 +109,7 @@ function pointsOf(body: Reader, spaces: IndexSpaces): readonly Point[] {
   const points: Point[] = [{ at: code.pos, cost: Math.min(quantum, body.end - code.pos + zeros) }];
   const open: (Point | undefined)[] = [];
   while (!code.atEnd) {
+    if (points.length > most) refuse(`code with more than ${mostPoints} functions, loops and bulk instructions`, code.pos);
     const kind = code.next();
     if (kind === "other") continue;
     if (kind === "bulk") points.push({ at: code.at, cost: bulkCost });
