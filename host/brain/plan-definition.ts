@@ -3,7 +3,9 @@
 import type { Attachment } from "../../src/cni/attachment.ts";
 import type { CniArg } from "../../src/cni/args.ts";
 import { selfContainedText } from "../../src/cni/network-list.ts";
-import { ok, type Result } from "../../src/fault/result.ts";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { quote } from "../../src/json/quote.ts";
 import { resourceNameAnnotation, withDeviceId } from "../../src/npwg/device-id.ts";
 import { networkFor } from "../../src/npwg/network-for-definition.ts";
 import type { NetworkSelection } from "../../src/npwg/network-selection.ts";
@@ -61,8 +63,8 @@ export async function planDefinition(
 }
 
 /**
- * The device of the resource that the definition names: the one that the selection names, else the next that the kubelet
- * allocated to the pod. Where there is none the plugins have to say whether they can do without.
+ * The device of the resource that the definition names: the one that the selection names, which must be the pod's (the annotation
+ * is its author's, the device may be another pod's), else the next that the kubelet allocated to the pod. Where there is none the plugins have to say whether they can do without.
  */
 async function deviceOf(
   { devices, warn }: Pick<CallContext, "devices" | "warn">,
@@ -72,9 +74,15 @@ async function deviceOf(
 ): Promise<Result<AttachmentPlan["device"]>> {
   const resourceName = annotations.get(resourceNameAnnotation)?.trim() ?? "";
   if (resourceName === "") return ok(undefined);
-  if (deviceId !== undefined) return ok({ resourceName, deviceId });
   const allocated = await devices();
   if (!allocated.ok) return allocated;
+  if (deviceId !== undefined) {
+    if (allocated.value.take(resourceName, deviceId)) return ok({ resourceName, deviceId });
+    const why = `the kubelet has not allocated it to the pod, or another of the pod's networks has it`;
+    return failed(
+      fault("SELECTION_INVALID", `network ${source}: deviceID ${quote(deviceId, 60)} of ${quote(resourceName, 60)}: ${why}`),
+    );
+  }
   const next = allocated.value.next(resourceName);
   if (next !== undefined) return ok({ resourceName, deviceId: next });
   warn(`network ${source}: the kubelet has given the pod no device of ${resourceName} that is left`);

@@ -1,5 +1,5 @@
 // The devices that the kubelet allocated to a pod: from its service, else from its checkpoint (MA-03). Loaded only where a
-// definition names a resource and the selection no device.
+// definition names a resource.
 
 import { existsSync } from "node:fs";
 import { ok, type Result } from "../../src/fault/result.ts";
@@ -19,5 +19,5 @@ export async function allocatedDevices(
   const devices = existsSync(socket)
     ? await podResources(socket, pod)
     : checkpointDevices(`${directory}/device-plugins/kubelet_internal_checkpoint`, pod.uid ?? "");
-  return devices.ok ? ok(new DeviceAllocation(devices.value ?? [])) : devices;
+  return devices.ok ? ok(new DeviceAllocation(devices.value)) : devices;
 }

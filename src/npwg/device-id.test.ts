@@ -13,6 +13,14 @@ describe("the devices of a pod", () => {
     expect([next(), next(), next(), next()]).toEqual(["0000:18:0a.7", "0000:18:02.1", "0000:18:01.1", undefined]);
     expect([devices.next("example.com/other"), devices.next("example.com/unknown")]).toEqual(["x", undefined]);
   });
+
+  test("MA-04: a device that a selection names is taken once, and only the pod's own, unless there is no kubelet to ask", () => {
+    const devices = new DeviceAllocation([{ resourceName: "example.com/nic", deviceIds: ["a", "b", "c"] }]);
+    expect([devices.take("example.com/nic", "b"), devices.take("example.com/nic", "b")]).toEqual([true, false]);
+    expect([devices.take("example.com/nic", "x"), devices.take("example.com/other", "a")]).toEqual([false, false]);
+    expect([devices.next("example.com/nic"), devices.next("example.com/nic")]).toEqual(["a", "c"]);
+    expect(new DeviceAllocation(undefined).take("example.com/nic", "x")).toBe(true);
+  });
 });
 
 describe("the device in a network's configuration", () => {

@@ -20,9 +20,12 @@ export interface AllocatedDevices {
  */
 export class DeviceAllocation {
   readonly #left = new Map<string, string[]>();
+  readonly #known: boolean;
 
-  constructor(devices: readonly AllocatedDevices[]) {
-    for (const { resourceName, deviceIds } of devices) {
+  /** `undefined`: there is no kubelet that could have allocated any. */
+  constructor(devices: readonly AllocatedDevices[] | undefined) {
+    this.#known = devices !== undefined;
+    for (const { resourceName, deviceIds } of devices ?? []) {
       this.#left.set(resourceName, [...(this.#left.get(resourceName) ?? []), ...deviceIds]);
     }
   }
@@ -30,6 +33,17 @@ export class DeviceAllocation {
   /** The next device; undefined where the pod was given fewer than its networks ask for. */
   next(resourceName: string): string | undefined {
     return this.#left.get(resourceName)?.shift();
+  }
+
+  /**
+   * Takes a device that a selection names, so that no other attachment gets it. False: the kubelet didn't allocate it to the pod,
+   * or it was handed out. Where no kubelet allocates devices, none is anybody's.
+   */
+  take(resourceName: string, deviceId: string): boolean {
+    const left = this.#left.get(resourceName) ?? [];
+    const index = left.indexOf(deviceId);
+    if (index !== -1) left.splice(index, 1);
+    return index !== -1 || !this.#known;
   }
 }
 

@@ -126,7 +126,38 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
     }
   });
 
-  test("A-09: a definition's resource name with line breaks and escapes makes no line of the log", async () => {
+  test("MA-04: a pod that names a device gets it where the kubelet gave it that one, and never another pod's", async () => {
+    const kubelet = await startKubelet(join(kubeletDirectory, "pod-resources", "kubelet.sock"), () => [
+      { name: "web", namespace: "shop", containers: [{ name: "a", devices: devices("0000:18:02.1", "0000:18:02.2") }] },
+      { name: "db", namespace: "shop", containers: [{ name: "a", devices: devices("0000:18:0a.7") }] },
+    ]);
+    try {
+      for (const ids of [["0000:18:0a.7"], ["0000:18:02.2", "0000:18:02.2"]]) {
+        manifests.pod(
+          "web",
+          ids.map((deviceID) => ({ name: "nic", deviceID })),
+        );
+        const refused = await stage.call("ADD", attaching("web"));
+        expect([refused.status, refused.json]).toMatchObject([
+          1,
+          { code: 7, msg: expect.stringMatching(/not allocated it to the pod/) },
+        ]);
+      }
+      expect([recorders.main.calls(), stage.left()]).toEqual([[], nothing]);
+      manifests.pod("web", [{ name: "nic", deviceID: "0000:18:02.2" }, { name: "nic" }]);
+      const web = attaching("web");
+      await stage.succeed("ADD", web);
+      expect(recorders.sriov.calls().map(({ stdin }) => JSON.parse(stdin))).toMatchObject([
+        { deviceID: "0000:18:02.2" },
+        { deviceID: "0000:18:02.1" },
+      ]);
+      await stage.succeed("DEL", web);
+    } finally {
+      kubelet.stop();
+    }
+  });
+
+  test("MC-15: a definition's resource name with line breaks and escapes makes no line of the log", async () => {
     const resource = "example.com/nic\u001b[2J\nplexus: warning: LEFT BEHIND: nothing";
     manifests.network("nic", [{ type: "sriov" }], { "k8s.v1.cni.cncf.io/resourceName": resource });
     manifests.pod("web", "nic");

@@ -162,6 +162,11 @@ function raw(body: readonly number[], types: readonly number[] = oneType): Uint8
   return Uint8Array.from(head.concat(code));
 }
 
+/** As many empty loops. */
+function loops(count: number): Uint8Array {
+  return raw([0, ...Array.from({ length: count }, () => [0x03, 0x40, 0x0b]).flat(), 0x0b]);
+}
+
 function boundBytes(bytes: Uint8Array): Uint8Array {
   return boundModule(readCoreModule(new Reader(bytes)), defaultLimits).bytes;
 }
@@ -190,8 +195,6 @@ describe("a guest that knows the meter", () => {
   });
 
   it("is refused: wants so many meters that putting them in takes the brain's memory", () => {
-    const loops = (count: number): Uint8Array =>
-      raw([0, ...Array.from({ length: count }, () => [0x03, 0x40, 0x0b]).flat(), 0x0b]);
     expect(() => boundBytes(loops(mostPoints))).toThrow(`code with more than ${mostPoints} functions, loops and bulk`);
     expect(() => boundBytes(loops(mostPoints / 2))).not.toThrow();
   });
