@@ -18,9 +18,10 @@ export async function requirePlugins(
   attachments: readonly Pick<AttachmentPlan, "source" | "list">[],
 ): Promise<Result<void>> {
   for (const { source, list } of attachments) {
-    for (const { type, ipamType } of list.plugins) {
-      if (isItself(type, context.configuration)) {
-        const why = `type "${type}" can't be a plugin of a network that plexus attaches: it would be plexus itself`;
+    for (const { type, ipamType, document } of list.plugins) {
+      const itself = itselfIn(document.parsed, context.configuration);
+      if (itself !== undefined) {
+        const why = `type "${itself}" can't be a plugin of a network that plexus attaches: it would be plexus itself`;
         return failed(fault("CONFIG_INVALID", `network ${source}: ${why}`));
       }
       const own = await requireOne(context, delegates, type, true);
@@ -30,6 +31,21 @@ export async function requirePlugins(
     }
   }
   return ok(undefined);
+}
+
+/**
+ * A type by which the plugin, or one that it calls (`ipam.type`, `delegate.type`, wherever it may stand), would be Plexus: a native
+ * plugin hands its own configuration on, and the definition's author would be the host's administrator.
+ */
+function itselfIn(value: unknown, configuration: CallContext["configuration"]): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, member] of Object.entries(value)) {
+    // Go reads keys in any case.
+    const own = key.toLowerCase() === "type" && typeof member === "string" && isItself(member, configuration);
+    const found = own ? member : itselfIn(member, configuration);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 async function requireOne(

@@ -192,4 +192,31 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
     expect([each.pod.links(), stage.left()]).toEqual([[], nothing]);
     await stage.succeed("DEL", each);
   });
+
+  test("MO-24: nor does a plugin of a pod's network call plexus with the host's keys, for IPAM or as its delegate", async () => {
+    const { cniPath, directory } = stage.plexus;
+    installRecorder(cniPath, "recorder");
+    // Where there are components, whatever a plugin calls is answered by the brain of its own call.
+    for (const file of readdirSync(cniPath)) if (file.endsWith(".wasm")) rmSync(join(cniPath, file));
+    const planted = { logFile: join(directory, "planted"), logLevel: "debug", cniDir: join(directory, "planted.d") };
+    const own = { ...planted, delegates: [{ name: "inner", cniVersion: "1.0.0", plugins: [{ type: "recorder" }] }] };
+    const manifests = manifestsIn(join(directory, "manifests"));
+    const config = stage.network([{ type: "recorder" }], { manifests: manifests.directory });
+    for (const plugin of [
+      { ...bridgeStep(), ipam: { type: "plexus" } },
+      { ...bridgeStep(), ipam: undefined, IPAM: { Type: "plexus" } },
+      { type: "flannel", delegate: { ...own, type: "plexus" } },
+    ]) {
+      manifests.network("inner", [{ ...own, ...plugin }]);
+      manifests.pod("web", "inner");
+      const each = { config, containerId: "nested", pod: stage.pod(), args: manifests.argsOf("web") };
+      const added = await stage.call("ADD", each);
+      expect([added.status, added.json]).toMatchObject([
+        1,
+        { code: 7, msg: expect.stringMatching(/network shop\/inner: .*plexus itself/) },
+      ]);
+      await stage.call("DEL", each);
+      expect(readdirSync(directory).filter((name) => name.startsWith("planted"))).toEqual([]);
+    }
+  });
 });
