@@ -19,7 +19,7 @@ mkdirSync(join(home, "bin"), { recursive: true });
 mkdirSync(cniBin, { recursive: true });
 placeFile(process.execPath, join(home, "bin", "node"), 0o755);
 placeDirectory(join(dist, "brain"), join(home, "brain"));
-placeFile(join(dist, "brain.cjs"), join(home, "brain.cjs"), 0o644);
+for (const program of ["brain.cjs", "plexusd.cjs"]) placeFile(join(dist, program), join(home, program), 0o644);
 for (const name of readdirSync(join(dist, "delegates"))) {
   if (name.endsWith(".wasm")) placeFile(join(dist, "delegates", name), join(cniBin, name), 0o644);
 }

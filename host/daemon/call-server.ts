@@ -1,7 +1,7 @@
 // Listens for the hands on a unix socket. Each connection is one call of a runtime.
 
 import { chmodSync, lstatSync, mkdirSync, unlinkSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { printError } from "../../src/cni/error-json.ts";
 import { fault, type Fault } from "../../src/fault/fault.ts";
@@ -51,12 +51,15 @@ export class CallServer {
     this.#server.maxConnections = init.active + init.waiting + 64;
   }
 
-  /** Listens; takes over the socket of a daemon that has died. Faults: DAEMON_SOCKET. */
+  /** Listens; takes over the socket of a daemon that has died, not that of one that listens. Faults: DAEMON_SOCKET. */
   async listen(): Promise<Result<void>> {
     const { socket } = this.#init;
     try {
       mkdirSync(dirname(socket), { recursive: true, mode: 0o711 });
-      if (lstatSync(socket, { throwIfNoEntry: false })?.isSocket() === true) unlinkSync(socket);
+      if (lstatSync(socket, { throwIfNoEntry: false })?.isSocket() === true) {
+        if (await isListenedTo(socket)) return failed(fault("DAEMON_SOCKET", `${socket}: a daemon listens there already`));
+        unlinkSync(socket);
+      }
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       this.#server.once("error", reject);
       this.#server.listen(socket, resolve);
@@ -71,12 +74,13 @@ export class CallServer {
   /** Accepts nothing more, waits for the calls under way `graceMs` at most; answers how many were cut off. */
   async close(graceMs: number): Promise<number> {
     this.#closing = true;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#server.close(() => resolve());
-    const timer = setTimeout(resolve, graceMs);
-    await promise;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    // A connection's own "close" may come after the server's: what is open then is no call that goes on.
+    this.#server.close(() => resolve(true));
+    const timer = setTimeout(() => resolve(false), graceMs);
+    const ended = await promise;
     clearTimeout(timer);
-    const cut = this.#open.size;
+    const cut = ended ? 0 : this.#open.size;
     for (const socket of this.#open) socket.destroy();
     return cut;
   }
@@ -116,6 +120,18 @@ export class CallServer {
     if (served !== undefined) return served;
     const { active, waiting } = this.#init;
     return refusal(fault("DAEMON_BUSY", `${active} calls are being served and ${waiting} are waiting`));
+  }
+}
+
+/** Whether anybody accepts connections there. One whose backlog is full does. */
+async function isListenedTo(path: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const socket = connect(path, () => resolve(true));
+  socket.once("error", (error) => resolve(!("code" in error && error.code === "ECONNREFUSED")));
+  try {
+    return await promise;
+  } finally {
+    socket.destroy();
   }
 }
 

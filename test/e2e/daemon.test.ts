@@ -98,7 +98,7 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
   });
 
   test("MO-20 told to stop, completes the ADD that is under way and takes no more", async () => {
-    const { stop } = await daemon();
+    const { stop, stderr } = await daemon();
     const slow = installRecorder(stage.plexus.cniPath, "slow");
     slow.script("ADD", { sleepMs: 1500, stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}' });
     const attaching = { config: stage.network([{ type: "slow" }]), containerId: "last", pod: stage.pod() };
@@ -106,6 +106,7 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     await expect.poll(() => slow.calls().length, { timeout: 10_000 }).toBe(1);
     daemons.splice(0);
     expect(await stop()).toBe(0);
+    expect(stderr()).not.toContain("cut off");
     expect((await add).json).toMatchObject({ ips: [{ address: "10.0.0.1/24" }] });
     // Without it, the hands start a brain for the call.
     expect((await call("DEL", attaching)).status).toBe(0);
@@ -125,6 +126,15 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     expect((await call("ADD", { ...attaching, containerId: "next" })).status).toBe(0);
     expect((await call("DEL", { ...attaching, containerId: "next" })).status).toBe(0);
     expect(stage.left()).toEqual(nothing);
+  });
+
+  test("is the only one on its socket: a second one does not start", async () => {
+    const first = await daemon();
+    await expect(startDaemon({ socket: socketOf() })).rejects.toThrow("a daemon listens there already");
+    expect((await version()).status).toBe(0);
+    daemons.splice(0);
+    expect(await first.stop()).toBe(0);
+    expect(existsSync(socketOf())).toBe(false);
   });
 
   test("MO-15 dead, leaves its calls to one-shot brains, and its socket to the next daemon", async () => {
