@@ -7,7 +7,8 @@ export const idleMultusKeys: Readonly<Record<string, string>> = {
   allowTryDeleteOnErr: "Plexus always keeps what a DEL needs until it succeeded",
   chrootDir: "Plexus runs plugins where the runtime called it, so there is nothing to change root to",
   cniConfigDir: "name the default network by clusterNetwork",
-  connectionLimit: "a call is a process of its own here; the runtime bounds how many there are",
+  connectionLimit:
+    "the runtime bounds how many calls there are, and plexusd, where it runs, how many it serves (--calls, --queue)",
   daemonSocketDir: "there is no socket of a Multus daemon",
   enablePprof: "Plexus has no such endpoint",
   forceCNIVersion: "results are converted to the version of the CNI configuration anyway",
