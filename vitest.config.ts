@@ -2,18 +2,9 @@ import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/harness/closing-line.ts";
 import { suiteSocket } from "./test/harness/suite-daemon.ts";
 
-// What runs calls from the runtime's side: once with one-shot brains, and once more against a daemon.
-const attaching = [
-  "lifecycle",
-  "mixing",
-  "secondary",
-  "verbs",
-  "resolution",
-  "concurrency",
-  "convergence",
-  "hostile-state",
-  "device-info",
-];
+// What runs calls from the runtime's side: once with one-shot brains, and once more against a daemon. Both at the same time, so none
+// of them may use what a node has one of.
+const attaching = ["lifecycle", "mixing", "secondary", "verbs", "resolution", "concurrency", "convergence", "hostile-state"];
 
 const shared = {
   exclude: ["node_modules/**", "dist/**"],

@@ -161,7 +161,9 @@ describe("what isn't found", () => {
 
   test("MO-04: another uid under the same name is not the pod, unless it is static", async () => {
     write("p.json", pod("p", { uid: "new" }));
-    write("s.json", pod("s", { uid: "mirror", annotations: { "kubernetes.io/config.source": "file" } }));
+    const mirror = { "kubernetes.io/config.source": "file", "kubernetes.io/config.mirror": "own" };
+    write("s.json", pod("s", { uid: "mirror", annotations: mirror }));
+    write("posing.json", pod("posing", { uid: "new", annotations: { "kubernetes.io/config.source": "file" } }));
     write("u.json", pod("u"));
     const cluster = manifestDirectory(directory);
     expect(refusal(await cluster.pod("ns", "p", { uid: "old" }))).toMatchObject({
@@ -171,6 +173,8 @@ describe("what isn't found", () => {
     expect((await cluster.pod("ns", "p", { uid: "new" })).ok).toBe(true);
     expect((await cluster.pod("ns", "p", { uid: "" })).ok).toBe(true);
     expect((await cluster.pod("ns", "s", { uid: "own" })).ok).toBe(true);
+    expect((await cluster.pod("ns", "s", { uid: "another" })).ok).toBe(false);
+    expect((await cluster.pod("ns", "posing", { uid: "old" })).ok).toBe(false);
     expect((await cluster.pod("ns", "u", { uid: "any" })).ok).toBe(true);
   });
 
