@@ -65,10 +65,15 @@ export async function failedAgain(context: CallContext, entry: JournalEntry, net
   context.warn(
     `LEFT BEHIND: DEL of container ${plan.containerId}, network ${plan.network}, ${plan.ifname} failed ${count} times since ${since} ` +
       `and is given up, so that its sandbox can go. These may have leaked: ${leaked.join("; ")}. ` +
-      `The last reason: ${[cause.msg, cause.details].join(" ").replaceAll("\n", " ")} ` +
+      `The last reason: ${sentences([cause.msg, ...(cause.details?.split("\n") ?? [])])} ` +
       `The next GC or DEL tries again, from ${path.value}`,
   );
   return ok(undefined);
+}
+
+/** Lines as sentences, one after the other. */
+function sentences(lines: readonly string[]): string {
+  return lines.map((line) => (/[.!?\]]$/.test(line) ? line : `${line}.`)).join(" ");
 }
 
 /** What each attachment that was not undone may have left: its addresses and the host's links. */

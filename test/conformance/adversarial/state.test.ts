@@ -258,14 +258,14 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
     test("A-09: on a read-only one ADD is refused before a plugin runs, STATUS is 50, and DEL waits until it can be written", async () => {
       mount("size=1m");
       await stage.succeed("ADD", onDisk());
-      execFileSync("mount", ["-o", "remount,ro", disk]);
+      execFileSync("mount", ["-o", "remount,bind,ro", disk]);
       const refused = await stage.call("ADD", { ...onDisk(), containerId: "late" });
       expect([refused.status, refused.json]).toMatchObject([1, { code: 5, msg: expect.stringMatching(/EROFS|read-only/i) }]);
       const status = await stage.request({ verb: "STATUS", config: onDisk({ cniVersion: "1.1.0" }).config });
       expect([status.status, status.json]).toMatchObject([1, { code: 50, msg: expect.stringMatching(/EROFS|read-only/i) }]);
       const deleted = await stage.call("DEL", onDisk());
       expect([deleted.status, deleted.json]).toMatchObject([1, { code: 5 }]);
-      execFileSync("mount", ["-o", "remount,rw", disk]);
+      execFileSync("mount", ["-o", "remount,bind,rw", disk]);
       await stage.succeed("DEL", onDisk());
       expect(verbs().filter((verb) => verb === "ADD")).toEqual(["ADD"]);
       expect(filesBelow(join(disk, "cni")).filter((path) => !path.startsWith("locks/gc"))).toEqual([]);
