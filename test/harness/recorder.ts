@@ -70,14 +70,11 @@ function recordedCall(line: string): RecordedCall {
   };
 }
 
-/** The calls in the log of a plugin binary, oldest first. */
+/** The calls in the log of a plugin binary, oldest first; not one whose line is being written at this moment. */
 export function recordedCalls(binary: string): readonly RecordedCall[] {
   const log = `${binary}.log`;
   if (!existsSync(log)) return [];
-  return readFileSync(log, "utf8")
-    .split("\n")
-    .filter((line) => line !== "")
-    .map(recordedCall);
+  return readFileSync(log, "utf8").split("\n").slice(0, -1).map(recordedCall);
 }
 
 /** The calls of several recorders in the order in which they happened. */
