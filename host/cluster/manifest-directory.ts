@@ -14,6 +14,8 @@ import { type ManifestContent, type ManifestKind, type ManifestObject, readObjec
 
 interface KnownFile {
   readonly identity: string;
+  /** False: it may have changed since without that the identity shows it. */
+  readonly settled: boolean;
   readonly content: ManifestContent;
 }
 
@@ -43,12 +45,12 @@ export function manifestDirectory(directory: string): Cluster {
         problems.push(file.fault.msg);
         continue;
       }
-      const { path, identity } = file.value;
+      const { path, identity, settled } = file.value;
       const earlier = known.get(path);
-      const text = earlier?.identity === identity ? undefined : file.value.read();
+      const text = earlier?.settled === true && earlier.identity === identity ? undefined : file.value.read();
       file.value.close();
       if (text === undefined && earlier !== undefined) current.set(path, earlier);
-      else if (text?.ok === true) current.set(path, { identity, content: await readObjects(path, text.value) });
+      else if (text?.ok === true) current.set(path, { identity, settled, content: await readObjects(path, text.value) });
       else if (text?.ok === false) problems.push(text.fault.msg);
     }
     known = current;

@@ -15,11 +15,14 @@ import {
 import { join, sep } from "node:path";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { identityOf, isSettled } from "../files/file-identity.ts";
 
 export interface ManifestFile {
   readonly path: string;
   /** Changes whenever the file does: device, inode, size and time of change. */
   readonly identity: string;
+  /** Whether every change from now on will show in it. */
+  readonly settled: boolean;
   /** The text, or why it can't be had; only asked for when the identity is a new one. */
   readonly read: () => Result<string>;
   readonly close: () => void;
@@ -65,7 +68,8 @@ export function openManifest(directory: string, entry: Dirent): Result<ManifestF
   try {
     const stats = fstatSync(file, { bigint: true });
     const problem = problemOf(stats) ?? (entry.isSymbolicLink() ? elsewhere(directory, file) : undefined);
-    if (problem === undefined) return ok({ path, identity: identityOf(stats), read: () => readAll(file, path), close });
+    const settled = isSettled(stats, Date.now());
+    if (problem === undefined) return ok({ path, identity: identityOf(stats), settled, read: () => readAll(file, path), close });
     close();
     return unreadable(`${path} ${problem}`);
   } catch (error) {
@@ -83,10 +87,6 @@ function problemOf(stats: BigIntStats): string | undefined {
 function elsewhere(directory: string, file: number): string | undefined {
   const target = realpathSync(`/proc/self/fd/${file}`);
   return target.startsWith(realpathSync(directory) + sep) ? undefined : "is a link that leads out of the directory";
-}
-
-function identityOf(stats: BigIntStats): string {
-  return `${stats.dev}:${stats.ino}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
 }
 
 /** A file that grows while it is read is refused at the bound. */

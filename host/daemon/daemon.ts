@@ -2,12 +2,12 @@
 
 import type { Result } from "../../src/fault/result.ts";
 import { OneCall } from "../brain/one-call.ts";
-import { openCluster } from "../cluster/open-cluster.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
 import { AsyncLocks } from "./async-locks.ts";
 import { CallServer, type CallServerInit, type NestedCalls } from "./call-server.ts";
+import { ResidentClusters } from "./resident-clusters.ts";
 import { ResidentDelegates, type ResidentDelegatesInit } from "./resident-delegates.ts";
 
 export interface DaemonInit {
@@ -21,10 +21,12 @@ const lookMs = 500;
 
 export class Daemon {
   readonly #locks = new AsyncLocks();
+  readonly #clusters: ResidentClusters;
   readonly #delegates: ResidentDelegates;
   readonly #server: CallServer;
 
   constructor({ server, delegates, warn }: DaemonInit) {
+    this.#clusters = new ResidentClusters(warn);
     this.#delegates = new ResidentDelegates(delegates);
     this.#server = new CallServer(server, { serve: (...call) => this.#serve(...call), warn });
   }
@@ -37,7 +39,7 @@ export class Daemon {
   /** Ends when the calls under way have, or after `graceMs`; answers how many were cut off. */
   async stop(graceMs: number): Promise<number> {
     const cut = await this.#server.close(graceMs);
-    await this.#delegates.close();
+    await Promise.all([this.#delegates.close(), this.#clusters.close()]);
     return cut;
   }
 
@@ -47,7 +49,7 @@ export class Daemon {
       hands,
       takeLock,
       openDelegates: async (_, log) => this.#delegates.open({ hands, takeLock, log }),
-      cluster: openCluster,
+      cluster: (configuration, told) => this.#clusters.open(configuration, told),
     });
     nested.handler = (inner) => call.nested(inner);
     try {

@@ -12,6 +12,8 @@ import type { Credentials, CredentialSource } from "./credentials.ts";
 
 export interface ApiClientInit {
   readonly credentials: CredentialSource;
+  /** Of a brain that stays: shared with other calls, and left open at the end. Otherwise the client has one of its own. */
+  readonly connection?: Connection;
   /** Milliseconds that all requests of this client may take together, waits and repetitions included. */
   readonly budgetMs: number;
   /** Milliseconds of a clock that never goes back. */
@@ -58,12 +60,13 @@ interface Setback {
 
 export class ApiClient {
   readonly #init: ApiClientInit;
-  readonly #connection = new Connection();
+  readonly #connection: Connection;
   #credentials: Credentials | undefined;
   #spentMs = 0;
 
   constructor(init: ApiClientInit) {
     this.#init = init;
+    this.#connection = init.connection ?? new Connection();
   }
 
   /** Milliseconds of the budget that are left. */
@@ -101,7 +104,7 @@ export class ApiClient {
   }
 
   close(): void {
-    this.#connection.close();
+    if (this.#init.connection === undefined) this.#connection.close();
   }
 
   async #repeat(request: ApiRequest, started: number, budget: number): Promise<Result<ApiAnswer>> {

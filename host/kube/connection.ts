@@ -36,76 +36,151 @@ const connectTimeoutMs = 5_000;
 /** Servers that can't do the former do the latter. */
 const metadataForms = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json";
 
-/** Keeps one connection open per server and credentials. */
+/**
+ * Milliseconds in which a connection that was used before has to begin its answer: it may lead nowhere by now, and only a new one
+ * tells. What is repeated for it does no harm: a patch says the same again, an event is named by what it says.
+ */
+const staleAfterMs = 5_000;
+
+/** Credentials whose connections are kept: the current ones, and those that requests under way may still have. */
+const mostKept = 2;
+
+/** What one attempt came to; `stale`: a connection that was used before has broken without a word. */
+type Attempt = Outcome | { readonly kind: "stale"; readonly why: string };
+
+interface Kept {
+  readonly credentials: Credentials;
+  readonly agent: Agent;
+}
+
+/** Keeps connections open, of one server and its credentials. */
 export class Connection {
-  #agent: Agent | undefined;
-  #credentials: Credentials | undefined;
+  readonly #sockets: number;
+  #kept: readonly Kept[] = [];
+
+  /**
+   * `sockets`: requests at once; more wait for their turn. A call asks one thing after the other, and a second handshake costs more
+   * than waiting for the first connection.
+   */
+  constructor({ sockets = 1 } = {}) {
+    this.#sockets = sockets;
+  }
 
   /** Milliseconds in `timeoutMs`: until the last byte of the answer. */
-  request(credentials: Credentials, request: ApiRequest, timeoutMs: number): Promise<Outcome> {
-    return new Promise((resolve) => {
-      const options: RequestOptions = {
-        agent: this.#agentFor(credentials),
-        method: request.method,
-        headers: headersOf(credentials, request),
-      };
-      let phase = "connecting";
-      let outgoing: ReturnType<typeof httpsRequest>;
-      try {
-        outgoing = httpsRequest(credentials.server + request.path, options);
-      } catch (error) {
-        resolve({ kind: "unusable", why: messageOf(error) });
-        return;
-      }
-      const timers: NodeJS.Timeout[] = [];
-      const settle = (outcome: Outcome): void => {
-        for (const timer of timers) clearTimeout(timer);
-        resolve(outcome);
-        if (outcome.kind !== "answer") outgoing.destroy();
-      };
-      const late = (ms: number): void => settle({ kind: "broken", why: `no answer after ${Math.ceil(ms)} ms (${phase})` });
-      timers.push(setTimeout(() => late(timeoutMs), timeoutMs));
-      const connecting = setTimeout(() => late(connectTimeoutMs), Math.min(connectTimeoutMs, timeoutMs));
-      timers.push(connecting);
-      const connected = (): void => {
-        clearTimeout(connecting);
-        phase = "waiting for the answer";
-      };
-      outgoing.on("socket", (socket) => {
-        if (outgoing.reusedSocket) connected();
-        else socket.once("secureConnect", connected);
-      });
-      outgoing.on("error", (error) => settle(outcomeOf(error)));
-      outgoing.on("response", (response) => {
-        phase = "reading the answer";
-        readAnswer(response, settle);
-      });
-      outgoing.end(request.body);
-    });
+  async request(credentials: Credentials, request: ApiRequest, timeoutMs: number): Promise<Outcome> {
+    const agent = this.#agentFor(credentials);
+    const end = performance.now() + timeoutMs;
+    for (;;) {
+      const attempt = await once(agent, credentials, request, end - performance.now());
+      if (attempt.kind !== "stale") return attempt;
+      // What else is idle is as old.
+      dropIdle(agent);
+      if (performance.now() >= end) return { kind: "broken", why: attempt.why };
+    }
   }
 
   close(): void {
-    this.#agent?.destroy();
-    this.#agent = undefined;
+    for (const { agent } of this.#kept) agent.destroy();
+    this.#kept = [];
   }
 
+  /** A token is part of each request: only what TLS needs takes new connections. */
   #agentFor(credentials: Credentials): Agent {
-    if (this.#agent !== undefined && this.#credentials === credentials) return this.#agent;
-    this.#agent?.destroy();
-    const { authority, serverName, insecure, certificate } = credentials;
-    this.#credentials = credentials;
-    this.#agent = new Agent({
-      keepAlive: true,
-      // A second handshake costs more than waiting for the first connection.
-      maxSockets: 1,
-      rejectUnauthorized: !insecure,
-      minVersion: "TLSv1.2",
-      ...(authority === undefined ? {} : { ca: authority }),
-      ...(serverName === undefined ? {} : { servername: serverName }),
-      ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
-    });
-    return this.#agent;
+    const kept = this.#kept.find((each) => isSameServer(each.credentials, credentials));
+    if (kept !== undefined) return kept.agent;
+    const agent = agentFor(credentials, this.#sockets);
+    for (const { agent: old } of this.#kept.slice(mostKept - 1)) old.destroy();
+    for (const { agent: old } of this.#kept) retire(old);
+    this.#kept = [{ credentials, agent }, ...this.#kept.slice(0, mostKept - 1)];
+    return agent;
   }
+}
+
+function agentFor({ authority, serverName, insecure, certificate }: Credentials, sockets: number): Agent {
+  return new Agent({
+    keepAlive: true,
+    // Probes of idle connections: those that lead nowhere are gone 10 s after the first one.
+    keepAliveMsecs: 15_000,
+    maxSockets: sockets,
+    // The server ends those that are idle for long.
+    maxFreeSockets: sockets,
+    rejectUnauthorized: !insecure,
+    minVersion: "TLSv1.2",
+    ...(authority === undefined ? {} : { ca: authority }),
+    ...(serverName === undefined ? {} : { servername: serverName }),
+    ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
+  });
+}
+
+function isSameServer(one: Credentials, other: Credentials): boolean {
+  if (one === other) return true;
+  return (
+    one.server === other.server &&
+    one.authority === other.authority &&
+    one.serverName === other.serverName &&
+    one.insecure === other.insecure &&
+    one.certificate?.certificate === other.certificate?.certificate &&
+    one.certificate?.key === other.certificate?.key
+  );
+}
+
+function dropIdle(agent: Agent): void {
+  for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+}
+
+/** Lets requests under way end, and keeps no connection after them. */
+function retire(agent: Agent): void {
+  agent.maxFreeSockets = 0;
+  dropIdle(agent);
+}
+
+function once(agent: Agent, credentials: Credentials, request: ApiRequest, timeoutMs: number): Promise<Attempt> {
+  return new Promise((resolve) => {
+    const options: RequestOptions = { agent, method: request.method, headers: headersOf(credentials, request) };
+    let phase = "waiting for another request to end";
+    let outgoing: ReturnType<typeof httpsRequest>;
+    try {
+      outgoing = httpsRequest(credentials.server + request.path, options);
+    } catch (error) {
+      resolve({ kind: "unusable", why: messageOf(error) });
+      return;
+    }
+    let answered = false;
+    const timers: NodeJS.Timeout[] = [];
+    const settle = (outcome: Attempt): void => {
+      for (const timer of timers) clearTimeout(timer);
+      resolve(outcome);
+      if (outcome.kind !== "answer") outgoing.destroy();
+    };
+    const late = (ms: number, kind: "broken" | "stale"): void =>
+      settle({ kind, why: `no answer after ${Math.ceil(ms)} ms (${phase})` });
+    timers.push(setTimeout(() => late(timeoutMs, "broken"), timeoutMs));
+    outgoing.on("socket", (socket) => {
+      if (outgoing.reusedSocket) {
+        phase = "waiting for the answer";
+        if (timeoutMs > staleAfterMs) timers.push(setTimeout(() => answered || late(staleAfterMs, "stale"), staleAfterMs));
+        return;
+      }
+      phase = "connecting";
+      const connecting = setTimeout(() => late(connectTimeoutMs, "broken"), connectTimeoutMs);
+      timers.push(connecting);
+      socket.once("secureConnect", () => {
+        clearTimeout(connecting);
+        phase = "waiting for the answer";
+      });
+    });
+    outgoing.on("error", (error) => {
+      const outcome = outcomeOf(error);
+      const stale = outcome.kind === "broken" && outgoing.reusedSocket && !answered;
+      settle(stale ? { kind: "stale", why: outcome.why } : outcome);
+    });
+    outgoing.on("response", (response) => {
+      answered = true;
+      phase = "reading the answer";
+      readAnswer(response, settle);
+    });
+    outgoing.end(request.body);
+  });
 }
 
 function headersOf(

@@ -1,7 +1,7 @@
 // Who Plexus is to the Kubernetes API and how it knows the server: read from a kubeconfig or from a service account's files,
 // anew by each call of a runtime, so that what rotates needs no restart (MC-14).
 
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 
 import type { FaultKind } from "../../src/fault/catalogue.ts";
@@ -28,6 +28,15 @@ export interface Credentials {
 /** Reads the credentials as they are now. Faults KUBECONFIG_INVALID, CREDENTIALS_UNREADABLE. */
 export type CredentialSource = () => Promise<Result<Credentials>>;
 
+/** Is told of each file that was opened for the credentials, as it was then. */
+export type NoteFile = (path: string, stats: BigIntStats) => void;
+
+interface KubeconfigRules {
+  /** Whether it may say insecure-skip-tls-verify. */
+  readonly allowInsecure?: boolean;
+  readonly note?: NoteFile;
+}
+
 /** Bytes of a kubeconfig, a certificate or a token. */
 const largestFile = 1024 * 1024;
 
@@ -35,9 +44,9 @@ const largestFile = 1024 * 1024;
  * The current context of a kubeconfig. `insecure-skip-tls-verify` is refused unless `allowInsecure`: a pod's networks would
  * be whatever someone between node and API server says.
  */
-export function kubeconfigCredentials(path: string, { allowInsecure = false } = {}): CredentialSource {
+export function kubeconfigCredentials(path: string, { allowInsecure = false, note }: KubeconfigRules = {}): CredentialSource {
   return async () => {
-    const text = readFile(path, "kubeconfig");
+    const text = readFile(path, "kubeconfig", note);
     if (!text.ok) return text;
     const value = await parse(text.value, path);
     if (!value.ok) return value;
@@ -46,7 +55,7 @@ export function kubeconfigCredentials(path: string, { allowInsecure = false } = 
     if (entry.value.insecure && !allowInsecure) {
       return invalid(path, "insecure-skip-tls-verify is not accepted: give the server's certificate-authority instead");
     }
-    return withFiles(path, entry.value);
+    return withFiles(path, entry.value, note);
   };
 }
 
@@ -84,13 +93,13 @@ async function parse(text: string, path: string): Promise<Result<unknown>> {
   }
 }
 
-function withFiles(path: string, entry: KubeconfigEntry): Result<Credentials> {
+function withFiles(path: string, entry: KubeconfigEntry, note: NoteFile | undefined): Result<Credentials> {
   const { server, serverName, insecure } = entry;
   const read = (material: Material | undefined, what: string): Result<string | undefined> => {
     if (material === undefined) return ok(undefined);
     if ("data" in material) return ok(material.data);
     const file = isAbsolute(material.file) ? material.file : join(dirname(path), material.file);
-    return readFile(file, `${what} of kubeconfig ${path}`);
+    return readFile(file, `${what} of kubeconfig ${path}`, note);
   };
   const authority = read(entry.authority, "certificate-authority");
   if (!authority.ok) return authority;
@@ -120,18 +129,19 @@ function headerSafe(token: string): boolean {
 }
 
 /** A regular file within the bound; a fifo or device in its place doesn't block. */
-function readFile(path: string, what: string): Result<string> {
+function readFile(path: string, what: string, note?: NoteFile): Result<string> {
   const unreadable = (why: string, kind: FaultKind = "CREDENTIALS_UNREADABLE"): Result<never> =>
     failed(fault(kind, `${what} ${path}: ${why}`));
   let file: number | undefined;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stats = fstatSync(file);
+    const stats = fstatSync(file, { bigint: true });
+    note?.(path, stats);
     if (!stats.isFile()) return unreadable("is not a file", "KUBECONFIG_INVALID");
     if (stats.size > largestFile) {
       return unreadable(`has ${stats.size} bytes; at most ${largestFile} are read`, "KUBECONFIG_INVALID");
     }
-    const buffer = Buffer.alloc(stats.size);
+    const buffer = Buffer.alloc(Number(stats.size));
     const length = readSync(file, buffer, 0, buffer.length, 0);
     return ok(buffer.toString("utf8", 0, length));
   } catch (error) {

@@ -15,11 +15,12 @@ import { checkPodUid, type Pod, readPod } from "../../src/npwg/pod.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { shortHash } from "../files/short-hash.ts";
 import { ApiClient, type ApiClientInit, statusMessage } from "./api-client.ts";
-import { kubeconfigCredentials, serviceAccountCredentials } from "./credentials.ts";
+import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "./credentials.ts";
 
 export interface KubeClusterInit extends Omit<ApiClientInit, "credentials"> {
-  /** A kubeconfig, or the files of a service account with the server's URL. */
+  /** A kubeconfig, or the files of a service account with the server's URL; or where a brain that stays has them from. */
   readonly credentials:
+    | CredentialSource
     | { readonly kubeconfig: string; readonly allowInsecure?: boolean }
     | { readonly serviceAccountDirectory: string; readonly server: string };
 }
@@ -40,11 +41,7 @@ const mostEvents = 32;
  */
 export function kubeCluster(init: KubeClusterInit): Cluster {
   const { credentials, warn, random = Math.random } = init;
-  const source =
-    "kubeconfig" in credentials
-      ? kubeconfigCredentials(credentials.kubeconfig, credentials)
-      : serviceAccountCredentials(credentials.serviceAccountDirectory, credentials.server);
-  const client = new ApiClient({ ...init, credentials: source });
+  const client = new ApiClient({ ...init, credentials: sourceOf(credentials) });
   const underWay = new Set<Promise<unknown>>();
   let events = 0;
 
@@ -135,6 +132,12 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
       client.close();
     },
   };
+}
+
+function sourceOf(credentials: KubeClusterInit["credentials"]): CredentialSource {
+  if (typeof credentials === "function") return credentials;
+  if ("kubeconfig" in credentials) return kubeconfigCredentials(credentials.kubeconfig, credentials);
+  return serviceAccountCredentials(credentials.serviceAccountDirectory, credentials.server);
 }
 
 function podPath(namespace: string, name: string): string {
