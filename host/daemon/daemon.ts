@@ -5,6 +5,7 @@ import { OneCall } from "../brain/one-call.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
+import { Metrics } from "../metrics/metrics.ts";
 import { AsyncLocks } from "./async-locks.ts";
 import { CallServer, type CallServerInit, type NestedCalls } from "./call-server.ts";
 import { ResidentClusters } from "./resident-clusters.ts";
@@ -20,6 +21,8 @@ export interface DaemonInit {
 const lookMs = 500;
 
 export class Daemon {
+  /** What all parts of the daemon count in; host/metrics/definitions.ts has a metric's name. */
+  readonly metrics = new Metrics();
   readonly #locks = new AsyncLocks();
   readonly #clusters: ResidentClusters;
   readonly #delegates: ResidentDelegates;

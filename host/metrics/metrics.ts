@@ -1,0 +1,79 @@
+// The daemon's metrics, and their text for Prometheus. Our own and not prom-client: that takes 14.5 MB of resident memory (of the 120 the
+// whole daemon may have) and 0.6 µs for each observation against 0.3, and knows no bound for labels.
+
+import { exposition } from "./exposition.ts";
+import { type LabelsOf, metricDefinitions, type MetricName, type NamesOf } from "./definitions.ts";
+import { SeriesOf } from "./series.ts";
+
+/** One value of a metric that is read as a whole. */
+export interface Reading<N extends MetricName> {
+  readonly labels: LabelsOf<N>;
+  readonly value: number;
+}
+
+export class Metrics {
+  readonly #all = new Map<MetricName, SeriesOf>();
+  readonly #collectors: (() => void | Promise<void>)[] = [];
+  #reading: Promise<string> | undefined;
+
+  constructor() {
+    for (const name of Object.keys(metricDefinitions)) {
+      if (isName(name)) this.#all.set(name, new SeriesOf(metricDefinitions[name]));
+    }
+  }
+
+  /** Counts `by` more. */
+  add<N extends NamesOf<"counter">>(name: N, labels: LabelsOf<N>, by = 1): void {
+    this.#of(name).of(labels).sum += by;
+  }
+
+  /** Says what the value is now; for a counter, where somebody else counts. */
+  set<N extends NamesOf<"gauge" | "counter">>(name: N, labels: LabelsOf<N>, value: number): void {
+    this.#of(name).of(labels).sum = value;
+  }
+
+  /** Notes one value: seconds, for a duration. */
+  observe<N extends NamesOf<"histogram">>(name: N, labels: LabelsOf<N>, value: number): void {
+    const metric = this.#of(name);
+    const series = metric.of(labels);
+    const bounds = metric.definition.buckets ?? [];
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] ?? Infinity)) bucket++;
+    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
+    series.sum += value;
+  }
+
+  /** Says all values of a gauge; those that it had and that aren't among them are no more. */
+  replace<N extends NamesOf<"gauge">>(name: N, readings: Iterable<Reading<N>>): void {
+    this.#of(name).clear();
+    for (const { labels, value } of readings) this.set(name, labels, value);
+  }
+
+  /** `collect` is called before each scrape, to set what is read and not counted. It must not block the event loop. */
+  onScrape(collect: () => void | Promise<void>): void {
+    this.#collectors.push(collect);
+  }
+
+  /** All metrics as Prometheus' text, format 0.0.4. Scrapes at the same time share one reading. */
+  text(): Promise<string> {
+    this.#reading ??= this.#read().finally(() => (this.#reading = undefined));
+    return this.#reading;
+  }
+
+  async #read(): Promise<string> {
+    const read = await Promise.allSettled(this.#collectors.map(async (collect) => collect()));
+    const problems = read.filter(({ status }) => status === "rejected").length;
+    this.add("plexus_scrape_problems_total", {}, problems);
+    return exposition(this.#all);
+  }
+
+  #of(name: MetricName): SeriesOf {
+    const metric = this.#all.get(name);
+    if (metric === undefined) throw new Error(`no metric ${name}`);
+    return metric;
+  }
+}
+
+function isName(name: string): name is MetricName {
+  return Object.hasOwn(metricDefinitions, name);
+}
