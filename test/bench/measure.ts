@@ -13,11 +13,14 @@ export interface Pair<T = number> {
   readonly samples: number;
 }
 
-/** Milliseconds of each turn. */
+/** What each turn took or reached, in the benchmark's unit. Where nothing is there to compare with, the baseline is the bound. */
 export interface Samples<T = number> {
   readonly subject: readonly T[];
   readonly baseline: readonly T[];
 }
+
+/** What a row counts. */
+export type Unit = "ms" | "pods/s" | "MiB" | "CPU ms";
 
 export interface Benchmark {
   /** Stays stable: results of different commits are compared by it. */
@@ -26,6 +29,8 @@ export interface Benchmark {
   readonly title: string;
   /** What the ratio or the median should be, for people. */
   readonly target: string;
+  /** Of the samples; ms unless given. */
+  readonly unit?: Unit;
   /** Makes what is needed and takes the samples; a text says why it can't be done here. */
   sample(): Promise<Samples | string>;
 }
@@ -33,7 +38,7 @@ export interface Benchmark {
 /** A row of the results. `median`, `p95` and `baseline` (the baseline's median) are in `unit`; ratio = median / baseline. */
 export interface Measured {
   readonly id: string;
-  readonly unit: "ms";
+  readonly unit: Unit;
   readonly n: number;
   readonly median: number;
   readonly p95: number;
@@ -68,12 +73,12 @@ export async function inTurns<T = number>({ subject, baseline, warmUp, samples }
   return taken;
 }
 
-export function summary(id: string, { subject, baseline }: Samples): Measured {
+export function summary(id: string, { subject, baseline }: Samples, unit: Unit = "ms"): Measured {
   const median = quantile(subject, 0.5);
   const base = quantile(baseline, 0.5);
   return {
     id,
-    unit: "ms",
+    unit,
     n: subject.length,
     median: rounded(median),
     p95: rounded(quantile(subject, 0.95)),

@@ -5,6 +5,7 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
+import { crowdedBenchmarks } from "./crowded.ts";
 import { freshInstance } from "./fresh-instance.ts";
 import { handsVersion } from "./hands-version.ts";
 import { ipamStep } from "./ipam-step.ts";
@@ -22,6 +23,7 @@ const benchmarks: readonly Benchmark[] = [
   oneShotAdd,
   oneShotApi,
   ...podBenchmarks,
+  ...crowdedBenchmarks,
 ];
 
 interface Options {
@@ -57,7 +59,7 @@ async function main(): Promise<number> {
   }
   const measured: Measured[] = [];
   let failures = 0;
-  console.log(row(["id", "n", "median ms", "p95 ms", "baseline", "ratio"]));
+  console.log(row(["id", "n", "median", "p95", "baseline", "ratio"]));
   for (const benchmark of chosen.chosen) {
     try {
       const samples = await benchmark.sample();
@@ -65,10 +67,10 @@ async function main(): Promise<number> {
         console.log(`${benchmark.id}: not measured: ${samples}`);
         continue;
       }
-      const result = summary(benchmark.id, samples);
+      const result = summary(benchmark.id, samples, benchmark.unit);
       measured.push(result);
       const numbers = [ms(result.median), ms(result.p95), ms(result.baseline), result.ratio.toFixed(2)];
-      console.log(row([result.id, String(result.n), ...numbers]));
+      console.log(`${row([result.id, String(result.n), ...numbers])}  ${result.unit}`);
       console.log(`  ${benchmark.title}; target: ${benchmark.target}`);
     } catch (error) {
       failures++;

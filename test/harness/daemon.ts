@@ -10,6 +10,10 @@ export interface DaemonOptions {
   readonly socket: string;
   /** Further arguments of plexusd. */
   readonly args?: readonly string[];
+  /** Further arguments of Node, before the program. */
+  readonly nodeArgs?: readonly string[];
+  /** Its environment; empty unless given. */
+  readonly env?: Readonly<Record<string, string>>;
   /**
    * Directories that it may write; all else is read-only then, it has no capability and gains none, and neither the network nor the
    * processes of the host are its.
@@ -32,11 +36,12 @@ export interface TestDaemon {
 }
 
 /** Starts plexusd; resolves when it listens, rejects with what it said where it ends first. */
-export async function startDaemon({ socket, args = [], confined }: DaemonOptions): Promise<TestDaemon> {
+export async function startDaemon({ socket, args = [], nodeArgs = [], env = {}, confined }: DaemonOptions): Promise<TestDaemon> {
   mkdirSync(dirname(socket), { recursive: true });
   const program = [
     process.execPath,
     "--disable-warning=ExperimentalWarning",
+    ...nodeArgs,
     join(dist, "plexusd.cjs"),
     "--socket",
     socket,
@@ -44,7 +49,7 @@ export async function startDaemon({ socket, args = [], confined }: DaemonOptions
   ];
   const [command = "", ...rest] =
     confined === undefined ? program : [...confinement([dirname(socket), ...confined.writable]), ...program];
-  const child = spawn(command, rest, { stdio: ["ignore", "ignore", "pipe"], env: {} });
+  const child = spawn(command, rest, { stdio: ["ignore", "ignore", "pipe"], env });
   let said = "";
   const ended = once(child, "exit");
   const { promise: listens, resolve } = Promise.withResolvers<boolean>();

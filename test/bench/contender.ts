@@ -1,0 +1,129 @@
+// Who attaches pods in a benchmark, as programs that a runtime would start: Plexus, or the plugins directly.
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import { filesBelow, hostLinks, inHost, leases } from "../harness/namespaces.ts";
+import { type Call, type Installation, runtimeEnvironment } from "../harness/plexus.ts";
+import type { LaneCall, PodNamespaces } from "./lanes.ts";
+
+/** One network of a pod: native bridge with the IPAM plugin given. */
+export interface BridgeNetwork {
+  /** At most 15 characters. */
+  readonly bridge: string;
+  readonly subnet: string;
+  readonly ipam: "host-local" | "ipam-host-local";
+  readonly name: string;
+  readonly isDefault?: boolean;
+}
+
+/** Where both kinds of IPAM keep their leases by default; private here. */
+const leaseDirectory = "/var/lib/cni/networks";
+
+/** The plugin of a network. */
+export function bridgePlugin({ bridge, subnet, ipam, isDefault = true }: BridgeNetwork): Readonly<Record<string, unknown>> {
+  return { type: "bridge", bridge, isDefaultGateway: isDefault, ipam: { type: ipam, subnet } };
+}
+
+/** Attaches and detaches pods. */
+export interface Contender {
+  readonly name: string;
+  /** The calls that attach the pod of this number to all of its networks. */
+  add(pod: number): readonly LaneCall[];
+  del(pod: number): readonly LaneCall[];
+  /** What it left behind, as texts; nothing once every pod had its DEL. */
+  left(): readonly string[];
+  dispose(): void;
+}
+
+export interface ContenderInit {
+  readonly name: string;
+  readonly plexus: Installation;
+  readonly pods: PodNamespaces;
+  readonly networks: readonly BridgeNetwork[];
+}
+
+/** What the networks have left: addresses, and links of the host beside the bridges. */
+function leftOf(networks: readonly BridgeNetwork[], pods: PodNamespaces): readonly string[] {
+  const held = networks.flatMap(({ name }) => leases(join(leaseDirectory, name)).map((lease) => `the address ${name}/${lease}`));
+  const bridges = networks.map(({ bridge }) => bridge);
+  const veths = hostLinks().filter(({ master }) => master !== undefined && bridges.includes(master));
+  return [
+    ...held,
+    ...veths.map(({ name }) => `the link ${name}`),
+    ...pods.links().map(({ pod, name }) => `the link ${name} of pod ${pod}`),
+  ];
+}
+
+function removeBridges(networks: readonly BridgeNetwork[]): void {
+  const there = hostLinks().map(({ name }) => name);
+  for (const { bridge } of networks) if (there.includes(bridge)) inHost(["ip", "link", "delete", bridge]);
+}
+
+/** The plugins, called one network after the other. */
+export function bareContender({ name, plexus, pods, networks }: ContenderInit): Contender {
+  const call = (verb: string, pod: number, index: number, network: BridgeNetwork): LaneCall => {
+    const attachment = { containerId: `${name}-${pod}`, netns: pods.path(pod), ifname: index === 0 ? "eth0" : `net${index}` };
+    const config = { cniVersion: "1.0.0", name: network.name, ...bridgePlugin(network) };
+    return programCall(plexus, "bridge", { verb, ...attachment, config });
+  };
+  return {
+    name,
+    add: (pod) => networks.map((network, index) => call("ADD", pod, index, network)),
+    del: (pod) => networks.map((network, index) => call("DEL", pod, index, network)).toReversed(),
+    left: () => leftOf(networks, pods),
+    dispose: () => removeBridges(networks),
+  };
+}
+
+export interface MetaContenderInit extends ContenderInit {
+  /** The program in the CNI_PATH. */
+  readonly program: string;
+  readonly config: object;
+  /** CNI_ARGS of a pod. */
+  readonly args?: (pod: number) => string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Its own directories: what it leaves there is left behind. */
+  readonly state: readonly string[];
+}
+
+/** A meta plugin that attaches a pod to all of its networks in one call. */
+export function metaContender(init: MetaContenderInit): Contender {
+  const { name, plexus, pods, networks, program, config, args, env = {}, state } = init;
+  const call = (verb: string, pod: number): readonly LaneCall[] => [
+    programCall(plexus, program, {
+      verb,
+      containerId: `${name}-${pod}`,
+      netns: pods.path(pod),
+      ifname: "eth0",
+      config,
+      env,
+      ...(args === undefined ? {} : { args: args(pod) }),
+    }),
+  ];
+  return {
+    name,
+    add: (pod) => call("ADD", pod),
+    del: (pod) => call("DEL", pod),
+    left: () => [
+      ...leftOf(networks, pods),
+      ...state.filter((directory) => existsSync(directory)).flatMap((directory) => filesOf(directory)),
+    ],
+    dispose: () => removeBridges(networks),
+  };
+}
+
+/** GC's lock belongs to the node, not to a container. */
+function filesOf(directory: string): readonly string[] {
+  return filesBelow(directory)
+    .filter((path) => path !== "locks/gc/lock")
+    .map((path) => `the file ${directory}/${path}`);
+}
+
+function programCall(plexus: Installation, program: string, call: Call): LaneCall {
+  return {
+    program: join(plexus.cniPath, program),
+    env: runtimeEnvironment(call, plexus.cniPath),
+    stdin: JSON.stringify(call.config),
+  };
+}
