@@ -9,24 +9,37 @@ import { referencePlugins } from "../harness/requires.ts";
 import { bareContender, bridgePlugin, type BridgeNetwork, type Contender, metaContender } from "./contender.ts";
 import { createPodNamespaces, type PodNamespaces, runAll } from "./lanes.ts";
 import type { Benchmark, Samples } from "./measure.ts";
-import { startObservedDaemon } from "./observed-daemon.ts";
+import { familyCpuMs, startObservedDaemon } from "./observed-daemon.ts";
 
 export const lanes = 32;
 const pods = Number(process.env["PLEXUS_BENCH_PODS"] ?? 500);
 const rounds = Number(process.env["PLEXUS_BENCH_ROUNDS"] ?? 3);
 
-/** Pods a second that came, that went, and that did both. */
+/** Pods a second that came, that went, and that did both; and the CPU time of one ADD, user and system, in ms. */
 export interface Throughput {
   readonly add: number;
   readonly del: number;
   readonly both: number;
+  readonly addCpu: number;
+}
+
+export interface ComeAndGo {
+  readonly contender: Contender;
+  readonly namespaces: PodNamespaces;
+  /** How many a pod has. */
+  readonly networks: number;
+  /** The pid of a daemon that does a part of the work. */
+  readonly daemon?: number;
 }
 
 /** All pods come, and go; throws where a call fails, a pod lacks a link or its own address, or anything is left behind. */
-export async function comeAndGo(contender: Contender, namespaces: PodNamespaces, networks: number): Promise<Throughput> {
+export async function comeAndGo({ contender, namespaces, networks, daemon }: ComeAndGo): Promise<Throughput> {
   const { name } = contender;
+  const daemonCpu = (): number => (daemon === undefined ? 0 : familyCpuMs(daemon));
+  const before = daemonCpu();
   const numbers = Array.from({ length: namespaces.count }, (_, pod) => pod);
   const added = await runAll(`${name} ADD`, lanes, numbers.map((pod) => contender.add(pod)));
+  const addCpu = (daemonCpu() - before + sumOf(added.calls.map(({ cpuMs }) => cpuMs))) / namespaces.count;
   const links = namespaces.links();
   const addresses = new Set(links.map(({ name: link, address }) => `${link === "eth0" ? "" : link} ${address ?? "none"}`));
   const wanted = namespaces.count * networks;
@@ -36,7 +49,11 @@ export async function comeAndGo(contender: Contender, namespaces: PodNamespaces,
   const left = contender.left();
   if (left.length > 0) throw new Error(`${name} left ${left.length} things behind: ${left.slice(0, 5).join(", ")}`);
   const rate = (ms: number): number => (namespaces.count / ms) * 1000;
-  return { add: rate(added.ms), del: rate(deleted.ms), both: rate(added.ms + deleted.ms) };
+  return { add: rate(added.ms), del: rate(deleted.ms), both: rate(added.ms + deleted.ms), addCpu };
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 interface Crowded {
@@ -88,7 +105,7 @@ async function measureCrowd(): Promise<Crowded | string> {
       const first = round % names.length;
       for (const name of [...names.slice(first), ...names.slice(0, first)]) {
         if (name !== "bare") await daemon.delays();
-        taken[name].push(await comeAndGo(contenders[name], namespaces, 1));
+        taken[name].push(await comeAndGo({ contender: contenders[name], namespaces, networks: 1, ...(name === "bare" ? {} : { daemon: daemon.pid }) }));
         if (name !== "bare") loop.push((await daemon.delays()).p99);
       }
     }
@@ -109,7 +126,7 @@ async function crowd(rows: (taken: Crowded) => Samples): Promise<Samples | strin
   return typeof taken === "string" ? taken : rows(taken);
 }
 
-function row(id: string, chain: "native" | "wasm", what: keyof Throughput, target: string): Benchmark {
+function row(id: string, chain: "native" | "wasm", what: "add" | "del" | "both", target: string): Benchmark {
   const calls = { add: "ADD", del: "DEL", both: "ADD and DEL" }[what];
   const ipam = chain === "native" ? "host-local" : "WASM ipam-host-local";
   return {

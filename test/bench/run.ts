@@ -6,6 +6,7 @@ import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
 import { crowdedBenchmarks } from "./crowded.ts";
+import { cycleBenchmarks } from "./cycles.ts";
 import { freshInstance } from "./fresh-instance.ts";
 import { handsVersion } from "./hands-version.ts";
 import { ipamStep } from "./ipam-step.ts";
@@ -24,6 +25,7 @@ const benchmarks: readonly Benchmark[] = [
   oneShotApi,
   ...podBenchmarks,
   ...crowdedBenchmarks,
+  ...cycleBenchmarks,
 ];
 
 interface Options {
