@@ -64,6 +64,18 @@ if [ "$command" = test ]; then
   node test/harness/kube/build.ts
   node test/e2e/containerd/get.ts
 fi
+# The rows that compare with Multus need both; no others do.
+if [ "$command" = bench ]; then
+  case " $* " in
+    *multus* | *api*) compared=yes ;;
+    *" --only "*) compared=no ;;
+    *) compared=yes ;;
+  esac
+  if [ $compared = yes ]; then
+    node test/conformance/multus/build.ts bench
+    node test/harness/kube/build.ts
+  fi
+fi
 
 # shellcheck disable=SC2086
 exec unshare $namespaces --mount --propagation private -- sh scripts/private.sh "$command" "$@"

@@ -38,14 +38,22 @@ export async function comeAndGo({ contender, namespaces, networks, daemon }: Com
   const daemonCpu = (): number => (daemon === undefined ? 0 : familyCpuMs(daemon));
   const before = daemonCpu();
   const numbers = Array.from({ length: namespaces.count }, (_, pod) => pod);
-  const added = await runAll(`${name} ADD`, lanes, numbers.map((pod) => contender.add(pod)));
+  const added = await runAll(
+    `${name} ADD`,
+    lanes,
+    numbers.map((pod) => contender.add(pod)),
+  );
   const addCpu = (daemonCpu() - before + sumOf(added.calls.map(({ cpuMs }) => cpuMs))) / namespaces.count;
   const links = namespaces.links();
   const addresses = new Set(links.map(({ name: link, address }) => `${link === "eth0" ? "" : link} ${address ?? "none"}`));
   const wanted = namespaces.count * networks;
   if (links.length !== wanted || (networks === 1 && addresses.size !== wanted))
     throw new Error(`${name}: ${namespaces.count} pods have ${links.length} links with ${addresses.size} different addresses`);
-  const deleted = await runAll(`${name} DEL`, lanes, numbers.map((pod) => contender.del(pod)));
+  const deleted = await runAll(
+    `${name} DEL`,
+    lanes,
+    numbers.map((pod) => contender.del(pod)),
+  );
   const left = contender.left();
   if (left.length > 0) throw new Error(`${name} left ${left.length} things behind: ${left.slice(0, 5).join(", ")}`);
   const rate = (ms: number): number => (namespaces.count / ms) * 1000;
@@ -105,7 +113,14 @@ async function measureCrowd(): Promise<Crowded | string> {
       const first = round % names.length;
       for (const name of [...names.slice(first), ...names.slice(0, first)]) {
         if (name !== "bare") await daemon.delays();
-        taken[name].push(await comeAndGo({ contender: contenders[name], namespaces, networks: 1, ...(name === "bare" ? {} : { daemon: daemon.pid }) }));
+        taken[name].push(
+          await comeAndGo({
+            contender: contenders[name],
+            namespaces,
+            networks: 1,
+            ...(name === "bare" ? {} : { daemon: daemon.pid }),
+          }),
+        );
         if (name !== "bare") loop.push((await daemon.delays()).p99);
       }
     }

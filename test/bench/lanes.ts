@@ -56,7 +56,7 @@ function textsOf(items: readonly (readonly LaneCall[])[], lanes: number): Buffer
 
 function runFrom(answer: Buffer): LanesRun {
   const calls: EndedCall[] = [];
-  for (let at = 0; ; ) {
+  for (let at = 0; ;) {
     const end = answer.indexOf(10, at);
     if (end < 0) throw new Error("lanes: the answer has no end");
     const line = answer.toString("utf8", at, end);
