@@ -19,6 +19,7 @@ import { Journal } from "../journal/journal.ts";
 import { LeftBehind } from "../journal/left-behind.ts";
 import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
 import { add } from "./add.ts";
+import type { CallObserver } from "./call-observer.ts";
 import { type CallContext, journalKey, type Release } from "./call-context.ts";
 import { check } from "./check.ts";
 import { del } from "./del.ts";
@@ -48,6 +49,8 @@ export interface BrainDeps {
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
   readonly date: () => Date;
+  /** Who watches the call; nobody in a one-shot brain. */
+  readonly observer: CallObserver | undefined;
 }
 
 /** Takes a lock, waiting as the program that the brain lives in can wait. */
@@ -56,13 +59,18 @@ export type TakeLock = (request: LockRequest) => Promise<LockAnswer>;
 /** How long a call waits for another one of the same container. */
 const lockDeadlineMs = 60_000;
 
-/** The configuration of the call that is under way, which its nested calls share. */
+/** The call that is under way: its configuration, which its nested calls share, and what it failed with. */
 export interface CallInProgress {
   configuration: HostConfiguration | undefined;
+  fault: Fault | undefined;
 }
 
 /** Answers the runtime. Never throws for what the request holds; HandsGone passes through. */
 export async function answer(request: Request, deps: BrainDeps, progress: CallInProgress): Promise<Omit<Reply, "kind">> {
+  const refusal = (reason: Fault, cniVersion?: string): Omit<Reply, "kind"> => {
+    progress.fault = reason;
+    return { status: 1, stdout: printError(reason, cniVersion), stderr: "" };
+  };
   const call = readEnvironment(request.environment);
   if (!call.ok) return refusal(call.fault);
   const { verb } = call.value;
@@ -130,7 +138,8 @@ function contextOf(
   deps: BrainDeps,
 ): CallContext {
   const { configuration } = own;
-  const trace = openTrace(configuration.trace, deps.date, deps.warn);
+  const { observer, date, warn } = deps;
+  const trace = openTrace({ path: configuration.trace, observer, now: date, warn });
   const plugins = new PluginFinder(deps.hands, configuration.wasm.prefer);
   const { runDir } = configuration;
   const nest = call.containerId === "" ? nestOfCall(runDir) : nestDirectory(runDir, call, configuration.name);
@@ -185,8 +194,4 @@ function bootId(): string {
 
 function silent(result: Result<void>): Result<string> {
   return result.ok ? ok("") : result;
-}
-
-function refusal(reason: Fault, cniVersion?: string): Omit<Reply, "kind"> {
-  return { status: 1, stdout: printError(reason, cniVersion), stderr: "" };
 }

@@ -5,11 +5,13 @@ import { printError } from "../../src/cni/error-json.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import { defaultWasm } from "../../src/configuration/wasm-configuration.ts";
 import { fault } from "../../src/fault/fault.ts";
+import { traceEnvironment } from "../../src/trace/trace-context.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { type Hands, HandsGone } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import { answer, type BrainDeps, type CallInProgress } from "./answer.ts";
 import { CallLog } from "./call-log.ts";
+import type { CallObserver } from "./call-observer.ts";
 import { answerAsPlugin } from "./nested-call.ts";
 import { PluginFinder } from "./plugin-finder.ts";
 import { type DelegateRunner, type StepRunnerInit, stepRunner } from "./step-runner.ts";
@@ -37,13 +39,16 @@ export interface CallHost extends Pick<BrainDeps, "takeLock"> {
     configuration: Pick<HostConfiguration, "wasm">,
     log: (line: string) => void,
   ) => Promise<DelegateRunner>;
+  /** Whoever watches the call; nobody where it is absent. */
+  readonly observe?: (request: Request) => CallObserver;
 }
 
 /** Serves one call. */
 export class OneCall {
   readonly #host: CallHost;
-  readonly #progress: CallInProgress = { configuration: undefined };
+  readonly #progress: CallInProgress = { configuration: undefined, fault: undefined };
   readonly #log = new CallLog(() => new Date());
+  #observer: CallObserver | undefined;
   #delegates: Promise<DelegateRunner> | undefined;
   #cluster: Promise<Cluster | undefined> | undefined;
 
@@ -54,21 +59,47 @@ export class OneCall {
   /** Answers the call itself. Throws HandsGone only. */
   async answer(request: Request): Promise<Omit<Reply, "kind">> {
     const started = performance.now();
-    const reply = await guarded(async () =>
-      (await this.#isDelegate(request)) ? this.#answerAsPlugin(request, false) : answer(request, this.#deps(), this.#progress),
-    );
-    return { ...reply, stderr: this.#log.end(request, reply, this.#progress.configuration, performance.now() - started) };
+    this.#observer = this.#host.observe?.(request);
+    try {
+      const reply = await this.#answered({
+        ...request,
+        environment: traceEnvironment(request.environment, this.#observer?.span),
+      });
+      const ms = performance.now() - started;
+      // A delegate that is called as a plugin of its own tells its fault to its step only.
+      if (reply.status !== 0) this.#progress.fault ??= fault("PLUGIN_FAILED", `${request.name} failed`);
+      this.#watched(ms);
+      return { ...reply, stderr: this.#log.end(request, reply, this.#progress.configuration, ms) };
+    } catch (error) {
+      if (error instanceof HandsGone) this.#progress.fault = error.fault;
+      this.#watched(performance.now() - started);
+      throw error;
+    }
   }
 
   /** Answers a call that one of its plugins makes. Throws HandsGone only. */
   nested(request: Request): Promise<Omit<Reply, "kind">> {
-    return guarded(() => this.#answerAsPlugin(request, true));
+    const environment = traceEnvironment(request.environment);
+    return guarded(() => this.#answerAsPlugin({ ...request, environment }, true), { fault: undefined });
   }
 
   /** Ends what the call has with a cluster: events may still be told for a moment. To be called once it is answered. */
   async end(): Promise<void> {
     const cluster = await this.#cluster?.catch(() => undefined);
     await cluster?.end(mostEventsMs);
+  }
+
+  #answered(request: Request): Promise<Omit<Reply, "kind">> {
+    return guarded(
+      async () =>
+        (await this.#isDelegate(request)) ? this.#answerAsPlugin(request, false) : answer(request, this.#deps(), this.#progress),
+      this.#progress,
+    );
+  }
+
+  #watched(ms: number): void {
+    const { configuration, fault: reason } = this.#progress;
+    this.#observer?.end({ ms, fault: reason, network: configuration?.name, stateDirectory: configuration?.cniDir });
   }
 
   async #isDelegate({ name, environment }: Request): Promise<boolean> {
@@ -79,7 +110,8 @@ export class OneCall {
   #answerAsPlugin(request: Request, nested: boolean): Promise<Omit<Reply, "kind">> {
     const configuration = this.#progress.configuration ?? bareConfiguration;
     const deps = this.#deps();
-    const trace = openTrace(this.#progress.configuration?.trace, deps.date, deps.warn);
+    const { observer, date, warn } = deps;
+    const trace = openTrace({ path: this.#progress.configuration?.trace, observer, now: date, warn });
     return answerAsPlugin(request, (network, ifname) =>
       stepRunner(
         { ...deps, plugins: new PluginFinder(deps.hands, true), trace },
@@ -90,7 +122,10 @@ export class OneCall {
 
   #deps(): BrainDeps {
     const { hands, takeLock } = this.#host;
-    const warn = (text: string): void => this.#log.warn(text);
+    const warn = (text: string): void => {
+      this.#log.warn(text);
+      this.#observer?.line("plexus", text);
+    };
     return {
       hands,
       delegates: {
@@ -102,23 +137,31 @@ export class OneCall {
       warn,
       now: () => performance.now(),
       date: () => new Date(),
+      observer: this.#observer,
     };
   }
 
   #openDelegates(configuration: Pick<HostConfiguration, "wasm">): Promise<DelegateRunner> {
-    this.#delegates ??= this.#host.openDelegates(configuration, (line) => this.#log.delegate(line));
+    this.#delegates ??= this.#host.openDelegates(configuration, (line) => {
+      this.#log.delegate(line);
+      this.#observer?.line("delegate", line);
+    });
     return this.#delegates;
   }
 }
 
 /** A defect of ours becomes an answer too: a runtime must never be left with an empty one. */
-async function guarded(act: () => Promise<Omit<Reply, "kind">>): Promise<Omit<Reply, "kind">> {
+async function guarded(
+  act: () => Promise<Omit<Reply, "kind">>,
+  progress: Pick<CallInProgress, "fault">,
+): Promise<Omit<Reply, "kind">> {
   try {
     return await act();
   } catch (error) {
     if (error instanceof HandsGone) throw error;
     const reason = error instanceof Error ? error : new Error(String(error));
     const internal = fault("INTERNAL", reason.message, { details: reason.stack ?? "" });
+    progress.fault = internal;
     return { status: 1, stdout: printError(internal), stderr: "" };
   }
 }

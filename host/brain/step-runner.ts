@@ -2,14 +2,17 @@
 // plugin"), timed and traced.
 
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
+import type { Verb } from "../../src/cni/environment.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
+import type { Fault } from "../../src/fault/fault.ts";
 import type { Result } from "../../src/fault/result.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Found } from "../hands/messages.ts";
 import { runNativeStep } from "./native-step.ts";
 import { notFound, type PluginFinder } from "./plugin-finder.ts";
 import type { RunStep } from "./run-chain.ts";
-import type { StepKind, Trace } from "./trace.ts";
+import type { StepKind } from "./call-observer.ts";
+import type { Trace } from "./trace.ts";
 
 /** A component's file as the hands found it. */
 export type ComponentFile = Pick<Found, "path" | "identity">;
@@ -48,21 +51,31 @@ export interface StepRunnerInit {
 export function stepRunner(deps: StepRunnerDeps, init: StepRunnerInit): RunStep {
   const { hands, plugins, delegates, trace, now } = deps;
   const { configuration, nest, network, ifname, nested } = init;
-  return async (step) => {
+  const begun = now();
+  let verb: Verb | undefined;
+  const run = async (step: ChainStep): Promise<StepOutcome> => {
     const started = now();
     const { type } = step.plugin;
+    if (step.attachment !== undefined) verb = step.verb;
     const found = await plugins.find(type);
-    const note = (kind: StepKind, outcome: StepOutcome): StepOutcome => {
+    const watched = async (kind: StepKind, act: (step: ChainStep) => Promise<StepOutcome>): Promise<StepOutcome> => {
       const containerId = step.attachment?.containerId ?? "";
-      trace.step({ containerId, network, ifname, verb: step.verb, type, kind, nested }, now() - started, outcome);
+      const { env, end } = trace.begin({ containerId, network, ifname, verb: step.verb, type, kind, nested }, step.env);
+      const outcome = await act(env === step.env ? step : { ...step, env });
+      end(now() - started, outcome);
       return outcome;
     };
-    if (found.what === "component") return note("wasm", await delegates.run(configuration, step, found));
+    if (found.what === "component") return watched("wasm", (traced) => delegates.run(configuration, traced, found));
     if (found.what === "native" && init.componentOnly !== true) {
-      return note("native", await runNativeStep(hands, step, { deadlineMs: configuration.stepTimeoutMs, nest }));
+      const terms = { deadlineMs: configuration.stepTimeoutMs, nest };
+      return watched("native", (traced) => runNativeStep(hands, traced, terms));
     }
-    return note("native", { ok: false, fault: notFound(type, pathOf(step)) });
+    return watched("native", async () => ({ ok: false, fault: notFound(type, pathOf(step)) }));
   };
+  const ended = (fault: Fault | undefined): void => {
+    if (verb !== undefined && !nested) trace.attachment({ verb, network, ifname }, now() - begun, fault);
+  };
+  return Object.assign(run, { ended });
 }
 
 function pathOf(step: ChainStep): string {

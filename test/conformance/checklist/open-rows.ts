@@ -54,8 +54,4 @@ export const openRows: Readonly<Record<string, Open>> = {
     issue: "Refuse invalid definitions at admission by a webhook, and by a command for files.",
   },
   "RT-02": { reason: daemon, issue: "Reconcile what is stale without the runtime's GC, at start and from time to time." },
-  "L-64": {
-    reason: "Plugins inherit the runtime's trace context as it is; no span is made, so none is continued.",
-    issue: "Continue the runtime's span, inject it into every child, native and component, and drop malformed values.",
-  },
 };
