@@ -1,4 +1,4 @@
-// Listens for the hands on a unix socket. Each connection is one call of a runtime.
+// Listens for the hands on a unix socket. Each connection is one call of a runtime, or resident hands.
 
 import { chmodSync, lstatSync, mkdirSync, unlinkSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
@@ -6,22 +6,20 @@ import { dirname } from "node:path";
 import { printError } from "../../src/cni/error-json.ts";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { HandsGone, type NestedCallHandler } from "../hands/hands.ts";
+import { HandsGone } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import { peerUid } from "../libc/libc.ts";
 import { CallQueue, type QueueBounds } from "./call-queue.ts";
 import { ConnectedHands } from "./connected-hands.ts";
+import type { ResidentConnection } from "./resident-hands.ts";
 
 /** Serves calls: one for each connection. */
 export interface CallService {
-  /** Answers the call. `hands` carries out its effects; `nested` is to be given what its plugins call meanwhile. */
-  readonly serve: (request: Request, hands: ConnectedHands, nested: NestedCalls) => Promise<Omit<Reply, "kind">>;
+  /** Answers the call; `hands` carries out its effects. */
+  readonly serve: (request: Request, hands: ConnectedHands) => Promise<Omit<Reply, "kind">>;
+  /** Resident hands have come; answers what is to be done when they have gone. */
+  readonly resident: (connection: ResidentConnection) => () => void;
   readonly warn: (text: string) => void;
-}
-
-/** Where a call says who serves its nested ones. */
-export interface NestedCalls {
-  handler: NestedCallHandler | undefined;
 }
 
 export interface CallServerInit extends QueueBounds {
@@ -33,14 +31,20 @@ export interface CallServerInit extends QueueBounds {
   readonly requestMs: number;
 }
 
+/** One is enough; a second one may come before the first has gone. */
+const mostResident = 16;
+
 /** The server of one daemon. */
 export class CallServer {
   readonly queue: CallQueue;
   readonly #init: CallServerInit;
   readonly #service: CallService;
   readonly #server: Server;
+  /** Connections of calls, and of who hasn't said yet what it is. */
   readonly #open = new Set<Socket>();
+  readonly #resident = new Set<Socket>();
   #closing = false;
+  #lastClosed: () => void = () => undefined;
 
   constructor(init: CallServerInit, service: CallService) {
     this.#init = init;
@@ -74,26 +78,22 @@ export class CallServer {
   /** Accepts nothing more, waits for the calls under way `graceMs` at most; answers how many were cut off. */
   async close(graceMs: number): Promise<number> {
     this.#closing = true;
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    // A connection's own "close" may come after the server's: what is open then is no call that goes on.
-    this.#server.close(() => resolve(true));
-    const timer = setTimeout(() => resolve(false), graceMs);
-    const ended = await promise;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close();
+    this.#lastClosed = resolve;
+    if (this.#open.size === 0) resolve();
+    const timer = setTimeout(resolve, graceMs);
+    await promise;
     clearTimeout(timer);
-    const cut = ended ? 0 : this.#open.size;
-    for (const socket of this.#open) socket.destroy();
+    const cut = this.#open.size;
+    for (const socket of [...this.#open, ...this.#resident]) socket.destroy();
     return cut;
   }
 
   async #connection(socket: Socket): Promise<void> {
     this.#open.add(socket);
-    socket.once("close", () => this.#open.delete(socket));
-    const nested: NestedCalls = { handler: undefined };
-    const hands = new ConnectedHands(socket, async (request) =>
-      nested.handler === undefined
-        ? refusal(fault("HANDS_PROTOCOL", `a nested call of ${request.name} before its parent's`))
-        : nested.handler(request),
-    );
+    socket.once("close", () => this.#isNoCall(socket));
+    const hands = new ConnectedHands(socket);
     const uid = uidOf(socket);
     if (uid === undefined || !this.#init.uids.includes(uid)) {
       this.#service.warn(`${this.#init.socket}: uid ${uid ?? "unknown"} called, which may not`);
@@ -103,10 +103,13 @@ export class CallServer {
     hands.welcome();
     const late = setTimeout(() => socket.destroy(), this.#init.requestMs);
     try {
-      const request = await hands.call;
+      const purpose = await hands.purpose;
       clearTimeout(late);
-      hands.reply(await this.#serve(request, hands, nested));
-      socket.end();
+      if (purpose.kind === "resident") this.#stays(socket, { hands, environment: purpose.environment });
+      else {
+        hands.reply(await this.#serve(purpose, hands));
+        socket.end();
+      }
     } catch (error) {
       clearTimeout(late);
       socket.destroy();
@@ -114,9 +117,29 @@ export class CallServer {
     }
   }
 
-  async #serve(request: Request, hands: ConnectedHands, nested: NestedCalls): Promise<Omit<Reply, "kind">> {
+  #isNoCall(socket: Socket): void {
+    this.#open.delete(socket);
+    if (this.#open.size === 0) this.#lastClosed();
+  }
+
+  /** Resident hands are no call: nobody waits for them to end. */
+  #stays(socket: Socket, connection: ResidentConnection): void {
+    if (socket.destroyed || this.#closing || this.#resident.size >= mostResident) {
+      socket.destroy();
+      return;
+    }
+    this.#resident.add(socket);
+    const remove = this.#service.resident(connection);
+    socket.once("close", () => {
+      this.#resident.delete(socket);
+      remove();
+    });
+    this.#isNoCall(socket);
+  }
+
+  async #serve(request: Request, hands: ConnectedHands): Promise<Omit<Reply, "kind">> {
     if (this.#closing) return refusal(fault("DAEMON_BUSY", "the daemon is being stopped"));
-    const served = this.queue.enter(() => this.#service.serve(request, hands, nested));
+    const served = this.queue.enter(() => this.#service.serve(request, hands));
     if (served !== undefined) return served;
     const { active, waiting } = this.#init;
     return refusal(fault("DAEMON_BUSY", `${active} calls are being served and ${waiting} are waiting`));

@@ -14,37 +14,47 @@ import {
   type ReadEffect,
 } from "../hands/hands.ts";
 import { decodeHandsMessage, encodeMessage } from "../hands/message-frames.ts";
-import type { BrainMessage, Content, Executed, Found, HandsMessage, Netlinked, Reply, Request } from "../hands/messages.ts";
+import type {
+  BrainMessage,
+  Content,
+  Executed,
+  Found,
+  HandsMessage,
+  Netlinked,
+  Reply,
+  Request,
+  Resident,
+} from "../hands/messages.ts";
 
-type Answer = Exclude<HandsMessage, Request>;
+type Answer = Exclude<HandsMessage, Request | Resident>;
 
 interface Waiting {
   readonly kind: Answer["kind"];
+  /** Who serves what the plugin of an EXEC calls. */
+  readonly serve: NestedCallHandler | undefined;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (gone: HandsGone) => void;
 }
 
-/** One call's connection. All that waits rejects with HandsGone when it ends. */
-export class ConnectedHands implements Hands {
-  /** The call for which the hands were started; rejects with HandsGone. */
-  readonly call: Promise<Request>;
+/** One connection: of a call, or of resident hands. All that waits rejects with HandsGone when it ends. */
+export class ConnectedHands {
+  /** What the hands are there for: the call for which they were started, or to stay; rejects with HandsGone. */
+  readonly purpose: Promise<Request | Resident>;
   readonly #socket: Socket;
-  readonly #serve: NestedCallHandler;
   readonly #decoder = new FrameDecoder();
   readonly #waiting = new Map<number, Waiting>();
-  readonly #begin: (request: Request) => void;
+  readonly #begin: (purpose: Request | Resident) => void;
   readonly #fail: (gone: HandsGone) => void;
   #lastChannel = 0;
-  #called = false;
+  #begun = false;
   #gone: HandsGone | undefined;
 
-  constructor(socket: Socket, serve: NestedCallHandler) {
+  constructor(socket: Socket) {
     this.#socket = socket;
-    this.#serve = serve;
-    const { promise, resolve, reject } = Promise.withResolvers<Request>();
-    // Who asks for the call later still gets the rejection.
+    const { promise, resolve, reject } = Promise.withResolvers<Request | Resident>();
+    // Who asks for it later still gets the rejection.
     promise.catch(() => undefined);
-    this.call = promise;
+    this.purpose = promise;
     this.#begin = resolve;
     this.#fail = reject;
     socket.on("data", (chunk: Uint8Array) => this.#received(chunk));
@@ -62,32 +72,31 @@ export class ConnectedHands implements Hands {
     if (this.#gone === undefined) this.#send(0, { kind: "reply", ...reply });
   }
 
-  exec(effect: ExecEffect): Promise<Executed> {
-    return this.#effect({ kind: "exec", ...effect }, "executed");
+  /** Their effects for one call; what its plugins call meanwhile, `serve` answers. */
+  serving(serve: NestedCallHandler): Hands {
+    return {
+      exec: (effect: ExecEffect): Promise<Executed> => this.#effect({ kind: "exec", ...effect }, "executed", serve),
+      find: (effect: FindEffect): Promise<Found> => this.#effect({ kind: "find", ...effect }, "found"),
+      read: (effect: ReadEffect): Promise<Content> => this.#effect({ kind: "read", ...effect }, "content"),
+      netlink: (effect: NetlinkEffect): Promise<Netlinked> => this.#effect({ kind: "netlink", ...effect }, "netlinked"),
+      ensureThere: () => this.#ensureThere(),
+    };
   }
 
-  find(effect: FindEffect): Promise<Found> {
-    return this.#effect({ kind: "find", ...effect }, "found");
-  }
-
-  read(effect: ReadEffect): Promise<Content> {
-    return this.#effect({ kind: "read", ...effect }, "content");
-  }
-
-  netlink(effect: NetlinkEffect): Promise<Netlinked> {
-    return this.#effect({ kind: "netlink", ...effect }, "netlinked");
-  }
-
-  ensureThere(): void {
+  #ensureThere(): void {
     if (this.#gone !== undefined) throw this.#gone;
   }
 
-  async #effect<K extends Answer["kind"]>(message: BrainMessage, kind: K): Promise<Extract<Answer, { kind: K }>> {
-    this.ensureThere();
+  async #effect<K extends Answer["kind"]>(
+    message: BrainMessage,
+    kind: K,
+    serve?: NestedCallHandler,
+  ): Promise<Extract<Answer, { kind: K }>> {
+    this.#ensureThere();
     this.#lastChannel += 1;
     const channel = this.#lastChannel;
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    this.#waiting.set(channel, { kind, resolve, reject });
+    this.#waiting.set(channel, { kind, serve, resolve, reject });
     this.#send(channel, message);
     const answer = await promise;
     if (isKind(answer, kind)) return answer;
@@ -110,22 +119,25 @@ export class ConnectedHands implements Hands {
   }
 
   #take(channel: number, message: HandsMessage): void {
-    if (message.kind !== "request") {
+    if (!isPurpose(message)) {
       const waiting = this.#waiting.get(channel);
       if (waiting?.kind !== message.kind)
         throw new HandsGone(protocolFault(`${message.kind} on channel ${channel}, which waits for nothing like it`));
       this.#waiting.delete(channel);
       waiting.resolve(message);
-    } else if (channel === 0 && !this.#called) {
-      this.#called = true;
+    } else if (channel === 0 && !this.#begun) {
+      this.#begun = true;
       this.#begin(message);
-    } else if (this.#called && channel >= NESTED_CHANNEL_BIT) {
-      void this.#nested(channel, message);
-    } else throw new HandsGone(protocolFault(`a request on channel ${channel}`));
+    } else if (message.kind === "request" && channel >= NESTED_CHANNEL_BIT) {
+      const serve = this.#waiting.get(message.under)?.serve;
+      if (serve === undefined)
+        throw new HandsGone(protocolFault(`a nested call under channel ${message.under}, where no plugin runs`));
+      void this.#nested(channel, serve(message));
+    } else throw new HandsGone(protocolFault(`${message.kind} on channel ${channel}`));
   }
 
-  async #nested(channel: number, request: Request): Promise<void> {
-    const reply = await this.#serve(request);
+  async #nested(channel: number, answer: ReturnType<NestedCallHandler>): Promise<void> {
+    const reply = await answer;
     if (this.#gone === undefined) this.#send(channel, { kind: "reply", ...reply });
   }
 
@@ -149,4 +161,8 @@ function good<T>(result: Result<T>): T {
 
 function isKind<K extends Answer["kind"]>(answer: Answer, kind: K): answer is Extract<Answer, { kind: K }> {
   return answer.kind === kind;
+}
+
+function isPurpose(message: HandsMessage): message is Request | Resident {
+  return message.kind === "request" || message.kind === "resident";
 }

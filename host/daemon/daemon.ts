@@ -7,9 +7,11 @@ import type { Reply, Request } from "../hands/messages.ts";
 import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
 import { Metrics } from "../metrics/metrics.ts";
 import { AsyncLocks } from "./async-locks.ts";
-import { CallServer, type CallServerInit, type NestedCalls } from "./call-server.ts";
+import { CallServer, type CallServerInit } from "./call-server.ts";
+import type { ConnectedHands } from "./connected-hands.ts";
 import { ResidentClusters } from "./resident-clusters.ts";
 import { ResidentDelegates, type ResidentDelegatesInit } from "./resident-delegates.ts";
+import { type OwnCall, requestOf, ResidentHands } from "./resident-hands.ts";
 
 export interface DaemonInit {
   readonly server: CallServerInit;
@@ -27,11 +29,17 @@ export class Daemon {
   readonly #clusters: ResidentClusters;
   readonly #delegates: ResidentDelegates;
   readonly #server: CallServer;
+  /** Who carries out what no runtime asks for. */
+  readonly residentHands = new ResidentHands();
 
   constructor({ server, delegates, warn }: DaemonInit) {
     this.#clusters = new ResidentClusters(warn);
     this.#delegates = new ResidentDelegates(delegates);
-    this.#server = new CallServer(server, { serve: (...call) => this.#serve(...call), warn });
+    this.#server = new CallServer(server, {
+      serve: (...call) => this.#serve(...call),
+      resident: (connection) => this.residentHands.add(connection),
+      warn,
+    });
   }
 
   /** Faults: DAEMON_SOCKET. */
@@ -46,15 +54,21 @@ export class Daemon {
     return cut;
   }
 
-  async #serve(request: Request, hands: Hands, nested: NestedCalls): Promise<Omit<Reply, "kind">> {
+  /** Answers a call that no runtime makes, by resident hands; undefined where there are none. Throws HandsGone. */
+  async serveOwn(call: OwnCall): Promise<Omit<Reply, "kind"> | undefined> {
+    const resident = this.residentHands.newest;
+    return resident && this.#serve(requestOf(call, resident.environment), resident.hands);
+  }
+
+  async #serve(request: Request, connected: ConnectedHands): Promise<Omit<Reply, "kind">> {
+    const hands = connected.serving((inner) => call.nested(inner));
     const takeLock = (wanted: LockRequest): Promise<LockAnswer> => this.#takeLock(wanted, hands);
-    const call = new OneCall({
+    const call: OneCall = new OneCall({
       hands,
       takeLock,
       openDelegates: async (_, log) => this.#delegates.open({ hands, takeLock, log }),
       cluster: (configuration, told) => this.#clusters.open(configuration, told),
     });
-    nested.handler = (inner) => call.nested(inner);
     try {
       return await call.answer(request);
     } finally {

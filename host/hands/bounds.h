@@ -21,6 +21,7 @@
 #define NETLINK_MS 10000
 
 #define CONNECT_MS 1000                /* for a daemon that does not accept */
+#define RECONNECT_MS 1000              /* between tries of resident hands */
 #define WELCOME_MS 2000                /* for one that accepts, and then says nothing */
 #ifndef STDIN_MS                       /* tests compile with shorter ones */
 #define STDIN_MS 30000                 /* for a runtime that does not end our stdin */

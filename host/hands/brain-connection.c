@@ -30,6 +30,11 @@ static int connect_to(const char *path) {
     return -1;
 }
 
+static const char *daemon_socket(void) {
+    const char *named = getenv("PLEXUS_SOCKET");
+    return named != NULL && *named != 0 ? named : "/run/plexus/plexus.sock";
+}
+
 const char *brain_obituary(void) {
     static char text[sizeof who + WORDS_MAX + 256];
     char last_words[WORDS_MAX];
@@ -57,20 +62,20 @@ static void find_home(char home[PATH_MAX]) {
     if (size >= PATH_MAX || (!is_named && lstat(home, &status) != 0)) strcpy(home, "/opt/plexus");
 }
 
-static _Noreturn void no_brain(const char *what, const char *daemon_socket) {
+static _Noreturn void no_brain(const char *what) {
     fail(CNI_IO, "Set PLEXUS_HOME to the directory that has bin/node and brain.cjs, make .plexus beside the executable a link to it, or "
          "install it as /opt/plexus; or start the daemon.",
-         "no brain: %s: %s (and no daemon listens on %s)", what, strerror(errno), daemon_socket);
+         "no brain: %s: %s (and no daemon listens on %s)", what, strerror(errno), daemon_socket());
 }
 
-static int start_brain(const char *daemon_socket) {
+static int start_brain(void) {
     char home[PATH_MAX], node[PATH_MAX + 16], script[PATH_MAX + 16];
     int ends[2];
     find_home(home);
     snprintf(node, sizeof node, "%s/bin/node", home);
     snprintf(script, sizeof script, "%s/brain.cjs", home);
     snprintf(who, sizeof who, "the brain (%s %s)", node, script);
-    if (access(script, R_OK) != 0) no_brain(script, daemon_socket);
+    if (access(script, R_OK) != 0) no_brain(script);
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     words = memory_file("plexus-brain-stderr");
     if (nothing < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -80,14 +85,19 @@ static int start_brain(const char *daemon_socket) {
     char *arguments[] = {node, "--disable-warning=ExperimentalWarning", script, NULL}, *environment[] = {NULL};
     brain_pid = spawn(&(struct spawn){
         .argv = arguments, .environment = environment, .fds = {nothing, nothing, words < 0 ? nothing : words, ends[1]}, .directory = "/"});
-    if (brain_pid < 0) no_brain(node, daemon_socket);
+    if (brain_pid < 0) no_brain(node);
     close(nothing);
     close(ends[1]);
     return ends[0];
 }
 
+int connect_to_daemon(void) {
+    snprintf(who, sizeof who, "the daemon (%s)", daemon_socket());
+    return connect_to(daemon_socket());
+}
+
 int connect_to_brain(void) {
-    const char *nest = getenv("PLEXUS_NEST"), *named = getenv("PLEXUS_SOCKET");
+    const char *nest = getenv("PLEXUS_NEST"), *path = daemon_socket();
     if (nest != NULL && *nest != 0) {
         snprintf(who, sizeof who, "the parent (PLEXUS_NEST=%s)", nest);
         int fd = connect_to(nest);
@@ -96,15 +106,13 @@ int connect_to_brain(void) {
                  strerror(errno));
         return fd;
     }
-    const char *path = named != NULL && *named != 0 ? named : "/run/plexus/plexus.sock";
-    snprintf(who, sizeof who, "the daemon (%s)", path);
-    int fd = connect_to(path);
+    int fd = connect_to_daemon();
     if (fd >= 0 && poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, WELCOME_MS) > 0) return fd;
     if (fd >= 0) { /* it hangs: the kernel accepts for it; it will find us gone should it wake up */
         close(fd);
-        return start_brain(path);
+        return start_brain();
     }
-    if (errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED) return start_brain(path);
+    if (errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED) return start_brain();
     if (errno == EAGAIN) fail(CNI_TRY_LATER, "Look at the daemon's load and log.", "the daemon on %s accepts no connection within %d ms", path, CONNECT_MS);
     fail(CNI_IO, "Correct PLEXUS_SOCKET, or the socket's owner and mode.", "the daemon's socket %s: %s", path, strerror(errno));
 }

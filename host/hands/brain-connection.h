@@ -13,6 +13,9 @@ void tell_brain(enum frame_type type, uint32_t channel, const struct message *me
 /* Absolute path of the running executable. */
 extern char executable[PATH_MAX];
 
+/* Answers a socket connected to the daemon; -1 with errno: none listens, or not for us. */
+int connect_to_daemon(void);
+
 /* Answers a connected socket or ends the process with an error that says where it looked. */
 int connect_to_brain(void);
 

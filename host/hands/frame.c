@@ -83,7 +83,9 @@ static void code_message(struct coder *coder, enum frame_type type, struct messa
         code_environment(coder, &message->environment);
         code_bytes(coder, &message->in);
         code_u32(coder, &message->under);
-        code_text(coder, &message->path);
+        break;
+    case RESIDENT:
+        code_environment(coder, &message->environment);
         break;
     case EXECUTED:
         code_u32(coder, &message->status);

@@ -5,11 +5,11 @@
 #include "system.h"
 #include "buffer.h"
 
-enum { FRAME_HEADER = 12, PROTOCOL_VERSION = 1 };
+enum { FRAME_HEADER = 12, PROTOCOL_VERSION = 2 };
 #define NESTED_CHANNEL 0x80000000u
 
 enum frame_type {
-    REQUEST = 1, EXECUTED, FOUND, CONTENT, NETLINKED,
+    REQUEST = 1, EXECUTED, FOUND, CONTENT, NETLINKED, RESIDENT,
     REPLY = 16, EXEC, FIND, READ, NETLINK, WELCOME, /* from the brain; the others are from hands */
 };
 

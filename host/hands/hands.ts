@@ -12,7 +12,7 @@ export type NetlinkEffect = Omit<Netlink, "kind">;
 export interface Hands {
   /** Runs a native plugin to its end; nested calls of it are served meanwhile. */
   exec(effect: ExecEffect): Promise<Executed>;
-  /** Looks a type up on the call's CNI_PATH. */
+  /** Looks a type up on the call's CNI_PATH; on their own, where no runtime called the hands. */
   find(effect: FindEffect): Promise<Found>;
   /** Reads a component that `find` gave. */
   read(effect: ReadEffect): Promise<Content>;

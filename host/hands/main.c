@@ -8,11 +8,13 @@
 #include "run-plugin.h"
 #include "nest.h"
 #include "netlink.h"
+#include "resident.h"
 #include "spawn.h"
 
 extern char **environ;
 
 static const char *name;             /* under which we were called */
+static bool resident;                /* nobody called us, nobody waits for a reply */
 static struct buffer environment;    /* ours, as REQUEST carries it */
 static struct buffer request;        /* our stdin */
 
@@ -45,6 +47,7 @@ static bool brain_says(struct stream *stream, const struct frame *frame, const s
     (void)stream;
     bool nested = (frame->channel & NESTED_CHANNEL) != 0;
     if (frame->type == WELCOME) return frame->channel == 0;
+    if (frame->type == REPLY && frame->channel == 0 && resident) return false;
     if (frame->type == REPLY && frame->channel == 0)
         leave(message->status > 255 ? 1 : (int)message->status, message->out.data, message->out.size, message->err.data, message->err.size);
     if (frame->type == REPLY) {
@@ -93,7 +96,7 @@ static void runtime_writes(struct watch *watch, short revents) {
     if (getenv("PLEXUS_NEST") == NULL && lead_with_bin_dir((const char *)request.data)) take_environment();
     request.size--;
     tell_brain(REQUEST, 0,
-               &(struct message){.name = text_bytes(name), .environment = buffer_bytes(&environment), .in = buffer_bytes(&request), .path = text_bytes(executable)});
+               &(struct message){.name = text_bytes(name), .environment = buffer_bytes(&environment), .in = buffer_bytes(&request)});
     buffer_free(&environment);
     buffer_free(&request);
 }
@@ -102,6 +105,7 @@ static void signal_came(struct watch *watch, short revents) {
     (void)revents;
     struct signalfd_siginfo info;
     while (read(watch->fd, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo != SIGCHLD && resident) leave(0, NULL, 0, NULL, 0);
         if (info.ssi_signo != SIGCHLD)
             fail(CNI_TRY_LATER, "Repeat the call; what was begun is undone by the next DEL.", "stopped by signal %u from process %u", info.ssi_signo, info.ssi_pid);
         reap_plugins();
@@ -134,7 +138,9 @@ int main(int argc, char **argv) {
     const char *command = getenv("CNI_COMMAND");
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) return 1;
-    if (command == NULL || *command == 0) { /* as the reference plugins do */
+    bool called = command != NULL && *command != 0;
+    resident = !called && argc == 2 && strcmp(argv[1], "hands") == 0;
+    if (!called && !resident) { /* as the reference plugins do */
         fputs("CNI plugin plexus " PLEXUS_VERSION ": chains of native plugins and WebAssembly components\n"
               "CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n", stderr);
         return 0;
@@ -143,14 +149,18 @@ int main(int argc, char **argv) {
     name = argc < 1 ? "plexus" : strrchr(argv[0], '/') == NULL ? argv[0] : strrchr(argv[0], '/') + 1;
     struct watch signals = {.fd = take_signals(), .events = POLLIN, .due = NEVER, .wake = signal_came};
     struct watch input = {.fd = STDIN_FILENO, .events = POLLIN, .due = in_ms(STDIN_MS), .wake = runtime_writes};
+    if (resident) setenv("CNI_PATH", "/opt/cni/bin", 0);
     take_environment();
     take_executable();
     before_leaving = stop_plugins;
-    stream_open(&brain, connect_to_brain()); /* a one-shot brain starts while we read stdin */
+    if (resident) stay_with_daemon(&environment);
+    else {
+        stream_open(&brain, connect_to_brain()); /* a one-shot brain starts while we read stdin */
+        brain.on_end = brain_ended;
+        watch_add(&input);
+    }
     brain.payload_max = PAYLOAD_MAX;
     brain.on_frame = brain_says;
-    brain.on_end = brain_ended;
     watch_add(&signals);
-    watch_add(&input);
     loop_run();
 }

@@ -18,7 +18,8 @@ const environment = fc
   .map((entries) => new Map(entries));
 
 const handsMessage: fc.Arbitrary<HandsMessage> = fc.oneof(
-  fc.record({ kind: fc.constant("request" as const), name: text, environment, stdin: bytes, under: u32, executable: text }),
+  fc.record({ kind: fc.constant("request" as const), name: text, environment, stdin: bytes, under: u32 }),
+  fc.record({ kind: fc.constant("resident" as const), environment }),
   fc.record({
     kind: fc.constant("executed" as const),
     outcome: fc.oneof(
@@ -153,7 +154,7 @@ describe("messages", () => {
 
   test("of two variables with one name the first counts, as for getenv; what has no name is left out", () => {
     const block = "A=1\0A=2\0nothing\0=x\0B=c=d\0";
-    const payload = Buffer.concat([le(1), Buffer.from("p"), le(block.length), Buffer.from(block), le(0), le(0), le(0)]);
+    const payload = Buffer.concat([le(1), Buffer.from("p"), le(block.length), Buffer.from(block), le(0), le(0)]);
     const decoded = decodeHandsMessage({ type: 1, channel: 0, payload });
     expect(decoded).toMatchObject({
       ok: true,

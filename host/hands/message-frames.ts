@@ -12,6 +12,7 @@ const TYPE = {
   found: 3,
   content: 4,
   netlinked: 5,
+  resident: 6,
   reply: 16,
   exec: 17,
   find: 18,
@@ -62,12 +63,10 @@ export function encodeMessage(channel: number, message: HandsMessage | BrainMess
   const fields = new FieldWriter();
   switch (message.kind) {
     case "request":
-      fields
-        .bytes(message.name)
-        .environment(message.environment)
-        .bytes(message.stdin)
-        .u32(message.under)
-        .bytes(message.executable);
+      fields.bytes(message.name).environment(message.environment).bytes(message.stdin).u32(message.under);
+      break;
+    case "resident":
+      fields.environment(message.environment);
       break;
     case "executed":
       fields
@@ -164,8 +163,9 @@ function readHandsMessage(type: number, fields: FieldReader): HandsMessage | und
         environment: fields.environment(),
         stdin: fields.bytes(),
         under: fields.u32(),
-        executable: fields.text(),
       };
+    case TYPE.resident:
+      return { kind: "resident", environment: fields.environment() };
     case TYPE.executed: {
       const outcome = outcomeOf(fields.u32(), fields.u32());
       const microseconds = fields.u32();

@@ -11,8 +11,13 @@ export interface Request {
   readonly stdin: Uint8Array;
   /** Channel of the EXEC under which it was nested; 0 for the call itself. */
   readonly under: number;
-  /** Absolute path of the hands' executable. */
-  readonly executable: string;
+}
+
+/** Hands that no runtime started: they stay, and carry out effects for what the brain does on its own. */
+export interface Resident {
+  readonly kind: "resident";
+  /** Theirs; EXEC, FIND and READ look on the `CNI_PATH` in it. */
+  readonly environment: Environment;
 }
 
 /** How a plugin ended, or why it didn't start. */
@@ -63,7 +68,7 @@ export interface Netlinked {
   readonly reply: Uint8Array;
 }
 
-export type HandsMessage = Request | Executed | Found | Content | Netlinked;
+export type HandsMessage = Request | Resident | Executed | Found | Content | Netlinked;
 
 /** The answer to a Request. */
 export interface Reply {

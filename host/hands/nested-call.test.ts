@@ -53,7 +53,7 @@ describe("a nested call", () => {
       );
       const { channel: nested, request } = await brain.nested();
       expect(nested).toBeGreaterThanOrEqual(0x8000_0000);
-      expect(request).toMatchObject({ name: "wasm-ipam", under: channel, executable: shop.hands });
+      expect(request).toMatchObject({ name: "wasm-ipam", under: channel });
       expect(text(request.stdin)).toBe('{"ipam":{}}');
       expect(request.environment.get("CNI_PATH")).toBe(`${nest}:${shop.cniPath}`);
       expect(request.environment.get("IPAM")).toBe("wasm-ipam");
@@ -202,7 +202,6 @@ describe("a nest", () => {
       environment: new Map(),
       stdin: new Uint8Array(0),
       under: 0,
-      executable: "/x",
     });
     const belied = encoded({
       kind: "request",
@@ -210,7 +209,6 @@ describe("a nest", () => {
       environment: new Map(),
       stdin: new Uint8Array(0),
       under: 5,
-      executable: "/x",
     });
     const reply = encoded({ kind: "reply", status: 0, stdout: "", stderr: "" });
     await run(async (brain) => {

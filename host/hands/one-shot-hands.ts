@@ -11,7 +11,7 @@ import {
   type ReadEffect,
   type SyncHands,
 } from "./hands.ts";
-import type { Content, Executed, Found, HandsMessage, Netlinked, Reply, Request } from "./messages.ts";
+import type { Content, Executed, Found, HandsMessage, Netlinked, Reply, Request, Resident } from "./messages.ts";
 import type { OneShotStream } from "./one-shot-stream.ts";
 
 interface NestedCall {
@@ -19,7 +19,7 @@ interface NestedCall {
   readonly request: Request;
 }
 
-type Answer = Exclude<HandsMessage, Request>;
+type Answer = Exclude<HandsMessage, Request | Resident>;
 
 /**
  * Effects are written at once and their answers awaited by reading the stream. While one waits, answers to others and
@@ -112,7 +112,7 @@ export class OneShotHands implements Hands, SyncHands {
   #receive(): void {
     const { channel, message } = this.#stream.receive();
     const nested = channel >= NESTED_CHANNEL_BIT;
-    if (nested !== (message.kind === "request") || channel === 0) {
+    if (nested !== (message.kind === "request") || message.kind === "resident" || channel === 0) {
       throw new HandsGone(protocolFault(`${message.kind} on channel ${channel}`));
     }
     if (message.kind === "request") this.#nested.push({ channel, request: message });

@@ -24,6 +24,9 @@ struct run {
     bool killed;
 };
 
+/* No channel of an EXEC: a place whose process is answered for, but not even SIGKILL has ended it yet. */
+#define STUCK NESTED_CHANNEL
+
 static struct run runs[EFFECTS_MAX];
 
 /* Reads once, `most` bytes at most. What is past the cap is thrown away: killing the plugin for it would leave its work half done, not
@@ -129,8 +132,10 @@ static void kill_run(const struct run *run) {
 static void timer_wake(struct watch *watch, short revents) {
     (void)revents;
     struct run *run = watch->owner;
-    if (run->killed) finish(run, DEADLINE_PASSED, SIGKILL); /* even SIGKILL does not end it now: it sits in the kernel */
-    else {
+    if (run->killed) { /* even SIGKILL does not end it now: it sits in the kernel */
+        finish(run, DEADLINE_PASSED, SIGKILL);
+        run->channel = STUCK;
+    } else {
         run->killed = true;
         kill_run(run);
         run->timer.due = in_ms(REAP_MS);
@@ -172,7 +177,8 @@ void reap_plugins(void) {
     for (struct run *run = runs; run < runs + EFFECTS_MAX; run++) {
         int status;
         if (run->channel == 0 || waitpid(run->pid, &status, WNOHANG) != run->pid) continue;
-        if (WIFEXITED(status)) finish(run, EXITED, WEXITSTATUS(status));
+        if (run->channel == STUCK) run->channel = 0;
+        else if (WIFEXITED(status)) finish(run, EXITED, WEXITSTATUS(status));
         else finish(run, run->killed ? DEADLINE_PASSED : SIGNALLED, WTERMSIG(status));
     }
 }
@@ -180,10 +186,12 @@ void reap_plugins(void) {
 void stop_plugins(void) {
     int64_t until = in_ms(REAP_MS);
     for (struct run *run = runs; run < runs + EFFECTS_MAX; run++)
-        if (run->channel != 0 && run->pid > 0) kill_run(run);
+        if (run->channel != 0 && run->channel != STUCK && run->pid > 0) kill_run(run);
     for (struct run *run = runs; run < runs + EFFECTS_MAX; run++) {
-        if (run->channel == 0) continue;
-        while (run->pid > 0 && waitpid(run->pid, NULL, WNOHANG) == 0 && now_us() < until) usleep(500);
+        if (run->channel == 0 || run->channel == STUCK) continue;
+        pid_t left = 0;
+        while (run->pid > 0 && (left = waitpid(run->pid, NULL, WNOHANG)) == 0 && now_us() < until) usleep(500);
         run_free(run);
+        if (run->pid > 0 && left == 0) run->channel = STUCK;
     }
 }

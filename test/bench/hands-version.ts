@@ -4,6 +4,7 @@
 import { createServer } from "node:net";
 import { join } from "node:path";
 
+import { PROTOCOL_VERSION } from "../../host/hands/frames.ts";
 import { installPlexus, missingBuild, runtimeEnvironment } from "../harness/plexus.ts";
 import { inTurns, type Benchmark } from "./measure.ts";
 import { startStopwatch } from "./stopwatch.ts";
@@ -26,7 +27,7 @@ function replyFrame(stdout: string): Buffer {
 function frame(type: number, payload: Buffer): Buffer {
   const header = Buffer.alloc(headerBytes);
   header.writeUInt32LE(payload.length, 0);
-  header.writeUInt8(1, 4);
+  header.writeUInt8(PROTOCOL_VERSION, 4);
   header.writeUInt8(type, 5);
   return Buffer.concat([header, payload]);
 }

@@ -6,6 +6,7 @@ import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { PROTOCOL_VERSION } from "../../host/hands/frames.ts";
 import { startDaemon, type DaemonOptions, type TestDaemon } from "../harness/daemon.ts";
 import type { PodNamespace } from "../harness/namespaces.ts";
 import { installRecorder } from "../harness/recorder.ts";
@@ -89,7 +90,7 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
 
   test("A-10 ten thousand connections that send half a request cost nobody else more than a refusal, and are gone after a while", async () => {
     await daemon({ args: ["--calls", "4", "--queue", "4"] });
-    const half = Buffer.from([200, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 2, 3]);
+    const half = Buffer.from([200, 0, 0, 0, PROTOCOL_VERSION, 1, 0, 0, 0, 0, 0, 0, 1, 2, 3]);
     const held: Socket[] = [];
     for (let hundred = 0; hundred < 100; hundred++) {
       const sockets = Array.from({ length: 100 }, () => connect(socketOf()));

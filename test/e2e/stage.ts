@@ -164,7 +164,7 @@ export function shown(steps: readonly Step[]): readonly string[] {
 function entranceTo(node: PodNamespace, plexus: Installation, name: string): string {
   const path = join(plexus.directory, `enter-${name}`);
   if (existsSync(path)) return path;
-  writeFileSync(path, `#!/bin/sh\nexec nsenter --net=${node.path} -- ${join(plexus.cniPath, name)}\n`, { mode: 0o755 });
+  writeFileSync(path, `#!/bin/sh\nexec nsenter --net=${node.path} -- ${join(plexus.cniPath, name)} "$@"\n`, { mode: 0o755 });
   return path;
 }
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { LANGUAGE_FLAGS } from "../../host/hands/build.ts";
-import { encodeFrame } from "../../host/hands/frames.ts";
+import { encodeFrame, PROTOCOL_VERSION } from "../../host/hands/frames.ts";
 import { encodeMessage } from "../../host/hands/message-frames.ts";
 import type { BrainMessage, HandsMessage } from "../../host/hands/messages.ts";
 
@@ -39,8 +39,8 @@ const messages: Readonly<Record<string, HandsMessage | BrainMessage>> = {
     environment,
     stdin: Buffer.from("{}"),
     under: 0,
-    executable: "/opt/cni/bin/plexus",
   },
+  resident: { kind: "resident", environment },
   reply: { kind: "reply", status: 1, stdout: '{"code":7}', stderr: "no" },
   exec: {
     kind: "exec",
@@ -71,8 +71,8 @@ function seeds(): Map<string, Uint8Array> {
   }
   found.set("all", Buffer.concat([Uint8Array.of(0), ...all]));
   found.set("all-in-pieces", Buffer.concat([Uint8Array.of(13), ...all]));
-  found.set("longest", Uint8Array.of(0, 0, 0, 0, 2, 1, 16, 0, 0, 0, 0, 0, 0));
-  found.set("too-long", Uint8Array.of(0, 255, 255, 255, 255, 1, 16, 0, 0, 0, 0, 0, 0));
+  found.set("longest", Uint8Array.of(0, 0, 0, 0, 2, PROTOCOL_VERSION, 16, 0, 0, 0, 0, 0, 0));
+  found.set("too-long", Uint8Array.of(0, 255, 255, 255, 255, PROTOCOL_VERSION, 16, 0, 0, 0, 0, 0, 0));
   return found;
 }
 

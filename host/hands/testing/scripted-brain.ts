@@ -20,6 +20,7 @@ import type {
   Netlinked,
   Reply,
   Request,
+  Resident,
 } from "../messages.ts";
 
 export interface HandsCall {
@@ -81,7 +82,7 @@ function good<T>(result: Result<T>): T {
 
 /** The brain's end of one connection. */
 export class BrainSide {
-  readonly hands: RunningHands;
+  readonly #hands: RunningHands | undefined;
   readonly #socket: Socket;
   readonly #decoder = new FrameDecoder();
   readonly #arrived: { channel: number; message: HandsMessage }[] = [];
@@ -89,8 +90,8 @@ export class BrainSide {
     [];
   #channel = 100;
 
-  constructor(hands: RunningHands, socket: Socket) {
-    this.hands = hands;
+  constructor(hands: RunningHands | undefined, socket: Socket) {
+    this.#hands = hands;
     this.#socket = socket;
     socket.on("error", () => socket.destroy());
     socket.on("data", (chunk: Buffer) => {
@@ -110,6 +111,19 @@ export class BrainSide {
     const index = this.#arrived.findIndex(({ channel }) => wants(channel));
     const [got] = index < 0 ? [] : this.#arrived.splice(index, 1);
     return got === undefined ? new Promise((take) => this.#waiting.push({ wants, take })) : Promise.resolve(got);
+  }
+
+  /** The process of the call. */
+  get hands(): RunningHands {
+    if (this.#hands === undefined) throw new Error("these hands were not started for a call");
+    return this.#hands;
+  }
+
+  /** What resident hands say first. */
+  async resident(): Promise<Resident> {
+    const { message } = await this.#next((channel) => channel === 0);
+    if (message.kind !== "resident") throw new Error(`${message.kind} on channel 0`);
+    return message;
   }
 
   /** The call itself. */
