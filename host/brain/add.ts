@@ -9,7 +9,8 @@ import { type Fault, fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { wantsDefaultRoute } from "../../src/npwg/default-route.ts";
 import { verifyResult } from "../../src/npwg/verification.ts";
-import { replay, type JournalPlan, type JournalRecord, type PlannedAttachment } from "../journal/entry.ts";
+import { replay, type JournalEntry, type JournalPlan, type JournalRecord, type PlannedAttachment } from "../journal/entry.ts";
+import type { OpenEntry } from "../journal/journal.ts";
 import { deviceOf, prepareDevice } from "./attachment-device.ts";
 import type { Attached, AttachmentPlan, CallPlan } from "./attachment-plan.ts";
 import { journalKey, type CallContext } from "./call-context.ts";
@@ -22,31 +23,102 @@ import { undoEntry } from "./undo.ts";
 
 /**
  * Attaches what the plan says; answers the default network's result. The journal holds the plan before the first step
- * runs. Fault: the failing plugin's own,
+ * runs; `required` says whether every step has its plugin, and is waited for as long. Fault: the failing plugin's own,
  * with the attachment named; everything attempted has been undone, or is left in the journal for DEL with the reason.
  */
-export async function add(context: CallContext, plan: CallPlan): Promise<Result<PluginResult>> {
-  const cleared = await clearEarlier(context);
-  if (!cleared.ok) return cleared;
+export async function add(context: CallContext, plan: CallPlan, required: Promise<Result<void>>): Promise<Result<PluginResult>> {
   const planned = journalPlan(context, plan);
-  const begun = context.journal.begin(planned);
+  const begun = await begin(context, planned, required);
   if (!begun.ok) return begun;
+  const progress = new Progress(begun.value);
+  let result: Result<PluginResult>;
+  try {
+    result = await attachAll(context, plan, progress);
+  } finally {
+    await progress.end();
+  }
+  if (result.ok) return result;
+  return failed(await undone(context, planned, progress.records, result.fault));
+}
 
-  const records: JournalRecord[] = [];
+/** Writes the plan, once nothing of an earlier ADD is in the way and every step has its plugin. */
+async function begin(context: CallContext, plan: JournalPlan, required: Promise<Result<void>>): Promise<Result<OpenEntry>> {
+  const earlier = context.journal.load(journalKey(context));
+  const leftBehind = earlier.ok && earlier.value === undefined ? context.leftBehind.list(journalKey(context)) : undefined;
+  if (leftBehind?.ok !== true || leftBehind.value.length > 0) {
+    const found = await required;
+    if (!found.ok) return found;
+    const cleared = await clearEarlier(context, earlier);
+    return cleared.ok ? context.journal.open(plan, firstRecords) : cleared;
+  }
+  // The common case: both at once.
+  const [opened, found] = await Promise.allSettled([context.journal.open(plan, firstRecords), required]);
+  if (opened.status === "rejected") throw opened.reason;
+  if (found.status === "fulfilled" && found.value.ok) return opened.value;
+  if (opened.value.ok) {
+    await opened.value.value.close();
+    const forgotten = await context.journal.forget(plan);
+    if (!forgotten.ok) context.warn(`nothing was begun, but its journal entry stays: ${forgotten.fault.msg}`);
+  }
+  if (found.status === "rejected") throw found.reason;
+  return found.value.ok ? opened.value : found.value;
+}
+
+/** The first attachment counts as attempted with the plan already: its plugins are asked next. */
+const firstRecords: readonly JournalRecord[] = [{ attempted: 0 }];
+
+/** What became of the plan so far: written while the next step runs, waited for before the call is answered. */
+class Progress {
+  readonly records: JournalRecord[] = [...firstRecords];
+  readonly #entry: OpenEntry;
+  readonly #underWay: Promise<Result<void>>[] = [];
+
+  constructor(entry: OpenEntry) {
+    this.#entry = entry;
+  }
+
+  /** Need not be waited for where the call could go on without it after a crash. */
+  note(record: JournalRecord): Promise<Result<void>> {
+    this.records.push(record);
+    const noted = this.#entry.append(record);
+    this.alongside(noted);
+    return noted;
+  }
+
+  /** Does something else that the call needs not wait for before it is answered. */
+  alongside(writing: Promise<Result<void>>): void {
+    this.#underWay.push(writing);
+  }
+
+  /** Answers when all is written; the first fault of it. */
+  async settled(): Promise<Result<void>> {
+    const all = await Promise.all(this.#underWay);
+    return all.find(({ ok: good }) => !good) ?? ok(undefined);
+  }
+
+  async end(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+    await this.#entry.close();
+  }
+}
+
+async function attachAll(context: CallContext, plan: CallPlan, progress: Progress): Promise<Result<PluginResult>> {
   const attached: Attached[] = [];
   for (const [index, attachment] of plan.attachments.entries()) {
-    const result = await attach(context, attachment, index, records);
-    if (!result.ok) return failed(await undone(context, planned, records, result.fault));
+    const result = await attach(context, attachment, index, progress);
+    if (!result.ok) return result;
     attached.push(result.value);
   }
-  const settled = await settleRoutes(context, attached, records);
-  if (!settled.ok) return failed(await undone(context, planned, records, settled.fault));
+  const settled = await settleRoutes(context, attached, progress);
+  if (!settled.ok) return settled;
   const answer = defaultResult(settled.value, context.configuration.cniVersion);
-  if (!answer.ok) return failed(await undone(context, planned, records, answer.fault));
-  const status = await plan.publish(settled.value);
-  if (!status.ok) return failed(await undone(context, planned, records, status.fault));
-  const closed = context.journal.append(journalKey(context), { closed: true });
-  return closed.ok ? answer : failed(await undone(context, planned, records, closed.fault));
+  if (!answer.ok) return answer;
+  const [status, written] = await Promise.all([plan.publish(settled.value), progress.settled()]);
+  if (!status.ok) return status;
+  if (!written.ok) return written;
+  // Before the runtime is answered: an entry that isn't closed says that there is no pod.
+  const closed = await progress.note({ closed: true });
+  return closed.ok ? answer : closed;
 }
 
 /** The default network's result, in the version that the runtime asked for. */
@@ -55,29 +127,24 @@ function defaultResult([first]: readonly Attached[], cniVersion: string): Result
   return convertResult(first.result, cniVersion);
 }
 
-async function attach(
-  context: CallContext,
-  plan: AttachmentPlan,
-  index: number,
-  records: JournalRecord[],
-): Promise<Result<Attached>> {
-  const attempted = note(context, records, { attempted: index });
-  if (!attempted.ok) return attempted;
+async function attach(context: CallContext, plan: AttachmentPlan, index: number, progress: Progress): Promise<Result<Attached>> {
+  if (index > 0) {
+    const attempted = await progress.note({ attempted: index });
+    if (!attempted.ok) return attempted;
+  }
   const prepared = prepareDevice(context, plan);
   if (!prepared.ok) return failed(located(prepared.fault, plan.source, plan.attachment.ifname));
   const { attachment, list, previous } = plan;
   const chain = addChain({ list, path: context.call.path, inherited: context.inherited, attachment, previous });
   const ended = await runChain(chain, context.runStep(plan.list.name, attachment.ifname));
   if (!ended.ok) return failed(located(ended.fault, plan.source, attachment.ifname));
-  const noted = note(context, records, { attached: index, result: ended.value.text });
-  if (!noted.ok) return noted;
+  void progress.note({ attached: index, result: ended.value.text });
   const { request } = plan;
   if (request !== undefined) {
     const verified = verifyResult(request.selection, attachment.ifname, ended.value.result, request.verification);
     if (!verified.ok) return failed(located(verified.fault, plan.source, attachment.ifname));
   }
-  const cached = context.cache.write(plan, ended.value);
-  if (!cached.ok) return cached;
+  progress.alongside(context.cache.write(plan, ended.value));
   return ok({ plan, result: ended.value, deviceInfo: deviceOf(context, plan, ended.value.result) });
 }
 
@@ -85,33 +152,28 @@ async function attach(
 async function settleRoutes(
   context: CallContext,
   attached: readonly Attached[],
-  records: JournalRecord[],
+  progress: Progress,
 ): Promise<Result<readonly Attached[]>> {
   if (!wantsDefaultRoute(attached.map(({ plan }) => ({ gateways: plan.request?.selection.defaultRoute })))) return ok(attached);
   const { settleDefaultRoutes } = await import("./default-route.ts");
   const settled = await settleDefaultRoutes(context, attached);
   if (!settled.ok) return settled;
+  // The cache's files are written anew.
+  const written = await progress.settled();
+  if (!written.ok) return written;
   for (const [index, { plan, result }] of settled.value.entries()) {
     if (result === attached[index]?.result) continue;
-    const noted = note(context, records, { attached: index, result: result.text });
-    if (!noted.ok) return noted;
-    const cached = context.cache.write(plan, result);
-    if (!cached.ok) return cached;
+    void progress.note({ attached: index, result: result.text });
+    progress.alongside(context.cache.write(plan, result));
   }
   return settled;
-}
-
-function note(context: CallContext, records: JournalRecord[], record: JournalRecord): Result<void> {
-  records.push(record);
-  return context.journal.append(journalKey(context), record);
 }
 
 /**
  * An earlier ADD of the same attachment that never got its DEL: one that broke off, or one of another boot, is undone
  * first; one that stands is the runtime's mistake.
  */
-async function clearEarlier(context: CallContext): Promise<Result<void>> {
-  const earlier = context.journal.load(journalKey(context));
+async function clearEarlier(context: CallContext, earlier: Result<JournalEntry | undefined>): Promise<Result<void>> {
   if (!earlier.ok) return earlier;
   const entry = earlier.value;
   if (entry === undefined) {

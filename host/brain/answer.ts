@@ -13,6 +13,7 @@ import { ok, type Result } from "../../src/fault/result.ts";
 import { DeviceAllocation } from "../../src/npwg/device-id.ts";
 import { ResultCache } from "../cache/result-cache.ts";
 import type { Cluster } from "../cluster/cluster.ts";
+import type { FileWriter } from "../files/file-writer.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import { Journal } from "../journal/journal.ts";
@@ -43,6 +44,8 @@ export interface BrainDeps {
   readonly hands: Hands;
   readonly delegates: DelegateRunner;
   readonly takeLock: TakeLock;
+  /** Writes journal and cache. */
+  readonly writer: FileWriter;
   /** The source of pods and definitions that a configuration names. */
   readonly cluster: (configuration: HostConfiguration) => Promise<Cluster | undefined>;
   readonly warn: (text: string) => void;
@@ -125,9 +128,10 @@ async function lockFor(context: CallContext): Promise<Result<Release> | undefine
 async function addText(context: CallContext, deps: BrainDeps): Promise<Result<string>> {
   const plan = await planCall(context);
   if (!plan.ok) return plan;
-  const found = await requirePlugins(context, deps.delegates, plan.value.attachments);
-  if (!found.ok) return found;
-  const added = await add(context, plan.value);
+  const required = requirePlugins(context, deps.delegates, plan.value.attachments);
+  // Who waits for it hears of it, too.
+  required.catch(() => undefined);
+  const added = await add(context, plan.value, required);
   return added.ok ? ok(added.value.text) : added;
 }
 
@@ -147,9 +151,13 @@ function contextOf(
     call,
     ...own,
     inherited: [...request.environment],
-    journal: new Journal(configuration.cniDir),
+    journal: new Journal(configuration.cniDir, deps.writer),
     leftBehind: new LeftBehind(configuration.cniDir),
-    cache: new ResultCache(configuration.cniDir, { multusDirectory: configuration.multusCniDir, warn: deps.warn }),
+    cache: new ResultCache(configuration.cniDir, {
+      multusDirectory: configuration.multusCniDir,
+      warn: deps.warn,
+      writer: deps.writer,
+    }),
     bootId: bootId(),
     warn: deps.warn,
     date: deps.date,
@@ -183,8 +191,15 @@ function once<T>(open: () => Promise<T>): () => Promise<T> {
   return () => (opened ??= open());
 }
 
+let boot: string | undefined;
+
 /** Says which boot this is; without it (no /proc) every boot counts as the same. */
 function bootId(): string {
+  boot ??= readBootId();
+  return boot;
+}
+
+function readBootId(): string {
   try {
     return readFileSync(join("/proc", "sys", "kernel", "random", "boot_id"), "utf8").trim();
   } catch {

@@ -60,7 +60,7 @@ export async function failedAgain(context: CallContext, entry: JournalEntry, net
   if (!path.ok) return failed(joinFaults([cause, path.fault]) ?? cause);
   // What is known of them is in the record; a later DEL must not try them again.
   for (const { network, ifname } of plan.attachments) {
-    context.cache.remove({ containerId: plan.containerId, network, ifname });
+    await context.cache.remove({ containerId: plan.containerId, network, ifname });
   }
   context.warn(
     `LEFT BEHIND: DEL of container ${plan.containerId}, network ${plan.network}, ${plan.ifname} failed ${count} times since ${since} ` +

@@ -30,7 +30,7 @@ const bareConfiguration: StepRunnerInit["configuration"] = {
 const mostEventsMs = 3_000;
 
 /** What the program that a brain lives in gives to one call. */
-export interface CallHost extends Pick<BrainDeps, "takeLock"> {
+export interface CallHost extends Pick<BrainDeps, "takeLock" | "writer"> {
   readonly hands: Hands;
   /** Opens the source of pods and definitions that the configuration names. */
   readonly cluster: (configuration: HostConfiguration, warn: (text: string) => void) => Promise<Cluster | undefined>;
@@ -121,7 +121,7 @@ export class OneCall {
   }
 
   #deps(): BrainDeps {
-    const { hands, takeLock } = this.#host;
+    const { hands, takeLock, writer } = this.#host;
     const warn = (text: string): void => {
       this.#log.warn(text);
       this.#observer?.line("plexus", text);
@@ -133,6 +133,7 @@ export class OneCall {
         admit: async (...args) => (await this.#openDelegates(args[0])).admit(...args),
       },
       takeLock,
+      writer,
       cluster: (configuration) => (this.#cluster ??= this.#host.cluster(configuration, warn)),
       warn,
       now: () => performance.now(),

@@ -8,7 +8,7 @@ import type { Found } from "../hands/messages.ts";
 export class PluginFinder {
   readonly #hands: Pick<Hands, "find">;
   readonly #prefer: WasmConfiguration["prefer"];
-  readonly #found = new Map<string, Found>();
+  readonly #found = new Map<string, Promise<Found>>();
 
   /** `prefer`: whether components win over native binaries in the same directory: always, never, or for the types listed. */
   constructor(hands: Pick<Hands, "find">, prefer: WasmConfiguration["prefer"]) {
@@ -16,11 +16,12 @@ export class PluginFinder {
     this.#prefer = prefer;
   }
 
-  async find(type: string): Promise<Found> {
+  /** Asks at once, so that several that are asked for together take the time of one. */
+  find(type: string): Promise<Found> {
     const known = this.#found.get(type);
     if (known !== undefined) return known;
     const componentFirst = typeof this.#prefer === "boolean" ? this.#prefer : this.#prefer.includes(type);
-    const found = await this.#hands.find({ type, componentFirst });
+    const found = this.#hands.find({ type, componentFirst });
     this.#found.set(type, found);
     return found;
   }

@@ -17,6 +17,10 @@ export async function requirePlugins(
   delegates: Pick<DelegateRunner, "admit">,
   attachments: readonly Pick<AttachmentPlan, "source" | "list">[],
 ): Promise<Result<void>> {
+  const types = attachments.flatMap(({ list }) =>
+    list.plugins.flatMap(({ type, ipamType }) => (ipamType === undefined ? [type] : [type, ipamType])),
+  );
+  await Promise.all(types.map((type) => context.plugins.find(type)));
   for (const { source, list } of attachments) {
     for (const { type, ipamType, document } of list.plugins) {
       const itself = itselfIn(document.parsed, context.configuration);

@@ -56,7 +56,7 @@ export async function undoEntry(
     }
     const undone = list.ok ? await undoAttachment(context, entry, planned, list.value, progress.result, netns) : list;
     if (undone.ok) {
-      context.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
+      await context.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
       keeper.append({ undone: index });
     } else {
       faults.push(tell(undone.fault, planned));
@@ -64,7 +64,7 @@ export async function undoEntry(
   }
   const joined = joinFaults(faults);
   if (joined !== undefined) return failed(joined);
-  return declined ? ok(undefined) : keeper.remove();
+  return declined ? ok(undefined) : await keeper.remove();
 }
 
 /** Then its namespace is gone, whatever stands under that path now. */

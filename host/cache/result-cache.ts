@@ -8,8 +8,8 @@ import { cachedAttachments, cacheFileName, type CacheKey, encodeCache, mayBeEntr
 import { inlineNetwork } from "../../src/cni/inline-network.ts";
 import type { NetworkList } from "../../src/cni/network-list.ts";
 import type { PluginResult } from "../../src/cni/result.ts";
-import type { Result } from "../../src/fault/result.ts";
-import { removeFile, writeWhole } from "../files/durable-file.ts";
+import { ok, type Result } from "../../src/fault/result.ts";
+import { type FileWriter, writingNow } from "../files/file-writer.ts";
 import { readRegularFile } from "../files/regular-file.ts";
 import { MultusScratch } from "./multus-scratch.ts";
 
@@ -34,14 +34,20 @@ export interface ResultCacheInit {
   /** State of a Multus that attached pods before; what it cached is read and removed, too. */
   readonly multusDirectory?: string;
   readonly warn?: (text: string) => void;
+  readonly writer?: FileWriter;
 }
 
 export class ResultCache {
   readonly directory: string;
   readonly #directories: readonly string[];
   readonly #scratch: MultusScratch;
+  readonly #writer: FileWriter;
 
-  constructor(stateDirectory: string, { multusDirectory = stateDirectory, warn = () => {} }: ResultCacheInit = {}) {
+  constructor(
+    stateDirectory: string,
+    { multusDirectory = stateDirectory, warn = () => {}, writer = writingNow }: ResultCacheInit = {},
+  ) {
+    this.#writer = writer;
     this.directory = join(stateDirectory, "results");
     this.#directories = [...new Set([this.directory, join(multusDirectory, "results")])];
     this.#scratch = new MultusScratch([stateDirectory, multusDirectory], warn);
@@ -51,7 +57,7 @@ export class ResultCache {
    * Written once, after the whole chain succeeded (L-33). Without fsync, as by libcni: two for each attachment, and after a power
    * loss DEL works from the journal, whose plan is durable.
    */
-  write({ list, conflist, attachment }: Cacheable, result: PluginResult): Result<void> {
+  async write({ list, conflist, attachment }: Cacheable, result: PluginResult): Promise<Result<void>> {
     const { containerId, ifname, netns, args, capabilityArgs } = attachment;
     const name = cacheFileName({ network: list.name, containerId, ifname });
     if (!name.ok) return name;
@@ -65,13 +71,17 @@ export class ResultCache {
       config: conflist,
       result: result.text,
     });
-    return writeWhole(join(this.directory, name.value), entry);
+    const path = join(this.directory, name.value);
+    const written = await this.#writer.replace(path, entry, { most: entryFile.most, durable: false });
+    if (!written.ok) return written;
+    await written.value.close();
+    return ok(undefined);
   }
 
   /** Removed once the whole list's DEL succeeded (L-36); what can't be removed stays, and harms nobody. */
-  remove(key: CacheKey): void {
+  async remove(key: CacheKey): Promise<void> {
     const name = cacheFileName(key);
-    for (const directory of this.#directories) if (name.ok) removeFile(join(directory, name.value));
+    if (name.ok) await Promise.all(this.#directories.map((directory) => this.#writer.remove(join(directory, name.value))));
     const { containerId } = key;
     if (this.#scratch.has(containerId) && this.#cached(containerId).length === 0) this.#scratch.remove(containerId);
   }

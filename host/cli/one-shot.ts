@@ -3,6 +3,7 @@
 
 import { OneCall } from "../brain/one-call.ts";
 import { openCluster } from "../cluster/open-cluster.ts";
+import { writingNow } from "../files/file-writer.ts";
 import { HandsGone } from "../hands/hands.ts";
 import { OneShotHands } from "../hands/one-shot-hands.ts";
 import { OneShotStream, receiveCall } from "../hands/one-shot-stream.ts";
@@ -18,6 +19,7 @@ async function main(): Promise<void> {
     const call = new OneCall({
       hands,
       takeLock: async (wanted) => takeLock(wanted),
+      writer: writingNow,
       // Leases and the sandbox are loaded with the first delegate, so that a call without one doesn't pay for them.
       openDelegates: async (configuration, log) => {
         const { delegatesForOneCall } = await import("./delegates-for-one-call.ts");

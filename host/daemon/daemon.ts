@@ -7,6 +7,7 @@ import type { Reply, Request } from "../hands/messages.ts";
 import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
 import { Metrics } from "../metrics/metrics.ts";
 import { AsyncLocks } from "./async-locks.ts";
+import { backgroundWriter } from "./background-writer.ts";
 import { CallServer, type CallServerInit } from "./call-server.ts";
 import type { ConnectedHands } from "./connected-hands.ts";
 import { ResidentClusters } from "./resident-clusters.ts";
@@ -27,6 +28,7 @@ export class Daemon {
   readonly metrics = new Metrics();
   readonly #locks = new AsyncLocks();
   readonly #clusters: ResidentClusters;
+  readonly #writer = backgroundWriter();
   readonly #delegates: ResidentDelegates;
   readonly #server: CallServer;
   /** Who carries out what no runtime asks for. */
@@ -66,6 +68,7 @@ export class Daemon {
     const call: OneCall = new OneCall({
       hands,
       takeLock,
+      writer: this.#writer,
       openDelegates: async (_, log) => this.#delegates.open({ hands, takeLock, log }),
       cluster: (configuration, told) => this.#clusters.open(configuration, told),
     });

@@ -68,7 +68,8 @@ export function removeTornWrites(directory: string): void {
   }
 }
 
-function temporaryOf(path: string): string {
+/** Where a file is written before it gets its name. */
+export function temporaryOf(path: string): string {
   return join(dirname(path), `.${basename(path)}`);
 }
 
@@ -93,7 +94,8 @@ export function syncDirectory(path: string): void {
   }
 }
 
-function removeQuietly(path: string): void {
+/** Best effort. */
+export function removeQuietly(path: string): void {
   try {
     unlinkSync(path);
   } catch {

@@ -31,7 +31,9 @@ interface Found {
 const traced = (state: string, act: Act, ...options: string[]): Promise<{ stderr: string }> => {
   const places = ["", "journal", `journal/${name}`, `journal/.${name}`, "left-behind", `left-behind/1@${name}`];
   const paths = places.flatMap((each) => ["-P", join(state, each)]);
-  return run("strace", ["-f", "-qq", ...paths, ...options, process.execPath, oneAct, state, act]);
+  // One thread for what is done in the background: strace counts the calls of each thread on its own.
+  const env = { ...process.env, UV_THREADPOOL_SIZE: "1" };
+  return run("strace", ["-f", "-qq", ...paths, ...options, process.execPath, oneAct, state, act], { env });
 };
 
 /** What a later call finds. Nothing of it may be unreadable. */
@@ -50,16 +52,18 @@ const found = (state: string): Found => {
   };
 };
 
-/** The calls of an undisturbed act, in order: its name, and how many of that name came before, plus one. */
+/** The calls of an undisturbed act: each one's name, and the how-manieth of that name its thread made. */
 const callsOf = async (state: string, act: Act): Promise<readonly (readonly [string, number])[]> => {
   const { stderr } = await traced(state, act);
   const seen = new Map<string, number>();
-  const changing = /(?:^|\] )(mkdir|openat|write|pwrite64|fsync|close|rename|unlink|ftruncate)\(/gm;
-  return [...stderr.matchAll(changing)].map(([, call = ""]) => {
-    const nth = (seen.get(call) ?? 0) + 1;
-    seen.set(call, nth);
-    return [call, nth] as const;
-  });
+  const most = new Map<string, number>();
+  const changing = /^(?:\[pid +(\d+)\] )?(mkdir|openat|write|pwrite64|fsync|close|rename|unlink|ftruncate)\(/gm;
+  for (const [, thread = "", call = ""] of stderr.matchAll(changing)) {
+    const nth = (seen.get(`${thread} ${call}`) ?? 0) + 1;
+    seen.set(`${thread} ${call}`, nth);
+    most.set(call, Math.max(nth, most.get(call) ?? 0));
+  }
+  return [...most].flatMap(([call, count]) => Array.from({ length: count }, (_, index) => [call, index + 1] as const));
 };
 
 describe.skipIf(missing("killed journals", strace))("a journal killed at any system call", () => {
@@ -76,6 +80,9 @@ describe.skipIf(missing("killed journals", strace))("a journal killed at any sys
   const aside = (entry: JournalEntry): Found => ({ ...none, leftBehind: [entry] });
   const steps = progress.map((_, count) => inJournal(replay(plan, progress.slice(0, count))));
 
+  // The first record comes with the plan.
+  const opened = [...steps.slice(1), inJournal(failed)];
+
   const cases: readonly {
     readonly act: Act;
     readonly after: readonly Act[];
@@ -83,6 +90,9 @@ describe.skipIf(missing("killed journals", strace))("a journal killed at any sys
     readonly least: number;
   }[] = [
     { act: "begin", after: [], allowed: [none, inJournal(planned)], least: 8 },
+    { act: "wholeAdd", after: [], allowed: [none, ...opened], least: 12 },
+    { act: "wholeAddInBackground", after: [], allowed: [none, ...opened], least: 12 },
+    { act: "wholeAdd", after: ["begin", "progress"], allowed: [inJournal(failed), ...opened], least: 12 },
     { act: "progress", after: ["begin"], allowed: [...steps, inJournal(failed)], least: 12 },
     { act: "beginAgain", after: ["begin", "progress"], allowed: [inJournal(failed), inJournal(replay(laterPlan, []))], least: 7 },
     { act: "leaveBehind", after: ["begin", "progress"], allowed: [inJournal(failed), aside(failed)], least: 6 },
@@ -100,40 +110,43 @@ describe.skipIf(missing("killed journals", strace))("a journal killed at any sys
     { act: "remove", after: ["begin", "progress"], allowed: [inJournal(failed), none], least: 1 },
   ];
 
-  test.each(cases)("$act: an entry is whole, in one place, and can be gone on from", async ({ act, after, allowed, least }) => {
-    const before = join(scratch, `${act}-before`);
-    const [journal, leftBehind] = [new Journal(before), new LeftBehind(before)];
-    acts.remove(journal);
-    for (const each of after) acts[each](journal, leftBehind);
-    const prepared = (suffix: string): string => {
-      const state = join(scratch, `${act}-${suffix}`);
-      try {
-        cpSync(before, state, { recursive: true });
-      } catch {
-        // Nothing was there before.
-      }
-      return state;
-    };
-    const calls = await callsOf(prepared("whole"), act);
-    expect(calls.length).toBeGreaterThanOrEqual(least);
-    const kill = async ([call, nth]: readonly [string, number]): Promise<void> => {
-      const state = prepared(`${call}-${nth}`);
-      await expect(traced(state, act, "-e", `inject=${call}:signal=SIGKILL:when=${nth}`)).rejects.toMatchObject({
-        signal: "SIGKILL",
-      });
-      expect(allowed).toContainEqual(found(state));
-      // The next ADD, its DEL and a GC go on from there and leave nothing.
-      const [next, left] = [new Journal(state), new LeftBehind(state)];
-      for (const each of ["begin", "progress", "leaveBehind", "finish", "remove"] as const) acts[each](next, left);
-      expect(found(state)).toEqual(none);
-      for (const directory of ["journal", "left-behind"]) expect(readdirSync(join(state, directory))).toEqual([]);
-    };
-    // Two at a time: the machine has as many cores.
-    const half = Math.ceil(calls.length / 2);
-    await Promise.all(
-      [calls.slice(0, half), calls.slice(half)].map(async (part) => {
-        for (const each of part) await kill(each);
-      }),
-    );
-  });
+  test.each(cases)(
+    "$act after $after: an entry is whole, in one place, and can be gone on from",
+    async ({ act, after, allowed, least }) => {
+      const before = join(scratch, `${act}-${after.length}-before`);
+      const [journal, leftBehind] = [new Journal(before), new LeftBehind(before)];
+      acts.remove(journal);
+      for (const each of after) await acts[each](journal, leftBehind);
+      const prepared = (suffix: string): string => {
+        const state = join(scratch, `${act}-${after.length}-${suffix}`);
+        try {
+          cpSync(before, state, { recursive: true });
+        } catch {
+          // Nothing was there before.
+        }
+        return state;
+      };
+      const calls = await callsOf(prepared("whole"), act);
+      expect(calls.length).toBeGreaterThanOrEqual(least);
+      const kill = async ([call, nth]: readonly [string, number]): Promise<void> => {
+        const state = prepared(`${call}-${nth}`);
+        await expect(traced(state, act, "-e", `inject=${call}:signal=SIGKILL:when=${nth}`)).rejects.toMatchObject({
+          signal: "SIGKILL",
+        });
+        expect(allowed).toContainEqual(found(state));
+        // The next ADD, its DEL and a GC go on from there and leave nothing.
+        const [next, left] = [new Journal(state), new LeftBehind(state)];
+        for (const each of ["begin", "progress", "leaveBehind", "finish", "remove"] as const) await acts[each](next, left);
+        expect(found(state)).toEqual(none);
+        for (const directory of ["journal", "left-behind"]) expect(readdirSync(join(state, directory))).toEqual([]);
+      };
+      // Two at a time: the machine has as many cores.
+      const half = Math.ceil(calls.length / 2);
+      await Promise.all(
+        [calls.slice(0, half), calls.slice(half)].map(async (part) => {
+          for (const each of part) await kill(each);
+        }),
+      );
+    },
+  );
 });

@@ -19,7 +19,7 @@ export interface EntryKeeper {
   /** Appends progress. Not synced: losing it makes an undo more thorough, never less. */
   readonly append: (record: JournalRecord) => Result<void>;
   /** Forgets the entry: all that it attempted is undone. */
-  readonly remove: () => Result<void>;
+  readonly remove: () => Result<void> | Promise<Result<void>>;
 }
 
 /** Bytes: far above the plan of a pod with hundreds of networks. */
@@ -41,9 +41,13 @@ export function entryText(plan: JournalPlan, records: readonly JournalRecord[] =
   return [plan, ...records].map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
+export function recordText(record: JournalRecord): string {
+  return `${JSON.stringify(record)}\n`;
+}
+
 export function appendRecord(path: string, record: JournalRecord): Result<void> {
   try {
-    appendLines(path, `${JSON.stringify(record)}\n`, { ...own, create: false });
+    appendLines(path, recordText(record), { ...own, create: false });
     return ok(undefined);
   } catch (error) {
     return failed(storeFault("appending to", path, error));

@@ -1,11 +1,12 @@
 // The journal: one file for each call of the runtime, written before the first step runs. The plan is written durably; what
 // follows are appended lines, so that progress costs one write.
 
-import { readdirSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { errnoOf, removeFile, storeFault, writeDurably } from "../files/durable-file.ts";
+import { errnoOf, storeFault, removeFile, writeDurably } from "../files/durable-file.ts";
+import { type FileWriter, writingNow } from "../files/file-writer.ts";
 import type { JournalEntry, JournalPlan, JournalRecord } from "./entry.ts";
 import {
   appendRecord,
@@ -14,6 +15,7 @@ import {
   keyOfFileName,
   longestEntry,
   readEntry,
+  recordText,
   type EntryKeeper,
   type JournalKey,
 } from "./entry-file.ts";
@@ -24,12 +26,22 @@ const longestName = 255 - "999@".length;
 /** Bytes. Half of what is read again, so that the results of its attachments find room, too. */
 const longestPlan = longestEntry / 2;
 
+/** The entry of an ADD that is under way. */
+export interface OpenEntry {
+  /** Appends progress, in the order of the calls. Not synced: losing it makes an undo more thorough, never less. */
+  readonly append: (record: JournalRecord) => Promise<Result<void>>;
+  /** Once. */
+  readonly close: () => Promise<void>;
+}
+
 export class Journal {
   readonly directory: string;
+  readonly #writer: FileWriter;
 
   /** `stateDirectory` is made when it is first written to. */
-  constructor(stateDirectory: string) {
+  constructor(stateDirectory: string, writer: FileWriter = writingNow) {
     this.directory = join(stateDirectory, "journal");
+    this.#writer = writer;
   }
 
   /** Whether a call's names fit into a file's; ADD is refused otherwise. */
@@ -39,17 +51,29 @@ export class Journal {
 
   /** Writes the plan, and what is known of it already, durably; nothing may be attempted before this answers. */
   begin(plan: JournalPlan, records: readonly JournalRecord[] = []): Result<void> {
-    if (this.canHold(plan)) {
-      const text = entryText(plan, records);
-      const bytes = Buffer.byteLength(text);
-      if (bytes <= longestPlan) return writeDurably(this.pathOf(plan), text);
-      return failed(
-        fault("CONFIG_INVALID", `the pod's configurations have ${bytes} bytes; at most ${longestPlan} are journalled`),
-      );
+    const text = this.#textOf(plan, records);
+    return text.ok ? writeDurably(this.pathOf(plan), text.value) : text;
+  }
+
+  /** As `begin`; the entry stays open for what becomes of it. The caller holds the container's lock until it is closed. */
+  async open(plan: JournalPlan, records: readonly JournalRecord[] = []): Promise<Result<OpenEntry>> {
+    const text = this.#textOf(plan, records);
+    if (!text.ok) return text;
+    const file = await this.#writer.replace(this.pathOf(plan), text.value, { most: longestEntry, durable: true });
+    if (!file.ok) return file;
+    const { append, close } = file.value;
+    return ok({ append: (record) => append(recordText(record)), close });
+  }
+
+  #textOf(plan: JournalPlan, records: readonly JournalRecord[]): Result<string> {
+    if (!this.canHold(plan)) {
+      const why = `CNI_CONTAINERID ${plan.containerId} with network ${plan.network} is too long to journal`;
+      return failed(fault("ENVIRONMENT_INVALID", why));
     }
-    return failed(
-      fault("ENVIRONMENT_INVALID", `CNI_CONTAINERID ${plan.containerId} with network ${plan.network} is too long to journal`),
-    );
+    const text = entryText(plan, records);
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= longestPlan) return ok(text);
+    return failed(fault("CONFIG_INVALID", `the pod's configurations have ${bytes} bytes; at most ${longestPlan} are journalled`));
   }
 
   append(key: JournalKey, record: JournalRecord): Result<void> {
@@ -58,8 +82,8 @@ export class Journal {
 
   /** The entry of a call; undefined if there is none. */
   load(key: JournalKey): Result<JournalEntry | undefined> {
-    // Of a key that can't be a name nothing was ever begun.
-    return this.canHold(key) ? readEntry(this.pathOf(key), key) : ok(undefined);
+    // Of a key that can't be a name nothing was ever begun. Looked at first: most calls find none, and a thrown ENOENT costs more.
+    return this.canHold(key) && this.#isThere(key) ? readEntry(this.pathOf(key), key) : ok(undefined);
   }
 
   /** Keys of all entries, in the order of their names. */
@@ -75,13 +99,27 @@ export class Journal {
     }
   }
 
+  #isThere(key: JournalKey): boolean {
+    try {
+      return lstatSync(this.pathOf(key), { throwIfNoEntry: false }) !== undefined;
+    } catch {
+      // Reading it says why.
+      return true;
+    }
+  }
+
   /** Forgets a call: all that it attempted is undone. */
   remove(key: JournalKey): Result<void> {
     return this.canHold(key) ? removeFile(this.pathOf(key)) : ok(undefined);
   }
 
+  /** As `remove`, without holding up other calls. */
+  async forget(key: JournalKey): Promise<Result<void>> {
+    return this.canHold(key) ? this.#writer.remove(this.pathOf(key)) : ok(undefined);
+  }
+
   keeper(key: JournalKey): EntryKeeper {
-    return { append: (record) => this.append(key, record), remove: () => this.remove(key) };
+    return { append: (record) => this.append(key, record), remove: () => this.forget(key) };
   }
 
   /** The path of a call's entry, whether there is one or not. */

@@ -1,7 +1,7 @@
 // Entries whose DEL was given up (RT-07): what they attached may still be there. They are moved out of the journal, so that
 // the runtime gets its success, and kept until a later GC has undone them.
 
-import { readdirSync, renameSync } from "node:fs";
+import { lstatSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { errnoOf, removeFile, storeFault, syncDirectory } from "../files/durable-file.ts";
@@ -48,6 +48,8 @@ export class LeftBehind {
   /** All of them, in the order of their names; those of one call, where it is given. */
   list(key?: JournalKey): Result<readonly LeftBehindFile[]> {
     try {
+      // Most nodes have none, and a thrown ENOENT costs more.
+      if (lstatSync(this.directory, { throwIfNoEntry: false }) === undefined) return ok([]);
       const wanted = key === undefined ? undefined : fileNameOf(key);
       const files = readdirSync(this.directory)
         .toSorted()

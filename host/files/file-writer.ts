@@ -1,0 +1,124 @@
+// Writing files of our own: at once, in a brain that has one call to serve, or without holding up others (host/daemon/background-writer.ts).
+
+import { closeSync, constants, fsyncSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { ok, failed, type Result } from "../../src/fault/result.ts";
+import { errnoOf, removeFile, removeQuietly, storeFault, syncDirectory, temporaryOf } from "./durable-file.ts";
+import { makeDirectory } from "./make-directory.ts";
+
+/** A file that was just written, open for more. Nobody else may append to it meanwhile. */
+export interface OpenFile {
+  /** Appends whole lines, in the order of the calls; not synced. Fault STORE_FAILED. */
+  readonly append: (lines: string) => Promise<Result<void>>;
+  /** Once; ends what is under way first. */
+  readonly close: () => Promise<void>;
+}
+
+export interface WriteRules {
+  /** Bytes that the file may grow to. */
+  readonly most: number;
+  /** Whether it is to survive a power loss: the file is synced before it gets its name, then its directory. */
+  readonly durable: boolean;
+}
+
+/** Faults: STORE_FAILED. */
+export interface FileWriter {
+  /**
+   * Replaces `path` by `content`, by way of a temporary file (mode 0600, directory 0700), so that a crash leaves the old content or
+   * the new one. Answers when that is done.
+   */
+  readonly replace: (path: string, content: string, rules: WriteRules) => Promise<Result<OpenFile>>;
+  /** Removes a file and what an interrupted write left of it; one that isn't there counts as removed. */
+  readonly remove: (path: string) => Promise<Result<void>>;
+}
+
+/** Made anew: what stands there may be what a crash left, or a link or a pipe that somebody put there. */
+export const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND;
+
+/** Writes at once, blocking this thread. */
+export const writingNow: FileWriter = {
+  async replace(path, content, { most, durable }) {
+    const temporary = temporaryOf(path);
+    let file: number | undefined;
+    try {
+      file = openNew(temporary);
+      const bytes = Buffer.from(content);
+      for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
+      if (durable) fsyncSync(file);
+      renameSync(temporary, path);
+      if (durable) syncDirectory(dirname(path));
+      return ok(appending(path, file, bytes.length, most));
+    } catch (error) {
+      if (file !== undefined) closeSync(file);
+      removeQuietly(temporary);
+      return failed(storeFault("writing", path, error));
+    }
+  },
+  remove: async (path) => removeFile(path),
+};
+
+function openNew(path: string): number {
+  try {
+    return openSync(path, newFile, 0o600);
+  } catch (error) {
+    makeWay(path, error);
+    return openSync(path, newFile, 0o600);
+  }
+}
+
+/** Removes what is in the way of a new file, or makes its directory; throws `error` where it is something else. */
+export function makeWay(path: string, error: unknown): void {
+  const errno = errnoOf(error);
+  if (errno === "EEXIST") unlinkSync(path);
+  else if (errno === "ENOENT") makeDirectory(dirname(path));
+  else throw error;
+}
+
+function appending(path: string, file: number, written: number, most: number): OpenFile {
+  const tail = new Tail(path, written, most);
+  return {
+    async append(lines) {
+      const bytes = tail.begin(lines);
+      if (!bytes.ok) return bytes;
+      try {
+        for (let done = 0; done < bytes.value.length;) done += writeSync(file, bytes.value, done);
+        return tail.wrote(bytes.value.length);
+      } catch (error) {
+        return failed(storeFault("appending to", path, error));
+      }
+    },
+    close: async () => closeSync(file),
+  };
+}
+
+/** The end of a file that lines are appended to: how long it is, and whether the last append was torn. */
+export class Tail {
+  readonly #path: string;
+  readonly #most: number;
+  #size: number;
+  #torn = false;
+
+  constructor(path: string, size: number, most: number) {
+    this.#path = path;
+    this.#size = size;
+    this.#most = most;
+  }
+
+  /** The bytes to be written for `lines`: what an earlier append left without its line feed stays a line of its own. */
+  begin(lines: string): Result<Buffer> {
+    const bytes = Buffer.from(this.#torn ? `\n${lines}` : lines);
+    if (this.#size + bytes.length <= this.#most) {
+      this.#torn = true;
+      return ok(bytes);
+    }
+    const why = new Error(`${this.#path} would have more than ${this.#most} bytes`);
+    return failed(storeFault("appending to", this.#path, why));
+  }
+
+  /** So many bytes, all that `begin` gave, are in the file. */
+  wrote(bytes: number): Result<void> {
+    this.#torn = false;
+    this.#size += bytes;
+    return ok(undefined);
+  }
+}
