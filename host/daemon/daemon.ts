@@ -10,13 +10,14 @@ import { AsyncLocks } from "./async-locks.ts";
 import { backgroundWriter } from "./background-writer.ts";
 import { CallServer, type CallServerInit } from "./call-server.ts";
 import type { ConnectedHands } from "./connected-hands.ts";
-import { ResidentClusters } from "./resident-clusters.ts";
+import { ResidentClusters, type ResidentClustersInit } from "./resident-clusters.ts";
 import { ResidentDelegates, type ResidentDelegatesInit } from "./resident-delegates.ts";
 import { type OwnCall, requestOf, ResidentHands } from "./resident-hands.ts";
 
 export interface DaemonInit {
   readonly server: CallServerInit;
   readonly delegates: ResidentDelegatesInit;
+  readonly clusters: Omit<ResidentClustersInit, "warn">;
   readonly warn: (text: string) => void;
 }
 
@@ -34,8 +35,8 @@ export class Daemon {
   /** Who carries out what no runtime asks for. */
   readonly residentHands = new ResidentHands();
 
-  constructor({ server, delegates, warn }: DaemonInit) {
-    this.#clusters = new ResidentClusters(warn);
+  constructor({ server, delegates, clusters, warn }: DaemonInit) {
+    this.#clusters = new ResidentClusters({ ...clusters, warn });
     this.#delegates = new ResidentDelegates(delegates);
     this.#server = new CallServer(server, {
       serve: (...call) => this.#serve(...call),
@@ -46,6 +47,8 @@ export class Daemon {
 
   /** Faults: DAEMON_SOCKET. */
   start(): Promise<Result<void>> {
+    // No call waits for it.
+    void this.#clusters.start();
     return this.#server.listen();
   }
 

@@ -5,6 +5,7 @@ import { realpathSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { Daemon } from "./daemon.ts";
+import { nodeNameOf } from "./node-name.ts";
 
 const { values } = parseArgs({
   options: {
@@ -13,6 +14,8 @@ const { values } = parseArgs({
     queue: { type: "string", default: "512" },
     sandboxes: { type: "string", default: String(Math.max(2, availableParallelism())) },
     "grace-ms": { type: "string", default: "10000" },
+    "node-name": { type: "string" },
+    kubeconfig: { type: "string" },
   },
 });
 
@@ -29,6 +32,9 @@ async function main(): Promise<void> {
   const home = dirname(realpathSync(process.argv[1] ?? ""));
   const graceMs = count("grace-ms", 600_000);
   const sandboxes = count("sandboxes", 256);
+  const node = nodeNameOf(values["node-name"], process.env);
+  if (node.name === undefined) say(`${node.problem}${node.fatal ? "" : "; pods are not watched: give --node-name"}`);
+  if (node.name === undefined && node.fatal) process.exit(2);
   const daemon = new Daemon({
     server: {
       socket: values.socket,
@@ -38,6 +44,7 @@ async function main(): Promise<void> {
       requestMs: 10_000,
     },
     delegates: { entry: join(home, "brain", "guest-process.cjs"), warm: Math.min(2, sandboxes), most: sandboxes },
+    clusters: { nodeName: node.name, kubeconfig: values.kubeconfig },
     warn: say,
   });
   const started = await daemon.start();

@@ -4,6 +4,8 @@ import type { Cluster } from "../cluster/cluster.ts";
 import type { openCluster } from "../cluster/open-cluster.ts";
 import type { Connection } from "../kube/connection.ts";
 import type { CredentialSource } from "../kube/credentials.ts";
+import type { Informers } from "../kube/informers.ts";
+import type { ReflectorState } from "../kube/reflector.ts";
 
 type SourceConfiguration = Parameters<typeof openCluster>[0];
 
@@ -11,54 +13,111 @@ type SourceConfiguration = Parameters<typeof openCluster>[0];
 interface ResidentApi {
   readonly credentials: CredentialSource;
   readonly connection: Connection;
+  readonly informers: Informers;
+}
+
+export interface ResidentClustersInit {
+  /** The node's name in the API; undefined: unknown, so its pods are not watched. */
+  readonly nodeName: string | undefined;
+  /** A kubeconfig whose cluster is watched from the start and for good; others are with the first call that names them. */
+  readonly kubeconfig: string | undefined;
+  /** Takes what is no single call's. */
+  readonly warn: (text: string) => void;
 }
 
 /** Requests at once to one API server. */
 const mostSockets = 16;
 
+/** How long a kubeconfig that can't be read before the first call is left alone. */
+const unreadableMs = 5_000;
+
 /** Sources kept; a node's configurations name one or two. */
 const mostSources = 8;
 
 export class ResidentClusters {
-  readonly #warn: (text: string) => void;
+  readonly #init: ResidentClustersInit;
   readonly #apis = new Map<string, Promise<ResidentApi>>();
   readonly #directories = new Map<string, Promise<Cluster>>();
+  #closed = false;
 
-  /** `warn` takes what is no single call's. */
-  constructor(warn: (text: string) => void) {
-    this.#warn = warn;
+  constructor(init: ResidentClustersInit) {
+    this.#init = init;
+  }
+
+  /** Begins to watch what is known before the first call. */
+  async start(): Promise<void> {
+    const { kubeconfig } = this.#init;
+    if (kubeconfig === undefined) return;
+    const { informers } = await this.#api(kubeconfig, false);
+    const begin = async (): Promise<void> => {
+      if (this.#closed || (await informers.begin())) return;
+      setTimeout(() => void begin(), unreadableMs).unref();
+    };
+    await begin();
   }
 
   /** For one call; undefined where its configuration names none. */
   async open(configuration: SourceConfiguration, warn: (text: string) => void): Promise<Cluster | undefined> {
     const { manifests, kubeconfig, kubernetes } = configuration;
-    if (manifests !== undefined) return shared(this.#directories, manifests, () => openDirectory(manifests));
+    if (manifests !== undefined) return this.#directory(manifests);
     if (kubeconfig === undefined) return undefined;
     const { allowInsecure, budgetMs } = kubernetes;
-    const api = await shared(this.#apis, `${allowInsecure}:${kubeconfig}`, () => this.#openApi(kubeconfig, allowInsecure));
+    const { credentials, connection, informers } = await this.#api(kubeconfig, allowInsecure);
+    await informers.begin();
     const { kubeCluster } = await import("../kube/kube-cluster.ts");
-    return kubeCluster({
-      ...api,
+    const cluster = kubeCluster({
+      credentials,
+      connection,
       budgetMs,
       sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
       now: () => performance.now(),
       warn,
     });
+    return informers.over(cluster);
+  }
+
+  /** How what is watched is doing. */
+  async states(): Promise<readonly ReflectorState[]> {
+    const apis = await Promise.all(this.#apis.values());
+    return apis.flatMap(({ informers }) => informers.states);
   }
 
   async close(): Promise<void> {
-    for (const api of this.#apis.values()) (await api).connection.close();
+    this.#closed = true;
+    await Promise.all([...this.#apis.values()].map(end));
     this.#apis.clear();
+  }
+
+  #api(kubeconfig: string, allowInsecure: boolean): Promise<ResidentApi> {
+    const name = `${allowInsecure}:${kubeconfig}`;
+    return shared(this.#apis, name, () => this.#openApi(kubeconfig, allowInsecure), end);
+  }
+
+  #directory(path: string): Promise<Cluster> {
+    return shared(
+      this.#directories,
+      path,
+      () => openDirectory(path),
+      async () => {},
+    );
   }
 
   async #openApi(kubeconfig: string, allowInsecure: boolean): Promise<ResidentApi> {
     const { keptCredentials } = await import("../kube/kept-credentials.ts");
     const { Connection } = await import("../kube/connection.ts");
-    return {
-      credentials: keptCredentials(kubeconfig, { allowInsecure }, this.#warn),
-      connection: new Connection({ sockets: mostSockets }),
-    };
+    const { Informers } = await import("../kube/informers.ts");
+    const { nodeName, warn } = this.#init;
+    const credentials = keptCredentials(kubeconfig, { allowInsecure }, warn);
+    const connection = new Connection({ sockets: mostSockets });
+    const keep = kubeconfig === this.#init.kubeconfig;
+    return { credentials, connection, informers: new Informers({ credentials, connection, nodeName, keep, warn }) };
   }
+}
+
+async function end(opened: Promise<ResidentApi>): Promise<void> {
+  const { informers, connection } = await opened;
+  informers.stop();
+  connection.close();
 }
 
 async function openDirectory(path: string): Promise<Cluster> {
@@ -67,12 +126,20 @@ async function openDirectory(path: string): Promise<Cluster> {
 }
 
 /** The one of this name, opened by the first who asks; the one that was opened first makes way. */
-function shared<T>(known: Map<string, Promise<T>>, name: string, open: () => Promise<T>): Promise<T> {
+function shared<T>(
+  known: Map<string, Promise<T>>,
+  name: string,
+  open: () => Promise<T>,
+  letGo: (old: Promise<T>) => Promise<void>,
+): Promise<T> {
   const found = known.get(name);
   if (found !== undefined) return found;
   const opened = open();
-  const [oldest] = known.keys();
-  if (known.size >= mostSources && oldest !== undefined) known.delete(oldest);
+  const [oldest] = known;
+  if (known.size >= mostSources && oldest !== undefined) {
+    known.delete(oldest[0]);
+    void letGo(oldest[1]);
+  }
   known.set(name, opened);
   return opened;
 }

@@ -7,7 +7,8 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { isJsonObject, parseDocument } from "../../src/json/document.ts";
 import { quote } from "../../src/json/quote.ts";
 import { backoffMs, retryAfterMs } from "../../src/kube/backoff.ts";
-import { type ApiRequest, Connection, type Outcome } from "./connection.ts";
+import type { ApiRequest, Outcome } from "./api-request.ts";
+import { Connection } from "./connection.ts";
 import type { Credentials, CredentialSource } from "./credentials.ts";
 
 export interface ApiClientInit {

@@ -4,37 +4,14 @@
 import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
 import type { IncomingMessage } from "node:http";
 
+import { type ApiRequest, headersOf, messageOf, type Outcome, outcomeOf, tlsOptions } from "./api-request.ts";
 import type { Credentials } from "./credentials.ts";
-
-export interface ApiRequest {
-  readonly method: "GET" | "POST" | "PATCH";
-  /** From the server's URL on; names in it are valid Kubernetes names. */
-  readonly path: string;
-  /** Of the body; JSON unless given. */
-  readonly contentType?: string;
-  readonly body?: string;
-  /** Whether nothing but the object's metadata is wanted: a pod's status may be long. */
-  readonly metadataOnly?: boolean;
-}
-
-export type Outcome =
-  | { readonly kind: "answer"; readonly status: number; readonly body: string; readonly retryAfter: string | undefined }
-  /** Nothing came, or too late: may pass. */
-  | { readonly kind: "broken"; readonly why: string }
-  | { readonly kind: "tooLarge"; readonly why: string }
-  /** The server's certificate is not to be trusted. */
-  | { readonly kind: "untrusted"; readonly why: string }
-  /** The credentials can't even be tried: not PEM, a key that isn't the certificate's. */
-  | { readonly kind: "unusable"; readonly why: string };
 
 /** Bytes of an answer: a pod has at most 1.5 MiB in etcd's own form. */
 const largestAnswer = 4 * 1024 * 1024;
 
 /** Milliseconds for TCP and TLS; a lost first packet is sent again after one second. */
 const connectTimeoutMs = 5_000;
-
-/** Servers that can't do the former do the latter. */
-const metadataForms = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json";
 
 /**
  * Milliseconds in which a connection that was used before has to begin its answer: it may lead nowhere by now, and only a new one
@@ -96,22 +73,19 @@ export class Connection {
   }
 }
 
-function agentFor({ authority, serverName, insecure, certificate }: Credentials, sockets: number): Agent {
+function agentFor(credentials: Credentials, sockets: number): Agent {
   return new Agent({
+    ...tlsOptions(credentials),
     keepAlive: true,
     // Probes of idle connections: those that lead nowhere are gone 10 s after the first one.
     keepAliveMsecs: 15_000,
     maxSockets: sockets,
     // The server ends those that are idle for long.
     maxFreeSockets: sockets,
-    rejectUnauthorized: !insecure,
-    minVersion: "TLSv1.2",
-    ...(authority === undefined ? {} : { ca: authority }),
-    ...(serverName === undefined ? {} : { servername: serverName }),
-    ...(certificate === undefined ? {} : { cert: certificate.certificate, key: certificate.key }),
   });
 }
 
+/** Whether connections that were made with the one serve the other. */
 function isSameServer(one: Credentials, other: Credentials): boolean {
   if (one === other) return true;
   return (
@@ -183,18 +157,6 @@ function once(agent: Agent, credentials: Credentials, request: ApiRequest, timeo
   });
 }
 
-function headersOf(
-  { token }: Credentials,
-  { body, contentType = "application/json", metadataOnly = false }: ApiRequest,
-): Record<string, string> {
-  return {
-    Accept: metadataOnly ? metadataForms : "application/json",
-    "User-Agent": "plexus",
-    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-    ...(body === undefined ? {} : { "Content-Type": contentType, "Content-Length": String(Buffer.byteLength(body)) }),
-  };
-}
-
 function readAnswer(response: IncomingMessage, settle: (outcome: Outcome) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -209,20 +171,4 @@ function readAnswer(response: IncomingMessage, settle: (outcome: Outcome) => voi
     const retryAfter = response.headers["retry-after"];
     settle({ kind: "answer", status: response.statusCode ?? 0, body, retryAfter });
   });
-}
-
-/** What OpenSSL and Node say of a certificate that they don't accept (X509_verify_cert_error_string, tls.checkServerIdentity). */
-const untrusted =
-  /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|HOSTNAME_MISMATCH|ERR_TLS_CERT_|ERROR_IN_CERT_)/;
-
-function outcomeOf(error: Error): Outcome {
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  if (untrusted.test(code)) return { kind: "untrusted", why: `${messageOf(error)} (${code})` };
-  if (code.startsWith("ERR_OSSL_")) return { kind: "unusable", why: `${messageOf(error)} (${code})` };
-  return { kind: "broken", why: messageOf(error) };
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
-  return error instanceof Error ? error.message : String(error);
 }

@@ -4,8 +4,8 @@ const firstMs = 100;
 const longestMs = 4_000;
 
 /** Milliseconds before repetition `attempt` (from 0): doubled each time up to a bound, and jittered between half and all of it. */
-export function backoffMs(attempt: number, random: () => number): number {
-  const ceiling = Math.min(longestMs, firstMs * 2 ** attempt);
+export function backoffMs(attempt: number, random: () => number, longest = longestMs): number {
+  const ceiling = Math.min(longest, firstMs * 2 ** attempt);
   return ceiling / 2 + (random() * ceiling) / 2;
 }
 

@@ -45,6 +45,7 @@ describe.skipIf(missingForMixed("resident hands"))("resident hands", () => {
     const made = new Daemon({
       server: { socket: socket(), active: 1, waiting: 1, uids: [0, process.getuid?.() ?? 0], requestMs: 10_000 },
       delegates: { entry: join(dist, "brain", "guest-process.cjs"), warm: 1, most: 1 },
+      clusters: { nodeName: undefined, kubeconfig: undefined },
       warn: (text) => warnings.push(text),
     });
     expect(await made.start()).toEqual({ ok: true, value: undefined });

@@ -228,7 +228,17 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
   test("MO-27 all of this asked for nothing but what the role allows", () => {
     const events = api.audit(plexusUser);
     expect(new Set(events.map(({ verb, resource }) => `${verb} ${resource}`))).toEqual(
-      new Set(["get pods", "get network-attachment-definitions", "patch pods/status", "create events"]),
+      new Set([
+        "get pods",
+        "get network-attachment-definitions",
+        "patch pods/status",
+        "create events",
+        // The daemon's.
+        "list pods",
+        "watch pods",
+        "list network-attachment-definitions",
+        "watch network-attachment-definitions",
+      ]),
     );
     expect(events.filter(({ allowed, code }) => !allowed && code !== 403)).toEqual([]);
   });

@@ -91,8 +91,14 @@ export interface ApiServer {
   dispose(): Promise<void>;
 }
 
-/** What calls of a runtime may ask for; the role allows list and watch of networks besides. */
-const allowed = new Set(["get pods", "get network-attachment-definitions", "patch pods/status", "create events"]);
+/** What calls of a runtime may ask for, and a daemon's watching besides. */
+const allowed = new Set([
+  "get pods",
+  "get network-attachment-definitions",
+  "patch pods/status",
+  "create events",
+  ...["list", "watch"].flatMap((verb) => [`${verb} pods`, `${verb} network-attachment-definitions`]),
+]);
 
 /** Starts etcd and kube-apiserver and applies deploy/crd.yaml and deploy/rbac.yaml. Ready when it answers. */
 export async function startApiServer(): Promise<ApiServer> {

@@ -29,6 +29,8 @@ export interface ProxyFault {
   readonly reset?: boolean;
   /** After the headers, one byte in so many milliseconds. */
   readonly dripMs?: number;
+  /** The headers of a success, and nothing after them. */
+  readonly silent?: boolean;
 }
 
 export interface FaultProxy {
@@ -36,6 +38,8 @@ export interface FaultProxy {
   readonly seen: readonly SeenRequest[];
   /** Decides for each request from now on; undefined: it is passed on. */
   script(decide: (request: SeenRequest) => ProxyFault | undefined): void;
+  /** How many connections were made. */
+  readonly connections: () => number;
   /** A kubeconfig for Plexus' service account that leads through the proxy. */
   kubeconfig(user?: Readonly<Record<string, unknown>>): Promise<string>;
   dispose(): Promise<void>;
@@ -67,6 +71,8 @@ export async function startFaultProxy(api: ApiServer, certificate?: Certificate)
       outgoing.writeHead(200, { "Content-Type": "application/json" });
       const timer = setInterval(() => outgoing.write(" "), fault.dripMs);
       outgoing.on("close", () => clearInterval(timer));
+    } else if (fault.silent === true) {
+      outgoing.writeHead(200, { "Content-Type": "application/json" }).flushHeaders();
     } else passOn(incoming, body, outgoing);
   };
   const passOn = (incoming: IncomingMessage, body: Buffer, outgoing: ServerResponse): void => {
@@ -74,14 +80,21 @@ export async function startFaultProxy(api: ApiServer, certificate?: Certificate)
     const options = { method: incoming.method, headers, ca, agent: false } as const;
     const forwarded = httpsRequest(api.url + (incoming.url ?? ""), options, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: "keep-alive" });
+      // A watch's answer begins long before its first line.
+      outgoing.flushHeaders();
       answer.pipe(outgoing);
     });
     forwarded.on("error", () => incoming.socket.destroy());
+    outgoing.on("close", () => forwarded.destroy());
     forwarded.end(body);
   };
 
   const server = createServer({ cert: readFileSync(own.certificate), key: readFileSync(own.key) }, (incoming, outgoing) => {
     serve(incoming, outgoing).catch(() => incoming.socket.destroy());
+  });
+  let connections = 0;
+  server.on("secureConnection", () => {
+    connections += 1;
   });
   await new Promise<void>((resolve) => server.listen(0, "0.0.0.0", resolve));
   const address = server.address();
@@ -89,6 +102,7 @@ export async function startFaultProxy(api: ApiServer, certificate?: Certificate)
   return {
     url,
     seen,
+    connections: () => connections,
     script(next) {
       decide = next;
       scripted = seen.length;

@@ -1,0 +1,297 @@
+// Holds a collection of the API in memory: lists it, then watches it from there on, for as long as it is wanted.
+
+import { statusMessage } from "./api-client.ts";
+import type { Outcome } from "./api-request.ts";
+import type { Connection } from "./connection.ts";
+import type { CredentialSource } from "./credentials.ts";
+import { ObjectStore, type StoreBounds, type StoredObject } from "./object-store.ts";
+import { longestSilenceMs, watch } from "./watch-stream.ts";
+import { isJsonObject } from "../../src/json/document.ts";
+import { backoffMs, retryAfterMs } from "../../src/kube/backoff.ts";
+import { readListPage, readWatchEvent } from "../../src/kube/object-list.ts";
+
+export interface ReflectorInit<T> {
+  /** For people: `pods of node n1`. */
+  readonly what: string;
+  readonly connection: Connection;
+  readonly credentials: CredentialSource;
+  /** Of the collection. */
+  readonly path: string;
+  /** Further parameters, e.g. a fieldSelector. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly metadataOnly: boolean;
+  /**
+   * Whether a list must hold what was written before it was asked for. Otherwise the server's memory is enough, which is spared a
+   * look at all objects of the cluster.
+   */
+  readonly consistent: boolean;
+  readonly bounds: StoreBounds;
+  /** What is kept of an object; undefined where it can't be read, and is to be asked for instead. */
+  readonly read: (object: unknown) => StoredObject<T> | undefined;
+  /** What an administrator should know; the same is told once until it went well. */
+  readonly warn: (text: string) => void;
+  readonly random?: () => number;
+  /** Objects of a page; a page that is too large is asked for again as smaller ones. */
+  readonly pageSize?: number;
+  /** Milliseconds after which a silent watch is no longer believed. */
+  readonly silenceMs?: number;
+}
+
+/** How a reflector is doing. */
+export interface ReflectorState {
+  readonly what: string;
+  /** Whether what it holds is believed. */
+  readonly live: boolean;
+  readonly objects: number;
+  readonly lists: number;
+  readonly watches: number;
+  /** Why it isn't live; empty where it is. */
+  readonly problem: string;
+}
+
+/** Objects of a page: 250 definitions of 3 KB are some 0.75 MB, which are read in 5 ms. */
+const usualPage = 250;
+const listMs = 30_000;
+
+/** A watch is asked for anew after so long, so that servers can share their watchers out. */
+const watchSeconds = { least: 300, spread: 300 };
+
+const longestWaitMs = 30_000;
+/** For what only an administrator changes (rights, a definition that isn't installed), unless the server was just started. */
+const patientWaitMs = 60_000;
+/**
+ * What has changed before a watch was opened is told at once after that; only a watch that has been open for so long is taken to have told
+ * everything.
+ */
+const catchUpMs = 1_000;
+/** A watch that ends sooner counts as a failure: who repeats it at once keeps a server busy. */
+const shortWatchMs = 1_000;
+
+/** What a list or a watch came to. `relist`: what is held can't be gone on from. */
+type Step =
+  | { readonly kind: "done" }
+  | { readonly kind: "relist" }
+  | { readonly kind: "failed"; readonly why: string; readonly waitMs?: number | undefined; readonly patient?: boolean };
+
+const done: Step = { kind: "done" };
+
+export class Reflector<T> {
+  readonly #init: ReflectorInit<T>;
+  readonly #random: () => number;
+  readonly #silenceMs: number;
+  readonly #ended = new AbortController();
+  #store: ObjectStore<T>;
+  /** Where a watch goes on from; undefined: nothing is listed. */
+  #version: string | undefined;
+  /** The newest that was ever seen, for a list that must not go back in time. */
+  #newest = "0";
+  #paged: boolean;
+  /** Milliseconds of a clock that never goes back; undefined: no watch is open. */
+  #openedAt: number | undefined;
+  #heardAt = 0;
+  #lists = 0;
+  #watches = 0;
+  #problem = "not listed yet";
+  #told = "";
+
+  constructor(init: ReflectorInit<T>) {
+    this.#init = init;
+    this.#random = init.random ?? Math.random;
+    this.#silenceMs = init.silenceMs ?? longestSilenceMs;
+    this.#store = new ObjectStore(init.bounds);
+    this.#paged = init.consistent;
+  }
+
+  get state(): ReflectorState {
+    const { what } = this.#init;
+    const problem = this.#openedAt === undefined ? this.#problem : "";
+    return { what, live: this.live, objects: this.#store.count, lists: this.#lists, watches: this.#watches, problem };
+  }
+
+  /**
+   * Whether the server tells of changes, and has told those that were before. By the clock on the wall besides: the stream's own bound stands still while the machine
+   * is suspended.
+   */
+  get live(): boolean {
+    if (this.#openedAt === undefined || performance.now() - this.#openedAt < catchUpMs) return false;
+    return Date.now() - this.#heardAt <= this.#silenceMs;
+  }
+
+  /** Undefined: ask the server. Either it isn't there, or what is held is not to be believed now. */
+  get(namespace: string, name: string): T | undefined {
+    return this.live ? this.#store.get(namespace, name) : undefined;
+  }
+
+  /** Begins; never throws. */
+  start(): void {
+    void this.#run();
+  }
+
+  stop(): void {
+    this.#ended.abort();
+    this.#openedAt = undefined;
+    this.#store = new ObjectStore(this.#init.bounds);
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ended;
+    let failures = 0;
+    while (!signal.aborted) {
+      const began = performance.now();
+      const listing = this.#version === undefined;
+      const step = await (listing ? this.#list() : this.#watch());
+      if (signal.aborted) return;
+      if (step.kind === "done" && (listing || performance.now() - began >= shortWatchMs)) {
+        failures = 0;
+        continue;
+      }
+      if (step.kind === "relist") this.#version = undefined;
+      if (step.kind === "failed") this.#fail(step.why);
+      const longest = step.kind === "failed" && step.patient === true ? patientWaitMs : longestWaitMs;
+      const asked = step.kind === "failed" ? (step.waitMs ?? 0) : 0;
+      await this.#pause(Math.max(asked, backoffMs(failures, this.#random, longest)));
+      failures += 1;
+    }
+  }
+
+  #fail(why: string): void {
+    this.#problem = why;
+    if (this.#told === why) return;
+    this.#told = why;
+    this.#init.warn(`${this.#init.what}: not watched, each call asks for what it needs: ${why}`);
+  }
+
+  async #list(): Promise<Step> {
+    const { connection, credentials, bounds, metadataOnly } = this.#init;
+    const store = new ObjectStore<T>(bounds);
+    let next = "";
+    let limit = this.#init.pageSize ?? usualPage;
+    for (;;) {
+      const current = await credentials();
+      if (!current.ok) return { kind: "failed", why: current.fault.msg };
+      const path = this.#url(this.#listQuery(limit, next));
+      const form = metadataOnly ? "list" : false;
+      const outcome = await connection.request(current.value, { method: "GET", path, metadataOnly: form }, listMs);
+      if (outcome.kind === "tooLarge" && (!this.#paged || limit > 1)) {
+        if (this.#paged) limit = Math.max(1, limit >> 2);
+        this.#paged = true;
+        continue;
+      }
+      if (outcome.kind !== "answer") return { kind: "failed", why: outcome.why };
+      if (outcome.status === 410 || isTooNew(outcome)) {
+        // The page or the version is gone, or the server's memory lags behind: from the start, and from its store.
+        const again = next !== "" || !this.#paged;
+        this.#paged = true;
+        return again ? { kind: "relist" } : refused(outcome);
+      }
+      if (outcome.status !== 200) return refused(outcome);
+      const page = readListPage(outcome.body);
+      if (page === undefined) return { kind: "failed", why: "the answer is no list" };
+      for (const item of page.items) this.#put(store, item);
+      if (page.next === "") {
+        this.#store = store;
+        this.#version = page.version;
+        this.#newest = page.version;
+        this.#paged = this.#init.consistent;
+        this.#lists += 1;
+        return done;
+      }
+      next = page.next;
+    }
+  }
+
+  #listQuery(limit: number, next: string): Readonly<Record<string, string>> {
+    // Without a version: as of now. With one: at least as new as that, from the server's memory, and whole.
+    if (!this.#paged) return { resourceVersion: this.#newest, resourceVersionMatch: "NotOlderThan" };
+    return { limit: String(limit), ...(next === "" ? {} : { continue: next }) };
+  }
+
+  async #watch(): Promise<Step> {
+    const { credentials, metadataOnly } = this.#init;
+    const current = await credentials();
+    if (!current.ok) return { kind: "failed", why: current.fault.msg };
+    const seconds = Math.round(watchSeconds.least + this.#random() * watchSeconds.spread);
+    const path = this.#url({
+      watch: "1",
+      allowWatchBookmarks: "true",
+      timeoutSeconds: String(seconds),
+      resourceVersion: this.#version ?? "",
+    });
+    let step: Step | undefined;
+    const end = await watch(current.value, {
+      path,
+      metadataOnly,
+      silenceMs: this.#silenceMs,
+      signal: this.#ended.signal,
+      onOpen: () => {
+        this.#openedAt = performance.now();
+        this.#heardAt = Date.now();
+        this.#watches += 1;
+        if (this.#told !== "") this.#init.warn(`${this.#init.what}: watched again`);
+        this.#told = "";
+      },
+      onLine: (line) => {
+        this.#heardAt = Date.now();
+        const event = readWatchEvent(line);
+        if (event === undefined) return false;
+        if (event.kind === "error") {
+          this.#openedAt = undefined;
+          step = event.code === 410 ? { kind: "relist" } : { kind: "failed", why: event.message };
+          return true;
+        }
+        if (event.kind === "put") this.#put(this.#store, event.object);
+        if (event.kind === "remove") this.#remove(event.object);
+        this.#version = event.version;
+        this.#newest = event.version;
+        return true;
+      },
+    });
+    this.#openedAt = undefined;
+    this.#problem = "the watch has ended";
+    if (step !== undefined) return step;
+    if (end.kind !== "answer") return { kind: "failed", why: end.why };
+    if (end.status === 410) return { kind: "relist" };
+    return end.status === 200 ? done : refused(end);
+  }
+
+  #put(store: ObjectStore<T>, object: unknown): void {
+    const stored = this.#init.read(object);
+    if (stored !== undefined) store.put(stored);
+    else this.#remove(object, store);
+  }
+
+  #remove(object: unknown, store = this.#store): void {
+    const metadata = isJsonObject(object) ? object["metadata"] : undefined;
+    const [namespace, name] = isJsonObject(metadata) ? [metadata["namespace"], metadata["name"]] : [];
+    if (typeof namespace === "string" && typeof name === "string") store.remove(namespace, name);
+  }
+
+  #url(query: Readonly<Record<string, string>>): string {
+    return `${this.#init.path}?${new URLSearchParams({ ...this.#init.query, ...query }).toString()}`;
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { signal } = this.#ended;
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      signal.addEventListener("abort", end);
+    });
+  }
+}
+
+type Answer = Extract<Outcome, { kind: "answer" }>;
+
+/** What a server says whose memory has not come so far yet. */
+function isTooNew({ status, body }: Answer): boolean {
+  return status === 504 && body.includes("ResourceVersionTooLarge");
+}
+
+function refused({ status, body, retryAfter }: Answer): Step {
+  const waitMs = retryAfterMs(retryAfter, Date.parse, Date.now());
+  return { kind: "failed", why: `HTTP ${status}${statusMessage(body)}`, waitMs, patient: [401, 403, 404, 405].includes(status) };
+}

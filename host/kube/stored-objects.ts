@@ -1,0 +1,31 @@
+// What is kept in memory of a pod and of a definition: what an attachment needs, and nothing else.
+
+import { keptAnnotations } from "../../src/npwg/kept-annotations.ts";
+import {
+  type NetworkAttachmentDefinition,
+  readNetworkAttachmentDefinition,
+} from "../../src/npwg/network-attachment-definition.ts";
+import { type Pod, readPod } from "../../src/npwg/pod.ts";
+import type { StoredObject } from "./object-store.ts";
+
+/** Undefined where it can't be read: whoever needs it asks the server, and is told what is wrong with it. */
+export function storedPod(object: unknown): StoredObject<Pod> | undefined {
+  const pod = readPod(object);
+  return pod.ok ? stored({ ...pod.value, annotations: keptAnnotations(pod.value.annotations) }) : undefined;
+}
+
+/** Likewise. */
+export function storedDefinition(object: unknown): StoredObject<NetworkAttachmentDefinition> | undefined {
+  const definition = readNetworkAttachmentDefinition(object);
+  if (!definition.ok) return undefined;
+  const { namespace, name, config, annotations } = definition.value;
+  const kept = { namespace, name, annotations: keptAnnotations(annotations), ...(config === undefined ? {} : { config }) };
+  return stored(kept, config?.length);
+}
+
+function stored<T extends Pick<Pod, "namespace" | "name" | "annotations">>(value: T, texts = 0): StoredObject<T> {
+  const { namespace, name, annotations } = value;
+  let size = namespace.length + name.length + texts;
+  for (const [key, text] of annotations) size += key.length + text.length;
+  return { namespace, name, value, size };
+}

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { defaultNetworkAnnotation } from "./default-network-selection.ts";
+import { resourceNameAnnotation } from "./device-id.ts";
+import { defaultNetworksAnnotation, verifyAnnotation } from "./extension-keys.ts";
+import { keptAnnotations } from "./kept-annotations.ts";
+import { networkStatusAnnotation } from "./network-status.ts";
+import { checkPodUid, isStatic, type Pod } from "./pod.ts";
+import { networksAnnotation } from "./selection.ts";
+
+const read = [networksAnnotation, defaultNetworkAnnotation, defaultNetworksAnnotation, verifyAnnotation, resourceNameAnnotation];
+
+test("what is read of a pod or a definition is kept, the rest is not", () => {
+  const other = ["kubectl.kubernetes.io/last-applied-configuration", "k8s.ovn.org/pod-networks", networkStatusAnnotation];
+  const given = new Map([...read, ...other].map((key) => [key, key]));
+  expect([...keptAnnotations(given).keys()]).toEqual(read);
+});
+
+test("a static pod's mirror is still known for what it is", () => {
+  const annotations = new Map([
+    ["kubernetes.io/config.source", "file"],
+    ["kubernetes.io/config.mirror", "hash"],
+  ]);
+  const pod: Pod = { namespace: "a", name: "b", uid: "mirror", annotations: keptAnnotations(annotations) };
+  expect([isStatic(pod), checkPodUid(pod, "hash").ok, checkPodUid(pod, "other").ok]).toEqual([true, true, false]);
+});

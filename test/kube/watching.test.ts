@@ -1,0 +1,371 @@
+// What a daemon holds of a real API server, and when it does not believe it. Faults come from a proxy in front of the server.
+
+import { writeFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+
+import type { Cluster } from "../../host/cluster/cluster.ts";
+import { Connection } from "../../host/kube/connection.ts";
+import type { CredentialSource } from "../../host/kube/credentials.ts";
+import { Informers } from "../../host/kube/informers.ts";
+import { keptCredentials } from "../../host/kube/kept-credentials.ts";
+import { kubeCluster } from "../../host/kube/kube-cluster.ts";
+import { Reflector } from "../../host/kube/reflector.ts";
+import { storedDefinition } from "../../host/kube/stored-objects.ts";
+import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
+import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
+import { type TestDaemon, startDaemon } from "../harness/daemon.ts";
+import type { Answer } from "../harness/plexus.ts";
+import { installRecorder } from "../harness/recorder.ts";
+import { nothing } from "../e2e/stage.ts";
+import { missingForKube, type Node, openNode } from "./node.ts";
+import { kubeApi } from "../harness/kube/binaries.ts";
+import { type FaultProxy, type SeenRequest, startFaultProxy } from "../harness/kube/fault-proxy.ts";
+import { missing, privateNamespaces } from "../harness/requires.ts";
+
+const definitions = "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions";
+const isList = ({ path }: SeenRequest): boolean => path.startsWith(definitions) && !path.includes("watch=1");
+const isFurther = ({ path }: SeenRequest): boolean => path.includes("continue=");
+const isWatch = ({ path }: SeenRequest): boolean => path.startsWith(definitions) && path.includes("watch=1");
+
+const now = (): number => performance.now();
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const untilLive = (...all: readonly { readonly live: boolean }[]): Promise<void> =>
+  expect.poll(() => all.every(({ live }) => live), { timeout: 30_000 }).toBe(true);
+const untilWatching = async (informers: Informers): Promise<void> => {
+  await expect.poll(() => informers.states.map(({ live }) => live), { timeout: 30_000 }).toEqual([true, true]);
+};
+
+describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi))("watching a Kubernetes API", () => {
+  let api: ApiServer;
+  let proxy: FaultProxy;
+  let kubeconfig = "";
+  const warnings: string[] = [];
+  const ending: (() => void)[] = [];
+  beforeAll(async () => {
+    api = await startApiServer();
+    proxy = await startFaultProxy(api);
+    kubeconfig = await proxy.kubeconfig();
+    await api.network("shop", "storage", [{ type: "one" }]);
+  });
+  afterEach(() => {
+    proxy.script(() => undefined);
+    for (const end of ending.splice(0)) end();
+    warnings.length = 0;
+  });
+  afterAll(async () => {
+    await proxy?.dispose();
+    await api?.dispose();
+  });
+
+  const warn = (text: string): void => void warnings.push(text);
+  const access = (path: string): { readonly connection: Connection; readonly credentials: CredentialSource } => {
+    const connection = new Connection({ sockets: 4 });
+    ending.push(() => connection.close());
+    return { connection, credentials: keptCredentials(path, { allowInsecure: false }, warn) };
+  };
+  const informed = (path: string, nodeName: string): { readonly informers: Informers; readonly cluster: Cluster } => {
+    const { connection, credentials } = access(path);
+    const informers = new Informers({ connection, credentials, nodeName, keep: false, warn });
+    ending.push(() => informers.stop());
+    const cluster = informers.over(kubeCluster({ connection, credentials, budgetMs: 10_000, now, sleep, warn }));
+    return { informers, cluster };
+  };
+  /** A reflector of the definitions through the proxy. */
+  const reflector = (
+    more: { readonly silenceMs?: number; readonly pageSize?: number } = {},
+  ): Reflector<NetworkAttachmentDefinition> => {
+    const made = new Reflector<NetworkAttachmentDefinition>({
+      ...access(kubeconfig),
+      what: "definitions",
+      path: definitions,
+      query: {},
+      metadataOnly: false,
+      consistent: true,
+      bounds: { largest: 10_000, most: 1_000_000 },
+      read: storedDefinition,
+      warn,
+      ...more,
+    });
+    ending.push(() => made.stop());
+    made.start();
+    return made;
+  };
+  test("MO-03 D-11 pods of the node and definitions are held; what isn't is asked for, and nothing is missing by mistake", async () => {
+    const here = await api.pod("shop", "here", "storage", { "example/other": "x".repeat(1000) });
+    const { informers, cluster } = informed(api.plexus, "node");
+    await informers.begin();
+    // Before anything is listed.
+    expect(await cluster.pod("shop", "here", { uid: here.uid })).toMatchObject({ ok: true, value: { uid: here.uid } });
+    await untilWatching(informers);
+    const before = informers.counts;
+    const held = await cluster.pod("shop", "here", { uid: here.uid });
+    expect(held).toEqual({
+      ok: true,
+      value: { ...here, args: undefined, annotations: new Map([["k8s.v1.cni.cncf.io/networks", "storage"]]) },
+    });
+    expect(await cluster.networkAttachmentDefinition("shop", "storage")).toMatchObject({ ok: true, value: { name: "storage" } });
+    expect(informers.counts).toEqual({ held: before.held + 2, asked: before.asked });
+
+    // Of no uid, of another uid, of no node of ours, just made: each is asked for.
+    expect(await cluster.pod("shop", "here")).toMatchObject({ ok: true });
+    expect(await cluster.pod("shop", "here", { uid: "another" })).toMatchObject({ fault: { kind: "POD_NOT_FOUND" } });
+    await api.network("shop", "fresh", [{ type: "two" }]);
+    expect(await cluster.networkAttachmentDefinition("shop", "fresh")).toMatchObject({ ok: true });
+    await api.deletePod("shop", "here");
+    const anew = await api.pod("shop", "here", "other");
+    expect(await cluster.pod("shop", "here", { uid: anew.uid })).toMatchObject({ ok: true, value: { uid: anew.uid } });
+    await api.deletePod("shop", "here");
+    expect(await cluster.networkAttachmentDefinition("shop", "none")).toMatchObject({ fault: { kind: "NETWORK_NOT_FOUND" } });
+
+    // What changes is told.
+    await api.network("shop", "fresh", [{ type: "three" }]);
+    await expect
+      .poll(async () => cluster.networkAttachmentDefinition("shop", "fresh"))
+      .toMatchObject({
+        value: { config: expect.stringContaining("three") },
+      });
+    expect(warnings).toEqual([]);
+  });
+
+  test("pods of other nodes are never fetched", async () => {
+    await api.pod("shop", "elsewhere", "storage");
+    const { informers, cluster } = informed(api.plexus, "another-node");
+    await informers.begin();
+    await untilWatching(informers);
+    expect(informers.states[0]).toMatchObject({ what: "pods of node another-node", objects: 0 });
+    for (let lookups = 0; lookups < 6; lookups++) {
+      const { metadata } = await api.admin.read({
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata: { namespace: "shop", name: "elsewhere" },
+      });
+      expect(await cluster.pod("shop", "elsewhere", { uid: metadata?.uid })).toMatchObject({ ok: true });
+    }
+    expect(warnings).toEqual([
+      expect.stringContaining('node "another-node": if the node has another name there, give it with --node-name'),
+    ]);
+    await api.deletePod("shop", "elsewhere");
+  });
+
+  test("a watch that is too old is followed by a new list (410)", async () => {
+    proxy.script((request) =>
+      isList(request) && request.earlier === 0
+        ? { answer: { status: 200, body: JSON.stringify({ metadata: { resourceVersion: "1" }, items: [] }) } }
+        : undefined,
+    );
+    const first = proxy.seen.length;
+    const watching = reflector();
+    await untilLive(watching);
+    expect(watching.get("shop", "storage")).toMatchObject({ name: "storage" });
+    const seen = proxy.seen.slice(first);
+    expect([seen.filter(isList).length, seen.filter(isWatch).length]).toEqual([2, 2]);
+    expect(watching.state).toMatchObject({ lists: 2 });
+  });
+
+  test("a list comes in pages, and one whose token is too old begins again", async () => {
+    for (const name of ["a", "b", "c"]) await api.network("many", name, [{ type: "x" }]);
+    proxy.script((request) =>
+      isList(request) && isFurther(request) && request.earlier === 0 && !proxy.seen.slice(0, -1).some(isFurther)
+        ? { answer: { status: 410, body: JSON.stringify({ kind: "Status", code: 410, message: "expired" }) } }
+        : undefined,
+    );
+    const first = proxy.seen.length;
+    const watching = reflector({ pageSize: 2 });
+    await untilLive(watching);
+    const { objects } = watching.state;
+    expect(objects).toBeGreaterThanOrEqual(4);
+    expect(watching.get("many", "c")).toMatchObject({ name: "c" });
+    // The second page was refused; then all again.
+    expect(proxy.seen.slice(first).filter(isList).length).toBe(2 + Math.ceil(objects / 2));
+  });
+
+  test("Retry-After is waited for", async () => {
+    proxy.script((request) =>
+      isList(request) && request.earlier === 0 ? { answer: { status: 429, headers: { "Retry-After": "2" } } } : undefined,
+    );
+    const first = proxy.seen.length;
+    await untilLive(reflector());
+    const [one, two] = proxy.seen.slice(first).filter(isList);
+    expect((two?.at ?? 0) - (one?.at ?? 0)).toBeGreaterThanOrEqual(1_990);
+    expect(warnings).toEqual([expect.stringContaining("HTTP 429"), "definitions: watched again"]);
+  });
+
+  test("a connection that leads nowhere is not believed, and replaced", async () => {
+    proxy.script((request) => (isWatch(request) && request.earlier === 0 ? { silent: true } : undefined));
+    const first = proxy.seen.length;
+    const watching = reflector({ silenceMs: 1_500 });
+    await expect.poll(() => proxy.seen.slice(first).filter(isWatch).length, { timeout: 10_000 }).toBeGreaterThan(1);
+    expect(watching.get("shop", "storage")).toBe(undefined);
+    expect(warnings[0]).toBe("definitions: not watched, each call asks for what it needs: nothing came for 1500 ms");
+  });
+
+  test("MC-14 a new token is used without a restart, and another server's objects are not believed", async () => {
+    const file = join(api.directory, "rotating-token");
+    writeFileSync(file, await api.token());
+    const rotating = await proxy.kubeconfig({ tokenFile: "rotating-token" });
+    const { informers } = informed(rotating, "node");
+    await informers.begin();
+    await untilWatching(informers);
+    writeFileSync(file, await api.token());
+    await informers.begin();
+    expect(informers.states.map(({ live, lists }) => [live, lists])).toEqual([
+      [true, 1],
+      [true, 1],
+    ]);
+    // The kubeconfig leads elsewhere.
+    writeFileSync(rotating, readFileSync(api.plexus, "utf8"));
+    await informers.begin();
+    expect(informers.states.map(({ live }) => live)).toEqual([false, false]);
+    await untilWatching(informers);
+    expect(informers.states.map(({ lists }) => lists)).toEqual([1, 1]);
+  });
+
+  test("who may not watch is told so once, and asks", async () => {
+    const lesser = { metadata: { name: "lesser" }, apiVersion: "rbac.authorization.k8s.io/v1" };
+    const rules = [
+      { apiGroups: [""], resources: ["pods"], verbs: ["get"] },
+      { apiGroups: ["k8s.cni.cncf.io"], resources: ["network-attachment-definitions"], verbs: ["get"] },
+    ];
+    await api.admin.create({ ...lesser, kind: "ClusterRole", rules } as object as Parameters<typeof api.admin.create>[0]);
+    await api.admin.create({
+      ...lesser,
+      kind: "ClusterRoleBinding",
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "lesser" },
+      subjects: [{ kind: "User", name: "lesser" }],
+    } as object as Parameters<typeof api.admin.create>[0]);
+    const { informers, cluster } = informed(api.kubeconfig("lesser"), "node");
+    await informers.begin();
+    await expect.poll(() => warnings.length).toBe(2);
+    expect(warnings).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^pods of node node: not watched, each call asks for what it needs: HTTP 403/),
+        expect.stringMatching(/^NetworkAttachmentDefinitions: not watched.*HTTP 403/),
+      ]),
+    );
+    expect(await cluster.networkAttachmentDefinition("shop", "storage")).toMatchObject({ ok: true });
+    expect(informers.counts).toEqual({ held: 0, asked: 1 });
+  });
+
+  test("an API server that is started again is watched again", async () => {
+    const { informers, cluster } = informed(api.plexus, "node");
+    await informers.begin();
+    await untilWatching(informers);
+    await api.stop();
+    await expect.poll(() => informers.states.map(({ live }) => live)).toEqual([false, false]);
+    await api.start();
+    await untilWatching(informers);
+    await api.network("shop", "storage", [{ type: "changed" }]);
+    await expect
+      .poll(async () => cluster.networkAttachmentDefinition("shop", "storage"))
+      .toMatchObject({
+        value: { config: expect.stringContaining("changed") },
+      });
+  });
+
+  describe.skipIf(missingForKube("watching by a daemon"))("by a daemon", () => {
+    let node: Node;
+    let daemon: TestDaemon;
+    afterEach(async () => {
+      const ended = { status: await daemon.stop(), left: node.left() };
+      node.dispose();
+      if (!isDeepStrictEqual(ended, { status: 0, left: nothing })) throw new Error(JSON.stringify(ended));
+      for (const name of ["web", "db"]) await api.deletePod("shop", name).catch(() => undefined);
+    });
+    const started = async (...args: readonly string[]): Promise<void> => {
+      node = openNode(api, kubeconfig);
+      daemon = await startDaemon({ socket: join(node.plexus.directory, "daemon.sock"), args });
+    };
+    const call = (verb: string, { pod, ...rest }: ReturnType<Node["attaching"]>): Promise<Answer> =>
+      node.request({ verb, ifname: "eth0", netns: pod.path, env: { PLEXUS_SOCKET: daemon.socket }, ...rest });
+    const succeed = async (verb: string, attaching: ReturnType<Node["attaching"]>): Promise<void> => {
+      const { status, stdout } = await call(verb, attaching);
+      expect([status, status === 0 ? "" : stdout]).toEqual([0, ""]);
+    };
+    /** Requests while an ADD ran, but for events, which are sent after its answer, and what is always under way. */
+    const askedBy = async (attaching: ReturnType<Node["attaching"]>): Promise<readonly string[]> => {
+      const first = proxy.seen.length;
+      await succeed("ADD", attaching);
+      const asked = proxy.seen.slice(first).filter(({ path }) => !path.endsWith("/events") && !path.includes("?"));
+      await succeed("DEL", attaching);
+      return asked.map(({ method, path }) => `${method} ${path.split("/").slice(-2).join("/")}`);
+    };
+
+    test("an ADD asks for nothing once all is watched: it tells the pod's status, on a connection that is there", async () => {
+      await started("--node-name", "node", "--kubeconfig", kubeconfig);
+      await api.network("shop", "storage", [{ type: "main" }]);
+      installRecorder(node.plexus.cniPath, "main");
+      const attaching = node.attaching(await api.pod("shop", "web", "storage"));
+      const plain = { ...attaching, config: node.network([{ type: "main" }], { kubeconfig }) };
+      await expect.poll(() => askedBy(plain), { timeout: 30_000 }).toEqual(["PATCH web/status"]);
+      const connections = proxy.connections();
+      for (let calls = 0; calls < 5; calls++) expect(await askedBy(plain)).toEqual(["PATCH web/status"]);
+      // An event may be under way while the next call tells its status.
+      expect(proxy.connections() - connections).toBeLessThan(5);
+    });
+
+    test("a first ADD does not wait for lists, and one with the wrong node's name asks for its pod", async () => {
+      proxy.script(({ method, path }) => (method === "GET" && path.includes("?") ? { delayMs: 300_000 } : undefined));
+      await started("--node-name", "wrong");
+      await api.network("shop", "storage", [{ type: "main" }]);
+      installRecorder(node.plexus.cniPath, "main");
+      const attaching = node.attaching(await api.pod("shop", "web", "storage"));
+      const plain = { ...attaching, config: node.network([{ type: "main" }], { kubeconfig }) };
+      const all = ["GET pods/web", "GET network-attachment-definitions/storage", "PATCH web/status"];
+      expect(await askedBy(plain)).toEqual(all);
+      expect(await askedBy(plain)).toEqual(all);
+    });
+
+    test("MO-21 a definition that is edited between ADD and DEL doesn't change the DEL, and is used by the next ADD", async () => {
+      await started("--node-name", "node", "--kubeconfig", kubeconfig);
+      const [one, two] = [installRecorder(node.plexus.cniPath, "one"), installRecorder(node.plexus.cniPath, "two")];
+      installRecorder(node.plexus.cniPath, "main");
+      await api.network("shop", "storage", [{ type: "one", mtu: 1 }]);
+      const attaching = node.attaching(await api.pod("shop", "web", "storage"));
+      const plain = { ...attaching, config: node.network([{ type: "main" }], { kubeconfig }) };
+      await expect.poll(() => askedBy(plain), { timeout: 30_000 }).toEqual(["PATCH web/status"]);
+      one.clear();
+      await succeed("ADD", plain);
+      await api.network("shop", "storage", [{ type: "two", mtu: 2 }]);
+      const next = node.attaching(await api.pod("shop", "db", "storage"));
+      const other = { ...next, config: plain.config };
+      await expect
+        .poll(async () => {
+          await askedBy(other);
+          return two.calls().length;
+        })
+        .toBeGreaterThan(0);
+      two.clear();
+      await succeed("DEL", plain);
+      const ended = one.calls().filter(({ env }) => env["CNI_CONTAINERID"] === plain.containerId);
+      expect(ended.map(({ env, stdin }) => [env["CNI_COMMAND"], JSON.parse(stdin).mtu])).toEqual([
+        ["ADD", 1],
+        ["DEL", 1],
+      ]);
+      expect(two.calls()).toEqual([]);
+    });
+
+    test("MC-14 a kubeconfig that changes is used by the next call, and one that is half written by none", async () => {
+      await started();
+      await api.network("shop", "storage", [{ type: "main" }]);
+      installRecorder(node.plexus.cniPath, "main");
+      const path = join(node.plexus.directory, "kubeconfig");
+      const whole = readFileSync(kubeconfig, "utf8");
+      writeFileSync(path, whole.replace(/server: .*/, "server: https://127.0.0.1:1"));
+      const attaching = node.attaching(await api.pod("shop", "web", "storage"));
+      const config = node.network([{ type: "main" }], { kubeconfig: path, kubernetes: { budgetMs: 1_000 } });
+      const plain = { ...attaching, config };
+      expect(await call("ADD", plain)).toMatchObject({ status: 1, stdout: expect.stringContaining("API_UNREACHABLE") });
+      await succeed("DEL", plain);
+      writeFileSync(path, whole);
+      await succeed("ADD", plain);
+      await succeed("DEL", plain);
+      writeFileSync(path, whole.slice(0, whole.length / 2));
+      await succeed("ADD", plain);
+      await succeed("DEL", plain);
+      expect(daemon.stderr()).toContain(`going on with the credentials that were read before: kubeconfig ${path}`);
+    });
+  });
+});
