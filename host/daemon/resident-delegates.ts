@@ -10,7 +10,7 @@ import { runAsync } from "../leases/effect.ts";
 import type { TakeLock } from "../brain/answer.ts";
 import { Admission } from "../sandbox/admission/admit.ts";
 import { defaultLimits, limitsOf } from "../sandbox/limits.ts";
-import { ProcessPool } from "../sandbox/process/pool.ts";
+import { type PoolCounts, ProcessPool } from "../sandbox/process/pool.ts";
 
 export interface ResidentDelegatesInit {
   /** The program of a sandbox process, by its true path. */
@@ -56,6 +56,19 @@ export class ResidentDelegates {
     return {
       run: (configuration, step, file) => runDelegateStep(hostFor(configuration), configuration, step, file),
       admit: (configuration, type, file) => admitDelegate(hostFor(configuration), configuration, type, file),
+    };
+  }
+
+  /** Of all pools together. */
+  get counts(): PoolCounts {
+    const sum = (of: keyof PoolCounts): number => [...this.#pools.values()].reduce((total, { counts }) => total + counts[of], 0);
+    return {
+      idle: sum("idle"),
+      busy: sum("busy"),
+      starting: sum("starting"),
+      waiting: sum("waiting"),
+      started: sum("started"),
+      ended: sum("ended"),
     };
   }
 

@@ -70,7 +70,8 @@ export function readEntry(path: string, key: JournalKey): Result<JournalEntry | 
   }
 }
 
-function parseEntry(path: string, text: string, key: JournalKey): Result<JournalEntry> {
+/** The entry that a file's text is. Fault JOURNAL_UNREADABLE. */
+export function parseEntry(path: string, text: string, key: JournalKey): Result<JournalEntry> {
   const lines = text.split("\n");
   // What stands after the last line feed is a torn line: its record never counted.
   lines.pop();

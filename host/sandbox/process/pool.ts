@@ -19,6 +19,18 @@ export interface ProcessPoolInit extends Partial<SandboxProcessInit> {
   readonly processPerCall?: boolean;
 }
 
+/** What a pool has and had. */
+export interface PoolCounts {
+  readonly idle: number;
+  readonly busy: number;
+  readonly starting: number;
+  /** Calls that wait for a process. */
+  readonly waiting: number;
+  /** Processes that were started, and that ended or were ended, since the pool is there. */
+  readonly started: number;
+  readonly ended: number;
+}
+
 interface Waiting {
   readonly take: (process: SandboxProcess | undefined) => void;
 }
@@ -33,6 +45,8 @@ export class ProcessPool implements GuestRunner {
   private readonly idle: SandboxProcess[] = [];
   private readonly queue: Waiting[] = [];
   private starting = 0;
+  private started = 0;
+  private gone = 0;
   private busy = 0;
   private closed = false;
 
@@ -55,6 +69,11 @@ export class ProcessPool implements GuestRunner {
   /** As whom the processes run: 65534 where the brain is root and may give that up. */
   get uids(): readonly number[] {
     return [...this.all].map(({ uid }) => uid);
+  }
+
+  get counts(): PoolCounts {
+    const { busy, starting, started } = this;
+    return { idle: this.idle.length, busy, starting, waiting: this.queue.length, started, ended: this.gone };
   }
 
   async call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>> {
@@ -141,10 +160,12 @@ export class ProcessPool implements GuestRunner {
     const process = new SandboxProcess(this.init);
     this.all.add(process);
     this.starting += 1;
+    this.started += 1;
     const good = await process.ready();
     this.starting -= 1;
     void process.ended.then(() => {
       this.all.delete(process);
+      this.gone += 1;
       const place = this.idle.indexOf(process);
       if (place < 0) return;
       // It ended while nothing ran in it.

@@ -1,0 +1,55 @@
+import { assert, constantFrom, property, string } from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { redacted, withoutSecrets } from "./without-secrets.ts";
+
+const secret = "hunter2-Tr0ub4dor";
+
+describe("a text with a secret", () => {
+  test.each([
+    ["JSON", `bad config {"password":"${secret}","mtu":1400}`],
+    ["JSON with spaces", `{ "bgpPassword" : "${secret} and more" }`],
+    ["JSON in JSON", `config "{\\"apiKey\\":\\"${secret}\\",\\"x\\":1}"`],
+    ["JSON with a quote in the value", `{"token":"a\\"${secret}"}`],
+    ["JSON in JSON with a quote in the value", `"{\\"token\\":\\"a\\\\\\"${secret}\\"}"`],
+    ["JSON of a list", `{"secrets":["${secret}","b"]}`],
+    ["JSON of an object", `{"credentials":{"user":"${secret}"}}`],
+    ["JSON of a number", `{"token":${secret.length}987654,"a":1}`],
+    ["JSON cut short", `{"client_secret":"${secret}`],
+    ["an assignment", `dial: API_TOKEN=${secret} refused`],
+    ["a quoted assignment", `psk="${secret} x" refused`],
+    ["a header", `Authorization: Bearer ${secret}`],
+    ["an option", `ran tool --auth-token ${secret} eth0`],
+    ["a URL", `Get "https://admin:${secret}@ipam.example/v1": EOF`],
+    ["a private key", `-----BEGIN EC PRIVATE KEY-----\n${secret.replaceAll("-", "")}\n-----END EC PRIVATE KEY-----`],
+    ["a service account's token", `sent eyJhbGciOiJSUzI1NiJ9.${secret.replaceAll("-", "")}payload.sig`],
+  ])("loses it: %s", (_, text) => {
+    const told = withoutSecrets(text);
+    expect(told).toContain(redacted);
+    expect(told).not.toContain("hunter2");
+    expect(told).not.toContain("987654");
+  });
+
+  test.each([
+    'plugin bridge failed (add): failed to set bridge addr: could not add IP address to "br0": file exists',
+    'networks[0].name: must be a DNS-1123 label, but is "-a"',
+    "the author's monkey: banana",
+    "read unix @->/run/x.sock: connection reset by peer",
+  ])("that has none stays: %s", (text) => {
+    expect(withoutSecrets(text)).toBe(text);
+  });
+
+  it("never shows a value under a secret's key, whatever stands around it", () => {
+    const key = constantFrom("password", "BGP_PASSWORD", "apiKey", "clientSecret", "private-key", "auth.token");
+    assert(
+      property(string(), key, string(), (before, named, after) => {
+        expect(withoutSecrets(`${before} ${JSON.stringify({ [named]: secret, after })}`)).not.toContain(secret);
+      }),
+    );
+  });
+
+  it("costs time in proportion to its length, whatever it is", () => {
+    for (const piece of ["password", '"token":"', "a-key ", "eyJ", "-----BEGIN PRIVATE KEY", "http://", '\\"', "--key "]) {
+      expect(withoutSecrets(piece.repeat(Math.ceil(8192 / piece.length))).length).toBeLessThan(40_000);
+    }
+  });
+});
