@@ -1,17 +1,15 @@
 // Listens for the hands on a unix socket. Each connection is one call of a runtime, or resident hands.
 
-import { chmodSync, lstatSync, mkdirSync, unlinkSync } from "node:fs";
-import { connect, createServer, type Server, type Socket } from "node:net";
-import { dirname } from "node:path";
+import { createServer, type Server, type Socket } from "node:net";
 import { printError } from "../../src/cni/error-json.ts";
 import { fault, type Fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
+import type { Result } from "../../src/fault/result.ts";
 import { HandsGone } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
-import { peerUid } from "../libc/libc.ts";
 import { CallQueue, type QueueBounds } from "./call-queue.ts";
 import { ConnectedHands } from "./connected-hands.ts";
 import type { ResidentConnection } from "./resident-hands.ts";
+import { listenOn, uidOf } from "./unix-socket.ts";
 
 /** Serves calls: one for each connection. */
 export interface CallService {
@@ -19,6 +17,8 @@ export interface CallService {
   readonly serve: (request: Request, hands: ConnectedHands) => Promise<Omit<Reply, "kind">>;
   /** Resident hands have come; answers what is to be done when they have gone. */
   readonly resident: (connection: ResidentConnection) => () => void;
+  /** Hears how many milliseconds a call waited for its turn; undefined where it was refused. */
+  readonly waited: (ms: number | undefined) => void;
   readonly warn: (text: string) => void;
 }
 
@@ -56,23 +56,12 @@ export class CallServer {
   }
 
   /** Listens; takes over the socket of a daemon that has died, not that of one that listens. Faults: DAEMON_SOCKET. */
-  async listen(): Promise<Result<void>> {
-    const { socket } = this.#init;
-    try {
-      mkdirSync(dirname(socket), { recursive: true, mode: 0o711 });
-      if (lstatSync(socket, { throwIfNoEntry: false })?.isSocket() === true) {
-        if (await isListenedTo(socket)) return failed(fault("DAEMON_SOCKET", `${socket}: a daemon listens there already`));
-        unlinkSync(socket);
-      }
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      this.#server.once("error", reject);
-      this.#server.listen(socket, resolve);
-      await promise;
-      chmodSync(socket, 0o600);
-      return ok(undefined);
-    } catch (error) {
-      return failed(fault("DAEMON_SOCKET", `${socket}: ${error instanceof Error ? error.message : String(error)}`));
-    }
+  listen(): Promise<Result<void>> {
+    return listenOn(this.#server, this.#init.socket);
+  }
+
+  get listening(): boolean {
+    return this.#server.listening;
   }
 
   /** Accepts nothing more, waits for the calls under way `graceMs` at most; answers how many were cut off. */
@@ -139,30 +128,16 @@ export class CallServer {
 
   async #serve(request: Request, hands: ConnectedHands): Promise<Omit<Reply, "kind">> {
     if (this.#closing) return refusal(fault("DAEMON_BUSY", "the daemon is being stopped"));
-    const served = this.queue.enter(() => this.#service.serve(request, hands));
+    const came = performance.now();
+    const served = this.queue.enter(() => {
+      this.#service.waited(performance.now() - came);
+      return this.#service.serve(request, hands);
+    });
     if (served !== undefined) return served;
+    this.#service.waited(undefined);
     const { active, waiting } = this.#init;
     return refusal(fault("DAEMON_BUSY", `${active} calls are being served and ${waiting} are waiting`));
   }
-}
-
-/** Whether anybody accepts connections there. One whose backlog is full does. */
-async function isListenedTo(path: string): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const socket = connect(path, () => resolve(true));
-  socket.once("error", (error) => resolve(!("code" in error && error.code === "ECONNREFUSED")));
-  try {
-    return await promise;
-  } finally {
-    socket.destroy();
-  }
-}
-
-/** Node has the descriptor of a socket, but no public name for it. */
-function uidOf(socket: Socket): number | undefined {
-  const handle: unknown = Reflect.get(socket, "_handle");
-  const fd: unknown = typeof handle === "object" && handle !== null ? Reflect.get(handle, "fd") : undefined;
-  return typeof fd === "number" && fd >= 0 ? peerUid(fd) : undefined;
 }
 
 function refusal(reason: Fault): Omit<Reply, "kind"> {

@@ -6,6 +6,8 @@ import type { Hands } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
 import { Metrics } from "../metrics/metrics.ts";
+import { Endpoint, type EndpointInit } from "../telemetry/endpoint.ts";
+import { Telemetry, type TelemetryInit } from "../telemetry/telemetry.ts";
 import { AsyncLocks } from "./async-locks.ts";
 import { backgroundWriter } from "./background-writer.ts";
 import { CallServer, type CallServerInit } from "./call-server.ts";
@@ -18,8 +20,12 @@ export interface DaemonInit {
   readonly server: CallServerInit;
   readonly delegates: ResidentDelegatesInit;
   readonly clusters: Omit<ResidentClustersInit, "warn">;
-  readonly warn: (text: string) => void;
+  readonly telemetry: TelemetryInit;
+  readonly endpoint: EndpointInit;
 }
+
+/** What is left of spans may take so long to be sent when the daemon ends, in ms. */
+const lastSpansMs = 2000;
 
 /** How long a lock waits before it looks whether anybody is still there to wait for it, in ms. */
 const lookMs = 500;
@@ -27,35 +33,51 @@ const lookMs = 500;
 export class Daemon {
   /** What all parts of the daemon count in; host/metrics/definitions.ts has a metric's name. */
   readonly metrics = new Metrics();
+  readonly telemetry: Telemetry;
   readonly #locks = new AsyncLocks();
   readonly #clusters: ResidentClusters;
   readonly #writer = backgroundWriter();
   readonly #delegates: ResidentDelegates;
   readonly #server: CallServer;
+  readonly #endpoint: Endpoint;
   /** Who carries out what no runtime asks for. */
   readonly residentHands = new ResidentHands();
 
-  constructor({ server, delegates, clusters, warn }: DaemonInit) {
+  constructor({ server, delegates, clusters, telemetry, endpoint }: DaemonInit) {
+    const warn = (text: string): void => this.telemetry.warn(text);
     this.#clusters = new ResidentClusters({ ...clusters, warn });
     this.#delegates = new ResidentDelegates(delegates);
     this.#server = new CallServer(server, {
       serve: (...call) => this.#serve(...call),
       resident: (connection) => this.residentHands.add(connection),
+      waited: (ms) => this.telemetry.waited(ms),
       warn,
     });
+    const { queue } = this.#server;
+    this.telemetry = new Telemetry(telemetry, {
+      metrics: this.metrics,
+      socket: server.socket,
+      listening: () => this.#server.listening,
+      queue: () => ({ active: queue.active, waiting: queue.waiting, mostActive: server.active, mostWaiting: server.waiting }),
+      sandboxes: () => this.#delegates.counts,
+    });
+    this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics);
   }
 
-  /** Faults: DAEMON_SOCKET. */
-  start(): Promise<Result<void>> {
+  /** Answers the port on which metrics are served, if any. Faults: DAEMON_SOCKET. */
+  async start(): Promise<Result<number | undefined>> {
     // No call waits for it.
     void this.#clusters.start();
-    return this.#server.listen();
+    const listens = await this.#server.listen();
+    // Who asks whether it is ready asks after it is.
+    return listens.ok ? this.#endpoint.listen() : listens;
   }
 
   /** Ends when the calls under way have, or after `graceMs`; answers how many were cut off. */
   async stop(graceMs: number): Promise<number> {
     const cut = await this.#server.close(graceMs);
-    await Promise.all([this.#delegates.close(), this.#clusters.close()]);
+    this.#endpoint.close();
+    await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
     return cut;
   }
 
@@ -74,6 +96,7 @@ export class Daemon {
       writer: this.#writer,
       openDelegates: async (_, log) => this.#delegates.open({ hands, takeLock, log }),
       cluster: (configuration, told) => this.#clusters.open(configuration, told),
+      observe: (observed) => this.telemetry.observe(observed),
     });
     try {
       return await call.answer(request);

@@ -2,54 +2,49 @@
 
 import { dirname, join } from "node:path";
 import { realpathSync } from "node:fs";
-import { availableParallelism } from "node:os";
-import { parseArgs } from "node:util";
+import { version } from "../version.ts";
+import { openLog } from "../telemetry/log.ts";
+import { collectorHeaders } from "../telemetry/collector-headers.ts";
 import { Daemon } from "./daemon.ts";
 import { nodeNameOf } from "./node-name.ts";
+import { type DaemonOptions, readOptions, usage } from "./options.ts";
 
-const { values } = parseArgs({
-  options: {
-    socket: { type: "string", default: "/run/plexus/plexus.sock" },
-    calls: { type: "string", default: "64" },
-    queue: { type: "string", default: "512" },
-    sandboxes: { type: "string", default: String(Math.max(2, availableParallelism())) },
-    "grace-ms": { type: "string", default: "10000" },
-    "node-name": { type: "string" },
-    kubeconfig: { type: "string" },
-  },
-});
-
-const say = (text: string): void => void process.stderr.write(`plexusd: ${text}\n`);
-
-function count(name: "calls" | "queue" | "sandboxes" | "grace-ms", most: number): number {
-  const value = Number(values[name]);
-  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  say(`--${name} ${values[name]}: must be a whole number from 1 to ${most}`);
-  process.exit(2);
-}
-
-async function main(): Promise<void> {
+async function main(options: DaemonOptions): Promise<void> {
   const home = dirname(realpathSync(process.argv[1] ?? ""));
-  const graceMs = count("grace-ms", 600_000);
-  const sandboxes = count("sandboxes", 256);
-  const node = nodeNameOf(values["node-name"], process.env);
-  if (node.name === undefined) say(`${node.problem}${node.fatal ? "" : "; pods are not watched: give --node-name"}`);
-  if (node.name === undefined && node.fatal) process.exit(2);
+  const { sandboxes, graceMs, otlp } = options;
+  const uids = [0, process.getuid?.() ?? 0];
+  const log = openLog({
+    level: options.logLevel,
+    fd: 2,
+    dropped: () => daemon.metrics.add("plexus_log_lines_dropped_total", {}),
+  });
+  // Whatever it ends of, its last lines are written.
+  process.on("exit", () => log.flush());
+  process.on("uncaughtExceptionMonitor", (error) => log.write("error", { fault: "INTERNAL" }, error.stack ?? error.message));
+  const node = nodeNameOf(options.nodeName, process.env);
+  if (node.name === undefined) {
+    log.write("warn", {}, `${node.problem}${node.fatal ? "" : "; pods are not watched: give --node-name"}`);
+    if (node.fatal) process.exit(2);
+  }
   const daemon = new Daemon({
-    server: {
-      socket: values.socket,
-      active: count("calls", 4096),
-      waiting: count("queue", 65_536),
-      uids: [0, process.getuid?.() ?? 0],
-      requestMs: 10_000,
-    },
+    server: { socket: options.socket, active: options.calls, waiting: options.queue, uids, requestMs: 10_000 },
     delegates: { entry: join(home, "brain", "guest-process.cjs"), warm: Math.min(2, sandboxes), most: sandboxes },
-    clusters: { nodeName: node.name, kubeconfig: values.kubeconfig },
-    warn: say,
+    clusters: { nodeName: node.name, kubeconfig: options.kubeconfig },
+    telemetry: {
+      log,
+      version,
+      stateDirectory: options.stateDir,
+      collector: otlp && {
+        url: otlp,
+        headers: collectorHeaders(process.env["OTEL_EXPORTER_OTLP_HEADERS"] ?? ""),
+        resource: { "service.name": "plexusd", "service.version": version, "k8s.node.name": node.name ?? "" },
+      },
+    },
+    endpoint: { socket: options.statusSocket, uids, address: options.metricsListen },
   });
   const started = await daemon.start();
   if (!started.ok) {
-    say(started.fault.msg);
+    log.write("error", { fault: started.fault.kind }, started.fault.msg);
     process.exit(1);
   }
   let stopping = false;
@@ -58,12 +53,18 @@ async function main(): Promise<void> {
       if (stopping) return;
       stopping = true;
       void daemon.stop(graceMs).then((cut) => {
-        if (cut > 0) say(`cut off ${cut} calls after ${graceMs} ms; their next DEL undoes what they began`);
+        if (cut > 0) log.write("warn", {}, `cut off ${cut} calls after ${graceMs} ms; their next DEL undoes what they began`);
         process.exit(0);
       });
     });
   }
-  say(`listens on ${values.socket}`);
+  if (started.value !== undefined) log.write("info", {}, `tells metrics on ${options.metricsListen?.host}:${started.value}`);
+  log.write("info", {}, `listens on ${options.socket}`);
 }
 
-void main();
+const options = readOptions(process.argv.slice(2));
+if (options === "help") process.stdout.write(usage);
+else if ("wrong" in options) {
+  process.stderr.write(`plexusd: ${options.wrong} (--help says what there is)\n`);
+  process.exitCode = 2;
+} else void main(options);

@@ -46,7 +46,17 @@ describe.skipIf(missingForMixed("resident hands"))("resident hands", () => {
       server: { socket: socket(), active: 1, waiting: 1, uids: [0, process.getuid?.() ?? 0], requestMs: 10_000 },
       delegates: { entry: join(dist, "brain", "guest-process.cjs"), warm: 1, most: 1 },
       clusters: { nodeName: undefined, kubeconfig: undefined },
-      warn: (text) => warnings.push(text),
+      telemetry: {
+        log: {
+          write: (level, _, text) => void (level === "warn" && warnings.push(text)),
+          has: () => true,
+          flush: () => undefined,
+        },
+        version: "",
+        stateDirectory: stage.plexus.directory,
+        collector: undefined,
+      },
+      endpoint: { socket: join(stage.plexus.directory, "status.sock"), uids: [0], address: undefined },
     });
     expect(await made.start()).toEqual({ ok: true, value: undefined });
     return made;

@@ -1,0 +1,132 @@
+// plexusd's command line.
+
+import { availableParallelism } from "node:os";
+import { dirname, isAbsolute, join } from "node:path";
+import { parseArgs } from "node:util";
+import { type DaemonLogLevel, logLevels } from "../telemetry/log.ts";
+
+export interface DaemonOptions {
+  readonly socket: string;
+  readonly statusSocket: string;
+  readonly metricsListen: { readonly host: string; readonly port: number } | undefined;
+  readonly otlp: URL | undefined;
+  readonly logLevel: DaemonLogLevel;
+  readonly stateDir: string;
+  readonly nodeName: string | undefined;
+  readonly kubeconfig: string | undefined;
+  readonly calls: number;
+  readonly queue: number;
+  readonly sandboxes: number;
+  readonly graceMs: number;
+}
+
+export const usage = `plexusd: the resident brain of Plexus on a node
+
+  --socket PATH           where the hands find it (/run/plexus/plexus.sock)
+  --status-socket PATH    where plexusctl and scrapers find it (status.sock beside the socket)
+  --metrics-listen [ADDRESS:]PORT
+                          /metrics, /healthz and /readyz over TCP too (not at all; 127.0.0.1)
+  --otlp URL              an OpenTelemetry collector that gets a span for each step (none)
+  --log-level LEVEL       debug, info, warn or error (info)
+  --state-dir PATH        the cniDir whose state is told before a call named it (/var/lib/cni/plexus)
+  --node-name NAME        the node whose pods are watched (NODE_NAME, else the host's name)
+  --kubeconfig PATH       the API that is watched before a call named one (none)
+  --calls N               calls served at once, 1 to 4096 (64)
+  --queue N               calls that wait for their turn, 1 to 65536 (512)
+  --sandboxes N           sandbox processes at most, 1 to 256 (one for each CPU, at least 2)
+  --grace-ms N            how long it waits for calls when it is stopped, 1 to 600000 (10000)
+  --help
+
+docs/how-to/run-the-daemon.md says more.
+`;
+
+const counts = { calls: 4096, queue: 65_536, sandboxes: 256, "grace-ms": 600_000 } as const;
+
+/** Bytes of a socket's path. */
+const longestPath = 107;
+
+/** The options; `help`, or one line that says what is wrong. */
+export function readOptions(args: readonly string[]): DaemonOptions | "help" | { readonly wrong: string } {
+  try {
+    const values = parse(args);
+    if (values.help === true) return "help";
+    const count = (name: keyof typeof counts): number => countOf(name, values[name], counts[name]);
+    const socket = pathOf("socket", values.socket, longestPath);
+    return {
+      socket,
+      statusSocket: pathOf("status-socket", values["status-socket"] ?? join(dirname(socket), "status.sock"), longestPath),
+      metricsListen: values["metrics-listen"] === undefined ? undefined : addressOf(values["metrics-listen"]),
+      otlp: values.otlp === undefined ? undefined : collectorOf(values.otlp),
+      logLevel: levelOf(values["log-level"]),
+      nodeName: values["node-name"],
+      kubeconfig: values.kubeconfig,
+      stateDir: pathOf("state-dir", values["state-dir"], 4095),
+      calls: count("calls"),
+      queue: count("queue"),
+      sandboxes: count("sandboxes"),
+      graceMs: count("grace-ms"),
+    };
+  } catch (error) {
+    // parseArgs says more than one line for a positional argument.
+    const [wrong = ""] = (error instanceof Error ? error.message : String(error)).split(/\n|\. /);
+    return { wrong: wrong.replace(/\.$/, "") };
+  }
+}
+
+function parse(args: readonly string[]) {
+  return parseArgs({
+    args: [...args],
+    options: {
+      socket: { type: "string", default: "/run/plexus/plexus.sock" },
+      "status-socket": { type: "string" },
+      "metrics-listen": { type: "string" },
+      otlp: { type: "string" },
+      "log-level": { type: "string", default: "info" },
+      "state-dir": { type: "string", default: "/var/lib/cni/plexus" },
+      "node-name": { type: "string" },
+      kubeconfig: { type: "string" },
+      calls: { type: "string", default: "64" },
+      queue: { type: "string", default: "512" },
+      sandboxes: { type: "string", default: String(Math.max(2, availableParallelism())) },
+      "grace-ms": { type: "string", default: "10000" },
+      help: { type: "boolean", short: "h" },
+    },
+  }).values;
+}
+
+function countOf(name: string, text: string, most: number): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
+  throw new Error(`--${name} ${text}: must be a whole number from 1 to ${most}`);
+}
+
+function pathOf(name: string, path: string, most: number): string {
+  if (isAbsolute(path) && Buffer.byteLength(path) <= most && !path.includes("\0")) return path;
+  throw new Error(`--${name} ${path}: must be an absolute path of at most ${most} bytes`);
+}
+
+function addressOf(text: string): { readonly host: string; readonly port: number } {
+  const {
+    v6,
+    host = v6 ?? "127.0.0.1",
+    port = "",
+  } = /^(?:(?:\[(?<v6>[\da-fA-F:.]+)\]|(?<host>[\w.-]+)):)?(?<port>\d{1,5})$/.exec(text)?.groups ?? {};
+  if (port !== "" && Number(port) <= 65_535) return { host, port: Number(port) };
+  throw new Error(`--metrics-listen ${text}: must be a port, or an address and a port (127.0.0.1:9464, [::1]:9464)`);
+}
+
+function collectorOf(text: string): URL {
+  const url = URL.parse(text);
+  if (url === null || !["http:", "https:"].includes(url.protocol)) {
+    throw new Error(`--otlp ${text}: must be a URL of http or https (http://127.0.0.1:4318)`);
+  }
+  // As OTEL_EXPORTER_OTLP_ENDPOINT: the base of all signals.
+  if (!url.pathname.endsWith("/v1/traces")) url.pathname = `${url.pathname.replace(/\/$/, "")}/v1/traces`;
+  return url;
+}
+
+function levelOf(text: string): DaemonLogLevel {
+  const level = logLevels.find((each) => each === text);
+  if (level !== undefined) return level;
+  throw new Error(`--log-level ${text}: must be one of ${logLevels.join(", ")}`);
+}

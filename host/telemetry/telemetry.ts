@@ -1,0 +1,185 @@
+// What a daemon tells of itself: metrics, log, spans, readiness, status. Its parts count and write through this.
+
+import { resolve } from "node:path";
+import type { CallObserver } from "../brain/call-observer.ts";
+import type { Request } from "../hands/messages.ts";
+import type { Metrics } from "../metrics/metrics.ts";
+import { NodeStateReader } from "../node-state/node-state-reader.ts";
+import type { PoolCounts } from "../sandbox/process/pool.ts";
+import { CallWatch } from "./call-watch.ts";
+import type { Log } from "./log.ts";
+import { collectProcess } from "./process-metrics.ts";
+import { type Readiness, readiness } from "./readiness.ts";
+import { RecentFailures } from "./recent-failures.ts";
+import { SpanExporter, type SpanExporterInit } from "./spans.ts";
+import type { DaemonStatus, StatusDocument } from "./status-document.ts";
+
+export interface TelemetryInit {
+  readonly log: Log;
+  readonly version: string;
+  /** Where journals are before a call said so. */
+  readonly stateDirectory: string;
+  /** Undefined: no spans are recorded. */
+  readonly collector: Omit<SpanExporterInit, "told"> | undefined;
+}
+
+/** The daemon's parts that are looked at. */
+export interface Observed {
+  readonly metrics: Metrics;
+  readonly socket: string;
+  readonly listening: () => boolean;
+  readonly queue: () => DaemonStatus["queue"];
+  readonly sandboxes: () => PoolCounts;
+}
+
+/** State directories that are told of: a configuration names one, and there are few configurations. */
+const mostStates = 8;
+/** Between two lines about spans that were dropped, in ms. */
+const dropPauseMs = 60_000;
+
+export class Telemetry {
+  readonly #init: TelemetryInit;
+  readonly #observed: Observed;
+  readonly #failures = new RecentFailures();
+  readonly #spans: SpanExporter | undefined;
+  readonly #states = new Map<string, NodeStateReader>();
+  readonly #information = new Map<string, () => string>();
+  #toldDrop = -Infinity;
+
+  constructor(init: TelemetryInit, observed: Observed) {
+    this.#init = init;
+    this.#observed = observed;
+    const { metrics } = observed;
+    this.#spans = init.collector && new SpanExporter({ ...init.collector, told: (...told) => this.#toldOfSpans(...told) });
+    this.#sawState(init.stateDirectory);
+    metrics.set("plexus_build_info", { version: init.version }, 1);
+    metrics.add("plexus_queue_refused_total", {}, 0);
+    collectProcess(metrics);
+    metrics.onScrape(() => this.#collectParts());
+    metrics.onScrape(() => this.#collectState());
+    metrics.onScrape(async () => metrics.set("plexus_ready", {}, (await this.readiness()).ready ? 1 : 0));
+  }
+
+  /** Watches a call. */
+  observe(request: Pick<Request, "environment">): CallObserver {
+    const { metrics } = this.#observed;
+    const sawState = (directory: string): void => this.#sawState(directory);
+    return new CallWatch({ metrics, log: this.#init.log, failures: this.#failures, spans: this.#spans, sawState }, request);
+  }
+
+  /** A call waited so many milliseconds for its turn, or was refused. */
+  waited(ms: number | undefined): void {
+    const { metrics } = this.#observed;
+    if (ms === undefined) metrics.add("plexus_queue_refused_total", {});
+    else metrics.observe("plexus_queue_wait_seconds", {}, ms / 1000);
+  }
+
+  /** A line that belongs to no call. */
+  warn(text: string): void {
+    this.#init.log.write("warn", {}, text);
+  }
+
+  /** Has `read` say one line in the status document, under this name. */
+  inform(name: string, read: () => string): void {
+    this.#information.set(name, read);
+  }
+
+  readiness(): Promise<Readiness> {
+    const { socket, listening, sandboxes } = this.#observed;
+    return readiness({
+      socket,
+      listening,
+      sandboxes: () => ({ there: sandboxes().idle + sandboxes().busy, starting: sandboxes().starting }),
+      stateDirectories: () => [...this.#states.keys()],
+    });
+  }
+
+  async status(): Promise<StatusDocument> {
+    const { idle, busy, starting, ended } = this.#observed.sandboxes();
+    const [ready, ...nodes] = await Promise.all([this.readiness(), ...this.#readers().map((reader) => reader.read())]);
+    return {
+      apiVersion: "plexus/v1",
+      kind: "NodeStatus",
+      time: new Date().toISOString(),
+      daemon: {
+        version: this.#init.version,
+        pid: process.pid,
+        since: new Date(performance.timeOrigin).toISOString(),
+        socket: this.#observed.socket,
+        ...ready,
+        queue: this.#observed.queue(),
+        sandboxes: { idle, busy, starting, restarts: ended },
+        information: Object.fromEntries([...this.#information].map(([name, read]) => [name, read()])),
+      },
+      nodes,
+      failures: this.#failures.list(),
+    };
+  }
+
+  /** Sends the spans that wait, for `ms` at most. */
+  async close(ms: number): Promise<void> {
+    if (this.#spans === undefined) return;
+    const { promise, resolve: late } = Promise.withResolvers<void>();
+    const timer = setTimeout(late, ms);
+    await Promise.race([this.#spans.flush(), promise]);
+    clearTimeout(timer);
+  }
+
+  #readers(): readonly NodeStateReader[] {
+    return [...this.#states.values()];
+  }
+
+  #sawState(directory: string): void {
+    const path = resolve(directory);
+    if (!this.#states.has(path) && this.#states.size < mostStates) this.#states.set(path, new NodeStateReader(path));
+  }
+
+  #collectParts(): void {
+    const { metrics, queue, sandboxes } = this.#observed;
+    const { active, waiting, mostActive, mostWaiting } = queue();
+    metrics.set("plexus_queue_calls", { state: "active" }, active);
+    metrics.set("plexus_queue_calls", { state: "waiting" }, waiting);
+    metrics.set("plexus_queue_bound_calls", { state: "active" }, mostActive);
+    metrics.set("plexus_queue_bound_calls", { state: "waiting" }, mostWaiting);
+    const counts = sandboxes();
+    for (const state of ["idle", "busy", "starting"] as const) metrics.set("plexus_sandbox_processes", { state }, counts[state]);
+    metrics.set("plexus_sandbox_waiting_calls", {}, counts.waiting);
+    metrics.set("plexus_sandbox_starts_total", {}, counts.started);
+    metrics.set("plexus_sandbox_restarts_total", {}, counts.ended);
+  }
+
+  async #collectState(): Promise<void> {
+    const { metrics } = this.#observed;
+    const nodes = await Promise.all(this.#readers().map((reader) => reader.read()));
+    const sum = (of: "entries" | "bytes", state: "journal" | "leftBehind"): number =>
+      nodes.reduce((total, node) => total + node[state][of], 0);
+    for (const [state, key] of [
+      ["kept", "journal"],
+      ["left_behind", "leftBehind"],
+    ] as const) {
+      metrics.set("plexus_journal_entries", { state }, sum("entries", key));
+      metrics.set("plexus_journal_size_bytes", { state }, sum("bytes", key));
+    }
+    const pools = new Map(nodes.flatMap((node) => node.pools).map((pool) => [pool.directory, pool]));
+    metrics.replace(
+      "plexus_leases_used",
+      [...pools.values()].map(({ directory, used }) => ({ labels: { pool: directory }, value: used })),
+    );
+    metrics.replace(
+      "plexus_leases_size",
+      [...pools.values()].flatMap(({ directory, size }) =>
+        size === undefined ? [] : [{ labels: { pool: directory }, value: size }],
+      ),
+    );
+    const problems = nodes.reduce((total, node) => total + node.problems.length, 0);
+    if (problems > 0) metrics.add("plexus_scrape_problems_total", {}, problems);
+  }
+
+  #toldOfSpans(outcome: "sent" | "dropped", count: number, why: string): void {
+    this.#observed.metrics.add("plexus_spans_total", { outcome }, count);
+    const now = performance.now();
+    if (outcome === "sent" || now - this.#toldDrop < dropPauseMs) return;
+    this.#toldDrop = now;
+    this.warn(`spans were dropped: ${why}`);
+  }
+}
