@@ -41,6 +41,7 @@ export async function startDaemon({ socket, args = [], nodeArgs = [], env = {}, 
   const program = [
     process.execPath,
     "--disable-warning=ExperimentalWarning",
+    "--max-semi-space-size=4",
     ...nodeArgs,
     join(dist, "plexusd.cjs"),
     "--socket",
