@@ -35,7 +35,7 @@ function frame(type: number, payload: Buffer): Buffer {
 export const handsVersion: Benchmark = {
   id: "hands-version",
   title: "plexus VERSION with a trivial resident brain / /bin/true",
-  target: "the hands' own cost: a few times an empty process",
+  target: "at most 2 ms",
   async sample() {
     const lacking = missingBuild({ brain: false });
     if (lacking !== undefined) return lacking;

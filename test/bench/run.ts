@@ -5,9 +5,11 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
+import { apiDownBenchmark } from "./api-down.ts";
 import { crowdedBenchmarks } from "./crowded.ts";
 import { cycleBenchmarks } from "./cycles.ts";
 import { freshInstance } from "./fresh-instance.ts";
+import { handsMemory } from "./hands-memory.ts";
 import { handsVersion } from "./hands-version.ts";
 import { ipamStep } from "./ipam-step.ts";
 import { summary, type Benchmark, type Measured } from "./measure.ts";
@@ -15,16 +17,20 @@ import { oneShotAdd } from "./one-shot-add.ts";
 import { oneShotApi } from "./one-shot-api.ts";
 import { podBenchmarks } from "./pods.ts";
 import { oneShotStart } from "./one-shot-start.ts";
+import { statusBenchmarks } from "./statuses.ts";
 
 const benchmarks: readonly Benchmark[] = [
   oneShotStart,
   handsVersion,
+  handsMemory,
   freshInstance,
   ipamStep,
   oneShotAdd,
   oneShotApi,
   ...podBenchmarks,
   ...crowdedBenchmarks,
+  ...statusBenchmarks,
+  apiDownBenchmark,
   ...cycleBenchmarks,
 ];
 
