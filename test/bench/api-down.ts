@@ -15,6 +15,10 @@ const native = ["bridge", "host-local"];
 const pods = 40;
 const warmUp = 5;
 
+function networkOf(name: string, subnet: string): BridgeNetwork {
+  return { bridge: `down-${name}`, subnet, ipam: "host-local", name: `down-${name}` };
+}
+
 async function measureDel(): Promise<Samples | string> {
   const lacking = missingBuild() ?? whyNotPrivate() ?? referencePlugins(...native)() ?? kubeApi();
   if (lacking !== undefined) return lacking;
@@ -23,12 +27,6 @@ async function measureDel(): Promise<Samples | string> {
   const plexus = installPlexus({ native });
   const namespaces = createPodNamespaces(2 * pods);
   const daemon = await startDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") });
-  const networkOf = (name: string, subnet: string): BridgeNetwork => ({
-    bridge: `down-${name}`,
-    subnet,
-    ipam: "host-local",
-    name: `down-${name}`,
-  });
   const ours = networkOf("ours", "10.75.0.0/16");
   const state = [plexus.state("lib"), plexus.state("run")];
   const args: string[] = [];

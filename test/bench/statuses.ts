@@ -62,9 +62,9 @@ async function measureStatus(): Promise<Statuses | string> {
   try {
     await ask(50);
     const idle = await ask(idleCalls);
-    let loading = true;
+    const loading = new AbortController();
     const load = (async () => {
-      while (loading) {
+      while (!loading.signal.aborted) {
         const items = Array.from({ length: pods }, (_, pod) => [...contender.add(pod), ...contender.del(pod)]);
         await runAll("ADD and DEL", lanes, items);
       }
@@ -73,7 +73,7 @@ async function measureStatus(): Promise<Statuses | string> {
       const loaded = await Promise.race([ask(statusesUnderLoad), load.then(() => [])]);
       return { idle, loaded };
     } finally {
-      loading = false;
+      loading.abort();
       await load;
     }
   } finally {
