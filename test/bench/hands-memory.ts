@@ -11,7 +11,7 @@ import type { Benchmark } from "./measure.ts";
 import { highestRssMiB } from "./observed-daemon.ts";
 
 const most = 2;
-const calls = 10;
+const times = 10;
 
 export const handsMemory: Benchmark = {
   id: "hands-rss",
@@ -36,7 +36,7 @@ export const handsMemory: Benchmark = {
     };
     const seen: number[] = [];
     try {
-      for (let number = 0; number < calls; number++) {
+      for (let number = 0; number < times; number++) {
         const call = { containerId: `hands-${number}`, netns: "/run/netns/none", ifname: "eth0", config };
         const env = { PLEXUS_SOCKET: daemon.socket };
         slow.clear();
