@@ -1,27 +1,34 @@
-// Locks across brains: a container's calls one after the other, GC alone (CNI section 3, L-46).
+// Locks across brains: a container's calls one after the other, GC alone (CNI section 3, L-46). All are bytes of one file of the state
+// directory, which stays: a call makes and removes nothing for its locks.
 
-import { readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { getSystemErrorName } from "node:util";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { shortHash } from "../files/short-hash.ts";
 import type { JournalKey } from "../journal/entry-file.ts";
 import { ETIMEDOUT } from "../locks/file-lock.ts";
 import type { BrainDeps } from "./answer.ts";
 import type { CallLocks, Release } from "./call-context.ts";
-
-/** Longest name of a directory; a longer one's hash stands for it, where a clash only makes two calls take turns. */
-const longestName = 255;
-
-/** A container's lock goes with its directory; nobody else's name has an `@`. */
-const everything = "gc";
+import { lockByte } from "./lock-byte.ts";
 
 interface Wanted {
-  readonly name: string;
+  readonly byte: number;
   readonly shared: boolean;
-  /** Whether its directory goes when it is given back. */
-  readonly passing: boolean;
+  /** For messages. */
+  readonly of: string;
+}
+
+/** Shared by the calls of all containers; GC has it alone. */
+const everything = 0;
+
+/** The file of locks. */
+export function locksPath(stateDirectory: string): string {
+  return join(stateDirectory, "calls.lock");
+}
+
+/** The byte that is one container's lock. */
+export function containerByte({ containerId, network, ifname }: JournalKey): number {
+  return lockByte(`${containerId}@${network}@${ifname}`);
 }
 
 /** Locks of a state directory; a call waits for at most `deadlineMs`. */
@@ -30,18 +37,16 @@ export function callLocks(
   stateDirectory: string,
   deadlineMs: number,
 ): CallLocks {
-  const root = join(stateDirectory, "locks");
+  const path = locksPath(stateDirectory);
 
-  async function take({ name, shared, passing }: Wanted): Promise<Result<Release>> {
-    const directory = join(root, name);
-    const path = join(directory, "lock");
-    const { errno, lock } = await takeLock({ path, deadlineMs, shared, makesDirectory: true });
-    if (errno === ETIMEDOUT) return failed(fault("CALL_BUSY", `another call held ${path} for more than ${deadlineMs} ms`));
+  async function take({ byte, shared, of }: Wanted): Promise<Result<Release>> {
+    const { errno, lock } = await takeLock({ path, byte, deadlineMs, shared, makesDirectory: true });
+    if (errno === ETIMEDOUT) {
+      const why = `another call held the lock of ${of} (byte ${byte} of ${path}) for more than ${deadlineMs} ms`;
+      return failed(fault("CALL_BUSY", why));
+    }
     if (lock === undefined) return failed(fault("STORE_FAILED", `locking ${path}: ${getSystemErrorName(-errno)}`));
-    return ok(() => {
-      if (passing) removeDirectory(directory);
-      lock.release();
-    });
+    return ok(() => lock.release());
   }
 
   /** Takes them in this order, all or none. */
@@ -67,37 +72,9 @@ export function callLocks(
   return {
     container: (key) =>
       takeAll([
-        { name: everything, shared: true, passing: false },
-        { name: nameOf(key), shared: false, passing: true },
+        { byte: everything, shared: true, of: "all containers" },
+        { byte: containerByte(key), shared: false, of: `container ${key.containerId}, ${key.ifname}` },
       ]),
-    async everything() {
-      const alone = await takeAll([{ name: everything, shared: false, passing: false }]);
-      if (alone.ok) removeAbandoned(root);
-      return alone;
-    },
+    everything: () => takeAll([{ byte: everything, shared: false, of: "all containers" }]),
   };
-}
-
-function nameOf(key: JournalKey): string {
-  const name = `${key.containerId}@${key.network}@${key.ifname}`;
-  return Buffer.byteLength(name) <= longestName ? name : `long@${shortHash(name)}`;
-}
-
-/** Locks of containers whose calls were killed and never repeated: whoever uses one holds GC's lock too, so nobody does now. */
-function removeAbandoned(root: string): void {
-  try {
-    for (const name of readdirSync(root)) if (name !== everything) removeDirectory(join(root, name));
-  } catch {
-    // The next GC tries again.
-  }
-}
-
-/** Not needed for correctness, only so that nothing is left of a container: failing is fine. */
-function removeDirectory(directory: string): void {
-  try {
-    unlinkSync(join(directory, "lock"));
-    rmdirSync(directory);
-  } catch {
-    // Somebody else is about to use it.
-  }
 }

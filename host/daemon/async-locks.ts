@@ -3,22 +3,23 @@
 
 import { ETIMEDOUT, type FileLock, type LockAnswer, lockAsync, type LockRequest } from "../locks/file-lock.ts";
 
-/** Locks by path. Shared ones don't wait for each other. */
+/** Locks by path and byte. Shared ones don't wait for each other. */
 export class AsyncLocks {
-  /** The end of the queue of each path that anybody holds or waits for. */
+  /** The end of the queue of each lock that anybody holds or waits for. */
   readonly #last = new Map<string, Promise<void>>();
 
   /** As `lockAsync`; the deadline counts the wait for calls of this process too. */
   async take(request: LockRequest, signal?: AbortSignal): Promise<LockAnswer> {
     if (request.shared) return lockAsync(request, signal);
     const started = performance.now();
-    const before = this.#last.get(request.path);
+    const name = `${request.path}:${request.byte ?? ""}`;
+    const before = this.#last.get(name);
     const turn = Promise.withResolvers<void>();
     const last = before === undefined ? turn.promise : before.then(() => turn.promise);
-    this.#last.set(request.path, last);
+    this.#last.set(name, last);
     const leave = (): void => {
       turn.resolve();
-      if (this.#last.get(request.path) === last) this.#last.delete(request.path);
+      if (this.#last.get(name) === last) this.#last.delete(name);
     };
     try {
       if (before !== undefined && !(await within(before, request.deadlineMs, signal))) {

@@ -123,6 +123,29 @@ describe.each(forms)("%s", (_, take) => {
     got(await take(atOnce(path))).release();
   });
 
+  test("takes one byte of a file: others of it, and the whole file, are others' matter", async () => {
+    const path = newLock();
+    const [low, high] = [0, Number.MAX_SAFE_INTEGER];
+    const held = got(await take({ ...atOnce(path), byte: high }));
+    expect(await take({ ...atOnce(path), byte: high })).toEqual({ errno: ETIMEDOUT });
+    expect(await take({ ...atOnce(path), byte: high, shared: true })).toEqual({ errno: ETIMEDOUT });
+    const shared = [got(await take({ ...atOnce(path), byte: low, shared: true }))];
+    shared.push(got(await take({ ...atOnce(path), byte: low, shared: true })));
+    expect(await take({ ...atOnce(path), byte: low })).toEqual({ errno: ETIMEDOUT });
+    const other = await start(path, "0", "exclusive", String(high));
+    expect(other.errno).toBe(ETIMEDOUT);
+    expect(isFree(path)).toBe(true);
+    for (const { release } of [held, ...shared]) release();
+    const theirs = await start(path, "0", "exclusive", String(high));
+    expect(theirs.errno).toBe(0);
+    expect(await take({ ...atOnce(path), byte: high })).toEqual({ errno: ETIMEDOUT });
+    got(await take({ ...atOnce(path), byte: low })).release();
+    theirs.process.kill("SIGKILL");
+    await once(theirs.process, "close");
+    got(await take({ ...atOnce(path), byte: high })).release();
+    expect(statSync(path)).toMatchObject({ size: 0 });
+  });
+
   test("takes the file that has the name now where its holder removed the one that was waited for", async () => {
     const path = newLock();
     const holder = await start(path);
@@ -192,11 +215,11 @@ test("Programs that are started meanwhile do not hold it", async () => {
   daemon.kill("SIGKILL");
 });
 
-test("Sixteen processes that take one lock in turn never hold it together", async () => {
+test.each(["", "77"])("Sixteen processes that take one lock in turn never hold it together (byte %j)", async (byte) => {
   const path = newLock();
   const counter = join(directory, "counter");
   writeFileSync(counter, "0");
-  const ended = await Promise.all(Array.from({ length: 16 }, () => start(path, "20000", "exclusive", counter)));
+  const ended = await Promise.all(Array.from({ length: 16 }, () => start(path, "20000", "exclusive", byte, counter)));
   await Promise.all(ended.map(({ process }) => process.exitCode ?? once(process, "close")));
   expect(ended.map(({ errno }) => errno)).toEqual(Array.from({ length: 16 }, () => 0));
   expect(readFileSync(counter, "utf8")).toBe("16");

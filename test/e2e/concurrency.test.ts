@@ -2,17 +2,22 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
+import { containerByte, locksPath } from "../../host/brain/locks.ts";
 import { leases } from "../harness/namespaces.ts";
 import type { Answer } from "../harness/plexus.ts";
 import { callsInOrder, installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
 import { bridgeStep, missingForMixed, mixedInstallation, mixedNetwork } from "./mixed-network.ts";
 import { processesNaming } from "./processes.ts";
 import { nothing, openStage, type Attaching, type Stage } from "./stage.ts";
+
+/** Holds a lock until its stdin ends. */
+const lockHolder = fileURLToPath(new URL("../../host/locks/fixtures/holder.ts", import.meta.url));
 
 const containers = 16;
 
@@ -162,9 +167,9 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
     const config = stage.network([{ type: "slow" }]);
     const waiting = { config, containerId: "waiting", pod: stage.pod() };
     const network = JSON.parse(JSON.stringify(config)) as { readonly name: string };
-    const directory = join(stage.plexus.state("cni"), "locks", `waiting@${network.name}@eth0`);
-    mkdirSync(directory, { recursive: true });
-    const holder = spawn("flock", [join(directory, "lock"), "sh", "-c", "echo held; read line"], {
+    const byte = containerByte({ containerId: "waiting", network: network.name, ifname: "eth0" });
+    const lock = [locksPath(stage.plexus.state("cni")), "0", "exclusive", String(byte)];
+    const holder = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", lockHolder, ...lock], {
       stdio: ["pipe", "pipe", "inherit"],
     });
     await once(holder.stdout, "data");

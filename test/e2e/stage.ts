@@ -99,8 +99,8 @@ export function openStage(init: InstallationInit): Stage {
   });
   const files = (): LeftFiles => ({
     leases: leases(directories.leases),
-    // GC's lock belongs to the node, not to a container.
-    state: filesBelow(directories.state).filter((path) => path !== "locks/gc/lock"),
+    // It belongs to the node, not to a container.
+    state: filesBelow(directories.state).filter((path) => path !== "calls.lock"),
     run: filesBelow(directories.run),
   });
   const request = (call: Call): Promise<Answer> => callBinary(entrance(call.as), call, plexus.cniPath);
