@@ -16,19 +16,18 @@ static const char *behind(const char *text, char mark) {
 }
 
 /* The directory is to be absolute, with no separator of CNI_PATH, no escape, nothing that an environment can't hold. */
-static bool lead(const char *directory, size_t length) {
-    const char *path = getenv("CNI_PATH");
-    char *both = NULL;
-    if (length == 0 || length >= PATH_MAX || directory[0] != '/') return false;
+static void lead(const char *directory, size_t length) {
+    const char *path = getenv("CNI_PATH") ?: "";
+    char *led;
+    if (length == 0 || length >= PATH_MAX || directory[0] != '/') return;
     for (size_t i = 0; i < length; i++)
-        if ((unsigned char)directory[i] < ' ' || directory[i] == ':' || directory[i] == '\\') return false;
-    bool rest = path != NULL && *path != 0; /* without memory the brain misses it and says so */
-    bool led = asprintf(&both, "%.*s%s%s", (int)length, directory, rest ? ":" : "", rest ? path : "") >= 0 && setenv("CNI_PATH", both, 1) == 0;
-    free(both);
-    return led;
+        if ((unsigned char)directory[i] < ' ' || directory[i] == ':' || directory[i] == '\\') return;
+    if (asprintf(&led, "%.*s%s%s", (int)length, directory, *path == 0 ? "" : ":", path) < 0) return; /* the brain misses it and says so */
+    setenv("CNI_PATH", led, 1);
+    free(led);
 }
 
-bool lead_with_bin_dir(const char *json) {
+void lead_with_bin_dir(const char *json) {
     static const char key[] = "binDir";
     size_t depth = 0;
     for (const char *at = json; *at != 0; at++) {
@@ -37,12 +36,12 @@ bool lead_with_bin_dir(const char *json) {
         if (*at != '"') continue;
         const char *begin = at + 1;
         at = string_end(begin);
-        if (*at == 0) return false;
+        if (*at == 0) return;
         bool named = depth == 1 && (size_t)(at - begin) == strlen(key) && memcmp(begin, key, strlen(key)) == 0;
         const char *value = named ? behind(at + 1, ':') : NULL;
         if (value == NULL || *value != '"') continue;
         const char *end = string_end(value + 1);
-        return *end == '"' && lead(value + 1, (size_t)(end - value - 1));
+        if (*end == '"') lead(value + 1, (size_t)(end - value - 1));
+        return;
     }
-    return false;
 }

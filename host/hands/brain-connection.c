@@ -1,12 +1,10 @@
 #include "brain-connection.h"
-
-#include "cni-error.h"
-#include "bounds.h"
 #include "spawn.h"
 
 struct stream brain;
 char executable[PATH_MAX];
 
+static struct buffer environment; /* ours, as our purpose carries it */
 static char who[PATH_MAX * 2 + 64] = "the brain";
 static pid_t brain_pid;         /* of a one-shot brain */
 static int words = -1;          /* its stderr: a file in memory, so that it can always go on writing, and the end can be quoted */
@@ -14,6 +12,20 @@ static int words = -1;          /* its stderr: a file in memory, so that it can 
 void tell_brain(enum frame_type type, uint32_t channel, const struct message *message) {
     message_encode(&brain.out, type, channel, message);
     stream_flush(&brain);
+}
+
+static void take_environment(void) {
+    environment.size = 0;
+    for (char **entry = environ; *entry != NULL; entry++) buffer_append(&environment, *entry, strlen(*entry) + 1);
+    if (environment.size > ENVIRONMENT_MAX)
+        fail(CNI_ENVIRONMENT, "Call the plugin with fewer or shorter variables.", "the environment is larger than %u bytes", ENVIRONMENT_MAX);
+}
+
+void tell_purpose(enum frame_type type, struct message message) {
+    take_environment();
+    message.environment = buffer_bytes(&environment);
+    tell_brain(type, 0, &message);
+    buffer_free(&environment);
 }
 
 /* Answers a socket, or -1 with errno. A full backlog is waited for, CONNECT_MS at most (then EAGAIN). */
@@ -25,28 +37,24 @@ static int connect_to(const char *path) {
     if (fits && setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &bound, sizeof bound) == 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
         return fd;
     int error = fits ? errno : ENAMETOOLONG;
-    if (fd >= 0) close(fd);
+    close(fd);
     errno = error;
     return -1;
 }
 
 static const char *daemon_socket(void) {
-    const char *named = getenv("PLEXUS_SOCKET");
-    return named != NULL && *named != 0 ? named : "/run/plexus/plexus.sock";
+    const char *named = getenv("PLEXUS_SOCKET") ?: "";
+    return *named != 0 ? named : "/run/plexus/plexus.sock";
 }
 
 const char *brain_obituary(void) {
     static char text[sizeof who + WORDS_MAX + 256];
     char last_words[WORDS_MAX];
     int at = snprintf(text, sizeof text, "%s", who), status = 0;
-    for (int wait = 0; brain_pid > 0 && wait < 100; wait++) { /* its descriptors are closed a moment before it is dead */
-        if (waitpid(brain_pid, &status, WNOHANG) == brain_pid) {
-            at += snprintf(text + at, sizeof text - (size_t)at, WIFSIGNALED(status) ? " was killed by signal %d" : " exited with status %d",
-                           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-            break;
-        }
-        usleep(1000);
-    }
+    bool ended = false; /* its descriptors are closed a moment before it is dead */
+    for (int wait = 0; brain_pid > 0 && wait < 100 && !(ended = waitpid(brain_pid, &status, WNOHANG) == brain_pid); wait++) usleep(1000);
+    if (ended && WIFSIGNALED(status)) at += snprintf(text + at, sizeof text - (size_t)at, " was killed by signal %d", WTERMSIG(status));
+    else if (ended) at += snprintf(text + at, sizeof text - (size_t)at, " exited with status %d", WEXITSTATUS(status));
     off_t end = lseek(words, 0, SEEK_END);
     ssize_t size = pread(words, last_words, sizeof last_words, end > WORDS_MAX ? end - WORDS_MAX : 0);
     if (size > 0) snprintf(text + at, sizeof text - (size_t)at, "; it wrote: %.*s", (int)size, last_words);
@@ -56,8 +64,8 @@ const char *brain_obituary(void) {
 /* PLEXUS_HOME, else the link .plexus beside the executable, else /opt/plexus. */
 static void find_home(char home[PATH_MAX]) {
     struct stat status;
-    const char *named = getenv("PLEXUS_HOME"), *slash = strrchr(executable, '/');
-    bool is_named = named != NULL && *named != 0;
+    const char *named = getenv("PLEXUS_HOME") ?: "", *slash = strrchr(executable, '/');
+    bool is_named = *named != 0;
     int size = is_named ? snprintf(home, PATH_MAX, "%s", named) : snprintf(home, PATH_MAX, "%.*s/.plexus", (int)(slash - executable), executable);
     if (size >= PATH_MAX || (!is_named && lstat(home, &status) != 0)) strcpy(home, "/opt/plexus");
 }
@@ -82,9 +90,10 @@ static int start_brain(void) {
         fail(CNI_TRY_LATER, "Check the limit of open files (RLIMIT_NOFILE).", "no way to a brain: %s", strerror(errno));
     /* The brain outlives us by the moment that it takes to end: it must hold nothing of the runtime's, who waits for
        its pipes to close. */
-    char *arguments[] = {node, "--disable-warning=ExperimentalWarning", script, NULL}, *environment[] = {NULL};
-    brain_pid = spawn(&(struct spawn){
-        .argv = arguments, .environment = environment, .fds = {nothing, nothing, words < 0 ? nothing : words, ends[1]}, .directory = "/"});
+    char *arguments[] = {node, "--disable-warning=ExperimentalWarning", script, NULL};
+    struct spawn program = {.argv = arguments, .environment = &(struct buffer){0}, .fds = {nothing, nothing, words < 0 ? nothing : words, ends[1]}};
+    program.directory = "/";
+    brain_pid = spawn(&program);
     if (brain_pid < 0) no_brain(node);
     close(nothing);
     close(ends[1]);
@@ -97,22 +106,17 @@ int connect_to_daemon(void) {
 }
 
 int connect_to_brain(void) {
-    const char *nest = getenv("PLEXUS_NEST"), *path = daemon_socket();
-    if (nest != NULL && *nest != 0) {
-        snprintf(who, sizeof who, "the parent (PLEXUS_NEST=%s)", nest);
-        int fd = connect_to(nest);
-        if (fd < 0)
-            fail(CNI_TRY_LATER, "Repeat the call; unset PLEXUS_NEST if no plexus called this.", "the plexus that called this (PLEXUS_NEST=%s): %s", nest,
-                 strerror(errno));
-        return fd;
-    }
-    int fd = connect_to_daemon();
-    if (fd >= 0 && poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, WELCOME_MS) > 0) return fd;
-    if (fd >= 0) { /* it hangs: the kernel accepts for it; it will find us gone should it wake up */
-        close(fd);
-        return start_brain();
-    }
-    if (errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED) return start_brain();
+    const char *nest = getenv("PLEXUS_NEST") ?: "";
+    bool nested = *nest != 0;
+    take_environment(); /* too large a one is refused whether or not there is a brain */
+    int fd = nested ? connect_to(nest) : connect_to_daemon();
+    if (nested) snprintf(who, sizeof who, "the plexus that called this (PLEXUS_NEST=%s)", nest);
+    if (nested && fd < 0) fail(CNI_TRY_LATER, "Repeat the call; unset PLEXUS_NEST if no plexus called this.", "%s: %s", who, strerror(errno));
+    if (nested || (fd >= 0 && poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, WELCOME_MS) > 0)) return fd;
+    /* it hangs, and the kernel accepts for it: it will find us gone should it wake up */
+    if (fd >= 0) close(fd);
+    if (fd >= 0 || errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED) return start_brain();
+    const char *path = daemon_socket();
     if (errno == EAGAIN) fail(CNI_TRY_LATER, "Look at the daemon's load and log.", "the daemon on %s accepts no connection within %d ms", path, CONNECT_MS);
     fail(CNI_IO, "Correct PLEXUS_SOCKET, or the socket's owner and mode.", "the daemon's socket %s: %s", path, strerror(errno));
 }

@@ -2,11 +2,14 @@
 #ifndef PLEXUS_BRAIN_CONNECTION_H
 #define PLEXUS_BRAIN_CONNECTION_H
 
-#include "system.h"
+#include "common.h"
 #include "stream.h"
 
 /* The stream to the brain. */
 extern struct stream brain;
+
+/* Says what we are there for, REQUEST or RESIDENT; `message` needs no environment, it gets ours. */
+void tell_purpose(enum frame_type type, struct message message);
 
 void tell_brain(enum frame_type type, uint32_t channel, const struct message *message);
 

@@ -1,7 +1,5 @@
 #include "buffer.h"
 
-#include "cni-error.h"
-
 enum { KEEP = 64 << 10 }; /* an empty buffer larger than this is freed */
 
 void buffer_reserve(struct buffer *buffer, size_t more) {

@@ -2,7 +2,7 @@
 #ifndef PLEXUS_BUFFER_H
 #define PLEXUS_BUFFER_H
 
-#include "system.h"
+#include "common.h"
 
 struct buffer {
     uint8_t *data;

@@ -1,4 +1,4 @@
-#include "cni-error.h"
+#include "common.h"
 
 void (*before_leaving)(void);
 

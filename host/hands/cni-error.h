@@ -2,7 +2,7 @@
 #ifndef PLEXUS_CNI_ERROR_H
 #define PLEXUS_CNI_ERROR_H
 
-#include "system.h"
+#include <stddef.h>
 
 enum cni_code { CNI_ENVIRONMENT = 4, CNI_IO = 5, CNI_TRY_LATER = 11, CNI_NOT_AVAILABLE = 50 };
 

@@ -1,11 +1,49 @@
 #include "frame.h"
 
-static uint32_t u32_at(const uint8_t *data) {
-    return (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
+/* What a field is besides a number or bytes; the kinds from BYTES on have a size of their own. */
+enum kind { NO_FIELD, NUMBER, FLAG, BYTES, TEXT, ENVIRONMENT };
+
+struct field {
+    uint16_t kind, at; /* in struct message */
+};
+
+#define FIELD(kind, name) {kind, offsetof(struct message, name)}
+
+/* Each type's fields in their order, up to NO_FIELD. */
+static const struct field fields[][8] = {
+    [REQUEST] = {FIELD(TEXT, name), FIELD(ENVIRONMENT, environment), FIELD(BYTES, in), FIELD(NUMBER, under)},
+    [EXECUTED] = {FIELD(NUMBER, status), FIELD(NUMBER, detail), FIELD(NUMBER, microseconds), FIELD(NUMBER, flags), FIELD(BYTES, out),
+                  FIELD(BYTES, err), FIELD(TEXT, path)},
+    [FOUND] = {FIELD(NUMBER, status), FIELD(TEXT, path), FIELD(TEXT, identity)},
+    [CONTENT] = {FIELD(NUMBER, status), FIELD(BYTES, out)},
+    [NETLINKED] = {FIELD(NUMBER, status), FIELD(NUMBER, flags), FIELD(BYTES, out)},
+    [RESIDENT] = {FIELD(ENVIRONMENT, environment)},
+    [REPLY] = {FIELD(NUMBER, status), FIELD(BYTES, out), FIELD(BYTES, err)},
+    [EXEC] = {FIELD(TEXT, name), FIELD(ENVIRONMENT, environment), FIELD(BYTES, in), FIELD(NUMBER, deadline_ms), FIELD(NUMBER, out_cap),
+              FIELD(NUMBER, err_cap), FIELD(TEXT, path)},
+    [FIND] = {FIELD(TEXT, name), FIELD(FLAG, component_first)},
+    [READ] = {FIELD(TEXT, path), FIELD(NUMBER, out_cap)},
+    [NETLINK] = {FIELD(TEXT, path), FIELD(BYTES, in), FIELD(NUMBER, deadline_ms)},
+    [WELCOME] = {FIELD(NO_FIELD, name)},
+};
+
+static bool is_type(uint8_t type) {
+    return type == WELCOME || (type < sizeof fields / sizeof *fields && fields[type][0].kind != NO_FIELD);
 }
 
-static void set_u32(uint8_t *data, uint32_t value) {
-    for (int i = 0; i < 4; i++) data[i] = (uint8_t)(value >> (8 * i));
+static uint32_t u32_at(const uint8_t *data) {
+    uint32_t wire;
+    memcpy(&wire, data, sizeof wire);
+    return le32toh(wire);
+}
+
+static void append_u32(struct buffer *buffer, uint32_t value) {
+    uint32_t wire = htole32(value);
+    buffer_append(buffer, &wire, sizeof wire);
+}
+
+static struct bytes behind(struct bytes bytes, uint32_t size) {
+    return (struct bytes){.data = bytes.data + size, .size = bytes.size - size};
 }
 
 struct bytes text_bytes(const char *text) {
@@ -23,138 +61,45 @@ enum frame_state frame_read(const uint8_t *data, size_t size, uint32_t payload_m
     return size - FRAME_HEADER < frame->length ? FRAME_PART : FRAME_WHOLE;
 }
 
-/* Goes through the fields of a message, to write them to `out` or, where that is NULL, to read them from `data`. */
-struct coder {
-    struct buffer *out;
-    const uint8_t *data;
-    uint32_t left;
-    bool bad;
-};
-
-static void code_u32(struct coder *coder, uint32_t *value) {
-    uint8_t bytes[4];
-    if (coder->out != NULL) {
-        set_u32(bytes, *value);
-        buffer_append(coder->out, bytes, sizeof bytes);
-    } else if (coder->left < sizeof bytes) coder->bad = true;
-    else {
-        *value = u32_at(coder->data);
-        coder->data += sizeof bytes;
-        coder->left -= sizeof bytes;
-    }
-}
-
-static void code_flag(struct coder *coder, uint32_t *value) {
-    code_u32(coder, value);
-    if (*value > 1) coder->bad = true;
-}
-
-static void code_bytes(struct coder *coder, struct bytes *value) {
-    code_u32(coder, &value->size);
-    if (coder->out != NULL) buffer_append(coder->out, value->data, value->size);
-    else if (coder->bad || value->size > coder->left) {
-        coder->bad = true;
-        value->size = 0;
-    } else {
-        value->data = coder->data;
-        coder->data += value->size;
-        coder->left -= value->size;
-    }
-}
-
-/* A row of NUL-terminated strings. */
-static void code_environment(struct coder *coder, struct bytes *value) {
-    code_bytes(coder, value);
-    if (value->size > 0 && value->data[value->size - 1] != 0) coder->bad = true;
-}
-
-/* Text that becomes a C string must not hide anything behind a NUL. */
-static void code_text(struct coder *coder, struct bytes *value) {
-    code_bytes(coder, value);
-    if (value->size > 0 && memchr(value->data, 0, value->size) != NULL) coder->bad = true;
-}
-
-static void code_message(struct coder *coder, enum frame_type type, struct message *message) {
-    switch (type) {
-    case WELCOME:
-        break;
-    case REQUEST:
-        code_text(coder, &message->name);
-        code_environment(coder, &message->environment);
-        code_bytes(coder, &message->in);
-        code_u32(coder, &message->under);
-        break;
-    case RESIDENT:
-        code_environment(coder, &message->environment);
-        break;
-    case EXECUTED:
-        code_u32(coder, &message->status);
-        code_u32(coder, &message->detail);
-        code_u32(coder, &message->microseconds);
-        code_u32(coder, &message->flags);
-        code_bytes(coder, &message->out);
-        code_bytes(coder, &message->err);
-        code_text(coder, &message->path);
-        break;
-    case FOUND:
-        code_u32(coder, &message->status);
-        code_text(coder, &message->path);
-        code_text(coder, &message->identity);
-        break;
-    case CONTENT:
-        code_u32(coder, &message->status);
-        code_bytes(coder, &message->out);
-        break;
-    case REPLY:
-        code_u32(coder, &message->status);
-        code_bytes(coder, &message->out);
-        code_bytes(coder, &message->err);
-        break;
-    case EXEC:
-        code_text(coder, &message->name);
-        code_environment(coder, &message->environment);
-        code_bytes(coder, &message->in);
-        code_u32(coder, &message->deadline_ms);
-        code_u32(coder, &message->out_cap);
-        code_u32(coder, &message->err_cap);
-        code_text(coder, &message->path);
-        break;
-    case FIND:
-        code_text(coder, &message->name);
-        code_flag(coder, &message->component_first);
-        break;
-    case READ:
-        code_text(coder, &message->path);
-        code_u32(coder, &message->out_cap);
-        break;
-    case NETLINK:
-        code_text(coder, &message->path);
-        code_bytes(coder, &message->in);
-        code_u32(coder, &message->deadline_ms);
-        break;
-    case NETLINKED:
-        code_u32(coder, &message->status);
-        code_u32(coder, &message->flags);
-        code_bytes(coder, &message->out);
-        break;
-    default:
-        coder->bad = true;
-    }
+/* Text becomes a C string and must not hide anything behind a NUL; an environment is a row of strings, each with its NUL. */
+static bool is_kind(uint16_t kind, struct bytes value) {
+    if (value.size == 0) return true;
+    if (kind == TEXT) return memchr(value.data, 0, value.size) == NULL;
+    return kind == BYTES || value.data[value.size - 1] == 0;
 }
 
 bool message_decode(const struct frame *frame, struct message *message) {
-    struct coder coder = {.data = frame->payload, .left = frame->length};
+    struct bytes rest = {.data = frame->payload, .size = frame->length};
     *message = (struct message){0};
-    code_message(&coder, frame->type, message);
-    return !coder.bad && coder.left == 0;
+    if (!is_type(frame->type)) return false;
+    for (const struct field *field = fields[frame->type]; field->kind != NO_FIELD; field++) {
+        void *place = (char *)message + field->at;
+        struct bytes *value = field->kind < BYTES ? NULL : place;
+        uint32_t *number = value == NULL ? place : &value->size;
+        if (rest.size < sizeof *number) return false;
+        *number = u32_at(rest.data);
+        rest = behind(rest, sizeof *number);
+        if (field->kind == FLAG && *number > 1) return false;
+        if (value == NULL) continue;
+        if (value->size > rest.size) return false;
+        value->data = rest.data;
+        rest = behind(rest, value->size);
+        if (!is_kind(field->kind, *value)) return false;
+    }
+    return rest.size == 0;
 }
 
 void message_encode(struct buffer *buffer, enum frame_type type, uint32_t channel, const struct message *message) {
-    uint8_t header[FRAME_HEADER] = {[4] = PROTOCOL_VERSION, [5] = (uint8_t)type};
-    struct message copy = *message;
     size_t begin = buffer->size;
-    set_u32(header + 8, channel);
-    buffer_append(buffer, header, sizeof header);
-    code_message(&(struct coder){.out = buffer}, type, &copy);
-    set_u32(buffer->data + begin, (uint32_t)(buffer->size - begin - FRAME_HEADER));
+    append_u32(buffer, 0);
+    buffer_append(buffer, (uint8_t[]){PROTOCOL_VERSION, (uint8_t)type, 0, 0}, 4);
+    append_u32(buffer, channel);
+    for (const struct field *field = fields[type]; field->kind != NO_FIELD; field++) {
+        const void *place = (const char *)message + field->at;
+        const struct bytes *value = field->kind < BYTES ? NULL : place;
+        append_u32(buffer, value == NULL ? *(const uint32_t *)place : value->size);
+        if (value != NULL) buffer_append(buffer, value->data, value->size);
+    }
+    uint32_t length = htole32((uint32_t)(buffer->size - begin - FRAME_HEADER));
+    memcpy(buffer->data + begin, &length, sizeof length);
 }

@@ -2,7 +2,7 @@
 #ifndef PLEXUS_FRAME_H
 #define PLEXUS_FRAME_H
 
-#include "system.h"
+#include "common.h"
 #include "buffer.h"
 
 enum { FRAME_HEADER = 12, PROTOCOL_VERSION = 2 };

@@ -1,9 +1,9 @@
 #include "loop.h"
 
-#include "bounds.h"
-
 /* Of an EXEC: stdout, stderr, time, nest. Of a nested call: its stream. And the call's own few. */
 enum { WATCHES_MAX = EFFECTS_MAX * 5 + 8 };
+
+#define LONGEST_US 3600000000 /* of one wait for nothing in particular */
 
 static struct watch *watches[WATCHES_MAX]; /* NULL: this place is free */
 
@@ -34,24 +34,22 @@ void watch_close(struct watch *watch) {
     watch->fd = -1;
 }
 
-static void turn(void) {
-    static struct pollfd fds[WATCHES_MAX];
-    int64_t due = NEVER;
-    for (int i = 0; i < WATCHES_MAX; i++) {
-        const struct watch *watch = watches[i];
-        fds[i] = watch == NULL ? (struct pollfd){.fd = -1} : (struct pollfd){.fd = watch->fd, .events = watch->events};
-        if (watch != NULL && watch->due < due) due = watch->due;
-    }
-    int64_t wait = due == NEVER ? -1 : (due - now_us() + 999) / 1000;
-    if (poll(fds, WATCHES_MAX, due == NEVER ? -1 : wait < 0 ? 0 : wait > 60000 ? 60000 : (int)wait) < 0) return;
-    int64_t now = now_us();
-    for (int i = 0; i < WATCHES_MAX; i++) {
-        /* who took a place during this turn has its first chance in the next one, or is woken for nothing, which it bears */
-        if (watches[i] != NULL && watches[i]->fd == fds[i].fd && fds[i].revents != 0) watches[i]->wake(watches[i], fds[i].revents);
-        if (watches[i] != NULL && watches[i]->due <= now) watches[i]->wake(watches[i], 0);
-    }
-}
-
 _Noreturn void loop_run(void) {
-    for (;;) turn();
+    static struct pollfd fds[WATCHES_MAX];
+    for (;;) {
+        int64_t due = now_us() + LONGEST_US;
+        for (int i = 0; i < WATCHES_MAX; i++) {
+            const struct watch *watch = watches[i];
+            fds[i] = watch == NULL ? (struct pollfd){.fd = -1} : (struct pollfd){.fd = watch->fd, .events = watch->events};
+            if (watch != NULL && watch->due < due) due = watch->due;
+        }
+        int64_t wait = (due - now_us() + 999) / 1000;
+        if (poll(fds, WATCHES_MAX, wait < 0 ? 0 : (int)wait) < 0) continue;
+        int64_t now = now_us();
+        for (int i = 0; i < WATCHES_MAX; i++) {
+            /* who took a place during this turn has its first chance in the next one, or is woken for nothing, which it bears */
+            if (watches[i] != NULL && watches[i]->fd == fds[i].fd && fds[i].revents != 0) watches[i]->wake(watches[i], fds[i].revents);
+            if (watches[i] != NULL && watches[i]->due <= now) watches[i]->wake(watches[i], 0);
+        }
+    }
 }

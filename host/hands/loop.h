@@ -2,7 +2,7 @@
 #ifndef PLEXUS_LOOP_H
 #define PLEXUS_LOOP_H
 
-#include "system.h"
+#include "common.h"
 
 #define NEVER INT64_MAX
 

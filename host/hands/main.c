@@ -2,8 +2,6 @@
 
 #include "bin-dir.h"
 #include "brain-connection.h"
-#include "cni-error.h"
-#include "bounds.h"
 #include "plugin-path.h"
 #include "run-plugin.h"
 #include "nest.h"
@@ -11,12 +9,8 @@
 #include "resident.h"
 #include "spawn.h"
 
-extern char **environ;
-
-static const char *name;             /* under which we were called */
-static bool resident;                /* nobody called us, nobody waits for a reply */
-static struct buffer environment;    /* ours, as REQUEST carries it */
-static struct buffer request;        /* our stdin */
+static bool resident;         /* nobody called us, nobody waits for a reply */
+static struct buffer request; /* our stdin */
 
 static void answer_find(uint32_t channel, const struct message *find) {
     static struct found found;
@@ -43,42 +37,26 @@ static void answer_read(uint32_t channel, const struct message *read) {
     if (fd >= 0) close(fd);
 }
 
-static bool brain_says(struct stream *stream, const struct frame *frame, const struct message *message) {
-    (void)stream;
-    bool nested = (frame->channel & NESTED_CHANNEL) != 0;
+static bool brain_says(UNUSED struct stream *stream, const struct frame *frame, const struct message *message) {
+    bool nested = (frame->channel & NESTED_CHANNEL) != 0, effect = frame->channel != 0 && !nested;
     if (frame->type == WELCOME) return frame->channel == 0;
-    if (frame->type == REPLY && frame->channel == 0 && resident) return false;
-    if (frame->type == REPLY && frame->channel == 0)
+    if (frame->type == REPLY && nested) nest_reply(frame->channel, message);
+    else if (frame->type == REPLY && !effect && !resident)
         leave(message->status > 255 ? 1 : (int)message->status, message->out.data, message->out.size, message->err.data, message->err.size);
-    if (frame->type == REPLY) {
-        if (nested) nest_reply(frame->channel, message);
-        return nested;
-    }
-    if (frame->channel == 0 || nested) return false;
-    if (frame->type < REPLY || plugin_runs_on(frame->channel)) return false;
-    if (frame->type == EXEC) run_plugin(frame->channel, message);
+    else if (!effect || frame->type <= REPLY || plugin_runs_on(frame->channel)) return false;
+    else if (frame->type == EXEC) run_plugin(frame->channel, message);
     else if (frame->type == FIND) answer_find(frame->channel, message);
     else if (frame->type == READ) answer_read(frame->channel, message);
     else answer_netlink(frame->channel, message);
     return true;
 }
 
-static _Noreturn void brain_ended(struct stream *stream, enum stream_end end) {
-    (void)stream;
+static _Noreturn void brain_ended(UNUSED struct stream *stream, enum stream_end end) {
     if (end == STREAM_MALFORMED)
         fail(CNI_IO, "Install executable and brain of the same release; if they are, report this.", "frames that protocol version %d does not allow came from %s",
              PROTOCOL_VERSION, brain_obituary());
     fail(CNI_TRY_LATER, "Repeat the call; what was begun is undone by the next DEL. Look at the brain's log.", "no answer: the stream ended early: %s",
          brain_obituary());
-}
-
-static void take_environment(void) {
-    environment.size = 0;
-    for (char **entry = environ; *entry != NULL; entry++) {
-        buffer_append(&environment, *entry, strlen(*entry) + 1);
-        if (environment.size > ENVIRONMENT_MAX)
-            fail(CNI_ENVIRONMENT, "Call the plugin with fewer or shorter variables.", "the environment is larger than %u bytes", ENVIRONMENT_MAX);
-    }
 }
 
 static void runtime_writes(struct watch *watch, short revents) {
@@ -93,22 +71,18 @@ static void runtime_writes(struct watch *watch, short revents) {
     if (got > 0) return;
     watch_remove(watch);
     buffer_append(&request, "", 1);
-    if (getenv("PLEXUS_NEST") == NULL && lead_with_bin_dir((const char *)request.data)) take_environment();
+    if (getenv("PLEXUS_NEST") == NULL) lead_with_bin_dir((const char *)request.data);
     request.size--;
-    tell_brain(REQUEST, 0,
-               &(struct message){.name = text_bytes(name), .environment = buffer_bytes(&environment), .in = buffer_bytes(&request)});
-    buffer_free(&environment);
+    tell_purpose(REQUEST, (struct message){.name = text_bytes(program_invocation_short_name), .in = buffer_bytes(&request)});
     buffer_free(&request);
 }
 
-static void signal_came(struct watch *watch, short revents) {
-    (void)revents;
+static void signal_came(struct watch *watch, UNUSED short revents) {
     struct signalfd_siginfo info;
     while (read(watch->fd, &info, sizeof info) == (ssize_t)sizeof info) {
-        if (info.ssi_signo != SIGCHLD && resident) leave(0, NULL, 0, NULL, 0);
-        if (info.ssi_signo != SIGCHLD)
-            fail(CNI_TRY_LATER, "Repeat the call; what was begun is undone by the next DEL.", "stopped by signal %u from process %u", info.ssi_signo, info.ssi_pid);
-        reap_plugins();
+        if (info.ssi_signo == SIGCHLD) reap_plugins();
+        else if (resident) leave(0, NULL, 0, NULL, 0);
+        else fail(CNI_TRY_LATER, "Repeat the call; what was begun is undone by the next DEL.", "stopped by signal %u from process %u", info.ssi_signo, info.ssi_pid);
     }
 }
 
@@ -135,32 +109,28 @@ static void take_executable(void) {
 }
 
 int main(int argc, char **argv) {
-    const char *command = getenv("CNI_COMMAND");
+    bool called = *(getenv("CNI_COMMAND") ?: "") != 0;
+    resident = !called && argc == 2 && strcmp(argv[1], "hands") == 0;
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) return 1;
-    bool called = command != NULL && *command != 0;
-    resident = !called && argc == 2 && strcmp(argv[1], "hands") == 0;
     if (!called && !resident) { /* as the reference plugins do */
         fputs("CNI plugin plexus " PLEXUS_VERSION ": chains of native plugins and WebAssembly components\n"
               "CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n", stderr);
         return 0;
     }
     close_from(3);
-    name = argc < 1 ? "plexus" : strrchr(argv[0], '/') == NULL ? argv[0] : strrchr(argv[0], '/') + 1;
     struct watch signals = {.fd = take_signals(), .events = POLLIN, .due = NEVER, .wake = signal_came};
     struct watch input = {.fd = STDIN_FILENO, .events = POLLIN, .due = in_ms(STDIN_MS), .wake = runtime_writes};
-    if (resident) setenv("CNI_PATH", "/opt/cni/bin", 0);
-    take_environment();
+    watch_add(&signals);
     take_executable();
     before_leaving = stop_plugins;
-    if (resident) stay_with_daemon(&environment);
-    else {
-        stream_open(&brain, connect_to_brain()); /* a one-shot brain starts while we read stdin */
-        brain.on_end = brain_ended;
-        watch_add(&input);
-    }
     brain.payload_max = PAYLOAD_MAX;
     brain.on_frame = brain_says;
-    watch_add(&signals);
+    brain.on_end = brain_ended;
+    if (resident) stay_with_daemon();
+    else {
+        stream_open(&brain, connect_to_brain()); /* a one-shot brain starts while we read stdin */
+        watch_add(&input);
+    }
     loop_run();
 }

@@ -1,18 +1,9 @@
 #include "nest.h"
-
-#include "bounds.h"
 #include "brain-connection.h"
 #include "plugin-path.h"
 
 /* Begins with a dot, which no component offered here does: a delegate may be called `sock`. */
 #define SOCKET_NAME ".sock"
-
-struct nest {
-    char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* empty: this place is free */
-    int directory;
-    uint32_t under; /* channel of its EXEC */
-    struct watch listener;
-};
 
 struct caller {
     struct nest *nest; /* NULL: this place is free */
@@ -20,11 +11,9 @@ struct caller {
     uint32_t channel; /* 0: its request has not come yet */
 };
 
-static struct nest nests[EFFECTS_MAX];
 static struct caller callers[EFFECTS_MAX];
 
-static void hang_up(struct stream *stream, enum stream_end end) {
-    (void)end;
+static void hang_up(struct stream *stream, UNUSED enum stream_end end) {
     stream_close(stream);
     HOLDER(struct caller, stream, stream)->nest = NULL;
 }
@@ -41,8 +30,7 @@ static bool caller_asks(struct stream *stream, const struct frame *frame, const 
     return true;
 }
 
-static void someone_calls(struct watch *watch, short revents) {
-    (void)revents;
+static void someone_calls(struct watch *watch, UNUSED short revents) {
     struct caller *caller = callers;
     struct ucred peer;
     socklen_t size = sizeof peer;
@@ -114,12 +102,11 @@ static bool make_directory(struct nest *nest) {
     if (fd < 0) return false;
     bool ours = fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 0777) == 0700;
     int error = !ours ? EPERM : flock(fd, LOCK_EX | LOCK_NB) != 0 ? EAGAIN /* hands that live use it */ : !only_nest(fd, false) ? ENOTEMPTY : 0;
-    if (error == 0) {
-        only_nest(fd, true);
-        nest->directory = fd;
-    } else close(fd);
+    if (error != 0) close(fd);
     errno = error;
-    return error == 0;
+    if (error != 0) return false;
+    nest->directory = fd;
+    return only_nest(fd, true);
 }
 
 static bool listen_in(struct nest *nest) {
@@ -132,24 +119,20 @@ static bool listen_in(struct nest *nest) {
     return bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, EFFECTS_MAX) == 0;
 }
 
-struct nest *nest_open(struct bytes path, uint32_t channel, int *error) {
-    struct nest *nest = nests;
-    while (nest->path[0] != 0) nest++; /* an EXEC has one at most, and there are as many places */
-    bool fits = path.size + sizeof "/" SOCKET_NAME <= sizeof nest->path; /* nested hands must be able to name the socket */
-    *error = path.data[0] != '/' ? EINVAL : ENAMETOOLONG;
-    if (path.data[0] != '/' || !fits) return NULL;
+int nest_open(struct nest *nest, struct bytes path, uint32_t channel) {
     *nest = (struct nest){.directory = -1, .under = channel, .listener = {.fd = -1}};
+    if (path.size == 0) return 0;
+    if (path.data[0] != '/') return EINVAL;
+    if (path.size + sizeof "/" SOCKET_NAME > sizeof nest->path) return ENAMETOOLONG; /* nested hands must be able to name the socket */
     memcpy(nest->path, path.data, path.size);
     int links = make_directory(nest) ? link_components(nest->directory) : -1;
-    bool stands = links > 0 && listen_in(nest);
-    *error = stands || links == 0 ? 0 : errno;
-    if (stands) return nest;
+    if (links > 0 && listen_in(nest)) return 0;
+    int error = links == 0 ? 0 : errno;
     nest_close(nest);
-    return NULL;
+    return error;
 }
 
 void nest_close(struct nest *nest) {
-    if (nest == NULL) return;
     for (struct caller *caller = callers; caller < callers + EFFECTS_MAX; caller++)
         if (caller->nest == nest) hang_up(&caller->stream, STREAM_CLOSED);
     watch_close(&nest->listener);
@@ -158,16 +141,18 @@ void nest_close(struct nest *nest) {
         rmdir(nest->path);
         close(nest->directory);
     }
+    nest->directory = -1;
     nest->path[0] = 0;
 }
 
 void nest_environment(const struct nest *nest, struct bytes environment, struct buffer *row) {
     const char *at = (const char *)environment.data, *old = "";
+    bool there = nest->path[0] != 0;
     for (const char *end = at + environment.size; at < end; at += strlen(at) + 1) {
-        if (nest != NULL && strncmp(at, "CNI_PATH=", 9) == 0) old = at + 9;
-        else if (nest == NULL || strncmp(at, "PLEXUS_NEST=", 12) != 0) buffer_append(row, at, strlen(at) + 1);
+        if (there && strncmp(at, "CNI_PATH=", 9) == 0) old = at + 9;
+        else if (!there || strncmp(at, "PLEXUS_NEST=", 12) != 0) buffer_append(row, at, strlen(at) + 1);
     }
-    if (nest == NULL) return;
+    if (!there) return;
     const char *led[] = {"PLEXUS_NEST=", nest->path, "/" SOCKET_NAME, NULL, "CNI_PATH=", nest->path, *old == 0 ? "" : ":", old, NULL};
     for (size_t i = 0; i < sizeof led / sizeof *led; i++) buffer_append(row, led[i] == NULL ? "" : led[i], led[i] == NULL ? 1 : strlen(led[i]));
 }

@@ -3,13 +3,19 @@
 #define PLEXUS_NEST_H
 
 #include "frame.h"
+#include "loop.h"
 
-struct nest;
+struct nest {
+    char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* empty: there is none */
+    int directory;
+    uint32_t under; /* channel of its EXEC */
+    struct watch listener;
+};
 
-/* Makes the nest of the EXEC on `channel`. NULL: CNI_PATH has no component (*error 0), or it failed (*error: errno). */
-struct nest *nest_open(struct bytes path, uint32_t channel, int *error);
+/* Makes the nest of the EXEC on `channel`. Answers 0 or an errno; there is none where `path` is empty or CNI_PATH has no component. */
+int nest_open(struct nest *nest, struct bytes path, uint32_t channel);
 
-/* Removes the directory and hangs up on all who called through it. NULL is allowed. */
+/* Removes the directory and hangs up on all who called through it; twice is harmless. */
 void nest_close(struct nest *nest);
 
 /* Copies a plugin's environment, led to the nest where there is one. */

@@ -1,8 +1,5 @@
 #include "netlink.h"
-
-#include "bounds.h"
 #include "brain-connection.h"
-#include "cni-error.h"
 
 /* A netlink socket belongs for good to the namespace in which it was made, so we are there for the one system call. Answers -1 with errno
    where it can't be had. */

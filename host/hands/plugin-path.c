@@ -27,26 +27,25 @@ static int open_component(const char *path, struct stat *status) {
     return -1;
 }
 
-static enum found_kind kind_of(struct found *found, bool component) {
-    if (!component) return stat(found->path, &found->status) == 0 && S_ISREG(found->status.st_mode) ? NATIVE : NOTHING;
+/* Whether the file that `found` names is there and of that kind. */
+static bool is_there(struct found *found) {
+    if (found->kind == NATIVE) return stat(found->path, &found->status) == 0 && S_ISREG(found->status.st_mode);
     int fd = open_component(found->path, &found->status);
-    if (fd < 0) return NOTHING;
-    close(fd);
-    return COMPONENT;
+    if (fd >= 0) close(fd);
+    return fd >= 0;
 }
 
 void find_plugin(struct bytes type, enum wanted wanted, struct found *found) {
-    found->kind = NOTHING;
     bool is_name = type.size > 0 && type.size <= NAME_MAX && memchr(type.data, '/', type.size) == NULL;
     for (struct bytes directory = {0}; is_name && next_directory(&directory);) {
         for (int try = 0; try < (wanted == NATIVE_ONLY ? 1 : 2); try++) {
-            bool component = (try == 0) == (wanted == COMPONENT_FIRST);
+            found->kind = (try == 0) == (wanted == COMPONENT_FIRST) ? COMPONENT : NATIVE;
             int size = snprintf(found->path, PATH_MAX, "%.*s/%.*s%s", (int)directory.size, (const char *)directory.data, (int)type.size,
-                                (const char *)type.data, component ? ".wasm" : "");
-            if (size < PATH_MAX) found->kind = kind_of(found, component);
-            if (found->kind != NOTHING) return;
+                                (const char *)type.data, found->kind == COMPONENT ? ".wasm" : "");
+            if (size < PATH_MAX && is_there(found)) return;
         }
     }
+    found->kind = NOTHING;
     found->path[0] = 0;
 }
 

@@ -2,7 +2,7 @@
 #ifndef PLEXUS_PLUGIN_PATH_H
 #define PLEXUS_PLUGIN_PATH_H
 
-#include "system.h"
+#include "common.h"
 #include "frame.h"
 
 enum wanted { NATIVE_ONLY, NATIVE_FIRST, COMPONENT_FIRST };

@@ -1,13 +1,8 @@
 #include "resident.h"
-
-#include "bounds.h"
 #include "brain-connection.h"
 #include "run-plugin.h"
 
-static const struct buffer *ours;
-
-static void reach_daemon(struct watch *watch, short revents) {
-    (void)revents;
+static void reach_daemon(struct watch *watch, UNUSED short revents) {
     static int told; /* each reason once, until it changes */
     int fd = connect_to_daemon(), error = fd < 0 ? errno : 0;
     if (error != 0 && error != told) dprintf(STDERR_FILENO, "plexus hands: waiting for %s: %s\n", brain_obituary(), strerror(error));
@@ -15,7 +10,7 @@ static void reach_daemon(struct watch *watch, short revents) {
     watch->due = fd < 0 ? in_ms(RECONNECT_MS) : NEVER;
     if (fd < 0) return;
     stream_open(&brain, fd);
-    tell_brain(RESIDENT, 0, &(struct message){.environment = buffer_bytes(ours)});
+    tell_purpose(RESIDENT, (struct message){0});
 }
 
 static struct watch search = {.fd = -1, .wake = reach_daemon};
@@ -29,8 +24,8 @@ static void lose_daemon(struct stream *stream, enum stream_end end) {
     search.due = in_ms(RECONNECT_MS);
 }
 
-void stay_with_daemon(const struct buffer *environment) {
-    ours = environment;
+void stay_with_daemon(void) {
     brain.on_end = lose_daemon;
+    setenv("CNI_PATH", "/opt/cni/bin", 0);
     watch_add(&search); /* due since long ago */
 }

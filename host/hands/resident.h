@@ -2,9 +2,9 @@
 #ifndef PLEXUS_RESIDENT_H
 #define PLEXUS_RESIDENT_H
 
-#include "frame.h"
+#include "common.h"
 
-/* Begins to look for the daemon; from then on the loop keeps the connection, and makes another when it ends. `environment` stays. */
-void stay_with_daemon(const struct buffer *environment);
+/* Begins to look for the daemon; from then on the loop keeps the connection, and makes another when it ends. */
+void stay_with_daemon(void);
 
 #endif

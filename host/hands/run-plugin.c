@@ -1,10 +1,10 @@
 #include "run-plugin.h"
-
-#include "bounds.h"
 #include "brain-connection.h"
 #include "nest.h"
 #include "plugin-path.h"
 #include "spawn.h"
+
+enum { PIECE = 65536 }; /* of what a plugin prints, as it is read */
 
 struct capture {
     struct watch watch;
@@ -18,7 +18,7 @@ struct run {
     struct buffer path, environment; /* NUL-terminated; `K=v\0` row */
     struct watch timer;
     struct capture out, err;
-    struct nest *nest;
+    struct nest nest;
     int64_t started;
     pid_t pid;
     bool killed;
@@ -29,27 +29,22 @@ struct run {
 
 static struct run runs[EFFECTS_MAX];
 
-/* Reads once, `most` bytes at most. What is past the cap is thrown away: killing the plugin for it would leave its work half done, not
-   reading would hang it; the deadline bounds the time. Answers how many bytes came; at the pipe's end closes. */
-static size_t capture_some(struct capture *capture, size_t most) {
-    static uint8_t piece[65536];
-    ssize_t got = read(capture->watch.fd, piece, most < sizeof piece ? most : sizeof piece);
-    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) watch_close(&capture->watch);
-    if (got <= 0) return 0;
+/* What is past the cap is thrown away: killing the plugin for it would leave its work half done, not reading would hang it; the deadline
+   bounds the time. At the pipe's end closes. */
+static void capture_piece(struct watch *watch, UNUSED short revents) {
+    static uint8_t piece[PIECE];
+    struct capture *capture = watch->owner;
+    ssize_t got = read(watch->fd, piece, sizeof piece);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) watch_close(watch);
+    if (got <= 0) return;
     size_t left = capture->cap - capture->data.size, kept = (size_t)got < left ? (size_t)got : left;
     buffer_append(&capture->data, piece, kept);
     if (kept < (size_t)got) capture->cut = true;
-    return (size_t)got;
-}
-
-static void capture_wake(struct watch *watch, short revents) {
-    (void)revents;
-    capture_some(watch->owner, SIZE_MAX);
 }
 
 static void capture_begin(struct capture *capture, int fd) {
     fcntl(fd, F_SETFL, O_NONBLOCK);
-    capture->watch = (struct watch){.fd = fd, .events = POLLIN, .due = NEVER, .wake = capture_wake, .owner = capture};
+    capture->watch = (struct watch){.fd = fd, .events = POLLIN, .due = NEVER, .wake = capture_piece, .owner = capture};
     watch_add(&capture->watch);
 }
 
@@ -57,64 +52,50 @@ static void capture_begin(struct capture *capture, int fd) {
 static void capture_end(struct capture *capture) {
     int waiting = 0;
     if (capture->watch.fd >= 0) ioctl(capture->watch.fd, FIONREAD, &waiting);
-    for (size_t got = 1; waiting > 0 && got > 0; waiting -= (int)got) got = capture_some(capture, (size_t)waiting);
+    for (; waiting > 0 && capture->watch.fd >= 0; waiting -= PIECE) capture_piece(&capture->watch, POLLIN);
     watch_close(&capture->watch);
 }
 
 static void run_free(struct run *run) {
-    nest_close(run->nest);
+    struct buffer *buffers[] = {&run->path, &run->environment, &run->out.data, &run->err.data};
+    for (int i = 0; i < 4; i++) buffer_free(buffers[i]);
     watch_remove(&run->timer);
     watch_close(&run->out.watch);
     watch_close(&run->err.watch);
-    struct buffer *buffers[] = {&run->path, &run->environment, &run->out.data, &run->err.data};
-    for (int i = 0; i < 4; i++) buffer_free(buffers[i]);
+    nest_close(&run->nest);
     run->channel = 0;
 }
 
 static void answer(const struct run *run, enum outcome outcome, int detail) {
     int64_t took = now_us() - run->started;
-    tell_brain(EXECUTED, run->channel,
-               &(struct message){
-                   .status = outcome,
-                   .detail = (uint32_t)detail,
-                   .microseconds = took > UINT32_MAX ? UINT32_MAX : (uint32_t)took,
-                   .flags = (uint32_t)run->out.cut | (uint32_t)run->err.cut << 1,
-                   .out = buffer_bytes(&run->out.data),
-                   .err = buffer_bytes(&run->err.data),
-                   .path = text_bytes(run->path.data == NULL ? "" : (const char *)run->path.data),
-               });
+    struct message executed = {.status = outcome, .detail = (uint32_t)detail, .flags = (uint32_t)run->out.cut | (uint32_t)run->err.cut << 1};
+    executed.microseconds = took > UINT32_MAX ? UINT32_MAX : (uint32_t)took;
+    executed.out = buffer_bytes(&run->out.data);
+    executed.err = buffer_bytes(&run->err.data);
+    executed.path = text_bytes(run->path.data == NULL ? "" : (const char *)run->path.data);
+    tell_brain(EXECUTED, run->channel, &executed);
 }
 
 static void finish(struct run *run, enum outcome outcome, int detail) {
     capture_end(&run->out);
     capture_end(&run->err);
-    nest_close(run->nest); /* before the answer: the brain may look whether it is gone */
-    run->nest = NULL;
+    nest_close(&run->nest); /* before the answer: the brain may look whether it is gone */
     answer(run, outcome, detail);
     run_free(run);
-}
-
-/* Pointers to the strings of a `K=v\0` row, to be freed. */
-static char **environment_pointers(const struct buffer *row) {
-    size_t count = 0;
-    for (size_t i = 0; i < row->size; i++) count += row->data[i] == 0;
-    char **pointers = calloc(count + 1, sizeof *pointers), *at = (char *)row->data;
-    for (size_t i = 0; pointers != NULL && i < count; i++, at += strlen(at) + 1) pointers[i] = at;
-    return pointers;
 }
 
 /* Its stdin is a file: nobody has to go on writing, and it may read as much of it as it likes. Answers 0 or the errno of the failure. */
 static int start(struct run *run, struct bytes in) {
     enum { IN, OUT, OUT_END, ERR, ERR_END, FDS };
     int fds[FDS] = {memory_file("plexus-plugin-stdin"), -1, -1, -1, -1}, error = 0;
-    char *arguments[] = {(char *)run->path.data, NULL}, **environment = environment_pointers(&run->environment);
-    bool ready = fds[IN] >= 0 && environment != NULL && pipe2(fds + OUT, O_CLOEXEC) == 0 && pipe2(fds + ERR, O_CLOEXEC) == 0;
+    char *arguments[] = {(char *)run->path.data, NULL};
+    bool ready = fds[IN] >= 0 && pipe2(fds + OUT, O_CLOEXEC) == 0 && pipe2(fds + ERR, O_CLOEXEC) == 0;
     if (ready && pwrite(fds[IN], in.data, in.size, 0) == (ssize_t)in.size) {
-        struct spawn plugin = {.argv = arguments, .environment = environment, .fds = {fds[IN], fds[OUT_END], fds[ERR_END], -1}, .dies_with_us = true};
+        struct spawn plugin = {.argv = arguments, .environment = &run->environment, .fds = {fds[IN], fds[OUT_END], fds[ERR_END], -1}};
+        plugin.dies_with_us = true;
         run->pid = spawn(&plugin);
     }
     if (run->pid <= 0) error = errno != 0 ? errno : EIO;
-    free(environment);
     for (int i = 0; i < FDS; i++)
         if (fds[i] >= 0 && (error != 0 || (i != OUT && i != ERR))) close(fds[i]);
     if (error != 0) return error;
@@ -129,17 +110,16 @@ static void kill_run(const struct run *run) {
     kill(run->pid, SIGKILL);
 }
 
-static void timer_wake(struct watch *watch, short revents) {
-    (void)revents;
+static void timer_wake(struct watch *watch, UNUSED short revents) {
     struct run *run = watch->owner;
     if (run->killed) { /* even SIGKILL does not end it now: it sits in the kernel */
         finish(run, DEADLINE_PASSED, SIGKILL);
         run->channel = STUCK;
-    } else {
-        run->killed = true;
-        kill_run(run);
-        run->timer.due = in_ms(REAP_MS);
+        return;
     }
+    run->killed = true;
+    kill_run(run);
+    run->timer.due = in_ms(REAP_MS);
 }
 
 static struct run *run_on(uint32_t channel) {
@@ -166,9 +146,8 @@ void run_plugin(uint32_t channel, const struct message *exec) {
     run->timer = (struct watch){.fd = -1, .due = run->started + (int64_t)exec->deadline_ms * 1000, .wake = timer_wake, .owner = run};
     watch_add(&run->timer);
     buffer_append(&run->path, found.path, strlen(found.path) + 1);
-    int error = 0;
-    if (exec->path.size > 0) run->nest = nest_open(exec->path, channel, &error);
-    nest_environment(run->nest, exec->environment, &run->environment);
+    int error = nest_open(&run->nest, exec->path, channel);
+    nest_environment(&run->nest, exec->environment, &run->environment);
     if (error == 0) error = start(run, exec->in);
     if (error != 0) finish(run, error == ETXTBSY ? TEXT_BUSY : NOT_STARTABLE, error);
 }
@@ -186,12 +165,15 @@ void reap_plugins(void) {
 void stop_plugins(void) {
     int64_t until = in_ms(REAP_MS);
     for (struct run *run = runs; run < runs + EFFECTS_MAX; run++)
-        if (run->channel != 0 && run->channel != STUCK && run->pid > 0) kill_run(run);
+        if (run->channel != 0 && run->pid > 0) kill_run(run);
     for (struct run *run = runs; run < runs + EFFECTS_MAX; run++) {
         if (run->channel == 0 || run->channel == STUCK) continue;
-        pid_t left = 0;
-        while (run->pid > 0 && (left = waitpid(run->pid, NULL, WNOHANG)) == 0 && now_us() < until) usleep(500);
+        bool gone = run->pid <= 0;
+        while (!gone && now_us() < until) {
+            gone = waitpid(run->pid, NULL, WNOHANG) != 0;
+            if (!gone) usleep(500);
+        }
         run_free(run);
-        if (run->pid > 0 && left == 0) run->channel = STUCK;
+        if (!gone) run->channel = STUCK;
     }
 }

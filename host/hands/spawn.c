@@ -15,7 +15,7 @@ int memory_file(const char *name) {
 }
 
 /* Runs in the child, on memory that is still the parent's: system calls only, and it never returns. */
-static _Noreturn void become(const struct spawn *spawn, pid_t parent, volatile int *error) {
+static _Noreturn void become(const struct spawn *spawn, char *const *environment, pid_t parent, volatile int *error) {
     sigset_t none;
     sigemptyset(&none);
     setpgid(0, 0);
@@ -28,7 +28,7 @@ static _Noreturn void become(const struct spawn *spawn, pid_t parent, volatile i
     if (ready && spawn->directory != NULL) ready = chdir(spawn->directory) == 0;
     /* the signal is bound to the thread that forked; the hands have one. It is lost if the plugin is set-uid. */
     if (ready && spawn->dies_with_us) ready = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
-    if (ready && sigprocmask(SIG_SETMASK, &none, NULL) == 0) execve(spawn->argv[0], spawn->argv, spawn->environment);
+    if (ready && sigprocmask(SIG_SETMASK, &none, NULL) == 0) execve(spawn->argv[0], spawn->argv, environment);
     *error = errno;
     _exit(127);
 }
@@ -36,10 +36,16 @@ static _Noreturn void become(const struct spawn *spawn, pid_t parent, volatile i
 pid_t spawn(const struct spawn *spawn) {
     volatile int error = 0;
     pid_t parent = getpid();
+    struct buffer environment = {0}; /* pointers to the strings, and a last one that is none */
+    for (char *at = (char *)spawn->environment->data, *end = at + spawn->environment->size; at < end; at += strlen(at) + 1)
+        buffer_append(&environment, &at, sizeof at);
+    buffer_append(&environment, &(char *){NULL}, sizeof(char *));
     pid_t child = vfork(); /* the parent sleeps until execve, then knows whether that worked */
-    if (child == 0) become(spawn, parent, &error);
-    if (child < 0 || error == 0) return child;
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
+    if (child == 0) become(spawn, (void *)environment.data, parent, &error);
+    if (child < 0) error = errno;
+    buffer_free(&environment);
+    if (error == 0) return child;
+    while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) continue;
     errno = error;
     return -1;
 }

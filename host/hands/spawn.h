@@ -2,11 +2,11 @@
 #ifndef PLEXUS_SPAWN_H
 #define PLEXUS_SPAWN_H
 
-#include "system.h"
+#include "buffer.h"
 
 struct spawn {
     char *const *argv;      /* argv[0] is also the file */
-    char *const *environment;
+    const struct buffer *environment; /* a row of `K=v\0` */
     int fds[4];             /* become 0, 1, 2, 3; a last one of -1: there is no 3 */
     const char *directory;  /* NULL: ours */
     bool dies_with_us;      /* SIGKILL when the hands die, however they die */

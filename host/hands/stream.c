@@ -1,8 +1,5 @@
 #include "stream.h"
 
-#include "cni-error.h"
-#include "bounds.h"
-
 enum { READ_LEAST = 8192 };
 
 void stream_flush(struct stream *stream) {

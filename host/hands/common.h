@@ -1,8 +1,9 @@
-/* What the rooms use of the libc, which is all that the hands stand on. */
-#ifndef PLEXUS_SYSTEM_H
-#define PLEXUS_SYSTEM_H
+/* What every file uses: the libc, which is all that the hands stand on, their bounds, their errors. */
+#ifndef PLEXUS_COMMON_H
+#define PLEXUS_COMMON_H
 
 #include <dirent.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -35,6 +36,12 @@
 #ifndef MFD_NOEXEC_SEAL /* headers before Linux 6.3 */
 #define MFD_NOEXEC_SEAL 8u
 #endif
+
+/* A callback has what all of its kind have, and need not look at it. */
+#define UNUSED __attribute__((unused))
+
+#include "bounds.h"
+#include "cni-error.h"
 
 /* The structure that `pointer` is the field `field` of. */
 #define HOLDER(type, field, pointer) ((type *)((char *)(pointer)-offsetof(type, field)))
