@@ -117,6 +117,7 @@ int connect_to_brain(void) {
     if (fd >= 0) close(fd);
     if (fd >= 0 || errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED) return start_brain();
     const char *path = daemon_socket();
-    if (errno == EAGAIN) fail(CNI_TRY_LATER, "Look at the daemon's load and log.", "the daemon on %s accepts no connection within %d ms", path, CONNECT_MS);
+    if (errno == EAGAIN)
+        fail(CNI_TRY_LATER, "Look at the daemon's load and log.", "the daemon on %s accepts no connection within %d ms", path, CONNECT_MS);
     fail(CNI_IO, "Correct PLEXUS_SOCKET, or the socket's owner and mode.", "the daemon's socket %s: %s", path, strerror(errno));
 }

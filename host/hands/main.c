@@ -82,7 +82,9 @@ static void signal_came(struct watch *watch, UNUSED short revents) {
     while (read(watch->fd, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo == SIGCHLD) reap_plugins();
         else if (resident) leave(0, NULL, 0, NULL, 0);
-        else fail(CNI_TRY_LATER, "Repeat the call; what was begun is undone by the next DEL.", "stopped by signal %u from process %u", info.ssi_signo, info.ssi_pid);
+        else
+            fail(CNI_TRY_LATER, "Repeat the call; what was begun is undone by the next DEL.", "stopped by signal %u from process %u",
+                 info.ssi_signo, info.ssi_pid);
     }
 }
 

@@ -5,15 +5,17 @@
    where it can't be had. */
 static int socket_in(const char *namespace) {
     int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), there = open(namespace, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    int made = -1, error = 0;
+    int made = -1;
     if (home >= 0 && there >= 0 && setns(there, CLONE_NEWNET) == 0) {
         made = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-        error = errno;
+        int error = errno;
         if (setns(home, CLONE_NEWNET) != 0)
             fail(CNI_IO, "Report this.", "no way back from the network namespace %s: %s", namespace, strerror(errno));
-    } else error = errno;
-    if (home >= 0) close(home);
-    if (there >= 0) close(there);
+        errno = error;
+    }
+    int error = errno;
+    close(home); /* -1: there is none to be closed */
+    close(there);
     errno = error;
     return made;
 }
