@@ -12,6 +12,7 @@ import { freshInstance } from "./fresh-instance.ts";
 import { handsMemory } from "./hands-memory.ts";
 import { handsVersion } from "./hands-version.ts";
 import { ipamStep } from "./ipam-step.ts";
+import { largeClusterBenchmarks } from "./large-cluster.ts";
 import { summary, type Benchmark, type Measured } from "./measure.ts";
 import { oneShotAdd } from "./one-shot-add.ts";
 import { oneShotApi } from "./one-shot-api.ts";
@@ -32,6 +33,7 @@ const benchmarks: readonly Benchmark[] = [
   ...statusBenchmarks,
   apiDownBenchmark,
   ...cycleBenchmarks,
+  ...largeClusterBenchmarks,
 ];
 
 interface Options {

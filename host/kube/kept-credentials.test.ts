@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import type { CredentialSource } from "./credentials.ts";
+import { keptCredentials } from "./kept-credentials.ts";
+
+let directory = "";
+let path = "";
+let source: CredentialSource;
+const told: string[] = [];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "plexus-kept-"));
+  path = join(directory, "kubeconfig");
+  source = keptCredentials(path, { allowInsecure: false }, (text) => void told.push(text));
+});
+afterEach(() => {
+  rmSync(directory, { recursive: true, force: true });
+  told.length = 0;
+});
+
+const kubeconfig = (server: string): string =>
+  JSON.stringify({
+    clusters: [{ name: "c", cluster: { server } }],
+    users: [{ name: "u", user: { tokenFile: "token" } }],
+    contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+    "current-context": "x",
+  });
+const write = (token: string, server = "https://one.example"): void => {
+  writeFileSync(join(directory, "token"), token);
+  writeFileSync(path, kubeconfig(server));
+};
+
+test("the same object is answered as long as the files say the same", async () => {
+  write("one");
+  const first = await source();
+  expect(first).toMatchObject({ ok: true, value: { token: "one", server: "https://one.example" } });
+  const second = await source();
+  write("one");
+  const third = await source();
+  expect(first.ok && second.ok && third.ok && first.value === second.value && second.value === third.value).toBe(true);
+});
+
+test("MC-14 a token, a kubeconfig and a link that lead elsewhere are followed at once, however short after the last look", async () => {
+  write("one");
+  await source();
+  for (let turn = 0; turn < 20; turn++) {
+    writeFileSync(join(directory, "token"), `t${turn % 10}`);
+    expect(await source()).toMatchObject({ value: { token: `t${turn % 10}` } });
+  }
+  write("one", "https://two.example");
+  expect(await source()).toMatchObject({ value: { server: "https://two.example" } });
+  writeFileSync(join(directory, "other-token"), "other");
+  unlinkSync(join(directory, "token"));
+  symlinkSync("other-token", join(directory, "token"));
+  expect(await source()).toMatchObject({ value: { token: "other" } });
+});
+
+test("a half-written or removed kubeconfig leaves the earlier credentials in force, and is told once", async () => {
+  write("one");
+  const first = await source();
+  writeFileSync(path, kubeconfig("https://two.example").slice(0, 40));
+  expect([await source(), await source()]).toEqual([first, first]);
+  expect(told).toEqual([
+    expect.stringMatching(/^going on with the credentials that were read before: kubeconfig .* is not JSON/),
+  ]);
+  unlinkSync(path);
+  expect(await source()).toEqual(first);
+  expect(told).toEqual([expect.anything(), expect.stringContaining("ENOENT")]);
+  write("two");
+  expect(await source()).toMatchObject({ value: { token: "two" } });
+});
+
+test("what could never be read is a fault", async () => {
+  expect(await source()).toMatchObject({ ok: false, fault: { kind: "CREDENTIALS_UNREADABLE" } });
+  write("one");
+  expect(await source()).toMatchObject({ ok: true });
+});

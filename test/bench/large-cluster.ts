@@ -1,0 +1,151 @@
+// daemon-rss-large: what the daemon holds in a cluster of 60,000 pods and 2,000 definitions, against one of a few of each. A stand-in
+// serves the lists; pods of other nodes must not even be asked for.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { installPlexus, missingBuild, type Installation } from "../harness/plexus.ts";
+import type { Benchmark, Samples } from "./measure.ts";
+import { highestRssMiB, rssMiB, startObservedDaemon } from "./observed-daemon.ts";
+import { startStandIn, type StandInApi, type StandInInit } from "./stand-in-api.ts";
+
+const components = ["ipam-host-local"];
+/** MiB. */
+const mostBrain = 120;
+
+const large = { nodes: 546, podsPerNode: 110, definitions: 2_000 };
+const small = { nodes: 1, podsPerNode: 3, definitions: 3 };
+
+/** MiB. */
+interface Held {
+  readonly now: number;
+  readonly highest: number;
+}
+
+const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 60_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`no ${what} after 60 s`);
+    await wait(100);
+  }
+}
+
+/** An ADD and a DEL of a pod of the node with two networks; answers what was asked of the API for the ADD. */
+async function attach(plexus: Installation, socket: string, api: StandInApi, node: number): Promise<readonly string[]> {
+  const pod = api.pod(node, 1);
+  const leases = plexus.state("leases");
+  const ipam = { type: "ipam-host-local", ipam: { type: "ipam-host-local", subnet: "10.73.0.0/16" } };
+  const config = {
+    cniVersion: "1.0.0",
+    name: "large",
+    type: "plexus",
+    cniDir: plexus.state("lib"),
+    runDir: plexus.state("run"),
+    kubeconfig: api.kubeconfig,
+    wasm: { grants: { "ipam-host-local": { log: {}, leases: { directories: [leases] }, resolver: {} } } },
+    delegates: [{ cniVersion: "1.0.0", name: "pods", plugins: [ipam] }],
+  };
+  const call = {
+    containerId: pod.name,
+    netns: "/run/netns/none",
+    ifname: "eth0",
+    args: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${pod.namespace};K8S_POD_NAME=${pod.name};K8S_POD_UID=${pod.uid}`,
+    config,
+    env: { PLEXUS_SOCKET: socket },
+  };
+  const first = api.seen.length;
+  const added = await plexus.call({ verb: "ADD", ...call });
+  const asked = api.seen.slice(first).filter((each) => !each.endsWith("/events"));
+  if (added.status !== 0) throw new Error(`ADD: ${added.stdout}`);
+  const deleted = await plexus.call({ verb: "DEL", ...call });
+  if (deleted.status !== 0) throw new Error(`DEL: ${deleted.stdout}`);
+  return asked;
+}
+
+async function heldIn(plexus: Installation, name: string, cluster: Omit<StandInInit, "directory">): Promise<Held> {
+  const directory = join(plexus.directory, name);
+  mkdirSync(directory);
+  const api = await startStandIn({ directory, ...cluster });
+  const node = cluster.nodes - 1;
+  const args = ["--node-name", api.nodeName(node), "--kubeconfig", api.kubeconfig];
+  const daemon = await startObservedDaemon({ socket: join(directory, "plexus.sock"), args });
+  try {
+    await until("watches", () => api.watched().size === 2);
+    // What is held answers: the call has nothing to ask.
+    await until("answer from memory", async () => (await attach(plexus, daemon.socket, api, node)).length === 1);
+    const { pods, definitions } = api.sent;
+    if (pods !== cluster.podsPerNode || definitions !== cluster.definitions)
+      throw new Error(`${pods} pods and ${definitions} definitions were fetched`);
+    for (let round = 0; round < 10; round++) {
+      api.change(200);
+      await wait(100);
+    }
+    const looks: number[] = [];
+    for (let look = 0; look < 5; look++) {
+      await wait(500);
+      looks.push(rssMiB(daemon.pid));
+    }
+    return { now: looks.toSorted((a, b) => a - b)[2] ?? Number.NaN, highest: highestRssMiB(daemon.pid) };
+  } finally {
+    await daemon.stop();
+    await api.dispose();
+  }
+}
+
+interface Compared {
+  readonly large: Held;
+  readonly small: Held;
+}
+
+async function measure(): Promise<Compared | string> {
+  const lacking = missingBuild({ components });
+  if (lacking !== undefined) return lacking;
+  const plexus = installPlexus({ components });
+  try {
+    return { small: await heldIn(plexus, "small", small), large: await heldIn(plexus, "large", large) };
+  } finally {
+    plexus.dispose();
+  }
+}
+
+let measured: Promise<Compared | string> | undefined;
+
+function row(id: string, title: string, target: string, of: (compared: Compared) => Samples): Benchmark {
+  return {
+    id,
+    title,
+    target,
+    unit: "MiB",
+    async sample() {
+      measured ??= measure();
+      const compared = await measured;
+      return typeof compared === "string" ? compared : of(compared);
+    },
+  };
+}
+
+const crowd = `${(large.nodes * large.podsPerNode).toLocaleString("en")} pods and ${large.definitions.toLocaleString("en")} definitions`;
+
+export const largeClusterBenchmarks: readonly Benchmark[] = [
+  row("daemon-rss-large", `RSS of the brain with ${crowd} in the API / its bound`, `at most ${mostBrain} MiB`, (compared) => ({
+    subject: [compared.large.now],
+    baseline: [mostBrain],
+  })),
+  row(
+    "daemon-rss-large-peak",
+    `highest RSS of the brain so far in the same run / the bound`,
+    `at most ${mostBrain} MiB`,
+    (compared) => ({
+      subject: [compared.large.highest],
+      baseline: [mostBrain],
+    }),
+  ),
+  row(
+    "daemon-rss-large-small",
+    `RSS of the brain with ${crowd} in the API / with ${small.podsPerNode} of each`,
+    "none of its own",
+    (compared) => ({ subject: [compared.large.now], baseline: [compared.small.now] }),
+  ),
+];

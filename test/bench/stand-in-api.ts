@@ -1,0 +1,174 @@
+// Stands in for the API server of a large cluster: pods and definitions are made up when somebody lists them, so that 60,000 pods cost
+// nobody anything. It speaks as much of lists and watches as Plexus asks for; test/kube holds that against a real server.
+
+import { readFileSync } from "node:fs";
+import { createServer } from "node:https";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+
+import { makeAuthority } from "../harness/kube/certificates.ts";
+import { writeKubeconfig } from "../harness/kube/kubeconfig.ts";
+
+export interface StandInInit {
+  /** For certificates and the kubeconfig. */
+  readonly directory: string;
+  readonly nodes: number;
+  readonly podsPerNode: number;
+  readonly definitions: number;
+}
+
+export interface StandInPod {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface StandInApi {
+  readonly kubeconfig: string;
+  /** Requests so far: `GET /path?query`. */
+  readonly seen: readonly string[];
+  /** Objects of lists that were sent. */
+  readonly sent: { readonly pods: number; readonly definitions: number };
+  nodeName(node: number): string;
+  pod(node: number, index: number): StandInPod;
+  /** Collections that are being watched now. */
+  watched(): ReadonlySet<string>;
+  /** Tells every watcher of definitions that so many have changed. */
+  change(count: number): void;
+  dispose(): Promise<void>;
+}
+
+const podsPath = "/api/v1/pods";
+const definitionsPath = "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions";
+
+/** What a server adds to objects that are managed with kubectl apply: longer than the object, and of use to nobody here. */
+function managedFields(paths: number): readonly object[] {
+  const fields = Object.fromEntries(Array.from({ length: paths }, (_, index) => [`f:field-${index}`, { "f:value": {} }]));
+  return [
+    {
+      manager: "kubectl-client-side-apply",
+      operation: "Update",
+      apiVersion: "v1",
+      time: "2026-11-21T00:00:00Z",
+      fieldsV1: fields,
+    },
+  ];
+}
+
+const nodeName = (node: number): string => `node-${String(node).padStart(5, "0")}`;
+
+const pod = (node: number, index: number): StandInPod => ({
+  namespace: `team-${index % 40}`,
+  name: `app-${node}-${index}`,
+  uid: `00000000-0000-4000-8000-${String(node * 1000 + index).padStart(12, "0")}`,
+});
+
+/** The node whose pods are asked for; pods of all nodes are nobody's to ask. */
+const nodeOf = (query: URLSearchParams): number => {
+  const asked = /^spec\.nodeName=node-(\d+)$/.exec(query.get("fieldSelector") ?? "");
+  if (asked === null) throw new Error("pods of other nodes were asked for");
+  return Number(asked[1]);
+};
+
+export async function startStandIn({ directory, nodes, podsPerNode, definitions }: StandInInit): Promise<StandInApi> {
+  const authority = makeAuthority(join(directory, "pki"), "stand-in authority");
+  const own = authority.issue("server", { commonName: "stand-in", alternativeNames: ["IP:127.0.0.1"] });
+  const seen: string[] = [];
+  const sent = { pods: 0, definitions: 0 };
+  const watchers = new Map<ServerResponse, string>();
+  let version = 1_000_000;
+
+  const podObject = (node: number, index: number): object => {
+    const annotations = {
+      "k8s.v1.cni.cncf.io/networks": [0, 1].map((n) => `nets/net-${(node * 7 + index * 3 + n) % definitions}`).join(","),
+      "k8s.v1.cni.cncf.io/network-status": JSON.stringify(Array.from({ length: 3 }, () => ({ name: "x".repeat(200) }))),
+      "kubectl.kubernetes.io/last-applied-configuration": "x".repeat(2_000),
+    };
+    const metadata = { ...pod(node, index), resourceVersion: String(version), annotations, managedFields: managedFields(40) };
+    return { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata };
+  };
+  const definitionObject = (index: number): object => {
+    const name = `net-${index}`;
+    const ipam = { type: "ipam-host-local", subnet: `10.${(index >> 8) & 255}.${index & 255}.0/24` };
+    const plugins = [{ type: "ipam-host-local", ipam, note: "x".repeat(500) }];
+    const annotations = { "kubectl.kubernetes.io/last-applied-configuration": "x".repeat(1_000) };
+    return {
+      kind: "NetworkAttachmentDefinition",
+      apiVersion: "k8s.cni.cncf.io/v1",
+      metadata: { namespace: "nets", name, resourceVersion: String(version), annotations, managedFields: managedFields(20) },
+      spec: { config: JSON.stringify({ cniVersion: "1.0.0", name, plugins }) },
+    };
+  };
+
+  const list = (path: string, query: URLSearchParams): object => {
+    const metadata = { resourceVersion: String(version) };
+    if (path === podsPath) {
+      const node = nodeOf(query);
+      const count = node < nodes ? podsPerNode : 0;
+      sent.pods += count;
+      return {
+        kind: "PartialObjectMetadataList",
+        metadata,
+        items: Array.from({ length: count }, (_, index) => podObject(node, index)),
+      };
+    }
+    const from = Number(query.get("continue") ?? 0);
+    const to = Math.min(definitions, from + Number(query.get("limit") ?? definitions));
+    const items = Array.from({ length: to - from }, (_, index) => definitionObject(from + index));
+    sent.definitions += items.length;
+    return { kind: "List", metadata: { ...metadata, ...(to < definitions ? { continue: String(to) } : {}) }, items };
+  };
+  const one = (path: string): object | undefined => {
+    const [, node, index] = /\/pods\/app-(\d+)-(\d+)$/.exec(path) ?? [];
+    if (node !== undefined) return podObject(Number(node), Number(index));
+    const [, definition] = /\/network-attachment-definitions\/net-(\d+)$/.exec(path) ?? [];
+    return definition === undefined ? undefined : definitionObject(Number(definition));
+  };
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    const { pathname, searchParams } = new URL(request.url ?? "", "https://stand-in");
+    request.resume();
+    response.setHeader("Content-Type", "application/json");
+    if (request.method !== "GET") return void response.end("{}");
+    const single = one(pathname);
+    if (single !== undefined) return void response.end(JSON.stringify(single));
+    if (pathname !== podsPath && pathname !== definitionsPath) {
+      return void response.writeHead(404).end(JSON.stringify({ kind: "Status", code: 404, message: "not found" }));
+    }
+    if (!searchParams.has("watch")) return void response.end(JSON.stringify(list(pathname, searchParams)));
+    if (pathname === podsPath) nodeOf(searchParams);
+    watchers.set(response, pathname);
+    response.on("close", () => watchers.delete(response));
+    response.flushHeaders();
+  };
+
+  const server = createServer({ cert: readFileSync(own.certificate), key: readFileSync(own.key) }, (request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    try {
+      serve(request, response);
+    } catch (error) {
+      response.writeHead(400).end(String(error));
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  const url = `https://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;
+  return {
+    kubeconfig: writeKubeconfig(directory, { url, authority }, "plexus", [], { user: { token: "stand-in" } }),
+    seen,
+    sent,
+    nodeName,
+    pod,
+    watched: () => new Set(watchers.values()),
+    change(count) {
+      for (let changed = 0; changed < count; changed++) {
+        version += 1;
+        const line = `${JSON.stringify({ type: "MODIFIED", object: definitionObject(version % definitions) })}\n`;
+        for (const [watcher, path] of watchers) if (path === definitionsPath) watcher.write(line);
+      }
+    },
+    async dispose() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
