@@ -22,20 +22,27 @@ export interface DaemonOptions {
 
 export const usage = `plexusd: the resident brain of Plexus on a node
 
-  --socket PATH           where the hands find it (/run/plexus/plexus.sock)
-  --status-socket PATH    where plexusctl and scrapers find it (status.sock beside the socket)
+  --socket PATH         where the hands find it (/run/plexus/plexus.sock)
+  --status-socket PATH  where plexusctl and scrapers find it
+                        (status.sock beside the socket)
   --metrics-listen [ADDRESS:]PORT
-                          /metrics, /healthz and /readyz over TCP too (not at all; 127.0.0.1)
-  --otlp URL              an OpenTelemetry collector that gets a span for each step (none)
-  --log-level LEVEL       debug, info, warn or error (info)
-  --state-dir PATH        the cniDir whose state is told before a call named it (/var/lib/cni/plexus)
-  --node-name NAME        the node whose pods are watched (NODE_NAME, else the host's name)
-  --kubeconfig PATH       the API that is watched before a call named one (none)
-  --calls N               calls served at once, 1 to 4096 (64)
-  --queue N               calls that wait for their turn, 1 to 65536 (512)
-  --sandboxes N           sandbox processes at most, 1 to 256 (one for each CPU, at least 2)
-  --grace-ms N            how long it waits for calls when it is stopped, 1 to 600000 (10000)
-  --help
+                        /metrics, /healthz and /readyz over TCP too (no TCP);
+                        a port alone is one of 127.0.0.1
+  --otlp URL            an OpenTelemetry collector that gets a span for each
+                        step (none)
+  --log-level LEVEL     debug, info, warn or error (info)
+  --state-dir PATH      the cniDir that is told of before a call named one
+                        (/var/lib/cni/plexus)
+  --node-name NAME      the node whose pods are watched (NODE_NAME, else the
+                        host's name)
+  --kubeconfig PATH     the API that is watched before a call named one (none)
+  --calls N             calls served at once, 1 to 4096 (64)
+  --queue N             calls that wait for their turn, 1 to 65536 (512)
+  --sandboxes N         sandbox processes at most, 1 to 256 (one for each CPU,
+                        at least 2)
+  --grace-ms N          how long it waits for calls when it is stopped, 1 to
+                        600000 (10000)
+  --help                this
 
 docs/how-to/run-the-daemon.md says more.
 `;

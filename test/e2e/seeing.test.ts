@@ -1,0 +1,331 @@
+// What a daemon tells of what it does: real plugins, real attachments, the built daemon, asked as Prometheus, a kubelet, a log reader and
+// an OpenTelemetry collector would.
+
+import { spawnSync } from "node:child_process";
+import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ask } from "../harness/ask.ts";
+import { startCollector, type Collector, type ReceivedSpan } from "../harness/collector.ts";
+import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { dist } from "../harness/plexus.ts";
+import { readPrometheusText, valueOf } from "../harness/prometheus-text.ts";
+import { installHostile, installRecorder } from "../harness/recorder.ts";
+import { missing, type Requirement } from "../harness/requires.ts";
+import { bridgeStep, missingForMixed, mixedInstallation, mixedNetwork, shaperStep } from "./mixed-network.ts";
+import { openStage, type Attaching, type Stage } from "./stage.ts";
+
+const anotherUid: Requirement = () =>
+  spawnSync("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", "true"]).status === 0
+    ? undefined
+    : "there is no other uid in this user namespace";
+
+const podArgs = "IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=cart-7;PASSWORD=hunter2-args";
+
+/** Lines of the log so far; every one has to be JSON. */
+function linesOf({ stderr }: TestDaemon): readonly Readonly<Record<string, unknown>>[] {
+  return stderr()
+    .split("\n")
+    .slice(0, -1)
+    .map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
+}
+
+describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => {
+  let stage: Stage;
+  let collector: Collector;
+  const daemons: TestDaemon[] = [];
+  beforeEach(async () => {
+    stage = openStage(mixedInstallation);
+    collector = await startCollector();
+  });
+  afterEach(async () => {
+    await Promise.all(daemons.splice(0).map(({ stop }) => stop()));
+    collector.close();
+    stage.dispose();
+  });
+
+  const socket = (): string => join(stage.plexus.directory, "daemon", "plexus.sock");
+  const statusSocket = (): string => join(dirname(socket()), "status.sock");
+  async function daemon(...args: string[]): Promise<TestDaemon> {
+    const started = await startDaemon({ socket: socket(), args: ["--state-dir", join(stage.plexus.directory, "cni"), ...args] });
+    daemons.push(started);
+    return started;
+  }
+  const call = (
+    verb: string,
+    { config, containerId, pod, args = podArgs }: Attaching,
+    env: Readonly<Record<string, string>> = {},
+  ) =>
+    stage.request({
+      verb,
+      containerId,
+      netns: typeof pod === "string" ? pod : pod.path,
+      ifname: "eth0",
+      config,
+      args,
+      env: { PLEXUS_SOCKET: socket(), ...env },
+    });
+  const metrics = async (where: string | number = statusSocket()) => readPrometheusText((await ask(where, "/metrics")).body);
+
+  test("MO-19 metrics of an ADD, its DEL and an ADD that failed, by network, plugin and fault", async () => {
+    await daemon();
+    installHostile(stage.plexus.cniPath, "fails-with-code");
+    const good = { config: mixedNetwork(stage), containerId: "good", pod: stage.pod() };
+    expect((await call("ADD", good)).status).toBe(0);
+    const during = await metrics();
+    expect(valueOf(during, "plexus_journal_entries", { state: "kept" })).toBe(1);
+    expect(valueOf(during, "plexus_journal_size_bytes", { state: "kept" })).toBeGreaterThan(500);
+    expect((await call("DEL", good)).status).toBe(0);
+    const bad = { config: stage.network([bridgeStep(), { type: "fails-with-code" }]), containerId: "bad", pod: stage.pod() };
+    expect((await call("ADD", bad)).status).toBe(1);
+    const told = await metrics();
+    const calls = (verb: string, outcome: string) => valueOf(told, "plexus_calls_total", { verb, outcome });
+    expect([calls("ADD", "done"), calls("ADD", "failed"), calls("DEL", "done")]).toEqual([1, 1, 1]);
+    expect(valueOf(told, "plexus_call_failures_total", { verb: "ADD", fault: "PLUGIN_FAILED" })).toBe(1);
+    expect(valueOf(told, "plexus_attachment_failures_total", { verb: "ADD", fault: "PLUGIN_FAILED", network: "pods" })).toBe(1);
+    const step = (verb: string, type: string, kind: string) =>
+      valueOf(told, "plexus_step_duration_seconds", { verb, type, kind, network: "pods" }, "_count");
+    expect(step("ADD", "bridge", "native")).toBe(2);
+    expect(step("ADD", "ipam-host-local", "wasm")).toBe(2);
+    expect(step("ADD", "status-shaper", "wasm")).toBe(1);
+    // The failed ADD's undoing is a DEL of its steps.
+    expect(step("DEL", "bridge", "native")).toBe(2);
+    expect(valueOf(told, "plexus_step_failures_total", { type: "fails-with-code", fault: "PLUGIN_FAILED" })).toBe(1);
+    const seconds = valueOf(told, "plexus_attachment_duration_seconds", { verb: "ADD", network: "pods" }, "_sum") ?? 0;
+    expect(seconds).toBeGreaterThan(0.001);
+    expect(valueOf(told, "plexus_journal_entries", { state: "kept" })).toBe(0);
+    expect(valueOf(told, "plexus_sandbox_processes", { state: "idle" })).toBeGreaterThan(0);
+    expect(valueOf(told, "process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
+  });
+
+  test("MO-29 a full queue and what it refuses, in the metrics", async () => {
+    await daemon("--calls", "1", "--queue", "1");
+    const slow = installRecorder(stage.plexus.cniPath, "slow");
+    const stdout = '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}';
+    slow.script("ADD", { stdout });
+    slow.script("ADD", { sleepMs: 4000 }, 1);
+    const config = stage.network([{ type: "slow" }]);
+    const add = (containerId: string) => call("ADD", { config, containerId, pod: stage.pod() });
+    const first = add("first");
+    await expect.poll(() => slow.calls().length, { timeout: 10_000 }).toBe(1);
+    const second = add("second");
+    await expect
+      .poll(async () => valueOf(await metrics(), "plexus_queue_calls", { state: "waiting" }), { timeout: 10_000 })
+      .toBe(1);
+    expect((await add("third")).json).toMatchObject({ code: 11 });
+    const told = await metrics();
+    const queue = ["active", "waiting"].map((state) => valueOf(told, "plexus_queue_calls", { state }));
+    expect(queue).toEqual(["active", "waiting"].map((state) => valueOf(told, "plexus_queue_bound_calls", { state })));
+    expect(valueOf(told, "plexus_queue_refused_total")).toBe(1);
+    expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([0, 0]);
+    expect(valueOf(await metrics(), "plexus_queue_wait_seconds", {}, "_sum")).toBeGreaterThan(0.1);
+  });
+
+  test("leases used and left of a pool, native host-local's and the delegate's", async () => {
+    await daemon();
+    const native = { type: "host-local", subnet: "10.20.0.0/29", dataDir: stage.leases };
+    const add = (containerId: string, config: object) => call("ADD", { config, containerId, pod: stage.pod() });
+    expect((await add("n", stage.network([bridgeStep({ ipam: native })]))).status).toBe(0);
+    const named = (network: string, step: object) =>
+      stage.host({ delegates: [{ cniVersion: "1.0.0", name: network, plugins: [step] }] });
+    const wasm = { ...native, type: "ipam-host-local", subnet: "10.21.0.0/28" };
+    for (const id of ["w1", "w2"]) {
+      expect((await add(id, named("wasm", bridgeStep({ ipam: wasm, bridge: "br1" })))).status).toBe(0);
+    }
+    const told = await metrics();
+    const pool = (name: string) => [
+      valueOf(told, "plexus_leases_used", { pool: `${stage.leases}/${name}` }),
+      valueOf(told, "plexus_leases_size", { pool: `${stage.leases}/${name}` }),
+    ];
+    // 8 addresses less network, broadcast and gateway; 16 likewise.
+    expect([pool("pods"), pool("wasm")]).toEqual([
+      [1, 5],
+      [2, 13],
+    ]);
+  });
+
+  test("readiness: not while the journal can't be written, again once it can", async () => {
+    await daemon();
+    await expect.poll(async () => (await ask(statusSocket(), "/readyz")).status, { timeout: 20_000 }).toBe(200);
+    const state = join(stage.plexus.directory, "cni");
+    rmSync(state, { recursive: true });
+    writeFileSync(state, "a file in its place");
+    const unready = await ask(statusSocket(), "/readyz");
+    expect(unready.status).toBe(503);
+    expect(unready.body).toMatch(new RegExp(`^\\[-\\] journal: ${state}: .*can't be written`, "m"));
+    expect(valueOf(await metrics(), "plexus_ready")).toBe(0);
+    // It lives, all the same.
+    expect((await ask(statusSocket(), "/healthz")).status).toBe(200);
+    rmSync(state);
+    expect((await ask(statusSocket(), "/readyz")).status).toBe(200);
+  });
+
+  test("over TCP what names no pod, and on its socket nobody but root", async () => {
+    const { stderr } = await daemon("--metrics-listen", "0");
+    const port = Number(/tells metrics on 127\.0\.0\.1:(\d+)/.exec(stderr())?.[1]);
+    expect(valueOf(await metrics(port), "plexus_build_info")).toBe(1);
+    await expect.poll(async () => (await ask(port, "/readyz")).status, { timeout: 20_000 }).toBe(200);
+    expect((await ask(port, "/status")).status).toBe(403);
+    expect((await ask(port, "/metrics", "POST")).status).toBe(405);
+    expect((await ask(port, "/etc/passwd")).status).toBe(404);
+    expect((await ask(statusSocket(), "/status")).type).toBe("application/json");
+  });
+
+  test.skipIf(missing("another uid's look at the status", anotherUid))(
+    "another uid is hung up on, whatever the socket's mode",
+    async () => {
+      await daemon();
+      chmodSync(stage.plexus.directory, 0o755);
+      chmodSync(statusSocket(), 0o666);
+      const get = `require("node:http").get({socketPath:${JSON.stringify(statusSocket())},path:"/healthz"},(r)=>process.exit(r.statusCode===200?0:3)).on("error",()=>process.exit(4))`;
+      const as = (...uid: string[]) => spawnSync("setpriv", [...uid, process.execPath, "-e", get]).status;
+      expect([as("--reuid=65534", "--regid=65534", "--clear-groups"), as("--reuid=0")]).toEqual([4, 0]);
+    },
+  );
+
+  test("a log of JSON lines with the call's names, and no secret of it", async () => {
+    const running = await daemon("--log-level", "debug");
+    const secret = "hunter2-config";
+    const probe = installRecorder(stage.plexus.cniPath, "leaky");
+    probe.script("ADD", {
+      exit: 1,
+      stdout: JSON.stringify({
+        cniVersion: "1.0.0",
+        code: 123,
+        msg: `bad config {"password":"${secret}"}\u001B[2J\n{"level":"info","msg":"forged"}\u0007 at https://u:${secret}@x/`,
+      }),
+    });
+    const config = stage.network([bridgeStep(), { type: "leaky", password: secret, apiToken: secret }]);
+    const answer = await call("ADD", { config, containerId: "told", pod: stage.pod() });
+    expect(answer.json).toMatchObject({ code: 123 });
+    await expect.poll(() => linesOf(running).some(({ level }) => level === "error")).toBe(true);
+    const text = running.stderr();
+    expect(text).not.toContain("hunter2");
+    // oxlint-disable-next-line no-control-regex -- they are what must not be there
+    expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/);
+    const lines = linesOf(running);
+    const ended = lines.find(({ level }) => level === "error");
+    const who = { verb: "ADD", pod: "shop/cart-7", container: "told", ifname: "eth0", network: "pods" };
+    expect(ended).toMatchObject({ ...who, fault: "PLUGIN_FAILED", code: 123, ms: expect.any(Number), name: "plexusd" });
+    expect(ended?.["msg"]).toContain("[redacted]");
+    const own = lines.filter(({ request }) => request === ended?.["request"]);
+    expect(own.filter(({ step, verb }) => step !== undefined && verb === "ADD")).toMatchObject([
+      { ...who, level: "debug", step: "ipam-host-local", kind: "wasm", nested: true },
+      { ...who, level: "debug", step: "bridge", kind: "native" },
+      { ...who, level: "warn", step: "leaky", kind: "native", fault: "PLUGIN_FAILED" },
+    ]);
+    expect(lines.some(({ msg }) => msg === "forged")).toBe(false);
+  });
+
+  test("L-64 a span for each call and step to a collector, and the plugin its step's", async () => {
+    const running = await daemon("--otlp", collector.url);
+    const probe = installRecorder(stage.plexus.cniPath, "probe");
+    const traceId = "0af7651916cd43dd8448eb211c80319c";
+    const caller = "b7ad6b7169203331";
+    const config = stage.network([bridgeStep(), shaperStep, { type: "probe" }], { trace: undefined });
+    const env = { TRACEPARENT: `00-${traceId}-${caller}-01`, TRACESTATE: "runtime=1" };
+    expect((await call("ADD", { config, containerId: "traced", pod: stage.pod() }, env)).status).toBe(0);
+    // What is left is sent when it ends.
+    daemons.splice(0);
+    expect(await running.stop()).toBe(0);
+    const byName = new Map(collector.spans.map((span) => [span.name, span]));
+    const [root, bridge] = [byName.get("CNI ADD"), byName.get("ADD bridge")];
+    expect([...byName.keys()].toSorted()).toEqual([
+      "ADD bridge",
+      "ADD ipam-host-local",
+      "ADD probe",
+      "ADD status-shaper",
+      "CNI ADD",
+    ]);
+    expect(collector.spans.every((span) => span.traceId === traceId)).toBe(true);
+    expect(root?.parentSpanId).toBe(caller);
+    const parents = ["ADD bridge", "ADD status-shaper", "ADD probe"].map((name) => byName.get(name)?.parentSpanId);
+    expect(new Set(parents)).toEqual(new Set([root?.spanId]));
+    expect(byName.get("ADD ipam-host-local")?.parentSpanId).toBe(bridge?.spanId);
+    const [seen] = probe.calls();
+    expect(seen?.env).toMatchObject({
+      TRACEPARENT: `00-${traceId}-${byName.get("ADD probe")?.spanId}-01`,
+      TRACESTATE: "runtime=1",
+    });
+    expect(attributesOf(bridge)).toMatchObject({
+      "k8s.namespace.name": "shop",
+      "k8s.pod.name": "cart-7",
+      "cni.network": "pods",
+      "plexus.step.kind": "native",
+    });
+    expect(Number(bridge?.endTimeUnixNano)).toBeGreaterThan(Number(bridge?.startTimeUnixNano));
+    expect(collector.requests.map(({ url, headers }) => [url, headers["content-type"]])).toEqual([
+      ["/v1/traces", "application/json"],
+    ]);
+  });
+
+  test("L-64 a trace that nobody records stays so, and a call without one begins one", async () => {
+    const running = await daemon("--otlp", collector.url);
+    const probe = installRecorder(stage.plexus.cniPath, "probe");
+    const config = stage.network([{ type: "probe" }], { trace: undefined });
+    const unsampled = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
+    const add = (containerId: string, env: Readonly<Record<string, string>>) =>
+      call("ADD", { config, containerId, pod: stage.pod() }, env);
+    expect((await add("unsampled", { TRACEPARENT: unsampled })).status).toBe(0);
+    expect((await add("malformed", { TRACEPARENT: "00-zz", TRACESTATE: "stale=1" })).status).toBe(0);
+    daemons.splice(0);
+    await running.stop();
+    expect(collector.spans.map(({ name }) => name).toSorted()).toEqual(["ADD probe", "CNI ADD"]);
+    const root = collector.spans.find(({ name }) => name === "CNI ADD");
+    expect(root?.parentSpanId).toBeUndefined();
+    const [first, second] = probe.calls();
+    expect(first?.env["TRACEPARENT"]).toBe(unsampled);
+    expect(second?.env["TRACEPARENT"]).toMatch(new RegExp(`^00-${root?.traceId}-[0-9a-f]{16}-01$`));
+    expect(second?.env["TRACESTATE"]).toBeUndefined();
+  });
+
+  test("spans once more to a collector that asks for patience; none waits for one that is gone", async () => {
+    collector.fail(503);
+    const running = await daemon("--otlp", collector.url);
+    const config = stage.network([{ type: "probe" }]);
+    installRecorder(stage.plexus.cniPath, "probe");
+    const attaching = { config, containerId: "patient", pod: stage.pod() };
+    expect((await call("ADD", attaching)).status).toBe(0);
+    await expect.poll(() => collector.spans.length, { timeout: 15_000 }).toBe(2);
+    collector.close();
+    expect((await call("DEL", attaching)).status).toBe(0);
+    await expect
+      .poll(async () => valueOf(await metrics(), "plexus_spans_total", { outcome: "dropped" }), { timeout: 15_000 })
+      .toBe(2);
+    await expect.poll(() => running.stderr()).toContain("spans were dropped: ");
+  });
+});
+
+function run(...args: string[]) {
+  const program = ["--disable-warning=ExperimentalWarning", join(dist, "plexusd.cjs"), ...args];
+  return spawnSync(process.execPath, program, { encoding: "utf8" });
+}
+
+describe("plexusd's command line", () => {
+  test("--help tells every option, on stdout", () => {
+    const { status, stdout, stderr } = run("--help");
+    expect([status, stderr]).toEqual([0, ""]);
+    for (const option of ["--socket", "--status-socket", "--metrics-listen", "--otlp", "--log-level", "--calls"])
+      expect(stdout).toContain(`\n  ${option} `);
+    expect(Math.max(...stdout.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(80);
+  });
+
+  test.each([
+    [["--nonsense"], "Unknown option '--nonsense'"],
+    [["surplus"], "Unexpected argument 'surplus'"],
+    [["--calls", "0"], "--calls 0: must be a whole number from 1 to 4096"],
+    [["--socket", "relative.sock"], "--socket relative.sock: must be an absolute path of at most 107 bytes"],
+    [["--metrics-listen", "99999"], "--metrics-listen 99999: must be a port"],
+    [["--otlp", "ftp://x"], "--otlp ftp://x: must be a URL of http or https"],
+    [["--log-level", "loud"], "--log-level loud: must be one of debug, info, warn, error"],
+  ])("%j ends it with status 2 and one line", (args, line) => {
+    const { status, stdout, stderr } = run(...args);
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/^plexusd: .*\n$/);
+    expect(stderr).toContain(line);
+  });
+});
+
+function attributesOf(span: ReceivedSpan | undefined): Readonly<Record<string, unknown>> {
+  return Object.fromEntries((span?.attributes ?? []).map(({ key, value }) => [key, Object.values(value)[0]]));
+}
