@@ -30,7 +30,6 @@ export const openRows: Readonly<Record<string, Open>> = {
   "MO-16": { reason: daemon, issue: "Take Multus' daemon settings, or refuse each by name with what to do instead." },
   "MO-17": { reason: runningPods, issue: "Attach and detach networks of a running pod as its annotation changes." },
   "MO-18": { reason: daemon, issue: "Bound the daemon's memory with 60 000 pods in the cluster by watching the node's only." },
-  "MO-19": { reason: daemon, issue: "Export latencies per network and plugin, leaks and cache sizes as metrics." },
   "MO-22": { reason: daemon, issue: "Obtain and rotate a certificate for each node." },
   "MO-23": {
     reason: "There is an installer for a node, and none for a cluster.",
