@@ -28,6 +28,11 @@ import type {
 
 type Answer = Exclude<HandsMessage, Request | Resident>;
 
+/** How long beyond an effect's own deadline resident hands may take to answer, in ms. Calls are bounded by their runtime, who kills the hands. */
+const defaultSlackMs = 10_000;
+/** Channels of effects go from 1 to this. */
+const lastEffectChannel = NESTED_CHANNEL_BIT - 1;
+
 interface Waiting {
   readonly kind: Answer["kind"];
   /** Who serves what the plugin of an EXEC calls. */
@@ -45,12 +50,16 @@ export class ConnectedHands {
   readonly #waiting = new Map<number, Waiting>();
   readonly #begin: (purpose: Request | Resident) => void;
   readonly #fail: (gone: HandsGone) => void;
+  readonly #slackMs: number;
   #lastChannel = 0;
+  #stays = false;
   #begun = false;
   #gone: HandsGone | undefined;
 
-  constructor(socket: Socket) {
+  /** `slackMs`: how long beyond an effect's own deadline resident hands may take, before they count as gone. */
+  constructor(socket: Socket, slackMs: number = defaultSlackMs) {
     this.#socket = socket;
+    this.#slackMs = slackMs;
     const { promise, resolve, reject } = Promise.withResolvers<Request | Resident>();
     // Who asks for it later still gets the rejection.
     promise.catch(() => undefined);
@@ -93,14 +102,31 @@ export class ConnectedHands {
     serve?: NestedCallHandler,
   ): Promise<Extract<Answer, { kind: K }>> {
     this.#ensureThere();
-    this.#lastChannel += 1;
-    const channel = this.#lastChannel;
+    const channel = this.#newChannel();
+    // Before anything waits: what can't be said is not said.
+    this.#send(channel, message);
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     this.#waiting.set(channel, { kind, serve, resolve, reject });
-    this.#send(channel, message);
-    const answer = await promise;
-    if (isKind(answer, kind)) return answer;
-    throw new HandsGone(protocolFault(`channel ${channel} was answered with ${answer.kind}, not ${kind}`));
+    const late = this.#stays ? this.#patience(message) : undefined;
+    try {
+      const answer = await promise;
+      if (isKind(answer, kind)) return answer;
+      throw new HandsGone(protocolFault(`channel ${channel} was answered with ${answer.kind}, not ${kind}`));
+    } finally {
+      clearTimeout(late);
+    }
+  }
+
+  /** Hands that stay and don't answer, stopped for instance, are as good as gone: nobody else would end them. */
+  #patience(message: BrainMessage): NodeJS.Timeout {
+    const ms = ("deadlineMs" in message ? message.deadlineMs : 0) + this.#slackMs;
+    return setTimeout(() => this.#hangUp(fault("HANDS_GONE", `hands: no answer to ${message.kind} within ${ms} ms`)), ms);
+  }
+
+  #newChannel(): number {
+    do this.#lastChannel = (this.#lastChannel % lastEffectChannel) + 1;
+    while (this.#waiting.has(this.#lastChannel));
+    return this.#lastChannel;
   }
 
   #received(chunk: Uint8Array): void {
@@ -113,9 +139,13 @@ export class ConnectedHands {
       }
     } catch (error) {
       if (!(error instanceof HandsGone)) throw error;
-      this.#end(error.fault);
-      this.#socket.destroy();
+      this.#hangUp(error.fault);
     }
+  }
+
+  #hangUp(reason: Fault): void {
+    this.#end(reason);
+    this.#socket.destroy();
   }
 
   #take(channel: number, message: HandsMessage): void {
@@ -127,6 +157,7 @@ export class ConnectedHands {
       waiting.resolve(message);
     } else if (channel === 0 && !this.#begun) {
       this.#begun = true;
+      this.#stays = message.kind === "resident";
       this.#begin(message);
     } else if (message.kind === "request" && channel >= NESTED_CHANNEL_BIT) {
       const serve = this.#waiting.get(message.under)?.serve;
@@ -137,8 +168,13 @@ export class ConnectedHands {
   }
 
   async #nested(channel: number, answer: ReturnType<NestedCallHandler>): Promise<void> {
-    const reply = await answer;
-    if (this.#gone === undefined) this.#send(channel, { kind: "reply", ...reply });
+    try {
+      const reply = await answer;
+      if (this.#gone === undefined) this.#send(channel, { kind: "reply", ...reply });
+    } catch (error) {
+      // Its caller is gone with the hands.
+      if (!(error instanceof HandsGone)) throw error;
+    }
   }
 
   #send(channel: number, message: BrainMessage): void {

@@ -19,11 +19,11 @@ static void hang_up(struct stream *stream, UNUSED enum stream_end end) {
 }
 
 static bool caller_asks(struct stream *stream, const struct frame *frame, const struct message *request) {
-    static uint32_t last_channel = NESTED_CHANNEL;
+    static uint32_t last_channel;
     struct caller *caller = HOLDER(struct caller, stream, stream);
     if (frame->type != REQUEST || frame->channel != 0 || request->under != 0 || caller->channel != 0) return false;
     stream->watch.due = NEVER;
-    caller->channel = ++last_channel;
+    caller->channel = last_channel = (last_channel + 1) | NESTED_CHANNEL;
     struct message passed_on = *request;
     passed_on.under = caller->nest->under;
     tell_brain(REQUEST, caller->channel, &passed_on);
