@@ -14,6 +14,7 @@ import { handsVersion } from "./hands-version.ts";
 import { ipamStep } from "./ipam-step.ts";
 import { largeClusterBenchmarks } from "./large-cluster.ts";
 import { summary, type Benchmark, type Measured } from "./measure.ts";
+import { multusBenchmarks } from "./multus.ts";
 import { oneShotAdd } from "./one-shot-add.ts";
 import { oneShotApi } from "./one-shot-api.ts";
 import { podBenchmarks } from "./pods.ts";
@@ -32,6 +33,7 @@ const benchmarks: readonly Benchmark[] = [
   ...crowdedBenchmarks,
   ...statusBenchmarks,
   apiDownBenchmark,
+  ...multusBenchmarks,
   ...cycleBenchmarks,
   ...largeClusterBenchmarks,
 ];

@@ -1,0 +1,123 @@
+// Thick Multus' daemon, as its DaemonSet runs it but for chroot and verbose logs, which would only slow it down. In private namespaces: it
+// finds its service account below /var/run, as in a pod.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+import { multusBinary } from "../conformance/multus/multus-binary.ts";
+import { adminClient } from "../harness/kube/admin.ts";
+import { apiAddress } from "../harness/kube/address.ts";
+import type { ApiServer } from "../harness/kube/api-server.ts";
+import { requirePrivateNamespaces } from "../harness/namespaces.ts";
+import type { Installation } from "../harness/plexus.ts";
+
+const account = "multus";
+const accountDirectory = "/run/secrets/kubernetes.io/serviceaccount";
+const startsWithinMs = 60_000;
+
+export interface ThickMultus {
+  readonly pid: number;
+  /** What the daemon wrote for the runtime: the shim's configuration. */
+  readonly config: object;
+  stop(): Promise<void>;
+}
+
+/** Why a daemon can't find a service account of ours; undefined where it can. */
+export function whyNoServiceAccount(): string | undefined {
+  return realpathSync("/var/run") === "/run" ? undefined : "/var/run is not /run, which is private here";
+}
+
+/** A service account with all rights: Multus' own are more than these rows need. */
+async function tokenOf(api: ApiServer): Promise<string> {
+  const metadata = { name: account, namespace: "kube-system" };
+  await api.admin.create({ apiVersion: "v1", kind: "ServiceAccount", metadata });
+  const binding = {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: account },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+    subjects: [{ kind: "ServiceAccount", ...metadata }],
+  };
+  await api.admin.create(binding);
+  const body = { spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600 } };
+  const { core } = adminClient(api.adminKubeconfig);
+  return (await core.createNamespacedServiceAccountToken({ ...metadata, body })).status?.token ?? "";
+}
+
+/** Starts the daemon with this default network, and installs the shim beside Plexus. */
+export async function startThickMultus(api: ApiServer, plexus: Installation, defaultNetwork: object): Promise<ThickMultus> {
+  requirePrivateNamespaces();
+  const [shim, daemon] = [multusBinary("multus-shim"), multusBinary("multus-daemon")];
+  if (shim === undefined || daemon === undefined) throw new Error("thick Multus is missing: see multus-binary.ts");
+  copyFileSync(shim, join(plexus.cniPath, "multus-shim"));
+  mkdirSync(accountDirectory, { recursive: true });
+  writeFileSync(join(accountDirectory, "token"), await tokenOf(api), { mode: 0o600 });
+  copyFileSync(api.authority.certificate, join(accountDirectory, "ca.crt"));
+  const configurations = plexus.state("multus-net.d");
+  writeFileSync(join(configurations, "10-default.conflist"), JSON.stringify(defaultNetwork));
+  const socketDir = join(plexus.directory, "multus-run");
+  const configFile = join(plexus.directory, "multus-daemon.json");
+  const config = {
+    cniVersion: "1.0.0",
+    logLevel: "error",
+    logToStderr: true,
+    cniConfigDir: configurations,
+    multusAutoconfigDir: configurations,
+    multusConfigFile: "auto",
+    socketDir,
+    daemonSocketDir: socketDir,
+    cniDir: plexus.state("multus-thick"),
+    binDir: plexus.cniPath,
+  };
+  writeFileSync(configFile, JSON.stringify(config));
+  const logFile = join(plexus.directory, "multus-daemon.log");
+  const log = openSync(logFile, "a");
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    KUBERNETES_SERVICE_HOST: apiAddress,
+    KUBERNETES_SERVICE_PORT: String(api.port),
+    MULTUS_NODE_NAME: "node",
+  };
+  const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", daemon, "-config", configFile], {
+    stdio: ["ignore", log, log],
+    env,
+  });
+  closeSync(log);
+  const ended = once(child, "exit");
+  const stop = async (): Promise<void> => {
+    child.kill("SIGKILL");
+    await ended;
+    rmSync(accountDirectory, { recursive: true, force: true });
+  };
+  const generated = join(configurations, "00-multus.conf");
+  const deadline = Date.now() + startsWithinMs;
+  while (!existsSync(join(socketDir, "multus.sock")) || !existsSync(generated)) {
+    if (child.exitCode !== null || Date.now() > deadline) {
+      await stop();
+      throw new Error(`multus-daemon did not start: ${readFileSync(logFile, "utf8").slice(-1000)}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  // The generated one names the list's file (clusterNetwork); with a file of a list, 4.3.0 keeps only the types of its plugins until
+  // DEL, whose host-local fails then ("no IP ranges specified"), which the shim answers with success: the address stays reserved.
+  const { clusterNetwork: _, ...written } = objectIn(generated);
+  return { pid: child.pid ?? 0, config: { ...written, delegates: [defaultNetwork], daemonSocketDir: socketDir }, stop };
+}
+
+function objectIn(file: string): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(readFileSync(file, "utf8"));
+  if (typeof value !== "object" || value === null) throw new Error(`${file} holds no object`);
+  return { ...value };
+}
