@@ -113,10 +113,12 @@ export function metaContender(init: MetaContenderInit): Contender {
   };
 }
 
-/** GC's lock belongs to the node, not to a container. */
+/** Locks of the node, not of a container. */
+const ofTheNode = ["locks/gc/lock", "calls.lock"];
+
 function filesOf(directory: string): readonly string[] {
   return filesBelow(directory)
-    .filter((path) => path !== "locks/gc/lock")
+    .filter((path) => !ofTheNode.includes(path))
     .map((path) => `the file ${directory}/${path}`);
 }
 

@@ -147,13 +147,16 @@ function familyPss(pid: number): number {
   return familyOf(pid).reduce((sum, each) => sum + pssMiB(each), 0);
 }
 
+/** What calls take, one after the other. */
+async function total(what: string, calls: readonly LaneCall[]): Promise<number> {
+  return (await runAll(what, 1, [calls])).calls.reduce((sum, { ms }) => sum + ms, 0);
+}
+
 /** ADD and DEL of one pod by each in turn. */
 async function podTimes(field: Field, count: number, pod: CreatedPod): Promise<ByName<PodTimes>> {
   const namespaces = createPodNamespaces(1);
   const contenders = field(namespaces, count, () => pod.args);
   const taken = byName((): PodTimes => ({ add: [], del: [] }));
-  const total = async (what: string, calls: readonly LaneCall[]): Promise<number> =>
-    (await runAll(what, 1, [calls])).calls.reduce((sum, { ms }) => sum + ms, 0);
   try {
     for (let turn = 0; turn < warmUp + turns; turn++) {
       const first = turn % names.length;
