@@ -1,7 +1,5 @@
 // Answers one call of the runtime: reads it, takes the locks, runs the verb, prints the result or the error (CNI section 5).
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { deletionError } from "../../src/cni/deletion-error.ts";
 import { printError } from "../../src/cni/error-json.ts";
 import { type CniCall, readEnvironment } from "../../src/cni/environment.ts";
@@ -20,6 +18,7 @@ import { Journal } from "../journal/journal.ts";
 import { LeftBehind } from "../journal/left-behind.ts";
 import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
 import { add } from "./add.ts";
+import { bootId } from "./boot-id.ts";
 import type { CallObserver } from "./call-observer.ts";
 import { type CallContext, journalKey, type Release } from "./call-context.ts";
 import { check } from "./check.ts";
@@ -135,8 +134,9 @@ async function addText(context: CallContext, deps: BrainDeps): Promise<Result<st
   return added.ok ? ok(added.value.text) : added;
 }
 
-function contextOf(
-  request: Request,
+/** What one call works with. */
+export function contextOf(
+  request: Pick<Request, "environment">,
   call: CniCall,
   own: Pick<CallContext, "document" | "configuration">,
   deps: BrainDeps,
@@ -189,22 +189,6 @@ async function devicesOf(call: CniCall): Promise<Result<DeviceAllocation>> {
 function once<T>(open: () => Promise<T>): () => Promise<T> {
   let opened: Promise<T> | undefined;
   return () => (opened ??= open());
-}
-
-let boot: string | undefined;
-
-/** Says which boot this is; without it (no /proc) every boot counts as the same. */
-function bootId(): string {
-  boot ??= readBootId();
-  return boot;
-}
-
-function readBootId(): string {
-  try {
-    return readFileSync(join("/proc", "sys", "kernel", "random", "boot_id"), "utf8").trim();
-  } catch {
-    return "";
-  }
 }
 
 function silent(result: Result<void>): Result<string> {

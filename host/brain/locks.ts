@@ -6,6 +6,7 @@ import { getSystemErrorName } from "node:util";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import type { JournalKey } from "../journal/entry-file.ts";
+import type { Hands } from "../hands/hands.ts";
 import { ETIMEDOUT } from "../locks/file-lock.ts";
 import type { BrainDeps } from "./answer.ts";
 import type { CallLocks, Release } from "./call-context.ts";
@@ -33,7 +34,7 @@ export function containerByte({ containerId, network, ifname }: JournalKey): num
 
 /** Locks of a state directory; a call waits for at most `deadlineMs`. */
 export function callLocks(
-  { hands, takeLock }: Pick<BrainDeps, "hands" | "takeLock">,
+  { hands, takeLock }: Pick<BrainDeps, "takeLock"> & { readonly hands: Pick<Hands, "ensureThere"> },
   stateDirectory: string,
   deadlineMs: number,
 ): CallLocks {

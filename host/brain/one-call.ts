@@ -9,7 +9,9 @@ import { traceEnvironment } from "../../src/trace/trace-context.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { type Hands, HandsGone } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
+import { failed, type Result } from "../../src/fault/result.ts";
 import { answer, type BrainDeps, type CallInProgress } from "./answer.ts";
+import type { CallContext } from "./call-context.ts";
 import { CallLog } from "./call-log.ts";
 import type { CallObserver } from "./call-observer.ts";
 import { answerAsPlugin } from "./nested-call.ts";
@@ -75,6 +77,33 @@ export class OneCall {
       this.#watched(performance.now() - started);
       throw error;
     }
+  }
+
+  /**
+   * Does what no runtime asks for, with what `request` would have worked with if a runtime had sent it. Answers how that ended, and
+   * what the runtime's log would have been told. Throws HandsGone only.
+   */
+  async act(
+    request: Request,
+    act: (context: CallContext) => Promise<Result<void>>,
+  ): Promise<{ readonly ended: Result<void>; readonly told: string }> {
+    const { openOwnCall } = await import("./own-call.ts");
+    const started = performance.now();
+    let ended: Result<void>;
+    try {
+      const context = openOwnCall(request, this.#deps(), this.#progress);
+      ended = context.ok ? await act(context.value) : context;
+    } catch (error) {
+      if (error instanceof HandsGone) throw error;
+      ended = failed(fault("INTERNAL", error instanceof Error ? error.message : String(error)));
+    }
+    const reply = ended.ok ? { status: 0, stdout: "" } : { status: 1, stdout: printError(ended.fault) };
+    return { ended, told: this.#log.end(request, reply, this.#progress.configuration, performance.now() - started) };
+  }
+
+  /** What the call was configured with, once that is read. */
+  get configuration(): HostConfiguration | undefined {
+    return this.#progress.configuration;
   }
 
   /** Answers a call that one of its plugins makes. Throws HandsGone only. */

@@ -1,11 +1,13 @@
-// Kubernetes Events about a pod's networks, with the reasons that Multus' users look for (MA-06).
+// Kubernetes Events about a pod's networks, with the reasons that Multus' users look for (MA-06), and the reconciler's own.
 
 import type { Pod } from "../npwg/pod.ts";
 
 export interface PodEvent {
-  readonly reason: "AddedInterface" | "NoNetworkFound";
+  readonly reason: "AddedInterface" | "NoNetworkFound" | "StaleAttachmentRemoved" | "StaleAttachmentLeft";
   readonly message: string;
 }
+
+const warnings: readonly PodEvent["reason"][] = ["NoNetworkFound", "StaleAttachmentLeft"];
 
 /** What kubectl shows in full; the API allows 1024 characters. */
 const longestMessage = 1_000;
@@ -30,7 +32,7 @@ export function podEvent(pod: Pod, { reason, message }: PodEvent, at: Date, hash
     involvedObject: { apiVersion: "v1", kind: "Pod", namespace: pod.namespace, name: pod.name, uid: pod.uid },
     reason,
     message: told,
-    type: reason === "NoNetworkFound" ? "Warning" : "Normal",
+    type: warnings.includes(reason) ? "Warning" : "Normal",
     source: { component: "plexus" },
     firstTimestamp: time,
     lastTimestamp: time,

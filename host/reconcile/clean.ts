@@ -1,0 +1,231 @@
+// Takes away what was found stale: with the code, the configuration and the locks of a DEL, by resident hands. Before anything is
+// touched all that made it stale is looked at again, under the container's lock.
+
+import { rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { isJsonObject } from "../../src/json/document.ts";
+import type { Staleness } from "../../src/reconcile/judge-entry.ts";
+import type { BrainDeps } from "../brain/answer.ts";
+import type { CallContext } from "../brain/call-context.ts";
+import { undoOrLeave } from "../brain/converge.ts";
+import { finishLeftBehind } from "../brain/finish-left-behind.ts";
+import { callLocks } from "../brain/locks.ts";
+import { lookAtNamespace } from "../brain/namespace-gone.ts";
+import { nestDirectory } from "../brain/nest-directory.ts";
+import type { OneCall } from "../brain/one-call.ts";
+import { deletionOf } from "../brain/own-call.ts";
+import { podIdentity } from "../brain/pod-identity.ts";
+import { undoEntry } from "../brain/undo.ts";
+import type { Environment } from "../hands/fields.ts";
+import type { Hands } from "../hands/hands.ts";
+import type { JournalEntry, JournalPlan } from "../journal/entry.ts";
+import type { LeftBehindFile } from "../journal/left-behind.ts";
+import { listLinks } from "../netlink/operations.ts";
+import { isUnchanged, type ListedEntry } from "./entry-list.ts";
+import type { Handling } from "./finding.ts";
+import type { KeptConfigurations } from "./kept-configurations.ts";
+
+/** Milliseconds of one native step: a DEL of the runtime that waits for the container's lock waits 60 s. */
+const stepMs = 15_000;
+
+/** What became of one piece of work. */
+export interface Handled {
+  readonly handling: Handling;
+  readonly note?: string;
+}
+
+export interface CleanDeps {
+  /** Absolute, without a slash at its end. */
+  readonly stateDirectory: string;
+  readonly configurations: KeptConfigurations;
+  /** A call of the resident hands' own, and how to look at namespaces and links by them. */
+  readonly openCall: () => OneCall;
+  readonly hands: Hands;
+  readonly environment: Environment;
+  readonly takeLock: BrainDeps["takeLock"];
+  readonly dryRun: boolean;
+  /** Takes lines of a call's log. */
+  readonly log: (lines: string) => void;
+}
+
+type Work = (context: CallContext) => Promise<Result<Handled>>;
+
+export class Cleaner {
+  readonly #deps: CleanDeps;
+
+  constructor(deps: CleanDeps) {
+    this.#deps = deps;
+  }
+
+  /** Undoes a stale entry of the journal. Throws HandsGone. */
+  entry(found: ListedEntry, why: Staleness): Promise<Handled> {
+    const { plan } = found.entry;
+    return this.#act(plan, async (context) => {
+      if (!isUnchanged(context.journal, found)) return ok(changed);
+      const doubt = why === "namespace-gone" ? await this.#doubt(found.entry) : undefined;
+      if (doubt !== undefined) return ok({ handling: "reported", note: doubt });
+      if (this.#isDry(context)) return ok(dry);
+      const before = leftBehindOf(context);
+      const undone = await undoOrLeave(context, found.entry, "", { choose: (list) => !list.disableGC });
+      if (!undone.ok) return undone;
+      if (leftBehindOf(context) > before) return ok({ handling: "given-up" });
+      const stays = context.journal.load(plan);
+      if (!stays.ok || stays.value !== undefined) return ok(declined);
+      rmSync(nestDirectory(context.configuration.runDir, plan, plan.network), { recursive: true, force: true });
+      return ok(cleaned);
+    });
+  }
+
+  /** Tries again what was left behind. Throws HandsGone. */
+  leftBehind(file: LeftBehindFile, { plan }: JournalEntry): Promise<Handled> {
+    return this.#act(plan, async (context) => {
+      if (this.#isDry(context)) return ok(dry);
+      const finished = await finishLeftBehind(context, file);
+      if (!finished.ok) return finished;
+      const stays = context.leftBehind.load(file);
+      return ok(stays.ok && stays.value === undefined ? cleaned : declined);
+    });
+  }
+
+  /** Undoes once more what was undone already, because an address of it is still held. Throws HandsGone. */
+  departed(entry: JournalEntry): Promise<Handled> {
+    return this.#act(entry.plan, async (context) => {
+      const keys = context.journal.list();
+      if (!keys.ok) return keys;
+      if (keys.value.some(({ containerId }) => containerId === entry.plan.containerId)) return ok(changed);
+      if (this.#isDry(context)) return ok(dry);
+      const keeper = { append: () => ok(undefined), remove: () => ok(undefined) };
+      const all = { ...entry, progress: entry.progress.map((each) => ({ ...each, attempted: true, undone: false })) };
+      const undone = await undoEntry(context, all, "", { choose: (list) => !list.disableGC, keeper });
+      return undone.ok ? ok(cleaned) : undone;
+    });
+  }
+
+  /** Runs `work` under the container's lock, if nobody holds it now, with what a DEL of the runtime would work with. */
+  async #act(plan: JournalPlan, work: Work): Promise<Handled> {
+    const { configurations, environment, openCall, takeLock, hands, stateDirectory, log } = this.#deps;
+    const stdin = configurations.load(plan.network);
+    if (!stdin.ok) return { handling: "reported", note: stdin.fault.msg };
+    if (stdin.value === undefined) {
+      return { handling: "reported", note: `the runtime has not yet given configuration ${plan.network} to the daemon` };
+    }
+    const path = environment.get("CNI_PATH") ?? "";
+    if (!samePath(path, plan.cniPath)) {
+      const note = `its plugins are on CNI_PATH ${plan.cniPath}, that of the resident hands is ${path}`;
+      return { handling: "reported", note };
+    }
+    const call = openCall();
+    let handled: Handled = { handling: "reported" };
+    try {
+      const { ended, told } = await call.act(deletionOf(plan, stdin.value, environment), async (opened) => {
+        const { cniDir, name } = opened.configuration;
+        if (resolve(cniDir) !== stateDirectory || name !== plan.network) {
+          return failed(fault("INTERNAL", `configuration ${plan.network} kept in ${stateDirectory} is ${name} of ${cniDir}`));
+        }
+        const locks = callLocks({ hands, takeLock }, stateDirectory, 0);
+        const context: CallContext = { ...opened, locks, runStep: (network, ifname) => opened.runStep(network, ifname, stepMs) };
+        const held = await locks.container(plan);
+        if (!held.ok) {
+          handled = held.fault.kind === "CALL_BUSY" ? { handling: "busy" } : { handling: "failed", note: held.fault.msg };
+          return ok(undefined);
+        }
+        try {
+          const worked = await work(context);
+          handled = worked.ok ? worked.value : { handling: "failed", note: worked.fault.msg };
+        } finally {
+          held.value();
+        }
+        await tellPod(context, plan, handled);
+        return ok(undefined);
+      });
+      log(told);
+      return ended.ok ? handled : { handling: "failed", note: ended.fault.msg };
+    } finally {
+      void call.end();
+    }
+  }
+
+  #isDry({ configuration }: CallContext): boolean {
+    return this.#deps.dryRun || configuration.gc.dryRun;
+  }
+
+  /**
+   * Why the namespace may live although its path is gone: looked at again; and one end of a veth goes with the namespace of its other
+   * end, so a veth of the result that is still on the host has a peer in a namespace that lives.
+   */
+  async #doubt(entry: JournalEntry): Promise<string | undefined> {
+    const { hands } = this.#deps;
+    const { netns } = entry.plan;
+    if (netns !== "" && (await lookAtNamespace(hands, netns)) !== "gone") return `${netns} is there again`;
+    const wanted = hostLinksOf(entry);
+    if (wanted.size === 0) return undefined;
+    const links = await listLinks(hands, "");
+    if (!links.ok) return links.fault.msg;
+    const alive = links.value.find(({ name, kind, mac }) => kind === "veth" && wanted.get(name) === mac);
+    return alive === undefined ? undefined : `${netns} is gone, but its namespace lives: veth ${alive.name} is on the host`;
+  }
+}
+
+const cleaned: Handled = { handling: "cleaned" };
+const dry: Handled = { handling: "dry-run" };
+const changed: Handled = { handling: "busy" };
+const declined: Handled = {
+  handling: "reported",
+  note: "disableGC of its network says that only the runtime's DEL may take it away",
+};
+
+function leftBehindOf({ leftBehind, call, configuration }: CallContext): number {
+  const files = leftBehind.list({ containerId: call.containerId, network: configuration.name, ifname: call.ifname });
+  return files.ok ? files.value.length : 0;
+}
+
+/** The node's side of the pod's links, by the results: MAC by name. */
+function hostLinksOf(entry: JournalEntry): ReadonlyMap<string, string> {
+  const links = new Map<string, string>();
+  for (const { result = "{}" } of entry.progress) {
+    const interfaces = interfacesIn(result);
+    for (const { name, mac, sandbox = "" } of interfaces) {
+      if (typeof name === "string" && typeof mac === "string" && sandbox === "") links.set(name, mac.toLowerCase());
+    }
+  }
+  return links;
+}
+
+function interfacesIn(result: string): readonly Readonly<Record<string, unknown>>[] {
+  try {
+    const value: unknown = JSON.parse(result);
+    const interfaces = isJsonObject(value) ? value["interfaces"] : undefined;
+    return Array.isArray(interfaces) ? interfaces.filter(isJsonObject) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The same directories in the same order. */
+function samePath(one: string, other: string): boolean {
+  return plainPath(one) === plainPath(other);
+}
+
+function plainPath(path: string): string {
+  const directories = path.split(":").filter((directory) => directory !== "");
+  return directories.map((directory) => directory.replace(/(?<=.)\/+$/u, "")).join(":");
+}
+
+/** An Event on the pod, where an API is configured. The pod may be long gone: then nobody hears it. */
+async function tellPod(context: CallContext, plan: JournalPlan, { handling, note }: Handled): Promise<void> {
+  if (!["cleaned", "given-up", "failed"].includes(handling)) return;
+  const identity = podIdentity(plan.cniArgs);
+  if (!identity.ok || identity.value === undefined) return;
+  const cluster = await context.cluster();
+  const { namespace, name, uid } = identity.value;
+  const networks = plan.attachments.map(({ source, ifname }) => `${source} as ${ifname}`).join(", ");
+  const who = `sandbox ${plan.containerId} was gone without a DEL; its networks (${networks})`;
+  cluster?.tell(
+    { namespace, name, ...(uid === undefined ? {} : { uid }), annotations: new Map() },
+    handling === "cleaned"
+      ? { reason: "StaleAttachmentRemoved", message: `${who} were taken away` }
+      : { reason: "StaleAttachmentLeft", message: `${who} could not be taken away: ${note ?? "given up"}` },
+  );
+}

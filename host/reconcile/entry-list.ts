@@ -1,0 +1,107 @@
+// The entries of a journal from one round to the next: read again only where their files changed.
+
+import { lstatSync } from "node:fs";
+import { parseNetworkList } from "../../src/cni/network-list.ts";
+import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
+import type { Result } from "../../src/fault/result.ts";
+import { leasePlaces } from "../../src/reconcile/lease-places.ts";
+import type { JournalEntry } from "../journal/entry.ts";
+import { fileNameOf, type JournalKey } from "../journal/entry-file.ts";
+import type { Journal } from "../journal/journal.ts";
+import { inTurns } from "./in-turns.ts";
+
+/** An entry as its file was when it was read. */
+export interface ListedEntry {
+  readonly key: JournalKey;
+  /** Which ADD of which container. */
+  readonly id: string;
+  /** Changes with every write to the file. */
+  readonly version: string;
+  readonly entry: JournalEntry;
+  /** When its ADD began, as far as that is known, and when something was last written to it, in ms of the time of day. */
+  readonly begunMs: number;
+  readonly touchedMs: number;
+  /** Directories that may hold leases of its attachments. */
+  readonly leasePlaces: readonly string[];
+}
+
+/** An entry that can't be read. */
+export interface DamagedEntry {
+  readonly key: JournalKey;
+  readonly why: string;
+}
+
+export interface Listed {
+  readonly entries: readonly ListedEntry[];
+  readonly damaged: readonly DamagedEntry[];
+}
+
+export class EntryList {
+  readonly #journal: Journal;
+  #known: ReadonlyMap<string, ListedEntry> = new Map();
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  /** All entries as they are now. Fault STORE_FAILED where the directory can't be listed. */
+  async refresh(): Promise<Result<Listed>> {
+    const keys = this.#journal.list();
+    if (!keys.ok) return keys;
+    const known = new Map<string, ListedEntry>();
+    const damaged: DamagedEntry[] = [];
+    for await (const key of inTurns(keys.value)) {
+      const version = versionOf(this.#journal.pathOf(key));
+      if (version === undefined) continue;
+      const name = fileNameOf(key);
+      const before = this.#known.get(name);
+      if (before?.version === version.text) {
+        known.set(name, before);
+        continue;
+      }
+      const loaded = this.#journal.load(key);
+      if (!loaded.ok) damaged.push({ key, why: loaded.fault.msg });
+      else if (loaded.value !== undefined) known.set(name, listed(key, version, loaded.value));
+    }
+    this.#known = known;
+    return { ok: true, value: { entries: [...known.values()], damaged } };
+  }
+}
+
+interface Version {
+  readonly text: string;
+  readonly writtenMs: number;
+}
+
+/** Undefined: there is no such file. */
+function versionOf(path: string): Version | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats && { text: `${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`, writtenMs: stats.mtimeMs };
+}
+
+/** Whether an entry's file is as it was when it was listed. */
+export function isUnchanged(journal: Journal, { key, version }: ListedEntry): boolean {
+  return versionOf(journal.pathOf(key))?.text === version;
+}
+
+function listed(key: JournalKey, { text, writtenMs }: Version, entry: JournalEntry): ListedEntry {
+  const begun = Date.parse(entry.plan.begun ?? "");
+  return {
+    key,
+    id: `${fileNameOf(key)} ${entry.plan.begun ?? ""} ${entry.plan.netns}`,
+    version: text,
+    entry,
+    begunMs: Number.isNaN(begun) ? writtenMs : begun,
+    touchedMs: writtenMs,
+    leasePlaces: placesOf(entry),
+  };
+}
+
+/** Directories that may hold leases of an entry's attachments. */
+export function placesOf(entry: JournalEntry): readonly string[] {
+  const places = entry.plan.attachments.flatMap(({ conflist, network }) => {
+    const list = conflist === "" ? undefined : parseNetworkList(conflist, `journalled configuration of ${network}`);
+    return list?.ok === true ? leasePlaces(list.value, defaultLeaseDirectory) : [];
+  });
+  return [...new Set(places)];
+}

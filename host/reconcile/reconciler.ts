@@ -1,0 +1,185 @@
+// Finds and takes away what no runtime asks to be taken away (RT-02, RT-10, U-11): at the daemon's start and from time to time. No
+// runtime calls GC; a reboot, a killed runtime or a lost DEL leaves attachments and addresses behind.
+
+import { setTimeout } from "node:timers/promises";
+import { resolve } from "node:path";
+import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
+import type { BrainDeps } from "../brain/answer.ts";
+import { HandsGone } from "../hands/hands.ts";
+import { inertLine } from "../sandbox/inert-text.ts";
+import { type Finding, type RoundReport, sentenceOf } from "./finding.ts";
+import { type ReconcileTerms, type ResidentHands, StateRounds } from "./state-round.ts";
+
+export interface ReconcilerInit extends ReconcileTerms {
+  /** The state directories (`cniDir`) that are looked after. */
+  readonly directories: readonly string[];
+  /** Milliseconds from the end of a round to the next; 0: no rounds but those that are asked for. */
+  readonly intervalMs: number;
+}
+
+export interface ReconcilerDeps {
+  /** The hands that are connected now. */
+  readonly resident: () => ResidentHands | undefined;
+  readonly takeLock: BrainDeps["takeLock"];
+  /** Whether calls of the runtime wait for their turn: then a round takes nothing more on. */
+  readonly isBusy: () => boolean;
+  /** A line for the daemon's log. */
+  readonly warn: (text: string) => void;
+  /** Hears of every round. */
+  readonly told?: (report: RoundReport) => void;
+}
+
+/** What one round may take before it leaves the rest to the next, in ms; a step that has begun is not cut off. */
+const roundMs = 30_000;
+/** Pieces of work of one round. */
+const mostWork = 256;
+/** Findings that are told in the log at once; the others are counted. */
+const mostTold = 50;
+/** Milliseconds until a configuration that was kept is looked at again. */
+const keptMs = 10_000;
+const longestLine = 4096;
+
+export class Reconciler {
+  readonly #init: ReconcilerInit;
+  readonly #deps: ReconcilerDeps;
+  readonly #states: ReadonlyMap<string, StateRounds>;
+  readonly #kept = new Map<string, number>();
+  readonly #elsewhere = new Set<string>();
+  readonly #stopped = new AbortController();
+  #underWay: Promise<RoundReport> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #told: ReadonlyMap<string, string> = new Map();
+  #last: RoundReport | undefined;
+
+  constructor(init: ReconcilerInit, deps: ReconcilerDeps) {
+    this.#init = init;
+    this.#deps = deps;
+    this.#states = new Map(
+      init.directories.map((directory) => [resolve(directory), new StateRounds(resolve(directory), init)] as const),
+    );
+  }
+
+  /** What the last round found; undefined before the first one has ended. */
+  get last(): RoundReport | undefined {
+    return this.#last;
+  }
+
+  /** Begins the first round now, and others from time to time; also to be called when hands have come. */
+  wake(): void {
+    if (this.#init.intervalMs > 0 && !this.#stopped.signal.aborted) void this.round();
+  }
+
+  /** Ends what is under way at its next step, and begins nothing more. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    clearTimeout(this.#timer);
+    await this.#underWay?.catch(() => undefined);
+  }
+
+  /** One round; the one that is under way, where there is one: two never overlap. */
+  round(): Promise<RoundReport> {
+    this.#underWay ??= this.#round().finally(() => {
+      this.#underWay = undefined;
+      this.#planNext();
+    });
+    return this.#underWay;
+  }
+
+  /** A call was configured so, by this text. Kept for rounds, after the runtime has its answer; never fails a call. */
+  heard(configuration: HostConfiguration, stdin: Uint8Array): void {
+    const directory = resolve(configuration.cniDir);
+    const state = this.#states.get(directory);
+    if (state === undefined) {
+      if (this.#elsewhere.size >= 64 || this.#elsewhere.has(directory)) return;
+      this.#elsewhere.add(directory);
+      this.#deps.warn(
+        `reconcile: calls keep their state in ${directory}, which is not looked after: start with --cni-dir ${directory}`,
+      );
+      return;
+    }
+    const name = `${configuration.name}@${directory}`;
+    const now = performance.now();
+    if (now < (this.#kept.get(name) ?? 0)) return;
+    this.#kept.set(name, now + keptMs);
+    state.runDirectory(configuration.runDir);
+    const kept = state.configurations.keep(configuration.name, Buffer.from(stdin).toString("utf8"));
+    if (!kept.ok) this.#deps.warn(`reconcile: configuration ${configuration.name} can't be kept: ${kept.fault.msg}`);
+  }
+
+  #planNext(): void {
+    const { intervalMs } = this.#init;
+    clearTimeout(this.#timer);
+    if (intervalMs === 0 || this.#stopped.signal.aborted) return;
+    this.#timer = globalThis.setTimeout(() => void this.round(), intervalMs);
+    // A daemon that is done doesn't stay for the next round.
+    this.#timer.unref();
+  }
+
+  async #round(): Promise<RoundReport> {
+    const started = performance.now();
+    const date = new Date();
+    let work = 0;
+    const hasTime = (): boolean => {
+      work += 1;
+      const over = work > mostWork || performance.now() - started > roundMs;
+      return !over && !this.#stopped.signal.aborted && !this.#deps.isBusy();
+    };
+    // Whoever asked for the round is not kept waiting by its first step.
+    await setTimeout(0);
+    const resident = this.#deps.resident();
+    const { takeLock, warn } = this.#deps;
+    const log = (lines: string): void => {
+      for (const line of lines.split("\n")) if (line !== "") warn(`reconcile: ${inertLine(line, longestLine)}`);
+    };
+    const findings: Finding[] = [];
+    const problems: string[] = [];
+    let entries = 0;
+    for (const [directory, state] of this.#states) {
+      try {
+        const found = await state.round({
+          resident,
+          takeLock,
+          hasTime,
+          log,
+          now: () => performance.now(),
+          date: () => new Date(),
+        });
+        entries += found.entries;
+        findings.push(...found.findings);
+        problems.push(...found.problems.map(({ msg }) => msg));
+      } catch (error) {
+        const why =
+          error instanceof HandsGone
+            ? "the resident hands have gone"
+            : error instanceof Error
+              ? (error.stack ?? error.message)
+              : String(error);
+        problems.push(`round over ${directory} broke off: ${why}`);
+      }
+    }
+    const report: RoundReport = {
+      started: date.toISOString(),
+      ms: performance.now() - started,
+      hands: resident !== undefined,
+      dryRun: this.#init.dryRun,
+      entries,
+      findings,
+      problems,
+    };
+    this.#last = report;
+    this.#tell(report);
+    this.#deps.told?.(report);
+    return report;
+  }
+
+  /** Each finding once, and again when it changes. */
+  #tell({ findings, problems }: RoundReport): void {
+    const told = new Map<string, string>();
+    for (const finding of findings) told.set(`${finding.kind} ${finding.directory} ${finding.id}`, sentenceOf(finding));
+    for (const problem of problems) told.set(problem, problem);
+    const news = [...told].filter(([key, text]) => this.#told.get(key) !== text).map(([, text]) => text);
+    for (const text of news.slice(0, mostTold)) this.#deps.warn(`reconcile: ${inertLine(text, longestLine)}`);
+    if (news.length > mostTold) this.#deps.warn(`reconcile: and ${news.length - mostTold} more like these`);
+    this.#told = told;
+  }
+}

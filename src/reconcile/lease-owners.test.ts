@@ -1,0 +1,62 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { parseNetworkList } from "../cni/network-list.ts";
+import { type Lease, ownershipOf } from "./lease-owners.ts";
+import { leasePlaces } from "./lease-places.ts";
+
+const lease = (containerId: string, ifname = "eth0", writtenMs = 0): Lease => ({ path: "/l", containerId, ifname, writtenMs });
+const departed = { containerId: "gone", ifname: "eth0", departedMs: 100 };
+
+test("U-11 a lease is an attachment's by container and interface, or by the container alone where it names no interface", () => {
+  const ownerOf = ownershipOf([{ containerId: "a", ifname: "eth0" }], []);
+  expect([ownerOf(lease("a")), ownerOf(lease("a", "")), ownerOf(lease("a", "net1")), ownerOf(lease("b"))]).toEqual([
+    { whose: "ours" },
+    { whose: "ours" },
+    { whose: "unknown" },
+    { whose: "unknown" },
+  ]);
+});
+
+test("U-11 what an attachment that was undone still holds is known, unless it was written since or the container is attached again", () => {
+  const ownerOf = ownershipOf([], [departed]);
+  expect(ownerOf(lease("gone", "eth0", 100))).toEqual({ whose: "departed", attachment: departed });
+  expect(ownerOf(lease("gone", "eth0", 101))).toEqual({ whose: "unknown" });
+  expect(ownerOf(lease("gone", "net1"))).toEqual({ whose: "unknown" });
+  const attached = ownershipOf([{ containerId: "gone", ifname: "net1" }], [departed]);
+  expect(attached(lease("gone"))).toEqual({ whose: "unknown" });
+});
+
+test("U-11 nobody's lease becomes ours but one that the journal has known", () => {
+  const id = fc.constantFrom("a", "b", "c", "d");
+  const attachment = fc.record({ containerId: id, ifname: fc.constantFrom("eth0", "net1") });
+  const past = fc.record({ containerId: id, ifname: fc.constantFrom("eth0", "net1"), departedMs: fc.nat(10) });
+  const found = fc.record({
+    path: fc.constant("/l"),
+    containerId: id,
+    ifname: fc.constantFrom("", "eth0", "net1"),
+    writtenMs: fc.nat(10),
+  });
+  fc.assert(
+    fc.property(fc.array(attachment), fc.array(past), found, (attached, gone, each) => {
+      const owner = ownershipOf(attached, gone)(each);
+      if (owner.whose !== "departed") return;
+      expect(gone).toContain(owner.attachment);
+      expect([owner.attachment.containerId, owner.attachment.ifname]).toEqual([each.containerId, each.ifname]);
+      expect(attached.map(({ containerId }) => containerId)).not.toContain(each.containerId);
+    }),
+  );
+});
+
+test("U-11 leases lie where host-local, native or WASM, keeps them", () => {
+  expect(places([{ type: "bridge", ipam: { type: "host-local" } }])).toEqual(["/var/lib/cni/networks/pods"]);
+  expect(places([{ type: "bridge", ipam: { type: "ipam-host-local", dataDir: "/leases/" } }])).toEqual(["/leases/pods"]);
+  expect(places([{ type: "ipam-host-local", ipam: { subnet: "10.0.0.0/24" } }])).toEqual(["/var/lib/cni/networks/pods"]);
+  expect(places([{ type: "bridge", ipam: { type: "static" } }, { type: "tuning" }])).toEqual([]);
+  expect(places([{ type: "bridge", ipam: { type: "host-local", dataDir: "relative" } }])).toEqual([]);
+});
+
+function places(plugins: readonly object[]): readonly string[] {
+  const list = parseNetworkList(JSON.stringify({ cniVersion: "1.0.0", name: "pods", plugins }), "test");
+  if (!list.ok) throw new Error(list.fault.msg);
+  return leasePlaces(list.value, "/var/lib/cni/networks");
+}

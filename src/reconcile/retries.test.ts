@@ -1,0 +1,19 @@
+import { expect, test } from "vitest";
+import { Retries } from "./retries.ts";
+
+test("RT-07 pauses double up to the longest, and end with what they were for", () => {
+  const retries = new Retries({ firstMs: 10, longestMs: 35 });
+  const pauses: number[] = [];
+  let now = 0;
+  for (let tries = 0; tries < 4; tries++) {
+    retries.failed("a", now);
+    const failedAt = now;
+    while (!retries.isDue("a", now)) now++;
+    pauses.push(now - failedAt);
+  }
+  expect(pauses).toEqual([10, 20, 35, 35]);
+  retries.failed("a", now);
+  expect([retries.isDue("a", now), retries.isDue("b", now)]).toEqual([false, true]);
+  retries.keep(new Set(["b"]));
+  expect(retries.isDue("a", now)).toBe(true);
+});

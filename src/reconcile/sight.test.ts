@@ -1,0 +1,60 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Seen } from "./judge-entry.ts";
+import { Sight } from "./sight.ts";
+
+const at = (id: string, seen: Seen, path = `/run/netns/${id}`): { id: string; path: string; seen: Seen } => ({ id, path, seen });
+
+test("RT-02 hands that never saw a namespace are not believed when they see none, however long", () => {
+  const sight = new Sight();
+  sight.look([at("a", "gone")], 0);
+  expect(sight.look([at("a", "gone")], 1e9)).toEqual([{ sighted: false, goneMs: 1e9 }]);
+});
+
+test("RT-02 what they saw themselves they are believed to miss", () => {
+  const sight = new Sight();
+  sight.look([at("a", "there"), at("b", "gone")], 0);
+  sight.look([at("a", "gone"), at("b", "gone")], 100);
+  expect(sight.look([at("a", "gone"), at("b", "gone")], 250)).toEqual([
+    { sighted: true, goneMs: 150 },
+    { sighted: false, goneMs: 250 },
+  ]);
+});
+
+test("RT-02 a namespace whose ADD came after them vouches for its directory, and for no other; one from before vouches for itself only", () => {
+  const sight = new Sight();
+  const gone = [at("gone", "gone"), at("far", "gone", "/var/run/netns/far")];
+  sight.look([at("old", "there"), ...gone], 0);
+  expect(sight.look([at("old", "there"), ...gone], 1).map(({ sighted }) => sighted)).toEqual([true, false, false]);
+  expect(sight.look([at("new", "there"), ...gone], 2).map(({ sighted }) => sighted)).toEqual([true, true, false]);
+});
+
+test("RT-02 being seen again, being another ADD's, or not being seen at all begins the time anew", () => {
+  const sight = new Sight();
+  sight.look([at("a", "there")], 0);
+  sight.look([at("a", "gone")], 1);
+  sight.look([at("a", "there")], 2);
+  expect(sight.look([at("a", "gone")], 3)).toEqual([{ sighted: true, goneMs: 0 }]);
+  sight.look([], 4);
+  expect(sight.look([at("a", "gone")], 5)).toEqual([{ sighted: false, goneMs: 0 }]);
+  for (const seen of ["unknown", "other"] as const) {
+    sight.look([at("a", seen)], 6);
+    expect(sight.look([at("a", "gone")], 7)).toEqual([{ sighted: false, goneMs: 0 }]);
+  }
+});
+
+test("RT-02 hands that see none of the runtime's namespaces are never believed", () => {
+  const looks = fc.array(fc.tuple(fc.nat(5), fc.constantFrom<Seen>("gone", "other", "unknown")), { maxLength: 8 });
+  fc.assert(
+    fc.property(fc.array(looks, { maxLength: 12 }), (rounds) => {
+      const sight = new Sight();
+      for (const [index, round] of rounds.entries()) {
+        const known = sight.look(
+          round.map(([id, seen]) => at(String(id), seen)),
+          index,
+        );
+        expect(known.filter(({ sighted }) => sighted)).toEqual([]);
+      }
+    }),
+  );
+});
