@@ -12,21 +12,15 @@ import type { CallContext } from "./call-context.ts";
 import { readCallConfiguration } from "./read-configuration.ts";
 import { textOf } from "./utf8.ts";
 
-/**
- * The DEL that a runtime would send for what was planned, of which it says that the namespace is gone. `inherited` is the
- * environment of the hands that carry it out, whose CNI_PATH it has.
- */
-export function deletionOf(plan: JournalPlan, stdin: string, inherited: Environment): Request {
-  const environment = new Map([
-    ...[...inherited].filter(([name]) => !name.startsWith("CNI_")),
-    ["CNI_COMMAND", "DEL"] as const,
-    ["CNI_CONTAINERID", plan.containerId] as const,
-    ["CNI_NETNS", ""] as const,
-    ["CNI_IFNAME", plan.ifname] as const,
-    ["CNI_ARGS", plan.cniArgs] as const,
-    ["CNI_PATH", inherited.get("CNI_PATH") ?? ""] as const,
+/** The variables of the DEL that a runtime would send for what was planned, of which it says that the namespace is gone. */
+export function deletionOf(plan: JournalPlan): Environment {
+  return new Map([
+    ["CNI_COMMAND", "DEL"],
+    ["CNI_CONTAINERID", plan.containerId],
+    ["CNI_NETNS", ""],
+    ["CNI_IFNAME", plan.ifname],
+    ["CNI_ARGS", plan.cniArgs],
   ]);
-  return { kind: "request", name: "plexus", environment, stdin: Buffer.from(stdin), under: 0, executable: "" };
 }
 
 /** Reads such a request. Faults: those of reading a call. */

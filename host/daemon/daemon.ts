@@ -6,6 +6,9 @@ import type { Hands } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
 import { Metrics } from "../metrics/metrics.ts";
+import type { RoundHands } from "../reconcile/clean.ts";
+import { countRound } from "../reconcile/count-round.ts";
+import { Reconciler, type ReconcilerInit } from "../reconcile/reconciler.ts";
 import { Endpoint, type EndpointInit } from "../telemetry/endpoint.ts";
 import { Telemetry, type TelemetryInit } from "../telemetry/telemetry.ts";
 import { AsyncLocks } from "./async-locks.ts";
@@ -14,7 +17,7 @@ import { CallServer, type CallServerInit } from "./call-server.ts";
 import type { ConnectedHands } from "./connected-hands.ts";
 import { ResidentClusters, type ResidentClustersInit } from "./resident-clusters.ts";
 import { ResidentDelegates, type ResidentDelegatesInit } from "./resident-delegates.ts";
-import { type OwnCall, requestOf, ResidentHands } from "./resident-hands.ts";
+import { type OwnCall, requestOf, type ResidentConnection, ResidentHands } from "./resident-hands.ts";
 
 export interface DaemonInit {
   readonly server: CallServerInit;
@@ -22,6 +25,8 @@ export interface DaemonInit {
   readonly clusters: Omit<ResidentClustersInit, "warn">;
   readonly telemetry: TelemetryInit;
   readonly endpoint: EndpointInit;
+  /** Nothing is reconciled unless given. */
+  readonly reconcile?: ReconcilerInit;
 }
 
 /** What is left of spans may take so long to be sent when the daemon ends, in ms. */
@@ -42,14 +47,21 @@ export class Daemon {
   readonly #endpoint: Endpoint;
   /** Who carries out what no runtime asks for. */
   readonly residentHands = new ResidentHands();
+  /** Takes away what no runtime asks to be taken away. */
+  readonly reconciler: Reconciler;
+  readonly #roundHands = new WeakMap<ResidentConnection, RoundHands>();
 
-  constructor({ server, delegates, clusters, telemetry, endpoint }: DaemonInit) {
+  constructor({ server, delegates, clusters, telemetry, endpoint, reconcile }: DaemonInit) {
     const warn = (text: string): void => this.telemetry.warn(text);
     this.#clusters = new ResidentClusters({ ...clusters, warn });
     this.#delegates = new ResidentDelegates(delegates);
     this.#server = new CallServer(server, {
       serve: (...call) => this.#serve(...call),
-      resident: (connection) => this.residentHands.add(connection),
+      resident: (connection) => {
+        const remove = this.residentHands.add(connection);
+        this.reconciler.wake();
+        return remove;
+      },
       waited: (ms) => this.telemetry.waited(ms),
       warn,
     });
@@ -62,6 +74,14 @@ export class Daemon {
       sandboxes: () => this.#delegates.counts,
     });
     this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics);
+    this.reconciler = new Reconciler(reconcile ?? { directories: [], intervalMs: 0, graceMs: 0, dryRun: true }, {
+      resident: () => this.#handsOfRound(),
+      takeLock: (wanted) => this.#locks.take(wanted),
+      isBusy: () => queue.waiting > 0,
+      warn,
+      told: (report) => countRound(this.metrics, report),
+    });
+    this.telemetry.inform("reconciler", () => this.reconciler.sentence);
   }
 
   /** Answers the port on which metrics are served, if any. Faults: DAEMON_SOCKET. */
@@ -69,13 +89,17 @@ export class Daemon {
     // No call waits for it.
     void this.#clusters.start();
     const listens = await this.#server.listen();
+    if (listens.ok) this.reconciler.wake();
     // Who asks whether it is ready asks after it is.
     return listens.ok ? this.#endpoint.listen() : listens;
   }
 
   /** Ends when the calls under way have, or after `graceMs`; answers how many were cut off. */
   async stop(graceMs: number): Promise<number> {
-    const cut = await this.#server.close(graceMs);
+    const due = performance.now() + graceMs;
+    // Closing ends the resident hands' connections, too.
+    await this.reconciler.stop(graceMs);
+    const cut = await this.#server.close(Math.max(1, due - performance.now()));
     this.#endpoint.close();
     await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
     return cut;
@@ -88,6 +112,17 @@ export class Daemon {
   }
 
   async #serve(request: Request, connected: ConnectedHands): Promise<Omit<Reply, "kind">> {
+    const call = this.#openCall(connected);
+    try {
+      return await call.answer(request);
+    } finally {
+      // The runtime doesn't wait for events.
+      void call.end();
+      if (call.configuration !== undefined) this.reconciler.heard(call.configuration, request.stdin);
+    }
+  }
+
+  #openCall(connected: ConnectedHands): OneCall {
     const hands = connected.serving((inner) => call.nested(inner));
     const takeLock = (wanted: LockRequest): Promise<LockAnswer> => this.#takeLock(wanted, hands);
     const call: OneCall = new OneCall({
@@ -98,12 +133,22 @@ export class Daemon {
       cluster: (configuration, told) => this.#clusters.open(configuration, told),
       observe: (observed) => this.telemetry.observe(observed),
     });
-    try {
-      return await call.answer(request);
-    } finally {
-      // The runtime doesn't wait for events.
-      void call.end();
-    }
+    return call;
+  }
+
+  /** The newest resident hands, for rounds: the same object as long as they are the same. */
+  #handsOfRound(): RoundHands | undefined {
+    const connection = this.residentHands.newest;
+    if (connection === undefined) return undefined;
+    const { hands, environment } = connection;
+    const known = this.#roundHands.get(connection) ?? {
+      hands: hands.serving(() => Promise.reject(new Error("a look at a namespace has no plugins"))),
+      environment,
+      openCall: () => this.#openCall(hands),
+      requestOf: (variables, stdin) => requestOf({ variables, stdin }, environment),
+    };
+    this.#roundHands.set(connection, known);
+    return known;
   }
 
   /** Who waits must not go on for hands that are gone: their container may be deleted already. */

@@ -41,6 +41,7 @@ async function main(options: DaemonOptions): Promise<void> {
       },
     },
     endpoint: { socket: options.statusSocket, uids, address: options.metricsListen },
+    reconcile: { directories: [options.stateDir], ...options.reconcile },
   });
   const started = await daemon.start();
   if (!started.ok) {

@@ -3,6 +3,7 @@
 import { availableParallelism } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
+import type { ReconcilerInit } from "../reconcile/reconciler.ts";
 import { type DaemonLogLevel, logLevels } from "../telemetry/log.ts";
 
 export interface DaemonOptions {
@@ -18,6 +19,7 @@ export interface DaemonOptions {
   readonly queue: number;
   readonly sandboxes: number;
   readonly graceMs: number;
+  readonly reconcile: Omit<ReconcilerInit, "directories">;
 }
 
 export const usage = `plexusd: the resident brain of Plexus on a node
@@ -31,8 +33,8 @@ export const usage = `plexusd: the resident brain of Plexus on a node
   --otlp URL            an OpenTelemetry collector that gets a span for each
                         step (none)
   --log-level LEVEL     debug, info, warn or error (info)
-  --state-dir PATH      the cniDir that is told of before a call named one
-                        (/var/lib/cni/plexus)
+  --state-dir PATH      the cniDir that is reconciled, and told of before
+                        a call named one (/var/lib/cni/plexus)
   --node-name NAME      the node whose pods are watched (NODE_NAME, else the
                         host's name)
   --kubeconfig PATH     the API that is watched before a call named one (none)
@@ -42,12 +44,25 @@ export const usage = `plexusd: the resident brain of Plexus on a node
                         at least 2)
   --grace-ms N          how long it waits for calls when it is stopped, 1 to
                         600000 (10000)
+  --reconcile-interval S
+                        seconds between rounds that take away what no runtime
+                        deletes, 0 (no rounds) to 86400 (60)
+  --reconcile-grace S   seconds that a namespace must be gone before, 1 to
+                        86400 (300)
+  --reconcile-dry-run   rounds tell what they would do, and do nothing
   --help                this
 
 docs/how-to/run-the-daemon.md says more.
 `;
 
-const counts = { calls: 4096, queue: 65_536, sandboxes: 256, "grace-ms": 600_000 } as const;
+const counts = {
+  calls: 4096,
+  queue: 65_536,
+  sandboxes: 256,
+  "grace-ms": 600_000,
+  "reconcile-interval": 86_400,
+  "reconcile-grace": 86_400,
+} as const;
 
 /** Bytes of a socket's path. */
 const longestPath = 107;
@@ -57,7 +72,7 @@ export function readOptions(args: readonly string[]): DaemonOptions | "help" | {
   try {
     const values = parse(args);
     if (values.help === true) return "help";
-    const count = (name: keyof typeof counts): number => countOf(name, values[name], counts[name]);
+    const count = (name: keyof typeof counts, least = 1): number => countOf(name, values[name], least, counts[name]);
     const socket = pathOf("socket", values.socket, longestPath);
     return {
       socket,
@@ -72,6 +87,11 @@ export function readOptions(args: readonly string[]): DaemonOptions | "help" | {
       queue: count("queue"),
       sandboxes: count("sandboxes"),
       graceMs: count("grace-ms"),
+      reconcile: {
+        intervalMs: count("reconcile-interval", 0) * 1000,
+        graceMs: count("reconcile-grace") * 1000,
+        dryRun: values["reconcile-dry-run"] === true,
+      },
     };
   } catch (error) {
     // parseArgs says more than one line for a positional argument.
@@ -96,15 +116,18 @@ function parse(args: readonly string[]) {
       queue: { type: "string", default: "512" },
       sandboxes: { type: "string", default: String(Math.max(2, availableParallelism())) },
       "grace-ms": { type: "string", default: "10000" },
+      "reconcile-interval": { type: "string", default: "60" },
+      "reconcile-grace": { type: "string", default: "300" },
+      "reconcile-dry-run": { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
   }).values;
 }
 
-function countOf(name: string, text: string, most: number): number {
+function countOf(name: string, text: string, least: number, most: number): number {
   const value = Number(text);
-  if (Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw new Error(`--${name} ${text}: must be a whole number from 1 to ${most}`);
+  if (Number.isInteger(value) && value >= least && value <= most && text.trim() !== "") return value;
+  throw new Error(`--${name} ${text}: must be a whole number from ${least} to ${most}`);
 }
 
 function pathOf(name: string, path: string, most: number): string {

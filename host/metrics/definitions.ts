@@ -3,6 +3,7 @@
 
 import { VERBS } from "../../src/cni/environment.ts";
 import { catalogue } from "../../src/fault/catalogue.ts";
+import { findingKinds, handlings } from "../reconcile/finding.ts";
 
 /** The values that a label can have; `open`: others choose them (a definition's name, say), so their number is bounded. */
 export type LabelValues = readonly string[] | "open";
@@ -80,6 +81,17 @@ export const metricDefinitions = {
     state: ["kept", "left_behind"],
   }),
   plexus_journal_size_bytes: gauge("Bytes of those entries' files.", { state: ["kept", "left_behind"] }),
+
+  plexus_reconcile_rounds_total: counter("Rounds of the reconciler; `failed`: something could not be looked at.", {
+    outcome: ["done", "failed"],
+  }),
+  plexus_reconcile_round_duration_seconds: duration("One round of the reconciler.", {}),
+  plexus_reconcile_findings: gauge("What the last round found, by what it did about it.", {
+    kind: findingKinds,
+    handling: handlings,
+  }),
+  plexus_reconcile_cleaned_total: counter("What rounds took away.", { kind: findingKinds }),
+  plexus_reconcile_failures_total: counter("What rounds tried in vain to take away.", { kind: findingKinds }),
 
   plexus_log_lines_dropped_total: counter("Lines of log that nobody took in time.", {}),
   plexus_spans_total: counter("Spans, by what became of them.", { outcome: ["sent", "dropped"] }),

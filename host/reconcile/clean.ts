@@ -20,6 +20,7 @@ import { podIdentity } from "../brain/pod-identity.ts";
 import { undoEntry } from "../brain/undo.ts";
 import type { Environment } from "../hands/fields.ts";
 import type { Hands } from "../hands/hands.ts";
+import type { Request } from "../hands/messages.ts";
 import type { JournalEntry, JournalPlan } from "../journal/entry.ts";
 import type { LeftBehindFile } from "../journal/left-behind.ts";
 import { listLinks } from "../netlink/operations.ts";
@@ -40,14 +41,23 @@ export interface CleanDeps {
   /** Absolute, without a slash at its end. */
   readonly stateDirectory: string;
   readonly configurations: KeptConfigurations;
-  /** A call of the resident hands' own, and how to look at namespaces and links by them. */
-  readonly openCall: () => OneCall;
-  readonly hands: Hands;
-  readonly environment: Environment;
+  readonly resident: RoundHands;
   readonly takeLock: BrainDeps["takeLock"];
   readonly dryRun: boolean;
   /** Takes lines of a call's log. */
   readonly log: (lines: string) => void;
+}
+
+/** Hands of one connection that stay; another connection is another object. */
+export interface RoundHands {
+  /** To look at namespaces and links by. */
+  readonly hands: Pick<Hands, "netlink" | "ensureThere">;
+  /** Theirs. */
+  readonly environment: Environment;
+  /** A call of their own. */
+  readonly openCall: () => OneCall;
+  /** A call's request, as hands that were started for it would have passed it on. */
+  readonly requestOf: (variables: Environment, stdin: Uint8Array) => Request;
 }
 
 type Work = (context: CallContext) => Promise<Result<Handled>>;
@@ -92,6 +102,8 @@ export class Cleaner {
   /** Undoes once more what was undone already, because an address of it is still held. Throws HandsGone. */
   departed(entry: JournalEntry): Promise<Handled> {
     return this.#act(entry.plan, async (context) => {
+      const doubt = await this.#doubt(entry);
+      if (doubt !== undefined) return ok({ handling: "reported", note: doubt });
       const keys = context.journal.list();
       if (!keys.ok) return keys;
       if (keys.value.some(({ containerId }) => containerId === entry.plan.containerId)) return ok(changed);
@@ -105,7 +117,8 @@ export class Cleaner {
 
   /** Runs `work` under the container's lock, if nobody holds it now, with what a DEL of the runtime would work with. */
   async #act(plan: JournalPlan, work: Work): Promise<Handled> {
-    const { configurations, environment, openCall, takeLock, hands, stateDirectory, log } = this.#deps;
+    const { configurations, takeLock, stateDirectory, log } = this.#deps;
+    const { environment, openCall, requestOf, hands } = this.#deps.resident;
     const stdin = configurations.load(plan.network);
     if (!stdin.ok) return { handling: "reported", note: stdin.fault.msg };
     if (stdin.value === undefined) {
@@ -119,7 +132,7 @@ export class Cleaner {
     const call = openCall();
     let handled: Handled = { handling: "reported" };
     try {
-      const { ended, told } = await call.act(deletionOf(plan, stdin.value, environment), async (opened) => {
+      const { ended, told } = await call.act(requestOf(deletionOf(plan), Buffer.from(stdin.value)), async (opened) => {
         const { cniDir, name } = opened.configuration;
         if (resolve(cniDir) !== stateDirectory || name !== plan.network) {
           return failed(fault("INTERNAL", `configuration ${plan.network} kept in ${stateDirectory} is ${name} of ${cniDir}`));
@@ -156,7 +169,7 @@ export class Cleaner {
    * end, so a veth of the result that is still on the host has a peer in a namespace that lives.
    */
   async #doubt(entry: JournalEntry): Promise<string | undefined> {
-    const { hands } = this.#deps;
+    const { hands } = this.#deps.resident;
     const { netns } = entry.plan;
     if (netns !== "" && (await lookAtNamespace(hands, netns)) !== "gone") return `${netns} is there again`;
     const wanted = hostLinksOf(entry);

@@ -97,8 +97,7 @@ function listed(key: JournalKey, { text, writtenMs }: Version, entry: JournalEnt
   };
 }
 
-/** Directories that may hold leases of an entry's attachments. */
-export function placesOf(entry: JournalEntry): readonly string[] {
+function placesOf(entry: JournalEntry): readonly string[] {
   const places = entry.plan.attachments.flatMap(({ conflist, network }) => {
     const list = conflist === "" ? undefined : parseNetworkList(conflist, `journalled configuration of ${network}`);
     return list?.ok === true ? leasePlaces(list.value, defaultLeaseDirectory) : [];

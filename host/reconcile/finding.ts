@@ -23,23 +23,15 @@ export type FindingReason =
   | "unreadable"
   | "killed-call";
 
-/** What was done about it in this round. */
-export type Handling =
-  /** It can't be proven, or is not ours: told only. */
-  | "reported"
-  /** It would have been cleaned: the dry run. */
-  | "dry-run"
-  | "cleaned"
-  /** Its DEL was given up: it is left behind now. */
-  | "given-up"
-  /** Tried in vain; it is tried again later. */
-  | "failed"
-  /** A call of its container was under way, or it has changed since it was looked at. */
-  | "busy"
-  /** The round had no time left, or calls of the runtime were waiting. */
-  | "postponed"
-  /** Its pause after a failure is not over. */
-  | "paused";
+/**
+ * What was done about it in a round. `reported`: it can't be proven, or is not ours. `dry-run`: it would have been cleaned. `given-up`: its
+ * DEL was, and it is left behind now. `failed`: it is tried again later. `busy`: a call of its container was under way, or it has changed
+ * since it was looked at. `postponed`: the round had no time left, or calls of the runtime were waiting. `paused`: the pause after a
+ * failure is not over.
+ */
+export const handlings = ["reported", "dry-run", "cleaned", "given-up", "failed", "busy", "postponed", "paused"] as const;
+
+export type Handling = (typeof handlings)[number];
 
 export interface Finding {
   readonly kind: FindingKind;
@@ -70,7 +62,7 @@ export interface RoundReport {
 /** One sentence for the log. */
 export function sentenceOf({ kind, directory, id, why, handling, note }: Finding): string {
   const told = note === undefined ? "" : `: ${note}`;
-  return `${phrases[kind]} ${id} (${directory}), ${reasons[why]}: ${handlings[handling]}${told}`;
+  return `${phrases[kind]} ${id} (${directory}), ${reasons[why]}: ${done[handling]}${told}`;
 }
 
 const phrases: Readonly<Record<FindingKind, string>> = {
@@ -99,7 +91,7 @@ const reasons: Readonly<Record<FindingReason, string>> = {
   "killed-call": "without a call that they belong to",
 };
 
-const handlings: Readonly<Record<Handling, string>> = {
+const done: Readonly<Record<Handling, string>> = {
   reported: "left alone",
   "dry-run": "would be cleaned, but this is a dry run",
   cleaned: "cleaned",

@@ -8,7 +8,8 @@ import type { BrainDeps } from "../brain/answer.ts";
 import { HandsGone } from "../hands/hands.ts";
 import { inertLine } from "../sandbox/inert-text.ts";
 import { type Finding, type RoundReport, sentenceOf } from "./finding.ts";
-import { type ReconcileTerms, type ResidentHands, StateRounds } from "./state-round.ts";
+import type { RoundHands } from "./clean.ts";
+import { type ReconcileTerms, StateRounds } from "./state-round.ts";
 
 export interface ReconcilerInit extends ReconcileTerms {
   /** The state directories (`cniDir`) that are looked after. */
@@ -19,7 +20,7 @@ export interface ReconcilerInit extends ReconcileTerms {
 
 export interface ReconcilerDeps {
   /** The hands that are connected now. */
-  readonly resident: () => ResidentHands | undefined;
+  readonly resident: () => RoundHands | undefined;
   readonly takeLock: BrainDeps["takeLock"];
   /** Whether calls of the runtime wait for their turn: then a round takes nothing more on. */
   readonly isBusy: () => boolean;
@@ -64,16 +65,32 @@ export class Reconciler {
     return this.#last;
   }
 
+  /** One line for whoever asks for the state of the node. */
+  get sentence(): string {
+    const last = this.#last;
+    if (last === undefined) return "no round yet";
+    const count = (...wanted: readonly Finding["handling"][]): number =>
+      last.findings.filter(({ handling }) => wanted.includes(handling)).length;
+    const hands = last.hands ? "" : "; no resident hands: nothing is cleaned";
+    const problems = last.problems.length === 0 ? "" : `; ${last.problems.join("; ")}`;
+    const found = `${last.entries} entries, ${last.findings.length} findings, ${count("cleaned")} cleaned, ${count("failed", "paused", "given-up")} failed`;
+    return `${last.dryRun ? "dry run " : ""}at ${last.started}: ${found}${hands}${problems}`;
+  }
+
   /** Begins the first round now, and others from time to time; also to be called when hands have come. */
   wake(): void {
     if (this.#init.intervalMs > 0 && !this.#stopped.signal.aborted) void this.round();
   }
 
-  /** Ends what is under way at its next step, and begins nothing more. */
-  async stop(): Promise<void> {
+  /** Begins nothing more, and waits for what has begun, at most `mostMs`. */
+  async stop(mostMs: number): Promise<void> {
     this.#stopped.abort();
     clearTimeout(this.#timer);
-    await this.#underWay?.catch(() => undefined);
+    if (this.#underWay === undefined) return;
+    const late = new AbortController();
+    const timeout = setTimeout(mostMs, undefined, { signal: late.signal }).catch(() => undefined);
+    await Promise.race([this.#underWay.catch(() => undefined), timeout]);
+    late.abort();
   }
 
   /** One round; the one that is under way, where there is one: two never overlap. */
@@ -93,7 +110,7 @@ export class Reconciler {
       if (this.#elsewhere.size >= 64 || this.#elsewhere.has(directory)) return;
       this.#elsewhere.add(directory);
       this.#deps.warn(
-        `reconcile: calls keep their state in ${directory}, which is not looked after: start with --cni-dir ${directory}`,
+        `reconcile: calls keep their state in ${directory}, which is not looked after: start with --state-dir ${directory}`,
       );
       return;
     }

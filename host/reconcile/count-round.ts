@@ -1,0 +1,17 @@
+// A round of the reconciler as metrics.
+
+import type { Metrics } from "../metrics/metrics.ts";
+import { type Finding, findingKinds, handlings, type RoundReport } from "./finding.ts";
+
+/** Counts what a round found and did. */
+export function countRound(metrics: Metrics, { findings, problems, ms }: RoundReport): void {
+  metrics.add("plexus_reconcile_rounds_total", { outcome: problems.length === 0 ? "done" : "failed" });
+  metrics.observe("plexus_reconcile_round_duration_seconds", {}, ms / 1000);
+  for (const kind of findingKinds) {
+    const count = (wanted: Finding["handling"]): number =>
+      findings.filter((each) => each.kind === kind && each.handling === wanted).length;
+    for (const handling of handlings) metrics.set("plexus_reconcile_findings", { kind, handling }, count(handling));
+    metrics.add("plexus_reconcile_cleaned_total", { kind }, count("cleaned"));
+    metrics.add("plexus_reconcile_failures_total", { kind }, count("failed") + count("given-up"));
+  }
+}

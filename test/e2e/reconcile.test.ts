@@ -1,0 +1,449 @@
+// What no runtime deletes is taken away all the same (RT-02, RT-10, U-11), and nothing else: real bridges, real plugins, real leases.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+import type { Finding } from "../../host/reconcile/finding.ts";
+import { leases } from "../harness/namespaces.ts";
+import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
+import { bridgeStep, missingForMixed, mixedNetwork } from "./mixed-network.ts";
+import { ReconcileNode } from "./reconcile-node.ts";
+import type { Attaching, LeftFiles, Stage } from "./stage.ts";
+
+type Pod = ReturnType<Stage["pod"]>;
+type Attached = Attaching & { readonly pod: Pod };
+
+const noFiles: LeftFiles = { leases: [], state: [], run: [] };
+
+/** A finding as `kind why handling`. */
+function shown(findings: readonly Finding[]): readonly string[] {
+  return findings.map(({ kind, why, handling }) => `${kind} ${why} ${handling}`);
+}
+
+describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
+  let node: ReconcileNode;
+  let stage: Stage;
+  beforeEach(async () => {
+    node = new ReconcileNode();
+    ({ stage } = node);
+    await node.start();
+  });
+  afterEach(() => node.dispose());
+
+  const attaching = (containerId: string, config: object = mixedNetwork(stage)): Attached => ({
+    config,
+    containerId,
+    pod: stage.pod(),
+  });
+  async function attached(containerId: string, config?: object): Promise<Attached> {
+    const each = attaching(containerId, config);
+    await node.succeed("ADD", each);
+    return each;
+  }
+  /** Ends namespaces, and waits until the kernel has taken their links away, which it does in its own time. */
+  async function vanish(...pods: readonly Pod[]): Promise<void> {
+    const before = stage.left().links.length;
+    for (const pod of pods) pod.dispose();
+    await expect.poll(() => stage.left().links.length, { timeout: 20_000 }).toBe(before - pods.length);
+  }
+  const native = (): object =>
+    stage.network([bridgeStep({ ipam: { type: "host-local", subnet: "10.10.0.0/24", dataDir: stage.leases } })]);
+  const scripted = (): { config: object; recorder: RecorderPlugin } => {
+    const recorder = installRecorder(stage.plexus.cniPath, "recorder");
+    return { recorder, config: stage.network([bridgeStep(), { type: "recorder" }]) };
+  };
+
+  describe("after a reboot", () => {
+    test("RT-02 RT-10 U-11 gives every address back at the daemon's start, native and WASM, with secondary networks, before any call", async () => {
+      const delegates = [
+        { cniVersion: "1.0.0", name: "pods", plugins: [bridgeStep()] },
+        {
+          cniVersion: "1.0.0",
+          name: "more",
+          plugins: [bridgeStep({ bridge: "br1", ipam: { type: "host-local", subnet: "10.11.0.0/24", dataDir: stage.leases } })],
+        },
+      ];
+      await attached("wasm");
+      await attached("native", native());
+      const both = await attached("both", stage.host({ delegates }));
+      expect(leases(stage.leases)).toHaveLength(4);
+      for (const pod of [both.pod]) pod.dispose();
+      node.reboot();
+      await node.start();
+      await node.hands();
+      expect(shown((await node.round()).findings)).toEqual(Array.from({ length: 3 }, () => "attachment earlier-boot cleaned"));
+      expect(node.left()).toEqual(noFiles);
+      expect(node.warnings.filter((text) => text.includes("cleaned"))).toHaveLength(3);
+      // The runtime's own DEL comes after all, and finds nothing to do.
+      await node.succeed("DEL", { ...both, pod: "" });
+    });
+
+    test("RT-10 leaves alone what stands under a path that is used again", async () => {
+      const old = await attached("old");
+      // Its namespace is the new one's by name.
+      node.reboot("old");
+      const fresh = { ...attaching("fresh"), pod: old.pod };
+      old.pod.exec(["ip", "link", "delete", "eth0"]);
+      await node.succeed("ADD", fresh);
+      await node.hands();
+      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot cleaned"]);
+      await node.succeed("CHECK", fresh);
+      expect(old.pod.addresses().map(({ address }) => address)).toEqual(["10.10.0.3/24"]);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
+    });
+
+    test("RT-02 without resident hands tells what it found and does nothing", async () => {
+      await attached("left");
+      node.reboot();
+      const before = node.contents();
+      const report = await node.round();
+      expect(report.hands).toBe(false);
+      expect(report.findings).toMatchObject([
+        { why: "earlier-boot", handling: "reported", note: "no resident hands are connected" },
+      ]);
+      expect(node.contents()).toEqual(before);
+    });
+
+    test("RT-02 before the runtime has given its configuration, or with plugins on another CNI_PATH, does nothing either", async () => {
+      await attached("left");
+      node.reboot();
+      await node.hands({ CNI_PATH: stage.plexus.state("elsewhere") });
+      expect((await node.round()).findings).toMatchObject([
+        { handling: "reported", note: expect.stringContaining(stage.plexus.state("elsewhere")) },
+      ]);
+      rmSync(join(node.state, "configurations"), { recursive: true });
+      await node.start();
+      expect((await node.round()).findings).toMatchObject([
+        { handling: "reported", note: "the runtime has not yet given configuration cluster to the daemon" },
+      ]);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+    });
+  });
+
+  describe("of a namespace that went without a DEL", () => {
+    test("U-11 gives the address back once it has been seen gone twice, and the DEL that comes late succeeds", async () => {
+      await node.hands();
+      const [dead, live] = [await attached("dead"), await attached("live")];
+      expect((await node.round()).findings).toEqual([]);
+      await vanish(dead.pod);
+      expect(shown((await node.round()).findings)).toEqual(["attachment grace reported"]);
+      expect(leases(stage.leases)).toHaveLength(2);
+      expect(shown((await node.round()).findings)).toEqual(["attachment namespace-gone cleaned"]);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
+      expect((await node.round()).findings).toEqual([]);
+      await node.succeed("DEL", { ...dead, pod: "/run/netns/gone" });
+      await node.succeed("CHECK", live);
+      await node.succeed("DEL", live);
+      expect(node.left()).toEqual(noFiles);
+    });
+
+    test("U-11 doesn't before the grace period is over", async () => {
+      await node.start({ graceMs: 3_600_000 });
+      await node.hands();
+      const { pod } = await attached("dead");
+      await node.round();
+      await vanish(pod);
+      expect(shown(await node.settle())).toEqual(["attachment grace reported"]);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+    });
+
+    test("RT-02 never believes hands that have seen no namespace: they may look at another directory than the runtime", async () => {
+      const { pod } = await attached("dead");
+      await vanish(pod);
+      await node.hands();
+      expect(shown(await node.settle())).toEqual(["attachment unsighted reported"]);
+      // A pod that comes later shows that they see what the runtime makes.
+      await attached("new");
+      expect(shown(await node.settle())).toEqual([]);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
+    });
+
+    test("RT-02 leaves a pod alone that runs on in a namespace whose path is gone: the veth's other end lives", async () => {
+      await node.hands();
+      const each = await attached("hidden");
+      const inside = spawn("nsenter", [`--net=${each.pod.path}`, "--", "sleep", "600"], { stdio: "ignore" });
+      try {
+        await expect.poll(() => inside.pid !== undefined && readFileSync(`/proc/${inside.pid}/comm`, "utf8")).toBe("sleep\n");
+        await node.round();
+        each.pod.dispose();
+        const findings = await node.settle();
+        expect(findings).toMatchObject([
+          { why: "namespace-gone", handling: "reported", note: expect.stringContaining("its namespace lives: veth") },
+        ]);
+        expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+      } finally {
+        inside.kill("SIGKILL");
+        await once(inside, "exit");
+      }
+      await expect.poll(() => stage.left().links, { timeout: 10_000 }).toEqual([]);
+      expect(shown((await node.round()).findings)).toEqual(["attachment namespace-gone cleaned"]);
+      expect(node.left()).toEqual(noFiles);
+    });
+
+    test("RT-02 whose path is another container's now leaves both alone, until it goes", async () => {
+      await node.hands();
+      const first = await attached("first");
+      first.pod.exec(["ip", "link", "delete", "eth0"]);
+      const second = { ...attaching("second"), pod: first.pod };
+      await node.succeed("ADD", second);
+      expect(await node.settle()).toEqual([]);
+      await node.succeed("CHECK", second);
+      await vanish(first.pod);
+      expect(await node.settle()).toEqual([]);
+      expect(node.left()).toEqual(noFiles);
+    });
+
+    test("RT-02 leaves what disableGC keeps from being collected", async () => {
+      await node.hands();
+      const delegates = [{ cniVersion: "1.0.0", name: "pods", disableGC: true, plugins: [bridgeStep()] }];
+      const { pod } = await attached("kept", stage.host({ delegates }));
+      await node.round();
+      await vanish(pod);
+      expect(await node.settle()).toMatchObject([{ handling: "reported", note: expect.stringContaining("disableGC") }]);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+    });
+  });
+
+  describe("of calls that were killed", () => {
+    test("RT-02 takes away half-written files and locks that nobody holds", async () => {
+      await node.hands();
+      const live = await attached("live");
+      const old = new Date(Date.now() - 3_600_000);
+      const lock = join(node.state, "locks", "dead@cluster@eth0");
+      mkdirSync(lock);
+      const torn = ["journal/.dead@cluster@eth0", "results/.pods-dead-eth0", "locks/dead@cluster@eth0/lock"].map((name) =>
+        join(node.state, name),
+      );
+      for (const path of torn) writeFileSync(path, '{"kind":"plexusJ');
+      for (const path of [...torn, lock]) utimesSync(path, old, old);
+      expect(shown((await node.round()).findings)).toEqual(Array.from({ length: 3 }, () => "leftover killed-call cleaned"));
+      expect(torn.filter((path) => existsSync(path))).toEqual([]);
+      await node.succeed("CHECK", live);
+    });
+
+    test("RT-02 tells of a damaged entry and touches nothing", async () => {
+      await node.hands();
+      await attached("damaged");
+      writeFileSync(join(node.state, "journal", "damaged@cluster@eth0"), "what was this?\n");
+      const before = node.contents();
+      expect(shown(await node.settle())).toEqual(["damaged unreadable reported"]);
+      expect(node.contents()).toEqual(before);
+    });
+  });
+
+  describe("of what can't be undone now", () => {
+    test("RT-07 tries again after a pause, and not in the next round", async () => {
+      const { config, recorder } = scripted();
+      await attached("stuck", config);
+      recorder.clear();
+      recorder.script("DEL", { stdout: '{"cniVersion":"1.0.0","code":105,"msg":"the backend is gone"}', exit: 1 });
+      node.reboot();
+      await node.hands();
+      expect((await node.round()).findings).toMatchObject([
+        { handling: "failed", note: expect.stringContaining("the backend is gone") },
+      ]);
+      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot paused"]);
+      expect(recorder.calls()).toHaveLength(1);
+      rmSync(`${recorder.path}.script`, { recursive: true });
+      // A daemon that was started anew doesn't know of the pause.
+      await node.start();
+      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot cleaned"]);
+      expect(node.left()).toEqual(noFiles);
+    });
+
+    test("RT-07 gives up in the end, and finishes what was left behind when it can", async () => {
+      const { recorder } = scripted();
+      const config = stage.network([bridgeStep(), { type: "recorder" }], { del: { tries: 1, seconds: 3600 } });
+      await attached("stuck", config);
+      recorder.script("DEL", { stdout: '{"cniVersion":"1.0.0","code":105,"msg":"the backend is gone"}', exit: 1 }, 1);
+      node.reboot();
+      await node.hands();
+      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot given-up"]);
+      expect(node.left().state).toEqual(["left-behind/1@stuck@cluster@eth0"]);
+      expect(node.warnings.join("\n")).toContain("LEFT BEHIND");
+      expect(shown((await node.round()).findings)).toEqual(["left-behind given-up cleaned"]);
+      expect(node.left()).toEqual(noFiles);
+    });
+
+    test("RT-07 leaves a record alone whose container is attached again", async () => {
+      const { recorder } = scripted();
+      const config = stage.network([{ type: "recorder" }, bridgeStep()], { del: { tries: 1, seconds: 1 } });
+      const each = await attached("again", config);
+      recorder.script("DEL", { stdout: '{"cniVersion":"1.0.0","code":105,"msg":"the backend is gone"}', exit: 1 });
+      each.pod.dispose();
+      expect((await node.call("DEL", { ...each, pod: "" })).stderr).toContain("LEFT BEHIND");
+      const again = { ...each, pod: stage.pod() };
+      expect((await node.call("ADD", again)).status).toBe(0);
+      rmSync(`${recorder.path}.script`, { recursive: true });
+      await node.hands();
+      expect((await node.round()).findings).toMatchObject([
+        { kind: "left-behind", handling: "failed", note: expect.stringContaining("attached again") },
+      ]);
+      await node.succeed("CHECK", again);
+    });
+  });
+
+  describe("beside the runtime's calls", () => {
+    test("RT-02 leaves an ADD of the same container to itself, and doesn't wait for it", async () => {
+      const { config, recorder } = scripted();
+      const old = await attached("twice", config);
+      old.pod.dispose();
+      node.reboot();
+      await node.hands();
+      recorder.clear();
+      recorder.script("ADD", { sleepMs: 3000 }, 1);
+      const again = { ...old, pod: stage.pod() };
+      const add = node.call("ADD", again);
+      await expect
+        .poll(() => recorder.calls().filter(({ env }) => env["CNI_COMMAND"] === "ADD").length, { timeout: 20_000 })
+        .toBe(1);
+      // The ADD has cleared the old one and written its own.
+      writeFileSync(
+        join(node.state, "journal", "idle@cluster@eth0"),
+        readFileSync(join(node.state, "journal", "twice@cluster@eth0"), "utf8").replaceAll("twice", "idle"),
+      );
+      node.reboot();
+      expect(shown((await node.round()).findings).toSorted()).toEqual([
+        "attachment earlier-boot busy",
+        "attachment earlier-boot cleaned",
+      ]);
+      expect((await add).status).toBe(0);
+      expect(again.pod.addresses()).toHaveLength(1);
+    });
+
+    test("RT-02 keeps the runtime's DEL waiting for what it is undoing itself, and that DEL finds it done", async () => {
+      const { config, recorder } = scripted();
+      const each = await attached("both", config);
+      node.reboot();
+      await node.hands();
+      recorder.clear();
+      recorder.script("DEL", { sleepMs: 1500 }, 1);
+      const round = node.round();
+      await expect.poll(() => recorder.calls().length, { timeout: 20_000 }).toBe(1);
+      const del = node.succeed("DEL", { ...each, pod: "" });
+      expect(shown((await round).findings)).toEqual(["attachment earlier-boot cleaned"]);
+      await del;
+      expect(node.left()).toEqual(noFiles);
+    });
+
+    test("RT-02 doesn't touch what the runtime is undoing", async () => {
+      const { config, recorder } = scripted();
+      const each = await attached("both", config);
+      node.reboot();
+      await node.hands();
+      recorder.clear();
+      recorder.script("DEL", { sleepMs: 2000 }, 1);
+      const del = node.succeed("DEL", { ...each, pod: "" });
+      await expect.poll(() => recorder.calls().length, { timeout: 20_000 }).toBe(1);
+      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot busy"]);
+      await del;
+      expect(recorder.calls()).toHaveLength(1);
+      expect(node.left()).toEqual(noFiles);
+    });
+
+    test("RT-02 has one round at a time", async () => {
+      const [one, other] = [node.round(), node.round()];
+      expect(await one).toBe(await other);
+    });
+  });
+
+  describe("of leases", () => {
+    test("U-11 gives back what an attachment that left the journal still holds, once its namespace is gone", async () => {
+      await node.hands();
+      const each = await attached("lost", native());
+      await node.round();
+      // A journal that lost an entry: the pod lives.
+      rmSync(join(node.state, "journal", "lost@cluster@eth0"));
+      expect(shown(await node.settle())).toEqual(["lease kept-lease reported"]);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+      await vanish(each.pod);
+      expect(shown(await node.settle())).toEqual([]);
+      expect(leases(stage.leases)).toEqual([]);
+    });
+
+    test("U-11 never frees one of an owner that the journal has not known; tells of it", async () => {
+      await node.hands();
+      await attached("live", native());
+      const foreign = join(stage.leases, "pods", "10.10.0.77");
+      writeFileSync(foreign, "4f5e\r\neth0");
+      const findings = await node.settle();
+      expect(findings).toMatchObject([{ kind: "lease", id: foreign, why: "not-ours", handling: "reported" }]);
+      expect(readFileSync(foreign, "utf8")).toBe("4f5e\r\neth0");
+    });
+  });
+
+  test("RT-02 RT-10 of a random mix takes away what is dead and nothing else, byte for byte", { timeout: 180_000 }, async () => {
+    await node.hands();
+    const random = randomOf(20_261_121);
+    const networks = [mixedNetwork(stage), native()];
+    const kinds = ["live", "dead", "rebooted", "foreign"] as const;
+    const all: { readonly kind: (typeof kinds)[number]; readonly each: Attached }[] = [];
+    const foreign = new Map<string, string>();
+    for (let index = 0; index < 16; index++) {
+      // Each kind at least twice.
+      const kind = index < 8 ? kinds[index % 4] : kinds[random(4)];
+      if (kind === undefined) continue;
+      if (kind === "foreign") {
+        const path = join(stage.leases, "pods", `10.10.0.${200 + index}`);
+        foreign.set(path, random(2) === 0 ? `foreign-${index}\r\neth0` : `foreign-${index}`);
+      } else all.push({ kind, each: await attached(`${kind}-${index}`, networks[random(2)]) });
+    }
+    for (const [path, content] of foreign) writeFileSync(path, content);
+    const of = (kind: string): readonly Attached[] => all.filter((one) => one.kind === kind).map(({ each }) => each);
+    await node.round();
+    await vanish(...[...of("dead"), ...of("rebooted")].map(({ pod }) => pod));
+    node.reboot(...of("rebooted").map(({ containerId }) => containerId));
+    const before = node.contents();
+    const findings = await node.settle();
+    expect(new Set(shown(findings))).toEqual(new Set(["lease not-ours reported"]));
+    const gone = [...of("dead"), ...of("rebooted")].map(({ containerId }) => containerId);
+    const after = node.contents();
+    const ofGone = ([path, content]: readonly [string, string]): boolean =>
+      gone.some((id) => path.includes(id) || content.includes(`${id}\r\n`));
+    const kept = (files: ReadonlyMap<string, string>): ReadonlyMap<string, string> =>
+      new Map([...files].filter((file) => !ofGone(file) && !isPassing(file[0])));
+    expect(kept(after)).toEqual(kept(before));
+    expect([...after].filter(ofGone)).toEqual([]);
+    for (const [path, content] of foreign) expect(readFileSync(path, "utf8")).toBe(content);
+    for (const each of of("live")) await node.succeed("CHECK", each);
+    for (const each of of("live")) await node.succeed("DEL", each);
+    expect(leases(stage.leases)).toHaveLength(foreign.size);
+  });
+
+  test("RT-02 in a dry run tells what it would do and changes nothing", async () => {
+    await attached("rebooted");
+    node.reboot();
+    await node.start({ dryRun: true });
+    await node.hands();
+    const dead = await attached("dead");
+    await node.round();
+    await vanish(dead.pod);
+    const before = node.contents();
+    expect(shown(await node.settle()).toSorted()).toEqual([
+      "attachment earlier-boot dry-run",
+      "attachment namespace-gone dry-run",
+    ]);
+    expect(node.contents()).toEqual(before);
+    expect(node.warnings.join("\n")).toContain("would be cleaned");
+  });
+});
+
+/** Files that every call on a network touches. */
+function isPassing(path: string): boolean {
+  return path.endsWith("/lock") || path.includes("last_reserved_ip");
+}
+
+/** A generator of whole numbers below a bound, the same ones for a seed (mulberry32). */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
