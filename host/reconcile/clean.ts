@@ -125,7 +125,7 @@ export class Cleaner {
       return { handling: "reported", note: `the runtime has not yet given configuration ${plan.network} to the daemon` };
     }
     const path = environment.get("CNI_PATH") ?? "";
-    if (!samePath(path, plan.cniPath)) {
+    if (!covers(path, plan.cniPath)) {
       const note = `its plugins are on CNI_PATH ${plan.cniPath}, that of the resident hands is ${path}`;
       return { handling: "reported", note };
     }
@@ -216,14 +216,16 @@ function interfacesIn(result: string): readonly Readonly<Record<string, unknown>
   }
 }
 
-/** The same directories in the same order. */
-function samePath(one: string, other: string): boolean {
-  return plainPath(one) === plainPath(other);
+/** Whether `wide` has the directories of `path`, in their order, whatever stands between them. */
+function covers(wide: string, path: string): boolean {
+  const left = directoriesOf(path);
+  for (const directory of directoriesOf(wide)) if (directory === left[0]) left.shift();
+  return left.length === 0;
 }
 
-function plainPath(path: string): string {
+function directoriesOf(path: string): string[] {
   const directories = path.split(":").filter((directory) => directory !== "");
-  return directories.map((directory) => directory.replace(/(?<=.)\/+$/u, "")).join(":");
+  return directories.map((directory) => directory.replace(/(?<=.)\/+$/u, ""));
 }
 
 /** An Event on the pod, where an API is configured. The pod may be long gone: then nobody hears it. */

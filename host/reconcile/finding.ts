@@ -6,7 +6,7 @@ export const findingKinds = ["attachment", "damaged", "left-behind", "lease", "l
 
 /**
  * `attachment`: an entry of the journal that is or seems stale. `damaged`: one that can't be read. `left-behind`: a DEL that was given up.
- * `lease`: an address whose owner no entry knows. `leftover`: files, lock and nest directories of calls that were killed.
+ * `lease`: an address whose owner no entry knows. `leftover`: files of calls that were killed.
  */
 export type FindingKind = (typeof findingKinds)[number];
 

@@ -1,5 +1,5 @@
-// What calls that were killed leave in a state directory besides their entries: files that were being written, locks, directories
-// of nested calls. None of it is wrong or in anybody's way, so it is taken away when nobody is at work.
+// What calls that were killed leave in a state directory besides their entries: files that were being written, and directories of
+// nested calls. None of it is wrong or in anybody's way, so it is taken away when nobody is at work.
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -18,14 +18,11 @@ const written = ["journal", "results", "left-behind", "configurations"];
 
 /** Directories with something in them that is older than `olderThanMs` (time of day) and that no call needs. */
 export function leftoversIn({ stateDirectory }: LeftoverPlaces, olderThanMs: number): readonly string[] {
-  const torn = written.map((name) => join(stateDirectory, name)).filter((path) => hasOld(path, isTorn, olderThanMs));
-  const locks = join(stateDirectory, "locks");
-  return hasOld(locks, isContainersLock, olderThanMs) ? [...torn, locks] : torn;
+  return written.map((name) => join(stateDirectory, name)).filter((path) => hasOld(path, olderThanMs));
 }
 
 /** Takes them away if no call is under way at this moment; answers whether none was. */
 export async function removeLeftovers({ stateDirectory, runDirectories }: LeftoverPlaces, locks: CallLocks): Promise<boolean> {
-  // Abandoned locks go as soon as everything is locked.
   const alone = await locks.everything();
   if (!alone.ok) return false;
   try {
@@ -37,18 +34,10 @@ export async function removeLeftovers({ stateDirectory, runDirectories }: Leftov
   }
 }
 
-function isTorn(name: string): boolean {
-  return name.startsWith(".");
-}
-
-function isContainersLock(name: string): boolean {
-  return name.includes("@");
-}
-
-function hasOld(directory: string, wanted: (name: string) => boolean, olderThanMs: number): boolean {
+function hasOld(directory: string, olderThanMs: number): boolean {
   try {
     return readdirSync(directory).some((name) => {
-      const stats = wanted(name) ? lstatSync(join(directory, name), { throwIfNoEntry: false }) : undefined;
+      const stats = name.startsWith(".") ? lstatSync(join(directory, name), { throwIfNoEntry: false }) : undefined;
       return stats !== undefined && stats.mtimeMs < olderThanMs;
     });
   } catch {

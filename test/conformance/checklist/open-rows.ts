@@ -52,5 +52,4 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "Definitions are validated when a pod uses them.",
     issue: "Refuse invalid definitions at admission by a webhook, and by a command for files.",
   },
-  "RT-02": { reason: daemon, issue: "Reconcile what is stale without the runtime's GC, at start and from time to time." },
 };
