@@ -219,6 +219,7 @@ function journalPlan(context: CallContext, plan: CallPlan): JournalPlan {
 }
 
 async function undone(context: CallContext, plan: JournalPlan, records: readonly JournalRecord[], cause: Fault): Promise<Fault> {
+  context.deadline.undo();
   const undoing = await undoEntry(context, replay(plan, records), context.call.netns);
   if (undoing.ok) return cause;
   const { msg, details } = undoing.fault;

@@ -6,7 +6,7 @@ import { type CniCall, readEnvironment } from "../../src/cni/environment.ts";
 import { readPluginRequest } from "../../src/cni/plugin-request.ts";
 import { printVersionAnswer } from "../../src/cni/version-answer.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
-import type { Fault } from "../../src/fault/fault.ts";
+import { type Fault, fault } from "../../src/fault/fault.ts";
 import { ok, type Result } from "../../src/fault/result.ts";
 import { DeviceAllocation } from "../../src/npwg/device-id.ts";
 import { ResultCache } from "../cache/result-cache.ts";
@@ -21,6 +21,7 @@ import { add } from "./add.ts";
 import { bootId } from "./boot-id.ts";
 import type { CallObserver } from "./call-observer.ts";
 import { type CallContext, journalKey, type Release } from "./call-context.ts";
+import { CallDeadline } from "./call-deadline.ts";
 import { check } from "./check.ts";
 import { del } from "./del.ts";
 import { gc } from "./gc.ts";
@@ -67,8 +68,13 @@ export interface CallInProgress {
   fault: Fault | undefined;
 }
 
-/** Answers the runtime. Never throws for what the request holds; HandsGone passes through. */
-export async function answer(request: Request, deps: BrainDeps, progress: CallInProgress): Promise<Omit<Reply, "kind">> {
+/** Answers the runtime; `waitedMs` have gone by since it asked. Never throws for what the request holds; HandsGone passes through. */
+export async function answer(
+  request: Request,
+  deps: BrainDeps,
+  progress: CallInProgress,
+  waitedMs: number,
+): Promise<Omit<Reply, "kind">> {
   const refusal = (reason: Fault, cniVersion?: string): Omit<Reply, "kind"> => {
     progress.fault = reason;
     return { status: 1, stdout: printError(reason, cniVersion), stderr: "" };
@@ -87,7 +93,13 @@ export async function answer(request: Request, deps: BrainDeps, progress: CallIn
   const { configuration } = configured.value;
   progress.configuration = configuration;
   for (const told of [...(verb === "ADD" ? configuration.notices : []), ...configuration.warnings]) deps.warn(told);
-  const context = contextOf(request, call.value, configured.value, deps);
+  const { callTimeoutMs } = configuration;
+  const deadline = new CallDeadline({ verb, callTimeoutMs, waitedMs, now: deps.now });
+  if (deadline.stepMs === 0) {
+    const why = `the call waited ${Math.round(waitedMs)} ms for its turn, and may take ${deadline.totalMs} ms in all`;
+    return refusal(fault("CALL_TIMEOUT", why), cniVersion);
+  }
+  const context = contextOf(request, call.value, { ...configured.value, deadline }, deps);
   const answered = await serve(context, deps);
   if (answered.ok) return { status: 0, stdout: answered.value, stderr: "" };
   return refusal(verb === "DEL" ? deletionError(answered.fault) : answered.fault, cniVersion);
@@ -138,10 +150,10 @@ async function addText(context: CallContext, deps: BrainDeps): Promise<Result<st
 export function contextOf(
   request: Pick<Request, "environment">,
   call: CniCall,
-  own: Pick<CallContext, "document" | "configuration">,
+  own: Pick<CallContext, "document" | "configuration" | "deadline">,
   deps: BrainDeps,
 ): CallContext {
-  const { configuration } = own;
+  const { configuration, deadline } = own;
   const { observer, date, warn } = deps;
   const trace = openTrace({ path: configuration.trace, observer, now: date, warn });
   const plugins = new PluginFinder(deps.hands, configuration.wasm.prefer);
@@ -163,17 +175,24 @@ export function contextOf(
     date: deps.date,
     now: deps.now,
     namespaceIsGone: (path) => namespaceIsGone(deps.hands, path),
-    cluster: once(() => deps.cluster(configuration)),
+    cluster: once(() => deps.cluster(withinCall(configuration, deadline))),
     devices: once(() => devicesOf(call)),
-    locks: callLocks(deps, configuration.cniDir, lockDeadlineMs),
+    locks: callLocks(deps, configuration.cniDir, () => Math.min(lockDeadlineMs, Math.floor(deadline.stepMs))),
     plugins,
     hands: deps.hands,
     runStep: (network, ifname, mostMs = Infinity) => {
       const stepTimeoutMs = Math.min(configuration.stepTimeoutMs, mostMs);
       const limits = { ...configuration, stepTimeoutMs };
-      return stepRunner({ ...deps, plugins, trace }, { configuration: limits, nest, network, ifname, nested: false });
+      return stepRunner({ ...deps, plugins, trace }, { configuration: limits, deadline, nest, network, ifname, nested: false });
     },
   };
+}
+
+/** The configuration, with no more time for the API's requests than the call has. */
+function withinCall(configuration: HostConfiguration, { stepMs }: CallDeadline): HostConfiguration {
+  const { kubernetes } = configuration;
+  if (stepMs >= kubernetes.budgetMs) return configuration;
+  return { ...configuration, kubernetes: { ...kubernetes, budgetMs: Math.ceil(stepMs) } };
 }
 
 /** The devices of the call's pod; none where the runtime names no pod. */

@@ -11,6 +11,7 @@ import type { Hands } from "../hands/hands.ts";
 import type { JournalKey } from "../journal/entry-file.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { LeftBehind } from "../journal/left-behind.ts";
+import type { CallDeadline } from "./call-deadline.ts";
 import type { PluginFinder } from "./plugin-finder.ts";
 import type { RunStep } from "./run-chain.ts";
 
@@ -34,6 +35,8 @@ export interface CallContext {
   readonly devices: () => Promise<Result<DeviceAllocation>>;
   /** Kernel's boot id. */
   readonly bootId: string;
+  /** How long the call may take. */
+  readonly deadline: CallDeadline;
   /** Runs a step of a network's chain, for the attachment under this interface name; for at most `mostMs` milliseconds, if native. */
   readonly runStep: (network: string, ifname: string, mostMs?: number) => RunStep;
   /** The time of day. */

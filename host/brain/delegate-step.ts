@@ -34,6 +34,7 @@ export async function runDelegateStep(
   configuration: Pick<HostConfiguration, "wasm">,
   step: ChainStep,
   file: ComponentFile,
+  mostMs = Infinity,
 ): Promise<StepOutcome> {
   const { type } = step.plugin;
   const component = await load(host, configuration, type, file);
@@ -54,7 +55,7 @@ export async function runDelegateStep(
     host.runner,
     component.value,
     call.value,
-    limits,
+    { limits: { ...limits, timeMs: Math.min(limits.timeMs, mostMs) }, deadlineMs: Math.min(limits.timeMs + importsMs, mostMs) },
     bind(host, step, grantsOf(configuration, type), name),
   );
   if (!answer.ok) return no(delegateFault(type, answer.fault));
@@ -72,10 +73,10 @@ async function callGuest(
   runner: GuestRunner,
   component: AdmittedComponent,
   call: DelegateCall,
-  limits: Limits,
+  bounds: { readonly limits: Limits; readonly deadlineMs: number },
   imports: CapabilityImports,
 ): Promise<Result<Success | undefined>> {
-  const terms = { component, limits, deadlineMs: limits.timeMs + importsMs };
+  const terms = { component, ...bounds };
   switch (call.verb) {
     case "add":
       return valueOf(await runner.call({ ...terms, verb: "add", request: call.request }, imports));

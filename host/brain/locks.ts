@@ -32,15 +32,16 @@ export function containerByte({ containerId, network, ifname }: JournalKey): num
   return lockByte(`${containerId}@${network}@${ifname}`);
 }
 
-/** Locks of a state directory; a call waits for at most `deadlineMs`. */
+/** Locks of a state directory; a call waits for each for at most `patience` milliseconds. */
 export function callLocks(
   { hands, takeLock }: Pick<BrainDeps, "takeLock"> & { readonly hands: Pick<Hands, "ensureThere"> },
   stateDirectory: string,
-  deadlineMs: number,
+  patience: () => number,
 ): CallLocks {
   const path = locksPath(stateDirectory);
 
   async function take({ byte, shared, of }: Wanted): Promise<Result<Release>> {
+    const deadlineMs = patience();
     const { errno, lock } = await takeLock({ path, byte, deadlineMs, shared, makesDirectory: true });
     if (errno === ETIMEDOUT) {
       const why = `another call held the lock of ${of} (byte ${byte} of ${path}) for more than ${deadlineMs} ms`;

@@ -20,7 +20,9 @@ const longestMessage = 8 * 1024;
 const longestDetails = 128 * 1024;
 
 export interface NativeStepInit {
+  /** Milliseconds, and whose time they are: the step's own, or what is left of the call's. */
   readonly deadlineMs: number;
+  readonly ofCall?: boolean;
   /** Directory for the nested calls of this step (PROTOCOL.md). */
   readonly nest: string;
 }
@@ -28,7 +30,7 @@ export interface NativeStepInit {
 export async function runNativeStep(
   hands: Pick<Hands, "exec">,
   step: ChainStep,
-  { deadlineMs, nest }: NativeStepInit,
+  { deadlineMs, ofCall = false, nest }: NativeStepInit,
 ): Promise<StepOutcome> {
   const environment = new Map(step.env);
   const type = step.plugin.type;
@@ -44,7 +46,14 @@ export async function runNativeStep(
     const stdout = textOf(executed.stdout, `result: what plugin ${type} printed`, "RESULT_INVALID");
     return stdout.ok ? { ok: true, stdout: stdout.value } : stdout;
   }
-  const failure = failureOf(type, executed, deadlineMs, environment.get("CNI_PATH") ?? "");
+  const late =
+    executed.outcome.kind === "deadline-passed" && ofCall
+      ? fault(
+          "CALL_TIMEOUT",
+          `plugin ${executed.path} did not end in what the call had left for it, ${deadlineMs} ms, and was killed`,
+        )
+      : undefined;
+  const failure = late ?? failureOf(type, executed, deadlineMs, environment.get("CNI_PATH") ?? "");
   // A plugin's words end in logs and terminals: nothing in them may act there.
   const details = failure.details === undefined ? {} : { details: inertText(failure.details, longestDetails) };
   return no({ ...failure, msg: inertLine(failure.msg, longestMessage), ...details });

@@ -58,15 +58,13 @@ export class OneCall {
     this.#host = host;
   }
 
-  /** Answers the call itself. Throws HandsGone only. */
-  async answer(request: Request): Promise<Omit<Reply, "kind">> {
+  /** Answers the call itself, which waited for its turn as long. Throws HandsGone only. */
+  async answer(request: Request, waitedMs = 0): Promise<Omit<Reply, "kind">> {
     const started = performance.now();
     this.#observer = this.#host.observe?.(request);
     try {
-      const reply = await this.#answered({
-        ...request,
-        environment: traceEnvironment(request.environment, this.#observer?.span),
-      });
+      const environment = traceEnvironment(request.environment, this.#observer?.span);
+      const reply = await this.#answered({ ...request, environment }, waitedMs);
       const ms = performance.now() - started;
       // A delegate that is called as a plugin of its own tells its fault to its step only.
       if (reply.status !== 0) this.#progress.fault ??= fault("PLUGIN_FAILED", `${request.name} failed`);
@@ -118,10 +116,12 @@ export class OneCall {
     await cluster?.end(mostEventsMs);
   }
 
-  #answered(request: Request): Promise<Omit<Reply, "kind">> {
+  #answered(request: Request, waitedMs: number): Promise<Omit<Reply, "kind">> {
     return guarded(
       async () =>
-        (await this.#isDelegate(request)) ? this.#answerAsPlugin(request, false) : answer(request, this.#deps(), this.#progress),
+        (await this.#isDelegate(request))
+          ? this.#answerAsPlugin(request, false)
+          : answer(request, this.#deps(), this.#progress, waitedMs),
       this.#progress,
     );
   }

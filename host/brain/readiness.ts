@@ -18,12 +18,12 @@ export function readyNow({ configuration }: Pick<CallContext, "configuration">):
 
 /** ADD and DEL: within their bounds (D-7). An ADD fails then; a DEL works on, from its journal, and says so. */
 export async function waitUntilReady(
-  context: Pick<CallContext, "call" | "configuration" | "now" | "warn">,
+  context: Pick<CallContext, "call" | "configuration" | "deadline" | "now" | "warn">,
 ): Promise<Result<void>> {
-  const { call, configuration, now, warn } = context;
+  const { call, configuration, deadline, now, warn } = context;
   const { file, addMs, delMs } = configuration.readiness;
   if (file === undefined || (call.verb !== "ADD" && call.verb !== "DEL")) return ok(undefined);
-  const patience = call.verb === "ADD" ? addMs : delMs;
+  const patience = Math.min(call.verb === "ADD" ? addMs : delMs, Math.floor(deadline.stepMs));
   const started = now();
   while (!existsSync(file)) {
     if (now() - started < patience) {

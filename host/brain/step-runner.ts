@@ -4,11 +4,12 @@
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import type { Verb } from "../../src/cni/environment.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
-import type { Fault } from "../../src/fault/fault.ts";
+import { type Fault, fault } from "../../src/fault/fault.ts";
 import type { Result } from "../../src/fault/result.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Found } from "../hands/messages.ts";
 import { runNativeStep } from "./native-step.ts";
+import type { CallDeadline } from "./call-deadline.ts";
 import { notFound, type PluginFinder } from "./plugin-finder.ts";
 import type { RunStep } from "./run-chain.ts";
 import type { StepKind } from "./call-observer.ts";
@@ -21,7 +22,7 @@ type Grants = Pick<HostConfiguration, "wasm">;
 
 /** Runs steps in components. */
 export interface DelegateRunner {
-  readonly run: (configuration: Grants, step: ChainStep, file: ComponentFile) => Promise<StepOutcome>;
+  readonly run: (configuration: Grants, step: ChainStep, file: ComponentFile, mostMs?: number) => Promise<StepOutcome>;
   /** Whether the component could be run for a step of this type: admitted, and all that it imports granted. */
   readonly admit: (configuration: Grants, type: string, file: ComponentFile) => Promise<Result<void>>;
 }
@@ -37,6 +38,8 @@ export interface StepRunnerDeps {
 
 export interface StepRunnerInit {
   readonly configuration: Pick<HostConfiguration, "wasm" | "stepTimeoutMs">;
+  /** Milliseconds that the call has for a step when it begins; a nested call's are its parent's. */
+  readonly deadline?: Pick<CallDeadline, "stepMs" | "totalMs">;
   /** Directory for the nested calls of native steps. */
   readonly nest: string;
   readonly network: string;
@@ -65,15 +68,22 @@ export function stepRunner(deps: StepRunnerDeps, init: StepRunnerInit): RunStep 
       end(now() - started, outcome);
       return outcome;
     };
-    if (found.what === "component") return watched("wasm", (traced) => delegates.run(configuration, traced, found));
+    // Whole milliseconds: less than one would not be enough for anything.
+    const callMs = Math.floor(init.deadline?.stepMs ?? Infinity);
+    if (found.what !== "nothing" && callMs < 1) {
+      const why = `there is no time left for plugin ${type}: the call may take ${init.deadline?.totalMs} ms`;
+      return watched(found.what === "native" ? "native" : "wasm", async () => ({ ok: false, fault: fault("CALL_TIMEOUT", why) }));
+    }
+    if (found.what === "component") return watched("wasm", (traced) => delegates.run(configuration, traced, found, callMs));
     if (found.what === "native" && init.componentOnly !== true) {
-      const terms = { deadlineMs: configuration.stepTimeoutMs, nest };
+      const { stepTimeoutMs } = configuration;
+      const terms = { deadlineMs: Math.min(stepTimeoutMs, callMs), ofCall: callMs < stepTimeoutMs, nest };
       return watched("native", (traced) => runNativeStep(hands, traced, terms));
     }
     return watched("native", async () => ({ ok: false, fault: notFound(type, pathOf(step)) }));
   };
-  const ended = (fault: Fault | undefined): void => {
-    if (verb !== undefined && !nested) trace.attachment({ verb, network, ifname }, now() - begun, fault);
+  const ended = (failure: Fault | undefined): void => {
+    if (verb !== undefined && !nested) trace.attachment({ verb, network, ifname }, now() - begun, failure);
   };
   return Object.assign(run, { ended });
 }

@@ -30,7 +30,7 @@ export async function delegatesForOneCall(
     log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
   };
   return {
-    run: (configuration, step, file) => runDelegateStep(host, configuration, step, file),
+    run: (...step) => runDelegateStep(host, ...step),
     admit: (configuration, type, file) => admitDelegate(host, configuration, type, file),
   };
 }

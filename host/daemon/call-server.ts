@@ -13,8 +13,8 @@ import { listenOn, uidOf } from "./unix-socket.ts";
 
 /** Serves calls: one for each connection. */
 export interface CallService {
-  /** Answers the call; `hands` carries out its effects. */
-  readonly serve: (request: Request, hands: ConnectedHands) => Promise<Omit<Reply, "kind">>;
+  /** Answers the call, which waited for its turn as long; `hands` carries out its effects. */
+  readonly serve: (request: Request, hands: ConnectedHands, waitedMs: number) => Promise<Omit<Reply, "kind">>;
   /** Resident hands have come; answers what is to be done when they have gone. */
   readonly resident: (connection: ResidentConnection) => () => void;
   /** Hears how many milliseconds a call waited for its turn; undefined where it was refused. */
@@ -130,8 +130,9 @@ export class CallServer {
     if (this.#closing) return refusal(fault("DAEMON_BUSY", "the daemon is being stopped"));
     const came = performance.now();
     const served = this.queue.enter(() => {
-      this.#service.waited(performance.now() - came);
-      return this.#service.serve(request, hands);
+      const waitedMs = performance.now() - came;
+      this.#service.waited(waitedMs);
+      return this.#service.serve(request, hands, waitedMs);
     });
     if (served !== undefined) return served;
     this.#service.waited(undefined);

@@ -111,10 +111,10 @@ export class Daemon {
     return resident && this.#serve(requestOf(call, resident.environment), resident.hands);
   }
 
-  async #serve(request: Request, connected: ConnectedHands): Promise<Omit<Reply, "kind">> {
+  async #serve(request: Request, connected: ConnectedHands, waitedMs = 0): Promise<Omit<Reply, "kind">> {
     const call = this.#openCall(connected);
     try {
-      return await call.answer(request);
+      return await call.answer(request, waitedMs);
     } finally {
       // The runtime doesn't wait for events.
       void call.end();

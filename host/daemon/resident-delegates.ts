@@ -54,7 +54,7 @@ export class ResidentDelegates {
       log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
     });
     return {
-      run: (configuration, step, file) => runDelegateStep(hostFor(configuration), configuration, step, file),
+      run: (configuration, step, ...more) => runDelegateStep(hostFor(configuration), configuration, step, ...more),
       admit: (configuration, type, file) => admitDelegate(hostFor(configuration), configuration, type, file),
     };
   }

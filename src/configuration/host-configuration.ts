@@ -49,6 +49,8 @@ export interface HostConfiguration {
   readonly trace: string | undefined;
   /** Milliseconds that one native step may take. */
   readonly stepTimeoutMs: number;
+  /** Milliseconds that an ADD may take in all; a DEL or CHECK half of it. */
+  readonly callTimeoutMs: number;
   /** `strict`: the specification's letter; `compat`: what consumers of Multus expect. */
   readonly profile: "strict" | "compat";
   /** What becomes of a pod whose selection annotation is invalid (D-1); undefined: what the profile says. */
@@ -129,6 +131,9 @@ export const logLevelPattern = /^(?:panic|error|verbose|debug|)$/i;
 /** Most milliseconds that a step may be given: kubelet gives a whole sandbox four minutes (RT-08). */
 const longestStepMs = 240_000;
 
+/** Most milliseconds that a call may be given: runtimes can be told to wait longer than the kubelet does. */
+const longestCallMs = 3_600_000;
+
 /** Keys without which a DEL would look for its journal in the wrong place, and report that there is nothing to do. */
 const stateKeys = ["configuration", "name", "cniVersion", "cniDir", "runDir"];
 
@@ -181,6 +186,7 @@ export function readHostConfiguration(
     log: readLog(reader),
     trace: reader.absolutePath("trace"),
     stepTimeoutMs: reader.count("stepTimeoutMs", longestStepMs) ?? 60_000,
+    callTimeoutMs: reader.count("callTimeoutMs", longestCallMs) ?? 220_000,
     profile: reader.oneOf("profile", ["strict", "compat"]) ?? "compat",
     invalidAnnotation: reader.oneOf("invalidAnnotation", ["ignore", "fail"]),
     del: readDeletion(reader.object("del")),

@@ -50,6 +50,7 @@ export const knownKeys: readonly string[] = [
   "logToStderr",
   "trace",
   "stepTimeoutMs",
+  "callTimeoutMs",
   "profile",
   "invalidAnnotation",
   "del",
@@ -58,6 +59,8 @@ export const knownKeys: readonly string[] = [
   "wasm",
   ...Object.keys(idleMultusKeys),
 ];
+
+const byLowerCase: ReadonlyMap<string, string> = new Map(knownKeys.map((key) => [key.toLowerCase(), key]));
 
 export interface SpelledKeys {
   /** JSON text by the key's own spelling. */
@@ -68,7 +71,6 @@ export interface SpelledKeys {
 
 /** The document's members; a key that is known in another case gets its own spelling, unless that is there too. */
 export function spelledKeys(document: JsonObjectDocument): SpelledKeys {
-  const byLowerCase = new Map(knownKeys.map((key) => [key.toLowerCase(), key]));
   const members = new Map<string, string>();
   const notices: string[] = [];
   for (const key of document.members.keys()) {

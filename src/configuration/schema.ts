@@ -208,6 +208,14 @@ const common = {
     .describe("Whether log lines go to stderr, and with that to the runtime's log; true by default."),
   trace: absolutePath.optional().describe("A file that gets one line of JSON for each step."),
   stepTimeoutMs: z.int().min(1).max(240_000).optional().describe("Milliseconds that one native step may take; 60000 by default."),
+  callTimeoutMs: z
+    .int()
+    .min(1)
+    .max(3_600_000)
+    .optional()
+    .describe(
+      "Milliseconds that an ADD may take in all, its wait for a turn included; 220000 by default, because the kubelet gives up after 240000. Half of it, 60000 at most, is kept for undoing. A DEL or CHECK gets half of it, as from the kubelet.",
+    ),
   profile: z
     .enum(["strict", "compat"])
     .optional()

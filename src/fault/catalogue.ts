@@ -86,6 +86,13 @@ const entries = {
     meaning: "Another call for this container, or a GC, did not end in time.",
     remedy: "Call again; if it goes on, look for the plugin that hangs.",
   },
+  CALL_TIMEOUT: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "The call took as long as it may in all; what it began is undone in the time that is kept for that.",
+    remedy:
+      "Find out what is slow (key trace, metrics of the daemon); raise callTimeoutMs only where the runtime waits as long, and stays below the kubelet's four minutes for a sandbox.",
+  },
   GC_UNFINISHED: {
     cni: 11,
     actor: "runtime",

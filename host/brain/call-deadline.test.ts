@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import type { Verb } from "../../src/cni/environment.ts";
+import { CallDeadline } from "./call-deadline.ts";
+
+function deadline(verb: Verb, callTimeoutMs: number, waitedMs = 0) {
+  let time = 1000;
+  const made = new CallDeadline({ verb, callTimeoutMs, waitedMs, now: () => time });
+  return { made, pass: (ms: number) => void (time += ms) };
+}
+
+test("an ADD keeps a reserve, which only undoing may use, and each undoing step leaves half of the rest", () => {
+  const { made, pass } = deadline("ADD", 40_000);
+  expect([made.stepMs, made.leftMs]).toEqual([20_000, 40_000]);
+  pass(31_000);
+  expect([made.stepMs, made.leftMs]).toEqual([0, 9000]);
+  made.undo();
+  expect(made.stepMs).toBe(4500);
+  pass(4500);
+  expect(made.stepMs).toBe(2250);
+  pass(60_000);
+  expect([made.stepMs, made.leftMs]).toEqual([0, 0]);
+});
+
+test("the reserve has a bound", () => expect(deadline("ADD", 1_000_000).made.stepMs).toBe(940_000));
+
+test("the time in which a call waited for its turn is gone", () => {
+  expect(deadline("ADD", 40_000, 15_000).made.stepMs).toBe(5000);
+  expect(deadline("ADD", 40_000, 50_000).made).toMatchObject({ stepMs: 0, leftMs: 0 });
+});
+
+test("DEL and CHECK have half the time, as the kubelet gives them; STATUS and GC are bounded elsewhere", () => {
+  expect([deadline("DEL", 40_000).made.leftMs, deadline("DEL", 40_000).made.stepMs]).toEqual([20_000, 10_000]);
+  expect(deadline("CHECK", 40_000).made.stepMs).toBe(20_000);
+  for (const verb of ["STATUS", "GC"] as const) expect(deadline(verb, 40_000, 50_000).made.stepMs).toBe(Infinity);
+});
