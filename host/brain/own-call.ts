@@ -9,6 +9,7 @@ import type { Request } from "../hands/messages.ts";
 import type { JournalPlan } from "../journal/entry.ts";
 import { type BrainDeps, type CallInProgress, contextOf } from "./answer.ts";
 import type { CallContext } from "./call-context.ts";
+import { CallDeadline } from "./call-deadline.ts";
 import { readCallConfiguration } from "./read-configuration.ts";
 import { textOf } from "./utf8.ts";
 
@@ -35,6 +36,8 @@ export function openOwnCall(request: Request, deps: BrainDeps, progress: CallInP
   if (!own.ok) return own;
   const configured = readCallConfiguration(call.value, own.value.document);
   if (!configured.ok) return configured;
-  progress.configuration = configured.value.configuration;
-  return ok(contextOf(request, call.value, configured.value, deps));
+  const { configuration } = configured.value;
+  progress.configuration = configuration;
+  const deadline = new CallDeadline({ verb, callTimeoutMs: configuration.callTimeoutMs, waitedMs: 0, now: deps.now });
+  return ok(contextOf(request, call.value, { ...configured.value, deadline }, deps));
 }

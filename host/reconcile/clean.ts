@@ -137,7 +137,7 @@ export class Cleaner {
         if (resolve(cniDir) !== stateDirectory || name !== plan.network) {
           return failed(fault("INTERNAL", `configuration ${plan.network} kept in ${stateDirectory} is ${name} of ${cniDir}`));
         }
-        const locks = callLocks({ hands, takeLock }, stateDirectory, 0);
+        const locks = callLocks({ hands, takeLock }, stateDirectory, () => 0);
         const context: CallContext = { ...opened, locks, runStep: (network, ifname) => opened.runStep(network, ifname, stepMs) };
         const held = await locks.container(plan);
         if (!held.ok) {

@@ -142,7 +142,12 @@ export class StateRounds {
     const found = leftoversIn(places, date().getTime() - Math.max(this.#terms.graceMs, leftoverMs));
     if (found.length === 0) return [];
     const hands = resident?.hands ?? { ensureThere: () => {} };
-    const gone = !this.#terms.dryRun && (await removeLeftovers(places, callLocks({ hands, takeLock }, this.directory, 0)));
+    const gone =
+      !this.#terms.dryRun &&
+      (await removeLeftovers(
+        places,
+        callLocks({ hands, takeLock }, this.directory, () => 0),
+      ));
     const handling = this.#terms.dryRun ? "dry-run" : gone ? "cleaned" : "busy";
     return found.map((path) => this.#finding("leftover", path, "killed-call", { handling }));
   }
