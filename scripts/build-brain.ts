@@ -12,7 +12,7 @@ export interface BuildBrainInit {
 }
 
 /**
- * Makes `outDir/brain.cjs` (what the hands start), `outDir/plexusd.cjs` (the daemon), `outDir/brain/` (their code) and `outDir/bin/node` (the
+ * Makes `outDir/brain.cjs` (what the hands start), `outDir/plexusd.cjs` (the daemon), `outDir/plexusctl.cjs`, `outDir/brain/` (their code) and `outDir/bin/node` (the
  * pinned runtime). CommonJS, because Node loads it sooner: the one-shot brain started in 1.45 times bare Node's time where ES modules took 1.78.
  * The code cache comes from `warmBrain`, which needs hands and delegates too; without it the one-shot brain compiles what it runs, and is slower.
  */
@@ -22,6 +22,7 @@ export async function buildBrain({ outDir }: BuildBrainInit): Promise<void> {
       "one-shot": "host/cli/one-shot.ts",
       "guest-process": "host/sandbox/process/main.ts",
       daemon: "host/daemon/main.ts",
+      plexusctl: "host/plexusctl/main.ts",
     },
     platform: "node",
     external: [/^node:/],
@@ -41,15 +42,16 @@ export async function buildBrain({ outDir }: BuildBrainInit): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
   renameSync(fresh, directory);
   writeFileSync(join(outDir, "brain.cjs"), oneShotBootstrap({ directory: '__dirname + "/brain"', record: false }));
-  writeFileSync(join(outDir, "plexusd.cjs"), daemonBootstrap);
+  writeFileSync(join(outDir, "plexusd.cjs"), bootstrapOf("daemon"));
+  writeFileSync(join(outDir, "plexusctl.cjs"), `#!/usr/bin/env node\n${bootstrapOf("plexusctl")}`, { mode: 0o755 });
   linkRuntime(join(outDir, "bin"));
 }
 
 // The compile cache lies beside the code, so that it is as trusted as the code; where the directory is read-only
 // Node goes on without.
-const daemonBootstrap = `"use strict";
+const bootstrapOf = (program: string): string => `"use strict";
 require("node:module").enableCompileCache(__dirname + "/brain/cache");
-require("./brain/daemon.cjs");
+require("./brain/${program}.cjs");
 `;
 
 function linkRuntime(directory: string): void {

@@ -1,7 +1,18 @@
 // `npm run install-node -- --home DIR --cni-bin DIR`: puts a build where a container runtime finds it. Every file is written
 // beside its place and renamed into it, so that pods can start meanwhile and a plugin that is running is not disturbed.
 
-import { chmodSync, copyFileSync, cpSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
@@ -14,12 +25,18 @@ const { values } = parseArgs({
 const dist = resolve(import.meta.dirname, "../dist");
 const home = resolve(values.home);
 const cniBin = resolve(values["cni-bin"]);
+/** By the Node beside it, wherever a link to it lies. */
+const entrance = `#!/bin/sh
+bin=$(dirname "$(readlink -f "$0")")
+exec "$bin/node" --disable-warning=ExperimentalWarning "$bin/../plexusctl.cjs" "$@"
+`;
 
 mkdirSync(join(home, "bin"), { recursive: true });
 mkdirSync(cniBin, { recursive: true });
 placeFile(process.execPath, join(home, "bin", "node"), 0o755);
 placeDirectory(join(dist, "brain"), join(home, "brain"));
-for (const program of ["brain.cjs", "plexusd.cjs"]) placeFile(join(dist, program), join(home, program), 0o644);
+for (const program of ["brain.cjs", "plexusd.cjs", "plexusctl.cjs"]) placeFile(join(dist, program), join(home, program), 0o644);
+placeText(entrance, join(home, "bin", "plexusctl"), 0o755);
 for (const name of readdirSync(join(dist, "delegates"))) {
   if (name.endsWith(".wasm")) placeFile(join(dist, "delegates", name), join(cniBin, name), 0o644);
 }
@@ -34,6 +51,13 @@ function beside(path: string): string {
 function placeFile(from: string, to: string, mode: number): void {
   const temporary = beside(to);
   copyFileSync(from, temporary);
+  chmodSync(temporary, mode);
+  renameSync(temporary, to);
+}
+
+function placeText(text: string, to: string, mode: number): void {
+  const temporary = beside(to);
+  writeFileSync(temporary, text);
   chmodSync(temporary, mode);
   renameSync(temporary, to);
 }

@@ -3,6 +3,7 @@
 
 import type { Verb } from "../../src/cni/environment.ts";
 import type { StepOutcome } from "../../src/cni/chain-step.ts";
+import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import type { Fault } from "../../src/fault/fault.ts";
 import type { SpanContext } from "../../src/trace/trace-context.ts";
 
@@ -32,10 +33,8 @@ export interface CallEnd {
   readonly ms: number;
   /** Undefined where it succeeded. */
   readonly fault: Fault | undefined;
-  /** The network configuration's name, where it was read. */
-  readonly network: string | undefined;
-  /** Where its journal is, where that was read. */
-  readonly stateDirectory: string | undefined;
+  /** Where it was read. */
+  readonly configuration: Pick<HostConfiguration, "name" | "cniDir" | "wasm"> | undefined;
 }
 
 export interface CallObserver {

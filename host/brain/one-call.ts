@@ -128,7 +128,7 @@ export class OneCall {
 
   #watched(ms: number): void {
     const { configuration, fault: reason } = this.#progress;
-    this.#observer?.end({ ms, fault: reason, network: configuration?.name, stateDirectory: configuration?.cniDir });
+    this.#observer?.end({ ms, fault: reason, configuration });
   }
 
   async #isDelegate({ name, environment }: Request): Promise<boolean> {

@@ -1,13 +1,14 @@
 // Which pools of addresses a configuration list draws from, as host-local's configuration says it: native host-local and the delegate
 // ipam-host-local keep leases in the same directories.
 
-import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
 import { isJsonObject } from "../../src/json/document.ts";
 import { compareAddresses, type IpAddress, networkOf, readAddress, readCidr } from "../../src/net/ip.ts";
 
 export interface PoolConfiguration {
-  /** A file for each address. */
-  readonly directory: string;
+  readonly network: string;
+  /** Of which the network's directory has a file for each address; undefined: the default, the plugin's or the delegate's. */
+  readonly dataDir: string | undefined;
+  readonly native: boolean;
   /** Addresses of its ranges without their gateways; undefined where that isn't said. */
   readonly size: number | undefined;
 }
@@ -22,8 +23,8 @@ export function poolsOf(network: string, conflist: string): readonly PoolConfigu
   return plugins.filter(isJsonObject).flatMap((plugin): PoolConfiguration[] => {
     const { ipam = plugin } = plugin;
     if (!isJsonObject(ipam) || !types.includes(ipam["type"])) return [];
-    const dataDir = typeof ipam["dataDir"] === "string" && ipam["dataDir"] !== "" ? ipam["dataDir"] : defaultLeaseDirectory;
-    return [{ directory: `${dataDir}/${network}`, size: sizeOf(ipam) }];
+    const dataDir = typeof ipam["dataDir"] === "string" && ipam["dataDir"] !== "" ? ipam["dataDir"] : undefined;
+    return [{ network, dataDir, native: ipam["type"] === "host-local", size: sizeOf(ipam) }];
   });
 }
 

@@ -29,14 +29,14 @@ interface Entries extends EntryCounts {
 }
 
 export class NodeStateReader {
+  /** Where delegates keep leases whose configuration names no directory. */
+  leaseDirectory: string;
   readonly #stateDirectory: string;
-  readonly #leaseDirectory: string;
   #known = new Map<string, Known>();
 
-  /** `leaseDirectory`: where pools are that no attachment names. */
   constructor(stateDirectory: string, leaseDirectory: string = defaultLeaseDirectory) {
     this.#stateDirectory = stateDirectory;
-    this.#leaseDirectory = leaseDirectory;
+    this.leaseDirectory = leaseDirectory;
   }
 
   /** Never rejects: what can't be read is a problem of the state. */
@@ -93,12 +93,20 @@ export class NodeStateReader {
 
   async #pools(summaries: readonly EntrySummary[], problems: string[]): Promise<readonly PoolState[]> {
     const sizes = new Map<string, number | undefined>();
-    for (const network of await names(this.#leaseDirectory, problems)) sizes.set(join(this.#leaseDirectory, network), undefined);
-    for (const { pools } of summaries) for (const { directory, size } of pools) sizes.set(directory, size);
+    // Pools that no attachment names may have leases all the same: leaked ones.
+    for (const root of new Set([this.leaseDirectory, defaultLeaseDirectory])) {
+      for (const network of await names(root, problems)) sizes.set(join(root, network), undefined);
+    }
+    for (const { dataDir, native, network, size } of summaries.flatMap(({ pools }) => pools)) {
+      sizes.set(join(dataDir ?? (native ? defaultLeaseDirectory : this.leaseDirectory), network), size);
+    }
     const states: PoolState[] = [];
     for (const [directory, size] of [...sizes].slice(0, mostPools)) {
-      const used = (await names(directory, problems)).filter(isLease).length;
-      if (used > 0 || size !== undefined) states.push({ directory: inertLine(directory, 1024), used, size });
+      const files = await names(directory, problems);
+      const used = files.filter(isLease).length;
+      // Without a file, not even its lock, nothing was ever reserved there.
+      if (used > 0 || (size !== undefined && files.length > 0))
+        states.push({ directory: inertLine(directory, 1024), used, size });
     }
     return states.toSorted((left, right) => (left.directory < right.directory ? -1 : 1));
   }

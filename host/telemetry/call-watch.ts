@@ -1,5 +1,6 @@
 // Watches one call for the daemon: counts, writes lines, records spans. All that a line has to do with a call it says by fields.
 
+import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
 import { isVerb, type Verb } from "../../src/cni/environment.ts";
 import { catalogue, type FaultKind } from "../../src/fault/catalogue.ts";
 import type { Fault } from "../../src/fault/fault.ts";
@@ -22,8 +23,8 @@ export interface CallWatchDeps {
   readonly failures: RecentFailures;
   /** Undefined where no collector is configured. */
   readonly spans: SpanExporter | undefined;
-  /** Hears of the directories in which journals are. */
-  readonly sawState: (directory: string) => void;
+  /** Hears where journals are, and leases of delegates that name no directory. */
+  readonly sawState: (directory: string, leases: string) => void;
 }
 
 /** Characters of a name that others chose, where it stands in a record. */
@@ -104,10 +105,11 @@ export class CallWatch implements CallObserver {
     this.#deps.log.write(level, this.#who, text.trimEnd());
   }
 
-  end({ ms, fault, network, stateDirectory }: CallEnd): void {
+  end({ ms, fault, configuration }: CallEnd): void {
     const { metrics, log, failures, sawState } = this.#deps;
     const verb = this.#verb;
-    if (stateDirectory !== undefined) sawState(stateDirectory);
+    const network = configuration?.name;
+    if (configuration !== undefined) sawState(configuration.cniDir, leaseDirectoryOf(configuration));
     metrics.add("plexus_calls_total", { verb, outcome: fault === undefined ? "done" : "failed" });
     metrics.observe("plexus_call_duration_seconds", { verb }, ms / 1000);
     const where = this.#failed ?? network;
@@ -167,6 +169,12 @@ export class CallWatch implements CallObserver {
 interface Recorded extends Pick<FinishedSpan, "context" | "parentId" | "name" | "kind" | "attributes"> {
   readonly ms: number;
   readonly failure: Fault | undefined;
+}
+
+/** Where ipam-host-local keeps leases unless it is told otherwise. */
+function leaseDirectoryOf({ wasm }: NonNullable<CallEnd["configuration"]>): string {
+  const grants = Object.hasOwn(wasm.grants, "ipam-host-local") ? wasm.grants["ipam-host-local"] : undefined;
+  return (grants ?? wasm.otherGrants).leases?.directories?.[0] ?? defaultLeaseDirectory;
 }
 
 const levels: readonly DaemonLogLevel[] = ["debug", "info", "warn", "error"];

@@ -1,6 +1,7 @@
 // What a daemon tells of itself: metrics, log, spans, readiness, status. Its parts count and write through this.
 
 import { resolve } from "node:path";
+import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
 import type { CallObserver } from "../brain/call-observer.ts";
 import type { Request } from "../hands/messages.ts";
 import type { Metrics } from "../metrics/metrics.ts";
@@ -51,7 +52,7 @@ export class Telemetry {
     this.#observed = observed;
     const { metrics } = observed;
     this.#spans = init.collector && new SpanExporter({ ...init.collector, told: (...told) => this.#toldOfSpans(...told) });
-    this.#sawState(init.stateDirectory);
+    this.#sawState(init.stateDirectory, defaultLeaseDirectory);
     metrics.set("plexus_build_info", { version: init.version }, 1);
     metrics.add("plexus_queue_refused_total", {}, 0);
     collectProcess(metrics);
@@ -63,7 +64,7 @@ export class Telemetry {
   /** Watches a call. */
   observe(request: Pick<Request, "environment">): CallObserver {
     const { metrics } = this.#observed;
-    const sawState = (directory: string): void => this.#sawState(directory);
+    const sawState = (directory: string, leases: string): void => this.#sawState(directory, leases);
     return new CallWatch({ metrics, log: this.#init.log, failures: this.#failures, spans: this.#spans, sawState }, request);
   }
 
@@ -129,9 +130,11 @@ export class Telemetry {
     return [...this.#states.values()];
   }
 
-  #sawState(directory: string): void {
+  #sawState(directory: string, leases: string): void {
     const path = resolve(directory);
-    if (!this.#states.has(path) && this.#states.size < mostStates) this.#states.set(path, new NodeStateReader(path));
+    const known = this.#states.get(path);
+    if (known !== undefined) known.leaseDirectory = leases;
+    else if (this.#states.size < mostStates) this.#states.set(path, new NodeStateReader(path, leases));
   }
 
   #collectParts(): void {

@@ -46,8 +46,9 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
 
   const socket = (): string => join(stage.plexus.directory, "daemon", "plexus.sock");
   const statusSocket = (): string => join(dirname(socket()), "status.sock");
+  const state = (): string => join(stage.plexus.directory, "state", "cni");
   async function daemon(...args: string[]): Promise<TestDaemon> {
-    const started = await startDaemon({ socket: socket(), args: ["--state-dir", join(stage.plexus.directory, "cni"), ...args] });
+    const started = await startDaemon({ socket: socket(), args: ["--state-dir", state(), ...args] });
     daemons.push(started);
     return started;
   }
@@ -114,8 +115,8 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
       .toBe(1);
     expect((await add("third")).json).toMatchObject({ code: 11 });
     const told = await metrics();
-    const queue = ["active", "waiting"].map((state) => valueOf(told, "plexus_queue_calls", { state }));
-    expect(queue).toEqual(["active", "waiting"].map((state) => valueOf(told, "plexus_queue_bound_calls", { state })));
+    const of = (name: string) => ["active", "waiting"].map((queued) => valueOf(told, name, { state: queued }));
+    expect(of("plexus_queue_calls")).toEqual(of("plexus_queue_bound_calls"));
     expect(valueOf(told, "plexus_queue_refused_total")).toBe(1);
     expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([0, 0]);
     expect(valueOf(await metrics(), "plexus_queue_wait_seconds", {}, "_sum")).toBeGreaterThan(0.1);
@@ -128,7 +129,7 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     expect((await add("n", stage.network([bridgeStep({ ipam: native })]))).status).toBe(0);
     const named = (network: string, step: object) =>
       stage.host({ delegates: [{ cniVersion: "1.0.0", name: network, plugins: [step] }] });
-    const wasm = { ...native, type: "ipam-host-local", subnet: "10.21.0.0/28" };
+    const wasm = { type: "ipam-host-local", subnet: "10.21.0.0/28" };
     for (const id of ["w1", "w2"]) {
       expect((await add(id, named("wasm", bridgeStep({ ipam: wasm, bridge: "br1" })))).status).toBe(0);
     }
@@ -147,16 +148,15 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
   test("readiness: not while the journal can't be written, again once it can", async () => {
     await daemon();
     await expect.poll(async () => (await ask(statusSocket(), "/readyz")).status, { timeout: 20_000 }).toBe(200);
-    const state = join(stage.plexus.directory, "cni");
-    rmSync(state, { recursive: true });
-    writeFileSync(state, "a file in its place");
+    rmSync(state(), { recursive: true });
+    writeFileSync(state(), "a file in its place");
     const unready = await ask(statusSocket(), "/readyz");
     expect(unready.status).toBe(503);
-    expect(unready.body).toMatch(new RegExp(`^\\[-\\] journal: ${state}: .*can't be written`, "m"));
+    expect(unready.body).toMatch(new RegExp(`^\\[-\\] journal: ${state()}: .*can't be written`, "m"));
     expect(valueOf(await metrics(), "plexus_ready")).toBe(0);
     // It lives, all the same.
     expect((await ask(statusSocket(), "/healthz")).status).toBe(200);
-    rmSync(state);
+    rmSync(state());
     expect((await ask(statusSocket(), "/readyz")).status).toBe(200);
   });
 

@@ -1,0 +1,133 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { Journal } from "../journal/journal.ts";
+import { LeftBehind } from "../journal/left-behind.ts";
+import type { JournalPlan, JournalRecord } from "../journal/entry.ts";
+import { poolsOf } from "./address-pools.ts";
+import { NodeStateReader } from "./node-state-reader.ts";
+
+let state: string;
+beforeEach(() => {
+  state = mkdtempSync(join(tmpdir(), "plexus-node-state-"));
+});
+afterEach(() => rmSync(state, { recursive: true }));
+
+const leases = (): string => join(state, "leases");
+const read = () => new NodeStateReader(state, leases()).read();
+
+function plan(containerId: string, conflist: object, more: Partial<JournalPlan> = {}): JournalPlan {
+  return {
+    kind: "plexusJournalV1",
+    containerId,
+    network: "cluster",
+    ifname: "eth0",
+    netns: "/run/netns/x",
+    cniArgs: "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=cart;PASSWORD=hunter2",
+    cniPath: "/opt/cni/bin",
+    bootId: "b",
+    begun: "2026-11-21T12:00:00.000Z",
+    attachments: [{ network: "pods", ifname: "eth0", source: "default", conflist: JSON.stringify(conflist), capabilityArgs: {} }],
+    ...more,
+  };
+}
+
+const conflist = {
+  name: "pods",
+  plugins: [
+    { type: "bridge", password: "hunter2", ipam: { type: "ipam-host-local", ranges: [[{ subnet: "10.0.0.0/29" }]] } },
+    { type: "tuning" },
+  ],
+};
+const attached: readonly JournalRecord[] = [
+  { attempted: 0 },
+  { attached: 0, result: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.2/29"}]}' },
+  { closed: true },
+];
+
+function begin(journalled: JournalPlan, records: readonly JournalRecord[] = attached): void {
+  mkdirSync(join(state, "journal"), { recursive: true });
+  expect(new Journal(state).begin(journalled, records).ok).toBe(true);
+}
+
+test("tells attachments, networks and pools of the journal, and nothing of configurations", async () => {
+  begin(plan("one", conflist));
+  mkdirSync(join(leases(), "pods"), { recursive: true });
+  for (const name of ["10.0.0.2", "10.0.0.3", "last_reserved_ip.0", "lock"]) writeFileSync(join(leases(), "pods", name), "");
+  const told = await read();
+  expect(told).toMatchObject({
+    journal: { entries: 1 },
+    attachments: [{ pod: "shop/cart", network: "pods", addresses: ["10.0.0.2/29"], state: "attached", failures: 0 }],
+    networks: [{ name: "pods", source: "default", chain: ["bridge/ipam-host-local", "tuning"], attachments: 1 }],
+    pools: [{ directory: join(leases(), "pods"), used: 2, size: 5 }],
+    problems: [],
+  });
+  expect(JSON.stringify(told)).not.toContain("hunter2");
+});
+
+test("says of a deletion that fails why, and what was given up, until it is gone", async () => {
+  const failing = { failed: "2026-11-21T13:00:00.000Z", why: 'no {"token":"hunter2"}\u001B[31m' };
+  begin(plan("one", conflist), [...attached, failing]);
+  begin(plan("two", conflist));
+  expect(new LeftBehind(state).take(new Journal(state), plan("two", conflist)).ok).toBe(true);
+  const reader = new NodeStateReader(state, leases());
+  const { attachments, leftBehind } = await reader.read();
+  expect(leftBehind.entries).toBe(1);
+  expect(attachments.map(({ container, state: now, failures, why }) => [container, now, failures, why])).toEqual([
+    ["one", "attached", 1, 'no {"token":"[redacted]"}'],
+    ["two", "left behind", 0, undefined],
+  ]);
+  rmSync(join(state, "left-behind"), { recursive: true });
+  new Journal(state).append(plan("one", conflist), { undone: 0 });
+  expect((await reader.read()).attachments.map(({ state: now }) => now)).toEqual(["detached"]);
+});
+
+test("neither waits nor follows, whatever stands in an entry's place, and says so", async () => {
+  const directory = join(state, "journal");
+  mkdirSync(join(directory, "a@b@directory"), { recursive: true });
+  spawnSync("mkfifo", [join(directory, "a@b@pipe")]);
+  writeFileSync(join(state, "secret"), "hunter2");
+  symlinkSync(join(state, "secret"), join(directory, "a@b@link"));
+  writeFileSync(join(directory, "a@b@torn"), "{");
+  writeFileSync(join(directory, "a@b@hostile"), '{"kind":"plexusJournalV1","containerId":"\\u001b[2J"}\n');
+  writeFileSync(join(directory, "no entry"), "");
+  begin(plan("good", conflist));
+  const { attachments, problems, journal } = await read();
+  expect(attachments.map(({ container }) => container)).toEqual(["good"]);
+  expect([journal.entries, problems.length]).toEqual([6, 5]);
+  // oxlint-disable-next-line no-control-regex -- they are what must not be there
+  expect(problems.join("")).not.toMatch(/hunter2|[\u0000-\u001F]/);
+});
+
+test("of a node without state tells nothing, and no problem", async () => {
+  expect(await new NodeStateReader(join(state, "absent"), leases()).read()).toMatchObject({
+    attachments: [],
+    journal: { entries: 0, bytes: 0 },
+    problems: [],
+  });
+});
+
+test.each([
+  ["a subnet", { subnet: "10.0.0.0/24" }, 253],
+  ["a subnet of two", { subnet: "10.0.0.0/30" }, 1],
+  ["its range", { subnet: "10.0.0.0/24", rangeStart: "10.0.0.10", rangeEnd: "10.0.0.19" }, 10],
+  [
+    "its range with the gateway within",
+    { subnet: "10.0.0.0/24", rangeStart: "10.0.0.10", rangeEnd: "10.0.0.19", gateway: "10.0.0.12" },
+    9,
+  ],
+  ["sets", { ranges: [[{ subnet: "10.0.0.0/29" }, { subnet: "10.0.1.0/29" }], [{ subnet: "fd00::/125" }]] }, 5 + 5 + 6],
+  ["nonsense", { subnet: "10.0.0.0/99" }, undefined],
+  ["a range the wrong way round", { subnet: "10.0.0.0/24", rangeStart: "10.0.0.9", rangeEnd: "10.0.0.2" }, undefined],
+  ["nothing", {}, undefined],
+])("counts the addresses of a pool: %s", (_, ipam, size) => {
+  const list = { plugins: [{ type: "bridge", ipam: { type: "host-local", dataDir: "/x", ...ipam } }] };
+  expect(poolsOf("pods", JSON.stringify(list))).toEqual([{ network: "pods", dataDir: "/x", native: true, size }]);
+});
+
+test("a list that is no list has no pools", () => {
+  for (const text of ["", "null", "[]", '{"plugins":7}', '{"plugins":[null,{"ipam":[]}]}'])
+    expect(poolsOf("n", text)).toEqual([]);
+});

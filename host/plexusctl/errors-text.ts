@@ -1,0 +1,27 @@
+// What a kind of fault, or a code of CNI, means, and what to do about it.
+
+import { catalogue, type CatalogueEntry } from "../../src/fault/catalogue.ts";
+import { table, wrap } from "./table.ts";
+
+/** All kinds; those of a name or code, where one is given. Undefined where there is none of it. */
+export function errorsText(wanted: string | undefined, width: number): string | undefined {
+  const all: readonly (readonly [string, CatalogueEntry])[] = Object.entries(catalogue);
+  const found = all
+    .filter(([kind, { cni }]) => wanted === undefined || kind === wanted.toUpperCase() || String(cni) === wanted)
+    .toSorted(([left], [right]) => (left < right ? -1 : 1));
+  if (found.length === 0) return undefined;
+  if (wanted === undefined) {
+    const columns = [{ title: "KIND" }, { title: "CODE", align: "right" } as const, { title: "MEANING" }];
+    return `${table(
+      columns,
+      found.map(([kind, { cni, meaning }]) => [kind, String(cni), meaning]),
+      width,
+    ).join("\n")}\n`;
+  }
+  return found
+    .map(([kind, { cni, actor, meaning, remedy }]) =>
+      [`${kind}, CNI code ${cni}`, ...wrap(meaning, 78), ...wrap(`To do (${actor}): ${remedy}`, 78)].join("\n  "),
+    )
+    .map((text) => `${text}\n`)
+    .join("\n");
+}

@@ -1,0 +1,66 @@
+// plexusctl's command line.
+
+import { isAbsolute } from "node:path";
+import { parseArgs } from "node:util";
+
+export const outputs = ["table", "wide", "json", "yaml"] as const;
+export type Output = (typeof outputs)[number];
+
+export interface ControlOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly output: Output;
+  readonly statusSocket: string;
+  readonly stateDir: string;
+}
+
+export const usage = `plexusctl: what Plexus does on this node
+
+  plexusctl status             readiness, attachments, networks, pools, the last
+                               failures and what to do about them
+  plexusctl attachments        every attachment
+  plexusctl errors [KIND|CODE] what a fault means, and what to do about it
+  plexusctl version
+
+  -o, --output FORMAT          table (80 columns), wide, json or yaml
+  --status-socket PATH         the daemon's (/run/plexus/status.sock)
+  --state-dir PATH             cniDir, read where no daemon answers
+                               (/var/lib/cni/plexus)
+  --help
+
+Exit status: 0; 1 where something needs attention (not ready, no daemon, an
+attachment left behind, a deletion that fails); 2 for a mistake in the command.
+`;
+
+/** The options; `help`, or one line that says what is wrong. */
+export function readOptions(args: readonly string[]): ControlOptions | "help" | { readonly wrong: string } {
+  try {
+    const { values, positionals } = parse(args);
+    const [command, ...rest] = positionals;
+    if (values.help === true || command === "help") return "help";
+    if (command === undefined) return { wrong: "no command" };
+    const output = outputs.find((each) => each === values.output);
+    if (output === undefined) return { wrong: `-o ${values.output}: must be one of ${outputs.join(", ")}` };
+    for (const name of ["status-socket", "state-dir"] as const) {
+      if (!isAbsolute(values[name])) return { wrong: `--${name} ${values[name]}: must be an absolute path` };
+    }
+    return { command, args: rest, output, statusSocket: values["status-socket"], stateDir: values["state-dir"] };
+  } catch (error) {
+    // parseArgs says more than one sentence.
+    const [wrong = ""] = (error instanceof Error ? error.message : String(error)).split(/\n|\. /);
+    return { wrong };
+  }
+}
+
+function parse(args: readonly string[]) {
+  return parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      output: { type: "string", short: "o", default: "table" },
+      "status-socket": { type: "string", default: "/run/plexus/status.sock" },
+      "state-dir": { type: "string", default: "/var/lib/cni/plexus" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+}

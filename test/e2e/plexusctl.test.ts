@@ -1,0 +1,185 @@
+// plexusctl as an administrator runs it: installed, on a node with real attachments, with its daemon and without.
+
+import { spawnSync } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { dist } from "../harness/plexus.ts";
+import { installHostile } from "../harness/recorder.ts";
+import { bridgeStep, missingForMixed, mixedInstallation, mixedNetwork } from "./mixed-network.ts";
+import { openStage, type Stage } from "./stage.ts";
+
+interface Ran {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function control(...args: readonly string[]): Ran {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), ...args], { encoding: "utf8" });
+  return { status, stdout, stderr };
+}
+
+/** The words, however the lines are broken. */
+function words({ stdout }: Ran): string {
+  return stdout.replaceAll(/\s+/g, " ");
+}
+
+describe.skipIf(missingForMixed("plexusctl"))("plexusctl", () => {
+  let stage: Stage;
+  const daemons: TestDaemon[] = [];
+  beforeEach(() => {
+    stage = openStage(mixedInstallation);
+  });
+  afterEach(async () => {
+    await Promise.all(daemons.splice(0).map(({ stop }) => stop()));
+    stage.dispose();
+  });
+
+  const socket = (): string => join(stage.plexus.directory, "daemon", "plexus.sock");
+  const state = (): string => join(stage.plexus.directory, "state", "cni");
+  const places = (): string[] => ["--status-socket", join(dirname(socket()), "status.sock"), "--state-dir", state()];
+  async function daemon(): Promise<TestDaemon> {
+    const started = await startDaemon({ socket: socket(), args: ["--state-dir", state(), "--sandboxes", "2"] });
+    daemons.push(started);
+    return started;
+  }
+  const call = (verb: string, containerId: string, config: object, pod = stage.pod().path) => {
+    const args = `IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${containerId}`;
+    return stage.request({ verb, containerId, netns: pod, ifname: "eth0", config, args, env: { PLEXUS_SOCKET: socket() } });
+  };
+  const native = { ipam: { type: "ipam-host-local", subnet: "10.10.0.0/29" } };
+  const failing = () => stage.network([bridgeStep(native), { type: "fails-with-code" }]);
+
+  /** One pod attached, one whose ADD failed twice, one whose DEL fails. */
+  async function busyNode(): Promise<void> {
+    installHostile(stage.plexus.cniPath, "fails-with-code");
+    installHostile(stage.plexus.cniPath, "fails-on-stderr", ["DEL"]);
+    expect((await call("ADD", "cart-7", stage.network([bridgeStep(native)]))).status).toBe(0);
+    for (const _ of [1, 2]) expect((await call("ADD", "broken-1", failing())).status).toBe(1);
+    const stuck = stage.network([bridgeStep(native), { type: "fails-on-stderr" }]);
+    const pod = stage.pod().path;
+    expect((await call("ADD", "stuck-3", stuck, pod)).status).toBe(0);
+    expect((await call("DEL", "stuck-3", stuck, pod)).status).toBe(1);
+  }
+
+  test("status tells a person what is attached, what failed and what to do, in 80 columns", async () => {
+    await daemon();
+    await busyNode();
+    await expect.poll(() => control("status", ...places()).stdout, { timeout: 20_000 }).toContain("Daemon: ready");
+    const told = control("status", ...places());
+    expect([told.status, told.stderr]).toEqual([1, ""]);
+    for (const said of [
+      `ok journal ${state()}: can be written`,
+      "0 of 64 served, 0 of 512 waiting",
+      "Attachments: 2 attached, 1 NEED ATTENTION",
+      "shop/stuck-3 eth0 pods 10.10.0.5/29 attached, 1 DEL failed",
+      "shop/cart-7 eth0 pods 10.10.0.2/29 attached",
+      'Why their DEL fails: shop/stuck-3: network default as eth0: plugin type="fails-on-stderr" failed (delete): ',
+      "pods default 2 bridge/ipam-host-local fails-on-stderr",
+      "2 5 40 %",
+      "Journal: 2 entries of ",
+      "ago: DEL shop/stuck-3, network pods: PLUGIN_FAILED, code 999",
+      "ago: ADD shop/broken-1, network pods, 2 times: PLUGIN_FAILED, code 123",
+      "To do: Read the plugin's message; it says what it needs.",
+    ]) {
+      expect(words(told)).toContain(said);
+    }
+    const long = told.stdout.split("\n").filter((line) => line.length > 80 && !line.includes(stage.plexus.directory));
+    expect(long).toEqual([]);
+    expect(control("status", "-o", "wide", ...places()).stdout).toContain(`${stage.leases}/pods`);
+  });
+
+  test("status without a daemon reads the disk, says so, and what to do", async () => {
+    expect((await call("ADD", "cart-7", mixedNetwork(stage))).status).toBe(0);
+    const told = control("status", ...places());
+    expect(told.status).toBe(1);
+    for (const said of [
+      `Daemon: none answers on ${join(dirname(socket()), "status.sock")} (there is no such socket).`,
+      "To do: systemctl start plexusd",
+      "Attachments: 1 attached",
+      "shop/cart-7 eth0 pods 10.10.0.2/24 attached",
+      "pods default 1 bridge/ipam-host-local status-shaper tuning",
+      "Journal: 1 entry of ",
+    ]) {
+      expect(words(told)).toContain(said);
+    }
+  });
+
+  test("status as JSON and as YAML is the same document", async () => {
+    await daemon();
+    await busyNode();
+    const json: Readonly<Record<string, unknown>> = JSON.parse(control("status", "-o", "json", ...places()).stdout);
+    const yaml: Readonly<Record<string, unknown>> = parse(control("status", "-o", "yaml", ...places()).stdout);
+    expect({ ...yaml, time: 0, daemon: 0 }).toEqual({ ...json, time: 0, daemon: 0 });
+    expect(json).toMatchObject({
+      apiVersion: "plexus/v1",
+      kind: "NodeStatus",
+      daemon: { ready: expect.any(Boolean), queue: { active: 0, waiting: 0 } },
+      failures: [
+        { verb: "DEL", pod: "shop/stuck-3", fault: "PLUGIN_FAILED", times: 1, remedy: expect.stringMatching(/\.$/) },
+        { verb: "ADD", pod: "shop/broken-1", network: "pods", fault: "PLUGIN_FAILED", times: 2 },
+      ],
+      nodes: [{ stateDirectory: state(), journal: { entries: 2 }, problems: [] }],
+    });
+  });
+
+  test("attachments tells all of them", async () => {
+    expect(control("attachments", ...places())).toEqual({ status: 0, stdout: "no attachments\n", stderr: "" });
+    await busyNode();
+    expect(words(control("attachments", ...places()))).toMatch(/^POD INTERFACE NETWORK ADDRESSES STATE AGE shop\/stuck-3 eth0 /);
+    const list: unknown = JSON.parse(control("attachments", "-o", "json", ...places()).stdout);
+    expect(list).toMatchObject([
+      { pod: "shop/cart-7", addresses: ["10.10.0.2/29"] },
+      { pod: "shop/stuck-3", failures: 1 },
+    ]);
+  });
+
+  test("is installed beside the daemon, and runs by a link to it from anywhere", () => {
+    const bin = join(stage.plexus.directory, "home", "bin");
+    const installed = spawnSync(process.execPath, [
+      "scripts/install.ts",
+      "--home",
+      dirname(bin),
+      "--cni-bin",
+      join(stage.plexus.directory, "installed"),
+    ]);
+    expect(installed.status).toBe(0);
+    mkdirSync(join(stage.plexus.directory, "local"));
+    const link = join(stage.plexus.directory, "local", "plexusctl");
+    symlinkSync(join(bin, "plexusctl"), link);
+    const { status, stdout } = spawnSync(link, ["errors", "STORE_FAILED"], { encoding: "utf8" });
+    expect([status, stdout]).toEqual([0, expect.stringMatching(/^STORE_FAILED, CNI code 5\n {2}Journal, cache or leases/)]);
+  });
+});
+
+describe("plexusctl's command line", () => {
+  test("--help fits into 80 columns", () => {
+    const { status, stdout } = control("--help");
+    expect(status).toBe(0);
+    expect(Math.max(...stdout.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(80);
+  });
+
+  test.each([
+    [[], "no command"],
+    [["explode"], "unknown command explode"],
+    [["status", "--nonsense"], "Unknown option '--nonsense'"],
+    [["status", "-o", "xml"], "-o xml: must be one of table, wide, json, yaml"],
+    [["status", "--state-dir", "here"], "--state-dir here: must be an absolute path"],
+    [["errors", "NOTHING\u001B[31m"], "no fault has the kind or code NOTHING"],
+  ])("%j ends with status 2 and one line", (args, line) => {
+    const { status, stdout, stderr } = control(...args);
+    expect([status, stdout]).toEqual([2, ""]);
+    expect(stderr).toMatch(/^plexusctl: .*\n$/);
+    expect(stderr).toContain(line);
+    expect(stderr).not.toContain("\u001B");
+  });
+
+  test("errors lists every kind, and tells all of a code", () => {
+    expect(control("errors").stdout.split("\n").length).toBeGreaterThan(50);
+    expect(control("errors", "11").stdout).toMatch(/^API_UNAUTHENTICATED, CNI code 11$/m);
+    expect(control("errors", "call_busy").stdout).toContain("To do (runtime): Call again");
+  });
+});
