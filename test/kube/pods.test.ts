@@ -1,5 +1,6 @@
 // Pods and networks of a real API server through the installed binary: attached, told, taken away.
 
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -7,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type ApiServer, type CreatedPod, plexusUser, startApiServer } from "../harness/kube/api-server.ts";
 import { installRecorder } from "../harness/recorder.ts";
 import { startDaemon } from "../harness/daemon.ts";
+import { startResidentHands } from "../harness/resident-hands.ts";
 import { nothing } from "../e2e/stage.ts";
 import { missingForKube, type Node, openNode } from "./node.ts";
 
@@ -171,7 +173,8 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     expect([gone.pod.links(), node.left()]).toEqual([[], nothing]);
     const adding = node.call("ADD", late);
     // The call has its lock, and asks for the pod next.
-    await expect.poll(() => node.files().state).not.toEqual([]);
+    const { ino } = statSync(join(node.plexus.state("cni"), "calls.lock"));
+    await expect.poll(() => readFileSync("/proc/locks", "utf8"), { timeout: 20_000 }).toContain(`:${ino} `);
     await api.start();
     expect(await adding).toMatchObject({
       status: 0,
@@ -223,6 +226,26 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     }
     for (const pod of pods) expect((await untilEvents(pod)).length).toBeGreaterThanOrEqual(2);
     expect([await daemon.stop(), node.left()]).toEqual([0, nothing]);
+  });
+
+  test("RT-02 a pod whose sandbox went without a DEL is told that its networks were taken away", async () => {
+    const args = ["--state-dir", node.plexus.state("cni"), "--reconcile-interval", "1", "--reconcile-grace", "1"];
+    const daemon = await startDaemon({ socket: join(node.plexus.directory, "daemon.sock"), args });
+    const hands = startResidentHands({
+      command: node.entrance(),
+      env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", CNI_PATH: node.plexus.cniPath, PLEXUS_SOCKET: daemon.socket },
+    });
+    const [web, db] = [await api.pod("shop", "web", "storage"), await api.pod("shop", "db", "storage")];
+    const [gone, stays] = [node.attaching(web), node.attaching(db)];
+    const call = async (verb: string, { pod, ...rest }: ReturnType<Node["attaching"]>): Promise<number> =>
+      (await node.request({ verb, ifname: "eth0", netns: pod.path, env: { PLEXUS_SOCKET: daemon.socket }, ...rest })).status;
+    expect([await call("ADD", gone), await call("ADD", stays)]).toEqual([0, 0]);
+    gone.pod.dispose();
+    expect((await untilEvents(web, 3)).filter((event) => !event.includes("AddedInterface"))).toEqual([
+      "Normal StaleAttachmentRemoved sandbox ctr-web was gone without a DEL; its networks (default as eth0, shop/storage as net1) were taken away",
+    ]);
+    expect(await call("DEL", stays)).toBe(0);
+    expect([await hands.stop(), await daemon.stop(), node.files().leases]).toEqual([0, 0, []]);
   });
 
   test("MO-27 all of this asked for nothing but what the role allows", () => {
