@@ -31,6 +31,8 @@ export interface Benchmark {
   readonly target: string;
   /** Of the samples; ms unless given. */
   readonly unit?: Unit;
+  /** Whether the target is a difference: it is told besides. */
+  readonly difference?: boolean;
   /** Makes what is needed and takes the samples; a text says why it can't be done here. */
   sample(): Promise<Samples | string>;
 }
@@ -71,6 +73,12 @@ export async function inTurns<T = number>({ subject, baseline, warmUp, samples }
     taken.baseline.push(subjectFirst ? second : first);
   }
   return taken;
+}
+
+/** How much the subject is above the baseline: at the median, and at the value that 95 of 100 samples don't exceed. */
+export function above({ subject, baseline }: Samples): { readonly median: number; readonly p95: number } {
+  const at = (q: number): number => rounded(quantile(subject, q) - quantile(baseline, q));
+  return { median: at(0.5), p95: at(0.95) };
 }
 
 export function summary(id: string, { subject, baseline }: Samples, unit: Unit = "ms"): Measured {

@@ -5,7 +5,6 @@
 import { join } from "node:path";
 
 import { manifestsIn, uidOf } from "../e2e/manifests.ts";
-import { startDaemon } from "../harness/daemon.ts";
 import { createPodNamespace, inHost, whyNotPrivate } from "../harness/namespaces.ts";
 import { installPlexus, missingBuild, runtimeEnvironment, type Call } from "../harness/plexus.ts";
 import { referencePlugins } from "../harness/requires.ts";
@@ -21,33 +20,23 @@ export interface PodTime {
 }
 
 /** The plugin of network `n`; `prefix` keeps what Plexus makes and what is made directly apart. */
-function bridge(prefix: "p" | "d", n: number, ipam: PodCase["ipam"] = "host-local"): Readonly<Record<string, unknown>> {
+function bridge(prefix: "p" | "d", n: number): Readonly<Record<string, unknown>> {
   const subnet = `10.${(prefix === "p" ? 80 : 90) + n}.0.0/16`;
-  return { type: "bridge", bridge: `${prefix}bench${n}`, isDefaultGateway: n === 0, ipam: { type: ipam, subnet } };
-}
-
-/** What is measured: the sum of bare native plugins is compared with this. */
-export interface PodCase {
-  readonly secondaries: number;
-  /** Whether a daemon serves the calls; otherwise each has a brain of its own. */
-  readonly daemon: boolean;
-  /** The IPAM plugin of our side; the other side has native host-local always. */
-  readonly ipam: "host-local" | "ipam-host-local";
+  return { type: "bridge", bridge: `${prefix}bench${n}`, isDefaultGateway: n === 0, ipam: { type: "host-local", subnet } };
 }
 
 /** A pod's ADD and DEL through the installed plexus, and the same networks by the plugins called directly. */
-export async function measurePod({ secondaries, daemon, ipam }: PodCase): Promise<Samples<PodTime> | string> {
-  const components = ipam === "ipam-host-local" ? [ipam] : [];
-  const lacking = missingBuild({ components }) ?? whyNotPrivate() ?? referencePlugins(...native)();
+export async function measurePod(secondaries: number): Promise<Samples<PodTime> | string> {
+  const lacking = missingBuild() ?? whyNotPrivate() ?? referencePlugins(...native)();
   if (lacking !== undefined) return lacking;
-  const plexus = installPlexus({ native, components });
+  const plexus = installPlexus({ native });
   const manifests = manifestsIn(join(plexus.directory, "manifests"));
   const stopwatch = startStopwatch();
   const pods = [createPodNamespace("bench"), createPodNamespace("bench")] as const;
   const [ours, theirs] = pods;
   const selected = Array.from({ length: secondaries }, (_, index) => index + 1);
   const networks = [0, ...selected];
-  for (const n of selected) manifests.network(`net${n}`, [bridge("p", n, ipam)]);
+  for (const n of selected) manifests.network(`net${n}`, [bridge("p", n)]);
   manifests.pod("bench", selected.map((n) => `net${n}`).join(","));
   const config = {
     cniVersion: "1.0.0",
@@ -56,14 +45,12 @@ export async function measurePod({ secondaries, daemon, ipam }: PodCase): Promis
     cniDir: plexus.state("lib"),
     runDir: plexus.state("run"),
     manifests: manifests.directory,
-    delegates: [{ cniVersion: "1.0.0", name: "bench-pods", plugins: [bridge("p", 0, ipam)] }],
+    delegates: [{ cniVersion: "1.0.0", name: "bench-pods", plugins: [bridge("p", 0)] }],
   };
   const args = `IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=bench;K8S_POD_UID=${uidOf("bench")}`;
-  const served = daemon ? await startDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") }) : undefined;
-  const socket = served === undefined ? {} : { PLEXUS_SOCKET: served.socket };
   let containers = 0;
   const run = (type: string, call: Call): Promise<{ readonly stdout: string; readonly ms: number }> => {
-    const env = runtimeEnvironment({ ...call, env: socket }, plexus.cniPath);
+    const env = runtimeEnvironment(call, plexus.cniPath);
     return stopwatch.run({ argv: [join(plexus.cniPath, type)], env, stdin: JSON.stringify(call.config) });
   };
   try {
@@ -103,7 +90,6 @@ export async function measurePod({ secondaries, daemon, ipam }: PodCase): Promis
     for (const pod of pods) pod.dispose();
     for (const n of networks) for (const prefix of ["p", "d"]) removeLink(`${prefix}bench${n}`);
     await stopwatch.dispose();
-    await served?.stop();
     plexus.dispose();
   }
 }

@@ -1,18 +1,17 @@
-// What a pod's ADD and DEL cost, with 0, 1 and 3 secondary networks, with one-shot brains and with a daemon.
+// What a pod's ADD and DEL cost, with 0, 1 and 3 secondary networks, with one-shot brains.
 
-import { measurePod, type PodCase, type PodTime } from "./pod-calls.ts";
+import { measurePod, type PodTime } from "./pod-calls.ts";
 import type { Benchmark, Samples } from "./measure.ts";
 
 /** Both rows of a pod with so many secondaries: one run measures both. */
-function rowsOf(id: string, what: PodCase, target: string): readonly Benchmark[] {
-  const { secondaries, ipam, daemon } = what;
+function rowsOf(id: string, secondaries: number, target: string): readonly Benchmark[] {
   let measured: Promise<Samples<PodTime> | string> | undefined;
   const row = (name: string, verb: "ADD" | "DEL", of: (time: PodTime) => number): Benchmark => ({
     id: name,
-    title: `${verb} of a pod with ${secondaries} secondaries, bridge + ${ipam}, through plexus and ${daemon ? "its daemon" : "a brain for the call"} / native bridge + host-local called directly, as their sum`,
+    title: `${verb} of a pod with ${secondaries} secondaries, bridge + host-local, through plexus and a brain for the call / native bridge + host-local called directly, as their sum`,
     target,
     async sample() {
-      measured ??= measurePod(what);
+      measured ??= measurePod(secondaries);
       const samples = await measured;
       if (typeof samples === "string") return samples;
       return { subject: samples.subject.map(of), baseline: samples.baseline.map(of) };
@@ -23,16 +22,7 @@ function rowsOf(id: string, what: PodCase, target: string): readonly Benchmark[]
 
 const oneShot = "none yet: the one-shot brain's start is most of it";
 
-/** `one-shot-pod0`, `-pod1`, `-pod3`: a brain for each call; `daemon-…`: a resident one. */
-export const podBenchmarks: readonly Benchmark[] = [
-  ...[0, 1, 3].flatMap((secondaries) =>
-    rowsOf(`one-shot-pod${secondaries}`, { secondaries, daemon: false, ipam: "host-local" }, oneShot),
-  ),
-  ...rowsOf("daemon-native-pod0", { secondaries: 0, daemon: true, ipam: "host-local" }, "at most 2.5 ms above"),
-  ...rowsOf("daemon-native-pod3", { secondaries: 3, daemon: true, ipam: "host-local" }, "at most 5 ms above"),
-  ...rowsOf(
-    "daemon-wasm-ipam-pod0",
-    { secondaries: 0, daemon: true, ipam: "ipam-host-local" },
-    "less than with native host-local",
-  ),
-];
+/** `one-shot-pod0`, `-pod1`, `-pod3`: a brain for each call. */
+export const podBenchmarks: readonly Benchmark[] = [0, 1, 3].flatMap((secondaries) =>
+  rowsOf(`one-shot-pod${secondaries}`, secondaries, oneShot),
+);

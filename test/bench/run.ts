@@ -8,12 +8,13 @@ import { parseArgs } from "node:util";
 import { apiDownBenchmark } from "./api-down.ts";
 import { crowdedBenchmarks } from "./crowded.ts";
 import { cycleBenchmarks } from "./cycles.ts";
+import { daemonPodBenchmarks } from "./daemon-pods.ts";
 import { freshInstance } from "./fresh-instance.ts";
 import { handsMemory } from "./hands-memory.ts";
 import { handsVersion } from "./hands-version.ts";
 import { ipamStep } from "./ipam-step.ts";
 import { largeClusterBenchmarks } from "./large-cluster.ts";
-import { summary, type Benchmark, type Measured } from "./measure.ts";
+import { above, summary, type Benchmark, type Measured } from "./measure.ts";
 import { multusBenchmarks } from "./multus.ts";
 import { oneShotAdd } from "./one-shot-add.ts";
 import { oneShotApi } from "./one-shot-api.ts";
@@ -30,6 +31,7 @@ const benchmarks: readonly Benchmark[] = [
   oneShotAdd,
   oneShotApi,
   ...podBenchmarks,
+  ...daemonPodBenchmarks,
   ...crowdedBenchmarks,
   ...statusBenchmarks,
   apiDownBenchmark,
@@ -83,6 +85,10 @@ async function main(): Promise<number> {
       measured.push(result);
       const numbers = [ms(result.median), ms(result.p95), ms(result.baseline), result.ratio.toFixed(2)];
       console.log(`${row([result.id, String(result.n), ...numbers])}  ${result.unit}`);
+      if (benchmark.difference === true) {
+        const { median, p95 } = above(samples);
+        console.log(`  above the baseline: ${ms(median)} at the median, ${ms(p95)} at p95`);
+      }
       console.log(`  ${benchmark.title}; target: ${benchmark.target}`);
     } catch (error) {
       failures++;
