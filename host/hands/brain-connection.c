@@ -105,6 +105,17 @@ int connect_to_daemon(void) {
     return connect_to(daemon_socket());
 }
 
+/* Whether it says anything, within WELCOME_MS; `fd` may be another afterwards. Who is hung up on before a word came too late or is not
+   wanted: the one whose daemon died finds nobody the second time. */
+static bool is_welcome(int *fd) {
+    struct pollfd told = {.fd = *fd, .events = POLLIN};
+    if (*fd < 0 || poll(&told, 1, WELCOME_MS) <= 0) return false;
+    if (recv(*fd, &(char){0}, 1, MSG_PEEK) > 0) return true;
+    close(*fd);
+    *fd = told.fd = connect_to_daemon();
+    return *fd >= 0 && poll(&told, 1, WELCOME_MS) > 0;
+}
+
 int connect_to_brain(void) {
     const char *nest = getenv("PLEXUS_NEST") ?: "";
     bool nested = *nest != 0;
@@ -112,7 +123,7 @@ int connect_to_brain(void) {
     int fd = nested ? connect_to(nest) : connect_to_daemon();
     if (nested) snprintf(who, sizeof who, "the plexus that called this (PLEXUS_NEST=%s)", nest);
     if (nested && fd < 0) fail(CNI_TRY_LATER, "Repeat the call; unset PLEXUS_NEST if no plexus called this.", "%s: %s", who, strerror(errno));
-    if (nested || (fd >= 0 && poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, WELCOME_MS) > 0)) return fd;
+    if (nested || is_welcome(&fd)) return fd;
     /* it hangs, and the kernel accepts for it: it will find us gone should it wake up */
     if (fd >= 0) close(fd);
     if (fd >= 0 || errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED) return start_brain();

@@ -1,5 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -185,6 +187,26 @@ describe("where the hands look for a brain", () => {
       msg: expect.stringContaining(`${half}/bin/node: No such file`),
     });
     expect(json((await call(half, { CNI_COMMAND: "STATUS" })).stdout)).toMatchObject({ code: 50 });
+  });
+
+  test("MO-15 a daemon that dies between accepting and its WELCOME counts as absent", async () => {
+    const socket = join(shop.directory, "dying.sock");
+    const program = `require("net").createServer(() => process.kill(process.pid, "SIGKILL")).listen(${JSON.stringify(socket)}, () => console.log("listens"))`;
+    const daemon = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "inherit"] });
+    await once(daemon.stdout, "data");
+    const answer = await call(join(shop.directory, "linked"), { PLEXUS_SOCKET: socket });
+    expect(answer.stdout).toBe("linked plexus");
+  });
+
+  test("a daemon that hangs up on them before its WELCOME, and stays, wants no calls: code 11, and no brain of their own", async () => {
+    const socket = join(shop.directory, "rude.sock");
+    const connections: Socket[] = [];
+    const daemon = createServer((connection) => connections.push(connection.destroy())).listen(socket);
+    await once(daemon, "listening");
+    const answer = await call(join(shop.directory, "linked"), { PLEXUS_SOCKET: socket });
+    expect(json(answer.stdout)).toMatchObject({ code: 11 });
+    expect(connections).toHaveLength(2);
+    daemon.close();
   });
 
   test("a socket file that nobody listens on counts as absent", async () => {

@@ -16,6 +16,9 @@ const withoutDaemon = 2;
 /** Tries of a runtime until it gives up. */
 const mostTries = 12;
 const lookMs = 5;
+/** What the count of turns says, but for that a daemon listens. */
+const dying = 1;
+const gone = 2;
 
 export interface ChaosInit {
   readonly stage: Stage;
@@ -49,7 +52,7 @@ export class Chaos {
   readonly #init: ChaosInit;
   #underWay = 0;
   #done = false;
-  /** How often the daemon was killed or started: even while one listens. */
+  /** Counts on with each change of the daemon: it listens, is being killed, is gone, and again. */
   #turns = 0;
 
   constructor(init: ChaosInit) {
@@ -83,6 +86,7 @@ export class Chaos {
       this.#turns += 1;
       daemon.signal("SIGKILL");
       await daemon.ended;
+      this.#turns += 1;
       this.deaths += 1;
       const before = this.alone;
       await this.#until(() => this.alone >= before + withoutDaemon);
@@ -126,9 +130,9 @@ export class Chaos {
     const answer = await stage
       .request({ verb, containerId, netns: pod.path, ifname: "eth0", args, config, env: { PLEXUS_SOCKET: socket } })
       .finally(() => (this.#underWay -= 1));
-    const wasAlone = turns % 2 === 1 && turns === this.#turns;
-    if (answer.status === 0) this.alone += wasAlone ? 1 : 0;
-    else if (answer.json?.["code"] === 11 && turns !== this.#turns) this.cut += 1;
+    const unchanged = turns === this.#turns;
+    if (answer.status === 0) this.alone += unchanged && turns % 3 === gone ? 1 : 0;
+    else if (answer.json?.["code"] === 11 && !(unchanged && turns % 3 !== dying)) this.cut += 1;
     else this.wrong.push(`${containerId}: ${verb} failed with ${answer.status}: ${answer.stdout}${answer.stderr}`);
     return answer;
   }
