@@ -21,11 +21,15 @@
 #define NETLINK_MS 10000
 
 #define CONNECT_MS 1000                /* for a daemon that does not accept */
-#define RECONNECT_MS 1000              /* between tries of resident hands */
 #define WELCOME_MS 2000                /* for one that accepts, and then says nothing */
 #ifndef STDIN_MS                       /* tests compile with shorter ones */
 #define STDIN_MS 30000                 /* for a runtime that does not end our stdin */
+#endif
+#ifndef NESTED_MS
 #define NESTED_MS 10000                /* for nested hands to send their request */
+#endif
+#ifndef RECONNECT_MS
+#define RECONNECT_MS 1000              /* between tries of resident hands */
 #endif
 #define REAP_MS 1000                   /* for a killed process to be gone */
 

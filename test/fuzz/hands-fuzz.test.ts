@@ -1,0 +1,191 @@
+// The whole of the hands against a brain that sends anything: effects of all kinds on any channel, bytes changed in between, streams
+// that end, nested callers that talk nonsense. They must neither crash nor hang nor give up.
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer, type Server, Socket } from "node:net";
+import { once } from "node:events";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { handsSources, LANGUAGE_FLAGS } from "../../host/hands/build.ts";
+import { encodeFrame, NESTED_CHANNEL_BIT } from "../../host/hands/frames.ts";
+import { encodeMessage } from "../../host/hands/message-frames.ts";
+import type { BrainMessage, HandsMessage } from "../../host/hands/messages.ts";
+import { startResidentHands } from "../harness/resident-hands.ts";
+
+/** Another one for other streams: PLEXUS_FUZZ_SEED. */
+const seed = Number(process.env["PLEXUS_FUZZ_SEED"] ?? 1);
+const connections = 60;
+const framesOfEach = 40;
+
+let directory = "";
+let program = "";
+let server: Server;
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "plexus-hands-fuzz-"));
+  program = join(directory, "plexus");
+  const flags = [...LANGUAGE_FLAGS, "-g", '-DPLEXUS_VERSION="0.0.0"', "-DNESTED_MS=50", "-DRECONNECT_MS=5", "-o", program];
+  const sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+  const built = [sanitizers, []].some((more) => spawnSync("cc", [...flags, ...more, ...handsSources()]).status === 0);
+  if (!built) throw new Error("the hands do not compile");
+  const script = (name: string, text: string): void => writeFileSync(at(name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  script("fast", "echo hi");
+  script("cat", "cat");
+  script("nests", '"${CNI_PATH%%:*}/comp" & echo "x" >&2');
+  writeFileSync(at("comp.wasm"), Buffer.concat([Buffer.from([0, 0x61, 0x73, 0x6d, 13, 0, 1, 0]), Buffer.alloc(1000)]));
+  server = createServer().listen(at("s"));
+  await once(server, "listening");
+});
+afterAll(() => {
+  server.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** Connections in the order in which they come, one of them for each who asks. */
+class Arrivals {
+  readonly #come: Socket[] = [];
+  readonly #asking: ((socket: Socket) => void)[] = [];
+
+  constructor(on: Server) {
+    on.on("connection", (socket) => {
+      socket.on("error", () => undefined).resume();
+      const asking = this.#asking.shift();
+      if (asking === undefined) this.#come.push(socket);
+      else asking(socket);
+    });
+  }
+
+  next(): Promise<Socket> {
+    const socket = this.#come.shift();
+    return socket === undefined ? new Promise((resolve) => this.#asking.push(resolve)) : Promise.resolve(socket);
+  }
+}
+
+const at = (name: string): string => join(directory, name);
+
+/** mulberry32: numbers from 0 up to `below`. */
+function numbers(from: number): (below: number) => number {
+  let state = from;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+class Chaos {
+  readonly below: (below: number) => number;
+
+  constructor(from: number) {
+    this.below = numbers(from);
+  }
+
+  one<T>(of: readonly T[]): T {
+    const chosen = of[this.below(of.length)];
+    if (chosen === undefined) throw new Error("nothing to choose from");
+    return chosen;
+  }
+
+  /** Mostly one that the message may have. */
+  channelOf({ kind }: BrainMessage): number {
+    const [effect, nested] = [1 + this.below(40), NESTED_CHANNEL_BIT + 1 + this.below(50)];
+    if (this.below(40) === 0) return this.one([effect, nested, 0]);
+    return kind === "reply" ? nested : effect;
+  }
+
+  message(): BrainMessage {
+    const environment = new Map([
+      ["PATH", "/usr/bin:/bin"],
+      ["CNI_PATH", directory],
+      ["CNI_COMMAND", "ADD"],
+    ]);
+    const effects = [
+      () => ({
+        kind: "exec" as const,
+        type: this.one(["fast", "cat", "nests", "none", "comp", "", "a/b", "x".repeat(300)]),
+        environment,
+        stdin: "y".repeat(this.below(this.one([10, 300_000]))),
+        deadlineMs: this.one([0, 1, 5, 30, 500]),
+        stdoutCap: this.one([0, 1, 10, 1 << 20, 0xffff_ffff]),
+        stderrCap: this.below(100),
+        nest: this.one([at(`n${this.below(5)}`), "relative", `/${"n".repeat(this.below(120))}`, directory, ""]),
+      }),
+      () => ({ kind: "find" as const, type: this.one(["fast", "comp", "none", ""]), componentFirst: this.below(2) === 1 }),
+      () => ({
+        kind: "read" as const,
+        path: this.one([at("comp.wasm"), at("fast"), "/etc/passwd", "", at("../comp.wasm"), "/".repeat(5000)]),
+        cap: this.one([0, 10, 2000, 0xffff_ffff]),
+      }),
+      () => ({
+        kind: "netlink" as const,
+        path: this.one(["", "/proc/self/ns/net", "/nowhere", "/etc/passwd"]),
+        request: this.netlink(),
+        deadlineMs: this.one([0, 1, 100]),
+      }),
+      () => ({ kind: "reply" as const, status: this.below(300), stdout: "z".repeat(this.below(1000)), stderr: "" }),
+    ];
+    return this.one(effects)();
+  }
+
+  /** A dump of all links, more or less. */
+  netlink(): Uint8Array {
+    const message = Buffer.alloc(32);
+    message.writeUInt32LE(this.one([32, 32, 16, 31, 33, 0]), 0);
+    message.writeUInt16LE(18, 4);
+    message.writeUInt16LE(this.one([0x305, 0x305, 0x301, 5]), 6);
+    return message.subarray(0, this.one([32, 32, this.below(33)]));
+  }
+
+  /** The bytes of a message, one of them changed now and then. */
+  bytes(channel: number, message: BrainMessage | HandsMessage, changes = 60): Uint8Array {
+    const frame = encodeMessage(channel, message);
+    const encoded = frame.ok ? encodeFrame(frame.value) : frame;
+    if (!encoded.ok) throw new Error(encoded.fault.msg);
+    const bytes = Uint8Array.from(encoded.value);
+    if (this.below(changes) === 0) bytes[this.below(bytes.length)] = this.below(256);
+    return bytes;
+  }
+}
+
+/** Calls through a nest, if there is one, saying something that is more or less a request. */
+function callNested(chaos: Chaos): void {
+  const caller = connect(at(`n${chaos.below(5)}/.sock`));
+  caller.on("error", () => undefined);
+  const stdin = new Uint8Array(chaos.below(100));
+  const request = { kind: "request", name: "n", environment: new Map(), stdin, under: chaos.one([0, 0, 0, 7]) } as const;
+  for (let times = chaos.below(3); times > 0; times--) caller.write(chaos.bytes(0, request, 4));
+  setTimeout(() => caller.destroy(), chaos.below(100));
+}
+
+test(`resident hands outlive ${connections} brains that send anything (seed ${seed})`, async () => {
+  const chaos = new Chaos(seed);
+  const arrivals = new Arrivals(server);
+  const hands = startResidentHands({
+    command: program,
+    env: { PLEXUS_SOCKET: at("s"), CNI_PATH: directory, ASAN_OPTIONS: "detect_leaks=0" },
+  });
+  let ended: number | string | null | undefined;
+  void hands.ended.then((how) => (ended = how));
+  for (let round = 0; round < connections; round++) {
+    const brain = await Promise.race([arrivals.next(), hands.ended]);
+    expect([ended, hands.stderr()]).toEqual([undefined, expect.not.stringContaining("Sanitizer")]);
+    if (!(brain instanceof Socket)) throw new Error("the hands have ended");
+    for (let frame = 0; frame < framesOfEach && !brain.destroyed; frame++) {
+      const message = chaos.message();
+      const bytes = chaos.bytes(chaos.channelOf(message), message);
+      const cut = chaos.one([0, chaos.below(bytes.length)]);
+      brain.write(bytes.subarray(0, cut));
+      brain.write(bytes.subarray(cut));
+      if (chaos.below(4) === 0) callNested(chaos);
+      if (chaos.below(8) === 0) await new Promise((resolve) => setTimeout(resolve, chaos.below(20)));
+    }
+    brain.destroy();
+  }
+  await arrivals.next();
+  expect(await hands.stop()).toBe(0);
+  // What they made they took away.
+  expect(readdirSync(directory).filter((name) => /^n\d$/.test(name))).toEqual([]);
+});
