@@ -1,11 +1,10 @@
 // GC's first part: DEL for what is journalled and no longer valid, one container after the other.
 
-import { rmSync } from "node:fs";
 import { fault } from "../../src/fault/fault.ts";
 import type { JournalKey } from "../journal/entry-file.ts";
 import { undoOrLeave } from "./converge.ts";
 import type { GcRound } from "./gc-plan.ts";
-import { nestDirectory } from "./nest-directory.ts";
+import { removeNest } from "./nest-directory.ts";
 import { isOfAnotherBoot } from "./undo.ts";
 
 export async function clearStale(round: GcRound): Promise<void> {
@@ -41,7 +40,7 @@ async function clearOne({ context, plan, faults }: GcRound, key: JournalKey): Pr
       msg: `failed to delete stale attachment ${key.containerId} ${ifname}: ${cause.msg}`,
     }),
   });
-  if (undone.ok) rmSync(nestDirectory(context.configuration.runDir, key, key.network), { recursive: true, force: true });
+  if (undone.ok) removeNest(context.configuration.runDir, key, key.network);
   else faults.push(undone.fault);
 }
 

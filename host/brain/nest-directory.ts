@@ -16,6 +16,15 @@ export function nestDirectory(runDirectory: string, id: AttachmentId, network: s
   return join(runDirectory, shortHash(`${id.containerId}@${network}@${id.ifname}`));
 }
 
+/** Removes what the hands of a container's call left there when they were killed. Best effort: the container's next call does it, too. */
+export function removeNest(runDirectory: string, id: AttachmentId, network: string): void {
+  try {
+    rmSync(nestDirectory(runDirectory, id, network), { recursive: true, force: true });
+  } catch {
+    // E.g. read-only for a daemon, which leaves it to the hands.
+  }
+}
+
 /** How old a nest must be that nobody holds any more, in ms: the hands hold theirs a moment after they have made it. */
 const settled = 60_000;
 

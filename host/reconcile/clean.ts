@@ -1,7 +1,6 @@
 // Takes away what was found stale: with the code, the configuration and the locks of a DEL, by resident hands. Before anything is
 // touched all that made it stale is looked at again, under the container's lock.
 
-import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
@@ -13,7 +12,7 @@ import { undoOrLeave } from "../brain/converge.ts";
 import { finishLeftBehind } from "../brain/finish-left-behind.ts";
 import { callLocks } from "../brain/locks.ts";
 import { lookAtNamespace } from "../brain/namespace-gone.ts";
-import { nestDirectory } from "../brain/nest-directory.ts";
+import { removeNest } from "../brain/nest-directory.ts";
 import type { OneCall } from "../brain/one-call.ts";
 import { deletionOf } from "../brain/own-call.ts";
 import { podIdentity } from "../brain/pod-identity.ts";
@@ -83,7 +82,7 @@ export class Cleaner {
       if (leftBehindOf(context) > before) return ok({ handling: "given-up" });
       const stays = context.journal.load(plan);
       if (!stays.ok || stays.value !== undefined) return ok(declined);
-      rmSync(nestDirectory(context.configuration.runDir, plan, plan.network), { recursive: true, force: true });
+      removeNest(context.configuration.runDir, plan, plan.network);
       return ok(cleaned);
     });
   }

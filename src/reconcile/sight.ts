@@ -1,6 +1,7 @@
 // What resident hands are known to see. Hands that look at another directory than the runtime's (a container without that mount)
 // find every namespace gone. So what they miss says something only once it is known what they see: that very namespace earlier, or
-// one in the same directory whose ADD came after they did.
+// another one of the runtime's in the same directory. Hands to whom the runtime's mounts don't come still see its files: what they find
+// there is no namespace, but not gone either.
 
 import type { Seen } from "./judge-entry.ts";
 
@@ -20,42 +21,23 @@ export interface Known {
   readonly goneMs: number;
 }
 
-interface Entry {
-  /** Whether its ADD came after the hands' first look. */
-  readonly isNew: boolean;
-  witnessed: boolean;
-  goneSinceMs: number | undefined;
-}
-
 /** Of one connection of resident hands; what others saw counts for nothing. */
 export class Sight {
-  readonly #entries = new Map<string, Entry>();
-  /** Directories in which a namespace was seen that was attached after the hands came. */
+  /** Since when a namespace that was gone at every look is. */
+  readonly #goneSinceMs = new Map<string, number>();
+  /** Directories in which they have seen a namespace that the runtime named. */
   readonly #directories = new Set<string>();
-  #isFirst = true;
 
   /** Takes note of one look at all entries, `nowMs` of a clock that never goes back. Answers what is known of each, in their order. */
   look(looks: readonly Look[], nowMs: number): readonly Known[] {
-    const present = new Set(looks.map(({ id }) => id));
-    for (const id of this.#entries.keys()) if (!present.has(id)) this.#entries.delete(id);
-    for (const each of looks) this.#note(each, nowMs);
-    this.#isFirst = false;
-    return looks.map(({ id, path }) => this.#knownOf(id, path, nowMs));
-  }
-
-  #note({ id, path, seen }: Look, nowMs: number): void {
-    const entry = this.#entries.get(id) ?? { isNew: !this.#isFirst, witnessed: false, goneSinceMs: undefined };
-    this.#entries.set(id, entry);
-    entry.goneSinceMs = seen === "gone" ? (entry.goneSinceMs ?? nowMs) : undefined;
-    if (seen !== "there") return;
-    entry.witnessed = true;
-    if (entry.isNew) this.#directories.add(directoryOf(path));
-  }
-
-  #knownOf(id: string, path: string, nowMs: number): Known {
-    const entry = this.#entries.get(id);
-    const sighted = entry?.witnessed === true || this.#directories.has(directoryOf(path));
-    return { sighted, goneMs: entry?.goneSinceMs === undefined ? 0 : nowMs - entry.goneSinceMs };
+    const gone = new Set(looks.flatMap(({ id, seen }) => (seen === "gone" ? [id] : [])));
+    for (const id of this.#goneSinceMs.keys()) if (!gone.has(id)) this.#goneSinceMs.delete(id);
+    for (const id of gone) if (!this.#goneSinceMs.has(id)) this.#goneSinceMs.set(id, nowMs);
+    for (const { path, seen } of looks) if (seen === "there") this.#directories.add(directoryOf(path));
+    return looks.map(({ id, path }) => ({
+      sighted: this.#directories.has(directoryOf(path)),
+      goneMs: nowMs - (this.#goneSinceMs.get(id) ?? nowMs),
+    }));
   }
 }
 

@@ -156,7 +156,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       await vanish(pod);
       await node.hands();
       expect(shown(await node.settle())).toEqual(["attachment unsighted reported"]);
-      // A pod that comes later shows that they see what the runtime makes.
+      // Another pod shows that they see what the runtime makes.
       await attached("new");
       expect(shown(await node.settle())).toEqual([]);
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
