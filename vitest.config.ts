@@ -4,7 +4,17 @@ import { suiteSocket } from "./test/harness/suite-daemon.ts";
 
 // What runs calls from the runtime's side: once with one-shot brains, and once more against a daemon. Both at the same time, so none
 // of them may use what a node has one of.
-const attaching = ["lifecycle", "mixing", "secondary", "verbs", "resolution", "concurrency", "convergence", "hostile-state"];
+const attaching = [
+  "lifecycle",
+  "mixing",
+  "secondary",
+  "verbs",
+  "resolution",
+  "concurrency",
+  "convergence",
+  "hostile-state",
+  "cluster-network",
+];
 
 const shared = {
   exclude: ["node_modules/**", "dist/**"],

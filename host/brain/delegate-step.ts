@@ -19,6 +19,7 @@ import { type DelegateCall, delegateCall, delegateFault, successText } from "./d
 /** What it takes to run delegates. */
 export interface DelegateHost {
   readonly admission: Admission;
+  readonly names: ComponentFileNames;
   readonly runner: GuestRunner;
   /** Reads a component's bytes. */
   readonly read: (path: string, cap: number) => Promise<Result<Uint8Array>>;
@@ -27,6 +28,19 @@ export interface DelegateHost {
   /** A line of a delegate's log. */
   readonly log: (type: string, level: string, message: string) => void;
 }
+
+/** Under which name the admission knows what a file holds. */
+export interface ComponentFileNames {
+  /** Undefined where the file has to be read. */
+  readonly known: (file: ComponentFile) => string | undefined;
+  readonly learn: (file: ComponentFile, bytes: Uint8Array) => string;
+}
+
+/** For a brain of one call, which sees each file once. */
+export const namedByFile: ComponentFileNames = {
+  known: ({ path, identity }) => `${path}:${identity}`,
+  learn: ({ path, identity }) => `${path}:${identity}`,
+};
 
 /** Runs one step in the component. */
 export async function runDelegateStep(
@@ -111,19 +125,19 @@ async function load(
   host: DelegateHost,
   configuration: Pick<HostConfiguration, "wasm">,
   type: string,
-  { path, identity }: ComponentFile,
+  file: ComponentFile,
 ): Promise<Result<AdmittedComponent>> {
   const limits = limitsOf(configuration.wasm.limits);
   const granted = Object.keys(grantsOf(configuration, type));
   const terms = { granted, limits };
-  const name = `${path}:${identity}`;
-  let admitted = host.admission.recall(name, terms);
+  const known = host.names.known(file);
+  let admitted = known === undefined ? undefined : host.admission.recall(known, terms);
   if (admitted === undefined) {
-    const bytes = await host.read(path, limits.componentBytes);
+    const bytes = await host.read(file.path, limits.componentBytes);
     if (!bytes.ok) return bytes;
-    admitted = host.admission.admit(bytes.value, terms, name);
+    admitted = host.admission.admit(bytes.value, terms, host.names.learn(file, bytes.value));
   }
-  return admitted.ok ? admitted : failed({ ...admitted.fault, msg: `${type}: ${path}: ${admitted.fault.msg}` });
+  return admitted.ok ? admitted : failed({ ...admitted.fault, msg: `${type}: ${file.path}: ${admitted.fault.msg}` });
 }
 
 function grantsOf({ wasm }: Pick<HostConfiguration, "wasm">, type: string): DelegateGrants {

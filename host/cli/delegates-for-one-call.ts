@@ -2,7 +2,7 @@
 
 import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { admitDelegate, type DelegateHost, runDelegateStep } from "../brain/delegate-step.ts";
+import { admitDelegate, type DelegateHost, namedByFile, runDelegateStep } from "../brain/delegate-step.ts";
 import type { DelegateRunner } from "../brain/step-runner.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import { fault } from "../../src/fault/fault.ts";
@@ -24,6 +24,7 @@ export async function delegatesForOneCall(
 ): Promise<DelegateRunner> {
   const host: DelegateHost = {
     admission: new Admission(),
+    names: namedByFile,
     runner: wasm.isolation === "process" ? await processRunner(wasm) : new InProcessRunner(),
     read: async (path, cap) => readComponent(hands, path, cap),
     lease: (operation) => runSync(operation, takeLock),

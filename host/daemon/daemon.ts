@@ -88,6 +88,7 @@ export class Daemon {
   async start(): Promise<Result<number | undefined>> {
     // No call waits for it.
     void this.#clusters.start();
+    this.#delegates.start();
     const listens = await this.#server.listen();
     if (listens.ok) this.reconciler.wake();
     // Who asks whether it is ready asks after it is.

@@ -28,7 +28,12 @@ async function main(options: DaemonOptions): Promise<void> {
   }
   const daemon = new Daemon({
     server: { socket: options.socket, active: options.calls, waiting: options.queue, uids, requestMs: 10_000 },
-    delegates: { entry: join(home, "brain", "guest-process.cjs"), warm: Math.min(2, sandboxes), most: sandboxes },
+    delegates: {
+      entry: join(home, "brain", "guest-process.cjs"),
+      warm: Math.min(2, sandboxes),
+      most: sandboxes,
+      remembered: join(options.stateDir, "components.json"),
+    },
     clusters: { nodeName: node.name, kubeconfig: options.kubeconfig },
     telemetry: {
       log,

@@ -9,8 +9,10 @@ import type { Hands } from "../hands/hands.ts";
 import { runAsync } from "../leases/effect.ts";
 import type { TakeLock } from "../brain/answer.ts";
 import { Admission } from "../sandbox/admission/admit.ts";
+import { ComponentNames, nameOf } from "../sandbox/component-names.ts";
 import { defaultLimits, limitsOf } from "../sandbox/limits.ts";
 import { type PoolCounts, ProcessPool } from "../sandbox/process/pool.ts";
+import { ReadyComponents } from "./ready-components.ts";
 
 export interface ResidentDelegatesInit {
   /** The program of a sandbox process, by its true path. */
@@ -18,6 +20,8 @@ export interface ResidentDelegatesInit {
   /** Sandbox processes kept warm, and at most, for guests with the default memory. */
   readonly warm: number;
   readonly most: number;
+  /** Where the directories of components are remembered for the next run. */
+  readonly remembered: string;
 }
 
 /** What a call brings along for its delegates. */
@@ -31,18 +35,41 @@ export interface CallOfDelegates {
 export class ResidentDelegates {
   readonly #init: ResidentDelegatesInit;
   readonly #admission = new Admission();
+  readonly #names = new ComponentNames();
+  readonly #ready: ReadyComponents;
   /** By the pages of memory that their processes may give a guest. */
   readonly #pools = new Map<number, ProcessPool>();
 
   constructor(init: ResidentDelegatesInit) {
     this.#init = init;
     this.#pool(defaultLimits.memoryPages);
+    this.#ready = new ReadyComponents({
+      file: init.remembered,
+      largest: defaultLimits.componentBytes,
+      take: (bytes) => this.#prepare(bytes, nameOf(bytes)),
+    });
+  }
+
+  /** Readies the components of the last run. */
+  start(): void {
+    this.#ready.start();
   }
 
   /** Runs delegates for one call. */
   open({ hands, takeLock, log }: CallOfDelegates): DelegateRunner {
     const hostFor = ({ wasm }: Pick<HostConfiguration, "wasm">): DelegateHost => ({
       admission: this.#admission,
+      names: {
+        known: (file) => {
+          this.#ready.used(file.path);
+          return this.#names.known(file);
+        },
+        learn: (file, bytes) => {
+          const name = this.#names.learn(file, bytes);
+          this.#prepare(bytes, name);
+          return name;
+        },
+      },
       runner: this.#pool(limitsOf(wasm.limits).memoryPages),
       read: async (path, cap) => {
         const { errno, content } = await hands.read({ path, cap });
@@ -73,7 +100,15 @@ export class ResidentDelegates {
   }
 
   async close(): Promise<void> {
+    this.#ready.close();
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
+  }
+
+  /** One that is refused is the business of the call that wants it. Larger limits than the default are prepared by their first call. */
+  #prepare(bytes: Uint8Array, name: string): void {
+    if (bytes.length > defaultLimits.componentBytes) return;
+    const component = this.#admission.examined(bytes, defaultLimits, name);
+    if (component.ok) this.#pool(defaultLimits.memoryPages).prepare(component.value);
   }
 
   /** Few sizes are configured: those up to the default share its processes, which V8 bounds at the default. */

@@ -59,11 +59,11 @@ describe("FIND", () => {
     });
   });
 
-  test("names the file's identity: device, inode, size and time of change in ns", async () => {
+  test("names the file's identity: device, inode, size, and times of modification and of change in ns", async () => {
     const path = component(join(first, "known.wasm"), "rest");
-    const { dev, ino, size, mtimeNs } = statSync(path, { bigint: true });
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
     await run(async (brain) => {
-      expect((await brain.find("known")).identity).toBe(`${dev}:${ino}:${size}:${mtimeNs}`);
+      expect((await brain.find("known")).identity).toBe(`${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`);
     });
   });
 

@@ -12,13 +12,15 @@
 static bool resident;         /* nobody called us, nobody waits for a reply */
 static struct buffer request; /* our stdin */
 
+static long long nanoseconds(const struct timespec *time) { return (long long)time->tv_sec * 1000000000LL + time->tv_nsec; }
+
 static void answer_find(uint32_t channel, const struct message *find) {
     static struct found found;
-    char identity[128] = "";
+    char identity[160] = "";
     find_plugin(find->name, find->component_first != 0 ? COMPONENT_FIRST : NATIVE_FIRST, &found);
     if (found.kind != NOTHING)
-        snprintf(identity, sizeof identity, "%llu:%llu:%lld:%lld", (unsigned long long)found.status.st_dev, (unsigned long long)found.status.st_ino,
-                 (long long)found.status.st_size, (long long)found.status.st_mtim.tv_sec * 1000000000LL + found.status.st_mtim.tv_nsec);
+        snprintf(identity, sizeof identity, "%llu:%llu:%lld:%lld:%lld", (unsigned long long)found.status.st_dev, (unsigned long long)found.status.st_ino,
+                 (long long)found.status.st_size, nanoseconds(&found.status.st_mtim), nanoseconds(&found.status.st_ctim));
     tell_brain(FOUND, channel, &(struct message){.status = found.kind, .path = text_bytes(found.path), .identity = text_bytes(identity)});
 }
 

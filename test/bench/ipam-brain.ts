@@ -3,7 +3,7 @@
 
 import { readFileSync } from "node:fs";
 
-import { runDelegateStep, type DelegateHost } from "../../host/brain/delegate-step.ts";
+import { type DelegateHost, namedByFile, runDelegateStep } from "../../host/brain/delegate-step.ts";
 import { runNativeStep } from "../../host/brain/native-step.ts";
 import { OneShotHands } from "../../host/hands/one-shot-hands.ts";
 import { OneShotStream, receiveCall } from "../../host/hands/one-shot-stream.ts";
@@ -73,6 +73,7 @@ function stepOf(list: NetworkList, verb: "ADD" | "DEL", n: number): ChainStep {
 const bytes = readFileSync(request.component);
 const host: DelegateHost = {
   admission: new Admission(),
+  names: namedByFile,
   runner: new InProcessRunner(),
   read: async () => ok(bytes),
   lease: (operation) => runSync(operation, lockSync),

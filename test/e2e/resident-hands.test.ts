@@ -44,7 +44,12 @@ describe.skipIf(missingForMixed("resident hands"))("resident hands", () => {
   async function startedDaemon(): Promise<Daemon> {
     const made = new Daemon({
       server: { socket: socket(), active: 1, waiting: 1, uids: [0, process.getuid?.() ?? 0], requestMs: 10_000 },
-      delegates: { entry: join(dist, "brain", "guest-process.cjs"), warm: 1, most: 1 },
+      delegates: {
+        entry: join(dist, "brain", "guest-process.cjs"),
+        warm: 1,
+        most: 1,
+        remembered: join(stage.plexus.directory, "components.json"),
+      },
       clusters: { nodeName: undefined, kubeconfig: undefined },
       telemetry: {
         log: {

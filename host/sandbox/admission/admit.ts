@@ -56,13 +56,18 @@ export class Admission {
       const msg = `component refused: ${bytes.length} bytes (at most ${terms.limits.componentBytes})`;
       return failed(fault("COMPONENT_REFUSED", msg));
     }
-    const key = keyOf(identity ?? digestOf(bytes), terms.limits);
+    return granted(this.examined(bytes, terms.limits, identity ?? digestOf(bytes)), terms.granted);
+  }
+
+  /** What the bytes are, whatever is granted: for a component that nobody calls yet. */
+  examined(bytes: Uint8Array, limits: Limits, name: string): Result<AdmittedComponent> {
+    const key = keyOf(name, limits);
     let result = this.known.get(key);
     if (result === undefined) {
-      result = refusing(() => examine(bytes, key, terms.limits));
+      result = refusing(() => examine(bytes, key, limits));
       this.remember(key, result);
     }
-    return granted(result, terms.granted);
+    return result;
   }
 
   /** What was said of the file of this identity before; undefined where it has to be read. */

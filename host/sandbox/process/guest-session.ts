@@ -3,6 +3,7 @@
 import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { conform, NonConforming } from "../abi/conform.ts";
 import { abiVersions, type AbiVersion } from "../abi/versions.ts";
+import type { AdmittedComponent } from "../admission/admit.ts";
 import { inertLine } from "../inert-text.ts";
 import { callCapability } from "../in-process.ts";
 import type { CallOutcome } from "../linker/call.ts";
@@ -29,15 +30,7 @@ export async function runInProcess<V extends Verb>(
   process.allow(escaped * Math.max(limits.outputBytes, limits.logBytes));
   const message: CallMessage = { key: component.key, verb, request, limits, deadlineMs };
   const start = () => {
-    if (!process.loaded.has(component.key)) {
-      const load: LoadMessage = {
-        key: component.key,
-        plan: component.plan,
-        sizes: component.modules.map(({ length }) => length),
-      };
-      process.send(frameTypes.LOAD, load, component.modules);
-      process.loaded.add(component.key);
-    }
+    loadInto(process, component);
     process.send(frameTypes.CALL, message);
     clock.start();
   };
@@ -79,6 +72,14 @@ export async function runInProcess<V extends Verb>(
     forget();
     clock.stop();
   }
+}
+
+/** Sends the component's code, unless the process has it; it compiles it before it takes the next call. */
+export function loadInto(process: SandboxProcess, { key, plan, modules }: AdmittedComponent): void {
+  if (process.loaded.has(key)) return;
+  const load: LoadMessage = { key, plan, sizes: modules.map(({ length }) => length) };
+  process.send(frameTypes.LOAD, load, modules);
+  process.loaded.add(key);
 }
 
 function broken(kind: FaultKind, message: string): CallOutcome {

@@ -152,4 +152,20 @@ describe("a pool of sandbox processes", () => {
     expect(sandboxes()).toEqual([]);
     expect(await call("good-leases", { deadlineMs: 500 })).toContain("SANDBOX_UNAVAILABLE");
   });
+
+  it("calls what was prepared without sending its code again, and outlives what can't be compiled", async () => {
+    start({ warm: 2, most: 2 });
+    const component = components.get("good-leases");
+    if (component === undefined) throw new Error("no component");
+    pool.prepare(component);
+    pool.prepare({ ...component, key: "none", modules: [new Uint8Array([0])] });
+    const bare = { verb: "add", request: plainRequests.add, limits, deadlineMs: 20_000 } as const;
+    await expect.poll(() => pool.counts.idle, { timeout: 10_000 }).toBe(2);
+    const calls = [1, 2].map(() => pool.call({ ...bare, component: { ...component, modules: [] } }, recordingImports().imports));
+    expect((await Promise.all(calls)).map(({ ok }) => ok)).toEqual([true, true]);
+    expect(await pool.call({ ...bare, component: { ...component, key: "none" } }, recordingImports().imports)).toMatchObject({
+      fault: { kind: "COMPONENT_REFUSED" },
+    });
+    expect(await call("good-leases")).toBe("OK");
+  });
 });

@@ -4,10 +4,11 @@ import { dirname } from "node:path";
 import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import type { Result } from "../../../src/fault/result.ts";
+import type { AdmittedComponent } from "../admission/admit.ts";
 import { hostFault, resultOf } from "../answer.ts";
 import type { CapabilityImports, GuestCall, GuestRunner, GuestSuccess, Verb } from "../runner.ts";
 import { defaultLimits } from "../limits.ts";
-import { runInProcess } from "./guest-session.ts";
+import { loadInto, runInProcess } from "./guest-session.ts";
 import { SandboxProcess, type SandboxProcessInit } from "./sandbox-process.ts";
 
 export interface ProcessPoolInit extends Partial<SandboxProcessInit> {
@@ -31,6 +32,9 @@ export interface PoolCounts {
   readonly ended: number;
 }
 
+/** Components that every process is given ahead of calls; the compiled ones that a process keeps are twice as many. */
+const mostPrepared = 16;
+
 interface Waiting {
   readonly take: (process: SandboxProcess | undefined) => void;
 }
@@ -44,6 +48,8 @@ export class ProcessPool implements GuestRunner {
   private readonly all = new Set<SandboxProcess>();
   private readonly idle: SandboxProcess[] = [];
   private readonly queue: Waiting[] = [];
+  /** Components that a process has before it is called, by key. */
+  private readonly prepared = new Map<string, AdmittedComponent>();
   private starting = 0;
   private started = 0;
   private gone = 0;
@@ -94,6 +100,15 @@ export class ProcessPool implements GuestRunner {
     return resultOf(component, verb, outcome);
   }
 
+  /** Has it compiled in each process while nothing is called there; the one that was prepared first makes way. */
+  prepare(component: AdmittedComponent): void {
+    if (this.prepared.has(component.key)) return;
+    const [oldest] = this.prepared.keys();
+    if (this.prepared.size >= mostPrepared && oldest !== undefined) this.prepared.delete(oldest);
+    this.prepared.set(component.key, component);
+    for (const process of this.idle) loadInto(process, component);
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     for (const { take } of this.queue.splice(0)) take(undefined);
@@ -140,6 +155,7 @@ export class ProcessPool implements GuestRunner {
     const next = this.queue.shift();
     if (next === undefined) {
       this.idle.push(process);
+      for (const component of this.prepared.values()) loadInto(process, component);
       return;
     }
     this.busy += 1;
@@ -168,7 +184,8 @@ export class ProcessPool implements GuestRunner {
       this.gone += 1;
       const place = this.idle.indexOf(process);
       if (place < 0) return;
-      // It ended while nothing ran in it.
+      // It ended while nothing ran in it: one of those may be too much to compile, and must not end the next one, too.
+      this.prepared.clear();
       this.idle.splice(place, 1);
       this.replenish();
     });

@@ -1,0 +1,105 @@
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import { ComponentNames, nameOf } from "../sandbox/component-names.ts";
+import { ReadyComponents } from "./ready-components.ts";
+
+let directory = "";
+let cni = "";
+let taken: string[] = [];
+const opened: ReadyComponents[] = [];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "plexus-ready-"));
+  cni = join(directory, "cni");
+  mkdirSync(cni);
+  taken = [];
+});
+afterEach(() => {
+  for (const each of opened.splice(0)) each.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const open = (): ReadyComponents => {
+  const made = new ReadyComponents({
+    file: join(directory, "state", "components.json"),
+    largest: 100,
+    take: (bytes) => void taken.push(Buffer.from(bytes).toString()),
+  });
+  opened.push(made);
+  return made;
+};
+/** Whole at once: nobody looks at a part of it. */
+const write = (name: string, text: string): void => {
+  writeFileSync(join(directory, name), text);
+  renameSync(join(directory, name), join(cni, name));
+};
+const expectTaken = (...texts: readonly string[]): Promise<void> =>
+  expect.poll(() => taken.toSorted(), { timeout: 10_000 }).toEqual(texts.toSorted());
+
+test("the components beside one that was used are taken, then those that are new or replaced, each once", async () => {
+  write("one.wasm", "1");
+  write("two.wasm", "2");
+  write("native", "3");
+  write("large.wasm", "4".repeat(101));
+  mkdirSync(join(cni, "directory.wasm"));
+  const ready = open();
+  ready.used(join(cni, "one.wasm"));
+  await expectTaken("1", "2");
+  write("three.wasm", "3");
+  await expectTaken("1", "2", "3");
+  write("two.wasm", "22");
+  await expectTaken("1", "2", "3", "22");
+});
+
+test("a next run takes them before anything is used, and survives a file that is none of ours", async () => {
+  write("one.wasm", "1");
+  open().used(join(cni, "one.wasm"));
+  await expectTaken("1");
+  taken = [];
+  open().start();
+  await expectTaken("1");
+  taken = [];
+  writeFileSync(join(directory, "state", "components.json"), '{"directories":[1,"relative","/nonexistent"]}');
+  open().start();
+  writeFileSync(join(directory, "state", "components.json"), "{");
+  const ready = open();
+  ready.start();
+  ready.used(join(cni, "one.wasm"));
+  await expectTaken("1");
+});
+
+test("a file is known by its bytes, and read again after every change that its identity might not show", () => {
+  const names = new ComponentNames();
+  write("one.wasm", "1");
+  const path = join(cni, "one.wasm");
+  const found = (agedMs: number): { path: string; identity: string } => {
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
+    return { path, identity: `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs - BigInt(agedMs) * 1_000_000n}` };
+  };
+  const bytes = readFileSync(path);
+  const fresh = found(0);
+  expect(names.learn(fresh, bytes)).toBe(nameOf(bytes));
+  expect(names.known(fresh)).toBe(undefined);
+  const rested = found(60_000);
+  expect(names.learn(rested, bytes)).toBe(nameOf(bytes));
+  expect(names.known(rested)).toBe(nameOf(bytes));
+  // The same size and date, as an archive's files have it: the time of change is another one.
+  copyFileSync(path, join(cni, "copy"));
+  const { atime, mtime } = statSync(path);
+  write("one.wasm", "2");
+  utimesSync(path, atime, mtime);
+  expect(names.known(found(60_000))).toBe(undefined);
+});

@@ -1,0 +1,113 @@
+// What changes on the node while the daemon runs: plugins, components and configuration files count from the next call on.
+
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { dist, type Answer } from "../harness/plexus.ts";
+import { installRecorder } from "../harness/recorder.ts";
+import { missingForMixed, mixedInstallation, shaperStep } from "./mixed-network.ts";
+import { nothing, openStage, type Stage } from "./stage.ts";
+
+const shaper = readFileSync(join(dist, "delegates", "status-shaper.wasm"));
+
+const list = (type: string): string =>
+  JSON.stringify({ cniVersion: "1.0.0", name: "agent", loadOnlyInlinedPlugins: false, plugins: [{ type }] });
+
+describe.skipIf(missingForMixed("hot reload"))("with a daemon, the next call uses", () => {
+  let stage: Stage;
+  let daemon: TestDaemon;
+  let calls = 0;
+  beforeEach(async () => {
+    stage = openStage({ ...mixedInstallation, components: ["ipam-host-local"] });
+    daemon = await startDaemon({
+      socket: join(stage.plexus.directory, "plexus.sock"),
+      args: ["--state-dir", stage.plexus.state("daemon")],
+    });
+  });
+  afterEach(async () => {
+    await daemon.stop();
+    stage.dispose();
+  });
+
+  const attaching = (config: object): { verb: string; containerId: string; netns: string; ifname: string; config: object } => ({
+    verb: "ADD",
+    containerId: `call-${calls++}`,
+    netns: stage.pod().path,
+    ifname: "eth0",
+    config,
+  });
+  const call = (given: ReturnType<typeof attaching>): Promise<Answer> =>
+    stage.request({ ...given, env: { PLEXUS_SOCKET: daemon.socket } });
+  /** An ADD's answer; after a success its DEL follows. Nothing is left. */
+  const added = async (config: object): Promise<Answer["json"]> => {
+    const given = attaching(config);
+    const { json, status } = await call(given);
+    if (status === 0) expect(await call({ ...given, verb: "DEL" })).toMatchObject({ status: 0 });
+    expect(stage.left()).toEqual(nothing);
+    return json;
+  };
+
+  test("MO-21 a component that has come, was replaced or is whole by now, whatever date it has", async () => {
+    installRecorder(stage.plexus.cniPath, "main").script("ADD", {
+      stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}',
+    });
+    const path = join(stage.plexus.cniPath, "status-shaper.wasm");
+    const config = stage.network([{ type: "main" }, shaperStep], { wasm: { grants: { "status-shaper": { log: {} } } } });
+    const shaped = { dns: { nameservers: ["10.10.0.1"] } };
+    const replace = (bytes: Buffer): void => {
+      writeFileSync(`${path}.new`, bytes);
+      renameSync(`${path}.new`, path);
+    };
+    expect(await added(config)).toMatchObject({ msg: expect.stringContaining('failed to find plugin "status-shaper"') });
+    writeFileSync(path, shaper.subarray(0, shaper.length / 2));
+    expect(await added(config)).toMatchObject({ msg: expect.stringContaining("component refused") });
+    writeFileSync(path, shaper);
+    expect(await added(config)).toMatchObject(shaped);
+    // In place, of the same size and date.
+    const { atime, mtime } = statSync(path);
+    const broken = Buffer.from(shaper);
+    broken.fill(0xff, broken.length / 2);
+    writeFileSync(path, broken);
+    utimesSync(path, atime, mtime);
+    expect(await added(config)).toMatchObject({ msg: expect.stringContaining("component refused") });
+    replace(shaper);
+    expect(await added(config)).toMatchObject(shaped);
+    // A native plugin of the name comes first in its directory.
+    const native = installRecorder(stage.plexus.cniPath, "status-shaper");
+    await added(config);
+    expect(native.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", "DEL"]);
+    rmSync(native.path);
+    expect(await added(config)).toMatchObject(shaped);
+  });
+
+  test("MO-21 MC-20 MC-21 configuration files as they are then, and none that is half written", async () => {
+    const directory = join(stage.plexus.directory, "net.d");
+    mkdirSync(join(directory, "agent"), { recursive: true });
+    const file = join(directory, "10-agent.conflist");
+    const [one, two, more] = ["one", "two", "more"].map((name) => installRecorder(stage.plexus.cniPath, name));
+    const own = join(stage.plexus.directory, "plexus.conf");
+    const config = stage.host({ clusterNetwork: file, configFile: own });
+    const ran = (): readonly number[] => [one, two, more].map((each) => each?.calls().length ?? 0);
+    writeFileSync(own, "{}");
+    writeFileSync(file, list("one"));
+    await added(config);
+    expect(ran()).toEqual([2, 0, 0]);
+    writeFileSync(file, list("two"));
+    await added(config);
+    expect(ran()).toEqual([2, 2, 0]);
+    writeFileSync(file, list("one").slice(0, -9));
+    expect(await added(config)).toMatchObject({ msg: expect.stringContaining("is not JSON") });
+    expect(ran()).toEqual([2, 2, 0]);
+    writeFileSync(file, list("one"));
+    writeFileSync(join(directory, "agent", "50-more.conf"), JSON.stringify({ cniVersion: "1.0.0", name: "agent", type: "more" }));
+    await added(config);
+    expect(ran()).toEqual([4, 2, 2]);
+    writeFileSync(own, '{"profile":"none"}');
+    expect(await added(config)).toMatchObject({ msg: expect.stringContaining("profile") });
+    expect(ran()).toEqual([4, 2, 2]);
+    writeFileSync(own, "{}");
+    await added(config);
+    expect(ran()).toEqual([6, 2, 4]);
+  });
+});
