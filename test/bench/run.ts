@@ -9,6 +9,7 @@ import { apiDownBenchmark } from "./api-down.ts";
 import { crowdedBenchmarks } from "./crowded.ts";
 import { cycleBenchmarks } from "./cycles.ts";
 import { daemonPodBenchmarks } from "./daemon-pods.ts";
+import { firstCall } from "./first-call.ts";
 import { freshInstance } from "./fresh-instance.ts";
 import { handsMemory } from "./hands-memory.ts";
 import { handsVersion } from "./hands-version.ts";
@@ -38,6 +39,7 @@ const benchmarks: readonly Benchmark[] = [
   ...multusBenchmarks,
   ...cycleBenchmarks,
   ...largeClusterBenchmarks,
+  firstCall,
 ];
 
 interface Options {
