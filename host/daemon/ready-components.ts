@@ -11,7 +11,7 @@ import { readRegularFile } from "../files/regular-file.ts";
 
 export interface ReadyComponentsInit {
   /** Where directories are remembered for the next run. */
-  readonly file: string;
+  readonly file: string | undefined;
   /** Bytes of a component; a longer one is not read. */
   readonly largest: number;
   /** Takes each component that is new or has changed; what it is good for is for the taker to find out. */
@@ -54,7 +54,8 @@ export class ReadyComponents {
     }
     this.#add(directory);
     // Lost, it costs the next run's first call some milliseconds.
-    writeWhole(this.#init.file, `${JSON.stringify({ directories: [...this.#directories.keys()] })}\n`);
+    const { file } = this.#init;
+    if (file !== undefined) writeWhole(file, `${JSON.stringify({ directories: [...this.#directories.keys()] })}\n`);
   }
 
   close(): void {
@@ -73,8 +74,10 @@ export class ReadyComponents {
   }
 
   #remembered(): readonly string[] {
+    const { file } = this.#init;
+    if (file === undefined) return [];
     try {
-      const document = parseDocument(readRegularFile(this.#init.file, remembered), { what: this.#init.file });
+      const document = parseDocument(readRegularFile(file, remembered), { what: file });
       const directories = document.ok && isJsonObject(document.value.parsed) ? document.value.parsed["directories"] : undefined;
       if (!Array.isArray(directories)) return [];
       return directories.filter((each) => typeof each === "string" && each.startsWith("/")).slice(0, mostDirectories);

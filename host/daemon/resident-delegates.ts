@@ -20,8 +20,8 @@ export interface ResidentDelegatesInit {
   /** Sandbox processes kept warm, and at most, for guests with the default memory. */
   readonly warm: number;
   readonly most: number;
-  /** Where the directories of components are remembered for the next run. */
-  readonly remembered: string;
+  /** Where the directories of components are remembered for the next run; they are not if it is undefined. */
+  readonly remembered?: string;
 }
 
 /** What a call brings along for its delegates. */
