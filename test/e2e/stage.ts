@@ -73,6 +73,9 @@ export interface Stage {
   dispose(): void;
 }
 
+/** What stays for good: a lock, and where a daemon found components. */
+const kept: readonly string[] = ["calls.lock", "components.json"];
+
 /** Opens a stage. All of its state lies below the installation's directory and goes with it. */
 export function openStage(init: InstallationInit): Stage {
   const plexus = installPlexus(init);
@@ -100,7 +103,7 @@ export function openStage(init: InstallationInit): Stage {
   const files = (): LeftFiles => ({
     leases: leases(directories.leases),
     // It belongs to the node, not to a container.
-    state: filesBelow(directories.state).filter((path) => path !== "calls.lock"),
+    state: filesBelow(directories.state).filter((path) => !kept.includes(path)),
     run: filesBelow(directories.run),
   });
   const request = (call: Call): Promise<Answer> => callBinary(entrance(call.as), call, plexus.cniPath);
