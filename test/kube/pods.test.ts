@@ -3,10 +3,13 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
+import type { KubernetesObject } from "@kubernetes/client-node";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
 import { type ApiServer, type CreatedPod, plexusUser, startApiServer } from "../harness/kube/api-server.ts";
 import { installRecorder } from "../harness/recorder.ts";
+import { root } from "../harness/compiled.ts";
+import { applyFile } from "../harness/kube/admin.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import { startResidentHands } from "../harness/resident-hands.ts";
 import { nothing } from "../e2e/stage.ts";
@@ -246,6 +249,47 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     ]);
     expect(await call("DEL", stays)).toBe(0);
     expect([await hands.stop(), await daemon.stop(), node.files().leases]).toEqual([0, 0, []]);
+  });
+
+  test("N13-06 an IPAM claim has any name, an owner, and stays until its application lets go; a pod's plugins are told of it", async () => {
+    await applyFile(api.admin, join(root, "deploy", "crd-ipamclaims.yaml"));
+    const recorder = installRecorder(node.plexus.cniPath, "recorder");
+    await api.network("shop", "tenantred", [{ type: "recorder" }]);
+    const name = "vm-a.tenantred.pod16367aacb67";
+    const vm = await api.pod("shop", "db");
+    const claim = {
+      apiVersion: "k8s.cni.cncf.io/v1alpha1",
+      kind: "IPAMClaim",
+      metadata: {
+        namespace: "shop",
+        name,
+        ownerReferences: [
+          { apiVersion: "v1", kind: "Pod", name: vm.name, uid: vm.uid, controller: true, blockOwnerDeletion: false },
+        ],
+        finalizers: ["vm.example/persistent-addresses"],
+      },
+      spec: { network: "tenantred", interface: "pod16367aacb67" },
+    };
+    // The definition takes a moment until it serves.
+    await expect.poll(() => api.admin.create(claim).then(() => "made", String), { timeout: 20_000 }).toBe("made");
+    const read = (): Promise<KubernetesObject> => api.admin.read(claim);
+    expect(await read()).toMatchObject(claim);
+    const web = await api.pod("shop", "web", [{ name: "tenantred", "ipam-claim-reference": name }]);
+    const attaching = node.attaching(web);
+    await node.succeed("ADD", attaching);
+    expect(JSON.parse(recorder.calls()[0]?.stdin ?? "")).toMatchObject({ args: { cni: { "ipam-claim-reference": name } } });
+    await node.succeed("DEL", attaching);
+    await api.admin.delete(claim);
+    expect((await read()).metadata?.deletionTimestamp).toBeDefined();
+    await api.admin.patch(
+      { ...claim, metadata: { namespace: "shop", name, finalizers: [] } },
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      "application/merge-patch+json",
+    );
+    await expect.poll(() => read().then(() => "there", String), { timeout: 20_000 }).toContain("404");
   });
 
   test("MO-27 all of this asked for nothing but what the role allows", () => {

@@ -19,10 +19,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "Leases of ipam-host-local know of no claims; the reference is handed to IPAM plugins that do.",
     issue: "Keep a lease of ipam-host-local for as long as the IPAMClaim that it was made for exists.",
   },
-  "N13-06": {
-    reason: "Claims are made by the applications that own them; Plexus makes none.",
-    issue: "Document how a controller makes an IPAMClaim with owner references and finalizers for Plexus' pods.",
-  },
   "MA-05": {
     reason: "Device IDs come from the selection; dynamic resource allocation is not read.",
     issue: "Find a pod's devices in its resource claims and slices, where the cluster has resource.k8s.io/v1.",
