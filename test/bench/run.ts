@@ -6,6 +6,7 @@ import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
 import { apiDownBenchmark } from "./api-down.ts";
+import { burstBenchmark } from "./bursts.ts";
 import { crowdedBenchmarks } from "./crowded.ts";
 import { cycleBenchmarks } from "./cycles.ts";
 import { daemonPodBenchmarks } from "./daemon-pods.ts";
@@ -37,6 +38,7 @@ const benchmarks: readonly Benchmark[] = [
   ...statusBenchmarks,
   apiDownBenchmark,
   ...multusBenchmarks,
+  burstBenchmark,
   ...cycleBenchmarks,
   ...largeClusterBenchmarks,
   firstCall,
