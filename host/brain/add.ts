@@ -81,13 +81,13 @@ class Progress {
   note(record: JournalRecord): Promise<Result<void>> {
     this.records.push(record);
     const noted = this.#entry.append(record);
-    this.alongside(noted);
+    this.#underWay.push(noted);
     return noted;
   }
 
-  /** Does something else that the call needs not wait for before it is answered. */
-  alongside(writing: Promise<Result<void>>): void {
-    this.#underWay.push(writing);
+  /** Does something that the call needs before it is answered only: once it has begun what takes longer. */
+  later(write: () => Promise<Result<void>>): void {
+    this.#underWay.push(nextTurn().then(write));
   }
 
   /** Answers when all is written; the first fault of it. */
@@ -100,6 +100,10 @@ class Progress {
     await Promise.allSettled(this.#underWay);
     await this.#entry.close();
   }
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 async function attachAll(context: CallContext, plan: CallPlan, progress: Progress): Promise<Result<PluginResult>> {
@@ -144,7 +148,7 @@ async function attach(context: CallContext, plan: AttachmentPlan, index: number,
     const verified = verifyResult(request.selection, attachment.ifname, ended.value.result, request.verification);
     if (!verified.ok) return failed(located(verified.fault, plan.source, attachment.ifname));
   }
-  progress.alongside(context.cache.write(plan, ended.value));
+  progress.later(() => context.cache.write(plan, ended.value));
   return ok({ plan, result: ended.value, deviceInfo: deviceOf(context, plan, ended.value.result) });
 }
 
@@ -164,7 +168,7 @@ async function settleRoutes(
   for (const [index, { plan, result }] of settled.value.entries()) {
     if (result === attached[index]?.result) continue;
     void progress.note({ attached: index, result: result.text });
-    progress.alongside(context.cache.write(plan, result));
+    progress.later(() => context.cache.write(plan, result));
   }
   return settled;
 }

@@ -51,6 +51,8 @@ export class OneCall {
   readonly #progress: CallInProgress = { configuration: undefined, fault: undefined };
   readonly #log = new CallLog(() => new Date());
   #observer: CallObserver | undefined;
+  /** What answering took. */
+  #ms: number | undefined;
   #delegates: Promise<DelegateRunner> | undefined;
   #cluster: Promise<Cluster | undefined> | undefined;
 
@@ -68,11 +70,11 @@ export class OneCall {
       const ms = performance.now() - started;
       // A delegate that is called as a plugin of its own tells its fault to its step only.
       if (reply.status !== 0) this.#progress.fault ??= fault("PLUGIN_FAILED", `${request.name} failed`);
-      this.#watched(ms);
+      this.#ms = ms;
       return { ...reply, stderr: this.#log.end(request, reply, this.#progress.configuration, ms) };
     } catch (error) {
       if (error instanceof HandsGone) this.#progress.fault = error.fault;
-      this.#watched(performance.now() - started);
+      this.#ms = performance.now() - started;
       throw error;
     }
   }
@@ -110,8 +112,12 @@ export class OneCall {
     return guarded(() => this.#answerAsPlugin({ ...request, environment }, true), { fault: undefined });
   }
 
-  /** Ends what the call has with a cluster: events may still be told for a moment. To be called once it is answered. */
+  /**
+   * Tells who watches the call how it ended, and ends what it has with a cluster: events may still be told for a moment. To be called
+   * once it is answered: the runtime waits for none of it.
+   */
   async end(): Promise<void> {
+    if (this.#ms !== undefined) this.#watched(this.#ms);
     const cluster = await this.#cluster?.catch(() => undefined);
     await cluster?.end(mostEventsMs);
   }

@@ -27,9 +27,9 @@ export interface Cluster {
    */
   readonly publishStatus: (pod: Pod, annotation: string) => Promise<Result<void>>;
 
-  /** Tells whoever looks at the pod what happened (MA-06). Answers at once, and never fails a call: an event may be lost. */
+  /** Tells whoever looks at the pod what happened (MA-06), once the call ends. Never fails a call: an event may be lost. */
   readonly tell: (pod: Pod, event: PodEvent) => void;
 
-  /** Waits until events are told, at most `boundMs`, and lets go of connections. Nothing is asked after it. */
+  /** Tells the events and waits until that is done, at most `boundMs`, and lets go of connections. Nothing is asked after it. */
   readonly end: (boundMs: number) => Promise<void>;
 }

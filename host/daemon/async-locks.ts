@@ -1,26 +1,40 @@
 // File locks in a brain that serves many calls at once: those of its own calls wait for each other in order, in memory; only the first
 // of them contends with other processes for the file.
 
-import { ETIMEDOUT, type FileLock, type LockAnswer, lockAsync, type LockRequest } from "../locks/file-lock.ts";
+import { ETIMEDOUT, type FileLock, type LockAnswer, lockAsync, lockSync, type LockRequest } from "../locks/file-lock.ts";
 
 /** Locks by path and byte. Shared ones don't wait for each other. */
 export class AsyncLocks {
   /** The end of the queue of each lock that anybody holds or waits for. */
   readonly #last = new Map<string, Promise<void>>();
 
+  /** Takes a lock that nobody is in the way of; undefined: somebody is. */
+  takeNow(request: LockRequest): LockAnswer | undefined {
+    const name = nameOf(request);
+    if (!request.shared && this.#last.has(name)) return undefined;
+    const answer = lockSync({ ...request, deadlineMs: 0 });
+    if (answer.errno === ETIMEDOUT) return undefined;
+    if (answer.lock === undefined || request.shared) return answer;
+    const turn = Promise.withResolvers<void>();
+    this.#last.set(name, turn.promise);
+    return { errno: 0, lock: leaving(answer.lock, () => this.#leave(name, turn.promise, turn.resolve)) };
+  }
+
+  #leave(name: string, last: Promise<void>, resolve: () => void): void {
+    resolve();
+    if (this.#last.get(name) === last) this.#last.delete(name);
+  }
+
   /** As `lockAsync`; the deadline counts the wait for calls of this process too. */
   async take(request: LockRequest, signal?: AbortSignal): Promise<LockAnswer> {
     if (request.shared) return lockAsync(request, signal);
     const started = performance.now();
-    const name = `${request.path}:${request.byte ?? ""}`;
+    const name = nameOf(request);
     const before = this.#last.get(name);
     const turn = Promise.withResolvers<void>();
     const last = before === undefined ? turn.promise : before.then(() => turn.promise);
     this.#last.set(name, last);
-    const leave = (): void => {
-      turn.resolve();
-      if (this.#last.get(name) === last) this.#last.delete(name);
-    };
+    const leave = (): void => this.#leave(name, last, turn.resolve);
     try {
       if (before !== undefined && !(await within(before, request.deadlineMs, signal))) {
         leave();
@@ -35,6 +49,10 @@ export class AsyncLocks {
       throw error;
     }
   }
+}
+
+function nameOf({ path, byte }: LockRequest): string {
+  return `${path}:${byte ?? ""}`;
 }
 
 function leaving(lock: FileLock, leave: () => void): FileLock {

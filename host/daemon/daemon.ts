@@ -117,9 +117,11 @@ export class Daemon {
     try {
       return await call.answer(request, waitedMs);
     } finally {
-      // The runtime doesn't wait for events.
-      void call.end();
-      if (call.configuration !== undefined) this.reconciler.heard(call.configuration, request.stdin);
+      // After the answer: the runtime waits for none of it.
+      setImmediate(() => {
+        void call.end();
+        if (call.configuration !== undefined) this.reconciler.heard(call.configuration, request.stdin);
+      });
     }
   }
 
@@ -154,6 +156,8 @@ export class Daemon {
 
   /** Who waits must not go on for hands that are gone: their container may be deleted already. */
   async #takeLock(wanted: LockRequest, hands: Hands): Promise<LockAnswer> {
+    const taken = this.#locks.takeNow(wanted);
+    if (taken !== undefined) return taken;
     const gone = new AbortController();
     const look = setInterval(() => {
       try {

@@ -42,8 +42,7 @@ const mostEvents = 32;
 export function kubeCluster(init: KubeClusterInit): Cluster {
   const { credentials, warn, random = Math.random } = init;
   const client = new ApiClient({ ...init, credentials: sourceOf(credentials) });
-  const underWay = new Set<Promise<unknown>>();
-  let events = 0;
+  const events: (() => Promise<unknown>)[] = [];
 
   const lookForPod = async (path: string, who: string): Promise<Result<Pod>> => {
     const started = init.now();
@@ -117,18 +116,19 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
     },
 
     tell: (pod, event) => {
-      events += 1;
-      if (events > mostEvents) return;
-      const body = podEvent(pod, event, new Date(), shortHash);
-      const path = `/api/v1/namespaces/${pod.namespace}/events`;
-      const sent = client
-        .attempt({ method: "POST", path, body, metadataOnly: true }, eventBoundMs)
-        .finally(() => underWay.delete(sent));
-      underWay.add(sent);
+      if (events.length >= mostEvents) return;
+      const at = new Date();
+      events.push(() => {
+        const body = podEvent(pod, event, at, shortHash);
+        const path = `/api/v1/namespaces/${pod.namespace}/events`;
+        return client.attempt({ method: "POST", path, body, metadataOnly: true }, eventBoundMs);
+      });
     },
 
     end: async (boundMs) => {
-      if (underWay.size > 0) await Promise.race([Promise.allSettled(underWay), init.sleep(boundMs)]);
+      // Not before: the runtime waits for its answer, and nobody for these.
+      const sent = events.splice(0).map((send) => send());
+      if (sent.length > 0) await Promise.race([Promise.allSettled(sent), init.sleep(boundMs)]);
       client.close();
     },
   };
