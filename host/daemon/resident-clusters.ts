@@ -5,6 +5,7 @@ import type { openCluster } from "../cluster/open-cluster.ts";
 import type { Connection } from "../kube/connection.ts";
 import type { CredentialSource } from "../kube/credentials.ts";
 import type { Informers } from "../kube/informers.ts";
+import type { kubeCluster as kubeClusterOf } from "../kube/kube-cluster.ts";
 import type { ReflectorState } from "../kube/reflector.ts";
 
 type SourceConfiguration = Parameters<typeof openCluster>[0];
@@ -14,6 +15,8 @@ interface ResidentApi {
   readonly credentials: CredentialSource;
   readonly connection: Connection;
   readonly informers: Informers;
+  /** Loaded with the rest, before a call needs it. */
+  readonly kubeCluster: typeof kubeClusterOf;
 }
 
 export interface ResidentClustersInit {
@@ -62,9 +65,8 @@ export class ResidentClusters {
     if (manifests !== undefined) return this.#directory(manifests);
     if (kubeconfig === undefined) return undefined;
     const { allowInsecure, budgetMs } = kubernetes;
-    const { credentials, connection, informers } = await this.#api(kubeconfig, allowInsecure);
+    const { credentials, connection, informers, kubeCluster } = await this.#api(kubeconfig, allowInsecure);
     await informers.begin();
-    const { kubeCluster } = await import("../kube/kube-cluster.ts");
     const cluster = kubeCluster({
       credentials,
       connection,
@@ -106,11 +108,17 @@ export class ResidentClusters {
     const { keptCredentials } = await import("../kube/kept-credentials.ts");
     const { Connection } = await import("../kube/connection.ts");
     const { Informers } = await import("../kube/informers.ts");
+    const { kubeCluster } = await import("../kube/kube-cluster.ts");
     const { nodeName, warn } = this.#init;
     const credentials = keptCredentials(kubeconfig, { allowInsecure }, warn);
     const connection = new Connection({ sockets: mostSockets });
     const keep = kubeconfig === this.#init.kubeconfig;
-    return { credentials, connection, informers: new Informers({ credentials, connection, nodeName, keep, warn }) };
+    return {
+      credentials,
+      connection,
+      kubeCluster,
+      informers: new Informers({ credentials, connection, nodeName, keep, warn }),
+    };
   }
 }
 

@@ -189,7 +189,8 @@ function judge(outcome: Outcome, request: ApiRequest, credentials: Credentials):
     case "untrusted":
       return { kind: "API_UNTRUSTED", why: `${outcome.why}; this node's clock says ${new Date().toISOString()}`, refused: true };
     case "unusable":
-      return failed(fault("KUBECONFIG_INVALID", `credentials of ${credentials.source}: ${outcome.why}`));
+      // A key that isn't the certificate's yet: both are being replaced.
+      return { kind: "KUBECONFIG_INVALID", why: `credentials of ${credentials.source}: ${outcome.why}`, refused: true };
     default:
       return outcome satisfies never;
   }

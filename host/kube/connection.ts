@@ -17,7 +17,7 @@ const connectTimeoutMs = 5_000;
  * Milliseconds in which a connection that was used before has to begin its answer: it may lead nowhere by now, and only a new one
  * tells. What is repeated for it does no harm: a patch says the same again, an event is named by what it says.
  */
-const staleAfterMs = 5_000;
+const usuallyStaleAfterMs = 5_000;
 
 /** Credentials whose connections are kept: the current ones, and those that requests under way may still have. */
 const mostKept = 2;
@@ -33,14 +33,22 @@ interface Kept {
 /** Keeps connections open, of one server and its credentials. */
 export class Connection {
   readonly #sockets: number;
+  readonly #staleAfterMs: number;
   #kept: readonly Kept[] = [];
 
   /**
    * `sockets`: requests at once; more wait for their turn. A call asks one thing after the other, and a second handshake costs more
    * than waiting for the first connection.
    */
-  constructor({ sockets = 1 } = {}) {
+  constructor({ sockets = 1, staleAfterMs = usuallyStaleAfterMs } = {}) {
     this.#sockets = sockets;
+    this.#staleAfterMs = staleAfterMs;
+  }
+
+  /** Whether a request with these credentials needs no handshake now. */
+  isReady(credentials: Credentials): boolean {
+    const kept = this.#kept.find((each) => isSameServer(each.credentials, credentials));
+    return kept !== undefined && Object.values(kept.agent.freeSockets).some((sockets) => (sockets?.length ?? 0) > 0);
   }
 
   /** Milliseconds in `timeoutMs`: until the last byte of the answer. */
@@ -48,7 +56,7 @@ export class Connection {
     const agent = this.#agentFor(credentials);
     const end = performance.now() + timeoutMs;
     for (;;) {
-      const attempt = await once(agent, credentials, request, end - performance.now());
+      const attempt = await once(agent, credentials, request, end - performance.now(), this.#staleAfterMs);
       if (attempt.kind !== "stale") return attempt;
       // What else is idle is as old.
       dropIdle(agent);
@@ -108,7 +116,13 @@ function retire(agent: Agent): void {
   dropIdle(agent);
 }
 
-function once(agent: Agent, credentials: Credentials, request: ApiRequest, timeoutMs: number): Promise<Attempt> {
+function once(
+  agent: Agent,
+  credentials: Credentials,
+  request: ApiRequest,
+  timeoutMs: number,
+  staleAfterMs: number,
+): Promise<Attempt> {
   return new Promise((resolve) => {
     const options: RequestOptions = { agent, method: request.method, headers: headersOf(credentials, request) };
     let phase = "waiting for another request to end";

@@ -6,6 +6,7 @@ import { checkPodUid, type Pod } from "../../src/npwg/pod.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import type { Connection } from "./connection.ts";
 import type { Credentials, CredentialSource } from "./credentials.ts";
+import type { StoredObject } from "./object-store.ts";
 import { Reflector, type ReflectorInit, type ReflectorState } from "./reflector.ts";
 import { storedDefinition, storedPod } from "./stored-objects.ts";
 
@@ -26,6 +27,8 @@ const definitionBounds = { largest: 64 * 1024, most: 16 * 1024 * 1024 };
 
 /** So many pods that the runtime named and the store did not have, before it had any: the node's name is doubted then. */
 const strangersUntilDoubt = 5;
+
+const connectMs = 10_000;
 
 /** What nobody has asked for so long is let go. */
 const unusedMs = 3_600_000;
@@ -103,7 +106,10 @@ export class Informers {
     const shared = { connection, credentials, warn };
     const running: Running = {
       credentials: current.value,
-      pods: nodeName === undefined ? undefined : new Reflector<Pod>({ ...shared, ...podsOf(nodeName) }),
+      pods:
+        nodeName === undefined
+          ? undefined
+          : new Reflector<Pod>({ ...shared, ...podsOf(nodeName), onNew: (pod) => void this.#connect(pod) }),
       definitions: new Reflector<NetworkAttachmentDefinition>({ ...shared, ...allDefinitions }),
     };
     this.#running = running;
@@ -154,6 +160,18 @@ export class Informers {
     if (known?.uid === undefined) return undefined;
     const same = checkPodUid(known, uid);
     return same.ok ? same.value : undefined;
+  }
+
+  /**
+   * A pod that has just come to the node is attached in a moment: if the server has ended idle connections, one is made by asking for it, so
+   * that the call finds it there.
+   */
+  async #connect({ namespace, name }: StoredObject<Pod>): Promise<void> {
+    const { connection, credentials } = this.#init;
+    const current = await credentials();
+    if (!current.ok || connection.isReady(current.value)) return;
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}`;
+    await connection.request(current.value, { method: "GET", path, metadataOnly: true }, connectMs);
   }
 
   #count(held: boolean): void {

@@ -28,6 +28,8 @@ export interface ReflectorInit<T> {
   readonly bounds: StoreBounds;
   /** What is kept of an object; undefined where it can't be read, and is to be asked for instead. */
   readonly read: (object: unknown) => StoredObject<T> | undefined;
+  /** Is told of an object that has just come. */
+  readonly onNew?: (object: StoredObject<T>) => void;
   /** What an administrator should know; the same is told once until it went well. */
   readonly warn: (text: string) => void;
   readonly random?: () => number;
@@ -239,7 +241,7 @@ export class Reflector<T> {
           step = event.code === 410 ? { kind: "relist" } : { kind: "failed", why: event.message };
           return true;
         }
-        if (event.kind === "put") this.#put(this.#store, event.object);
+        if (event.kind === "put") this.#changed(event.object);
         if (event.kind === "remove") this.#remove(event.object);
         this.#version = event.version;
         this.#newest = event.version;
@@ -254,10 +256,20 @@ export class Reflector<T> {
     return end.status === 200 ? done : refused(end);
   }
 
-  #put(store: ObjectStore<T>, object: unknown): void {
+  #changed(object: unknown): void {
+    const stored = this.#put(this.#store, object);
+    if (stored?.isNew === true) this.#init.onNew?.(stored.object);
+  }
+
+  #put(store: ObjectStore<T>, object: unknown): { readonly object: StoredObject<T>; readonly isNew: boolean } | undefined {
     const stored = this.#init.read(object);
-    if (stored !== undefined) store.put(stored);
-    else this.#remove(object, store);
+    if (stored === undefined) {
+      this.#remove(object, store);
+      return undefined;
+    }
+    const isNew = store.get(stored.namespace, stored.name) === undefined;
+    store.put(stored);
+    return { object: stored, isNew };
   }
 
   #remove(object: unknown, store = this.#store): void {

@@ -85,18 +85,21 @@ describe.skipIf(missing("manifests on a Kubernetes API", privateNamespaces, kube
     const pod = { namespace: "shop", name: "web" };
     const patch = [{ op: "add", path: "/metadata/labels", value: { a: "b" } }];
 
-    test("let it read networks and single pods", async () => {
+    test("let it read networks and pods", async () => {
       expect(await plexus.objects.list("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition")).toMatchObject({
         items: expect.any(Array),
       });
       expect(await plexus.core.readNamespacedPod(pod)).toMatchObject({ metadata: { name: "web" } });
+      // A daemon's, of its node.
+      const ofNode = await plexus.core.listPodForAllNamespaces({ fieldSelector: "spec.nodeName=node" });
+      expect(ofNode.items.map(({ metadata }) => metadata?.name)).toEqual(["web"]);
       expect(await plexus.core.patchNamespacedPodStatus({ ...pod, body: patch })).toMatchObject({
         metadata: { labels: { a: "b" } },
       });
     });
 
     test.each<[string, (client: AdminClient) => Promise<unknown>]>([
-      ["list pods", ({ core }) => core.listPodForAllNamespaces()],
+      ["replace a pod", ({ core }) => core.replaceNamespacedPod({ ...pod, body: { metadata: pod } })],
       ["patch a pod beside its status", ({ core }) => core.patchNamespacedPod({ ...pod, body: patch })],
       ["delete a pod", ({ core }) => core.deleteNamespacedPod(pod)],
       ["read events", ({ core }) => core.listNamespacedEvent({ namespace: "shop" })],

@@ -223,6 +223,43 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     expect(informers.states.map(({ lists }) => lists)).toEqual([1, 1]);
   });
 
+  test("MO-01 a kept connection that broke, or leads nowhere, is replaced without a word", async () => {
+    const { credentials } = access(kubeconfig);
+    const connection = new Connection({ sockets: 2, staleAfterMs: 300 });
+    ending.push(() => connection.close());
+    const current = await credentials();
+    if (!current.ok) throw new Error(current.fault.msg);
+    const path = "/api/v1/namespaces/shop/pods/none";
+    const ask = (): Promise<unknown> => connection.request(current.value, { method: "GET", path }, 20_000);
+    expect([connection.isReady(current.value), await ask()]).toMatchObject([false, { kind: "answer", status: 404 }]);
+    for (const fault of [{ reset: true }, { delayMs: 60_000 }]) {
+      await expect.poll(() => connection.isReady(current.value)).toBe(true);
+      proxy.script((request) => (request.path === path && request.earlier === 0 ? fault : undefined));
+      const before = proxy.connections();
+      expect(await ask()).toMatchObject({ kind: "answer", status: 404 });
+      expect(proxy.connections() - before).toBe(1);
+    }
+    // A connection that is new and leads nowhere is the server's failure.
+    proxy.script((request) => (request.path === path ? { reset: true } : undefined));
+    expect(await ask()).toMatchObject({ kind: "broken" });
+  });
+
+  test("a pod that comes to the node makes the connection that its ADD will need", async () => {
+    const { connection, credentials } = access(kubeconfig);
+    const informers = new Informers({ connection, credentials, nodeName: "node", keep: false, warn });
+    ending.push(() => informers.stop());
+    await informers.begin();
+    await untilWatching(informers);
+    const current = await credentials();
+    if (!current.ok) throw new Error(current.fault.msg);
+    // As the server ends idle ones.
+    connection.close();
+    expect(connection.isReady(current.value)).toBe(false);
+    await api.pod("shop", "coming", "storage");
+    await expect.poll(() => connection.isReady(current.value), { timeout: 10_000 }).toBe(true);
+    await api.deletePod("shop", "coming");
+  });
+
   test("who may not watch is told so once, and asks", async () => {
     const lesser = { metadata: { name: "lesser" }, apiVersion: "rbac.authorization.k8s.io/v1" };
     const rules = [
