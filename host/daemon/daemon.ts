@@ -72,6 +72,7 @@ export class Daemon {
       listening: () => this.#server.listening,
       queue: () => ({ active: queue.active, waiting: queue.waiting, mostActive: server.active, mostWaiting: server.waiting }),
       sandboxes: () => this.#delegates.counts,
+      residentHands: () => this.residentHands.count,
     });
     this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics);
     this.reconciler = new Reconciler(reconcile ?? { directories: [], intervalMs: 0, graceMs: 0, dryRun: true }, {

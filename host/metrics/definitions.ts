@@ -74,6 +74,11 @@ export const metricDefinitions = {
   plexus_sandbox_starts_total: counter("Sandbox processes that were started.", {}),
   plexus_sandbox_restarts_total: counter("Sandbox processes that ended or were ended while the daemon ran.", {}),
 
+  plexus_resident_hands: gauge(
+    'Processes "plexus hands" that are connected: without one the daemon can do nothing on its own.',
+    {},
+  ),
+
   plexus_leases_used: gauge("Addresses reserved in a pool, that is one directory of leases.", { pool: "open" }),
   plexus_leases_size: gauge("Addresses that a pool has by the configuration of its attachments.", { pool: "open" }),
 

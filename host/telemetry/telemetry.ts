@@ -31,6 +31,8 @@ export interface Observed {
   readonly listening: () => boolean;
   readonly queue: () => DaemonStatus["queue"];
   readonly sandboxes: () => PoolCounts;
+  /** Processes `plexus hands` that are connected. */
+  readonly residentHands: () => number;
 }
 
 /** State directories that are told of: a configuration names one, and there are few configurations. */
@@ -149,6 +151,7 @@ export class Telemetry {
     metrics.set("plexus_sandbox_waiting_calls", {}, counts.waiting);
     metrics.set("plexus_sandbox_starts_total", {}, counts.started);
     metrics.set("plexus_sandbox_restarts_total", {}, counts.ended);
+    metrics.set("plexus_resident_hands", {}, this.#observed.residentHands());
   }
 
   async #collectState(): Promise<void> {

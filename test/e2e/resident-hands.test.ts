@@ -152,6 +152,7 @@ describe.skipIf(missingForMixed("resident hands"))("resident hands", () => {
     await connected(1);
     const newest = hands();
     await connected(2);
+    expect(await daemon.metrics.text()).toMatch(/^plexus_resident_hands 2$/m);
     const del = own("DEL", each);
     del.catch(() => undefined);
     await expect.poll(() => slow.calls().length, { timeout: 10_000 }).toBe(1);
