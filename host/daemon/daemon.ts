@@ -74,7 +74,7 @@ export class Daemon {
       sandboxes: () => this.#delegates.counts,
       residentHands: () => this.residentHands.count,
     });
-    this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics);
+    this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics, (dryRun) => this.reconciler.round(dryRun));
     this.reconciler = new Reconciler(reconcile ?? { directories: [], intervalMs: 0, graceMs: 0, dryRun: true }, {
       resident: () => this.#handsOfRound(),
       takeLock: (wanted) => this.#locks.take(wanted),

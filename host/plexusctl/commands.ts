@@ -5,6 +5,7 @@ import { version } from "../version.ts";
 import { errorsText } from "./errors-text.ts";
 import type { ControlOptions, Output } from "./options.ts";
 import { readStatus } from "./read-status.ts";
+import { askForRound, roundNeedsAttention, roundText } from "./reconcile.ts";
 import { attachmentsText, needsAttention, statusText } from "./status-text.ts";
 
 export interface Answered {
@@ -38,6 +39,17 @@ const attachments: Command = async (options) => {
   return { stdout: await printed(all, options.output, text), status: 0 };
 };
 
+const reconcile: Command = async ({ statusSocket, dryRun, output }) => {
+  const report = await askForRound(statusSocket, dryRun);
+  if (typeof report === "string") {
+    return { stdout: "", stderr: `the daemon has to do it, and none answers on ${statusSocket}: ${report}`, status: 1 };
+  }
+  return {
+    stdout: await printed(report, output, (width) => roundText(report, width)),
+    status: roundNeedsAttention(report) ? 1 : 0,
+  };
+};
+
 const errors: Command = async ({ args: [wanted], output }) => {
   const text = errorsText(wanted, Infinity);
   if (text === undefined)
@@ -54,7 +66,7 @@ const tellVersion: Command = async ({ output }) => ({
 });
 
 /** By name. */
-export const commands: Readonly<Record<string, Command>> = { status, attachments, errors, version: tellVersion };
+export const commands: Readonly<Record<string, Command>> = { status, attachments, reconcile, errors, version: tellVersion };
 
 async function printed(value: unknown, output: Output, text: (width: number) => string): Promise<string> {
   switch (output) {

@@ -12,6 +12,8 @@ export interface ControlOptions {
   readonly output: Output;
   readonly statusSocket: string;
   readonly stateDir: string;
+  /** Of `reconcile`. */
+  readonly dryRun: boolean;
 }
 
 export const usage = `plexusctl: what Plexus does on this node
@@ -19,6 +21,8 @@ export const usage = `plexusctl: what Plexus does on this node
   plexusctl status             readiness, attachments, networks, pools, the last
                                failures and what to do about them
   plexusctl attachments        every attachment
+  plexusctl reconcile          has the daemon take away now what no runtime
+                               deletes; --dry-run: and only tell
   plexusctl errors [KIND|CODE] what a fault means, and what to do about it
   plexusctl version
 
@@ -41,10 +45,18 @@ export function readOptions(args: readonly string[]): ControlOptions | "help" | 
     if (command === undefined) return { wrong: "no command" };
     const output = outputs.find((each) => each === values.output);
     if (output === undefined) return { wrong: `-o ${values.output}: must be one of ${outputs.join(", ")}` };
+    if (values["dry-run"] === true && command !== "reconcile") return { wrong: `--dry-run: ${command} changes nothing anyway` };
     for (const name of ["status-socket", "state-dir"] as const) {
       if (!isAbsolute(values[name])) return { wrong: `--${name} ${values[name]}: must be an absolute path` };
     }
-    return { command, args: rest, output, statusSocket: values["status-socket"], stateDir: values["state-dir"] };
+    return {
+      command,
+      args: rest,
+      output,
+      statusSocket: values["status-socket"],
+      stateDir: values["state-dir"],
+      dryRun: values["dry-run"] === true,
+    };
   } catch (error) {
     // parseArgs says more than one sentence.
     const [wrong = ""] = (error instanceof Error ? error.message : String(error)).split(/\n|\. /);
@@ -60,6 +72,7 @@ function parse(args: readonly string[]) {
       output: { type: "string", short: "o", default: "table" },
       "status-socket": { type: "string", default: "/run/plexus/status.sock" },
       "state-dir": { type: "string", default: "/var/lib/cni/plexus" },
+      "dry-run": { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
   });

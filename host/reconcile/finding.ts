@@ -65,6 +65,11 @@ export function sentenceOf({ kind, directory, id, why, handling, note }: Finding
   return `${phrases[kind]} ${id} (${directory}), ${reasons[why]}: ${done[handling]}${told}`;
 }
 
+/** Why it is one, as a clause for a person. */
+export function reasonOf({ why }: Finding): string {
+  return reasons[why];
+}
+
 const phrases: Readonly<Record<FindingKind, string>> = {
   attachment: "attachment",
   damaged: "damaged journal entry",

@@ -9,9 +9,13 @@ import { HandsGone } from "../hands/hands.ts";
 import { inertLine } from "../sandbox/inert-text.ts";
 import { type Finding, type RoundReport, sentenceOf } from "./finding.ts";
 import type { RoundHands } from "./clean.ts";
-import { type ReconcileTerms, StateRounds } from "./state-round.ts";
+import { StateRounds } from "./state-round.ts";
 
-export interface ReconcilerInit extends ReconcileTerms {
+export interface ReconcilerInit {
+  /** How long a namespace must have been gone, in ms. */
+  readonly graceMs: number;
+  /** True: rounds only tell. */
+  readonly dryRun: boolean;
   /** The state directories (`cniDir`) that are looked after. */
   readonly directories: readonly string[];
   /** Milliseconds from the end of a round to the next; 0: no rounds but those that are asked for. */
@@ -47,7 +51,7 @@ export class Reconciler {
   readonly #kept = new Map<string, number>();
   readonly #elsewhere = new Set<string>();
   readonly #stopped = new AbortController();
-  #underWay: Promise<RoundReport> | undefined;
+  #underWay: { readonly dryRun: boolean; readonly report: Promise<RoundReport> } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #told: ReadonlyMap<string, string> = new Map();
   #last: RoundReport | undefined;
@@ -56,7 +60,7 @@ export class Reconciler {
     this.#init = init;
     this.#deps = deps;
     this.#states = new Map(
-      init.directories.map((directory) => [resolve(directory), new StateRounds(resolve(directory), init)] as const),
+      init.directories.map((directory) => [resolve(directory), new StateRounds(resolve(directory), init.graceMs)] as const),
     );
   }
 
@@ -89,17 +93,25 @@ export class Reconciler {
     if (this.#underWay === undefined) return;
     const late = new AbortController();
     const timeout = setTimeout(mostMs, undefined, { signal: late.signal }).catch(() => undefined);
-    await Promise.race([this.#underWay.catch(() => undefined), timeout]);
+    await Promise.race([this.#underWay.report.catch(() => undefined), timeout]);
     late.abort();
   }
 
-  /** One round; the one that is under way, where there is one: two never overlap. */
-  round(): Promise<RoundReport> {
-    this.#underWay ??= this.#round().finally(() => {
-      this.#underWay = undefined;
-      this.#planNext();
-    });
-    return this.#underWay;
+  /**
+   * One round; the one that is under way, where there is one like it: two never overlap. `dryRun`: it only tells, as every round
+   * does where the daemon was started so.
+   */
+  async round(dryRun = false): Promise<RoundReport> {
+    const only = dryRun || this.#init.dryRun;
+    while (this.#underWay !== undefined && this.#underWay.dryRun !== only) await this.#underWay.report;
+    this.#underWay ??= {
+      dryRun: only,
+      report: this.#round(only).finally(() => {
+        this.#underWay = undefined;
+        this.#planNext();
+      }),
+    };
+    return this.#underWay.report;
   }
 
   /** A call was configured so, by this text. Kept for rounds, after the runtime has its answer; never fails a call. */
@@ -132,7 +144,7 @@ export class Reconciler {
     this.#timer.unref();
   }
 
-  async #round(): Promise<RoundReport> {
+  async #round(dryRun: boolean): Promise<RoundReport> {
     const started = performance.now();
     const date = new Date();
     let work = 0;
@@ -155,6 +167,7 @@ export class Reconciler {
       try {
         const found = await state.round({
           resident,
+          dryRun,
           takeLock,
           hasTime,
           log,
@@ -178,7 +191,7 @@ export class Reconciler {
       started: date.toISOString(),
       ms: performance.now() - started,
       hands: resident !== undefined,
-      dryRun: this.#init.dryRun,
+      dryRun,
       entries,
       findings,
       problems,

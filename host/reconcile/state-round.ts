@@ -16,13 +16,10 @@ import { KeptConfigurations } from "./kept-configurations.ts";
 import { type LeaseFindings, LeaseWatch } from "./lease-watch.ts";
 import { leftoversIn, removeLeftovers } from "./leftovers.ts";
 
-export interface ReconcileTerms {
-  readonly graceMs: number;
-  readonly dryRun: boolean;
-}
-
 export interface RoundDeps extends Clocks {
   readonly resident: RoundHands | undefined;
+  /** True: it is told what would be done, and nothing is. */
+  readonly dryRun: boolean;
   readonly takeLock: BrainDeps["takeLock"];
   /** Whether there is time for one thing more. */
   readonly hasTime: () => boolean;
@@ -46,7 +43,7 @@ type Verdicts = ReadonlyMap<string, Verdict>;
 export class StateRounds {
   readonly directory: string;
   readonly configurations: KeptConfigurations;
-  readonly #terms: ReconcileTerms;
+  readonly #graceMs: number;
   readonly #leftBehind: LeftBehind;
   readonly #list: EntryList;
   readonly #judge: EntryJudge;
@@ -55,12 +52,12 @@ export class StateRounds {
   readonly #runDirectories = new Set<string>();
 
   /** `directory`: absolute, without a slash at its end. */
-  constructor(directory: string, terms: ReconcileTerms) {
+  constructor(directory: string, graceMs: number) {
     this.directory = directory;
-    this.#terms = terms;
+    this.#graceMs = graceMs;
     this.#leftBehind = new LeftBehind(directory);
     this.#list = new EntryList(new Journal(directory));
-    this.#judge = new EntryJudge(terms.graceMs);
+    this.#judge = new EntryJudge(graceMs);
     this.configurations = new KeptConfigurations(directory);
   }
 
@@ -128,7 +125,7 @@ export class StateRounds {
     for (const { lease, attachment } of kept) {
       // The entry may have been lost, and not undone: its pod must be gone.
       const verdict = verdicts.get(attachment.listed.id) ?? { what: "live" };
-      const settled = deps.date().getTime() - attachment.departedMs >= this.#terms.graceMs;
+      const settled = deps.date().getTime() - attachment.departedMs >= this.#graceMs;
       const handled: Handled = settled
         ? await this.#handle(lease.path, verdict, deps, (cleaner) => cleaner.departed(attachment.listed.entry))
         : { handling: "reported" };
@@ -137,18 +134,18 @@ export class StateRounds {
     return findings;
   }
 
-  async #leftovers({ takeLock, resident, date }: RoundDeps): Promise<readonly Finding[]> {
+  async #leftovers({ takeLock, resident, date, dryRun }: RoundDeps): Promise<readonly Finding[]> {
     const places = { stateDirectory: this.directory, runDirectories: [...this.#runDirectories] };
-    const found = leftoversIn(places, date().getTime() - Math.max(this.#terms.graceMs, leftoverMs));
+    const found = leftoversIn(places, date().getTime() - Math.max(this.#graceMs, leftoverMs));
     if (found.length === 0) return [];
     const hands = resident?.hands ?? { ensureThere: () => {} };
     const gone =
-      !this.#terms.dryRun &&
+      !dryRun &&
       (await removeLeftovers(
         places,
         callLocks({ hands, takeLock }, this.directory, () => 0),
       ));
-    const handling = this.#terms.dryRun ? "dry-run" : gone ? "cleaned" : "busy";
+    const handling = dryRun ? "dry-run" : gone ? "cleaned" : "busy";
     return found.map((path) => this.#finding("leftover", path, "killed-call", { handling }));
   }
 
@@ -165,12 +162,11 @@ export class StateRounds {
 
   /** Does it now, if there are hands, time, and no pause after a failure. */
   async #try(id: string, deps: RoundDeps, act: (cleaner: Cleaner) => Promise<Handled>): Promise<Handled> {
-    const { resident, takeLock, log, now, hasTime } = deps;
+    const { resident, dryRun, takeLock, log, now, hasTime } = deps;
     if (resident === undefined) return { handling: "reported", note: "no resident hands are connected" };
     if (!this.#retries.isDue(id, now())) return { handling: "paused" };
     if (!hasTime()) return { handling: "postponed" };
     const { configurations, directory: stateDirectory } = this;
-    const { dryRun } = this.#terms;
     const handled = await act(new Cleaner({ stateDirectory, configurations, resident, takeLock, dryRun, log }));
     if (handled.handling === "failed") this.#retries.failed(id, now());
     return handled;

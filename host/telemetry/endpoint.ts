@@ -8,6 +8,7 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { listenOn, uidOf } from "../daemon/unix-socket.ts";
 import { expositionType } from "../metrics/exposition.ts";
 import type { Metrics } from "../metrics/metrics.ts";
+import type { RoundReport } from "../reconcile/finding.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 export interface EndpointInit {
@@ -33,9 +34,11 @@ export class Endpoint {
   readonly #init: EndpointInit;
   readonly #telemetry: Telemetry;
   readonly #metrics: Metrics;
+  readonly #reconcile: (dryRun: boolean) => Promise<RoundReport>;
   readonly #servers: Server[] = [];
 
-  constructor(init: EndpointInit, telemetry: Telemetry, metrics: Metrics) {
+  constructor(init: EndpointInit, telemetry: Telemetry, metrics: Metrics, reconcile: (dryRun: boolean) => Promise<RoundReport>) {
+    this.#reconcile = reconcile;
     this.#init = init;
     this.#telemetry = telemetry;
     this.#metrics = metrics;
@@ -86,7 +89,9 @@ export class Endpoint {
     request.resume();
     let page: Page;
     try {
-      page = await this.#page(request.method ?? "", (request.url ?? "").split("?")[0] ?? "", trusted);
+      const [path = "", query = ""] = (request.url ?? "").split("?");
+      const asked = request.method === "POST" && path === "/reconcile";
+      page = asked ? await this.#round(query, trusted) : await this.#page(request.method ?? "", path, trusted);
     } catch (error) {
       this.#telemetry.warn(`${request.url ?? ""}: ${error instanceof Error ? error.message : String(error)}`);
       page = { status: 500, type: text, body: "failed; the daemon's log says why\n" };
@@ -96,8 +101,16 @@ export class Endpoint {
     response.end(request.method === "HEAD" ? "" : body);
   }
 
+  /** A round of the reconciler, now. */
+  async #round(query: string, trusted: boolean): Promise<Page> {
+    if (!trusted) return { status: 403, type: text, body: "ask on the daemon's own socket\n" };
+    if (query !== "" && query !== "dry-run") return { status: 400, type: text, body: "the query is dry-run, or none\n" };
+    return { status: 200, type: "application/json", body: `${JSON.stringify(await this.#reconcile(query === "dry-run"))}\n` };
+  }
+
   async #page(method: string, path: string, trusted: boolean): Promise<Page> {
-    if (method !== "GET" && method !== "HEAD") return { status: 405, type: text, body: "only GET and HEAD\n" };
+    if (method !== "GET" && method !== "HEAD")
+      return { status: 405, type: text, body: "only GET and HEAD; and POST of /reconcile\n" };
     switch (path) {
       case "/metrics":
         return { status: 200, type: expositionType, body: await this.#metrics.text() };

@@ -1,17 +1,27 @@
 // The built daemon reconciles by itself: confined, by its options, with hands that stay on the node.
 
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { leases } from "../harness/namespaces.ts";
-import type { Answer } from "../harness/plexus.ts";
+import { type Answer, dist } from "../harness/plexus.ts";
 import { installRecorder } from "../harness/recorder.ts";
 import { startResidentHands, type TestResidentHands } from "../harness/resident-hands.ts";
 import { bridgeStep, missingForMixed, mixedInstallation, mixedNetwork } from "./mixed-network.ts";
+import { asOfEarlierBoot } from "./reconcile-node.ts";
 import { openStage, type Attaching, type Stage } from "./stage.ts";
+
+function control(...args: readonly string[]): {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+} {
+  return spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), ...args], { encoding: "utf8" });
+}
 
 describe.skipIf(missingForMixed("the daemon's reconciler"))("the daemon's reconciler", () => {
   let stage: Stage;
@@ -106,6 +116,32 @@ describe.skipIf(missingForMixed("the daemon's reconciler"))("the daemon's reconc
     await expect
       .poll(() => stage.files().state.filter((path) => !path.startsWith("configurations/")), { timeout: 20_000 })
       .toEqual([]);
+  });
+
+  test("RT-02 does it when plexusctl asks, tells without doing anything with --dry-run, and says who is missing", async () => {
+    await daemon("--reconcile-interval", "0");
+    const places = ["--status-socket", join(dirname(socketOf()), "status.sock")];
+    const each = { config: mixedNetwork(stage), containerId: "left", pod: stage.pod() };
+    expect((await call("ADD", each)).status).toBe(0);
+    asOfEarlierBoot(join(stage.plexus.state("cni"), "journal", "left@cluster@eth0"));
+    const alone = control("reconcile", ...places);
+    expect([alone.status, alone.stdout]).toEqual([1, expect.stringContaining("No resident hands are connected")]);
+    hands();
+    await expect.poll(() => control("reconcile", "--dry-run", ...places).status, { timeout: 30_000 }).toBe(0);
+    const dry = control("reconcile", "--dry-run", "-o", "wide", ...places);
+    expect(dry.stdout).toMatch(
+      /^Dry run: 1 entries in the journal, 1 findings\n\nKIND .*\nattachment +left@cluster@eth0 +of an earlier boot +dry-run\n/,
+    );
+    expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+    expect(JSON.parse(control("reconcile", "-o", "json", ...places).stdout)).toMatchObject({
+      dryRun: false,
+      hands: true,
+      findings: [{ kind: "attachment", id: "left@cluster@eth0", why: "earlier-boot", handling: "cleaned" }],
+    });
+    expect(leases(stage.leases)).toEqual([]);
+    expect(control("status", "--dry-run", ...places)).toMatchObject({ status: 2, stderr: expect.stringContaining("--dry-run") });
+    const nobody = control("reconcile", "--status-socket", "/nowhere");
+    expect([nobody.status, nobody.stderr]).toEqual([1, expect.stringContaining("there is no such socket")]);
   });
 
   test.each([

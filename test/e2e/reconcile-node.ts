@@ -13,6 +13,14 @@ import { startResidentHands, type TestResidentHands } from "../harness/resident-
 import { mixedInstallation } from "./mixed-network.ts";
 import { type Attaching, type LeftFiles, openStage, type Stage } from "./stage.ts";
 
+/** Makes a journal entry one that was written before this boot. */
+export function asOfEarlierBoot(path: string): void {
+  const [plan = "", ...rest] = readFileSync(path, "utf8").split("\n");
+  const earlier = { ...JSON.parse(plan), bootId: "11111111-2222-3333-4444-555555555555", begun: "2001-01-01T00:00:00.000Z" };
+  writeFileSync(path, [JSON.stringify(earlier), ...rest].join("\n"));
+  utimesSync(path, 978_307_200, 978_307_200);
+}
+
 export interface Terms {
   readonly graceMs?: number;
   readonly dryRun?: boolean;
@@ -117,11 +125,7 @@ export class ReconcileNode {
   reboot(...containerIds: readonly string[]): void {
     for (const name of readdirSync(join(this.state, "journal"))) {
       if (containerIds.length > 0 && !containerIds.some((id) => name.startsWith(`${id}@`))) continue;
-      const path = join(this.state, "journal", name);
-      const [plan = "", ...rest] = readFileSync(path, "utf8").split("\n");
-      const earlier = { ...JSON.parse(plan), bootId: "11111111-2222-3333-4444-555555555555", begun: "2001-01-01T00:00:00.000Z" };
-      writeFileSync(path, [JSON.stringify(earlier), ...rest].join("\n"));
-      utimesSync(path, 978_307_200, 978_307_200);
+      asOfEarlierBoot(join(this.state, "journal", name));
     }
     rmSync(join(this.stage.plexus.directory, "run"), { recursive: true, force: true });
   }

@@ -1,0 +1,38 @@
+// plexusctl reconcile: has the daemon look now for what no runtime deletes, and shows what it found.
+
+import { type Finding, reasonOf, type RoundReport } from "../reconcile/finding.ts";
+import { askDaemon } from "./ask-daemon.ts";
+import { table } from "./table.ts";
+
+/** A round takes 30 s at most, and ends what it has begun. */
+const patienceMs = 120_000;
+
+/** The round's report, or why there is none. */
+export async function askForRound(socketPath: string, dryRun: boolean): Promise<RoundReport | string> {
+  const path = dryRun ? "/reconcile?dry-run" : "/reconcile";
+  const answer = await askDaemon({ socketPath, method: "POST", path, patienceMs });
+  if ("why" in answer) return answer.why;
+  const report: RoundReport = JSON.parse(answer.body);
+  return report;
+}
+
+/** What a round could not take away although it would have, or could not look at. */
+export function roundNeedsAttention({ hands, findings, problems }: RoundReport): boolean {
+  const tried: readonly Finding["handling"][] = ["failed", "given-up", "paused"];
+  return !hands || problems.length > 0 || findings.some(({ handling }) => tried.includes(handling));
+}
+
+/** For a person, within `width` columns. */
+export function roundText({ dryRun, hands, entries, findings, problems }: RoundReport, width: number): string {
+  const rows = findings.map((each) => [each.kind, each.id, reasonOf(each), each.handling]);
+  const titles = ["KIND", "WHICH", "WHY", "DONE"].map((title) => ({ title }));
+  const notes = findings.flatMap(({ id, note }) => (note === undefined ? [] : [`  ${id}: ${note}`]));
+  return [
+    `${dryRun ? "Dry run: " : ""}${entries} entries in the journal, ${findings.length} findings`,
+    ...(hands ? [] : ["No resident hands are connected: nothing is cleaned. To do: systemctl start plexus-hands"]),
+    ...problems.map((problem) => `Problem: ${problem}`),
+    ...(rows.length === 0 ? [] : ["", ...table(titles, rows, width)]),
+    ...(notes.length === 0 ? [] : ["", ...notes]),
+    "",
+  ].join("\n");
+}
