@@ -74,7 +74,7 @@ export interface Stage {
 }
 
 /** What stays for good: a lock, and where a daemon found components. */
-const kept: readonly string[] = ["calls.lock", "components.json"];
+export const kept: readonly string[] = ["calls.lock", "components.json"];
 
 /** Opens a stage. All of its state lies below the installation's directory and goes with it. */
 export function openStage(init: InstallationInit): Stage {

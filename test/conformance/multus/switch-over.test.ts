@@ -5,6 +5,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
+import { kept } from "../../e2e/stage.ts";
 import { createPodNamespace, filesBelow, type PodNamespace } from "../../harness/namespaces.ts";
 import type { RecordedCall } from "../../harness/recorder.ts";
 import { iproute2, missing, privateNamespaces } from "../../harness/requires.ts";
@@ -27,9 +28,9 @@ function told({ env, stdin }: RecordedCall): unknown {
   return { verb: CNI_COMMAND, ifname: CNI_IFNAME, netns: CNI_NETNS, args, stdin: JSON.parse(stdin) as unknown };
 }
 
-/** Files of containers: locks are the node's. */
+/** Files of containers, not of the node. */
 function left(directory: string): readonly string[] {
-  return filesBelow(directory).filter((path) => !path.startsWith("locks/"));
+  return filesBelow(directory).filter((path) => !kept.includes(path));
 }
 
 describe.skipIf(missing("switching from Multus", privateNamespaces, iproute2, realMultus))("pods that Multus attached", () => {
