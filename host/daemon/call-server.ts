@@ -64,15 +64,20 @@ export class CallServer {
     return this.#server.listening;
   }
 
-  /** Accepts nothing more, waits for the calls under way `graceMs` at most; answers how many were cut off. */
-  async close(graceMs: number): Promise<number> {
+  /**
+   * Accepts nothing more, waits for the calls under way, and for what else is being `finished` by resident hands, `graceMs` at most;
+   * answers how many calls were cut off.
+   */
+  async close(graceMs: number, finished: Promise<void>): Promise<number> {
     this.#closing = true;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#server.close();
     this.#lastClosed = resolve;
     if (this.#open.size === 0) resolve();
-    const timer = setTimeout(resolve, graceMs);
-    await promise;
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, graceMs);
+    // Closing ends the resident hands' connections, too.
+    await Promise.race([Promise.all([promise, finished]), late.promise]);
     clearTimeout(timer);
     const cut = this.#open.size;
     for (const socket of [...this.#open, ...this.#resident]) socket.destroy();

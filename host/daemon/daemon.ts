@@ -98,10 +98,7 @@ export class Daemon {
 
   /** Ends when the calls under way have, or after `graceMs`; answers how many were cut off. */
   async stop(graceMs: number): Promise<number> {
-    const due = performance.now() + graceMs;
-    // Closing ends the resident hands' connections, too.
-    await this.reconciler.stop(graceMs);
-    const cut = await this.#server.close(Math.max(1, due - performance.now()));
+    const cut = await this.#server.close(graceMs, this.reconciler.stop(graceMs));
     this.#endpoint.close();
     await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
     return cut;

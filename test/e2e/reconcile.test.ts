@@ -342,6 +342,25 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect(node.left()).toEqual(noFiles);
     });
 
+    test("MO-15 takes no further call while the daemon is stopped amid it: who comes then has a brain of its own", async () => {
+      const { config, recorder } = scripted();
+      await attached("stale", config);
+      node.reboot();
+      await node.hands();
+      recorder.clear();
+      recorder.script("DEL", { sleepMs: 15_000 }, 1);
+      const round = node.round();
+      await expect.poll(() => recorder.calls().length, { timeout: 20_000 }).toBe(1);
+      // Longer than the daemon stays.
+      recorder.script("ADD", { sleepMs: 4000 }, 1);
+      const stopped = node.daemon.stop(2000);
+      const { containerId, pod } = attaching("late", config);
+      const late = { verb: "ADD", config, containerId, ifname: "eth0", netns: pod.path };
+      expect(await stage.request({ ...late, env: { PLEXUS_SOCKET: node.socket } })).toMatchObject({ status: 0 });
+      expect(await stopped).toBe(0);
+      await round;
+    });
+
     test("RT-02 has one round at a time", async () => {
       const [one, other] = [node.round(), node.round()];
       expect(await one).toBe(await other);
