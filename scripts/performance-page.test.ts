@@ -1,9 +1,21 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
-import { performancePage, performancePagePath } from "./performance-page.ts";
+import { benchmarkPath, performancePage, performancePagePath } from "./performance-page.ts";
+import { meanings, type Row, verdict } from "./performance-rows.ts";
 
 test("the figures of the performance page are those of the committed benchmark (npm run docs writes it)", () => {
   expect(readFileSync(performancePagePath, "utf8")).toBe(performancePage());
+});
+
+test("every row of the committed benchmark is explained", () => {
+  const rows: readonly Row[] = JSON.parse(readFileSync(benchmarkPath, "utf8"));
+  expect(rows.map(({ id }) => id).filter((id) => !meanings.has(id))).toEqual([]);
+});
+
+test("a target that is missed is said to be missed", () => {
+  const row = { id: "hands-version", unit: "ms", n: 1, median: 2, p95: 2, baseline: 1, ratio: 2 };
+  expect(verdict(row)).toBe("at most 2 ms: met");
+  expect(verdict({ ...row, median: 2.1 })).toBe("at most 2 ms: **NOT MET**");
 });
 
 test("the component of ipam-host-local is smaller than 64 KiB, the hands are smaller than 1 MiB", () => {

@@ -114,7 +114,7 @@ export function metaContender(init: MetaContenderInit): Contender {
 }
 
 /** Locks of the node, not of a container. */
-const ofTheNode = ["locks/gc/lock", "calls.lock"];
+const ofTheNode = ["locks/gc/lock", "calls.lock", "components.json"];
 
 function filesOf(directory: string): readonly string[] {
   return filesBelow(directory)

@@ -17,5 +17,14 @@ test("subject and baseline alternate, and warm-up turns don't count", async () =
   };
   const samples = await inTurns({ subject: sample("A", 3), baseline: sample("B", 2), warmUp: 1, samples: 3 });
   expect(order.join("")).toBe("ABBAABBA");
-  expect(summary("x", samples)).toEqual({ id: "x", unit: "ms", n: 3, median: 3, p95: 3, baseline: 2, ratio: 1.5 });
+  expect(summary("x", samples)).toEqual({
+    id: "x",
+    unit: "ms",
+    n: 3,
+    median: 3,
+    p95: 3,
+    baseline: 2,
+    baselineP95: 2,
+    ratio: 1.5,
+  });
 });

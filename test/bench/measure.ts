@@ -45,6 +45,7 @@ export interface Measured {
   readonly median: number;
   readonly p95: number;
   readonly baseline: number;
+  readonly baselineP95: number;
   readonly ratio: number;
 }
 
@@ -91,6 +92,7 @@ export function summary(id: string, { subject, baseline }: Samples, unit: Unit =
     median: rounded(median),
     p95: rounded(quantile(subject, 0.95)),
     baseline: rounded(base),
+    baselineP95: rounded(quantile(baseline, 0.95)),
     ratio: rounded(median / base),
   };
 }

@@ -1,5 +1,5 @@
 // `npm run bench`: runs the benchmarks, prints a table for people, and with `--json FILE` writes an array of
-// {id, unit, n, median, p95, baseline, ratio}. `--only ID` (repeatable) runs those. Exits with 1 where one fails, with 2
+// {id, unit, n, median, p95, baseline, baselineP95, ratio}. `--only ID` (repeatable) runs those. Exits with 1 where one fails, with 2
 // where it is called wrongly.
 
 import { writeFileSync } from "node:fs";
