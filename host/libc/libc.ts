@@ -7,6 +7,7 @@ const LOCK_SH = 1;
 const LOCK_EX = 2;
 const LOCK_NB = 4;
 const LOCK_UN = 8;
+const POLLOUT = 0x4;
 const POLLERR = 0x8;
 const POLLHUP = 0x10;
 /** <fcntl.h>: locks of an open file, not of a process; the generic numbers, which no 64-bit architecture of Node's changes. */
@@ -80,6 +81,14 @@ export function peerUid(fd: number): number | undefined {
   const numbers = new Uint32Array(credentials.buffer, credentials.byteOffset, 3);
   new Uint32Array(size.buffer, size.byteOffset, 1)[0] = credentials.length;
   return libc().getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, size) === 0 ? numbers[1] : undefined;
+}
+
+/** Whether a write to the descriptor would not wait: for a pipe, one of at most 4096 bytes. Also where nobody will ever read. */
+export function isWritable(fd: number): boolean {
+  const descriptor = Buffer.alloc(8);
+  new Int32Array(descriptor.buffer, descriptor.byteOffset, 1)[0] = fd;
+  new Int16Array(descriptor.buffer, descriptor.byteOffset + 4, 1)[0] = POLLOUT;
+  return libc().poll(descriptor, 1n, 0) > 0;
 }
 
 function libc(): Libc {

@@ -1,9 +1,9 @@
-// The daemon's log: JSON lines by pino, to a descriptor or file. Written by Node's pool of threads, so that a reader that doesn't read
-// never holds up a call; what is still unwritten when the daemon ends is written then.
+// The daemon's log: JSON lines by pino, to a descriptor.
 
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
 import { inertLine } from "../sandbox/inert-text.ts";
 import { harmlessMessage } from "./harmless.ts";
+import { LineWriter } from "./line-writer.ts";
 
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type DaemonLogLevel = (typeof logLevels)[number];
@@ -34,8 +34,8 @@ export interface Log {
   readonly write: (level: DaemonLogLevel, fields: LogFields, text: string) => void;
   /** Whether lines of this level are written at all. */
   readonly has: (level: DaemonLogLevel) => boolean;
-  /** Writes what is left, blocking. */
-  readonly flush: () => void;
+  /** Writes what is left; false where nobody takes it. */
+  readonly flush: () => boolean;
 }
 
 export interface LogInit {
@@ -51,24 +51,16 @@ const longestField = 512;
 const mostWaiting = 1024 * 1024;
 
 export function openLog({ level, fd, dropped }: LogInit): Log {
-  const destination = pino.destination({ fd, sync: false, maxLength: mostWaiting });
-  destination.on("drop", dropped);
-  // A log that nobody can read any more (EPIPE) is no reason to end.
-  destination.on("error", dropped);
+  const destination = new LineWriter({ fd, most: mostWaiting, dropped });
   const logger = loggerTo(destination, level);
   return {
     write(lineLevel, fields, text) {
       // Most lines are of calls that went well: what isn't written isn't made harmless either.
-      if (logger.isLevelEnabled(lineLevel)) logger[lineLevel](harmless(fields), harmlessMessage(text));
+      if (!logger.isLevelEnabled(lineLevel)) return;
+      logger[lineLevel](harmless(fields), harmlessMessage(text));
     },
     has: (lineLevel) => logger.isLevelEnabled(lineLevel),
-    flush() {
-      try {
-        destination.flushSync();
-      } catch {
-        // It never opened, or its reader is gone.
-      }
-    },
+    flush: () => destination.flush(),
   };
 }
 

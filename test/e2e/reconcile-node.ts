@@ -60,7 +60,7 @@ export class ReconcileNode {
         log: {
           write: (level, _, text) => void (level === "warn" && this.warnings.push(text)),
           has: () => true,
-          flush: () => undefined,
+          flush: () => true,
         },
         version: "",
         stateDirectory: this.state,

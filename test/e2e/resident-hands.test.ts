@@ -55,7 +55,7 @@ describe.skipIf(missingForMixed("resident hands"))("resident hands", () => {
         log: {
           write: (level, _, text) => void (level === "warn" && warnings.push(text)),
           has: () => true,
-          flush: () => undefined,
+          flush: () => true,
         },
         version: "",
         stateDirectory: stage.plexus.directory,

@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { readPrometheusText, valueOf } from "../../test/harness/prometheus-text.ts";
+import { fault } from "../../src/fault/fault.ts";
+import { Metrics } from "../metrics/metrics.ts";
+import { mostSets } from "../metrics/series.ts";
+import { CallWatch } from "./call-watch.ts";
+import type { LogFields } from "./log.ts";
+import { RecentFailures } from "./recent-failures.ts";
+
+function watching() {
+  const metrics = new Metrics();
+  const failures = new RecentFailures();
+  const lines: { readonly level: string; readonly fields: LogFields; readonly text: string }[] = [];
+  const log = {
+    write: (level: string, fields: LogFields, text: string) => void lines.push({ level, fields, text }),
+    has: () => true,
+    flush: () => true,
+  };
+  const begin = (environment: Readonly<Record<string, string>>) =>
+    new CallWatch(
+      { metrics, failures, log, spans: undefined, sawState: () => undefined },
+      { environment: new Map(Object.entries(environment)) },
+    );
+  return { metrics, failures, lines, begin };
+}
+
+const ended = { ms: 1, fault: undefined, configuration: undefined };
+
+test("ten thousand networks, types, pods and verbs that somebody made up cost a bounded amount of memory", async () => {
+  const { metrics, failures, begin } = watching();
+  for (let number = 0; number < 10_000; number++) {
+    const name = `net-${number}-${"x".repeat(200)}`;
+    const watch = begin({
+      CNI_COMMAND: `ADD${number}`,
+      CNI_CONTAINERID: name,
+      CNI_ARGS: `K8S_POD_NAMESPACE=a;K8S_POD_NAME=${name}`,
+    });
+    const step = {
+      containerId: name,
+      network: name,
+      ifname: "eth0",
+      verb: "ADD",
+      type: name,
+      kind: "native",
+      nested: false,
+    } as const;
+    const reason = fault("LIMIT_MEMORY", `no ${name}`);
+    watch.step(step, 1, { ok: false, fault: reason }, undefined);
+    watch.attachment(step, 1, reason);
+    watch.end({ ...ended, fault: reason });
+  }
+  const text = await metrics.text();
+  // Of each of a few metrics so many series, of some twenty lines of some 500 characters.
+  expect(text.length).toBeLessThan(8 * 1024 * 1024);
+  const told = readPrometheusText(text);
+  const limits = told.get("plexus_limit_verdicts_total")?.samples ?? [];
+  expect(limits).toHaveLength(mostSets + 1);
+  expect(limits.reduce((sum, { value }) => sum + value, 0)).toBe(10_000);
+  expect(valueOf(told, "plexus_calls_total", { verb: "other", outcome: "failed" })).toBe(10_000);
+  expect(failures.list()).toHaveLength(50);
+});
+
+test("counts a failure that repeats as one, with its remedy", () => {
+  const { failures, begin } = watching();
+  for (const _ of [1, 2, 3])
+    begin({ CNI_COMMAND: "DEL", CNI_CONTAINERID: "c" }).end({ ...ended, fault: fault("CALL_BUSY", "busy") });
+  begin({ CNI_COMMAND: "ADD", CNI_CONTAINERID: "c" }).end({ ...ended, fault: fault("STORE_FAILED", 'of {"token":"hunter2"}') });
+  expect(failures.list()).toMatchObject([
+    { verb: "ADD", fault: "STORE_FAILED", code: 5, times: 1, msg: 'of {"token":"[redacted]"}' },
+    { verb: "DEL", fault: "CALL_BUSY", code: 11, times: 3, remedy: expect.stringMatching(/^Call again/) },
+  ]);
+});
+
+test("tells the pod of a call and nothing else of CNI_ARGS; STATUS and VERSION only to who looks closely", () => {
+  const { lines, begin } = watching();
+  begin({ CNI_COMMAND: "ADD", CNI_ARGS: "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=cart=7;TOKEN=hunter2" }).end(ended);
+  begin({ CNI_COMMAND: "STATUS", CNI_ARGS: "K8S_POD_NAME=only" }).end(ended);
+  expect(lines).toMatchObject([
+    { level: "info", fields: { verb: "ADD", pod: "shop/cart=7" }, text: "ADD done" },
+    { level: "debug", fields: { verb: "STATUS", pod: undefined }, text: "STATUS done" },
+  ]);
+  expect(JSON.stringify(lines)).not.toContain("hunter2");
+});
+
+test("has a delegate's line at the level that it said, with its call's request", () => {
+  const { lines, begin } = watching();
+  const watch = begin({ CNI_COMMAND: "ADD" });
+  watch.line("delegate", "ipam-host-local: warn: the range is nearly full\n");
+  watch.line("delegate", "a line of its own\n");
+  watch.line("plexus", "no trace");
+  watch.end(ended);
+  expect(lines.map(({ level }) => level)).toEqual(["warn", "info", "warn", "info"]);
+  expect(new Set(lines.map(({ fields }) => fields.request)).size).toBe(1);
+  expect(lines[0]?.text).toBe("ipam-host-local: warn: the range is nearly full");
+});
