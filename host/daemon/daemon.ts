@@ -17,6 +17,7 @@ import { CallServer, type CallServerInit } from "./call-server.ts";
 import type { ConnectedHands } from "./connected-hands.ts";
 import { ResidentClusters, type ResidentClustersInit } from "./resident-clusters.ts";
 import { ResidentDelegates, type ResidentDelegatesInit } from "./resident-delegates.ts";
+import { collectWatches, watchSentence } from "./watch-metrics.ts";
 import { type OwnCall, requestOf, type ResidentConnection, ResidentHands } from "./resident-hands.ts";
 
 export interface DaemonInit {
@@ -82,6 +83,8 @@ export class Daemon {
       warn,
       told: (report) => countRound(this.metrics, report),
     });
+    this.metrics.onScrape(() => collectWatches(this.metrics, this.#clusters.informers));
+    this.telemetry.inform("watches", () => watchSentence(this.#clusters.informers));
     this.telemetry.inform("reconciler", () => this.reconciler.sentence);
   }
 

@@ -6,7 +6,6 @@ import type { Connection } from "../kube/connection.ts";
 import type { CredentialSource } from "../kube/credentials.ts";
 import type { Informers } from "../kube/informers.ts";
 import type { kubeCluster as kubeClusterOf } from "../kube/kube-cluster.ts";
-import type { ReflectorState } from "../kube/reflector.ts";
 
 type SourceConfiguration = Parameters<typeof openCluster>[0];
 
@@ -41,6 +40,7 @@ export class ResidentClusters {
   readonly #init: ResidentClustersInit;
   readonly #apis = new Map<string, Promise<ResidentApi>>();
   readonly #directories = new Map<string, Promise<Cluster>>();
+  readonly #opened = new Set<Informers>();
   #closed = false;
 
   constructor(init: ResidentClustersInit) {
@@ -78,21 +78,25 @@ export class ResidentClusters {
     return informers.over(cluster);
   }
 
-  /** How what is watched is doing. */
-  async states(): Promise<readonly ReflectorState[]> {
-    const apis = await Promise.all(this.#apis.values());
-    return apis.flatMap(({ informers }) => informers.states);
+  /** What is watched, for each API. */
+  get informers(): readonly Informers[] {
+    return [...this.#opened];
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#apis.values()].map(end));
+    await Promise.all([...this.#apis.values()].map((api) => this.#end(api)));
     this.#apis.clear();
   }
 
   #api(kubeconfig: string, allowInsecure: boolean): Promise<ResidentApi> {
     const name = `${allowInsecure}:${kubeconfig}`;
-    return shared(this.#apis, name, () => this.#openApi(kubeconfig, allowInsecure), end);
+    return shared(
+      this.#apis,
+      name,
+      () => this.#openApi(kubeconfig, allowInsecure),
+      (old) => this.#end(old),
+    );
   }
 
   #directory(path: string): Promise<Cluster> {
@@ -113,19 +117,17 @@ export class ResidentClusters {
     const credentials = keptCredentials(kubeconfig, { allowInsecure }, warn);
     const connection = new Connection({ sockets: mostSockets });
     const keep = kubeconfig === this.#init.kubeconfig;
-    return {
-      credentials,
-      connection,
-      kubeCluster,
-      informers: new Informers({ credentials, connection, nodeName, keep, warn }),
-    };
+    const informers = new Informers({ credentials, connection, nodeName, keep, warn });
+    this.#opened.add(informers);
+    return { credentials, connection, kubeCluster, informers };
   }
-}
 
-async function end(opened: Promise<ResidentApi>): Promise<void> {
-  const { informers, connection } = await opened;
-  informers.stop();
-  connection.close();
+  async #end(opened: Promise<ResidentApi>): Promise<void> {
+    const { informers, connection } = await opened;
+    this.#opened.delete(informers);
+    informers.stop();
+    connection.close();
+  }
 }
 
 async function openDirectory(path: string): Promise<Cluster> {

@@ -34,10 +34,16 @@ const connectMs = 10_000;
 const unusedMs = 3_600_000;
 
 /** Lookups since the start. */
-export interface InformerCounts {
+export interface LookupCounts {
   /** Those that were answered from memory, and those that went on to the server. */
   readonly held: number;
   readonly asked: number;
+}
+
+/** What is watched: `undefined` where it isn't. */
+export interface Watched<T> {
+  readonly pods: T;
+  readonly definitions: T;
 }
 
 type Collection<T> = Omit<ReflectorInit<T>, "connection" | "credentials" | "warn">;
@@ -74,8 +80,8 @@ export class Informers {
   readonly #init: InformersInit;
   #running: Running | undefined;
   #unused: NodeJS.Timeout | undefined;
-  #held = 0;
-  #asked = 0;
+  readonly #pods = { held: 0, asked: 0 };
+  readonly #definitions = { held: 0, asked: 0 };
   #podsHeld = 0;
   #strangers = 0;
 
@@ -83,13 +89,12 @@ export class Informers {
     this.#init = init;
   }
 
-  get counts(): InformerCounts {
-    return { held: this.#held, asked: this.#asked };
+  get counts(): Watched<LookupCounts> {
+    return { pods: { ...this.#pods }, definitions: { ...this.#definitions } };
   }
 
-  get states(): readonly ReflectorState[] {
-    const { pods, definitions } = this.#running ?? {};
-    return [pods, definitions].flatMap((each) => (each === undefined ? [] : [each.state]));
+  get states(): Watched<ReflectorState | undefined> {
+    return { pods: this.#running?.pods?.state, definitions: this.#running?.definitions.state };
   }
 
   /**
@@ -135,7 +140,7 @@ export class Informers {
       ...cluster,
       pod: async (namespace, name, expected) => {
         const known = this.#pod(namespace, name, expected?.uid);
-        this.#count(known !== undefined);
+        count(this.#pods, known !== undefined);
         if (known !== undefined) {
           this.#podsHeld += 1;
           return ok(known);
@@ -147,7 +152,7 @@ export class Informers {
       },
       networkAttachmentDefinition: async (namespace, name): Promise<Result<NetworkAttachmentDefinition>> => {
         const known = this.#running?.definitions.get(namespace, name);
-        this.#count(known !== undefined);
+        count(this.#definitions, known !== undefined);
         return known === undefined ? cluster.networkAttachmentDefinition(namespace, name) : ok(known);
       },
     };
@@ -174,11 +179,6 @@ export class Informers {
     await connection.request(current.value, { method: "GET", path, metadataOnly: true }, connectMs);
   }
 
-  #count(held: boolean): void {
-    if (held) this.#held += 1;
-    else this.#asked += 1;
-  }
-
   #stranger(): void {
     if (this.#podsHeld > 0 || ++this.#strangers !== strangersUntilDoubt) return;
     this.#init.warn(
@@ -186,6 +186,10 @@ export class Informers {
         `"${this.#init.nodeName}": if the node has another name there, give it with --node-name; until then each ADD asks for its pod`,
     );
   }
+}
+
+function count(counts: { held: number; asked: number }, held: boolean): void {
+  counts[held ? "held" : "asked"] += 1;
 }
 
 function isSameCluster(one: Credentials, other: Credentials): boolean {

@@ -20,6 +20,7 @@ export interface MetricDefinition {
 const verb = VERBS;
 const fault = Object.keys(catalogue);
 const kind = ["native", "wasm"];
+const watched = ["pods", "definitions"];
 
 /** Seconds: from the time of a warm WASM step to the longest that kubelet waits. */
 const seconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 240];
@@ -68,6 +69,19 @@ export const metricDefinitions = {
   plexus_queue_bound_calls: gauge("As many may be served and wait: --calls and --queue.", { state: ["active", "waiting"] }),
   plexus_queue_wait_seconds: duration("How long calls waited for their turn.", {}),
   plexus_queue_refused_total: counter("Calls that were refused with code 11 because the queue was full.", {}),
+
+  plexus_watch_live: gauge(
+    "Whether what is held of the Kubernetes API is relied on: 1 or 0; without a series nothing is watched.",
+    {
+      collection: watched,
+    },
+  ),
+  plexus_watch_objects: gauge("Objects of the Kubernetes API that are held.", { collection: watched }),
+  plexus_watch_lists_total: counter("How often a collection was listed anew.", { collection: watched }),
+  plexus_lookups_total: counter("Pods and definitions that calls needed, by who answered.", {
+    collection: watched,
+    answer: ["memory", "api"],
+  }),
 
   plexus_sandbox_processes: gauge("Sandbox processes.", { state: ["idle", "busy", "starting"] }),
   plexus_sandbox_waiting_calls: gauge("Steps that wait for a sandbox process.", {}),

@@ -9,13 +9,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Cluster } from "../../host/cluster/cluster.ts";
 import { Connection } from "../../host/kube/connection.ts";
 import type { CredentialSource } from "../../host/kube/credentials.ts";
-import { Informers } from "../../host/kube/informers.ts";
+import { Informers, type LookupCounts } from "../../host/kube/informers.ts";
 import { keptCredentials } from "../../host/kube/kept-credentials.ts";
 import { kubeCluster } from "../../host/kube/kube-cluster.ts";
-import { Reflector } from "../../host/kube/reflector.ts";
+import { Reflector, type ReflectorState } from "../../host/kube/reflector.ts";
 import { storedDefinition } from "../../host/kube/stored-objects.ts";
 import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
+import { ask } from "../harness/ask.ts";
+import { readPrometheusText, valueOf } from "../harness/prometheus-text.ts";
 import { type TestDaemon, startDaemon } from "../harness/daemon.ts";
 import type { Answer } from "../harness/plexus.ts";
 import { installRecorder } from "../harness/recorder.ts";
@@ -32,10 +34,13 @@ const isWatch = ({ path }: SeenRequest): boolean => path.startsWith(definitions)
 
 const now = (): number => performance.now();
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const statesOf = ({ states }: Informers): readonly ReflectorState[] =>
+  [states.pods, states.definitions].flatMap((state) => state ?? []);
+const oneMore = ({ held, asked }: LookupCounts): LookupCounts => ({ held: held + 1, asked });
 const untilLive = (...all: readonly { readonly live: boolean }[]): Promise<void> =>
   expect.poll(() => all.every(({ live }) => live), { timeout: 30_000 }).toBe(true);
 const untilWatching = async (informers: Informers): Promise<void> => {
-  await expect.poll(() => informers.states.map(({ live }) => live), { timeout: 30_000 }).toEqual([true, true]);
+  await expect.poll(() => statesOf(informers).map(({ live }) => live), { timeout: 30_000 }).toEqual([true, true]);
 };
 
 describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi))("watching a Kubernetes API", () => {
@@ -107,7 +112,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
       value: { ...here, args: undefined, annotations: new Map([["k8s.v1.cni.cncf.io/networks", "storage"]]) },
     });
     expect(await cluster.networkAttachmentDefinition("shop", "storage")).toMatchObject({ ok: true, value: { name: "storage" } });
-    expect(informers.counts).toEqual({ held: before.held + 2, asked: before.asked });
+    expect(informers.counts).toEqual({ pods: oneMore(before.pods), definitions: oneMore(before.definitions) });
 
     // Of no uid, of another uid, of no node of ours, just made: each is asked for.
     expect(await cluster.pod("shop", "here")).toMatchObject({ ok: true });
@@ -135,7 +140,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     const { informers, cluster } = informed(api.plexus, "another-node");
     await informers.begin();
     await untilWatching(informers);
-    expect(informers.states[0]).toMatchObject({ what: "pods of node another-node", objects: 0 });
+    expect(informers.states.pods).toMatchObject({ what: "pods of node another-node", objects: 0 });
     for (let lookups = 0; lookups < 6; lookups++) {
       const { metadata } = await api.admin.read({
         apiVersion: "v1",
@@ -211,16 +216,16 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     await untilWatching(informers);
     writeFileSync(file, await api.token());
     await informers.begin();
-    expect(informers.states.map(({ live, lists }) => [live, lists])).toEqual([
+    expect(statesOf(informers).map(({ live, lists }) => [live, lists])).toEqual([
       [true, 1],
       [true, 1],
     ]);
     // The kubeconfig leads elsewhere.
     writeFileSync(rotating, readFileSync(api.plexus, "utf8"));
     await informers.begin();
-    expect(informers.states.map(({ live }) => live)).toEqual([false, false]);
+    expect(statesOf(informers).map(({ live }) => live)).toEqual([false, false]);
     await untilWatching(informers);
-    expect(informers.states.map(({ lists }) => lists)).toEqual([1, 1]);
+    expect(statesOf(informers).map(({ lists }) => lists)).toEqual([1, 1]);
   });
 
   test("MO-01 a kept connection that broke, or leads nowhere, is replaced without a word", async () => {
@@ -230,18 +235,18 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     const current = await credentials();
     if (!current.ok) throw new Error(current.fault.msg);
     const path = "/api/v1/namespaces/shop/pods/none";
-    const ask = (): Promise<unknown> => connection.request(current.value, { method: "GET", path }, 20_000);
-    expect([connection.isReady(current.value), await ask()]).toMatchObject([false, { kind: "answer", status: 404 }]);
+    const look = (): Promise<unknown> => connection.request(current.value, { method: "GET", path }, 20_000);
+    expect([connection.isReady(current.value), await look()]).toMatchObject([false, { kind: "answer", status: 404 }]);
     for (const fault of [{ reset: true }, { delayMs: 60_000 }]) {
       await expect.poll(() => connection.isReady(current.value)).toBe(true);
       proxy.script((request) => (request.path === path && request.earlier === 0 ? fault : undefined));
       const before = proxy.connections();
-      expect(await ask()).toMatchObject({ kind: "answer", status: 404 });
+      expect(await look()).toMatchObject({ kind: "answer", status: 404 });
       expect(proxy.connections() - before).toBe(1);
     }
     // A connection that is new and leads nowhere is the server's failure.
     proxy.script((request) => (request.path === path ? { reset: true } : undefined));
-    expect(await ask()).toMatchObject({ kind: "broken" });
+    expect(await look()).toMatchObject({ kind: "broken" });
   });
 
   test("a pod that comes to the node makes the connection that its ADD will need", async () => {
@@ -283,7 +288,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
       ]),
     );
     expect(await cluster.networkAttachmentDefinition("shop", "storage")).toMatchObject({ ok: true });
-    expect(informers.counts).toEqual({ held: 0, asked: 1 });
+    expect(informers.counts.definitions).toEqual({ held: 0, asked: 1 });
   });
 
   test("an API server that is started again is watched again", async () => {
@@ -291,7 +296,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     await informers.begin();
     await untilWatching(informers);
     await api.stop();
-    await expect.poll(() => informers.states.map(({ live }) => live)).toEqual([false, false]);
+    await expect.poll(() => statesOf(informers).map(({ live }) => live)).toEqual([false, false]);
     await api.start();
     await untilWatching(informers);
     await api.network("shop", "storage", [{ type: "changed" }]);
@@ -339,6 +344,11 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
       await expect.poll(() => askedBy(plain), { timeout: 30_000 }).toEqual(["PATCH web/status"]);
       const connections = proxy.connections();
       for (let calls = 0; calls < 5; calls++) expect(await askedBy(plain)).toEqual(["PATCH web/status"]);
+      const families = readPrometheusText((await ask(join(node.plexus.directory, "status.sock"), "/metrics")).body);
+      for (const collection of ["pods", "definitions"]) {
+        expect(valueOf(families, "plexus_watch_live", { collection })).toBe(1);
+        expect(valueOf(families, "plexus_lookups_total", { collection, answer: "memory" })).toBeGreaterThanOrEqual(6);
+      }
       // An event may be under way while the next call tells its status.
       expect(proxy.connections() - connections).toBeLessThan(5);
     });
