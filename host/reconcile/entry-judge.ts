@@ -18,6 +18,8 @@ export interface Clocks {
 export class EntryJudge {
   readonly #graceMs: number;
   #sight: { readonly of: RoundHands; readonly sight: Sight } | undefined;
+  /** Since when each entry's file is as it is. */
+  #asItIs: ReadonlyMap<string, { readonly version: string; readonly sinceMs: number }> = new Map();
 
   constructor(graceMs: number) {
     this.#graceMs = graceMs;
@@ -35,6 +37,7 @@ export class EntryJudge {
       looks.push({ id, path, seen: resident === undefined ? "unknown" : await lookAtNamespace(resident.hands, path) });
     }
     const known = resident === undefined ? [] : this.#sightOf(resident).look(looks, now());
+    const quietMs = this.#quiet(entries, now());
     const boot = bootId();
     const nowMs = date().getTime();
     // Either may be shown shorter than it is, to a container or after a sleep; the longer one makes the boot the earlier.
@@ -44,11 +47,23 @@ export class EntryJudge {
       const seen = looks[index]?.seen ?? "unknown";
       const verdict = judgeEntry(
         { bootId: entry.plan.bootId, netns: entry.plan.netns, begunMs, touchedMs, closed: entry.closed },
-        { bootId: boot, bootedMs, nowMs, seen, goneMs, sighted, graceMs: this.#graceMs },
+        { bootId: boot, bootedMs, nowMs, seen, goneMs, quietMs: quietMs(id), sighted, graceMs: this.#graceMs },
       );
       return [id, verdict];
     });
     return new Map(verdicts);
+  }
+
+  /** For how long an entry's file was found as it is, by its id. */
+  #quiet(entries: readonly ListedEntry[], nowMs: number): (id: string) => number {
+    const before = this.#asItIs;
+    const since = ({ id, version }: ListedEntry): number => {
+      const known = before.get(id);
+      return known?.version === version ? known.sinceMs : nowMs;
+    };
+    const asItIs = new Map(entries.map((each) => [each.id, { version: each.version, sinceMs: since(each) }]));
+    this.#asItIs = asItIs;
+    return (id) => nowMs - (asItIs.get(id)?.sinceMs ?? nowMs);
   }
 
   /** What other hands saw counts for nothing. */

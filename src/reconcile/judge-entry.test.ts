@@ -18,6 +18,7 @@ const alive: Circumstances = {
   nowMs: now,
   seen: "there",
   goneMs: 0,
+  quietMs: 0,
   sighted: true,
   graceMs: grace,
 };
@@ -27,6 +28,18 @@ describe("RT-02 an entry of this boot", () => {
   test.each<[string, Partial<EntryFacts>, Circumstances, unknown]>([
     ["whose namespace is there is live", {}, alive, { what: "live" }],
     ["whose namespace was there and is gone for the grace period is stale", {}, gone, { what: "stale", why: "namespace-gone" }],
+    [
+      "that was written to when the clock was ahead is stale once it was as it is for the grace period",
+      { touchedMs: now + 1_000_000 * minute },
+      { ...gone, quietMs: grace },
+      { what: "stale", why: "namespace-gone" },
+    ],
+    [
+      "that was written to when the clock was ahead is not before",
+      { touchedMs: now + 1 },
+      { ...gone, quietMs: grace - 1 },
+      { what: "doubtful", why: "grace" },
+    ],
     ["whose namespace is gone for less is not", {}, { ...gone, goneMs: grace - 1 }, { what: "doubtful", why: "grace" }],
     [
       "whose namespace is gone at the first look is not, however short the grace period is",
@@ -95,6 +108,18 @@ describe("RT-10 an entry of another boot", () => {
       { begunMs: now - 99 * minute },
       {},
       { what: "doubtful", why: "boot-unclear" },
+    ],
+    [
+      "that began, by a clock that was ahead, since this one did is stale once its namespace is gone as that of this boot's must be",
+      { begunMs: now + 1_000_000 * minute },
+      { seen: "gone", goneMs: grace },
+      { what: "stale", why: "namespace-gone" },
+    ],
+    [
+      "that began since this one did is not where the hands are not known to see namespaces",
+      { begunMs: now + 1_000_000 * minute },
+      { seen: "gone", goneMs: grace, sighted: false },
+      { what: "doubtful", why: "unsighted" },
     ],
   ])("%s", (_, facts, circumstances, verdict) => {
     expect(judgeEntry({ ...earlier, ...facts }, { ...alive, ...circumstances })).toEqual(verdict);

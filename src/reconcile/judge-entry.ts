@@ -25,8 +25,10 @@ export interface Circumstances {
   readonly bootedMs: number;
   readonly nowMs: number;
   readonly seen: Seen;
-  /** For how long every look found the namespace gone, in ms; 0 at the first one. */
+  /** For how long every look found the namespace gone, in ms of a clock that never goes back; 0 at the first one. */
   readonly goneMs: number;
+  /** For how long every look found the entry's file as it is, as that: the time of day may have been years ahead at its last write. */
+  readonly quietMs: number;
   /** Whether the hands are known to see the namespaces that the runtime makes (see `Sight`). */
   readonly sighted: boolean;
   readonly graceMs: number;
@@ -66,15 +68,17 @@ export type Verdict =
 
 /** Judges one entry. */
 export function judgeEntry(entry: EntryFacts, now: Circumstances): Verdict {
-  const settled = now.nowMs - entry.touchedMs >= now.graceMs;
+  const ago = now.nowMs - entry.touchedMs;
+  const settled = ago >= now.graceMs || (ago < 0 && now.quietMs > 0 && now.quietMs >= now.graceMs);
   if (entry.netns === "") {
     if (now.seen === "unknown") return doubtful("unseen");
     return settled ? stale("deleted") : doubtful("grace");
   }
-  if (entry.bootId !== "" && now.bootId !== "" && entry.bootId !== now.bootId) {
-    // A container manager may show a boot id of its own: the time of the ADD has to agree.
-    return entry.begunMs < now.bootedMs ? stale("earlier-boot") : doubtful("boot-unclear");
-  }
+  // A container manager may show a boot id of its own: the time of the ADD has to agree. Where it doesn't (a clock that was ahead, say),
+  // what is proven of this boot's entries has to be proven.
+  const another = entry.bootId !== "" && now.bootId !== "" && entry.bootId !== now.bootId;
+  if (another && entry.begunMs < now.bootedMs) return stale("earlier-boot");
+  if (another && now.seen !== "gone") return doubtful("boot-unclear");
   if (now.seen === "unknown") return doubtful("unseen");
   if (now.seen === "there") return entry.closed || !settled ? { what: "live" } : doubtful("unfinished");
   if (now.seen === "other") return doubtful("no-namespace");

@@ -151,6 +151,23 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
     });
 
+    test("U-11 gives the address back though the clock was years ahead when its pod was attached, in this boot or an earlier one", async () => {
+      await node.hands();
+      const all = await Promise.all([attached("dead"), attached("earlier"), attached("live")]);
+      node.reboot("earlier");
+      const ahead = new Date("2099-01-01T00:00:00Z");
+      for (const { containerId } of all) {
+        const path = join(node.state, "journal", `${containerId}@cluster@eth0`);
+        writeFileSync(path, readFileSync(path, "utf8").replace(/"begun":"[^"]*"/u, `"begun":"${ahead.toISOString()}"`));
+        utimesSync(path, ahead, ahead);
+      }
+      expect(shown((await node.round()).findings)).toEqual(["attachment boot-unclear reported"]);
+      await vanish(...all.filter(({ containerId }) => containerId !== "live").map(({ pod }) => pod));
+      expect(shown(await node.settle())).toEqual([]);
+      expect(leases(stage.leases)).toHaveLength(1);
+      for (const each of all.slice(2)) await node.succeed("CHECK", each);
+    });
+
     test("RT-02 never believes hands that have seen no namespace: they may look at another directory than the runtime", async () => {
       const { pod } = await attached("dead");
       await vanish(pod);
