@@ -83,7 +83,7 @@ export class Reconciler {
 
   /** Begins the first round now, and others from time to time; also to be called when hands have come. */
   wake(): void {
-    if (this.#init.intervalMs > 0 && !this.#stopped.signal.aborted) void this.round();
+    if (this.#init.intervalMs > 0 && !this.#stopped.signal.aborted) this.#begin();
   }
 
   /** Begins nothing more, and waits for what has begun, at most `mostMs`. */
@@ -131,15 +131,23 @@ export class Reconciler {
     if (now < (this.#kept.get(name) ?? 0)) return;
     this.#kept.set(name, now + keptMs);
     state.runDirectory(configuration.runDir);
-    const kept = state.configurations.keep(configuration.name, Buffer.from(stdin).toString("utf8"));
-    if (!kept.ok) this.#deps.warn(`reconcile: configuration ${configuration.name} can't be kept: ${kept.fault.msg}`);
+    try {
+      const kept = state.configurations.keep(configuration.name, Buffer.from(stdin).toString("utf8"));
+      if (!kept.ok) this.#deps.warn(`reconcile: configuration ${configuration.name} can't be kept: ${kept.fault.msg}`);
+    } catch (error) {
+      this.#deps.warn(`reconcile: configuration ${configuration.name} can't be kept: ${wordsOf(error)}`);
+    }
+  }
+
+  #begin(): void {
+    this.round().catch((error: unknown) => this.#deps.warn(`reconcile: ${wordsOf(error)}`));
   }
 
   #planNext(): void {
     const { intervalMs } = this.#init;
     clearTimeout(this.#timer);
     if (intervalMs === 0 || this.#stopped.signal.aborted) return;
-    this.#timer = globalThis.setTimeout(() => void this.round(), intervalMs);
+    this.#timer = globalThis.setTimeout(() => this.#begin(), intervalMs);
     // A daemon that is done doesn't stay for the next round.
     this.#timer.unref();
   }
@@ -178,12 +186,7 @@ export class Reconciler {
         findings.push(...found.findings);
         problems.push(...found.problems.map(({ msg }) => msg));
       } catch (error) {
-        const why =
-          error instanceof HandsGone
-            ? "the resident hands have gone"
-            : error instanceof Error
-              ? (error.stack ?? error.message)
-              : String(error);
+        const why = error instanceof HandsGone ? "the resident hands have gone" : wordsOf(error);
         problems.push(`round over ${directory} broke off: ${why}`);
       }
     }
@@ -212,4 +215,9 @@ export class Reconciler {
     if (news.length > mostTold) this.#deps.warn(`reconcile: and ${news.length - mostTold} more like these`);
     this.#told = told;
   }
+}
+
+/** A defect of ours, with where it is. */
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -52,6 +52,7 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
   }
   const native = (): object =>
     stage.network([bridgeStep({ ipam: { type: "host-local", subnet: "10.10.0.0/24", dataDir: stage.leases } })]);
+  const gatedNetwork = (): object => stage.network([{ type: "gated" }]);
   const scripted = (): { config: object; recorder: RecorderPlugin } => {
     const recorder = installRecorder(stage.plexus.cniPath, "recorder");
     return { recorder, config: stage.network([bridgeStep(), { type: "recorder" }]) };
@@ -269,6 +270,19 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect(node.left()).toEqual(noFiles);
     });
 
+    test("RT-07 RT-09 finishes what the runtime deleted after the journal was lost, and doesn't repeat", async () => {
+      const { config, recorder } = scripted();
+      const { pod, ...each } = await attached("lost", config);
+      rmSync(join(node.state, "journal", "lost@cluster@eth0"));
+      recorder.script("DEL", { stdout: '{"cniVersion":"1.0.0","code":105,"msg":"the backend is gone"}', exit: 1 }, 1);
+      await vanish(pod);
+      expect((await node.call("DEL", { ...each, pod: "" })).status).toBe(1);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+      await node.hands();
+      expect(shown((await node.round()).findings)).toEqual(["attachment deleted cleaned"]);
+      expect(node.left()).toEqual(noFiles);
+    });
+
     test("RT-07 gives up in the end, and finishes what was left behind when it can", async () => {
       const { recorder } = scripted();
       const config = stage.network([bridgeStep(), { type: "recorder" }], { del: { tries: 1, seconds: 3600 } });
@@ -303,59 +317,49 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
 
   describe("beside the runtime's calls", () => {
     test("RT-02 leaves an ADD of the same container to itself, and doesn't wait for it", async () => {
-      const { config, recorder } = scripted();
-      const old = await attached("twice", config);
-      old.pod.dispose();
+      const gate = installGate(stage, "ADD");
+      const add = node.call("ADD", attaching("twice", gatedNetwork()));
+      await gate.reached();
+      // As if that entry were an earlier boot's, and beside it one that nobody works on.
+      const entry = join(node.state, "journal", "twice@cluster@eth0");
+      writeFileSync(entry.replace("twice", "idle"), readFileSync(entry, "utf8").replaceAll("twice", "idle"));
       node.reboot();
+      // The configuration is kept once a call has ended.
+      await node.succeed("DEL", { config: gatedNetwork(), containerId: "other", pod: "" });
       await node.hands();
-      recorder.clear();
-      recorder.script("ADD", { sleepMs: 3000 }, 1);
-      const again = { ...old, pod: stage.pod() };
-      const add = node.call("ADD", again);
-      await expect
-        .poll(() => recorder.calls().filter(({ env }) => env["CNI_COMMAND"] === "ADD").length, { timeout: 20_000 })
-        .toBe(1);
-      // The ADD has cleared the old one and written its own.
-      writeFileSync(
-        join(node.state, "journal", "idle@cluster@eth0"),
-        readFileSync(join(node.state, "journal", "twice@cluster@eth0"), "utf8").replaceAll("twice", "idle"),
-      );
-      node.reboot();
-      expect(shown((await node.round()).findings).toSorted()).toEqual([
-        "attachment earlier-boot busy",
-        "attachment earlier-boot cleaned",
+      expect((await node.round()).findings.map(({ id, handling }) => [id, handling])).toEqual([
+        ["idle@cluster@eth0", "cleaned"],
+        ["twice@cluster@eth0", "busy"],
       ]);
+      gate.open();
       expect((await add).status).toBe(0);
-      expect(again.pod.addresses()).toHaveLength(1);
     });
 
     test("RT-02 keeps the runtime's DEL waiting for what it is undoing itself, and that DEL finds it done", async () => {
-      const { config, recorder } = scripted();
-      const each = await attached("both", config);
+      const gate = installGate(stage, "DEL");
+      const each = await attached("both", gatedNetwork());
       node.reboot();
       await node.hands();
-      recorder.clear();
-      recorder.script("DEL", { sleepMs: 1500 }, 1);
       const round = node.round();
-      await expect.poll(() => recorder.calls().length, { timeout: 20_000 }).toBe(1);
+      await gate.reached();
       const del = node.succeed("DEL", { ...each, pod: "" });
+      gate.open();
       expect(shown((await round).findings)).toEqual(["attachment earlier-boot cleaned"]);
       await del;
       expect(node.left()).toEqual(noFiles);
     });
 
     test("RT-02 doesn't touch what the runtime is undoing", async () => {
-      const { config, recorder } = scripted();
-      const each = await attached("both", config);
+      const gate = installGate(stage, "DEL");
+      const each = await attached("both", gatedNetwork());
       node.reboot();
       await node.hands();
-      recorder.clear();
-      recorder.script("DEL", { sleepMs: 2000 }, 1);
       const del = node.succeed("DEL", { ...each, pod: "" });
-      await expect.poll(() => recorder.calls().length, { timeout: 20_000 }).toBe(1);
+      await gate.reached();
       expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot busy"]);
+      gate.open();
       await del;
-      expect(recorder.calls()).toHaveLength(1);
+      expect(gate.calls()).toEqual(["ADD", "DEL"]);
       expect(node.left()).toEqual(noFiles);
     });
 
@@ -464,6 +468,31 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
     expect(node.warnings.join("\n")).toContain("would be cleaned");
   });
 });
+
+interface Gate {
+  /** When the plugin waits. */
+  reached(): Promise<void>;
+  open(): void;
+  /** The verbs that the plugin was called with. */
+  calls(): readonly string[];
+}
+
+/** A plugin `gated` that waits with this verb until it is let through. */
+function installGate(stage: Stage, verb: string): Gate {
+  const [calls, opened] = ["calls", "open"].map((name) => join(stage.plexus.directory, `gate-${name}`)) as [string, string];
+  const script = `#!/bin/sh
+echo "$CNI_COMMAND" >> '${calls}'
+if [ "$CNI_COMMAND" = ${verb} ]; then while [ ! -e '${opened}' ]; do sleep 0.05; done; fi
+if [ "$CNI_COMMAND" = ADD ]; then echo '{"cniVersion":"1.0.0","ips":[{"address":"10.99.0.2/24"}]}'; fi
+`;
+  writeFileSync(join(stage.plexus.cniPath, "gated"), script, { mode: 0o755 });
+  const said = (): readonly string[] => (existsSync(calls) ? readFileSync(calls, "utf8").trim().split("\n") : []);
+  return {
+    reached: () => expect.poll(said, { timeout: 30_000 }).toContain(verb),
+    open: () => writeFileSync(opened, ""),
+    calls: said,
+  };
+}
 
 /** Files that every call on a network touches. */
 function isPassing(path: string): boolean {
