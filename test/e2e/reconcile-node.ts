@@ -75,10 +75,10 @@ export class ReconcileNode {
   }
 
   /** Starts resident hands; resolves when the daemon has them. */
-  async hands(env: Readonly<Record<string, string>> = {}): Promise<TestResidentHands> {
+  async hands(env: Readonly<Record<string, string>> = {}, command = this.stage.entrance()): Promise<TestResidentHands> {
     const path = "/usr/sbin:/usr/bin:/sbin:/bin";
     const hands = startResidentHands({
-      command: this.stage.entrance(),
+      command,
       env: { PATH: path, CNI_PATH: this.stage.plexus.cniPath, PLEXUS_SOCKET: this.socket, ...env },
     });
     this.#hands.push(hands);

@@ -180,6 +180,18 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
     });
 
+    test("RT-02 never believes hands to which the runtime's mounts don't come, though they see the pods of before", async () => {
+      const old = await attached("old");
+      const apart = join(stage.plexus.directory, "apart");
+      const program = `#!/bin/sh\nexec unshare --mount --propagation private -- ${stage.entrance()} "$@"\n`;
+      writeFileSync(apart, program, { mode: 0o755 });
+      await node.hands({}, apart);
+      const fresh = await attached("fresh");
+      expect(shown(await node.settle())).toEqual(["attachment no-namespace reported"]);
+      for (const each of [old, fresh]) await node.succeed("CHECK", each);
+      expect(leases(stage.leases)).toHaveLength(2);
+    });
+
     test("RT-02 leaves a pod alone that runs on in a namespace whose path is gone: the veth's other end lives", async () => {
       await node.hands();
       const each = await attached("hidden");
