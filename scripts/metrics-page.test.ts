@@ -1,10 +1,19 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { metricDefinitions } from "../host/metrics/definitions.ts";
 import { metricsPage, metricsPagePath } from "./metrics-page.ts";
 
 test("the page of metrics is the definitions' (npm run docs writes it)", () => {
   expect(readFileSync(metricsPagePath, "utf8")).toBe(metricsPage());
+});
+
+test("every metric is counted or set somewhere", () => {
+  const sources = readdirSync("host", { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && !name.endsWith("metrics/definitions.ts"))
+    .map((name) => readFileSync(join("host", name), "utf8"))
+    .join("\n");
+  expect(Object.keys(metricDefinitions).filter((name) => !sources.includes(`"${name}"`))).toEqual([]);
 });
 
 test.each(Object.entries(metricDefinitions))(

@@ -131,3 +131,17 @@ test("a list that is no list has no pools", () => {
   for (const text of ["", "null", "[]", '{"plugins":7}', '{"plugins":[null,{"ipam":[]}]}'])
     expect(poolsOf("n", text)).toEqual([]);
 });
+
+test("counts a pool's leases anew as they come and go, and forgets a pool that has gone", async () => {
+  const pool = join(leases(), "old");
+  mkdirSync(pool, { recursive: true });
+  const reader = new NodeStateReader(state, leases());
+  const used = async () => (await reader.read()).pools.map((each) => each.used);
+  expect(await used()).toEqual([]);
+  for (let number = 0; number < 5000; number++) writeFileSync(join(pool, `10.0.${number >> 8}.${number & 255}`), "");
+  expect([await used(), await used()]).toEqual([[5000], [5000]]);
+  rmSync(join(pool, "10.0.0.7"));
+  expect(await used()).toEqual([4999]);
+  rmSync(pool, { recursive: true });
+  expect(await used()).toEqual([]);
+});

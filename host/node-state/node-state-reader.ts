@@ -3,6 +3,7 @@
 import { constants } from "node:fs";
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { setImmediate as immediately } from "node:timers/promises";
 import { getSystemErrorName } from "node:util";
 import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
 import { keyOfFileName, parseEntry } from "../journal/entry-file.ts";
@@ -18,6 +19,10 @@ const mostEntries = 5000;
 /** Pools: names of networks are others'. */
 const mostPools = 1000;
 const mostProblems = 20;
+/** Names of leases that are looked at before others have their turn. */
+const breath = 4096;
+/** A directory that changed so long ago has another time when it changes again, in ms. */
+const settledMs = 100;
 
 interface Known {
   readonly version: string;
@@ -32,6 +37,8 @@ export class NodeStateReader {
   /** Where delegates keep leases whose configuration names no directory. */
   leaseDirectory: string;
   readonly #stateDirectory: string;
+  /** When a pool's directory last changed, and its leases then. */
+  readonly #leases = new Map<string, { readonly mtimeMs: number; readonly used: number | undefined }>();
   #known = new Map<string, Known>();
 
   constructor(stateDirectory: string, leaseDirectory: string = defaultLeaseDirectory) {
@@ -101,14 +108,36 @@ export class NodeStateReader {
       sizes.set(join(dataDir ?? (native ? defaultLeaseDirectory : this.leaseDirectory), network), size);
     }
     const states: PoolState[] = [];
+    for (const directory of this.#leases.keys()) if (!sizes.has(directory)) this.#leases.delete(directory);
     for (const [directory, size] of [...sizes].slice(0, mostPools)) {
-      const files = await names(directory, problems);
-      const used = files.filter(isLease).length;
-      // Without a file, not even its lock, nothing was ever reserved there.
-      if (used > 0 || (size !== undefined && files.length > 0))
+      const used = await this.#used(directory, problems);
+      if (used !== undefined && (used > 0 || size !== undefined))
         states.push({ directory: inertLine(directory, 1024), used, size });
     }
     return states.toSorted((left, right) => (left.directory < right.directory ? -1 : 1));
+  }
+
+  /** Leases in a directory; undefined where nothing was ever reserved: not even a lock is there. Counted anew where it has changed. */
+  async #used(directory: string, problems: string[]): Promise<number | undefined> {
+    try {
+      const { mtimeMs } = await stat(directory);
+      const known = this.#leases.get(directory);
+      if (known?.mtimeMs === mtimeMs) return known.used;
+      const files = await readdir(directory);
+      let used = 0;
+      for (const [index, name] of files.entries()) {
+        if (isLease(name)) used += 1;
+        // A range of 65,536 addresses can be full.
+        if (index % breath === breath - 1) await immediately();
+      }
+      const told = files.length === 0 ? undefined : used;
+      // Two changes may have one time.
+      if (Date.now() - mtimeMs > settledMs) this.#leases.set(directory, { mtimeMs, used: told });
+      return told;
+    } catch (error) {
+      if (!isAbsent(error)) problems.push(problemOf(directory, error));
+      return undefined;
+    }
   }
 }
 
@@ -125,9 +154,13 @@ async function names(directory: string, problems: string[]): Promise<readonly st
   try {
     return (await readdir(directory)).toSorted();
   } catch (error) {
-    if (!["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "")) problems.push(problemOf(directory, error));
+    if (!isAbsent(error)) problems.push(problemOf(directory, error));
     return [];
   }
+}
+
+function isAbsent(error: unknown): boolean {
+  return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
 }
 
 /** Whatever stands in an entry's place, this neither waits nor follows a link. */
