@@ -22,6 +22,8 @@
 
 #define CONNECT_MS 1000                /* for a daemon that does not accept */
 #define WELCOME_MS 2000                /* for one that accepts, and then says nothing */
+#define WELCOME_TRIES 10               /* for one that hangs up before its welcome, */
+#define WELCOME_PAUSE_MS 20            /* between them, but for the first two */
 #ifndef STDIN_MS                       /* tests compile with shorter ones */
 #define STDIN_MS 30000                 /* for a runtime that does not end our stdin */
 #endif

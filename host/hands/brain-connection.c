@@ -105,15 +105,24 @@ int connect_to_daemon(void) {
     return connect_to(daemon_socket());
 }
 
-/* Whether it says anything, within WELCOME_MS; `fd` may be another afterwards. Who is hung up on before a word came too late or is not
-   wanted: the one whose daemon died finds nobody the second time. */
+/* Whether it says anything that we understand, within WELCOME_MS. A daemon of another release does not: an update goes on one file
+   after the other, and what it brought has a brain of ours. */
+static bool speaks(int fd) {
+    unsigned char start[FRAME_VERSION_AT + 1];
+    if (fd < 0 || poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, WELCOME_MS) <= 0) return false;
+    return recv(fd, start, sizeof start, MSG_PEEK) < (ssize_t)sizeof start || start[FRAME_VERSION_AT] == PROTOCOL_VERSION;
+}
+
+/* The same; `fd` may be another afterwards. Who is hung up on before a word came too late or is not wanted: the one whose daemon is
+   dying finds nobody in the end, which may take it a while. */
 static bool is_welcome(int *fd) {
-    struct pollfd told = {.fd = *fd, .events = POLLIN};
-    if (*fd < 0 || poll(&told, 1, WELCOME_MS) <= 0) return false;
-    if (recv(*fd, &(char){0}, 1, MSG_PEEK) > 0) return true;
-    close(*fd);
-    *fd = told.fd = connect_to_daemon();
-    return *fd >= 0 && poll(&told, 1, WELCOME_MS) > 0;
+    for (int tries = 1; speaks(*fd); tries++) {
+        if (tries == WELCOME_TRIES || recv(*fd, &(char){0}, 1, MSG_PEEK) > 0) return true;
+        close(*fd);
+        if (tries > 1) poll(NULL, 0, WELCOME_PAUSE_MS);
+        *fd = connect_to_daemon();
+    }
+    return false;
 }
 
 int connect_to_brain(void) {
@@ -124,7 +133,7 @@ int connect_to_brain(void) {
     if (nested) snprintf(who, sizeof who, "the plexus that called this (PLEXUS_NEST=%s)", nest);
     if (nested && fd < 0) fail(CNI_TRY_LATER, "Repeat the call; unset PLEXUS_NEST if no plexus called this.", "%s: %s", who, strerror(errno));
     if (nested || is_welcome(&fd)) return fd;
-    /* it hangs, and the kernel accepts for it: it will find us gone should it wake up */
+    /* it hangs, and the kernel accepts for it: it will find us gone should it wake up; or it is of another release */
     if (fd >= 0) close(fd);
     if (fd >= 0 || errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED) return start_brain();
     const char *path = daemon_socket();
