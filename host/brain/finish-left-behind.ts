@@ -5,6 +5,7 @@ import { fault } from "../../src/fault/fault.ts";
 import { failed, type Result } from "../../src/fault/result.ts";
 import type { LeftBehindFile } from "../journal/left-behind.ts";
 import { journalKey, type CallContext } from "./call-context.ts";
+import { entriesOf, withoutSharedResults } from "./shared-addresses.ts";
 import { undoEntry } from "./undo.ts";
 
 /**
@@ -20,7 +21,7 @@ export async function finishLeftBehind(context: CallContext, file: LeftBehindFil
   if (!live.ok || live.value !== undefined) {
     return failed(fault("ALREADY_ATTACHED", `container ${file.key.containerId} is attached again, as ${file.key.ifname}`));
   }
-  return undoEntry(context, loaded.value, "", {
+  return undoEntry(context, withoutSharedResults(loaded.value, file.key, entriesOf(context.journal)), "", {
     choose: (list) => !list.disableGC,
     keeper: context.leftBehind.keeper(file),
   });

@@ -20,6 +20,9 @@ function done<T>(begin: (callback: Done<T>) => void): Promise<T | undefined> {
   });
 }
 
+/** What a disk says at a file's end (EIO, EDQUOT) concerns lines that need not be durable; without a callback Node would throw it. */
+const ignore = (): void => undefined;
+
 /** A writer whose directories are synced together. */
 export function backgroundWriter(): FileWriter {
   const directories = new Map<string, DirectorySync>();
@@ -47,7 +50,7 @@ export function backgroundWriter(): FileWriter {
         if (durable) await syncDirectory(dirname(path));
         return ok(appending(path, file, bytes.length, most));
       } catch (error) {
-        if (file !== undefined) close(file);
+        if (file !== undefined) close(file, ignore);
         await removed(temporary);
         return failed(storeFault("writing", path, error));
       }
@@ -108,7 +111,7 @@ function appending(path: string, file: number, written: number, most: number): O
     },
     async close() {
       await last;
-      close(file);
+      close(file, ignore);
     },
   };
 }

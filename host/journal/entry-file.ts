@@ -14,6 +14,10 @@ export interface JournalKey {
   readonly ifname: string;
 }
 
+export function sameKey(one: JournalKey, other: JournalKey): boolean {
+  return one.containerId === other.containerId && one.network === other.network && one.ifname === other.ifname;
+}
+
 /** Where one entry is kept. */
 export interface EntryKeeper {
   /** Appends progress. Not synced: losing it makes an undo more thorough, never less. */

@@ -16,11 +16,13 @@ import { removeNest } from "../brain/nest-directory.ts";
 import type { OneCall } from "../brain/one-call.ts";
 import { deletionOf } from "../brain/own-call.ts";
 import { podIdentity } from "../brain/pod-identity.ts";
+import { withoutSharedResults } from "../brain/shared-addresses.ts";
 import { undoEntry } from "../brain/undo.ts";
 import type { Environment } from "../hands/fields.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Request } from "../hands/messages.ts";
 import type { JournalEntry, JournalPlan } from "../journal/entry.ts";
+import { sameKey } from "../journal/entry-file.ts";
 import type { LeftBehindFile } from "../journal/left-behind.ts";
 import { listLinks } from "../netlink/operations.ts";
 import { isUnchanged, type ListedEntry } from "./entry-list.ts";
@@ -43,6 +45,8 @@ export interface CleanDeps {
   readonly resident: RoundHands;
   readonly takeLock: BrainDeps["takeLock"];
   readonly dryRun: boolean;
+  /** The journal's entries as they are now. */
+  readonly entries: () => Promise<readonly ListedEntry[]>;
   /** Takes lines of a call's log. */
   readonly log: (lines: string) => void;
 }
@@ -77,7 +81,7 @@ export class Cleaner {
       if (doubt !== undefined) return ok({ handling: "reported", note: doubt });
       if (this.#isDry(context)) return ok(dry);
       const before = leftBehindOf(context);
-      const undone = await undoOrLeave(context, found.entry, "", { choose: (list) => !list.disableGC });
+      const undone = await undoOrLeave(context, await this.#unshared(found.entry), "", { choose: (list) => !list.disableGC });
       if (!undone.ok) return undone;
       if (leftBehindOf(context) > before) return ok({ handling: "given-up" });
       const stays = context.journal.load(plan);
@@ -109,7 +113,7 @@ export class Cleaner {
       if (this.#isDry(context)) return ok(dry);
       const keeper = { append: () => ok(undefined), remove: () => ok(undefined) };
       const all = { ...entry, progress: entry.progress.map((each) => ({ ...each, attempted: true, undone: false })) };
-      const undone = await undoEntry(context, all, "", { choose: (list) => !list.disableGC, keeper });
+      const undone = await undoEntry(context, await this.#unshared(all), "", { choose: (list) => !list.disableGC, keeper });
       return undone.ok ? ok(cleaned) : undone;
     });
   }
@@ -159,13 +163,22 @@ export class Cleaner {
     }
   }
 
+  async #unshared(entry: JournalEntry): Promise<JournalEntry> {
+    const others = await this.#deps.entries();
+    return withoutSharedResults(
+      entry,
+      entry.plan,
+      others.map((listed) => listed.entry),
+    );
+  }
+
   #isDry({ configuration }: CallContext): boolean {
     return this.#deps.dryRun || configuration.gc.dryRun;
   }
 
   /**
    * Why the namespace may live although its path is gone: looked at again; and one end of a veth goes with the namespace of its other
-   * end, so a veth of the result that is still on the host has a peer in a namespace that lives.
+   * end, so a veth of the result that is still on the host, and no other entry's, has a peer in a namespace that lives.
    */
   async #doubt(entry: JournalEntry): Promise<string | undefined> {
     const { hands } = this.#deps.resident;
@@ -175,7 +188,12 @@ export class Cleaner {
     if (wanted.size === 0) return undefined;
     const links = await listLinks(hands, "");
     if (!links.ok) return links.fault.msg;
-    const alive = links.value.find(({ name, kind, mac }) => kind === "veth" && wanted.get(name) === mac);
+    // udev gives a veth another MAC, a moment after its plugin told of it; a name may have been given again, where it is made of the pod's.
+    const entries = (await this.#deps.entries()).filter(({ key }) => !sameKey(key, entry.plan));
+    const others = new Set(entries.flatMap((listed) => [...hostLinksOf(listed.entry).keys()]));
+    const alive = links.value.find(
+      ({ name, kind, mac }) => kind === "veth" && wanted.has(name) && (wanted.get(name) === mac || !others.has(name)),
+    );
     return alive === undefined ? undefined : `${netns} is gone, but its namespace lives: veth ${alive.name} is on the host`;
   }
 }
@@ -193,13 +211,14 @@ function leftBehindOf({ leftBehind, call, configuration }: CallContext): number 
   return files.ok ? files.value.length : 0;
 }
 
-/** The node's side of the pod's links, by the results: MAC by name. */
+/** The node's side of the pod's links, by the results: MAC by name; empty where a plugin says none (Calico). */
 function hostLinksOf(entry: JournalEntry): ReadonlyMap<string, string> {
   const links = new Map<string, string>();
   for (const { result = "{}" } of entry.progress) {
     const interfaces = interfacesIn(result);
     for (const { name, mac, sandbox = "" } of interfaces) {
-      if (typeof name === "string" && typeof mac === "string" && sandbox === "") links.set(name, mac.toLowerCase());
+      if (typeof name !== "string" || sandbox !== "") continue;
+      links.set(name, typeof mac === "string" ? mac.toLowerCase() : "");
     }
   }
   return links;

@@ -167,7 +167,11 @@ export class StateRounds {
     if (!this.#retries.isDue(id, now())) return { handling: "paused" };
     if (!hasTime()) return { handling: "postponed" };
     const { configurations, directory: stateDirectory } = this;
-    const handled = await act(new Cleaner({ stateDirectory, configurations, resident, takeLock, dryRun, log }));
+    const entries = async (): Promise<readonly ListedEntry[]> => {
+      const listed = await this.#list.refresh();
+      return listed.ok ? listed.value.entries : [];
+    };
+    const handled = await act(new Cleaner({ stateDirectory, configurations, resident, takeLock, dryRun, entries, log }));
     if (handled.handling === "failed") this.#retries.failed(id, now());
     return handled;
   }

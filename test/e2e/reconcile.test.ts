@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -10,12 +10,15 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Finding } from "../../host/reconcile/finding.ts";
 import { leases } from "../harness/namespaces.ts";
 import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
+import { command, missing, referencePlugin, referencePlugins } from "../harness/requires.ts";
 import { bridgeStep, missingForMixed, mixedNetwork } from "./mixed-network.ts";
 import { ReconcileNode } from "./reconcile-node.ts";
 import type { Attaching, LeftFiles, Stage } from "./stage.ts";
 
 type Pod = ReturnType<Stage["pod"]>;
 type Attached = Attaching & { readonly pod: Pod };
+
+const missingFirewall = missing("rules by address", referencePlugins("firewall"), command("iptables", "--version"));
 
 const noFiles: LeftFiles = { leases: [], state: [], run: [] };
 
@@ -95,6 +98,43 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       await node.succeed("CHECK", fresh);
       expect(old.pod.addresses().map(({ address }) => address)).toEqual(["10.10.0.3/24"]);
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
+    });
+
+    test.skipIf(missingFirewall)("RT-10 doesn't take its rules from a pod that has the address of one from before", async () => {
+      symlinkSync(referencePlugin("firewall") ?? "", join(stage.plexus.cniPath, "firewall"));
+      const ipam = { type: "host-local", subnet: "10.10.0.0/30", dataDir: stage.leases };
+      const filtered = (first: readonly object[] = []): object =>
+        stage.network([...first, bridgeStep({ ipam }), { type: "firewall", backend: "iptables" }], {
+          del: { tries: 1, seconds: 1 },
+        });
+      const accepted = (): readonly string[] =>
+        stage.node
+          .exec(["iptables", "-S", "CNI-FORWARD"])
+          .stdout.split("\n")
+          .filter((rule) => rule.includes("10.10.0.2/32"));
+      await attached("old", filtered());
+      node.reboot();
+      // Leases in /run, as some distributions have them.
+      rmSync(stage.leases, { recursive: true });
+      const fresh = await attached("fresh", filtered());
+      const rules = accepted();
+      expect(rules).toHaveLength(2);
+      await node.hands();
+      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot cleaned"]);
+      expect(accepted()).toEqual(rules);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+      // Another one, whose DEL is given up when it has given its address back.
+      await node.succeed("DEL", fresh);
+      const recorder = installRecorder(stage.plexus.cniPath, "recorder");
+      const left = await attached("left", filtered([{ type: "recorder" }]));
+      recorder.script("DEL", { exit: 1 }, 1);
+      left.pod.dispose();
+      expect((await node.call("DEL", { ...left, pod: "" })).stderr).toContain("LEFT BEHIND");
+      await attached("last", filtered());
+      expect(accepted()).toEqual(rules);
+      expect(shown((await node.round()).findings)).toEqual(["left-behind given-up cleaned"]);
+      expect(accepted()).toEqual(rules);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
     });
 
     test("RT-02 without resident hands tells what it found and does nothing", async () => {
@@ -192,27 +232,33 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect(leases(stage.leases)).toHaveLength(2);
     });
 
-    test("RT-02 leaves a pod alone that runs on in a namespace whose path is gone: the veth's other end lives", async () => {
-      await node.hands();
-      const each = await attached("hidden");
-      const inside = spawn("nsenter", [`--net=${each.pod.path}`, "--", "sleep", "600"], { stdio: "ignore" });
-      try {
-        await expect.poll(() => inside.pid !== undefined && readFileSync(`/proc/${inside.pid}/comm`, "utf8")).toBe("sleep\n");
-        await node.round();
-        each.pod.dispose();
-        const findings = await node.settle();
-        expect(findings).toMatchObject([
-          { why: "namespace-gone", handling: "reported", note: expect.stringContaining("its namespace lives: veth") },
-        ]);
-        expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
-      } finally {
-        inside.kill("SIGKILL");
-        await once(inside, "exit");
-      }
-      await expect.poll(() => stage.left().links, { timeout: 10_000 }).toEqual([]);
-      expect(shown((await node.round()).findings)).toEqual(["attachment namespace-gone cleaned"]);
-      expect(node.left()).toEqual(noFiles);
-    });
+    test.each([false, true])(
+      "RT-02 leaves a pod alone that runs on in a namespace whose path is gone: the veth's other end lives, with another MAC: %j",
+      async (another) => {
+        await node.hands();
+        const each = await attached("hidden");
+        const [veth = ""] = stage.left().links;
+        // As udev does, with MACAddressPolicy=persistent.
+        if (another) stage.node.exec(["ip", "link", "set", veth, "address", "02:00:00:00:00:77"]);
+        const inside = spawn("nsenter", [`--net=${each.pod.path}`, "--", "sleep", "600"], { stdio: "ignore" });
+        try {
+          await expect.poll(() => inside.pid !== undefined && readFileSync(`/proc/${inside.pid}/comm`, "utf8")).toBe("sleep\n");
+          await node.round();
+          each.pod.dispose();
+          const findings = await node.settle();
+          expect(findings).toMatchObject([
+            { why: "namespace-gone", handling: "reported", note: expect.stringContaining("its namespace lives: veth") },
+          ]);
+          expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+        } finally {
+          inside.kill("SIGKILL");
+          await once(inside, "exit");
+        }
+        await expect.poll(() => stage.left().links, { timeout: 10_000 }).toEqual([]);
+        expect(shown((await node.round()).findings)).toEqual(["attachment namespace-gone cleaned"]);
+        expect(node.left()).toEqual(noFiles);
+      },
+    );
 
     test("RT-02 whose path is another container's now leaves both alone, until it goes", async () => {
       await node.hands();

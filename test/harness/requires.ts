@@ -18,7 +18,7 @@ export function referencePlugin(name: string): string | undefined {
 /** A requirement: undefined when met, else the reason as one phrase. */
 export type Requirement = () => string | undefined;
 
-function command(name: string, ...versionArgs: string[]): Requirement {
+export function command(name: string, ...versionArgs: string[]): Requirement {
   return () => (spawnSync(name, versionArgs, { stdio: "ignore" }).status === 0 ? undefined : `no ${name} on PATH`);
 }
 
