@@ -86,6 +86,14 @@ export class ReconcileNode {
     return hands;
   }
 
+  /** SIGKILL for resident hands. */
+  async kill(hands: TestResidentHands): Promise<void> {
+    this.#hands.splice(this.#hands.indexOf(hands), 1);
+    hands.signal("SIGKILL");
+    await hands.ended;
+    await this.#connected(this.#hands.length);
+  }
+
   #connected(count: number): Promise<boolean> {
     return vi.waitUntil(() => this.daemon.residentHands.count === count, { timeout: 20_000 });
   }

@@ -285,6 +285,23 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
   });
 
   describe("of calls that were killed", () => {
+    test("RT-02 ends a round whose hands are killed amid a step, and the next hands finish it", async () => {
+      const gate = installGate(stage, "DEL");
+      await attached("cut", gatedNetwork());
+      node.reboot();
+      const hands = await node.hands();
+      const round = node.round();
+      await gate.reached();
+      await node.kill(hands);
+      expect((await round).problems).toEqual([expect.stringContaining("the resident hands have gone")]);
+      expect((await node.round()).findings).toMatchObject([{ handling: "reported", note: "no resident hands are connected" }]);
+      gate.open();
+      await node.hands();
+      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot cleaned"]);
+      expect(gate.calls()).toEqual(["ADD", "DEL", "DEL"]);
+      expect(node.left()).toEqual(noFiles);
+    });
+
     test("RT-02 takes away half-written files, and none that may still be written", async () => {
       await node.hands();
       const live = await attached("live");
