@@ -3,7 +3,9 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 
-import { meanings, multusContenders, type Row, verdict } from "./performance-rows.ts";
+import { multusContenders } from "./performance-multus-rows.ts";
+import { meanings, verdict } from "./performance-rows.ts";
+import type { Row } from "./performance-target.ts";
 
 export const performancePagePath = "docs/reference/performance.md";
 export const benchmarkPath = "docs/reference/benchmark.json";

@@ -14,6 +14,8 @@ import { familyCpuMs, startObservedDaemon } from "./observed-daemon.ts";
 export const lanes = 32;
 const pods = Number(process.env["PLEXUS_BENCH_PODS"] ?? 500);
 const rounds = Number(process.env["PLEXUS_BENCH_ROUNDS"] ?? 3);
+/** How many calls the daemon serves at once; its own default unless given. */
+const calls = process.env["PLEXUS_BENCH_CALLS"];
 
 /** Pods a second that came, that went, and that did both; and the CPU time of one ADD, user and system, in ms. */
 export interface Throughput {
@@ -79,7 +81,10 @@ async function measureCrowd(): Promise<Crowded | string> {
   if (lacking !== undefined) return lacking;
   const plexus = installPlexus({ native, components });
   const namespaces = createPodNamespaces(pods);
-  const daemon = await startObservedDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") });
+  const daemon = await startObservedDaemon({
+    socket: join(plexus.directory, "daemon", "plexus.sock"),
+    args: calls === undefined ? [] : ["--calls", calls],
+  });
   const through = (name: string, subnet: string, ipam: BridgeNetwork["ipam"]): Contender => {
     const network: BridgeNetwork = { bridge: `c32-${name}`, subnet, ipam, name: `c32-${name}` };
     const [cniDir, runDir] = [plexus.state(`${name}-lib`), plexus.state(`${name}-run`)];
@@ -142,11 +147,11 @@ async function crowd(rows: (taken: Crowded) => Samples): Promise<Samples | strin
 }
 
 function row(id: string, chain: "native" | "wasm", what: "add" | "del" | "both", target: string): Benchmark {
-  const calls = { add: "ADD", del: "DEL", both: "ADD and DEL" }[what];
+  const verbs = { add: "ADD", del: "DEL", both: "ADD and DEL" }[what];
   const ipam = chain === "native" ? "host-local" : "WASM ipam-host-local";
   return {
     id,
-    title: `${calls} of ${pods} pods, ${lanes} at once, bridge + ${ipam} through plexus and its daemon / native bridge + host-local called directly`,
+    title: `${verbs} of ${pods} pods, ${lanes} at once, bridge + ${ipam} through plexus and its daemon / native bridge + host-local called directly`,
     target,
     unit: "pods/s",
     sample: () =>

@@ -1,0 +1,237 @@
+// Plexus with its daemon, Multus thin and Multus thick (shim and daemon) beside each other on the same machine, API server, definitions and
+// chain, and the bare plugins as what all of them are measured by.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { everyMultus, multusBinary, multusRelease } from "../conformance/multus/multus-binary.ts";
+import { startDaemon } from "../harness/daemon.ts";
+import { kubeApi } from "../harness/kube/binaries.ts";
+import type { CreatedPod } from "../harness/kube/api-server.ts";
+import { whyNotPrivate } from "../harness/namespaces.ts";
+import { installPlexus, missingBuild } from "../harness/plexus.ts";
+import { installRecorder } from "../harness/recorder.ts";
+import { referencePlugins } from "../harness/requires.ts";
+import { bareContender, bridgePlugin, type BridgeNetwork, type Contender, metaContender } from "./contender.ts";
+import { comeAndGo, type Throughput } from "./crowded.ts";
+import { createPodNamespaces, type LaneCall, type PodNamespaces, runAll } from "./lanes.ts";
+import { familyOf, highestRssMiB, pssMiB } from "./observed-daemon.ts";
+
+const native = ["bridge", "host-local"];
+const names = ["plexus", "thin", "thick", "bare"] as const;
+type Name = (typeof names)[number];
+export type Meta = Exclude<Name, "bare">;
+
+export const secondaries = [0, 1, 3] as const;
+const warmUp = 3;
+const turns = 15;
+export const crowdPods = Number(process.env["PLEXUS_BENCH_MULTUS_PODS"] ?? 200);
+export const crowdRounds = Number(process.env["PLEXUS_BENCH_MULTUS_ROUNDS"] ?? 2);
+
+/** Each of them, for people. */
+export const whats: Readonly<Record<Name, string>> = {
+  plexus: "plexus and its daemon",
+  thin: `thin Multus ${multusRelease}`,
+  thick: `thick Multus ${multusRelease}, shim and daemon`,
+  bare: "the plugins called directly",
+};
+
+export interface PodTimes {
+  readonly add: number[];
+  readonly del: number[];
+}
+
+type ByName<T> = Readonly<Record<Name, T>>;
+
+function byName<T>(make: (name: Name) => T): ByName<T> {
+  return { plexus: make("plexus"), thin: make("thin"), thick: make("thick"), bare: make("bare") };
+}
+
+export interface Comparison {
+  /** By the number of secondaries. */
+  readonly pods: ReadonlyMap<number, ByName<PodTimes>>;
+  readonly crowd: ByName<readonly Throughput[]>;
+  /** Proportional set size of what stays in memory, in MiB, after all that. */
+  readonly daemons: { readonly plexus: number; readonly thick: number };
+  /** The highest resident set of the program that the runtime starts, in MiB. */
+  readonly callers: Readonly<Record<Meta, number>>;
+}
+
+function network(index: number): BridgeNetwork {
+  const isDefault = index === 0;
+  return {
+    bridge: `mx${index}`,
+    subnet: `10.${100 + index}.0.0/16`,
+    ipam: "host-local",
+    name: isDefault ? "multus-pods" : `net${index}`,
+    isDefault,
+  };
+}
+
+/** Who takes part, with pods that have so many secondaries. */
+type Field = (pods: PodNamespaces, secondaries: number, args: (pod: number) => string) => ByName<Contender>;
+
+function whyNot(): string | undefined {
+  return missingBuild() ?? whyNotPrivate() ?? referencePlugins(...native)() ?? kubeApi() ?? everyMultus();
+}
+
+/** Measures everything once; a text says why it can't be done here. */
+export async function compare(): Promise<Comparison | string> {
+  const lacking = whyNot();
+  if (lacking !== undefined) return lacking;
+  // Loaded here: they bring the official client, which takes longer to load than the other benchmarks' own code.
+  const { startApiServer } = await import("../harness/kube/api-server.ts");
+  const { startThickMultus, whyNoServiceAccount } = await import("./thick-multus.ts");
+  const unfit = whyNoServiceAccount();
+  if (unfit !== undefined) return unfit;
+  await using stack = new AsyncDisposableStack();
+  const api = await startApiServer();
+  stack.defer(() => api.dispose());
+  const plexus = installPlexus({ native });
+  stack.defer(() => plexus.dispose());
+  copyFileSync(multusBinary("multus") ?? "", join(plexus.cniPath, "multus"));
+  const slow = installRecorder(plexus.cniPath, "slow");
+  slow.script("ADD", { sleepMs: 300, stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}' });
+  for (const index of [1, 2, 3]) await api.network("shop", `net${index}`, [bridgePlugin(network(index))]);
+  await api.network("shop", "slow", [{ type: "slow" }]);
+  const defaultNetwork = { cniVersion: "1.0.0", name: network(0).name, plugins: [bridgePlugin(network(0))] };
+  const thick = await startThickMultus(api, plexus, defaultNetwork);
+  stack.defer(() => thick.stop());
+  const daemon = await startDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") });
+  stack.defer(async () => void (await daemon.stop()));
+
+  const common = { cniVersion: "1.0.0", name: "multus-cni-network", delegates: [defaultNetwork] };
+  const [lib, run, thinState] = [plexus.state("lib"), plexus.state("run"), plexus.state("multus-thin")];
+  const thinConfig = { kubeconfig: api.adminKubeconfig, cniDir: thinState, binDir: plexus.cniPath, logLevel: "error" };
+  const field: Field = (pods, count, args) => {
+    const networks = Array.from({ length: count + 1 }, (_, index) => network(index));
+    const of = { plexus, pods, networks, args };
+    return {
+      plexus: metaContender({
+        ...of,
+        name: "plexus",
+        program: "plexus",
+        config: { ...common, type: "plexus", cniDir: lib, runDir: run, kubeconfig: api.plexus },
+        env: { PLEXUS_SOCKET: daemon.socket },
+        state: [lib, run],
+      }),
+      thin: metaContender({
+        ...of,
+        name: "thin",
+        program: "multus",
+        config: { ...common, type: "multus", ...thinConfig },
+        state: [],
+      }),
+      thick: metaContender({ ...of, name: "thick", program: "multus-shim", config: thick.config, state: [] }),
+      bare: bareContender({ ...of, name: "bare" }),
+    };
+  };
+
+  const times = new Map<number, ByName<PodTimes>>();
+  for (const count of secondaries) {
+    const selection = Array.from({ length: count }, (_, index) => `net${index + 1}`).join(",");
+    const pod = await api.pod("shop", `with-${count}`, selection === "" ? undefined : selection);
+    times.set(count, await podTimes(field, count, pod));
+  }
+  const pods: CreatedPod[] = [];
+  for (let pod = 0; pod < crowdPods; pod++) pods.push(await api.pod("shop", `crowd-${pod}`));
+  const crowd = await crowdTimes(field, pods, { plexus: daemon.pid, thick: thick.pid });
+  const daemons = { plexus: familyPss(daemon.pid), thick: familyPss(thick.pid) };
+  const slowPod = await api.pod("shop", "slow", "slow");
+  const callers = await callersMemory(field, slowPod, () => slow.calls().length, slow.clear);
+  return { pods: times, crowd, daemons, callers };
+}
+
+function familyPss(pid: number): number {
+  return familyOf(pid).reduce((sum, each) => sum + pssMiB(each), 0);
+}
+
+/** What calls take, one after the other. */
+async function total(what: string, calls: readonly LaneCall[]): Promise<number> {
+  return (await runAll(what, 1, [calls])).calls.reduce((sum, { ms }) => sum + ms, 0);
+}
+
+/** ADD and DEL of one pod by each in turn. */
+async function podTimes(field: Field, count: number, pod: CreatedPod): Promise<ByName<PodTimes>> {
+  const namespaces = createPodNamespaces(1);
+  const contenders = field(namespaces, count, () => pod.args);
+  const taken = byName((): PodTimes => ({ add: [], del: [] }));
+  try {
+    for (let turn = 0; turn < warmUp + turns; turn++) {
+      const first = turn % names.length;
+      for (const name of [...names.slice(first), ...names.slice(0, first)]) {
+        const add = await total(`${name} ADD`, contenders[name].add(0));
+        if (namespaces.links().length !== count + 1) throw new Error(`${name}: the pod lacks a link`);
+        const del = await total(`${name} DEL`, contenders[name].del(0));
+        const left = contenders[name].left();
+        if (left.length > 0) throw new Error(`${name} left behind: ${left.join(", ")}`);
+        if (turn < warmUp) continue;
+        taken[name].add.push(add);
+        taken[name].del.push(del);
+      }
+    }
+    return taken;
+  } finally {
+    namespaces.dispose();
+    contenders.bare.dispose();
+  }
+}
+
+async function crowdTimes(
+  field: Field,
+  pods: readonly CreatedPod[],
+  daemons: Readonly<Partial<Record<Name, number>>>,
+): Promise<ByName<readonly Throughput[]>> {
+  const namespaces = createPodNamespaces(pods.length);
+  const contenders = field(namespaces, 0, (pod) => pods[pod]?.args ?? "");
+  const taken = byName((): Throughput[] => []);
+  try {
+    for (let round = 0; round < crowdRounds; round++) {
+      for (const name of round % 2 === 0 ? names : names.toReversed()) {
+        const daemon = daemons[name];
+        const of = { contender: contenders[name], namespaces, networks: 1 };
+        taken[name].push(await comeAndGo(daemon === undefined ? of : { ...of, daemon }));
+      }
+    }
+    return taken;
+  } finally {
+    namespaces.dispose();
+    contenders.bare.dispose();
+  }
+}
+
+/** Starts each program as a runtime does and looks at it while a slow plugin runs. */
+async function callersMemory(
+  field: Field,
+  pod: CreatedPod,
+  called: () => number,
+  forget: () => void,
+): Promise<Readonly<Record<Meta, number>>> {
+  const namespaces = createPodNamespaces(1);
+  const contenders = field(namespaces, 0, () => pod.args);
+  const memory = async (name: Meta): Promise<number> => {
+    forget();
+    const [add] = contenders[name].add(0);
+    if (add === undefined) return Number.NaN;
+    const child = spawn(add.program, [], { env: { ...add.env }, stdio: ["pipe", "ignore", "ignore"] });
+    const ended = once(child, "exit");
+    child.stdin.end(add.stdin);
+    const deadline = Date.now() + 10_000;
+    while (called() === 0) {
+      if (child.exitCode !== null || Date.now() > deadline) throw new Error(`${name}: the slow plugin was not called`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    const held = highestRssMiB(child.pid ?? 0);
+    await ended;
+    await runAll(`${name} DEL`, 1, [contenders[name].del(0)]);
+    return held;
+  };
+  try {
+    return { plexus: await memory("plexus"), thin: await memory("thin"), thick: await memory("thick") };
+  } finally {
+    namespaces.dispose();
+    contenders.bare.dispose();
+  }
+}
