@@ -52,15 +52,23 @@ function crowd(calls: string, ipam: string): string {
   return `${calls} of 500 pods, 32 at once, bridge + ${ipam} through the daemon, against native bridge + host-local called directly by the same driver; pods a second`;
 }
 
-function crowdedRows(): readonly (readonly [string, Meaning])[] {
-  const rows = (id: string, ipam: string, target: string, met: Meaning["met"]): readonly (readonly [string, Meaning])[] => [
-    [id, { what: crowd("ADD and DEL", ipam), target, ...(met === undefined ? {} : { met }) }],
+function crowdOf(
+  id: string,
+  ipam: string,
+  target: string,
+  met: NonNullable<Meaning["met"]>,
+): readonly (readonly [string, Meaning])[] {
+  return [
+    [id, { what: crowd("ADD and DEL", ipam), target, met }],
     [`${id}-add`, { what: crowd("ADD", ipam), target: "none of its own" }],
     [`${id}-del`, { what: crowd("DEL", ipam), target: "none of its own" }],
   ];
+}
+
+function crowdedRows(): readonly (readonly [string, Meaning])[] {
   return [
-    ...rows("daemon-c32", "native host-local", "at least 0.9 of the plugins", ratioAtLeast(0.9)),
-    ...rows("daemon-c32-wasm-ipam", "WASM ipam-host-local", "more than the native plugins", ({ ratio }) => ratio > 1),
+    ...crowdOf("daemon-c32", "native host-local", "at least 0.9 of the plugins", ratioAtLeast(0.9)),
+    ...crowdOf("daemon-c32-wasm-ipam", "WASM ipam-host-local", "more than the native plugins", ({ ratio }) => ratio > 1),
     [
       "daemon-c32-loop",
       {
