@@ -69,27 +69,6 @@ static bool only_nest(int directory, bool removes) {
     return only;
 }
 
-/* Links each name that FIND gives as a component. Answers how many there are, -1 with errno on failure. */
-static int link_components(int nest) {
-    static struct found found;
-    char path[PATH_MAX];
-    int links = 0;
-    for (struct bytes directory = {0}; links >= 0 && next_directory(&directory);) {
-        snprintf(path, sizeof path, "%.*s", (int)directory.size, (const char *)directory.data);
-        DIR *listing = opendir(path);
-        for (struct dirent *entry; listing != NULL && links >= 0 && links < LINKS_MAX && (entry = readdir(listing)) != NULL;) {
-            size_t size = component_type_size(entry->d_name);
-            if (size == 0 || entry->d_name[0] == '.') continue;
-            entry->d_name[size] = 0;
-            find_plugin(text_bytes(entry->d_name), NATIVE_FIRST, &found);
-            if (found.kind == COMPONENT && symlinkat(executable, nest, entry->d_name) == 0) links++;
-            else if (found.kind == COMPONENT && errno != EEXIST) links = -1;
-        }
-        if (listing != NULL) closedir(listing);
-    }
-    return links;
-}
-
 /* True: the directory stands, is ours alone and is empty. What is no nest of an earlier call stays as it is. */
 static bool make_directory(struct nest *nest) {
     for (char *slash = nest->path; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
@@ -109,6 +88,29 @@ static bool make_directory(struct nest *nest) {
     return only_nest(fd, true);
 }
 
+/* Links each name that FIND gives as a component; the first makes the directory. Answers how many there are, -1 with errno on failure. */
+static int link_components(struct nest *nest) {
+    static struct found found;
+    char path[PATH_MAX];
+    int links = 0;
+    for (struct bytes directory = {0}; links >= 0 && next_directory(&directory);) {
+        snprintf(path, sizeof path, "%.*s", (int)directory.size, (const char *)directory.data);
+        DIR *listing = opendir(path);
+        for (struct dirent *entry; listing != NULL && links >= 0 && links < LINKS_MAX && (entry = readdir(listing)) != NULL;) {
+            size_t size = component_type_size(entry->d_name);
+            if (size == 0 || entry->d_name[0] == '.') continue;
+            entry->d_name[size] = 0;
+            find_plugin(text_bytes(entry->d_name), NATIVE_FIRST, &found);
+            if (found.kind != COMPONENT) continue;
+            bool stands = nest->directory >= 0 || make_directory(nest);
+            if (stands && symlinkat(executable, nest->directory, entry->d_name) == 0) links++;
+            else if (!stands || errno != EEXIST) links = -1;
+        }
+        if (listing != NULL) closedir(listing);
+    }
+    return links;
+}
+
 static bool listen_in(struct nest *nest) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" SOCKET_NAME, nest->directory);
@@ -125,7 +127,7 @@ int nest_open(struct nest *nest, struct bytes path, uint32_t channel) {
     if (path.data[0] != '/') return EINVAL;
     if (path.size + sizeof "/" SOCKET_NAME > sizeof nest->path) return ENAMETOOLONG; /* nested hands must be able to name the socket */
     memcpy(nest->path, path.data, path.size);
-    int links = make_directory(nest) ? link_components(nest->directory) : -1;
+    int links = link_components(nest);
     if (links > 0 && listen_in(nest)) return 0;
     int error = links == 0 ? 0 : errno;
     nest_close(nest);
