@@ -6,6 +6,7 @@ import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { isJsonObject } from "../../src/json/document.ts";
 import type { Staleness } from "../../src/reconcile/judge-entry.ts";
+import type { Lease } from "../../src/reconcile/lease-owners.ts";
 import type { BrainDeps } from "../brain/answer.ts";
 import type { CallContext } from "../brain/call-context.ts";
 import { undoOrLeave } from "../brain/converge.ts";
@@ -27,6 +28,7 @@ import type { LeftBehindFile } from "../journal/left-behind.ts";
 import { listLinks } from "../netlink/operations.ts";
 import { isUnchanged, type ListedEntry } from "./entry-list.ts";
 import type { Handling } from "./finding.ts";
+import { isHeld } from "./lease-list.ts";
 import type { KeptConfigurations } from "./kept-configurations.ts";
 
 /** Milliseconds of one native step: a DEL of the runtime that waits for the container's lock waits 60 s. */
@@ -103,7 +105,7 @@ export class Cleaner {
   }
 
   /** Undoes once more what was undone already, because an address of it is still held. Throws HandsGone. */
-  departed(entry: JournalEntry): Promise<Handled> {
+  departed(entry: JournalEntry, lease: Lease): Promise<Handled> {
     return this.#act(entry.plan, async (context) => {
       const doubt = await this.#doubt(entry);
       if (doubt !== undefined) return ok({ handling: "reported", note: doubt });
@@ -114,7 +116,8 @@ export class Cleaner {
       const keeper = { append: () => ok(undefined), remove: () => ok(undefined) };
       const all = { ...entry, progress: entry.progress.map((each) => ({ ...each, attempted: true, undone: false })) };
       const undone = await undoEntry(context, await this.#unshared(all), "", { choose: (list) => !list.disableGC, keeper });
-      return undone.ok ? ok(cleaned) : undone;
+      if (!undone.ok) return undone;
+      return ok(isHeld(lease) ? { handling: "failed", note: "its plugins' DEL succeeds, and the address stays" } : cleaned);
     });
   }
 

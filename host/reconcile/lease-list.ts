@@ -23,6 +23,11 @@ export async function leasesIn(directory: string): Promise<readonly Lease[]> {
   return leases;
 }
 
+/** Whether a lease is there as it was found. */
+export function isHeld({ path, writtenMs }: Lease): boolean {
+  return attempt(() => lstatSync(path).mtimeMs) === writtenMs;
+}
+
 function addressesIn(directory: string): readonly string[] {
   const names = attempt(() => readdirSync(directory)) ?? [];
   return names.filter((name) => readAddress(name) !== undefined).slice(0, most);

@@ -36,7 +36,7 @@ export interface ReconcilerDeps {
 
 /** What one round may take before it leaves the rest to the next, in ms; a step that has begun is not cut off. */
 const roundMs = 30_000;
-/** Pieces of work of one round. */
+/** Undoings of one round; what is only looked at and left alone costs next to nothing, and must not be in others' way for good. */
 const mostWork = 256;
 /** Findings that are told in the log at once; the others are counted. */
 const mostTold = 50;
@@ -157,8 +157,7 @@ export class Reconciler {
     const date = new Date();
     let work = 0;
     const hasTime = (): boolean => {
-      work += 1;
-      const over = work > mostWork || performance.now() - started > roundMs;
+      const over = work >= mostWork || performance.now() - started > roundMs;
       return !over && !this.#stopped.signal.aborted && !this.#deps.isBusy();
     };
     // Whoever asked for the round is not kept waiting by its first step.
@@ -178,6 +177,7 @@ export class Reconciler {
           dryRun,
           takeLock,
           hasTime,
+          worked: () => (work += 1),
           log,
           now: () => performance.now(),
           date: () => new Date(),

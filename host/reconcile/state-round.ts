@@ -11,7 +11,7 @@ import { LeftBehind, type LeftBehindFile } from "../journal/left-behind.ts";
 import { Cleaner, type Handled, type RoundHands } from "./clean.ts";
 import { type Clocks, EntryJudge } from "./entry-judge.ts";
 import { EntryList, type ListedEntry } from "./entry-list.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding, Handling } from "./finding.ts";
 import { KeptConfigurations } from "./kept-configurations.ts";
 import { type LeaseFindings, LeaseWatch } from "./lease-watch.ts";
 import { leftoversIn, removeLeftovers } from "./leftovers.ts";
@@ -23,6 +23,8 @@ export interface RoundDeps extends Clocks {
   readonly takeLock: BrainDeps["takeLock"];
   /** Whether there is time for one thing more. */
   readonly hasTime: () => boolean;
+  /** Something was undone, or tried to be. */
+  readonly worked: () => void;
   readonly log: (lines: string) => void;
 }
 
@@ -36,6 +38,9 @@ export interface Round {
 const retryTerms = { firstMs: 60_000, longestMs: 3_600_000 };
 /** What killed calls leave is at least so old, in ms: a file is written within less. */
 const leftoverMs = 10_000;
+
+/** For these no plugin was asked. */
+const idle: ReadonlySet<Handling> = new Set(["reported", "busy", "dry-run"]);
 
 type Verdicts = ReadonlyMap<string, Verdict>;
 
@@ -127,7 +132,7 @@ export class StateRounds {
       const verdict = verdicts.get(attachment.listed.id) ?? { what: "live" };
       const settled = deps.date().getTime() - attachment.departedMs >= this.#graceMs;
       const handled: Handled = settled
-        ? await this.#handle(lease.path, verdict, deps, (cleaner) => cleaner.departed(attachment.listed.entry))
+        ? await this.#handle(lease.path, verdict, deps, (cleaner) => cleaner.departed(attachment.listed.entry, lease))
         : { handling: "reported" };
       findings.push(this.#finding("lease", lease.path, "kept-lease", handled));
     }
@@ -172,6 +177,7 @@ export class StateRounds {
       return listed.ok ? listed.value.entries : [];
     };
     const handled = await act(new Cleaner({ stateDirectory, configurations, resident, takeLock, dryRun, entries, log }));
+    if (!idle.has(handled.handling)) deps.worked();
     if (handled.handling === "failed") this.#retries.failed(id, now());
     return handled;
   }

@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -147,6 +147,23 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
         { why: "earlier-boot", handling: "reported", note: "no resident hands are connected" },
       ]);
       expect(node.contents()).toEqual(before);
+    });
+
+    test("RT-02 is not kept from what it can undo by any number of entries that it can't", async () => {
+      await attached("zz");
+      const own = join(node.state, "journal", "zz@cluster@eth0");
+      for (let index = 0; index < 300; index++) {
+        const name = own.replace("zz@cluster", `a${index}@unknown`);
+        writeFileSync(
+          name,
+          readFileSync(own, "utf8").replace('"zz"', `"a${index}"`).replace('"network":"cluster"', '"network":"unknown"'),
+        );
+      }
+      node.reboot();
+      await node.hands();
+      await node.settle();
+      expect(leases(stage.leases)).toEqual([]);
+      expect(existsSync(own)).toBe(false);
     });
 
     test("RT-02 before the runtime has given its configuration, or with plugins on another CNI_PATH, does nothing either", async () => {
@@ -475,6 +492,23 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       await vanish(each.pod);
       expect(shown(await node.settle())).toEqual([]);
       expect(leases(stage.leases)).toEqual([]);
+    });
+
+    test("U-11 asks again only after a pause where plugins give none back, though their DEL succeeds", async () => {
+      await node.hands();
+      const recorder = installRecorder(stage.plexus.cniPath, "recorder");
+      const ipam = { type: "host-local", dataDir: stage.leases };
+      const { pod, ...each } = await attached("kept", stage.network([{ type: "recorder", ipam }]));
+      const path = join(stage.leases, "pods", "10.10.0.9");
+      mkdirSync(join(stage.leases, "pods"), { recursive: true });
+      writeFileSync(path, "kept\r\neth0");
+      await node.round();
+      await node.succeed("DEL", { ...each, pod });
+      pod.dispose();
+      recorder.clear();
+      expect(await node.settle()).toMatchObject([{ kind: "lease", id: path, handling: "paused" }]);
+      expect(recorder.calls()).toHaveLength(1);
+      expect(node.warnings.join("\n")).toContain("its plugins' DEL succeeds, and the address stays");
     });
 
     test("U-11 never frees one of an owner that the journal has not known; tells of it", async () => {
