@@ -65,6 +65,8 @@ const lockDeadlineMs = 60_000;
 /** The call that is under way: its configuration, which its nested calls share, and what it failed with. */
 export interface CallInProgress {
   configuration: HostConfiguration | undefined;
+  /** What its plugins were found to be. */
+  plugins: PluginFinder | undefined;
   fault: Fault | undefined;
 }
 
@@ -100,6 +102,7 @@ export async function answer(
     return refusal(fault("CALL_TIMEOUT", why), cniVersion);
   }
   const context = contextOf(request, call.value, { ...configured.value, deadline }, deps);
+  progress.plugins = context.plugins;
   const answered = await serve(context, deps);
   if (answered.ok) return { status: 0, stdout: answered.value, stderr: "" };
   return refusal(verb === "DEL" ? deletionError(answered.fault) : answered.fault, cniVersion);

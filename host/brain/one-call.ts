@@ -48,7 +48,7 @@ export interface CallHost extends Pick<BrainDeps, "takeLock" | "writer"> {
 /** Serves one call. */
 export class OneCall {
   readonly #host: CallHost;
-  readonly #progress: CallInProgress = { configuration: undefined, fault: undefined };
+  readonly #progress: CallInProgress = { configuration: undefined, plugins: undefined, fault: undefined };
   readonly #log = new CallLog(() => new Date());
   #observer: CallObserver | undefined;
   /** What answering took. */
@@ -149,10 +149,21 @@ export class OneCall {
     const trace = openTrace({ path: this.#progress.configuration?.trace, observer, now: date, warn });
     return answerAsPlugin(request, (network, ifname) =>
       stepRunner(
-        { ...deps, plugins: new PluginFinder(deps.hands, true), trace },
+        { ...deps, plugins: this.#components(), trace },
         { configuration, nest: "", network, ifname, nested, componentOnly: true },
       ),
     );
+  }
+
+  /** The components that the call was found to need before it began; others are looked for. */
+  #components(): Pick<PluginFinder, "find"> {
+    const own = new PluginFinder(this.#host.hands, true);
+    return {
+      find: async (type) => {
+        const known = await this.#progress.plugins?.known(type);
+        return known?.what === "component" ? known : own.find(type);
+      },
+    };
   }
 
   #deps(): BrainDeps {

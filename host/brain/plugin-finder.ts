@@ -16,6 +16,11 @@ export class PluginFinder {
     this.#prefer = prefer;
   }
 
+  /** What was found of it already, or is being looked for. */
+  known(type: string): Promise<Found> | undefined {
+    return this.#found.get(type);
+  }
+
   /** Asks at once, so that several that are asked for together take the time of one. */
   find(type: string): Promise<Found> {
     const known = this.#found.get(type);
