@@ -13,7 +13,7 @@ static int socket_in(const char *namespace) {
             fail(CNI_IO, "Report this.", "no way back from the network namespace %s: %s", namespace, strerror(errno));
         errno = error;
     }
-    int error = errno;
+    int error = home < 0 ? EIO : errno; /* of the way back nobody must think that it is said of `namespace` */
     close(home); /* -1: there is none to be closed */
     close(there);
     errno = error;

@@ -1,6 +1,6 @@
 // What no runtime deletes is taken away all the same (RT-02, RT-10, U-11), and nothing else: real bridges, real plugins, real leases.
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -235,6 +235,18 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       await attached("new");
       expect(shown(await node.settle())).toEqual([]);
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
+    });
+
+    test("RT-02 takes no namespace for gone that its hands can't look at: their /proc went", async () => {
+      const apart = join(stage.plexus.directory, "apart");
+      const program = `#!/bin/sh\nexec unshare --mount --propagation slave -- ${stage.entrance()} "$@"\n`;
+      writeFileSync(apart, program, { mode: 0o755 });
+      const hands = await node.hands({}, apart);
+      const live = await attached("live");
+      expect(await node.settle()).toEqual([]);
+      spawnSync("nsenter", [`--mount=/proc/${hands.pid}/ns/mnt`, "--", "umount", "--lazy", "/proc"]);
+      expect(await node.settle()).toEqual([]);
+      await node.succeed("CHECK", live);
     });
 
     test("RT-02 never believes hands to which the runtime's mounts don't come, though they see the pods of before", async () => {
