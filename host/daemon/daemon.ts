@@ -73,6 +73,7 @@ export class Daemon {
       listening: () => this.#server.listening,
       queue: () => ({ active: queue.active, waiting: queue.waiting, mostActive: server.active, mostWaiting: server.waiting }),
       sandboxes: () => this.#delegates.counts,
+      warmUp: () => this.#delegates.warmUp(),
       residentHands: () => this.residentHands.count,
     });
     this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics, (dryRun) => this.reconciler.round(dryRun));

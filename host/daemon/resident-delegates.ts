@@ -55,6 +55,11 @@ export class ResidentDelegates {
     this.#ready.start();
   }
 
+  /** Starts sandbox processes again where none could be started. */
+  warmUp(): void {
+    this.#pool(defaultLimits.memoryPages).warmUp();
+  }
+
   /** Runs delegates for one call. */
   open({ hands, takeLock, log }: CallOfDelegates): DelegateRunner {
     const hostFor = ({ wasm }: Pick<HostConfiguration, "wasm">): DelegateHost => ({

@@ -31,6 +31,8 @@ export interface Observed {
   readonly listening: () => boolean;
   readonly queue: () => DaemonStatus["queue"];
   readonly sandboxes: () => PoolCounts;
+  /** Starts sandbox processes again where none could be started. */
+  readonly warmUp: () => void;
   /** Processes `plexus hands` that are connected. */
   readonly residentHands: () => number;
 }
@@ -88,7 +90,10 @@ export class Telemetry {
   }
 
   readiness(): Promise<Readiness> {
-    const { socket, listening, sandboxes } = this.#observed;
+    const { socket, listening, sandboxes, warmUp } = this.#observed;
+    const { idle, busy, starting } = sandboxes();
+    // Else a node without components would stay unready after a moment without memory: no call would ever try again.
+    if (idle + busy + starting === 0) warmUp();
     return readiness({
       socket,
       listening,

@@ -100,26 +100,27 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
   });
 
   test("MO-29 a full queue and what it refuses, in the metrics", async () => {
-    await daemon("--calls", "1", "--queue", "1");
+    const running = await daemon("--calls", "1", "--queue", "1");
     const slow = installRecorder(stage.plexus.cniPath, "slow");
-    const stdout = '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}';
-    slow.script("ADD", { stdout });
-    slow.script("ADD", { sleepMs: 4000 }, 1);
+    // Far longer than the others take to come: nobody waits for it.
+    slow.script("ADD", { sleepMs: 30_000 });
     const config = stage.network([{ type: "slow" }]);
     const add = (containerId: string) => call("ADD", { config, containerId, pod: stage.pod() });
     const first = add("first");
-    await expect.poll(() => slow.calls().length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => slow.calls().length, { timeout: 20_000 }).toBe(1);
     const second = add("second");
     await expect
-      .poll(async () => valueOf(await metrics(), "plexus_queue_calls", { state: "waiting" }), { timeout: 10_000 })
+      .poll(async () => valueOf(await metrics(), "plexus_queue_calls", { state: "waiting" }), { timeout: 20_000 })
       .toBe(1);
     expect((await add("third")).json).toMatchObject({ code: 11 });
     const told = await metrics();
     const of = (name: string) => ["active", "waiting"].map((queued) => valueOf(told, name, { state: queued }));
     expect(of("plexus_queue_calls")).toEqual(of("plexus_queue_bound_calls"));
     expect(valueOf(told, "plexus_queue_refused_total")).toBe(1);
-    expect((await Promise.all([first, second])).map(({ status }) => status)).toEqual([0, 0]);
-    expect(valueOf(await metrics(), "plexus_queue_wait_seconds", {}, "_sum")).toBeGreaterThan(0.1);
+    expect(valueOf(told, "plexus_queue_wait_seconds", {}, "_count")).toBe(1);
+    daemons.splice(0);
+    running.signal("SIGKILL");
+    expect((await Promise.all([first, second])).map(({ json }) => json?.["code"])).toEqual([11, 11]);
   });
 
   test("leases used and left of a pool, native host-local's and the delegate's", async () => {
@@ -198,7 +199,7 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     const config = stage.network([bridgeStep(), { type: "leaky", password: secret, apiToken: secret }]);
     const answer = await call("ADD", { config, containerId: "told", pod: stage.pod() });
     expect(answer.json).toMatchObject({ code: 123 });
-    await expect.poll(() => linesOf(running).some(({ level }) => level === "error")).toBe(true);
+    await expect.poll(() => linesOf(running).some(({ level }) => level === "error"), { timeout: 20_000 }).toBe(true);
     const text = running.stderr();
     expect(text).not.toContain("hunter2");
     // oxlint-disable-next-line no-control-regex -- they are what must not be there
@@ -292,7 +293,7 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     await expect
       .poll(async () => valueOf(await metrics(), "plexus_spans_total", { outcome: "dropped" }), { timeout: 15_000 })
       .toBe(2);
-    await expect.poll(() => running.stderr()).toContain("spans were dropped: ");
+    await expect.poll(() => running.stderr(), { timeout: 20_000 }).toContain("spans were dropped: ");
   });
 });
 

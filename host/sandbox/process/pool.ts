@@ -82,6 +82,11 @@ export class ProcessPool implements GuestRunner {
     return { idle: this.idle.length, busy, starting, waiting: this.queue.length, started, ended: this.gone };
   }
 
+  /** Tries again to have warm ones where none could be started. */
+  warmUp(): void {
+    this.replenish();
+  }
+
   async call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>> {
     const { component, verb, deadlineMs } = call;
     const started = performance.now();
