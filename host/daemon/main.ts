@@ -2,6 +2,7 @@
 
 import { dirname, join } from "node:path";
 import { realpathSync } from "node:fs";
+import { limitArenas, trimMemory } from "../libc/native-memory.ts";
 import { version } from "../version.ts";
 import { openLog } from "../telemetry/log.ts";
 import { collectorHeaders } from "../telemetry/collector-headers.ts";
@@ -9,7 +10,12 @@ import { Daemon } from "./daemon.ts";
 import { nodeNameOf } from "./node-name.ts";
 import { type DaemonOptions, readOptions, usage } from "./options.ts";
 
+/** Of the C library: for its threads' share of work two are enough. */
+const arenas = 2;
+const trimMs = 3_000;
+
 async function main(options: DaemonOptions): Promise<void> {
+  limitArenas(arenas);
   const home = dirname(realpathSync(process.argv[1] ?? ""));
   const { sandboxes, graceMs, otlp } = options;
   const uids = [0, process.getuid?.() ?? 0];
@@ -48,6 +54,7 @@ async function main(options: DaemonOptions): Promise<void> {
     endpoint: { socket: options.statusSocket, uids, address: options.metricsListen },
     reconcile: { directories: [options.stateDir], ...options.reconcile },
   });
+  setInterval(trimMemory, trimMs).unref();
   const started = await daemon.start();
   if (!started.ok) {
     log.write("error", { fault: started.fault.kind }, started.fault.msg);
