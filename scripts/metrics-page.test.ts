@@ -16,6 +16,14 @@ test("every metric is counted or set somewhere", () => {
   expect(Object.keys(metricDefinitions).filter((name) => !sources.includes(`"${name}"`))).toEqual([]);
 });
 
+test("the guides name no metric that there isn't", () => {
+  const guides = readdirSync("docs", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
+  const named = guides.flatMap((name) => readFileSync(join("docs", name), "utf8").match(/\bplexus_[a-z_]*[a-z]\b/g) ?? []);
+  expect(named.length).toBeGreaterThan(10);
+  const unknown = named.map((name) => name.replace(/_bucket$/, "")).filter((name) => !Object.hasOwn(metricDefinitions, name));
+  expect(unknown).toEqual([]);
+});
+
 test.each(Object.entries(metricDefinitions))(
   "%s is named by Prometheus' rules and says what it is, in a sentence",
   (name, metric) => {

@@ -161,6 +161,18 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     expect((await ask(statusSocket(), "/readyz")).status).toBe(200);
   });
 
+  test("readiness of a confined daemon: not where its journal lies on a read-only mount", async () => {
+    const confined = await startDaemon({
+      socket: socket(),
+      args: ["--state-dir", "/usr/lib/plexus-state"],
+      confined: { writable: [dirname(socket())] },
+    });
+    daemons.push(confined);
+    const { status, body } = await ask(statusSocket(), "/readyz");
+    expect(status).toBe(503);
+    expect(body).toMatch(/^\[-\] journal: \/usr\/lib\/plexus-state: \/usr\/lib can't be written: E[A-Z]+$/m);
+  });
+
   test("over TCP what names no pod, and on its socket nobody but root", async () => {
     const { stderr } = await daemon("--metrics-listen", "0");
     const port = Number(/tells metrics on 127\.0\.0\.1:(\d+)/.exec(stderr())?.[1]);
