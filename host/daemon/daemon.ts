@@ -42,7 +42,7 @@ export class Daemon {
   readonly telemetry: Telemetry;
   readonly #locks = new AsyncLocks();
   readonly #clusters: ResidentClusters;
-  readonly #writer = backgroundWriter();
+  readonly #writer = backgroundWriter(() => this.#server.queue.active <= 1);
   readonly #delegates: ResidentDelegates;
   readonly #server: CallServer;
   readonly #endpoint: Endpoint;

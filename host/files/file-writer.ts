@@ -37,25 +37,39 @@ export const newFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL
 
 /** Writes at once, blocking this thread. */
 export const writingNow: FileWriter = {
-  async replace(path, content, { most, durable }) {
-    const temporary = temporaryOf(path);
-    let file: number | undefined;
-    try {
-      file = openNew(temporary);
-      const bytes = Buffer.from(content);
-      for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
-      if (durable) fsyncSync(file);
-      renameSync(temporary, path);
-      if (durable) syncDirectory(dirname(path));
-      return ok(appending(path, file, bytes.length, most));
-    } catch (error) {
-      if (file !== undefined) closeSync(file);
-      removeQuietly(temporary);
-      return failed(storeFault("writing", path, error));
-    }
+  async replace(path, content, rules) {
+    const written = replaceNow(path, content, rules);
+    return written.ok ? ok(appending(path, written.value.file, written.value.size, rules.most)) : written;
   },
   remove: async (path) => removeFile(path),
 };
+
+/** As `replace` of a writer; answers the open file and its length in bytes. */
+export function replaceNow(
+  path: string,
+  content: string,
+  { durable }: WriteRules,
+): Result<{ readonly file: number; readonly size: number }> {
+  const temporary = temporaryOf(path);
+  let file: number | undefined;
+  try {
+    file = openNew(temporary);
+    const bytes = Buffer.from(content);
+    writeAllNow(file, bytes);
+    if (durable) fsyncSync(file);
+    renameSync(temporary, path);
+    if (durable) syncDirectory(dirname(path));
+    return ok({ file, size: bytes.length });
+  } catch (error) {
+    if (file !== undefined) closeSync(file);
+    removeQuietly(temporary);
+    return failed(storeFault("writing", path, error));
+  }
+}
+
+export function writeAllNow(file: number, bytes: Buffer): void {
+  for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done);
+}
 
 function openNew(path: string): number {
   try {
@@ -81,7 +95,7 @@ function appending(path: string, file: number, written: number, most: number): O
       const bytes = tail.begin(lines);
       if (!bytes.ok) return bytes;
       try {
-        for (let done = 0; done < bytes.value.length;) done += writeSync(file, bytes.value, done);
+        writeAllNow(file, bytes.value);
         return tail.wrote(bytes.value.length);
       } catch (error) {
         return failed(storeFault("appending to", path, error));

@@ -20,8 +20,9 @@ export interface RegularFileRules {
 export function readRegularFile(path: string, rules: RegularFileRules): string {
   const file = openSync(path, O_RDONLY | O_NONBLOCK | (rules.foreign ? 0 : O_NOFOLLOW));
   try {
-    demand(path, fstatSync(file), rules);
-    return readAll(file, path, rules.most).toString("utf8");
+    const stats = fstatSync(file);
+    demand(path, stats, rules);
+    return readAll(file, path, rules.most, stats.size).toString("utf8");
   } finally {
     closeSync(file);
   }
@@ -60,11 +61,12 @@ function isTrusted(path: string, uid: number): boolean {
 }
 
 /** A file that grows while it is read is refused at the bound. */
-function readAll(file: number, path: string, most: number): Buffer {
+function readAll(file: number, path: string, most: number, size: number): Buffer {
   const chunks: Buffer[] = [];
   let length = 0;
   for (;;) {
-    const chunk = Buffer.allocUnsafe(65_536);
+    // As much as is there, and one byte more that says whether it grew: larger buffers are the collector's work.
+    const chunk = Buffer.allocUnsafe(Math.min(Math.max(size + 1 - length, 1024), 65_536));
     const count = readSync(file, chunk, 0, chunk.length, null);
     if (count === 0) return Buffer.concat(chunks);
     length += count;
