@@ -33,6 +33,8 @@ const defaultSlackMs = 10_000;
 /** Channels of effects go from 1 to this. */
 const lastEffectChannel = NESTED_CHANNEL_BIT - 1;
 
+const welcome = good(encodeFrame(good(encodeMessage(0, { kind: "welcome" }))));
+
 interface Waiting {
   readonly kind: Answer["kind"];
   /** Who serves what the plugin of an EXEC calls. */
@@ -73,7 +75,7 @@ export class ConnectedHands {
 
   /** Tells them that they have come to the right place; the first that they hear. */
   welcome(): void {
-    this.#send(0, { kind: "welcome" });
+    this.#socket.write(welcome);
   }
 
   /** Answers the call; the hands print it and end. */

@@ -12,19 +12,22 @@ export type Environment = ReadonlyMap<string, string>;
 
 /** Writes fields one after the other; `payload()` joins them. */
 export class FieldWriter {
-  readonly #parts: Uint8Array[] = [];
+  /** A number is a u32. */
+  readonly #parts: (Uint8Array | number)[] = [];
   #size = 0;
 
   u32(value: number): this {
-    const bytes = new Uint8Array(U32_BYTES);
-    new DataView(bytes.buffer).setUint32(0, value, true);
-    return this.#add(bytes);
+    this.#parts.push(value);
+    this.#size += U32_BYTES;
+    return this;
   }
 
   /** Text is written as UTF-8. */
   bytes(value: FieldBytes): this {
     const bytes = typeof value === "string" ? encoder.encode(value) : value;
-    return this.u32(bytes.length).#add(bytes);
+    this.u32(bytes.length).#parts.push(bytes);
+    this.#size += bytes.length;
+    return this;
   }
 
   environment(environment: Environment): this {
@@ -35,18 +38,14 @@ export class FieldWriter {
 
   payload(): Uint8Array {
     const payload = new Uint8Array(this.#size);
+    const view = new DataView(payload.buffer);
     let at = 0;
     for (const part of this.#parts) {
-      payload.set(part, at);
-      at += part.length;
+      if (typeof part === "number") view.setUint32(at, part, true);
+      else payload.set(part, at);
+      at += typeof part === "number" ? U32_BYTES : part.length;
     }
     return payload;
-  }
-
-  #add(bytes: Uint8Array): this {
-    this.#parts.push(bytes);
-    this.#size += bytes.length;
-    return this;
   }
 }
 

@@ -52,7 +52,8 @@ const LEAST_ROOM = 65_536;
  * came, or hands chunks to `push()`; `next()` answers the frames one by one. After a fault nothing more is to be had.
  */
 export class FrameDecoder {
-  #bytes = new Uint8Array(LEAST_ROOM);
+  /** None before there is something to hold: each connection of a daemon has a decoder. */
+  #bytes: Uint8Array = new Uint8Array(0);
   #start = 0;
   #end = 0;
 
@@ -76,8 +77,15 @@ export class FrameDecoder {
     this.#end += count;
   }
 
-  /** The same for a chunk that lies elsewhere. */
+  /** The same for a chunk that lies elsewhere, and that nobody else changes from here on. */
   push(chunk: Uint8Array): void {
+    if (this.#start === this.#end) {
+      // Nothing is copied where nothing has to be put together; the chunk is ours from here on.
+      this.#bytes = chunk;
+      this.#start = 0;
+      this.#end = chunk.length;
+      return;
+    }
     let rest = chunk;
     while (rest.length > 0) {
       const room = this.room();
@@ -97,7 +105,7 @@ export class FrameDecoder {
   next(): Result<Frame | undefined> {
     if (this.#end - this.#start < FRAME_HEADER_BYTES) return ok(undefined);
     const at = this.#start;
-    const view = new DataView(this.#bytes.buffer, at, FRAME_HEADER_BYTES);
+    const view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset + at, FRAME_HEADER_BYTES);
     const version = view.getUint8(VERSION_OFFSET);
     if (version !== PROTOCOL_VERSION)
       return failed(protocolFault(`a frame of protocol version ${version}, this is version ${PROTOCOL_VERSION}`));
@@ -109,20 +117,21 @@ export class FrameDecoder {
     const end = at + this.#frameBytes();
     if (this.#end < end) return ok(undefined);
     this.#start = end;
-    const payload = this.#bytes.slice(at + FRAME_HEADER_BYTES, end);
+    const payload = new Uint8Array(this.#bytes.subarray(at + FRAME_HEADER_BYTES, end));
     if (this.#start === this.#end) this.#giveBack();
     return ok({ type: view.getUint8(TYPE_OFFSET), channel: view.getUint32(CHANNEL_OFFSET, true), payload });
   }
 
   /** Of the first frame, whose header is there; a length beyond the bound counts as the bound. */
   #frameBytes(): number {
-    const length = new DataView(this.#bytes.buffer).getUint32(this.#start, true);
+    const { buffer, byteOffset } = this.#bytes;
+    const length = new DataView(buffer, byteOffset + this.#start).getUint32(0, true);
     return FRAME_HEADER_BYTES + Math.min(length, PAYLOAD_MAX_BYTES);
   }
 
   #giveBack(): void {
     this.#start = 0;
     this.#end = 0;
-    if (this.#bytes.length > LEAST_ROOM) this.#bytes = new Uint8Array(LEAST_ROOM);
+    if (this.#bytes.length > LEAST_ROOM) this.#bytes = new Uint8Array(0);
   }
 }

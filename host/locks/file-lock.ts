@@ -88,15 +88,24 @@ function tryLock(request: LockRequest, mayBeRemoved: boolean): LockAnswer {
   const opened = open(request);
   if (opened.fd === undefined) return { errno: opened.errno };
   const { fd } = opened;
-  if (!fstatSync(fd).isFile()) {
-    closeSync(fd);
-    return { errno: EINVAL };
-  }
-  const errno = byte === undefined ? tryFlock(fd, shared) : tryByteLock(fd, byte, shared);
-  if (errno === 0 && (!mayBeRemoved || isNamed(fd, path))) return { errno, lock: held(fd, request) };
+  const errno = byte === undefined ? lockWhole(fd, shared) : lockByte(fd, byte, shared);
+  if (errno === 0 && (byte !== undefined || !mayBeRemoved || isNamed(fd, path))) return { errno, lock: held(fd, request) };
   closeSync(fd);
   // A holder may have removed the file between our opening and locking it: another file is the lock now.
   return { errno: errno === 0 ? EWOULDBLOCK : errno };
+}
+
+function lockWhole(fd: number, shared: boolean): number {
+  return fstatSync(fd).isFile() ? tryFlock(fd, shared) : EINVAL;
+}
+
+/** A file of byte locks stays, unless somebody removes it by hand. */
+function lockByte(fd: number, byte: number, shared: boolean): number {
+  const errno = tryByteLock(fd, byte, shared);
+  if (errno !== 0) return errno;
+  const stats = fstatSync(fd);
+  if (!stats.isFile()) return EINVAL;
+  return stats.nlink === 0 ? EWOULDBLOCK : 0;
 }
 
 function open(request: LockRequest): Opened {
