@@ -9,7 +9,7 @@ import type { Reply, Request } from "../hands/messages.ts";
 import { CallQueue, type QueueBounds } from "./call-queue.ts";
 import { ConnectedHands } from "./connected-hands.ts";
 import type { ResidentConnection } from "./resident-hands.ts";
-import { listenOn, uidOf } from "./unix-socket.ts";
+import { inodeOf, listenOn, uidOf } from "./unix-socket.ts";
 
 /** Serves calls: one for each connection. */
 export interface CallService {
@@ -43,6 +43,8 @@ export class CallServer {
   /** Connections of calls, and of who hasn't said yet what it is. */
   readonly #open = new Set<Socket>();
   readonly #resident = new Set<Socket>();
+  /** The socket's file, by its inode. */
+  #file: bigint | undefined;
   #closing = false;
   #lastClosed: () => void = () => undefined;
 
@@ -56,12 +58,15 @@ export class CallServer {
   }
 
   /** Listens; takes over the socket of a daemon that has died, not that of one that listens. Faults: DAEMON_SOCKET. */
-  listen(): Promise<Result<void>> {
-    return listenOn(this.#server, this.#init.socket);
+  async listen(): Promise<Result<void>> {
+    const listens = await listenOn(this.#server, this.#init.socket);
+    if (listens.ok) this.#file = inodeOf(this.#init.socket);
+    return listens;
   }
 
+  /** Whether the hands find it: a socket whose file is gone listens, and nobody comes. */
   get listening(): boolean {
-    return this.#server.listening;
+    return this.#server.listening && this.#file !== undefined && inodeOf(this.#init.socket) === this.#file;
   }
 
   /**

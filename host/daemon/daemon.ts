@@ -94,10 +94,12 @@ export class Daemon {
     // No call waits for it.
     void this.#clusters.start();
     this.#delegates.start();
-    const listens = await this.#server.listen();
+    // Calls come last: none is begun by a daemon that can't start.
+    const tells = await this.#endpoint.listen();
+    const listens = tells.ok ? await this.#server.listen() : tells;
     if (listens.ok) this.reconciler.wake();
-    // Who asks whether it is ready asks after it is.
-    return listens.ok ? this.#endpoint.listen() : listens;
+    else this.#endpoint.close();
+    return listens.ok ? tells : listens;
   }
 
   /** Ends when the calls under way have, or after `graceMs`; answers how many were cut off. */

@@ -38,6 +38,15 @@ async function isListenedTo(path: string): Promise<boolean> {
   }
 }
 
+/** Undefined where nothing is there, or it can't be looked at. */
+export function inodeOf(path: string): bigint | undefined {
+  try {
+    return lstatSync(path, { bigint: true }).ino;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Node has the descriptor of a socket, but no public name for it. */
 export function uidOf(socket: Socket): number | undefined {
   const handle: unknown = Reflect.get(socket, "_handle");

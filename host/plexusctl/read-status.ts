@@ -3,6 +3,7 @@
 import { NodeStateReader } from "../node-state/node-state-reader.ts";
 import type { StatusDocument } from "../telemetry/status-document.ts";
 import { askDaemon } from "./ask-daemon.ts";
+import { notOurs, statusOf } from "./status-form.ts";
 
 export interface ReadStatusInit {
   readonly statusSocket: string;
@@ -17,6 +18,7 @@ export interface ReadStatus {
 
 /** How long a daemon may take to answer. */
 const patienceMs = 5000;
+
 export async function readStatus({ statusSocket, stateDir }: ReadStatusInit): Promise<ReadStatus> {
   const asked = await ask(statusSocket);
   if (typeof asked !== "string") return { document: asked, silent: undefined };
@@ -31,10 +33,5 @@ export async function readStatus({ statusSocket, stateDir }: ReadStatusInit): Pr
 /** The document, or why there is none. */
 async function ask(socketPath: string): Promise<StatusDocument | string> {
   const answer = await askDaemon({ socketPath, method: "GET", path: "/status", patienceMs });
-  return "why" in answer ? answer.why : documentOf(answer.body);
-}
-
-function documentOf(text: string): StatusDocument | string {
-  const document: StatusDocument = JSON.parse(text);
-  return document.kind === "NodeStatus" ? document : "its answer is no status";
+  return "why" in answer ? answer.why : (statusOf(answer.body) ?? notOurs);
 }

@@ -2,6 +2,7 @@
 
 import { type Finding, reasonOf, type RoundReport } from "../reconcile/finding.ts";
 import { askDaemon } from "./ask-daemon.ts";
+import { notOurs, reportOf } from "./status-form.ts";
 import { table } from "./table.ts";
 
 /** A round takes 30 s at most, and ends what it has begun. */
@@ -11,9 +12,7 @@ const patienceMs = 120_000;
 export async function askForRound(socketPath: string, dryRun: boolean): Promise<RoundReport | string> {
   const path = dryRun ? "/reconcile?dry-run" : "/reconcile";
   const answer = await askDaemon({ socketPath, method: "POST", path, patienceMs });
-  if ("why" in answer) return answer.why;
-  const report: RoundReport = JSON.parse(answer.body);
-  return report;
+  return "why" in answer ? answer.why : (reportOf(answer.body) ?? notOurs);
 }
 
 /** What a round could not take away although it would have, or could not look at. */

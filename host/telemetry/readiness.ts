@@ -31,8 +31,9 @@ const leastFree = 1024 * 1024;
 
 export async function readiness({ socket, listening, sandboxes, stateDirectories }: ReadinessDeps): Promise<Readiness> {
   const { there, starting } = sandboxes();
+  const heard = listening();
   const checks: ReadinessCheck[] = [
-    { name: "socket", ok: listening(), message: `${socket}: ${listening() ? "listens" : "does not listen"}` },
+    { name: "socket", ok: heard, message: `${socket}: ${heard ? "listens" : "does not listen, or its file is gone"}` },
     { name: "sandbox", ok: there > 0, message: `${there} sandbox processes are there, ${starting} are being started` },
     ...(await Promise.all(stateDirectories().map(journalCheck))),
   ];

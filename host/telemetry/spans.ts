@@ -33,6 +33,8 @@ const mostInBatch = 512;
 /** From the first span of a batch to its sending. */
 const batchMs = 1000;
 const answerMs = 5000;
+/** Bytes of an answer. */
+const mostAnswer = 65_536;
 
 const kinds = { internal: 1, server: 2, client: 3 } as const;
 
@@ -89,14 +91,27 @@ export class SpanExporter {
       headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body), ...headers },
       signal: AbortSignal.timeout(answerMs),
     };
-    const request = post(url, options, (response) => {
-      response.resume();
-      const status = response.statusCode ?? 0;
-      if (status >= 200 && status < 300) resolve({});
-      else resolve({ problem: `the collector answered ${status}`, again: [429, 502, 503, 504].includes(status) });
-    });
-    request.on("error", (error) => resolve({ problem: error.message }));
-    request.end(body);
+    try {
+      const request = post(url, options, (response) => {
+        // It says nothing more that matters, and may never end.
+        response.on("error", () => undefined);
+        let length = 0;
+        response.on("data", (chunk: Buffer) => {
+          length += chunk.length;
+          if (length > mostAnswer) response.destroy();
+        });
+        const status = response.statusCode ?? 0;
+        if (status >= 200 && status < 300) resolve({});
+        else resolve({ problem: `the collector answered ${status}`, again: [429, 502, 503, 504].includes(status) });
+      });
+      request.on("error", (error) => resolve({ problem: error.message }));
+      // After all else, and alone where the collector would speak another protocol.
+      request.on("close", () => resolve({ problem: "the collector gave no answer" }));
+      request.end(body);
+    } catch (error) {
+      // Headers that an administrator gave may not go together.
+      resolve({ problem: error instanceof Error ? error.message : String(error) });
+    }
     return promise;
   }
 }

@@ -19,6 +19,9 @@ describe("a text with a secret", () => {
     ["a quoted assignment", `psk="${secret} x" refused`],
     ["a header", `Authorization: Bearer ${secret}`],
     ["an option", `ran tool --auth-token ${secret} eth0`],
+    ["an option of a long name", `ran tool --${"the-name-".repeat(10)}auth-token ${secret} eth0`],
+    ["an assignment in brackets", `(-X,--ipam-token=${secret})`],
+    ["an assignment of a long name", `${"THE_NAME_".repeat(10)}PASSWORD=${secret}`],
     ["a URL", `Get "https://admin:${secret}@ipam.example/v1": EOF`],
     ["a private key", `-----BEGIN EC PRIVATE KEY-----\n${secret.replaceAll("-", "")}\n-----END EC PRIVATE KEY-----`],
     ["a service account's token", `sent eyJhbGciOiJSUzI1NiJ9.${secret.replaceAll("-", "")}payload.sig`],
@@ -48,7 +51,18 @@ describe("a text with a secret", () => {
   });
 
   it("costs time in proportion to its length, whatever it is", () => {
-    for (const piece of ["password", '"token":"', "a-key ", "eyJ", "-----BEGIN PRIVATE KEY", "http://", '\\"', "--key "]) {
+    for (const piece of [
+      "password",
+      '"token":"',
+      "a-key ",
+      "-key",
+      "--key",
+      "eyJ",
+      "-----BEGIN PRIVATE KEY",
+      "http://",
+      '\\"',
+      "--key ",
+    ]) {
       expect(withoutSecrets(piece.repeat(Math.ceil(8192 / piece.length))).length).toBeLessThan(40_000);
     }
   });

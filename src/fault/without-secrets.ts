@@ -4,7 +4,10 @@
 /** What stands for a secret. */
 export const redacted = "[redacted]";
 
-const name = String.raw`[\w.-]{0,40}(?:passw(?:or)?d|passphrase|secret|token|credentials?|(?:api|access|auth|private|preshared|shared|signing|encryption)[-_]?key|[-_]key|psk|authorization)[\w.-]{0,40}`;
+const words = String.raw`(?:passw(?:or)?d|passphrase|secret|token|credentials?|(?:api|access|auth|private|preshared|shared|signing|encryption)[-_]?key|[-_]key|psk|authorization)[\w.-]{0,40}`;
+const name = String.raw`[\w.-]{0,40}${words}`;
+/** A key without quotes, looked for from its first character only: from each `-` of `-key-key-key…` it took 0.1 s for 4 KB. */
+const bare = String.raw`(?<![\w."-])[\w.-]{0,128}${words}`;
 
 /** `"key": "value"`, as JSON and as JSON within JSON, where the quotes have a backslash each. */
 const quoted = new RegExp(String.raw`("(?:${name})"\s{0,8}:\s{0,8}")((?:[^"\\]|\\.)*)`, "gis");
@@ -13,10 +16,10 @@ const twiceQuoted = new RegExp(String.raw`(\\"(?:${name})\\"\s{0,8}:\s{0,8}\\")(
 const other = new RegExp(String.raw`(\\?"(?:${name})\\?"\s{0,8}:\s{0,8})(\[[^\]]*\]?|\{[^}]*\}?|[^\s",\\\]}[{]+)`, "gis");
 /** `key=value`, `key: value`, `--key value`. */
 const assigned = new RegExp(
-  String.raw`((?:^|[^\w."])(?:${name})(?:\s{0,8}[=:]\s{0,8}))("(?:[^"\\]|\\.)*"?|'[^']*'?|(?:Bearer|Basic)\s+\S+|[^\s"';,&]+)`,
+  String.raw`(${bare}(?:\s{0,8}[=:]\s{0,8}))("(?:[^"\\]|\\.)*"?|'[^']*'?|(?:Bearer|Basic)\s+\S+|[^\s"';,&]+)`,
   "gis",
 );
-const option = new RegExp(String.raw`(--?(?:${name})\s+)([^\s-]\S*)`, "gis");
+const option = new RegExp(String.raw`((?=-)${bare}\s+)([^\s-]\S*)`, "gis");
 const scheme = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi;
 const userinfo = /([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@"']{1,512}@/gi;
 const pem = /-----BEGIN ([A-Z ]{0,40}PRIVATE KEY)-----[^-]*(?:-----END \1-----)?/g;

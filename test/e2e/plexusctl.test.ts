@@ -1,10 +1,12 @@
 // plexusctl as an administrator runs it: installed, on a node with real attachments, with its daemon and without.
 
-import { spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { ask } from "../harness/ask.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { dist } from "../harness/plexus.ts";
 import { installHostile } from "../harness/recorder.ts";
@@ -15,6 +17,14 @@ interface Ran {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/** Somebody in a daemon's place who answers this. */
+async function impostor(path: string, answer: string): Promise<ChildProcess> {
+  const program = `require("node:http").createServer((_, to) => to.end(${JSON.stringify(answer)})).listen(${JSON.stringify(path)}, () => console.log())`;
+  const child = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  return child;
 }
 
 function control(...args: readonly string[]): Ran {
@@ -64,6 +74,39 @@ describe.skipIf(missingForMixed("plexusctl"))("plexusctl", () => {
     expect((await call("ADD", "stuck-3", stuck, pod)).status).toBe(0);
     expect((await call("DEL", "stuck-3", stuck, pod)).status).toBe(1);
   }
+
+  test.each([["not json"], ["null"], ["[]"], ['{"apiVersion":"plexus/v1","kind":"NodeStatus"}']])(
+    "an answer that is none of ours is told of in a line: %s",
+    async (answer) => {
+      const path = join(stage.plexus.directory, "status.sock");
+      const child = await impostor(path, answer);
+      const told = control("status", "--status-socket", path, "--state-dir", state());
+      const round = control("reconcile", "--status-socket", path);
+      child.kill();
+      expect(round.stderr).toMatch(/^plexusctl: .*its answer is none that this plexusctl reads.*\n$/);
+      expect([told.status, told.stderr]).toEqual([1, ""]);
+      expect(words(told)).toContain(`none answers on ${path} (its answer is none that this plexusctl reads`);
+    },
+  );
+
+  test.each(["table", "wide", "json", "yaml"])("no answer reaches the terminal as more than text: -o %s", async (output) => {
+    const running = await daemon();
+    const path = join(dirname(socket()), "status.sock");
+    const answer = JSON.parse((await ask(path, "/status")).body);
+    expect(await running.stop()).toBe(0);
+    daemons.splice(0);
+    const hostile = "\u001B[2Jx\u009B31m\u001B]0;title\u0007y\u202E";
+    answer.daemon.version = hostile;
+    answer.nodes[0].problems = [hostile];
+    const failed = { time: hostile, request: "r", verb: hostile, pod: hostile, container: "", network: hostile, fault: hostile };
+    answer.failures = [{ ...failed, code: 1, msg: hostile, remedy: hostile, times: 1 }];
+    const child = await impostor(path, JSON.stringify(answer));
+    const told = control("status", "-o", output, "--status-socket", path, "--state-dir", state());
+    child.kill();
+    // oxlint-disable-next-line no-control-regex -- they are what must not be there
+    expect(told.stdout).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202E]/);
+    expect(told.stdout).toContain("xy");
+  });
 
   test("status tells a person what is attached, what failed and what to do, in 80 columns", async () => {
     await daemon();

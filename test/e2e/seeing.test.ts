@@ -1,10 +1,12 @@
 // What a daemon tells of what it does: real plugins, real attachments, the built daemon, asked as Prometheus, a kubelet, a log reader and
 // an OpenTelemetry collector would.
 
-import { spawnSync } from "node:child_process";
-import { chmodSync, rmSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, closeSync, constants, openSync, readdirSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { ask } from "../harness/ask.ts";
 import { startCollector, type Collector, type ReceivedSpan } from "../harness/collector.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
@@ -66,6 +68,7 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
       args,
       env: { PLEXUS_SOCKET: socket(), ...env },
     });
+  const readyz = () => ask(statusSocket(), "/readyz").catch(() => ({ status: 0 }));
   const metrics = async (where: string | number = statusSocket()) => readPrometheusText((await ask(where, "/metrics")).body);
 
   test("MO-19 metrics of an ADD, its DEL and an ADD that failed, by network, plugin and fault", async () => {
@@ -306,6 +309,91 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
       .poll(async () => valueOf(await metrics(), "plexus_spans_total", { outcome: "dropped" }), { timeout: 15_000 })
       .toBe(2);
     await expect.poll(() => running.stderr(), { timeout: 20_000 }).toContain("spans were dropped: ");
+  });
+
+  test.each([
+    ["another protocol", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", ""],
+    ["garbage", "\u0000garbage\r\n\r\n", ""],
+    ["headers that don't go together", "HTTP/1.1 200 OK\r\n\r\n", "trailer=x"],
+  ])("spans for a collector with %s are dropped, and the daemon goes on", async (_, answer, headers) => {
+    const server = createServer((client) => void client.on("error", () => undefined).once("data", () => client.write(answer)));
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port }: Pick<AddressInfo, "port"> = Object(server.address());
+    const env = { OTEL_EXPORTER_OTLP_HEADERS: headers };
+    const args = ["--state-dir", state(), "--otlp", `http://127.0.0.1:${port}`];
+    daemons.push(await startDaemon({ socket: socket(), args, env }));
+    installRecorder(stage.plexus.cniPath, "probe");
+    const attaching = { config: stage.network([{ type: "probe" }]), containerId: "spans", pod: stage.pod() };
+    for (const [verb, dropped] of [
+      ["ADD", 2],
+      ["DEL", 4],
+    ] as const) {
+      expect((await call(verb, attaching)).status).toBe(0);
+      const told = async () => valueOf(await metrics(), "plexus_spans_total", { outcome: "dropped" });
+      await expect.poll(told, { timeout: 15_000 }).toBe(dropped);
+    }
+    server.close();
+  });
+
+  test("a log that nobody reads holds up no call, nor the daemon's end", async () => {
+    const fifo = join(stage.plexus.directory, "log");
+    expect(spawnSync("mkfifo", [fifo]).status).toBe(0);
+    const full = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK);
+    const log = openSync(fifo, constants.O_WRONLY);
+    expect(() => {
+      for (;;) writeSync(full, Buffer.alloc(4096));
+    }).toThrow("EAGAIN");
+    const program = ["--disable-warning=ExperimentalWarning", join(dist, "plexusd.cjs")];
+    const args = ["--socket", socket(), "--state-dir", state(), "--log-level", "debug"];
+    const child = spawn(process.execPath, [...program, ...args], { stdio: ["ignore", "ignore", log], env: {} });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const ended = once(child, "exit");
+    await expect.poll(readyz, { timeout: 20_000 }).toMatchObject({ status: 200 });
+    installRecorder(stage.plexus.cniPath, "probe");
+    const attaching = { config: stage.network([{ type: "probe" }]), containerId: "unread", pod: stage.pod() };
+    for (const verb of ["ADD", "CHECK", "DEL"]) expect((await call(verb, attaching)).status).toBe(0);
+    child.kill("SIGTERM");
+    expect(await ended).toEqual([0, null]);
+    for (const file of [full, log]) closeSync(file);
+  });
+
+  test("a log whose reader is gone holds up no call, nor the daemon's end", async () => {
+    const program = ["--disable-warning=ExperimentalWarning", join(dist, "plexusd.cjs")];
+    const args = ["--socket", socket(), "--state-dir", state(), "--log-level", "debug"];
+    const child = spawn(process.execPath, [...program, ...args], { stdio: ["ignore", "ignore", "pipe"], env: {} });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const ended = once(child, "exit");
+    let said = "";
+    child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+    await expect.poll(() => said, { timeout: 20_000 }).toContain("listens on");
+    child.stderr.destroy();
+    installRecorder(stage.plexus.cniPath, "probe");
+    const attaching = { config: stage.network([{ type: "probe" }]), containerId: "unread", pod: stage.pod() };
+    for (const verb of ["ADD", "CHECK", "DEL"]) expect((await call(verb, attaching)).status).toBe(0);
+    expect(valueOf(await metrics(), "plexus_log_lines_dropped_total")).toBeGreaterThan(0);
+    child.kill("SIGTERM");
+    expect(await ended).toEqual([0, null]);
+  });
+
+  test("a daemon that can't tell its metrics takes no call, and leaves no socket", async () => {
+    const taken = createServer();
+    await once(taken.listen(0, "127.0.0.1"), "listening");
+    const { port }: Pick<AddressInfo, "port"> = Object(taken.address());
+    await expect(daemon("--metrics-listen", String(port))).rejects.toThrow("EADDRINUSE");
+    expect(readdirSync(dirname(socket()))).toEqual([]);
+    taken.close();
+  });
+
+  test("readiness: not once the socket's file is gone, or another's", async () => {
+    await daemon();
+    await expect.poll(async () => (await ask(statusSocket(), "/readyz")).status, { timeout: 20_000 }).toBe(200);
+    rmSync(socket());
+    const unready = { status: 503, body: expect.stringContaining(`[-] socket: ${socket()}: does not listen`) };
+    expect(await ask(statusSocket(), "/readyz")).toMatchObject(unready);
+    const other = createServer();
+    await once(other.listen(socket()), "listening");
+    expect(await ask(statusSocket(), "/readyz")).toMatchObject(unready);
+    other.close();
   });
 });
 
