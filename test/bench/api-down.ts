@@ -26,7 +26,10 @@ async function measureDel(): Promise<Samples | string> {
   const api = await startApiServer();
   const plexus = installPlexus({ native });
   const namespaces = createPodNamespaces(2 * pods);
-  const daemon = await startDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") });
+  const daemon = await startDaemon({
+    socket: join(plexus.directory, "daemon", "plexus.sock"),
+    args: ["--node-name", "node", "--kubeconfig", api.plexus],
+  });
   const ours = networkOf("ours", "10.75.0.0/16");
   const state = [plexus.state("lib"), plexus.state("run")];
   const args: string[] = [];

@@ -25,8 +25,8 @@ type Name = (typeof names)[number];
 export type Meta = Exclude<Name, "bare">;
 
 export const secondaries = [0, 1, 3] as const;
-const warmUp = 3;
-const turns = 15;
+const warmUp = 10;
+const turns = 20;
 export const crowdPods = Number(process.env["PLEXUS_BENCH_MULTUS_PODS"] ?? 200);
 export const crowdRounds = Number(process.env["PLEXUS_BENCH_MULTUS_ROUNDS"] ?? 2);
 
@@ -99,7 +99,10 @@ export async function compare(): Promise<Comparison | string> {
   const defaultNetwork = { cniVersion: "1.0.0", name: network(0).name, plugins: [bridgePlugin(network(0))] };
   const thick = await startThickMultus(api, plexus, defaultNetwork);
   stack.defer(() => thick.stop());
-  const daemon = await startDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") });
+  const daemon = await startDaemon({
+    socket: join(plexus.directory, "daemon", "plexus.sock"),
+    args: ["--node-name", "node", "--kubeconfig", api.plexus],
+  });
   stack.defer(async () => void (await daemon.stop()));
 
   const common = { cniVersion: "1.0.0", name: "multus-cni-network", delegates: [defaultNetwork] };
