@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "v
 import { ask } from "../harness/ask.ts";
 import { startCollector, type Collector, type ReceivedSpan } from "../harness/collector.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { buildWat } from "../hostile/components/wat.ts";
 import { dist } from "../harness/plexus.ts";
 import { readPrometheusText, valueOf } from "../harness/prometheus-text.ts";
 import { installHostile, installRecorder } from "../harness/recorder.ts";
@@ -124,6 +125,22 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     daemons.splice(0);
     running.signal("SIGKILL");
     expect((await Promise.all([first, second])).map(({ json }) => json?.["code"])).toEqual([11, 11]);
+  });
+
+  test("a delegate that is stopped at its limit, and the sandbox process that is replaced for it", async () => {
+    await daemon();
+    writeFileSync(join(stage.plexus.cniPath, "spin.wasm"), await buildWat("spin"));
+    const wasm = { limits: { timeMs: 300 } };
+    const config = stage.host({ wasm, delegates: [{ cniVersion: "1.0.0", name: "pods", plugins: [{ type: "spin" }] }] });
+    expect((await call("ADD", { config, containerId: "spun", pod: stage.pod() })).json).toMatchObject({ code: 999 });
+    await expect
+      .poll(async () => valueOf(await metrics(), "plexus_sandbox_restarts_total"), { timeout: 20_000 })
+      .toBeGreaterThanOrEqual(1);
+    const told = await metrics();
+    expect(valueOf(told, "plexus_limit_verdicts_total", { limit: "LIMIT_TIME", type: "spin" })).toBeGreaterThanOrEqual(1);
+    const failed = { verb: "ADD", kind: "wasm", fault: "LIMIT_TIME", network: "pods", type: "spin" };
+    expect(valueOf(told, "plexus_step_failures_total", failed)).toBe(1);
+    expect(valueOf(told, "plexus_call_failures_total", { verb: "ADD", fault: "LIMIT_TIME" })).toBe(1);
   });
 
   test("leases used and left of a pool, native host-local's and the delegate's", async () => {
