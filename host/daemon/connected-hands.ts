@@ -39,6 +39,8 @@ interface Waiting {
   readonly kind: Answer["kind"];
   /** Who serves what the plugin of an EXEC calls. */
   readonly serve: NestedCallHandler | undefined;
+  /** What is being served of it. */
+  readonly nested: Promise<void>[];
   readonly resolve: (answer: Answer) => void;
   readonly reject: (gone: HandsGone) => void;
 }
@@ -108,7 +110,8 @@ export class ConnectedHands {
     // Before anything waits: what can't be said is not said.
     this.#send(channel, message);
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    this.#waiting.set(channel, { kind, serve, resolve, reject });
+    const nested: Promise<void>[] = [];
+    this.#waiting.set(channel, { kind, serve, nested, resolve, reject });
     const late = this.#stays ? this.#patience(message) : undefined;
     try {
       const answer = await promise;
@@ -116,6 +119,8 @@ export class ConnectedHands {
       throw new HandsGone(protocolFault(`channel ${channel} was answered with ${answer.kind}, not ${kind}`));
     } finally {
       clearTimeout(late);
+      // A plugin that was killed, or whose hands were, leaves them under way: what they still make must not come after its undoing.
+      await Promise.all(nested);
     }
   }
 
@@ -162,10 +167,10 @@ export class ConnectedHands {
       this.#stays = message.kind === "resident";
       this.#begin(message);
     } else if (message.kind === "request" && channel >= NESTED_CHANNEL_BIT) {
-      const serve = this.#waiting.get(message.under)?.serve;
-      if (serve === undefined)
+      const caller = this.#waiting.get(message.under);
+      if (caller?.serve === undefined)
         throw new HandsGone(protocolFault(`a nested call under channel ${message.under}, where no plugin runs`));
-      void this.#nested(channel, serve(message));
+      caller.nested.push(this.#nested(channel, caller.serve(message)));
     } else throw new HandsGone(protocolFault(`${message.kind} on channel ${channel}`));
   }
 

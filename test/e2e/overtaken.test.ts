@@ -1,0 +1,75 @@
+// A nested call whose plugin is killed goes on in its sandbox process: whoever comes next for that container waits for it, or would
+// undo what is only made afterwards.
+
+import { readFileSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { missingForMixed, mixedInstallation, mixedNetwork } from "./mixed-network.ts";
+import { childrenOf, signalled } from "./processes.ts";
+import { nothing, openStage, type Stage } from "./stage.ts";
+
+/** Processes whose first argument ends so, with all of their arguments. */
+function running(name: string, directory: string): readonly number[] {
+  return readdirSync("/proc")
+    .filter((pid) => /^\d+$/u.test(pid))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        const [first = ""] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+        return first.startsWith(directory) && basename(first) === name;
+      } catch {
+        return false;
+      }
+    });
+}
+
+describe.skipIf(missingForMixed("calls that are overtaken"))(
+  "N1-67 L-46 A-08 a nested call that nobody waits for any more",
+  () => {
+    let stage: Stage;
+    let daemon: TestDaemon;
+    beforeEach(async () => {
+      stage = openStage(mixedInstallation);
+      daemon = await startDaemon({ socket: join(stage.plexus.directory, "daemon", "plexus.sock"), args: ["--sandboxes", "2"] });
+    });
+    afterEach(async () => {
+      await daemon.stop();
+      stage.dispose();
+    });
+
+    test.each([0, 1])("is over before the runtime's DEL is served (%j)", async (first) => {
+      const call = (verb: string, containerId: string, pod: ReturnType<Stage["pod"]>) =>
+        stage.request({
+          verb,
+          containerId,
+          netns: pod.path,
+          ifname: "eth0",
+          config: mixedNetwork(stage),
+          env: { PLEXUS_SOCKET: daemon.socket, PLEXUS_HOME: "/nowhere" },
+        });
+      const before = stage.pod();
+      for (const verb of ["ADD", "DEL"]) expect((await call(verb, "before", before)).status).toBe(0);
+      await expect.poll(() => childrenOf(daemon.pid).length, { timeout: 20_000 }).toBe(2);
+      const sandboxes = childrenOf(daemon.pid);
+      for (const pid of sandboxes) signalled(pid, "SIGSTOP");
+      const pod = stage.pod();
+      const add = call("ADD", "late", pod);
+      // The bridge has called its IPAM, whose component waits for its process.
+      await expect.poll(() => running("ipam-host-local", stage.plexus.directory).length, { timeout: 20_000 }).toBe(1);
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const [hands = 0] = running("plexus", stage.plexus.directory);
+      expect(signalled(hands, "SIGKILL")).toBe(true);
+      expect((await add).status).toBe(137);
+      let over = false;
+      const del = call("DEL", "late", pod).finally(() => (over = true));
+      const order = first === 0 ? sandboxes : sandboxes.toReversed();
+      for (const pid of order) {
+        process.kill(pid, "SIGCONT");
+        for (let waited = 0; !over && waited < 10; waited++) await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      expect((await del).status).toBe(0);
+      expect(stage.left()).toEqual(nothing);
+    });
+  },
+);
