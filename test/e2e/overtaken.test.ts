@@ -3,6 +3,7 @@
 
 import { readFileSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { missingForMixed, mixedInstallation, mixedNetwork } from "./mixed-network.ts";
@@ -57,16 +58,15 @@ describe.skipIf(missingForMixed("calls that are overtaken"))(
       const add = call("ADD", "late", pod);
       // The bridge has called its IPAM, whose component waits for its process.
       await expect.poll(() => running("ipam-host-local", stage.plexus.directory).length, { timeout: 20_000 }).toBe(1);
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await setTimeout(300);
       const [hands = 0] = running("plexus", stage.plexus.directory);
       expect(signalled(hands, "SIGKILL")).toBe(true);
       expect((await add).status).toBe(137);
-      let over = false;
-      const del = call("DEL", "late", pod).finally(() => (over = true));
+      const del = call("DEL", "late", pod);
       const order = first === 0 ? sandboxes : sandboxes.toReversed();
       for (const pid of order) {
         process.kill(pid, "SIGCONT");
-        for (let waited = 0; !over && waited < 10; waited++) await new Promise((resolve) => setTimeout(resolve, 100));
+        await Promise.race([del, setTimeout(1000)]);
       }
       expect((await del).status).toBe(0);
       expect(stage.left()).toEqual(nothing);
