@@ -38,7 +38,7 @@ async function main(options: DaemonOptions): Promise<void> {
       entry: join(home, "brain", "guest-process.cjs"),
       warm: Math.min(2, sandboxes),
       most: sandboxes,
-      remembered: join(options.stateDir, "components.json"),
+      copies: join(options.stateDir, "components"),
     },
     clusters: { nodeName: node.name, kubeconfig: options.kubeconfig },
     telemetry: {

@@ -34,7 +34,6 @@ afterEach(() => {
 
 const open = (): ReadyComponents => {
   const made = new ReadyComponents({
-    file: join(directory, "state", "components.json"),
     largest: 100,
     take: (bytes) => void taken.push(Buffer.from(bytes).toString()),
   });
@@ -62,23 +61,6 @@ test("the components beside one that was used are taken, then those that are new
   await expectTaken("1", "2", "3");
   write("two.wasm", "22");
   await expectTaken("1", "2", "3", "22");
-});
-
-test("a next run takes them before anything is used, and survives a file that is none of ours", async () => {
-  write("one.wasm", "1");
-  open().used(join(cni, "one.wasm"));
-  await expectTaken("1");
-  taken = [];
-  open().start();
-  await expectTaken("1");
-  taken = [];
-  writeFileSync(join(directory, "state", "components.json"), '{"directories":[1,"relative","/nonexistent"]}');
-  open().start();
-  writeFileSync(join(directory, "state", "components.json"), "{");
-  const ready = open();
-  ready.start();
-  ready.used(join(cni, "one.wasm"));
-  await expectTaken("1");
 });
 
 test("a file is known by its bytes, and read again after every change that its identity might not show", () => {

@@ -1,17 +1,12 @@
-// Components are read before a call needs them: those of the directories in which calls found theirs, of this run and of the last, and
-// again when one of them changes. Only where the daemon itself may read there; otherwise the call that needs one first reads it.
+// Components are read before a call needs them: those of the directories in which calls found theirs, when they come and when they
+// change. Only where the daemon itself may read there; otherwise the call that needs one first reads it.
 
 import { constants, type FSWatcher, watch } from "node:fs";
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isJsonObject, parseDocument } from "../../src/json/document.ts";
-import { writeWhole } from "../files/durable-file.ts";
 import { identityOf } from "../files/file-identity.ts";
-import { readRegularFile } from "../files/regular-file.ts";
 
 export interface ReadyComponentsInit {
-  /** Where directories are remembered for the next run. */
-  readonly file: string | undefined;
   /** Bytes of a component; a longer one is not read. */
   readonly largest: number;
   /** Takes each component that is new or has changed; what it is good for is for the taker to find out. */
@@ -26,8 +21,6 @@ const quietMs = 100;
 /** For directories that can't be watched, or are not there yet. */
 const lookAgainMs = 60_000;
 
-const remembered = { most: 65_536, foreign: false } as const;
-
 export class ReadyComponents {
   readonly #init: ReadyComponentsInit;
   readonly #directories = new Map<string, Directory>();
@@ -37,9 +30,8 @@ export class ReadyComponents {
     this.#init = init;
   }
 
-  /** Begins with the directories of the last run. */
+  /** Begins; nothing is looked at before a call found something. */
   start(): void {
-    for (const path of this.#remembered()) this.#add(path);
     this.#timer = setInterval(() => this.#look(), lookAgainMs).unref();
   }
 
@@ -53,9 +45,6 @@ export class ReadyComponents {
       this.#directories.delete(oldest[0]);
     }
     this.#add(directory);
-    // Lost, it costs the next run's first call some milliseconds.
-    const { file } = this.#init;
-    if (file !== undefined) writeWhole(file, `${JSON.stringify({ directories: [...this.#directories.keys()] })}\n`);
   }
 
   close(): void {
@@ -71,19 +60,6 @@ export class ReadyComponents {
 
   #look(): void {
     for (const directory of this.#directories.values()) directory.look();
-  }
-
-  #remembered(): readonly string[] {
-    const { file } = this.#init;
-    if (file === undefined) return [];
-    try {
-      const document = parseDocument(readRegularFile(file, remembered), { what: file });
-      const directories = document.ok && isJsonObject(document.value.parsed) ? document.value.parsed["directories"] : undefined;
-      if (!Array.isArray(directories)) return [];
-      return directories.filter((each) => typeof each === "string" && each.startsWith("/")).slice(0, mostDirectories);
-    } catch {
-      return [];
-    }
   }
 }
 

@@ -12,6 +12,7 @@ import { Admission } from "../sandbox/admission/admit.ts";
 import { ComponentNames, nameOf } from "../sandbox/component-names.ts";
 import { defaultLimits, limitsOf } from "../sandbox/limits.ts";
 import { type PoolCounts, ProcessPool } from "../sandbox/process/pool.ts";
+import { ComponentCopies } from "./component-copies.ts";
 import { ReadyComponents } from "./ready-components.ts";
 
 export interface ResidentDelegatesInit {
@@ -20,8 +21,8 @@ export interface ResidentDelegatesInit {
   /** Sandbox processes kept warm, and at most, for guests with the default memory. */
   readonly warm: number;
   readonly most: number;
-  /** Where the directories of components are remembered for the next run; they are not if it is undefined. */
-  readonly remembered?: string;
+  /** A directory for copies of the components that were used, for the next run; none are kept if it is undefined. */
+  readonly copies?: string;
 }
 
 /** What a call brings along for its delegates. */
@@ -37,6 +38,7 @@ export class ResidentDelegates {
   readonly #admission = new Admission();
   readonly #names = new ComponentNames();
   readonly #ready: ReadyComponents;
+  readonly #copies: ComponentCopies | undefined;
   /** By the pages of memory that their processes may give a guest. */
   readonly #pools = new Map<number, ProcessPool>();
 
@@ -44,15 +46,16 @@ export class ResidentDelegates {
     this.#init = init;
     this.#pool(defaultLimits.memoryPages);
     this.#ready = new ReadyComponents({
-      file: init.remembered,
       largest: defaultLimits.componentBytes,
       take: (bytes) => this.#prepare(bytes, nameOf(bytes)),
     });
+    this.#copies = init.copies === undefined ? undefined : new ComponentCopies(init.copies, defaultLimits.componentBytes);
   }
 
   /** Readies the components of the last run. */
   start(): void {
     this.#ready.start();
+    void this.#copies?.load((bytes, name) => this.#prepare(bytes, name));
   }
 
   /** Starts sandbox processes again where none could be started. */
@@ -72,6 +75,7 @@ export class ResidentDelegates {
         learn: (file, bytes) => {
           const name = this.#names.learn(file, bytes);
           this.#prepare(bytes, name);
+          void this.#copies?.keep(name, bytes);
           return name;
         },
       },

@@ -113,12 +113,12 @@ export function metaContender(init: MetaContenderInit): Contender {
   };
 }
 
-/** Locks of the node, not of a container. */
-const ofTheNode = ["locks/gc/lock", "calls.lock", "components.json"];
+/** Locks of the node, not of a container, and a daemon's copies of components. */
+const ofTheNode = (path: string): boolean => ["locks/gc/lock", "calls.lock"].includes(path) || path.startsWith("components/");
 
 function filesOf(directory: string): readonly string[] {
   return filesBelow(directory)
-    .filter((path) => !ofTheNode.includes(path))
+    .filter((path) => !ofTheNode(path))
     .map((path) => `the file ${directory}/${path}`);
 }
 

@@ -60,7 +60,7 @@ export const firstCall: Benchmark = {
       return await inTurns({
         subject: first,
         baseline: async () => {
-          rmSync(join(state, "components.json"), { force: true });
+          rmSync(join(state, "components"), { recursive: true, force: true });
           return first();
         },
         warmUp: 1,

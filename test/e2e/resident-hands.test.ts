@@ -48,7 +48,7 @@ describe.skipIf(missingForMixed("resident hands"))("resident hands", () => {
         entry: join(dist, "brain", "guest-process.cjs"),
         warm: 1,
         most: 1,
-        remembered: join(stage.plexus.directory, "components.json"),
+        copies: join(stage.plexus.directory, "components"),
       },
       clusters: { nodeName: undefined, kubeconfig: undefined },
       telemetry: {

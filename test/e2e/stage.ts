@@ -73,8 +73,8 @@ export interface Stage {
   dispose(): void;
 }
 
-/** What stays for good: a lock, and where a daemon found components. */
-export const kept: readonly string[] = ["calls.lock", "components.json"];
+/** What stays for good below a state directory: a lock, and a daemon's copies of components. */
+export const staysForGood = (path: string): boolean => path === "calls.lock" || path.startsWith("components/");
 
 /** Opens a stage. All of its state lies below the installation's directory and goes with it. */
 export function openStage(init: InstallationInit): Stage {
@@ -103,7 +103,7 @@ export function openStage(init: InstallationInit): Stage {
   const files = (): LeftFiles => ({
     leases: leases(directories.leases),
     // It belongs to the node, not to a container.
-    state: filesBelow(directories.state).filter((path) => !kept.includes(path)),
+    state: filesBelow(directories.state).filter((path) => !staysForGood(path)),
     run: filesBelow(directories.run),
   });
   const request = (call: Call): Promise<Answer> => callBinary(entrance(call.as), call, plexus.cniPath);

@@ -21,7 +21,7 @@ import { filesBelow } from "../../harness/namespaces.ts";
 import type { Answer } from "../../harness/plexus.ts";
 import { installRecorder, type RecorderPlugin } from "../../harness/recorder.ts";
 import { iproute2, missing, privateNamespaces, type Requirement } from "../../harness/requires.ts";
-import { kept, nothing, openStage, type Attaching, type Stage } from "../../e2e/stage.ts";
+import { nothing, openStage, type Attaching, staysForGood, type Stage } from "../../e2e/stage.ts";
 
 const mounts: Requirement = () =>
   spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0 ? undefined : "no tmpfs may be mounted";
@@ -230,7 +230,7 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
         spawnSync("sh", ["-c", `rm ${disk}/fill*`]);
         await stage.succeed("ADD", onDisk());
         await stage.succeed("DEL", onDisk());
-        expect(filesBelow(join(disk, "cni")).filter((path) => !kept.includes(path))).toEqual([]);
+        expect(filesBelow(join(disk, "cni")).filter((path) => !staysForGood(path))).toEqual([]);
       },
     );
 
@@ -241,7 +241,7 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
       recorder.script("DEL", { stdout: '{"code":11,"msg":"not now"}', exit: 1 }, 1);
       expect((await stage.call("DEL", onDisk())).json).toMatchObject({ code: 11, msg: expect.stringContaining("not now") });
       await stage.succeed("DEL", onDisk());
-      expect(filesBelow(join(disk, "cni")).filter((path) => !kept.includes(path))).toEqual([]);
+      expect(filesBelow(join(disk, "cni")).filter((path) => !staysForGood(path))).toEqual([]);
     });
 
     test("A-09: an ADD whose result no longer fits undoes it", async () => {
@@ -252,7 +252,7 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
       const added = await stage.call("ADD", onDisk());
       expect([added.status, added.json]).toMatchObject([1, { code: 5, msg: expect.stringMatching(/ENOSPC/) }]);
       expect(verbs()).toEqual(["ADD", "DEL"]);
-      expect(filesBelow(join(disk, "cni")).filter((path) => !kept.includes(path))).toEqual([]);
+      expect(filesBelow(join(disk, "cni")).filter((path) => !staysForGood(path))).toEqual([]);
     });
 
     test("A-09: on a read-only one ADD is refused before a plugin runs, STATUS is 50, and DEL waits until it can be written", async () => {
@@ -268,7 +268,7 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
       execFileSync("mount", ["-o", "remount,bind,rw", disk]);
       await stage.succeed("DEL", onDisk());
       expect(verbs().filter((verb) => verb === "ADD")).toEqual(["ADD"]);
-      expect(filesBelow(join(disk, "cni")).filter((path) => !kept.includes(path))).toEqual([]);
+      expect(filesBelow(join(disk, "cni")).filter((path) => !staysForGood(path))).toEqual([]);
     });
   });
 

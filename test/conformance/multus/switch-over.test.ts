@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { kept } from "../../e2e/stage.ts";
+import { staysForGood } from "../../e2e/stage.ts";
 import { createPodNamespace, filesBelow, type PodNamespace } from "../../harness/namespaces.ts";
 import type { RecordedCall } from "../../harness/recorder.ts";
 import { iproute2, missing, privateNamespaces } from "../../harness/requires.ts";
@@ -30,7 +30,7 @@ function told({ env, stdin }: RecordedCall): unknown {
 
 /** Files of containers, not of the node. */
 function left(directory: string): readonly string[] {
-  return filesBelow(directory).filter((path) => !kept.includes(path));
+  return filesBelow(directory).filter((path) => !staysForGood(path));
 }
 
 describe.skipIf(missing("switching from Multus", privateNamespaces, iproute2, realMultus))("pods that Multus attached", () => {
