@@ -1,9 +1,9 @@
 // Writing files without holding up the event loop: every call that may wait for a disk is made on libuv's threads.
 //
 // What is synced, and why: the plan of an ADD, before its first step runs, because after a power loss what was attached must still be
-// known. The file is synced, then renamed, then its directory is synced; directories are synced once for all who wait for it
-// (group commit). Nothing else is: what follows in a journal entry makes an undo shorter, never possible, and the cache is what
-// others read.
+// known. The file gets its name, then file and directory are synced at the same time, which is one commit of the file system's own
+// journal; a directory is synced once for all who wait for it (group commit). Nothing else is: what follows in a journal entry makes an
+// undo shorter, never possible, and the cache is what others read.
 //
 // A call that is the only one is the exception: each turn of a thread costs it some 30 us, and there is nobody whom a sync of 0.3 ms
 // could hold up. Where the disk takes longer than that, it is left to the threads for a while.
@@ -70,17 +70,18 @@ export function backgroundWriter(isAlone: () => boolean = () => false): FileWrit
       if (durable && mayWait()) return atOnce(path, content, rules);
       const temporary = temporaryOf(path);
       let file: number | undefined;
+      let name = temporary;
       try {
         file = await openNew(temporary);
         const bytes = Buffer.from(content);
         await writeAll(file, bytes);
-        if (durable) await done((end) => fsync(file ?? -1, end));
         await done((end) => rename(temporary, path, end));
-        if (durable) await syncDirectory(dirname(path));
+        name = path;
+        if (durable) await Promise.all([done((end) => fsync(file ?? -1, end)), syncDirectory(dirname(path))]);
         return ok(appending({ path, file, size: bytes.length, most, mayWait }));
       } catch (error) {
         if (file !== undefined) close(file, ignore);
-        await removed(temporary);
+        await removed(name);
         return failed(storeFault("writing", path, error));
       }
     },

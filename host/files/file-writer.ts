@@ -17,7 +17,10 @@ export interface OpenFile {
 export interface WriteRules {
   /** Bytes that the file may grow to. */
   readonly most: number;
-  /** Whether it is to survive a power loss: the file is synced before it gets its name, then its directory. */
+  /**
+   * Whether it is to survive a power loss. It gets its name first, then file and directory are synced together, which a file system
+   * does in one go: a power loss before the answer may leave it empty, so this is for what wasn't there before.
+   */
   readonly durable: boolean;
 }
 
@@ -52,17 +55,21 @@ export function replaceNow(
 ): Result<{ readonly file: number; readonly size: number }> {
   const temporary = temporaryOf(path);
   let file: number | undefined;
+  let name = temporary;
   try {
     file = openNew(temporary);
     const bytes = Buffer.from(content);
     writeAllNow(file, bytes);
-    if (durable) fsyncSync(file);
     renameSync(temporary, path);
-    if (durable) syncDirectory(dirname(path));
+    name = path;
+    if (durable) {
+      fsyncSync(file);
+      syncDirectory(dirname(path));
+    }
     return ok({ file, size: bytes.length });
   } catch (error) {
     if (file !== undefined) closeSync(file);
-    removeQuietly(temporary);
+    removeQuietly(name);
     return failed(storeFault("writing", path, error));
   }
 }
