@@ -145,9 +145,10 @@ export class Informers {
           this.#podsHeld += 1;
           return ok(known);
         }
-        const live = this.#running?.pods?.live === true;
+        const { pods } = this.#running ?? {};
+        const absent = pods?.live === true && pods.get(namespace, name) === undefined;
         const found = await cluster.pod(namespace, name, expected);
-        if (live && found.ok) this.#stranger();
+        if (absent && found.ok && (expected?.uid ?? "") !== "") this.#stranger();
         return found;
       },
       networkAttachmentDefinition: async (namespace, name): Promise<Result<NetworkAttachmentDefinition>> => {
