@@ -99,6 +99,7 @@ async function main(): Promise<number> {
       process.stderr.write(`${benchmark.id}: failed: ${error instanceof Error ? error.message : String(error)}\n`);
     }
   }
+  console.log(`${measured.length} rows in ${(performance.now() / 1000).toFixed(0)} s`);
   if (chosen.json !== undefined) writeFileSync(chosen.json, `${JSON.stringify(measured, null, 2)}\n`);
   return failures === 0 ? 0 : 1;
 }
