@@ -2,7 +2,7 @@
 
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { rolldown } from "rolldown";
+import { type LogLevel, type LogOrStringHandler, type RolldownLog, rolldown } from "rolldown";
 
 import { oneShotBootstrap, packed } from "./one-shot-scripts.ts";
 
@@ -27,6 +27,7 @@ export async function buildBrain({ outDir }: BuildBrainInit): Promise<void> {
     platform: "node",
     external: [/^node:/],
     preserveEntrySignatures: "allow-extension",
+    onLog: refuseUnresolved,
   });
   const directory = join(outDir, "brain");
   const fresh = join(outDir, ".brain.new");
@@ -45,6 +46,12 @@ export async function buildBrain({ outDir }: BuildBrainInit): Promise<void> {
   writeFileSync(join(outDir, "plexusd.cjs"), bootstrapOf("daemon"));
   writeFileSync(join(outDir, "plexusctl.cjs"), `#!/usr/bin/env node\n${bootstrapOf("plexusctl")}`, { mode: 0o755 });
   linkRuntime(join(outDir, "bin"));
+}
+
+/** Rolldown's `onLog`: a package that isn't there ends the build. Rolldown itself warns, and leaves a program that can't start. */
+export function refuseUnresolved(level: LogLevel, log: RolldownLog, report: LogOrStringHandler): void {
+  if (log.code === "UNRESOLVED_IMPORT") report("error", { ...log, message: `${log.message}\nnpm install gets what is missing` });
+  else report(level, log);
 }
 
 // The compile cache lies beside the code, so that it is as trusted as the code; where the directory is read-only

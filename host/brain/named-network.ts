@@ -29,7 +29,7 @@ export interface NamedNetwork {
 
 type NamedContext = Pick<CallContext, "configuration" | "warn">;
 
-/** `key` is the key of the configuration that names it. Faults: NETWORK_NOT_FOUND, those of a configuration, CLUSTER_UNREADABLE. */
+/** `key` is the key of the configuration that names it. Faults: NETWORK_UNKNOWN, those of a configuration, CLUSTER_UNREADABLE. */
 export async function namedNetwork(
   context: NamedContext & Pick<CallContext, "cluster">,
   key: string,
@@ -78,7 +78,7 @@ function networkAt(context: NamedContext, key: string, named: string): Result<Na
   try {
     if (!statSync(named).isDirectory()) return readNetwork(context, key, named);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return failed(fault("NETWORK_NOT_FOUND", `${key}: there is no ${named}`));
+    if (errnoOf(error) === "ENOENT") return failed(fault("NETWORK_UNKNOWN", `${key}: there is no ${named}`));
     return failed(storeFault(`${key}: reading`, named, error));
   }
   const directory = readConfigurationDirectory(named);
@@ -90,7 +90,7 @@ function networkAt(context: NamedContext, key: string, named: string): Result<Na
     if (!own) return network;
     context.warn(`${key}: passed over ${path}: Plexus doesn't delegate to itself`);
   }
-  return failed(fault("NETWORK_NOT_FOUND", `${key}: directory ${named} has no configuration`));
+  return failed(fault("NETWORK_UNKNOWN", `${key}: directory ${named} has no configuration`));
 }
 
 function readNetwork(context: NamedContext, key: string, path: string): Result<NamedNetwork> {

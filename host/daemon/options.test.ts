@@ -38,3 +38,12 @@ test.each([
 ])("sends spans to the traces of %s", (text, url) => {
   expect(read("--otlp", text).otlp?.href).toBe(url);
 });
+
+test.each(["socket", "status-socket", "state-dir", "kubeconfig"])(
+  "refuses a path in --%s that depends on where it was started",
+  (name) => {
+    expect(readOptions([`--${name}`, "here/below"])).toEqual({
+      wrong: expect.stringContaining(`--${name} here/below: must be an absolute path`),
+    });
+  },
+);

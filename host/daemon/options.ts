@@ -81,7 +81,7 @@ export function readOptions(args: readonly string[]): DaemonOptions | "help" | {
       otlp: values.otlp === undefined ? undefined : collectorOf(values.otlp),
       logLevel: levelOf(values["log-level"]),
       nodeName: values["node-name"],
-      kubeconfig: values.kubeconfig,
+      kubeconfig: values.kubeconfig === undefined ? undefined : pathOf("kubeconfig", values.kubeconfig, 4095),
       stateDir: pathOf("state-dir", values["state-dir"], 4095),
       calls: count("calls"),
       queue: count("queue"),

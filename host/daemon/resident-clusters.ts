@@ -51,9 +51,13 @@ export class ResidentClusters {
   async start(): Promise<void> {
     const { kubeconfig } = this.#init;
     if (kubeconfig === undefined) return;
-    const { informers } = await this.#api(kubeconfig, false);
+    const { informers, credentials } = await this.#api(kubeconfig, false);
+    let told = "";
     const begin = async (): Promise<void> => {
       if (this.#closed || (await informers.begin())) return;
+      const read = await credentials();
+      if (!read.ok && read.fault.msg !== told) this.#init.warn(`--kubeconfig: nothing is watched yet: ${read.fault.msg}`);
+      if (!read.ok) told = read.fault.msg;
       setTimeout(() => void begin(), unreadableMs).unref();
     };
     await begin();

@@ -47,5 +47,7 @@ function whyOf(error: Error, patienceMs: number): string {
     EACCES: "permission denied: ask as root",
     ECONNRESET: "it hung up: ask as root, or as its own user",
   };
+  // What Node's parser calls words that are not HTTP: the socket for calls sends a frame of its own first.
+  if (code.startsWith("HPE_")) return "what listens there is no status socket";
   return known[code] ?? error.message;
 }

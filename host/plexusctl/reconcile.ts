@@ -27,11 +27,15 @@ export function roundText({ dryRun, hands, entries, findings, problems }: RoundR
   const titles = ["KIND", "WHICH", "WHY", "DONE"].map((title) => ({ title }));
   const notes = findings.flatMap(({ id, note }) => (note === undefined ? [] : [`  ${id}: ${note}`]));
   return [
-    `${dryRun ? "Dry run: " : ""}${entries} entries in the journal, ${findings.length} findings`,
+    `${dryRun ? "Dry run: " : ""}${counted(entries, "entry", "entries")} in the journal, ${counted(findings.length, "finding", "findings")}`,
     ...(hands ? [] : ["No resident hands are connected: nothing is cleaned. To do: systemctl start plexus-hands"]),
     ...problems.map((problem) => `Problem: ${problem}`),
     ...(rows.length === 0 ? [] : ["", ...table(titles, rows, width)]),
     ...(notes.length === 0 ? [] : ["", ...notes]),
     "",
   ].join("\n");
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
 }

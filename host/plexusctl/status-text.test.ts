@@ -119,10 +119,11 @@ test("a node without a daemon", () => {
   const alone = { ...document, daemon: null, failures: [], nodes: [{ ...node, attachments: [], networks: [], pools: [] }] };
   expect(statusText(alone, { width: 80, silent })).toMatchInlineSnapshot(`
     "Daemon: none answers on /run/plexus/status.sock (there is no such socket).
-    Each call gets a brain of its own, which is slower. What follows is read from
-    the disk.
+    Without a daemon each call gets a brain of its own, which is slower. What
+    follows is read from the disk.
     To do: systemctl start plexusd, then journalctl -u plexusd;
-    docs/how-to/run-the-daemon.md.
+    docs/how-to/run-the-daemon.md. If it runs, --status-socket has to name its
+    status socket.
 
     Attachments: 0 attached
 

@@ -53,8 +53,11 @@ function silentLines({ silent }: TextInit): readonly string[] {
   const { socket = "", why = "" } = silent ?? {};
   return [
     ...wrap(`Daemon: none answers on ${socket} (${why}).`, prose),
-    ...wrap("Each call gets a brain of its own, which is slower. What follows is read from the disk.", prose),
-    ...wrap("To do: systemctl start plexusd, then journalctl -u plexusd; docs/how-to/run-the-daemon.md.", prose),
+    ...wrap("Without a daemon each call gets a brain of its own, which is slower. What follows is read from the disk.", prose),
+    ...wrap(
+      "To do: systemctl start plexusd, then journalctl -u plexusd; docs/how-to/run-the-daemon.md. If it runs, --status-socket has to name its status socket.",
+      prose,
+    ),
   ];
 }
 

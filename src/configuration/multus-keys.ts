@@ -10,10 +10,10 @@ export const idleMultusKeys: Readonly<Record<string, string>> = {
   connectionLimit:
     "the runtime bounds how many calls there are, and plexusd, where it runs, how many it serves (--calls, --queue)",
   daemonSocketDir: "there is no socket of a Multus daemon",
-  enablePprof: "Plexus has no such endpoint",
+  enablePprof: "Plexus has no such endpoint; plexusd has metrics (--metrics-listen)",
   forceCNIVersion: "results are converted to the version of the CNI configuration anyway",
-  logOptions: "a one-shot call can't rotate its log: let logrotate do it, with copytruncate or create",
-  metricsPort: "a one-shot call has no port",
+  logOptions: "Plexus does not rotate logFile: let logrotate do it, with copytruncate or create",
+  metricsPort: "a one-shot call has no port; plexusd, where it runs, has --metrics-listen",
   multusAutoconfigDir: "Plexus generates no CNI configuration: name the default network by clusterNetwork",
   multusConfigFile: "Plexus generates no CNI configuration: name the default network by clusterNetwork",
   multusMasterCNI: "name the default network's file by clusterNetwork",

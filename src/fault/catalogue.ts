@@ -162,8 +162,9 @@ const entries = {
   NETWORK_UNKNOWN: {
     cni: 7,
     actor: "administrator",
-    meaning: "No configuration in the directory of network configurations has the name asked for.",
-    remedy: "Add a configuration with this name to the directory named, or correct the name; broken files are listed above.",
+    meaning: "Plexus' configuration or a definition names a network of the node by a name or path under which there is none.",
+    remedy:
+      "Add the configuration to the directory named or under the path named, or correct the name; broken files are listed above.",
   },
   NETWORK_FORBIDDEN: {
     cni: 7,

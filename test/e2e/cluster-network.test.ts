@@ -63,6 +63,18 @@ describe.skipIf(missingForMixed("the cluster's network"))("the cluster's default
     expect(stage.left()).toEqual(nothing);
   });
 
+  test.each([
+    ["agents.d", /clusterNetwork: directory .*agents\.d has no configuration/],
+    ["absent.conflist", /clusterNetwork: there is no .*absent\.conflist/],
+  ])("names what is missing and speaks of the configuration where %s leads to no network", async (name, msg) => {
+    const answer = await stage.call("ADD", attaching("web", { clusterNetwork: join(stage.plexus.directory, name) }));
+    expect(answer.json).toMatchObject({
+      code: 7,
+      msg: expect.stringMatching(msg),
+      details: expect.stringMatching(/^(?!.*pod's annotation).*\[NETWORK_UNKNOWN\]$/),
+    });
+  });
+
   test("MC-18, MC-19: gets the runtime's dns by the capability of that name, which another network doesn't", async () => {
     const dns = { servers: ["10.96.0.10"], searches: ["shop.svc.cluster.local"], options: ["ndots:5"] };
     const capabilities = { dns: true };

@@ -89,6 +89,21 @@ describe.skipIf(missingForMixed("plexusctl"))("plexusctl", () => {
     },
   );
 
+  test("the socket for calls, named for the status socket, is told of as that", async () => {
+    await daemon();
+    const told = control("status", "--status-socket", socket(), "--state-dir", state());
+    expect(told.status).toBe(1);
+    expect(words(told)).toContain(`none answers on ${socket()} (what listens there is no status socket)`);
+    expect(words(told)).toContain("If it runs, --status-socket has to name its status socket");
+  });
+
+  test("a kubeconfig of plexusd's own that isn't there is told of at its start", async () => {
+    const path = join(stage.plexus.directory, "absent.kubeconfig");
+    const running = await startDaemon({ socket: socket(), args: ["--state-dir", state(), "--kubeconfig", path] });
+    daemons.push(running);
+    await expect.poll(running.stderr, { timeout: 20_000 }).toContain(`--kubeconfig: nothing is watched yet: kubeconfig ${path}`);
+  });
+
   test.each(["table", "wide", "json", "yaml"])("no answer reaches the terminal as more than text: -o %s", async (output) => {
     const running = await daemon();
     const path = join(dirname(socket()), "status.sock");

@@ -130,7 +130,7 @@ describe.skipIf(missingForMixed("the daemon's reconciler"))("the daemon's reconc
     await expect.poll(() => control("reconcile", "--dry-run", ...places).status, { timeout: 30_000 }).toBe(0);
     const dry = control("reconcile", "--dry-run", "-o", "wide", ...places);
     expect(dry.stdout).toMatch(
-      /^Dry run: 1 entries in the journal, 1 findings\n\nKIND .*\nattachment +left@cluster@eth0 +of an earlier boot +dry-run\n/,
+      /^Dry run: 1 entry in the journal, 1 finding\n\nKIND .*\nattachment +left@cluster@eth0 +of an earlier boot +dry-run\n/,
     );
     expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
     expect(JSON.parse(control("reconcile", "-o", "json", ...places).stdout)).toMatchObject({
