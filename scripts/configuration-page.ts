@@ -42,8 +42,8 @@ journal. Where \`wasm\` has a mistake, they run with nothing granted.
 
 **Warnings** go to the log with each ADD (\`logToStderr\`, \`logFile\`).
 
-**Log.** A call is a process: it appends lines to stderr, which the runtime puts into its own log, and to \`logFile\`. It can't
-rotate the file: let logrotate do that.
+**Log.** A call appends lines to stderr, which the runtime puts into its own log, and to \`logFile\`, with the daemon and without. It doesn't
+rotate the file: let logrotate do that. The daemon has [a log of its own](../how-to/see-what-happens.md#the-log) besides.
 
 | key | type | meaning |
 |---|---|---|

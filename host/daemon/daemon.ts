@@ -76,7 +76,7 @@ export class Daemon {
       warmUp: () => this.#delegates.warmUp(),
       residentHands: () => this.residentHands.count,
     });
-    this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics, (dryRun) => this.reconciler.round(dryRun));
+    this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics, (dryRun) => this.reconciler.round(dryRun, true));
     this.reconciler = new Reconciler(reconcile ?? { directories: [], intervalMs: 0, graceMs: 0, dryRun: true }, {
       resident: () => this.#handsOfRound(),
       takeLock: (wanted) => this.#locks.take(wanted),

@@ -23,7 +23,7 @@ export function roundNeedsAttention({ hands, findings, problems }: RoundReport):
 
 /** For a person, within `width` columns. */
 export function roundText({ dryRun, hands, entries, findings, problems }: RoundReport, width: number): string {
-  const rows = findings.map((each) => [each.kind, each.id, reasonOf(each), each.handling]);
+  const rows = findings.map((each) => [each.kind, within(each), reasonOf(each), each.handling]);
   const titles = ["KIND", "WHICH", "WHY", "DONE"].map((title) => ({ title }));
   const notes = findings.flatMap(({ id, note }) => (note === undefined ? [] : [`  ${id}: ${note}`]));
   return [
@@ -34,6 +34,11 @@ export function roundText({ dryRun, hands, entries, findings, problems }: RoundR
     ...(notes.length === 0 ? [] : ["", ...notes]),
     "",
   ].join("\n");
+}
+
+/** A path below the state directory without that, so that in a narrow column the part is left that tells one from another. */
+function within({ id, directory }: Finding): string {
+  return id.startsWith(`${directory}/`) ? id.slice(directory.length + 1) : id;
 }
 
 function counted(count: number, one: string, many: string): string {

@@ -51,7 +51,7 @@ export class Reconciler {
   readonly #kept = new Map<string, number>();
   readonly #elsewhere = new Set<string>();
   readonly #stopped = new AbortController();
-  #underWay: { readonly dryRun: boolean; readonly report: Promise<RoundReport> } | undefined;
+  #underWay: { readonly dryRun: boolean; readonly impatient: boolean; readonly report: Promise<RoundReport> } | undefined;
   #timer: NodeJS.Timeout | undefined;
   #told: ReadonlyMap<string, string> = new Map();
   #last: RoundReport | undefined;
@@ -99,14 +99,17 @@ export class Reconciler {
 
   /**
    * One round; the one that is under way, where there is one like it: two never overlap. `dryRun`: it only tells, as every round
-   * does where the daemon was started so.
+   * does where the daemon was started so. `impatient`: what failed is tried again now, whatever pause is left.
    */
-  async round(dryRun = false): Promise<RoundReport> {
+  async round(dryRun = false, impatient = false): Promise<RoundReport> {
     const only = dryRun || this.#init.dryRun;
-    while (this.#underWay !== undefined && this.#underWay.dryRun !== only) await this.#underWay.report;
+    const serves = (under: { readonly dryRun: boolean; readonly impatient: boolean }): boolean =>
+      under.dryRun === only && (under.impatient || !impatient);
+    while (this.#underWay !== undefined && !serves(this.#underWay)) await this.#underWay.report;
     this.#underWay ??= {
       dryRun: only,
-      report: this.#round(only).finally(() => {
+      impatient,
+      report: this.#round(only, impatient).finally(() => {
         this.#underWay = undefined;
         this.#planNext();
       }),
@@ -152,7 +155,7 @@ export class Reconciler {
     this.#timer.unref();
   }
 
-  async #round(dryRun: boolean): Promise<RoundReport> {
+  async #round(dryRun: boolean, impatient: boolean): Promise<RoundReport> {
     const started = performance.now();
     const date = new Date();
     let work = 0;
@@ -175,6 +178,7 @@ export class Reconciler {
         const found = await state.round({
           resident,
           dryRun,
+          impatient,
           takeLock,
           hasTime,
           worked: () => (work += 1),

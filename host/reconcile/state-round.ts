@@ -23,6 +23,8 @@ export interface RoundDeps extends Clocks {
   readonly takeLock: BrainDeps["takeLock"];
   /** Whether there is time for one thing more. */
   readonly hasTime: () => boolean;
+  /** Whether what failed is tried again before its pause is over: a person asked, who may have removed the reason. */
+  readonly impatient: boolean;
   /** Something was undone, or tried to be. */
   readonly worked: () => void;
   readonly log: (lines: string) => void;
@@ -167,9 +169,9 @@ export class StateRounds {
 
   /** Does it now, if there are hands, time, and no pause after a failure. */
   async #try(id: string, deps: RoundDeps, act: (cleaner: Cleaner) => Promise<Handled>): Promise<Handled> {
-    const { resident, dryRun, takeLock, log, now, hasTime } = deps;
+    const { resident, dryRun, takeLock, log, now, hasTime, impatient } = deps;
     if (resident === undefined) return { handling: "reported", note: "no resident hands are connected" };
-    if (!this.#retries.isDue(id, now())) return { handling: "paused" };
+    if (!impatient && !this.#retries.isDue(id, now())) return { handling: "paused" };
     if (!hasTime()) return { handling: "postponed" };
     const { configurations, directory: stateDirectory } = this;
     const entries = async (): Promise<readonly ListedEntry[]> => {

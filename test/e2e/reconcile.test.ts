@@ -355,6 +355,27 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
   });
 
   describe("of what can't be undone now", () => {
+    test("RT-07 tries again at once where a person asks for a round, who may have removed the reason", async () => {
+      const { config, recorder } = scripted();
+      await attached("mended", config);
+      recorder.script("DEL", { stdout: '{"cniVersion":"1.0.0","code":105,"msg":"the backend is gone"}', exit: 1 });
+      node.reboot();
+      await node.hands();
+      expect(shown((await node.round()).findings)).toEqual(["attachment earlier-boot failed"]);
+      const { reconciler } = node.daemon;
+      expect(shown((await reconciler.round(false, true)).findings)).toEqual(["attachment earlier-boot failed"]);
+      rmSync(`${recorder.path}.script`, { recursive: true });
+      expect(shown((await reconciler.round(true, true)).findings)).toEqual(["attachment earlier-boot dry-run"]);
+      // Neither is served by a round that leaves out what failed and is under way, nor by one that only tells.
+      const [paused, dry, asked] = await Promise.all([node.round(), reconciler.round(true, true), reconciler.round(false, true)]);
+      expect([shown(paused.findings), shown(dry.findings), shown(asked.findings)]).toEqual([
+        ["attachment earlier-boot paused"],
+        ["attachment earlier-boot dry-run"],
+        ["attachment earlier-boot cleaned"],
+      ]);
+      expect(node.left()).toEqual(noFiles);
+    });
+
     test("RT-07 tries again after a pause, and not in the next round", async () => {
       const { config, recorder } = scripted();
       await attached("stuck", config);
