@@ -139,7 +139,7 @@ async function openDirectory(path: string): Promise<Cluster> {
   return manifestDirectory(path);
 }
 
-/** The one of this name, opened by the first who asks; the one that was opened first makes way. */
+/** The one of this name, opened by the first who asks; the one that nobody asked for longest makes way. */
 function shared<T>(
   known: Map<string, Promise<T>>,
   name: string,
@@ -147,7 +147,12 @@ function shared<T>(
   letGo: (old: Promise<T>) => Promise<void>,
 ): Promise<T> {
   const found = known.get(name);
-  if (found !== undefined) return found;
+  if (found !== undefined) {
+    // Behind all that were not asked for since.
+    known.delete(name);
+    known.set(name, found);
+    return found;
+  }
   const opened = open();
   const [oldest] = known;
   if (known.size >= mostSources && oldest !== undefined) {

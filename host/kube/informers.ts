@@ -71,7 +71,7 @@ const allDefinitions: Collection<NetworkAttachmentDefinition> = {
 };
 
 interface Running {
-  readonly credentials: Credentials;
+  credentials: Credentials;
   readonly pods: Reflector<Pod> | undefined;
   readonly definitions: Reflector<NetworkAttachmentDefinition>;
 }
@@ -105,7 +105,10 @@ export class Informers {
     // Whoever asks the server next is told what is wrong with them.
     if (!current.ok) return false;
     this.#unused?.refresh();
-    if (this.#running !== undefined && isSameCluster(this.#running.credentials, current.value)) return true;
+    if (this.#running !== undefined && isSameCluster(this.#running.credentials, current.value)) {
+      this.#take(this.#running, current.value);
+      return true;
+    }
     this.stop();
     const { connection, credentials, nodeName, warn } = this.#init;
     const shared = { connection, credentials, warn };
@@ -122,6 +125,14 @@ export class Informers {
     running.pods?.start();
     running.definitions.start();
     return true;
+  }
+
+  /** Nobody is served what others' credentials fetched: whether these may watch, a watch of theirs tells. */
+  #take(running: Running, current: Credentials): void {
+    if (running.credentials === current) return;
+    running.credentials = current;
+    running.pods?.renew();
+    running.definitions.renew();
   }
 
   stop(): void {

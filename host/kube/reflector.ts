@@ -69,6 +69,14 @@ const catchUpMs = 1_000;
 /** A watch that ends sooner counts as a failure: who repeats it at once keeps a server busy. */
 const shortWatchMs = 1_000;
 
+/**
+ * Failures in a row, for the wait: only a watch that stayed open ends the row, however it ended then. A list that went well doesn't: where
+ * each watch is refused, lists would follow one another.
+ */
+export function failuresAfter(failures: number, openMs: number): number {
+  return openMs >= shortWatchMs ? 0 : failures;
+}
+
 /** What a list or a watch came to. `relist`: what is held can't be gone on from. */
 type Step =
   | { readonly kind: "done" }
@@ -82,6 +90,8 @@ export class Reflector<T> {
   readonly #random: () => number;
   readonly #silenceMs: number;
   readonly #ended = new AbortController();
+  /** Ends the watch or the wait that is under way. */
+  #attempt = new AbortController();
   #store: ObjectStore<T>;
   /** Where a watch goes on from; undefined: nothing is listed. */
   #version: string | undefined;
@@ -91,6 +101,8 @@ export class Reflector<T> {
   /** Milliseconds of a clock that never goes back; undefined: no watch is open. */
   #openedAt: number | undefined;
   #heardAt = 0;
+  /** How long the last watch was open, in milliseconds. */
+  #openMs = 0;
   #lists = 0;
   #watches = 0;
   #problem = "not listed yet";
@@ -129,8 +141,15 @@ export class Reflector<T> {
     void this.#run();
   }
 
+  /** The credentials are others now: what is held is believed again once they have opened a watch of their own. */
+  renew(): void {
+    this.#openedAt = undefined;
+    this.#attempt.abort();
+  }
+
   stop(): void {
     this.#ended.abort();
+    this.#attempt.abort();
     this.#openedAt = undefined;
     this.#store = new ObjectStore(this.#init.bounds);
   }
@@ -138,15 +157,17 @@ export class Reflector<T> {
   async #run(): Promise<void> {
     const { signal } = this.#ended;
     let failures = 0;
+    let broken = false;
     while (!signal.aborted) {
-      const began = performance.now();
+      this.#attempt = new AbortController();
+      this.#openMs = 0;
+      if (broken && this.#version !== undefined && (await this.#isAhead())) this.#version = undefined;
       const listing = this.#version === undefined;
       const step = await (listing ? this.#list() : this.#watch());
+      broken = step.kind === "failed";
       if (signal.aborted) return;
-      if (step.kind === "done" && (listing || performance.now() - began >= shortWatchMs)) {
-        failures = 0;
-        continue;
-      }
+      failures = this.#attempt.signal.aborted ? 0 : failuresAfter(failures, this.#openMs);
+      if (this.#attempt.signal.aborted || (step.kind === "done" && (listing || this.#openMs >= shortWatchMs))) continue;
       if (step.kind === "relist") this.#version = undefined;
       if (step.kind === "failed") this.#fail(step.why);
       const longest = step.kind === "failed" && step.patient === true ? patientWaitMs : longestWaitMs;
@@ -154,6 +175,20 @@ export class Reflector<T> {
       await this.#pause(Math.max(asked, backoffMs(failures, this.#random, longest)));
       failures += 1;
     }
+  }
+
+  /**
+   * Whether the server has not come to the version from which a watch would go on: its store was restored. It would accept the watch, and
+   * tell nothing until then.
+   */
+  async #isAhead(): Promise<boolean> {
+    const { connection, credentials } = this.#init;
+    const current = await credentials();
+    if (!current.ok) return false;
+    const path = this.#url({ limit: "1" });
+    const outcome = await connection.request(current.value, { method: "GET", path, metadataOnly: "list" }, listMs);
+    const version = outcome.kind === "answer" && outcome.status === 200 ? readListPage(outcome.body)?.version : undefined;
+    return version !== undefined && isOlder(version, this.#version ?? "");
   }
 
   #fail(why: string): void {
@@ -220,13 +255,16 @@ export class Reflector<T> {
       resourceVersion: this.#version ?? "",
     });
     let step: Step | undefined;
+    let opened: number | undefined;
+    let heard = false;
     const end = await watch(current.value, {
       path,
       metadataOnly,
       silenceMs: this.#silenceMs,
-      signal: this.#ended.signal,
+      signal: this.#attempt.signal,
       onOpen: () => {
-        this.#openedAt = performance.now();
+        opened = performance.now();
+        this.#openedAt = opened;
         this.#heardAt = Date.now();
         this.#watches += 1;
         if (this.#told !== "") this.#init.warn(`${this.#init.what}: watched again`);
@@ -234,6 +272,7 @@ export class Reflector<T> {
       },
       onLine: (line) => {
         this.#heardAt = Date.now();
+        heard = true;
         const event = readWatchEvent(line);
         if (event === undefined) return false;
         if (event.kind === "error") {
@@ -249,9 +288,14 @@ export class Reflector<T> {
       },
     });
     this.#openedAt = undefined;
+    this.#openMs = opened === undefined ? 0 : performance.now() - opened;
     this.#problem = "the watch has ended";
     if (step !== undefined) return step;
-    if (end.kind !== "answer") return { kind: "failed", why: end.why };
+    if (end.kind !== "answer") {
+      // A server whose store was restored accepts a version that it hasn't come to, and is silent until then. Any other has said something.
+      if (opened !== undefined && !heard && this.#openMs >= this.#silenceMs) this.#version = undefined;
+      return { kind: "failed", why: end.why };
+    }
     if (end.status === 410) return { kind: "relist" };
     return end.status === 200 ? done : refused(end);
   }
@@ -283,7 +327,7 @@ export class Reflector<T> {
   }
 
   #pause(ms: number): Promise<void> {
-    const { signal } = this.#ended;
+    const { signal } = this.#attempt;
     return new Promise((resolve) => {
       const end = (): void => {
         clearTimeout(timer);
@@ -297,6 +341,11 @@ export class Reflector<T> {
 }
 
 type Answer = Extract<Outcome, { kind: "answer" }>;
+
+/** Of two versions of a collection; false where one is no number. */
+function isOlder(one: string, other: string): boolean {
+  return /^\d+$/.test(one) && /^\d+$/.test(other) && BigInt(one) < BigInt(other);
+}
 
 /** What a server says whose memory has not come so far yet. */
 function isTooNew({ status, body }: Answer): boolean {

@@ -12,7 +12,7 @@ import type { CredentialSource } from "../../host/kube/credentials.ts";
 import { Informers, type LookupCounts } from "../../host/kube/informers.ts";
 import { keptCredentials } from "../../host/kube/kept-credentials.ts";
 import { kubeCluster } from "../../host/kube/kube-cluster.ts";
-import { Reflector, type ReflectorState } from "../../host/kube/reflector.ts";
+import { failuresAfter, Reflector, type ReflectorState } from "../../host/kube/reflector.ts";
 import { storedDefinition } from "../../host/kube/stored-objects.ts";
 import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
@@ -210,6 +210,62 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     expect(warnings[0]).toBe("definitions: not watched, each call asks for what it needs: nothing came for 1500 ms");
   });
 
+  test("a version that the server hasn't come to yet, as after its store was restored, is not gone on from", async () => {
+    const body = JSON.stringify({ metadata: { resourceVersion: "99999999" }, items: [] });
+    proxy.script((request) => (isList(request) && request.earlier === 0 ? { answer: { status: 200, body } } : undefined));
+    const first = proxy.seen.length;
+    const watching = reflector({ silenceMs: 3_000 });
+    await expect.poll(() => watching.get("shop", "storage"), { timeout: 20_000 }).toMatchObject({ name: "storage" });
+    expect(proxy.seen.slice(first).filter(isList).length).toBe(2);
+  });
+
+  test("a server whose store was restored while it was away is listed again, before its watch is believed", async () => {
+    const first = proxy.seen.length;
+    const count = (what: typeof isList): number => proxy.seen.slice(first).filter(what).length;
+    const later = JSON.stringify({ metadata: { resourceVersion: "99999999" }, items: [] });
+    proxy.script((request) => {
+      if (isList(request) && count(isList) === 1) return { answer: { status: 200, body: later } };
+      return isWatch(request) && count(isWatch) === 1 ? { reset: true } : undefined;
+    });
+    const watching = reflector();
+    await untilLive(watching);
+    expect(watching.get("shop", "storage")).toMatchObject({ name: "storage" });
+    expect(watching.state).toMatchObject({ lists: 2, watches: 1 });
+  });
+
+  test("a server that refuses each watch is asked for lists less and less often", async () => {
+    const gone = { status: 410, body: JSON.stringify({ kind: "Status", code: 410, message: "expired" }) };
+    proxy.script((request) => (isWatch(request) ? { answer: gone } : undefined));
+    const first = proxy.seen.length;
+    reflector();
+    const lists = (): readonly SeenRequest[] => proxy.seen.slice(first).filter(isList);
+    await expect.poll(() => lists().length, { timeout: 30_000 }).toBe(6);
+    const [second = 0, sixth = 0] = [lists()[1]?.at, lists()[5]?.at];
+    // At least half of 0.2, 0.4, 0.8 and 1.6 s.
+    expect(sixth - second).toBeGreaterThanOrEqual(1_500);
+  });
+
+  test("only a watch that stayed open ends a row of failures, however it ended then", () => {
+    expect([failuresAfter(5, 0), failuresAfter(5, 999), failuresAfter(5, 1_000)]).toEqual([5, 5, 0]);
+  });
+
+  test("what others' credentials fetched is not served: a kubeconfig of a user who may not watch is asked with", async () => {
+    const path = join(api.directory, "changing-user");
+    writeFileSync(path, readFileSync(api.plexus, "utf8"));
+    const { informers, cluster } = informed(path, "node");
+    await informers.begin();
+    await untilWatching(informers);
+    expect(await cluster.networkAttachmentDefinition("shop", "storage")).toMatchObject({ ok: true });
+    writeFileSync(path, readFileSync(api.kubeconfig("nobody"), "utf8"));
+    await informers.begin();
+    expect(await cluster.networkAttachmentDefinition("shop", "storage")).toMatchObject({ fault: { kind: "API_FORBIDDEN" } });
+    expect(statesOf(informers).map(({ live }) => live)).toEqual([false, false]);
+    // And the other way round, without the wait that a refusal takes.
+    writeFileSync(path, readFileSync(api.plexus, "utf8"));
+    await informers.begin();
+    await untilWatching(informers);
+  });
+
   test("MC-14 a new token is used without a restart, and another server's objects are not believed", async () => {
     const file = join(api.directory, "rotating-token");
     writeFileSync(file, await api.token());
@@ -219,9 +275,11 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     await untilWatching(informers);
     writeFileSync(file, await api.token());
     await informers.begin();
-    expect(statesOf(informers).map(({ live, lists }) => [live, lists])).toEqual([
-      [true, 1],
-      [true, 1],
+    // Its own watches go on from where the others were.
+    await untilWatching(informers);
+    expect(statesOf(informers).map(({ lists, watches }) => [lists, watches])).toEqual([
+      [1, 2],
+      [1, 2],
     ]);
     // The kubeconfig leads elsewhere.
     writeFileSync(rotating, readFileSync(api.plexus, "utf8"));
