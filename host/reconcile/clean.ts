@@ -4,7 +4,6 @@
 import { resolve } from "node:path";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { isJsonObject } from "../../src/json/document.ts";
 import type { Staleness } from "../../src/reconcile/judge-entry.ts";
 import type { Lease } from "../../src/reconcile/lease-owners.ts";
 import type { BrainDeps } from "../brain/answer.ts";
@@ -26,6 +25,7 @@ import type { JournalEntry, JournalPlan } from "../journal/entry.ts";
 import { sameKey } from "../journal/entry-file.ts";
 import type { LeftBehindFile } from "../journal/left-behind.ts";
 import { listLinks } from "../netlink/operations.ts";
+import { hostLinksOf } from "./host-links.ts";
 import { isUnchanged, type ListedEntry } from "./entry-list.ts";
 import type { Handling } from "./finding.ts";
 import { isHeld } from "./lease-list.ts";
@@ -212,29 +212,6 @@ const declined: Handled = {
 function leftBehindOf({ leftBehind, call, configuration }: CallContext): number {
   const files = leftBehind.list({ containerId: call.containerId, network: configuration.name, ifname: call.ifname });
   return files.ok ? files.value.length : 0;
-}
-
-/** The node's side of the pod's links, by the results: MAC by name; empty where a plugin says none (Calico). */
-function hostLinksOf(entry: JournalEntry): ReadonlyMap<string, string> {
-  const links = new Map<string, string>();
-  for (const { result = "{}" } of entry.progress) {
-    const interfaces = interfacesIn(result);
-    for (const { name, mac, sandbox = "" } of interfaces) {
-      if (typeof name !== "string" || sandbox !== "") continue;
-      links.set(name, typeof mac === "string" ? mac.toLowerCase() : "");
-    }
-  }
-  return links;
-}
-
-function interfacesIn(result: string): readonly Readonly<Record<string, unknown>>[] {
-  try {
-    const value: unknown = JSON.parse(result);
-    const interfaces = isJsonObject(value) ? value["interfaces"] : undefined;
-    return Array.isArray(interfaces) ? interfaces.filter(isJsonObject) : [];
-  } catch {
-    return [];
-  }
 }
 
 /** Whether `wide` has the directories of `path`, in their order, whatever stands between them. */

@@ -12,6 +12,7 @@ import { Cleaner, type Handled, type RoundHands } from "./clean.ts";
 import { type Clocks, EntryJudge } from "./entry-judge.ts";
 import { EntryList, type ListedEntry } from "./entry-list.ts";
 import type { Finding, Handling } from "./finding.ts";
+import { apartFromNode } from "./host-links.ts";
 import { KeptConfigurations } from "./kept-configurations.ts";
 import { type LeaseFindings, LeaseWatch } from "./lease-watch.ts";
 import { leftoversIn, removeLeftovers } from "./leftovers.ts";
@@ -57,6 +58,8 @@ export class StateRounds {
   readonly #leases = new LeaseWatch();
   readonly #retries = new Retries(retryTerms);
   readonly #runDirectories = new Set<string>();
+  /** Why the hands of this round may do nothing. */
+  #apart: string | undefined;
 
   /** `directory`: absolute, without a slash at its end. */
   constructor(directory: string, graceMs: number) {
@@ -82,6 +85,13 @@ export class StateRounds {
     const { entries, damaged } = listed.value;
     const departed = this.#leases.note(entries, leases, deps.date().getTime());
     const verdicts = await this.#judge.judge([...entries, ...departed], deps.resident, deps);
+    const live = entries.filter(({ id }) => verdicts.get(id)?.what === "live");
+    this.#apart =
+      deps.resident &&
+      (await apartFromNode(
+        deps.resident,
+        live.map(({ entry }) => entry),
+      ));
     const files = this.#leftBehind.list();
     const leftBehind = files.ok ? files.value : [];
     const containers = leftBehind.map(({ key }) => key.containerId);
@@ -171,6 +181,7 @@ export class StateRounds {
   async #try(id: string, deps: RoundDeps, act: (cleaner: Cleaner) => Promise<Handled>): Promise<Handled> {
     const { resident, dryRun, takeLock, log, now, hasTime, impatient } = deps;
     if (resident === undefined) return { handling: "reported", note: "no resident hands are connected" };
+    if (this.#apart !== undefined) return { handling: "reported", note: this.#apart };
     if (!impatient && !this.#retries.isDue(id, now())) return { handling: "paused" };
     if (!hasTime()) return { handling: "postponed" };
     const { configurations, directory: stateDirectory } = this;

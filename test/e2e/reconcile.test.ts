@@ -237,6 +237,28 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
     });
 
+    test("RT-02 sends no hands that are in another network namespace than the node", async () => {
+      await node.hands({}, join(stage.plexus.cniPath, "plexus"));
+      const [hidden, live, old] = [await attached("hidden"), await attached("live"), await attached("old")];
+      expect(await node.settle()).toEqual([]);
+      const inside = spawn("nsenter", [`--net=${hidden.pod.path}`, "--", "sleep", "600"], { stdio: "ignore" });
+      try {
+        await expect.poll(() => inside.pid !== undefined && readFileSync(`/proc/${inside.pid}/comm`, "utf8")).toBe("sleep\n");
+        hidden.pod.dispose();
+        node.reboot(old.containerId);
+        const note = expect.stringContaining("in another network namespace than the node's");
+        expect(await node.settle()).toMatchObject([
+          { handling: "reported", note },
+          { handling: "reported", note },
+        ]);
+        expect(leases(stage.leases)).toHaveLength(3);
+        await node.succeed("CHECK", live);
+      } finally {
+        inside.kill("SIGKILL");
+        await once(inside, "exit");
+      }
+    });
+
     test("RT-02 takes no namespace for gone that its hands can't look at: their /proc went", async () => {
       const apart = join(stage.plexus.directory, "apart");
       const program = `#!/bin/sh\nexec unshare --mount --propagation slave -- ${stage.entrance()} "$@"\n`;
