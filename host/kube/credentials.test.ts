@@ -144,6 +144,21 @@ describe("a kubeconfig", () => {
   });
 });
 
+test.each([
+  ["empty", ""],
+  ["cut off", pem.slice(0, 40)],
+  ["something else", "secret\n"],
+])("an authority's file that is %s is refused, where Node would trust others", async (_, text) => {
+  writeFileSync(join(directory, "pki", "ca.crt"), text);
+  expect(await read(plain)).toMatchObject({
+    fault: { kind: "KUBECONFIG_INVALID", msg: expect.stringContaining("no certificate in PEM") },
+  });
+  writeFileSync(join(directory, "ca.crt"), text);
+  expect(await serviceAccountCredentials(directory, "https://api.example")()).toMatchObject({
+    fault: { kind: "KUBECONFIG_INVALID" },
+  });
+});
+
 test("a service account's files give its token and authority", async () => {
   writeFileSync(join(directory, "ca.crt"), pem);
   const source = serviceAccountCredentials(directory, "https://api.example");

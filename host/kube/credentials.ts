@@ -66,6 +66,7 @@ export function serviceAccountCredentials(directory: string, server: string): Cr
     if (!token.ok) return token;
     const authority = readFile(join(directory, "ca.crt"), "service account's authority");
     if (!authority.ok) return authority;
+    if (!hasCertificate(authority.value)) return invalid(join(directory, "ca.crt"), withoutCertificate);
     const own = token.value.trim();
     if (!headerSafe(own)) return invalid(join(directory, "token"), "it is no bearer token");
     const none = { serverName: undefined, insecure: false, certificate: undefined };
@@ -103,6 +104,7 @@ function withFiles(path: string, entry: KubeconfigEntry, note: NoteFile | undefi
   };
   const authority = read(entry.authority, "certificate-authority");
   if (!authority.ok) return authority;
+  if (authority.value !== undefined && !hasCertificate(authority.value)) return invalid(path, withoutCertificate);
   const token = read(entry.token, "token");
   if (!token.ok) return token;
   const certificate = read(entry.certificate?.certificate, "client-certificate");
@@ -121,6 +123,13 @@ function withFiles(path: string, entry: KubeconfigEntry, note: NoteFile | undefi
     certificate:
       certificate.value === undefined || key.value === undefined ? undefined : { certificate: certificate.value, key: key.value },
   });
+}
+
+const withoutCertificate = "certificate-authority holds no certificate in PEM";
+
+/** Node takes an empty text for no authority of ours at all and trusts the public ones: a file that is just being written would do that. */
+function hasCertificate(text: string): boolean {
+  return /-----BEGIN ([A-Z\d ]{0,16}CERTIFICATE)-----[^-]+-----END \1-----/.test(text);
 }
 
 /** Printable ASCII: nothing that would end a header's line. */
