@@ -25,7 +25,7 @@ Durations are in seconds, and only those of calls that the daemon served: a one-
 ${rows.join("\n")}
 
 "Any" is a value that others choose: whoever may create a network names it. Once a metric has ${mostSets} sets of labels, further values of
-such labels count together as \`other\`, so that nobody can fill the daemon's memory or Prometheus' with names.
+such labels count together as \`other\`, so that nobody can fill the daemon's memory or Prometheus' with names. A verb \`other\` is a call whose CNI_COMMAND is none of CNI's.
 
 A fault is a kind of [the errors' page](errors.md); \`PLUGIN_FAILED\` is a native plugin that failed for a reason of its own.
 `;

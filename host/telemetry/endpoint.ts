@@ -137,7 +137,7 @@ export class Endpoint {
         }
         return { status: 403, type: text, body: "it names pods: ask on the daemon's own socket\n" };
       default:
-        return { status: 404, type: text, body: "there are /metrics, /healthz, /readyz and /status\n" };
+        return { status: 404, type: text, body: "there are /metrics, /healthz, /readyz, /status and, by POST, /reconcile\n" };
     }
   }
 }
