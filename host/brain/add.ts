@@ -81,13 +81,19 @@ class Progress {
   note(record: JournalRecord): Promise<Result<void>> {
     this.records.push(record);
     const noted = this.#entry.append(record);
-    this.#underWay.push(noted);
+    this.#begun(noted);
     return noted;
   }
 
   /** Does something that the call needs before it is answered only: once it has begun what takes longer. */
   later(write: () => Promise<Result<void>>): void {
-    this.#underWay.push(nextTurn().then(write));
+    this.#begun(nextTurn().then(write));
+  }
+
+  #begun(writing: Promise<Result<void>>): void {
+    // A defect is thrown where it is waited for, and not before: the daemon would end for it.
+    writing.catch(() => undefined);
+    this.#underWay.push(writing);
   }
 
   /** Answers when all is written; the first fault of it. */

@@ -214,7 +214,7 @@ const common = {
     .max(3_600_000)
     .optional()
     .describe(
-      "Milliseconds that an ADD may take in all, its wait for a turn included; 220000 by default, because the kubelet gives up after 240000. Half of it, 60000 at most, is kept for undoing. A DEL or CHECK gets half of it, as from the kubelet.",
+      "Milliseconds that an ADD may take in all, its wait for a turn included; 220000 by default, because the kubelet gives up after 240000. Half of it, 60000 at most, is kept for undoing. A DEL or CHECK gets half of it, as from the kubelet; a step that undoes gets half of what is left.",
     ),
   profile: z
     .enum(["strict", "compat"])
