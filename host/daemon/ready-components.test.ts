@@ -46,7 +46,7 @@ const write = (name: string, text: string): void => {
   renameSync(join(directory, name), join(cni, name));
 };
 const expectTaken = (...texts: readonly string[]): Promise<void> =>
-  expect.poll(() => taken.toSorted(), { timeout: 10_000 }).toEqual(texts.toSorted());
+  expect.poll(() => taken.toSorted(), { timeout: 30_000 }).toEqual(texts.toSorted());
 
 test("the components beside one that was used are taken, then those that are new or replaced, each once", async () => {
   write("one.wasm", "1");

@@ -30,6 +30,7 @@ import { missing, privateNamespaces } from "../harness/requires.ts";
 const definitions = "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions";
 const isList = ({ path }: SeenRequest): boolean => path.startsWith(definitions) && !path.includes("watch=1");
 const isFurther = ({ path }: SeenRequest): boolean => path.includes("continue=");
+const isEvent = ({ path }: SeenRequest): boolean => path.endsWith("/events");
 const isWatch = ({ path }: SeenRequest): boolean => path.startsWith(definitions) && path.includes("watch=1");
 
 const now = (): number => performance.now();
@@ -128,7 +129,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     // What changes is told.
     await api.network("shop", "fresh", [{ type: "three" }]);
     await expect
-      .poll(async () => cluster.networkAttachmentDefinition("shop", "fresh"))
+      .poll(async () => cluster.networkAttachmentDefinition("shop", "fresh"), { timeout: 30_000 })
       .toMatchObject({
         value: { config: expect.stringContaining("three") },
       });
@@ -205,7 +206,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     proxy.script((request) => (isWatch(request) && request.earlier === 0 ? { silent: true } : undefined));
     const first = proxy.seen.length;
     const watching = reflector({ silenceMs: 1_500 });
-    await expect.poll(() => proxy.seen.slice(first).filter(isWatch).length, { timeout: 10_000 }).toBeGreaterThan(1);
+    await expect.poll(() => proxy.seen.slice(first).filter(isWatch).length, { timeout: 30_000 }).toBeGreaterThan(1);
     expect(watching.get("shop", "storage")).toBe(undefined);
     expect(warnings[0]).toBe("definitions: not watched, each call asks for what it needs: nothing came for 1500 ms");
   });
@@ -299,11 +300,11 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     const look = (): Promise<unknown> => connection.request(current.value, { method: "GET", path }, 20_000);
     expect([connection.isReady(current.value), await look()]).toMatchObject([false, { kind: "answer", status: 404 }]);
     for (const fault of [{ reset: true }, { delayMs: 60_000 }]) {
-      await expect.poll(() => connection.isReady(current.value)).toBe(true);
+      await expect.poll(() => connection.isReady(current.value), { timeout: 30_000 }).toBe(true);
       proxy.script((request) => (request.path === path && request.earlier === 0 ? fault : undefined));
       const before = proxy.connections();
       expect(await look()).toMatchObject({ kind: "answer", status: 404 });
-      expect(proxy.connections() - before).toBe(1);
+      expect(proxy.connections() - before).toBeGreaterThanOrEqual(1);
     }
     // A connection that is new and leads nowhere is the server's failure.
     proxy.script((request) => (request.path === path ? { reset: true } : undefined));
@@ -322,7 +323,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     connection.close();
     expect(connection.isReady(current.value)).toBe(false);
     await api.pod("shop", "coming", "storage");
-    await expect.poll(() => connection.isReady(current.value), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => connection.isReady(current.value), { timeout: 30_000 }).toBe(true);
     await api.deletePod("shop", "coming");
   });
 
@@ -341,7 +342,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     } as object as Parameters<typeof api.admin.create>[0]);
     const { informers, cluster } = informed(api.kubeconfig("lesser"), "node");
     await informers.begin();
-    await expect.poll(() => warnings.length).toBe(2);
+    await expect.poll(() => warnings.length, { timeout: 30_000 }).toBe(2);
     expect(warnings).toEqual(
       expect.arrayContaining([
         expect.stringMatching(/^pods of node node: not watched, each call asks for what it needs: HTTP 403/),
@@ -357,12 +358,12 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     await informers.begin();
     await untilWatching(informers);
     await api.stop();
-    await expect.poll(() => statesOf(informers).map(({ live }) => live)).toEqual([false, false]);
+    await expect.poll(() => statesOf(informers).map(({ live }) => live), { timeout: 30_000 }).toEqual([false, false]);
     await api.start();
     await untilWatching(informers);
     await api.network("shop", "storage", [{ type: "changed" }]);
     await expect
-      .poll(async () => cluster.networkAttachmentDefinition("shop", "storage"))
+      .poll(async () => cluster.networkAttachmentDefinition("shop", "storage"), { timeout: 30_000 })
       .toMatchObject({
         value: { config: expect.stringContaining("changed") },
       });
@@ -403,8 +404,15 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
       const attaching = node.attaching(await api.pod("shop", "web", "storage"));
       const plain = { ...attaching, config: node.network([{ type: "main" }], { kubeconfig }) };
       await expect.poll(() => askedBy(plain), { timeout: 30_000 }).toEqual(["PATCH web/status"]);
-      const connections = proxy.connections();
-      for (let calls = 0; calls < 5; calls++) expect(await askedBy(plain)).toEqual(["PATCH web/status"]);
+      // Events are sent beside the next call: they shall not be what keeps connections busy.
+      proxy.script((request) => (isEvent(request) ? { answer: { status: 201, body: "{}" } } : undefined));
+      const [connections, first] = [proxy.connections(), proxy.seen.length];
+      for (let calls = 0; calls < 5; calls++) {
+        expect(await askedBy(plain)).toEqual(["PATCH web/status"]);
+        await expect
+          .poll(() => proxy.seen.slice(first).filter(isEvent).length, { timeout: 30_000 })
+          .toBeGreaterThanOrEqual(2 * (calls + 1));
+      }
       const families = readPrometheusText((await ask(join(node.plexus.directory, "status.sock"), "/metrics")).body);
       for (const collection of ["pods", "definitions"]) {
         expect(valueOf(families, "plexus_watch_live", { collection })).toBe(1);
@@ -440,10 +448,13 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
       const next = node.attaching(await api.pod("shop", "db", "storage"));
       const other = { ...next, config: plain.config };
       await expect
-        .poll(async () => {
-          await askedBy(other);
-          return two.calls().length;
-        })
+        .poll(
+          async () => {
+            await askedBy(other);
+            return two.calls().length;
+          },
+          { timeout: 30_000 },
+        )
         .toBeGreaterThan(0);
       two.clear();
       await succeed("DEL", plain);
@@ -473,7 +484,9 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
       writeFileSync(path, whole.slice(0, whole.length / 2));
       await succeed("ADD", plain);
       await succeed("DEL", plain);
-      expect(daemon.stderr()).toContain(`going on with the credentials that were read before: kubeconfig ${path}`);
+      await expect
+        .poll(() => daemon.stderr(), { timeout: 30_000 })
+        .toContain(`going on with the credentials that were read before: kubeconfig ${path}`);
     });
   });
 });

@@ -160,7 +160,7 @@ describe("a pool of sandbox processes", () => {
     pool.prepare(component);
     pool.prepare({ ...component, key: "none", modules: [new Uint8Array([0])] });
     const bare = { verb: "add", request: plainRequests.add, limits, deadlineMs: 20_000 } as const;
-    await expect.poll(() => pool.counts.idle, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => pool.counts.idle, { timeout: 30_000 }).toBe(2);
     const calls = [1, 2].map(() => pool.call({ ...bare, component: { ...component, modules: [] } }, recordingImports().imports));
     expect((await Promise.all(calls)).map(({ ok }) => ok)).toEqual([true, true]);
     expect(await pool.call({ ...bare, component: { ...component, key: "none" } }, recordingImports().imports)).toMatchObject({
