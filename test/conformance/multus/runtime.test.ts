@@ -198,7 +198,7 @@ describe("the log", () => {
       "ADD",
       config({ logFile: rig.plexus.directory, logOptions: { maxAge: 5, maxSize: 100 } }),
     );
-    expect(stderr).toContain("logOptions of Multus has no effect: a one-shot call can't rotate its log: let logrotate do it");
+    expect(stderr).toContain("logOptions of Multus has no effect: Plexus does not rotate logFile: let logrotate do it");
     expect(stderr).toContain("plexus: warning: logFile: ");
   });
 });
