@@ -146,7 +146,9 @@ function once(
     outgoing.on("socket", (socket) => {
       if (outgoing.reusedSocket) {
         phase = "waiting for the answer";
-        if (timeoutMs > staleAfterMs) timers.push(setTimeout(() => answered || late(staleAfterMs, "stale"), staleAfterMs));
+        // Half of a short time is left for a new one.
+        const patience = Math.min(staleAfterMs, timeoutMs / 2);
+        timers.push(setTimeout(() => answered || late(patience, "stale"), patience));
         return;
       }
       phase = "connecting";

@@ -31,6 +31,11 @@ const definitions = "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions";
 const isList = ({ path }: SeenRequest): boolean => path.startsWith(definitions) && !path.includes("watch=1");
 const isFurther = ({ path }: SeenRequest): boolean => path.includes("continue=");
 const isEvent = ({ path }: SeenRequest): boolean => path.endsWith("/events");
+/** Of one reflector only, which asks for pages of a size of its own: those of a test before may still be under way. */
+const isListOf =
+  (pageSize: number) =>
+  (request: SeenRequest): boolean =>
+    isList(request) && request.path.includes(`limit=${pageSize}`);
 const isWatch = ({ path }: SeenRequest): boolean => path.startsWith(definitions) && path.includes("watch=1");
 
 const now = (): number => performance.now();
@@ -213,22 +218,23 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
 
   test("a version that the server hasn't come to yet, as after its store was restored, is not gone on from", async () => {
     const body = JSON.stringify({ metadata: { resourceVersion: "99999999" }, items: [] });
-    proxy.script((request) => (isList(request) && request.earlier === 0 ? { answer: { status: 200, body } } : undefined));
-    const first = proxy.seen.length;
-    const watching = reflector({ silenceMs: 3_000 });
+    const isOurs = isListOf(77);
+    proxy.script((request) => (isOurs(request) && request.earlier === 0 ? { answer: { status: 200, body } } : undefined));
+    const watching = reflector({ silenceMs: 3_000, pageSize: 77 });
     await expect.poll(() => watching.get("shop", "storage"), { timeout: 20_000 }).toMatchObject({ name: "storage" });
-    expect(proxy.seen.slice(first).filter(isList).length).toBe(2);
+    expect(watching.state.lists).toBeGreaterThan(1);
   });
 
   test("a server whose store was restored while it was away is listed again, before its watch is believed", async () => {
     const first = proxy.seen.length;
     const count = (what: typeof isList): number => proxy.seen.slice(first).filter(what).length;
+    const isOurs = isListOf(78);
     const later = JSON.stringify({ metadata: { resourceVersion: "99999999" }, items: [] });
     proxy.script((request) => {
-      if (isList(request) && count(isList) === 1) return { answer: { status: 200, body: later } };
-      return isWatch(request) && count(isWatch) === 1 ? { reset: true } : undefined;
+      if (isOurs(request) && count(isOurs) === 1) return { answer: { status: 200, body: later } };
+      return isWatch(request) && count(isOurs) < 2 ? { reset: true } : undefined;
     });
-    const watching = reflector();
+    const watching = reflector({ pageSize: 78 });
     await untilLive(watching);
     expect(watching.get("shop", "storage")).toMatchObject({ name: "storage" });
     expect(watching.state).toMatchObject({ lists: 2, watches: 1 });
@@ -238,8 +244,8 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     const gone = { status: 410, body: JSON.stringify({ kind: "Status", code: 410, message: "expired" }) };
     proxy.script((request) => (isWatch(request) ? { answer: gone } : undefined));
     const first = proxy.seen.length;
-    reflector();
-    const lists = (): readonly SeenRequest[] => proxy.seen.slice(first).filter(isList);
+    reflector({ pageSize: 79 });
+    const lists = (): readonly SeenRequest[] => proxy.seen.slice(first).filter(isListOf(79));
     await expect.poll(() => lists().length, { timeout: 30_000 }).toBe(6);
     const [second = 0, sixth = 0] = [lists()[1]?.at, lists()[5]?.at];
     // At least half of 0.2, 0.4, 0.8 and 1.6 s.
@@ -309,6 +315,20 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     // A connection that is new and leads nowhere is the server's failure.
     proxy.script((request) => (request.path === path ? { reset: true } : undefined));
     expect(await look()).toMatchObject({ kind: "broken" });
+  });
+
+  test("MO-01 a kept connection that leads nowhere takes no more than half of a short time", async () => {
+    const { credentials } = access(kubeconfig);
+    const connection = new Connection({ sockets: 2, staleAfterMs: 60_000 });
+    ending.push(() => connection.close());
+    const current = await credentials();
+    if (!current.ok) throw new Error(current.fault.msg);
+    const path = "/api/v1/namespaces/shop/pods/none";
+    const look = (): Promise<unknown> => connection.request(current.value, { method: "GET", path }, 8_000);
+    expect(await look()).toMatchObject({ kind: "answer" });
+    await expect.poll(() => connection.isReady(current.value)).toBe(true);
+    proxy.script((request) => (request.path === path && request.earlier === 0 ? { delayMs: 60_000 } : undefined));
+    expect(await look()).toMatchObject({ kind: "answer", status: 404 });
   });
 
   test("a pod that comes to the node makes the connection that its ADD will need", async () => {
