@@ -350,7 +350,7 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     ] as const) {
       expect((await call(verb, attaching)).status).toBe(0);
       const told = async () => valueOf(await metrics(), "plexus_spans_total", { outcome: "dropped" });
-      await expect.poll(told, { timeout: 15_000 }).toBe(dropped);
+      await expect.poll(told, { timeout: 30_000 }).toBe(dropped);
     }
     server.close();
   });
@@ -385,7 +385,7 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     const ended = once(child, "exit");
     let said = "";
     child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
-    await expect.poll(() => said, { timeout: 20_000 }).toContain("listens on");
+    await expect.poll(() => said, { timeout: 30_000 }).toContain("listens on");
     child.stderr.destroy();
     installRecorder(stage.plexus.cniPath, "probe");
     const attaching = { config: stage.network([{ type: "probe" }]), containerId: "unread", pod: stage.pod() };
