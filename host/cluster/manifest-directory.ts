@@ -1,7 +1,8 @@
 // A directory of manifests that stands in for the Kubernetes API: Pods and NetworkAttachmentDefinitions in, status files out.
 
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeDirectory } from "../files/make-directory.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { readNetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
@@ -103,7 +104,7 @@ function writeStatus(directory: string, pod: Pod, annotation: string): Result<vo
   const path = join(directory, name);
   const temporary = join(directory, `.${name}.${process.pid}`);
   try {
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory, 0o755);
     rmSync(temporary, { force: true });
     writeFileSync(temporary, `${annotation}\n`, { flag: "wx", mode: 0o644 });
     renameSync(temporary, path);

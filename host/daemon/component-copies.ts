@@ -1,9 +1,10 @@
 // Copies of the components that calls used, in the daemon's own directory: the next run readies them before it is called, though it may
 // read no directory of plugins. Each is named by its bytes, so a copy is never taken for another component.
 
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat, unlink, utimes, writeFile } from "node:fs/promises";
+import { type FileHandle, open, readdir, rename, rm, stat, unlink, utimes, writeFile } from "node:fs/promises";
 import { constants } from "node:fs";
 import { join } from "node:path";
+import { makeDirectory } from "../files/make-directory.ts";
 import { nameOf } from "../sandbox/component-names.ts";
 
 /** Those that were used last; each is compiled in each sandbox process. */
@@ -49,7 +50,7 @@ export class ComponentCopies {
     const now = new Date();
     // There already: used again.
     if ((await utimes(path, now, now).catch(() => "absent")) === undefined) return;
-    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+    makeDirectory(this.#directory);
     const temporary = `${path}.new`;
     await rm(temporary, { force: true });
     await writeFile(temporary, bytes, { flag: "wx", mode: 0o600 });

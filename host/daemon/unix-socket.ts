@@ -1,8 +1,9 @@
 // A daemon's socket: taken over from a daemon that has died, not from one that lives; and who calls on it.
 
-import { chmodSync, lstatSync, mkdirSync, unlinkSync } from "node:fs";
+import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { connect, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
+import { makeDirectory } from "../files/make-directory.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { peerUid } from "../libc/libc.ts";
@@ -10,7 +11,7 @@ import { peerUid } from "../libc/libc.ts";
 /** Listens on the socket, mode 0600; `path` is absolute, at most 107 bytes. Faults: DAEMON_SOCKET. */
 export async function listenOn(server: Server, path: string): Promise<Result<void>> {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o711 });
+    makeDirectory(dirname(path), 0o711);
     if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) {
       if (await isListenedTo(path)) return failed(fault("DAEMON_SOCKET", `${path}: a daemon listens there already`));
       unlinkSync(path);

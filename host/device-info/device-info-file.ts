@@ -1,8 +1,9 @@
 // The file by which an attachment's plugins and Plexus exchange device information: made before the chain, read after it,
 // removed with the attachment. Other programs read it too, so file and directory are for everybody to read.
 
-import { chmodSync, closeSync, constants, mkdirSync, openSync, readSync, writeFileSync } from "node:fs";
+import { chmodSync, closeSync, constants, openSync, readSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeDirectory } from "../files/make-directory.ts";
 import type { Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { type DeviceInfo, longestDeviceInfo, readDeviceInfo } from "../../src/npwg/device-info.ts";
@@ -17,7 +18,7 @@ import { errnoOf, removeFile, storeFault } from "../files/durable-file.ts";
 export function prepareDeviceInfo({ path, allocated }: DeviceInfoFiles, unread: (cause: Fault) => void): Result<void> {
   const directory = dirname(path);
   try {
-    if (mkdirSync(directory, { recursive: true, mode: 0o755 }) !== undefined) chmodSync(directory, 0o755);
+    if (makeDirectory(directory, 0o755)) chmodSync(directory, 0o755);
   } catch (error) {
     return failed(storeFault("making", directory, error));
   }

@@ -1,6 +1,7 @@
 // Where a network's leases lie, and how that place is reached without following a symbolic link.
 
 import { lstatSync, mkdirSync } from "node:fs";
+import { makeDirectory } from "../files/make-directory.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { fromException, hasCode, storeUnsafe } from "./store-fault.ts";
 
@@ -64,7 +65,7 @@ function makeOne(root: string, path: string, mode: number): void {
   } catch (error) {
     if (hasCode(error, "EEXIST") && stat(path) === "directory") return;
     if (!hasCode(error, "ENOENT")) throw error;
-    mkdirSync(root, { recursive: true, mode: MODE });
+    makeDirectory(root, MODE);
     try {
       mkdirSync(path, { mode });
     } catch (again) {

@@ -1,0 +1,34 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { makeDirectory } from "./make-directory.ts";
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "plexus-make-"));
+});
+afterEach(() => rmSync(directory, { recursive: true }));
+
+test("makes what is missing, each with the mode, and says whether it made the last", () => {
+  const path = join(directory, "a", "b", "c");
+  expect(makeDirectory(path)).toBe(true);
+  expect(statSync(path).mode & 0o777).toBe(0o700);
+  expect(statSync(join(directory, "a")).mode & 0o777).toBe(0o700);
+  expect(makeDirectory(path)).toBe(false);
+  expect(makeDirectory("/")).toBe(false);
+  mkdirSync(join(directory, "real"));
+  symlinkSync("real", join(directory, "link"));
+  expect(makeDirectory(join(directory, "link"))).toBe(false);
+});
+
+test("ends where nothing can be made: in /proc, below a file, through a link to nowhere", () => {
+  // Node's own recursive mkdir never comes back from the first.
+  expect(() => makeDirectory("/proc/nope")).toThrow("ENOENT");
+  expect(() => makeDirectory("/proc/nope/deeper")).toThrow("ENOENT");
+  writeFileSync(join(directory, "file"), "");
+  expect(() => makeDirectory(join(directory, "file"))).toThrow("EEXIST");
+  expect(() => makeDirectory(join(directory, "file", "below"))).toThrow("ENOTDIR");
+  symlinkSync("nowhere", join(directory, "dangling"));
+  expect(() => makeDirectory(join(directory, "dangling"))).toThrow("EEXIST");
+});
