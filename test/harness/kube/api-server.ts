@@ -22,6 +22,7 @@ import type { KubernetesObject, KubernetesObjectApi, V1Pod } from "@kubernetes/c
 import { inHost, requirePrivateNamespaces, type PodNamespace } from "../namespaces.ts";
 import { apiAddress, apiLink } from "./address.ts";
 import { adminClient, applyFile } from "./admin.ts";
+import { again } from "./again.ts";
 import { type AuditEvent, auditPolicy, readAudit } from "./audit.ts";
 import { type Authority, makeAuthority, makeKeyPair } from "./certificates.ts";
 import { etcdAndApi, type Processes } from "./processes.ts";
@@ -140,11 +141,11 @@ async function opened(directory: string, authority: Authority, processes: Proces
   const { objects, core } = adminClient(adminKubeconfig);
   await processes.ready(adminKubeconfig);
   const replace = async (object: KubernetesObject): Promise<void> => {
-    await objects.delete(object).catch(absent);
+    await again(() => objects.delete(object)).catch(absent);
     await objects.create(object);
   };
   const namespace = async (name: string): Promise<void> => {
-    await objects.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } }).catch(exists);
+    await again(() => objects.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } })).catch(exists);
   };
   return {
     url,
@@ -170,7 +171,18 @@ async function opened(directory: string, authority: Authority, processes: Proces
         metadata: { name, namespace: space, annotations },
         spec: { containers: [{ name: "main", image: "none" }], nodeName: "node", automountServiceAccountToken: false },
       };
-      const uid = (await objects.create(pod)).metadata?.uid ?? "";
+      let broken = false;
+      // Where the first try's answer was lost, its pod is there, or not.
+      const created = await again(async () => {
+        try {
+          return await objects.create(pod);
+        } catch (error) {
+          if (broken && statusCode(error) === 409) return core.readNamespacedPod({ namespace: space, name });
+          broken = true;
+          throw error;
+        }
+      });
+      const uid = created.metadata?.uid ?? "";
       const args = `IgnoreUnknown=1;K8S_POD_NAMESPACE=${space};K8S_POD_NAME=${name};K8S_POD_INFRA_CONTAINER_ID=x;K8S_POD_UID=${uid}`;
       return { namespace: space, name, uid, args };
     },
@@ -189,12 +201,13 @@ async function opened(directory: string, authority: Authority, processes: Proces
     },
     namespace,
     async statusOf(space, name) {
-      const pod = await core.readNamespacedPod({ namespace: space, name });
+      const pod = await again(() => core.readNamespacedPod({ namespace: space, name }));
       const text = pod.metadata?.annotations?.["k8s.v1.cni.cncf.io/network-status"];
       return text === undefined ? undefined : JSON.parse(text);
     },
     async eventsOf({ namespace: space, uid }) {
-      const { items } = await core.listNamespacedEvent({ namespace: space, fieldSelector: `involvedObject.uid=${uid}` });
+      const events = { namespace: space, fieldSelector: `involvedObject.uid=${uid}` };
+      const { items } = await again(() => core.listNamespacedEvent(events));
       return items.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
     },
     audit: (user) => readAudit(audit).filter((event) => user === undefined || event.user === user),
