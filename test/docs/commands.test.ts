@@ -50,6 +50,8 @@ describe.skipIf(missing("commands of the docs", privateNamespaces, referencePlug
     const blocks = blocksOf(page);
     const { status, outputs } = runBlocks(blocks);
     expect({ status, outputs }).toMatchObject({ status: 0 });
+    // A command that reads the shell's own input would take the rest of the page away.
+    expect(outputs).toHaveLength(blocks.length + 1);
     for (const [index, block] of blocks.entries()) {
       if (!block.fails) continue;
       const answer: unknown = JSON.parse(outputs[index] ?? "");
