@@ -29,8 +29,8 @@ type CoreFunction = (...args: number[]) => unknown;
 
 /** One component's instances, for one call. */
 export class LinkedComponent {
-  private readonly context: LinkContext;
-  private readonly log: LogBudget;
+  private context: LinkContext | undefined;
+  private log: LogBudget | undefined;
   private readonly instances: WebAssembly.Instance[] = [];
   private readonly guests = new Map<PlanMemory, Guest>();
 
@@ -68,7 +68,7 @@ export class LinkedComponent {
     let guest = this.guests.get(through);
     if (guest === undefined) {
       const { memory, realloc } = through;
-      guest = new Guest(this.memory(memory), this.item(realloc), this.context.budget);
+      guest = new Guest(this.memory(memory), this.item(realloc), this.running().budget);
       this.guests.set(through, guest);
     }
     return guest;
@@ -84,8 +84,15 @@ export class LinkedComponent {
     return most;
   }
 
-  /** Gives the memories back, when nothing of the guest will run any more; answers the bytes that are left to be collected. */
+  /**
+   * Gives the memories back, when nothing of the guest will run any more; answers the bytes that are left to be collected. V8 keeps an
+   * instance, and all that its imports lead to, until it collects its whole heap: so they lead to nothing of the call from here on.
+   */
   end(): number {
+    this.context = undefined;
+    this.log = undefined;
+    this.instances.length = 0;
+    this.guests.clear();
     return this.memories.splice(0).reduce((left, { pool, memory }) => left + pool.giveBack(memory), 0);
   }
 
@@ -111,21 +118,24 @@ export class LinkedComponent {
   }
 
   private capability(source: PlanSource & { readonly kind: "capability" }): CoreFunction {
-    const { abi, state, capability } = this.context;
     const { interface: name, name: func, through } = source;
-    const glue = abi.imports[name]?.[func];
+    const glue = this.running().abi.imports[name]?.[func];
     if (glue === undefined) throw new Error(`the plan names ${name}.${func}, which has no glue`);
     const what = `${name}.${func}`;
     if (what === "log.write") {
-      const write = (level: string, message: string) => void (isLogLevel(level) && capability(name, glue.host, [level, message]));
-      return (...flat) =>
+      return (...flat) => {
+        const { state, capability } = this.running();
         state.import(what, () => {
           const guest = this.guest(through);
           guest.refresh();
-          this.log.write(guest, flat, write);
+          this.log?.write(guest, flat, (level, message) => {
+            if (isLogLevel(level)) capability(name, glue.host, [level, message]);
+          });
         });
+      };
     }
-    return (...flat) =>
+    return (...flat) => {
+      const { state, capability } = this.running();
       state.import(what, () => {
         const guest = this.guest(through);
         guest.refresh();
@@ -133,6 +143,13 @@ export class LinkedComponent {
         // Behind the parameters stands the address of the result.
         glue.lower?.(guest, value, flat[flat.length - 1] ?? 0);
       });
+    };
+  }
+
+  /** What belongs to the call; throws where it has ended. */
+  private running(): LinkContext {
+    if (this.context === undefined) throw new GuestFault("ABI_VIOLATED", "calls an import after its call has ended");
+    return this.context;
   }
 
   private item({ instance, name }: PlanItem): unknown {
