@@ -1,13 +1,12 @@
 // Holds a collection of the API in memory: lists it, then watches it from there on, for as long as it is wanted.
 
-import { statusMessage } from "./api-client.ts";
-import type { Outcome } from "./api-request.ts";
+import { CollectionList, listMs, type NotServed, refused } from "./collection-list.ts";
 import type { Connection } from "./connection.ts";
 import type { CredentialSource } from "./credentials.ts";
 import { ObjectStore, type StoreBounds, type StoredObject } from "./object-store.ts";
 import { longestSilenceMs, watch } from "./watch-stream.ts";
 import { isJsonObject } from "../../src/json/document.ts";
-import { backoffMs, retryAfterMs } from "../../src/kube/backoff.ts";
+import { backoffMs } from "../../src/kube/backoff.ts";
 import { readListPage, readWatchEvent } from "../../src/kube/object-list.ts";
 
 export interface ReflectorInit<T> {
@@ -51,10 +50,6 @@ export interface ReflectorState {
   readonly problem: string;
 }
 
-/** Objects of a page: 100 definitions of 3 KB are some 0.3 MB, which are read in 2 ms. */
-const usualPage = 100;
-const listMs = 30_000;
-
 /** A watch is asked for anew after so long, so that servers can share their watchers out. */
 const watchSeconds = { least: 300, spread: 300 };
 
@@ -77,11 +72,8 @@ export function failuresAfter(failures: number, openMs: number): number {
   return openMs >= shortWatchMs ? 0 : failures;
 }
 
-/** What a list or a watch came to. `relist`: what is held can't be gone on from. */
-type Step =
-  | { readonly kind: "done" }
-  | { readonly kind: "relist" }
-  | { readonly kind: "failed"; readonly why: string; readonly waitMs?: number | undefined; readonly patient?: boolean };
+/** What a list or a watch came to. */
+type Step = { readonly kind: "done" } | NotServed;
 
 const done: Step = { kind: "done" };
 
@@ -92,12 +84,12 @@ export class Reflector<T> {
   readonly #ended = new AbortController();
   /** Ends the watch or the wait that is under way. */
   #attempt = new AbortController();
+  readonly #list: CollectionList;
   #store: ObjectStore<T>;
   /** Where a watch goes on from; undefined: nothing is listed. */
   #version: string | undefined;
   /** The newest that was ever seen, for a list that must not go back in time. */
   #newest = "0";
-  #paged: boolean;
   /** Milliseconds of a clock that never goes back; undefined: no watch is open. */
   #openedAt: number | undefined;
   #heardAt = 0;
@@ -113,7 +105,7 @@ export class Reflector<T> {
     this.#random = init.random ?? Math.random;
     this.#silenceMs = init.silenceMs ?? longestSilenceMs;
     this.#store = new ObjectStore(init.bounds);
-    this.#paged = init.consistent;
+    this.#list = new CollectionList({ ...init, url: (query) => this.#url(query) });
   }
 
   get state(): ReflectorState {
@@ -123,8 +115,8 @@ export class Reflector<T> {
   }
 
   /**
-   * Whether the server tells of changes, and has told those that were before. By the clock on the wall besides: the stream's own bound stands still while the machine
-   * is suspended.
+   * Whether the server tells of changes, and has told those that were before. By the clock on the wall besides: the stream's own bound
+   * stands still while the machine is suspended.
    */
   get live(): boolean {
     if (this.#openedAt === undefined || performance.now() - this.#openedAt < catchUpMs) return false;
@@ -163,7 +155,7 @@ export class Reflector<T> {
       this.#openMs = 0;
       if (broken && this.#version !== undefined && (await this.#isAhead())) this.#version = undefined;
       const listing = this.#version === undefined;
-      const step = await (listing ? this.#list() : this.#watch());
+      const step = await (listing ? this.#listed() : this.#watch());
       broken = step.kind === "failed";
       if (signal.aborted) return;
       failures = this.#attempt.signal.aborted ? 0 : failuresAfter(failures, this.#openMs);
@@ -198,49 +190,15 @@ export class Reflector<T> {
     this.#init.warn(`${this.#init.what}: not watched, each call asks for what it needs: ${why}`);
   }
 
-  async #list(): Promise<Step> {
-    const { connection, credentials, bounds, metadataOnly } = this.#init;
-    const store = new ObjectStore<T>(bounds);
-    let next = "";
-    let limit = this.#init.pageSize ?? usualPage;
-    for (;;) {
-      const current = await credentials();
-      if (!current.ok) return { kind: "failed", why: current.fault.msg };
-      const path = this.#url(this.#listQuery(limit, next));
-      const form = metadataOnly ? "list" : false;
-      const outcome = await connection.request(current.value, { method: "GET", path, metadataOnly: form }, listMs);
-      if (outcome.kind === "tooLarge" && (!this.#paged || limit > 1)) {
-        if (this.#paged) limit = Math.max(1, limit >> 2);
-        this.#paged = true;
-        continue;
-      }
-      if (outcome.kind !== "answer") return { kind: "failed", why: outcome.why };
-      if (outcome.status === 410 || isTooNew(outcome)) {
-        // The page or the version is gone, or the server's memory lags behind: from the start, and from its store.
-        const again = next !== "" || !this.#paged;
-        this.#paged = true;
-        return again ? { kind: "relist" } : refused(outcome);
-      }
-      if (outcome.status !== 200) return refused(outcome);
-      const page = readListPage(outcome.body);
-      if (page === undefined) return { kind: "failed", why: "the answer is no list" };
-      for (const item of page.items) this.#put(store, item);
-      if (page.next === "") {
-        this.#store = store;
-        this.#version = page.version;
-        this.#newest = page.version;
-        this.#paged = this.#init.consistent;
-        this.#lists += 1;
-        return done;
-      }
-      next = page.next;
-    }
-  }
-
-  #listQuery(limit: number, next: string): Readonly<Record<string, string>> {
-    // Without a version: as of now. With one: at least as new as that, from the server's memory, and whole.
-    if (!this.#paged) return { resourceVersion: this.#newest, resourceVersionMatch: "NotOlderThan" };
-    return { limit: String(limit), ...(next === "" ? {} : { continue: next }) };
+  async #listed(): Promise<Step> {
+    const store = new ObjectStore<T>(this.#init.bounds);
+    const listed = await this.#list.all(this.#newest, (item) => void this.#put(store, item));
+    if (listed.kind !== "listed") return listed;
+    this.#store = store;
+    this.#version = listed.version;
+    this.#newest = listed.version;
+    this.#lists += 1;
+    return done;
   }
 
   async #watch(): Promise<Step> {
@@ -340,19 +298,7 @@ export class Reflector<T> {
   }
 }
 
-type Answer = Extract<Outcome, { kind: "answer" }>;
-
 /** Of two versions of a collection; false where one is no number. */
 function isOlder(one: string, other: string): boolean {
   return /^\d+$/.test(one) && /^\d+$/.test(other) && BigInt(one) < BigInt(other);
-}
-
-/** What a server says whose memory has not come so far yet. */
-function isTooNew({ status, body }: Answer): boolean {
-  return status === 504 && body.includes("ResourceVersionTooLarge");
-}
-
-function refused({ status, body, retryAfter }: Answer): Step {
-  const waitMs = retryAfterMs(retryAfter, Date.parse, Date.now());
-  return { kind: "failed", why: `HTTP ${status}${statusMessage(body)}`, waitMs, patient: [401, 403, 404, 405].includes(status) };
 }
