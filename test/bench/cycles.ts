@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { filesBelow } from "../harness/namespaces.ts";
 import { dist, installPlexus, missingBuild, runtimeEnvironment } from "../harness/plexus.ts";
 import { type LaneCall, runAll } from "./lanes.ts";
-import type { Benchmark, Samples } from "./measure.ts";
+import { type Benchmark, memoryRows } from "./measure.ts";
 import { familyOf, pssMiB, rssMiB, startObservedDaemon } from "./observed-daemon.ts";
 
 const components = ["ipam-host-local", "status-shaper"];
@@ -121,21 +121,7 @@ async function measureGrowth(): Promise<Growth | string> {
   }
 }
 
-let measured: Promise<Growth | string> | undefined;
-
-function row(id: string, title: string, target: string, of: (growth: Growth) => Samples): Benchmark {
-  return {
-    id,
-    title,
-    target,
-    unit: "MiB",
-    async sample() {
-      measured ??= measureGrowth();
-      const growth = await measured;
-      return typeof growth === "string" ? growth : of(growth);
-    },
-  };
-}
+const row = memoryRows(measureGrowth);
 
 export const cycleBenchmarks: readonly Benchmark[] = [
   row(

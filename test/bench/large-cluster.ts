@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { type Call, installPlexus, missingBuild, runtimeEnvironment, type Installation } from "../harness/plexus.ts";
 import { runAll } from "./lanes.ts";
-import type { Benchmark, Samples } from "./measure.ts";
+import { type Benchmark, memoryRows } from "./measure.ts";
 import { highestRssMiB, rssMiB, startObservedDaemon } from "./observed-daemon.ts";
 import { startStandIn, type StandInApi, type StandInInit, type StandInPod } from "./stand-in-api.ts";
 
@@ -131,21 +131,7 @@ async function measure(): Promise<Compared | string> {
   }
 }
 
-let measured: Promise<Compared | string> | undefined;
-
-function row(id: string, title: string, target: string, of: (compared: Compared) => Samples): Benchmark {
-  return {
-    id,
-    title,
-    target,
-    unit: "MiB",
-    async sample() {
-      measured ??= measure();
-      const compared = await measured;
-      return typeof compared === "string" ? compared : of(compared);
-    },
-  };
-}
+const row = memoryRows(measure);
 
 const crowd = `${(large.nodes * large.podsPerNode).toLocaleString("en")} pods and ${large.definitions.toLocaleString("en")} definitions`;
 

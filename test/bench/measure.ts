@@ -105,3 +105,21 @@ export function timed(action: () => Promise<void> | void): Sample {
     return performance.now() - started;
   };
 }
+
+/** Makes rows in MiB of one measurement, which is made once, for the first row that is asked for. */
+export function memoryRows<T>(
+  measure: () => Promise<T | string>,
+): (id: string, title: string, target: string, of: (taken: T) => Samples) => Benchmark {
+  let measured: Promise<T | string> | undefined;
+  return (id, title, target, of) => ({
+    id,
+    title,
+    target,
+    unit: "MiB",
+    async sample() {
+      measured ??= measure();
+      const taken = await measured;
+      return typeof taken === "string" ? taken : of(taken);
+    },
+  });
+}
