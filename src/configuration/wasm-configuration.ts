@@ -9,6 +9,35 @@ export interface DelegateGrants {
   readonly leases?: { readonly directories?: readonly string[] | undefined } | undefined;
   /** Files in the format of resolv.conf that may be read. */
   readonly resolver?: { readonly files?: readonly string[] | undefined } | undefined;
+  readonly links?: LinkGrant | undefined;
+  /**
+   * Keys below `net`, as paths (`net/ipv4/conf/IFNAME/rp_filter`): `IFNAME` stands for the attachment's interface, `*` for anything within a part of
+   * the path. `allowlist`: a file of the reference tuning plugin's kind, which a key must match as well where it is there.
+   */
+  readonly sysctl?: { readonly keys?: readonly string[] | undefined; readonly allowlist?: string | undefined } | undefined;
+  /** `hostPorts`: ranges such as `1024-65535` or single ports; no port mappings where there are none. */
+  readonly firewall?:
+    | { readonly masquerade?: boolean | undefined; readonly hostPorts?: readonly string[] | undefined }
+    | undefined;
+  readonly announce?: object | undefined;
+  /** Types of the plugins that may be called; `*` stands for anything. */
+  readonly delegation?: { readonly plugins?: readonly string[] | undefined } | undefined;
+  /** Directories that state may be kept in; the first is the one for configurations that name none. */
+  readonly state?: { readonly directories?: readonly string[] | undefined } | undefined;
+}
+
+/** Links of the node that a delegate may use, by name; `*` stands for anything. The attachment's own links need no grant beyond `links`. */
+export interface LinkGrant {
+  /** Bridges that may be made, changed and given ports. */
+  readonly bridges?: readonly string[] | undefined;
+  /** Links that a macvlan, an ipvlan or a VLAN may lie on. They aren't changed. */
+  readonly parents?: readonly string[] | undefined;
+  /** Links that may become ports of a granted bridge. */
+  readonly uplinks?: readonly string[] | undefined;
+  /** Further links that may be made in the pod's namespace. */
+  readonly podLinks?: readonly string[] | undefined;
+  /** Whether the node's forwarding of packets may be switched on. */
+  readonly forwarding?: boolean | undefined;
 }
 
 /** Limits of one call of a delegate; absent ones have the sandbox's defaults. None can be switched off. */

@@ -53,7 +53,8 @@ function named(model: WitModel, definition: TypeDef, value: unknown): unknown {
     if (typeof value === "string" && definition.enum.includes(value)) return value;
     throw new NonConforming("no case of the enum");
   }
-  if (!("record" in definition)) throw new NonConforming("variants and flags are not supported");
+  if ("variant" in definition) return caseOf(model, definition.variant, object(value));
+  if (!("record" in definition)) throw new NonConforming("flags are not supported");
   const from = object(value);
   const copy: Record<string, unknown> = {};
   for (const [name, type] of definition.record) {
@@ -61,6 +62,16 @@ function named(model: WitModel, definition: TypeDef, value: unknown): unknown {
     copy[key] = conform(model, type, Object.hasOwn(from, key) ? from[key] : undefined);
   }
   return copy;
+}
+
+function caseOf(
+  model: WitModel,
+  cases: readonly (readonly [string, TypeRef | null])[],
+  { tag, val }: Readonly<Record<string, unknown>>,
+): unknown {
+  const [label, payload] = cases.find(([name]) => name === tag) ?? [];
+  if (label === undefined || payload === undefined) throw new NonConforming("no case of the variant");
+  return payload === null ? { tag: label } : { tag: label, val: conform(model, payload, val) };
 }
 
 function object(value: unknown): Readonly<Record<string, unknown>> {

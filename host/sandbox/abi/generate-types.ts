@@ -1,4 +1,5 @@
-// TypeScript types of the WIT model: records in camelCase, `undefined` for none, `{ok}|{err}` for results.
+// TypeScript types of the WIT model: records in camelCase, `undefined` for none, `{ok}|{err}` for results,
+// `{tag, val}` for variants (as jco has them).
 
 import type { TypeDef, TypeRef, WitFunction, WitModel } from "../../../wit/model.ts";
 
@@ -74,7 +75,14 @@ function generateType(name: string, definition: TypeDef): string {
   if ("enum" in definition)
     return `export type ${name} = ${definition.enum.map((label) => JSON.stringify(label)).join(" | ")};\n`;
   if ("alias" in definition) return `export type ${name} = ${typeText(definition.alias)};\n`;
-  throw new Error(`${name}: variants and flags are not supported by the sandbox's glue yet`);
+  if ("variant" in definition) {
+    const cases = definition.variant.map(([label, payload]) => {
+      const value = payload === null ? "" : `; readonly val: ${typeText(payload)}`;
+      return `\n  | { readonly tag: ${JSON.stringify(label)}${value} }`;
+    });
+    return `export type ${name} =${cases.join("")};\n`;
+  }
+  throw new Error(`${name}: flags are not supported by the sandbox's glue yet`);
 }
 
 function signatureText(func: WitFunction): string {

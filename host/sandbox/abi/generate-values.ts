@@ -177,5 +177,38 @@ function namedFunction(model: WitModel, name: string, definition: TypeDef): stri
       "",
     ].join("\n");
   }
-  throw new Error(`${name}: variants and flags are not supported by the sandbox's glue yet`);
+  if ("variant" in definition) return variantFunctions(model, name, definition.variant);
+  throw new Error(`${name}: flags are not supported by the sandbox's glue yet`);
+}
+
+function variantFunctions(model: WitModel, name: string, cases: readonly (readonly [string, TypeRef | null])[]): string {
+  const { payload } = variantLayout(
+    model,
+    cases.map(([, type]) => type),
+  );
+  const size = discriminantSize(cases.length);
+  const at = plus("at", payload);
+  const loads = cases.map(([label, type], index) => {
+    const value = type === null ? "" : `, val: ${load(model, type, at)}`;
+    return `    case ${index}: return { tag: ${JSON.stringify(label)}${value} };`;
+  });
+  const stores = cases.map(([label, type], index) => {
+    const value = type === null ? "" : ` ${store(model, type, at, "value.val")}`;
+    return `    case ${JSON.stringify(label)}: g.storeU${size * 8}(at, ${index});${value} break;`;
+  });
+  return [
+    `function load${name}(g: Guest, at: number): ${name} {`,
+    `  switch (g.discriminant(at, ${size}, ${cases.length})) {`,
+    ...loads,
+    `    default: throw new Error("unreachable: the discriminant was checked");`,
+    "  }",
+    "}",
+    "",
+    `function store${name}(g: Guest, at: number, value: ${name}): void {`,
+    "  switch (value.tag) {",
+    ...stores,
+    "  }",
+    "}",
+    "",
+  ].join("\n");
 }

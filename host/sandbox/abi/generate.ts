@@ -64,11 +64,12 @@ function importedFunction(model: WitModel, name: string, func: WitFunction): str
   if (through !== undefined && through.flat.length < 2)
     throw new Error(`${name}: a flat result of an import is not supported yet`);
   const core = [...layout.flat, ...(through === undefined ? [] : ["i32"])].join(",");
+  const params = names.length === 0 ? [] : ["g: Guest", ...names.map((param) => `${param}: number`)];
   const lines = [
     `    ${JSON.stringify(name)}: {`,
     `      host: ${JSON.stringify(camel(name))},`,
     `      core: "${core}>",`,
-    `      lift: (${["g: Guest", ...names.map((param) => `${param}: number`)].join(", ")}) => [${lifted.join(", ")}],`,
+    `      lift: (${params.join(", ")}) => [${lifted.join(", ")}],`,
   ];
   if (result !== null && through !== undefined) {
     lines.push(

@@ -55,7 +55,12 @@ export function layoutOf(model: WitModel, use: TypeRef): Layout {
       model,
       definition.enum.map(() => null),
     );
-  throw new Error(`${use.ref}: variants and flags are not supported by the sandbox's glue yet`);
+  if ("variant" in definition)
+    return variantLayout(
+      model,
+      definition.variant.map(([, payload]) => payload),
+    );
+  throw new Error(`${use.ref}: flags are not supported by the sandbox's glue yet`);
 }
 
 /** Layout of fields in order, with each field's offset. */

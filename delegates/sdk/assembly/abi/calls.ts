@@ -2,12 +2,16 @@
 
 import * as _memory from "plexus/memory";
 import * as _codec from "./codec";
-import { BoolOrFault, DnsOrFault, OptionalReservationOrFault, TextListOrFault, U32OrFault } from "./compounds";
+import { BoolOrFault, DnsOrFault, LinkListOrFault, NeighbourListOrFault, OptionalReservationOrFault, OptionalTextOrFault, RouteListOrFault, SuccessOrFault, TextListOrFault, U32OrFault } from "./compounds";
 import { Level as log_Level } from "./log";
 import { Pool as leases_Pool } from "./leases";
 import { AttachmentId as types_AttachmentId } from "./types";
 import { AddressRange as leases_AddressRange } from "./leases";
 import { Fault as types_Fault } from "./types";
+import { Operation as links_Operation } from "./links";
+import { LinkName as links_LinkName } from "./links";
+import { Setting as sysctl_Setting } from "./sysctl";
+import { Rules as firewall_Rules } from "./firewall";
 
 // @ts-ignore: decorator
 @external("cni:delegate/log@0.1.0", "write")
@@ -300,6 +304,462 @@ export function resolver_read(path: string): DnsOrFault {
   const _area = _memory.allocate(40, 4);
   _core_resolver_read(_p0, _p1, <i32>_area);
   const _result = _codec.load_result_types_Dns_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/links@0.1.0", "apply")
+declare function _core_links_apply(_p0: i32, _p1: i32, _area: i32): void;
+
+export function links_apply(operations: Array<links_Operation>): LinkListOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  const _1 = _memory.allocate(8, 4);
+  _codec.store_list_links_Operation(_1, operations);
+  _p0 = load<i32>(_1);
+  _p1 = load<i32>(_1, 4);
+  const _area = _memory.allocate(28, 4);
+  _core_links_apply(_p0, _p1, <i32>_area);
+  const _result = _codec.load_result_list_links_Link_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/links@0.1.0", "read")
+declare function _core_links_read(_p0: i32, _p1: i32, _area: i32): void;
+
+export function links_read(names: Array<links_LinkName>): LinkListOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  const _1 = _memory.allocate(8, 4);
+  _codec.store_list_links_LinkName(_1, names);
+  _p0 = load<i32>(_1);
+  _p1 = load<i32>(_1, 4);
+  const _area = _memory.allocate(28, 4);
+  _core_links_read(_p0, _p1, <i32>_area);
+  const _result = _codec.load_result_list_links_Link_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/links@0.1.0", "routes")
+declare function _core_links_routes(_p0: i32, _p1: i32, _p2: i32, _area: i32): void;
+
+export function links_routes(link: links_LinkName): RouteListOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  const _1 = link;
+  _p0 = <i32>_1.place;
+  _p1 = <i32>_memory.lowerString(_1.name);
+  _p2 = _memory.loweredBytes;
+  const _area = _memory.allocate(28, 4);
+  _core_links_routes(_p0, _p1, _p2, <i32>_area);
+  const _result = _codec.load_result_list_types_Route_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/links@0.1.0", "neighbours")
+declare function _core_links_neighbours(_p0: i32, _p1: i32, _p2: i32, _area: i32): void;
+
+export function links_neighbours(link: links_LinkName): NeighbourListOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  const _1 = link;
+  _p0 = <i32>_1.place;
+  _p1 = <i32>_memory.lowerString(_1.name);
+  _p2 = _memory.loweredBytes;
+  const _area = _memory.allocate(28, 4);
+  _core_links_neighbours(_p0, _p1, _p2, <i32>_area);
+  const _result = _codec.load_result_list_links_Neighbour_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/sysctl@0.1.0", "read")
+declare function _core_sysctl_read(_p0: i32, _p1: i32, _area: i32): void;
+
+export function sysctl_read(keys: Array<string>): TextListOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  const _1 = _memory.allocate(8, 4);
+  _codec.store_list_string(_1, keys);
+  _p0 = load<i32>(_1);
+  _p1 = load<i32>(_1, 4);
+  const _area = _memory.allocate(28, 4);
+  _core_sysctl_read(_p0, _p1, <i32>_area);
+  const _result = _codec.load_result_list_string_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/sysctl@0.1.0", "write")
+declare function _core_sysctl_write(_p0: i32, _p1: i32, _area: i32): void;
+
+export function sysctl_write(settings: Array<sysctl_Setting>): TextListOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  const _1 = _memory.allocate(8, 4);
+  _codec.store_list_sysctl_Setting(_1, settings);
+  _p0 = load<i32>(_1);
+  _p1 = load<i32>(_1, 4);
+  const _area = _memory.allocate(28, 4);
+  _core_sysctl_write(_p0, _p1, <i32>_area);
+  const _result = _codec.load_result_list_string_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/firewall@0.1.0", "replace")
+declare function _core_firewall_replace(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _area: i32): void;
+
+export function firewall_replace(rules: firewall_Rules): types_Fault | null {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  let _p3: i32 = 0;
+  const _1 = rules;
+  const _2 = _memory.allocate(8, 4);
+  _codec.store_list_firewall_Masquerade(_2, _1.masquerades);
+  _p0 = load<i32>(_2);
+  _p1 = load<i32>(_2, 4);
+  const _3 = _memory.allocate(8, 4);
+  _codec.store_list_firewall_PortMapping(_3, _1.portMappings);
+  _p2 = load<i32>(_3);
+  _p3 = load<i32>(_3, 4);
+  const _area = _memory.allocate(28, 4);
+  _core_firewall_replace(_p0, _p1, _p2, _p3, <i32>_area);
+  const _result = _codec.load_result_none_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/firewall@0.1.0", "check")
+declare function _core_firewall_check(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _area: i32): void;
+
+export function firewall_check(rules: firewall_Rules): BoolOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  let _p3: i32 = 0;
+  const _1 = rules;
+  const _2 = _memory.allocate(8, 4);
+  _codec.store_list_firewall_Masquerade(_2, _1.masquerades);
+  _p0 = load<i32>(_2);
+  _p1 = load<i32>(_2, 4);
+  const _3 = _memory.allocate(8, 4);
+  _codec.store_list_firewall_PortMapping(_3, _1.portMappings);
+  _p2 = load<i32>(_3);
+  _p3 = load<i32>(_3, 4);
+  const _area = _memory.allocate(28, 4);
+  _core_firewall_check(_p0, _p1, _p2, _p3, <i32>_area);
+  const _result = _codec.load_result_bool_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/firewall@0.1.0", "remove")
+declare function _core_firewall_remove(_area: i32): void;
+
+export function firewall_remove(): types_Fault | null {
+  const _mark = _memory.mark();
+  const _area = _memory.allocate(28, 4);
+  _core_firewall_remove(<i32>_area);
+  const _result = _codec.load_result_none_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/firewall@0.1.0", "retain")
+declare function _core_firewall_retain(_p0: i32, _p1: i32, _area: i32): void;
+
+export function firewall_retain(valid: Array<types_AttachmentId>): U32OrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  const _1 = _memory.allocate(8, 4);
+  _codec.store_list_types_AttachmentId(_1, valid);
+  _p0 = load<i32>(_1);
+  _p1 = load<i32>(_1, 4);
+  const _area = _memory.allocate(28, 4);
+  _core_firewall_retain(_p0, _p1, <i32>_area);
+  const _result = _codec.load_result_u32_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/firewall@0.1.0", "probe")
+declare function _core_firewall_probe(_area: i32): void;
+
+export function firewall_probe(): types_Fault | null {
+  const _mark = _memory.mark();
+  const _area = _memory.allocate(28, 4);
+  _core_firewall_probe(<i32>_area);
+  const _result = _codec.load_result_none_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/announce@0.1.0", "send")
+declare function _core_announce_send(_p0: i32, _p1: i32, _area: i32): void;
+
+export function announce_send(addresses: Array<string>): types_Fault | null {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  const _1 = _memory.allocate(8, 4);
+  _codec.store_list_string(_1, addresses);
+  _p0 = load<i32>(_1);
+  _p1 = load<i32>(_1, 4);
+  const _area = _memory.allocate(28, 4);
+  _core_announce_send(_p0, _p1, <i32>_area);
+  const _result = _codec.load_result_none_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/delegation@0.1.0", "add")
+declare function _core_delegation_add(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _area: i32): void;
+
+export function delegation_add(type: string, config: string | null): SuccessOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  let _p3: i32 = 0;
+  let _p4: i32 = 0;
+  _p0 = <i32>_memory.lowerString(type);
+  _p1 = _memory.loweredBytes;
+  const _1 = config;
+  if (_1 === null) {
+    _p2 = 0;
+  }
+  else {
+    _p2 = 1;
+    _p3 = <i32>_memory.lowerString(_1);
+    _p4 = _memory.loweredBytes;
+  }
+  const _area = _memory.allocate(68, 4);
+  _core_delegation_add(_p0, _p1, _p2, _p3, _p4, <i32>_area);
+  const _result = _codec.load_result_types_Success_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/delegation@0.1.0", "del")
+declare function _core_delegation_del(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _area: i32): void;
+
+export function delegation_del(type: string, config: string | null): types_Fault | null {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  let _p3: i32 = 0;
+  let _p4: i32 = 0;
+  _p0 = <i32>_memory.lowerString(type);
+  _p1 = _memory.loweredBytes;
+  const _1 = config;
+  if (_1 === null) {
+    _p2 = 0;
+  }
+  else {
+    _p2 = 1;
+    _p3 = <i32>_memory.lowerString(_1);
+    _p4 = _memory.loweredBytes;
+  }
+  const _area = _memory.allocate(28, 4);
+  _core_delegation_del(_p0, _p1, _p2, _p3, _p4, <i32>_area);
+  const _result = _codec.load_result_none_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/delegation@0.1.0", "check")
+declare function _core_delegation_check(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _area: i32): void;
+
+export function delegation_check(type: string, config: string | null): types_Fault | null {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  let _p3: i32 = 0;
+  let _p4: i32 = 0;
+  _p0 = <i32>_memory.lowerString(type);
+  _p1 = _memory.loweredBytes;
+  const _1 = config;
+  if (_1 === null) {
+    _p2 = 0;
+  }
+  else {
+    _p2 = 1;
+    _p3 = <i32>_memory.lowerString(_1);
+    _p4 = _memory.loweredBytes;
+  }
+  const _area = _memory.allocate(28, 4);
+  _core_delegation_check(_p0, _p1, _p2, _p3, _p4, <i32>_area);
+  const _result = _codec.load_result_none_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/delegation@0.1.0", "gc")
+declare function _core_delegation_gc(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _area: i32): void;
+
+export function delegation_gc(type: string, config: string | null): types_Fault | null {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  let _p3: i32 = 0;
+  let _p4: i32 = 0;
+  _p0 = <i32>_memory.lowerString(type);
+  _p1 = _memory.loweredBytes;
+  const _1 = config;
+  if (_1 === null) {
+    _p2 = 0;
+  }
+  else {
+    _p2 = 1;
+    _p3 = <i32>_memory.lowerString(_1);
+    _p4 = _memory.loweredBytes;
+  }
+  const _area = _memory.allocate(28, 4);
+  _core_delegation_gc(_p0, _p1, _p2, _p3, _p4, <i32>_area);
+  const _result = _codec.load_result_none_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/delegation@0.1.0", "status")
+declare function _core_delegation_status(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _area: i32): void;
+
+export function delegation_status(type: string, config: string | null): types_Fault | null {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  let _p3: i32 = 0;
+  let _p4: i32 = 0;
+  _p0 = <i32>_memory.lowerString(type);
+  _p1 = _memory.loweredBytes;
+  const _1 = config;
+  if (_1 === null) {
+    _p2 = 0;
+  }
+  else {
+    _p2 = 1;
+    _p3 = <i32>_memory.lowerString(_1);
+    _p4 = _memory.loweredBytes;
+  }
+  const _area = _memory.allocate(28, 4);
+  _core_delegation_status(_p0, _p1, _p2, _p3, _p4, <i32>_area);
+  const _result = _codec.load_result_none_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/state@0.1.0", "load")
+declare function _core_state_load(_p0: i32, _p1: i32, _p2: i32, _area: i32): void;
+
+export function state_load(directory: string | null): OptionalTextOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  const _1 = directory;
+  if (_1 === null) {
+    _p0 = 0;
+  }
+  else {
+    _p0 = 1;
+    _p1 = <i32>_memory.lowerString(_1);
+    _p2 = _memory.loweredBytes;
+  }
+  const _area = _memory.allocate(28, 4);
+  _core_state_load(_p0, _p1, _p2, <i32>_area);
+  const _result = _codec.load_result_option_string_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/state@0.1.0", "save")
+declare function _core_state_save(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _p4: i32, _area: i32): void;
+
+export function state_save(directory: string | null, text: string): types_Fault | null {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  let _p3: i32 = 0;
+  let _p4: i32 = 0;
+  const _1 = directory;
+  if (_1 === null) {
+    _p0 = 0;
+  }
+  else {
+    _p0 = 1;
+    _p1 = <i32>_memory.lowerString(_1);
+    _p2 = _memory.loweredBytes;
+  }
+  _p3 = <i32>_memory.lowerString(text);
+  _p4 = _memory.loweredBytes;
+  const _area = _memory.allocate(28, 4);
+  _core_state_save(_p0, _p1, _p2, _p3, _p4, <i32>_area);
+  const _result = _codec.load_result_none_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/state@0.1.0", "remove")
+declare function _core_state_remove(_p0: i32, _p1: i32, _p2: i32, _area: i32): void;
+
+export function state_remove(directory: string | null): types_Fault | null {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  const _1 = directory;
+  if (_1 === null) {
+    _p0 = 0;
+  }
+  else {
+    _p0 = 1;
+    _p1 = <i32>_memory.lowerString(_1);
+    _p2 = _memory.loweredBytes;
+  }
+  const _area = _memory.allocate(28, 4);
+  _core_state_remove(_p0, _p1, _p2, <i32>_area);
+  const _result = _codec.load_result_none_types_Fault(_area);
   _memory.release(_mark);
   return _result;
 }

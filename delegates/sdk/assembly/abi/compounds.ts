@@ -3,6 +3,9 @@
 import { Fault as types_Fault } from "./types";
 import { Reservation as leases_Reservation } from "./leases";
 import { Dns as types_Dns } from "./types";
+import { Link as links_Link } from "./links";
+import { Route as types_Route } from "./types";
+import { Neighbour as links_Neighbour } from "./links";
 import { Success as types_Success } from "./types";
 
 export class BoolOrFault {
@@ -155,6 +158,96 @@ export class DnsOrFault {
   }
 }
 
+export class LinkListOrFault {
+  readonly isOk: bool;
+  private _value: Array<links_Link> | null = null;
+  private _error: types_Fault | null = null;
+
+  private constructor(isOk: bool) {
+    this.isOk = isOk;
+  }
+
+  static ok(value: Array<links_Link>): LinkListOrFault {
+    const made = new LinkListOrFault(true);
+    made._value = value;
+    return made;
+  }
+  get value(): Array<links_Link> {
+    assert(this.isOk, "the result is an error");
+    return this._value as Array<links_Link>;
+  }
+
+  static err(value: types_Fault): LinkListOrFault {
+    const made = new LinkListOrFault(false);
+    made._error = value;
+    return made;
+  }
+  get error(): types_Fault {
+    assert(!this.isOk, "the result is no error");
+    return this._error as types_Fault;
+  }
+}
+
+export class RouteListOrFault {
+  readonly isOk: bool;
+  private _value: Array<types_Route> | null = null;
+  private _error: types_Fault | null = null;
+
+  private constructor(isOk: bool) {
+    this.isOk = isOk;
+  }
+
+  static ok(value: Array<types_Route>): RouteListOrFault {
+    const made = new RouteListOrFault(true);
+    made._value = value;
+    return made;
+  }
+  get value(): Array<types_Route> {
+    assert(this.isOk, "the result is an error");
+    return this._value as Array<types_Route>;
+  }
+
+  static err(value: types_Fault): RouteListOrFault {
+    const made = new RouteListOrFault(false);
+    made._error = value;
+    return made;
+  }
+  get error(): types_Fault {
+    assert(!this.isOk, "the result is no error");
+    return this._error as types_Fault;
+  }
+}
+
+export class NeighbourListOrFault {
+  readonly isOk: bool;
+  private _value: Array<links_Neighbour> | null = null;
+  private _error: types_Fault | null = null;
+
+  private constructor(isOk: bool) {
+    this.isOk = isOk;
+  }
+
+  static ok(value: Array<links_Neighbour>): NeighbourListOrFault {
+    const made = new NeighbourListOrFault(true);
+    made._value = value;
+    return made;
+  }
+  get value(): Array<links_Neighbour> {
+    assert(this.isOk, "the result is an error");
+    return this._value as Array<links_Neighbour>;
+  }
+
+  static err(value: types_Fault): NeighbourListOrFault {
+    const made = new NeighbourListOrFault(false);
+    made._error = value;
+    return made;
+  }
+  get error(): types_Fault {
+    assert(!this.isOk, "the result is no error");
+    return this._error as types_Fault;
+  }
+}
+
 export class SuccessOrFault {
   readonly isOk: bool;
   private _value: types_Success | null = null;
@@ -176,6 +269,36 @@ export class SuccessOrFault {
 
   static err(value: types_Fault): SuccessOrFault {
     const made = new SuccessOrFault(false);
+    made._error = value;
+    return made;
+  }
+  get error(): types_Fault {
+    assert(!this.isOk, "the result is no error");
+    return this._error as types_Fault;
+  }
+}
+
+export class OptionalTextOrFault {
+  readonly isOk: bool;
+  private _value: string | null = null;
+  private _error: types_Fault | null = null;
+
+  private constructor(isOk: bool) {
+    this.isOk = isOk;
+  }
+
+  static ok(value: string | null): OptionalTextOrFault {
+    const made = new OptionalTextOrFault(true);
+    made._value = value;
+    return made;
+  }
+  get value(): string | null {
+    assert(this.isOk, "the result is an error");
+    return this._value;
+  }
+
+  static err(value: types_Fault): OptionalTextOrFault {
+    const made = new OptionalTextOrFault(false);
     made._error = value;
     return made;
   }

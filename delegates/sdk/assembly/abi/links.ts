@@ -1,0 +1,749 @@
+// Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.
+
+// Capability `links`: network links of the node and of the pod, with their addresses, routes and neighbours. The pod's side is the
+// network namespace of the call's attachment, and in it the link of the attachment's name; what a delegate makes for the attachment besides must be
+// granted. On the node's side it is what the administrator's grant names (bridges, parents, uplinks), and the host's ends of the
+// attachment's own links. Anything else is refused by name, before anything is done.
+
+import * as _calls from "./calls";
+import { Some } from "plexus/some";
+import { LinkListOrFault, NeighbourListOrFault, RouteListOrFault } from "./compounds";
+import { Route as types_Route } from "./types";
+export { Fault } from "./types";
+export { Route } from "./types";
+export { LinkListOrFault, NeighbourListOrFault, RouteListOrFault } from "./compounds";
+
+/** Whose network namespace. */
+export enum Place {
+  Host = 0,
+  Pod = 1,
+}
+
+export class LinkName {
+  place: Place;
+  name: string;
+
+  constructor(place: Place, name: string) {
+    this.place = place;
+    this.name = name;
+  }
+}
+
+export class Bridge {
+  name: string;
+  mtu: Some<u32> | null = null;
+  /** True: switched on, on a bridge that is there, too. */
+  vlanFiltering: bool;
+  /** PVID that its ports get; none: the kernel's default (1) stays. 0 switches it off. */
+  defaultPvid: Some<u16> | null = null;
+
+  constructor(name: string, vlanFiltering: bool) {
+    this.name = name;
+    this.vlanFiltering = vlanFiltering;
+  }
+}
+
+/** How a port of a bridge treats its frames; absent members stay as they are. */
+export class Port {
+  hairpin: Some<bool> | null = null;
+  isolated: Some<bool> | null = null;
+  learning: Some<bool> | null = null;
+  flood: Some<bool> | null = null;
+}
+
+/** VLANs `first` to `last`, both included, of a bridge's port or, for the bridge's own name, of the bridge itself. */
+export class PortVlan {
+  first: u16;
+  last: u16;
+  pvid: bool;
+  untagged: bool;
+
+  constructor(first: u16, last: u16, pvid: bool, untagged: bool) {
+    this.first = first;
+    this.last = last;
+    this.pvid = pvid;
+    this.untagged = untagged;
+  }
+}
+
+/** A pair: one end in the pod, the other one on the node. */
+export class Veth {
+  /** The pod's end. */
+  name: string;
+  /** Absent: the host makes a name up. */
+  hostName: string | null = null;
+  mac: string | null = null;
+  hostMac: string | null = null;
+  mtu: Some<u32> | null = null;
+  /** The bridge whose port the node's end becomes. */
+  master: string | null = null;
+  port: Port | null = null;
+  /** The VLANs of the port; the bridge's default PVID is taken off it first unless `keep-default-vlan`. */
+  vlans: Array<PortVlan> = new Array<PortVlan>();
+  keepDefaultVlan: bool;
+  /** The pod's end is brought up; the node's end always is. */
+  up: bool;
+
+  constructor(name: string, keepDefaultVlan: bool, up: bool) {
+    this.name = name;
+    this.keepDefaultVlan = keepDefaultVlan;
+    this.up = up;
+  }
+}
+
+export enum MacvlanMode {
+  Bridge = 0,
+  Private = 1,
+  Vepa = 2,
+  Passthru = 3,
+}
+
+export class Macvlan {
+  name: string;
+  /** A link of the node, or of the pod. */
+  parent: LinkName;
+  mode: MacvlanMode;
+  mac: string | null = null;
+  mtu: Some<u32> | null = null;
+  /** How many broadcasts wait to be copied. */
+  broadcastQueue: Some<u32> | null = null;
+
+  constructor(name: string, parent: LinkName, mode: MacvlanMode) {
+    this.name = name;
+    this.parent = parent;
+    this.mode = mode;
+  }
+}
+
+export enum IpvlanMode {
+  L2 = 0,
+  L3 = 1,
+  L3s = 2,
+}
+
+export class Ipvlan {
+  name: string;
+  parent: LinkName;
+  mode: IpvlanMode;
+  mtu: Some<u32> | null = null;
+
+  constructor(name: string, parent: LinkName, mode: IpvlanMode) {
+    this.name = name;
+    this.parent = parent;
+    this.mode = mode;
+  }
+}
+
+export class Vlan {
+  name: string;
+  parent: LinkName;
+  id: u16;
+  mtu: Some<u32> | null = null;
+
+  constructor(name: string, parent: LinkName, id: u16) {
+    this.name = name;
+    this.parent = parent;
+    this.id = id;
+  }
+}
+
+export class Dummy {
+  name: string;
+  mac: string | null = null;
+  mtu: Some<u32> | null = null;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+export class Vrf {
+  name: string;
+  table: u32;
+
+  constructor(name: string, table: u32) {
+    this.name = name;
+    this.table = table;
+  }
+}
+
+export class Tap {
+  name: string;
+  mac: string | null = null;
+  mtu: Some<u32> | null = null;
+  multiQueue: bool;
+  owner: Some<u32> | null = null;
+  group: Some<u32> | null = null;
+
+  constructor(name: string, multiQueue: bool) {
+    this.name = name;
+    this.multiQueue = multiQueue;
+  }
+}
+
+/** What is to become of a link; absent members stay as they are. */
+export class Change {
+  link: LinkName;
+  up: Some<bool> | null = null;
+  mac: string | null = null;
+  mtu: Some<u32> | null = null;
+  promiscuous: Some<bool> | null = null;
+  allMulticast: Some<bool> | null = null;
+  txQueueLength: Some<u32> | null = null;
+  /** Name of a bridge or a VRF on the same side; empty: none. */
+  master: string | null = null;
+  /** Alternative names that it gets. */
+  alternativeNames: Array<string> = new Array<string>();
+
+  constructor(link: LinkName) {
+    this.link = link;
+  }
+}
+
+export class PortChange {
+  /** A port, on the node. */
+  link: string;
+  port: Port;
+
+  constructor(link: string, port: Port) {
+    this.link = link;
+    this.port = port;
+  }
+}
+
+export class PortVlanChange {
+  /** A port or a bridge, on the node. */
+  link: string;
+  vlan: PortVlan;
+
+  constructor(link: string, vlan: PortVlan) {
+    this.link = link;
+    this.vlan = vlan;
+  }
+}
+
+export class AddressChange {
+  link: LinkName;
+  /** With its prefix length. */
+  address: string;
+  /** IPv6: used at once, without asking whether somebody has it. */
+  noDad: bool;
+
+  constructor(link: LinkName, address: string, noDad: bool) {
+    this.link = link;
+    this.address = address;
+    this.noDad = noDad;
+  }
+}
+
+export class AddressWish {
+  link: LinkName;
+  address: string;
+  /** Whether other addresses whose network overlaps with this one's go; if not, one is a fault. */
+  replace: bool;
+
+  constructor(link: LinkName, address: string, replace: bool) {
+    this.link = link;
+    this.address = address;
+    this.replace = replace;
+  }
+}
+
+export class RouteChange {
+  /** Absent: what the gateway is reached by. */
+  link: LinkName | null = null;
+  /** Where there is no link. */
+  place: Place;
+  route: types_Route;
+  /** The gateway is reached though no network of the link has it. */
+  onLink: bool;
+  /** Preferred source address. */
+  source: string | null = null;
+
+  constructor(place: Place, route: types_Route, onLink: bool) {
+    this.place = place;
+    this.route = route;
+    this.onLink = onLink;
+  }
+}
+
+export class Neighbour {
+  address: string;
+  mac: string | null = null;
+  /** IPv6 router flag and permanence are the kernel's: an entry that is added is permanent. */
+  proxy: bool;
+
+  constructor(address: string, proxy: bool) {
+    this.address = address;
+    this.proxy = proxy;
+  }
+}
+
+export class NeighbourChange {
+  link: LinkName;
+  neighbour: Neighbour;
+
+  constructor(link: LinkName, neighbour: Neighbour) {
+    this.link = link;
+    this.neighbour = neighbour;
+  }
+}
+
+export enum Family {
+  Ipv4 = 0,
+  Ipv6 = 1,
+}
+
+/**
+ * A sysctl of one interface: `net.<family>.conf.<link>.<name>`, of those that belong to attaching: arp_notify, arp_accept, arp_ignore,
+ * arp_announce, proxy_arp, rp_filter, ndisc_notify, accept_dad, dad_transmits, enhanced_dad, accept_ra, autoconf, disable_ipv6, keep_addr_on_down,
+ * use_tempaddr, forwarding.
+ */
+export class InterfaceSetting {
+  link: LinkName;
+  family: Family;
+  name: string;
+  value: string;
+
+  constructor(link: LinkName, family: Family, name: string, value: string) {
+    this.link = link;
+    this.family = family;
+    this.name = name;
+    this.value = value;
+  }
+}
+
+export class Settling {
+  link: LinkName;
+  /** How long at most until none of its addresses is tentative, in milliseconds. */
+  milliseconds: u32;
+
+  constructor(link: LinkName, milliseconds: u32) {
+    this.link = link;
+    this.milliseconds = milliseconds;
+  }
+}
+
+/** One step. They are done in order, in as few messages as the kernel allows. */
+export class Operation {
+  /** The case, counted from 0 in the order of the WIT. */
+  readonly kind: i32;
+  private _0: Bridge | null = null;
+  private _1: Veth | null = null;
+  private _2: Macvlan | null = null;
+  private _3: Ipvlan | null = null;
+  private _4: Vlan | null = null;
+  private _5: Dummy | null = null;
+  private _6: Vrf | null = null;
+  private _7: Tap | null = null;
+  private _8: LinkName | null = null;
+  private _9: Change | null = null;
+  private _10: PortChange | null = null;
+  private _11: PortVlanChange | null = null;
+  private _12: PortVlanChange | null = null;
+  private _13: AddressChange | null = null;
+  private _14: AddressWish | null = null;
+  private _15: AddressChange | null = null;
+  private _16: RouteChange | null = null;
+  private _17: RouteChange | null = null;
+  private _18: NeighbourChange | null = null;
+  private _19: NeighbourChange | null = null;
+  private _20: InterfaceSetting | null = null;
+  private _21: Family = 0;
+  private _22: Settling | null = null;
+
+  private constructor(kind: i32) {
+    this.kind = kind;
+  }
+
+  /** Makes the bridge unless it is there, and brings it up. A link of that name that is no bridge is a fault. */
+  static ensureBridge(value: Bridge): Operation {
+    const made = new Operation(0);
+    made._0 = value;
+    return made;
+  }
+  get isEnsureBridge(): bool {
+    return this.kind == 0;
+  }
+  get asEnsureBridge(): Bridge {
+    assert(this.kind == 0, "the variant is not ensure-bridge");
+    return this._0 as Bridge;
+  }
+
+  static addVeth(value: Veth): Operation {
+    const made = new Operation(1);
+    made._1 = value;
+    return made;
+  }
+  get isAddVeth(): bool {
+    return this.kind == 1;
+  }
+  get asAddVeth(): Veth {
+    assert(this.kind == 1, "the variant is not add-veth");
+    return this._1 as Veth;
+  }
+
+  static addMacvlan(value: Macvlan): Operation {
+    const made = new Operation(2);
+    made._2 = value;
+    return made;
+  }
+  get isAddMacvlan(): bool {
+    return this.kind == 2;
+  }
+  get asAddMacvlan(): Macvlan {
+    assert(this.kind == 2, "the variant is not add-macvlan");
+    return this._2 as Macvlan;
+  }
+
+  static addIpvlan(value: Ipvlan): Operation {
+    const made = new Operation(3);
+    made._3 = value;
+    return made;
+  }
+  get isAddIpvlan(): bool {
+    return this.kind == 3;
+  }
+  get asAddIpvlan(): Ipvlan {
+    assert(this.kind == 3, "the variant is not add-ipvlan");
+    return this._3 as Ipvlan;
+  }
+
+  static addVlan(value: Vlan): Operation {
+    const made = new Operation(4);
+    made._4 = value;
+    return made;
+  }
+  get isAddVlan(): bool {
+    return this.kind == 4;
+  }
+  get asAddVlan(): Vlan {
+    assert(this.kind == 4, "the variant is not add-vlan");
+    return this._4 as Vlan;
+  }
+
+  static addDummy(value: Dummy): Operation {
+    const made = new Operation(5);
+    made._5 = value;
+    return made;
+  }
+  get isAddDummy(): bool {
+    return this.kind == 5;
+  }
+  get asAddDummy(): Dummy {
+    assert(this.kind == 5, "the variant is not add-dummy");
+    return this._5 as Dummy;
+  }
+
+  static addVrf(value: Vrf): Operation {
+    const made = new Operation(6);
+    made._6 = value;
+    return made;
+  }
+  get isAddVrf(): bool {
+    return this.kind == 6;
+  }
+  get asAddVrf(): Vrf {
+    assert(this.kind == 6, "the variant is not add-vrf");
+    return this._6 as Vrf;
+  }
+
+  static addTap(value: Tap): Operation {
+    const made = new Operation(7);
+    made._7 = value;
+    return made;
+  }
+  get isAddTap(): bool {
+    return this.kind == 7;
+  }
+  get asAddTap(): Tap {
+    assert(this.kind == 7, "the variant is not add-tap");
+    return this._7 as Tap;
+  }
+
+  /** One that isn't there is no fault; nor is a namespace that is gone. */
+  static deleteLink(value: LinkName): Operation {
+    const made = new Operation(8);
+    made._8 = value;
+    return made;
+  }
+  get isDeleteLink(): bool {
+    return this.kind == 8;
+  }
+  get asDeleteLink(): LinkName {
+    assert(this.kind == 8, "the variant is not delete-link");
+    return this._8 as LinkName;
+  }
+
+  static changeLink(value: Change): Operation {
+    const made = new Operation(9);
+    made._9 = value;
+    return made;
+  }
+  get isChangeLink(): bool {
+    return this.kind == 9;
+  }
+  get asChangeLink(): Change {
+    assert(this.kind == 9, "the variant is not change-link");
+    return this._9 as Change;
+  }
+
+  static changePort(value: PortChange): Operation {
+    const made = new Operation(10);
+    made._10 = value;
+    return made;
+  }
+  get isChangePort(): bool {
+    return this.kind == 10;
+  }
+  get asChangePort(): PortChange {
+    assert(this.kind == 10, "the variant is not change-port");
+    return this._10 as PortChange;
+  }
+
+  static addPortVlan(value: PortVlanChange): Operation {
+    const made = new Operation(11);
+    made._11 = value;
+    return made;
+  }
+  get isAddPortVlan(): bool {
+    return this.kind == 11;
+  }
+  get asAddPortVlan(): PortVlanChange {
+    assert(this.kind == 11, "the variant is not add-port-vlan");
+    return this._11 as PortVlanChange;
+  }
+
+  static deletePortVlan(value: PortVlanChange): Operation {
+    const made = new Operation(12);
+    made._12 = value;
+    return made;
+  }
+  get isDeletePortVlan(): bool {
+    return this.kind == 12;
+  }
+  get asDeletePortVlan(): PortVlanChange {
+    assert(this.kind == 12, "the variant is not delete-port-vlan");
+    return this._12 as PortVlanChange;
+  }
+
+  /** One that is there already is a fault. */
+  static addAddress(value: AddressChange): Operation {
+    const made = new Operation(13);
+    made._13 = value;
+    return made;
+  }
+  get isAddAddress(): bool {
+    return this.kind == 13;
+  }
+  get asAddAddress(): AddressChange {
+    assert(this.kind == 13, "the variant is not add-address");
+    return this._13 as AddressChange;
+  }
+
+  /** Makes sure that the link has the address; one that is there stays. */
+  static ensureAddress(value: AddressWish): Operation {
+    const made = new Operation(14);
+    made._14 = value;
+    return made;
+  }
+  get isEnsureAddress(): bool {
+    return this.kind == 14;
+  }
+  get asEnsureAddress(): AddressWish {
+    assert(this.kind == 14, "the variant is not ensure-address");
+    return this._14 as AddressWish;
+  }
+
+  /** One that isn't there is no fault. */
+  static deleteAddress(value: AddressChange): Operation {
+    const made = new Operation(15);
+    made._15 = value;
+    return made;
+  }
+  get isDeleteAddress(): bool {
+    return this.kind == 15;
+  }
+  get asDeleteAddress(): AddressChange {
+    assert(this.kind == 15, "the variant is not delete-address");
+    return this._15 as AddressChange;
+  }
+
+  /** One that is there already stays, and is no fault. */
+  static addRoute(value: RouteChange): Operation {
+    const made = new Operation(16);
+    made._16 = value;
+    return made;
+  }
+  get isAddRoute(): bool {
+    return this.kind == 16;
+  }
+  get asAddRoute(): RouteChange {
+    assert(this.kind == 16, "the variant is not add-route");
+    return this._16 as RouteChange;
+  }
+
+  /** One that isn't there is no fault. */
+  static deleteRoute(value: RouteChange): Operation {
+    const made = new Operation(17);
+    made._17 = value;
+    return made;
+  }
+  get isDeleteRoute(): bool {
+    return this.kind == 17;
+  }
+  get asDeleteRoute(): RouteChange {
+    assert(this.kind == 17, "the variant is not delete-route");
+    return this._17 as RouteChange;
+  }
+
+  static addNeighbour(value: NeighbourChange): Operation {
+    const made = new Operation(18);
+    made._18 = value;
+    return made;
+  }
+  get isAddNeighbour(): bool {
+    return this.kind == 18;
+  }
+  get asAddNeighbour(): NeighbourChange {
+    assert(this.kind == 18, "the variant is not add-neighbour");
+    return this._18 as NeighbourChange;
+  }
+
+  static deleteNeighbour(value: NeighbourChange): Operation {
+    const made = new Operation(19);
+    made._19 = value;
+    return made;
+  }
+  get isDeleteNeighbour(): bool {
+    return this.kind == 19;
+  }
+  get asDeleteNeighbour(): NeighbourChange {
+    assert(this.kind == 19, "the variant is not delete-neighbour");
+    return this._19 as NeighbourChange;
+  }
+
+  static setInterface(value: InterfaceSetting): Operation {
+    const made = new Operation(20);
+    made._20 = value;
+    return made;
+  }
+  get isSetInterface(): bool {
+    return this.kind == 20;
+  }
+  get asSetInterface(): InterfaceSetting {
+    assert(this.kind == 20, "the variant is not set-interface");
+    return this._20 as InterfaceSetting;
+  }
+
+  /** The node forwards packets of this family. Must be granted. */
+  static enableForwarding(value: Family): Operation {
+    const made = new Operation(21);
+    made._21 = value;
+    return made;
+  }
+  get isEnableForwarding(): bool {
+    return this.kind == 21;
+  }
+  get asEnableForwarding(): Family {
+    assert(this.kind == 21, "the variant is not enable-forwarding");
+    return this._21;
+  }
+
+  /** Waits until the link's addresses may be used; one that somebody else has (DAD) is a fault. */
+  static settle(value: Settling): Operation {
+    const made = new Operation(22);
+    made._22 = value;
+    return made;
+  }
+  get isSettle(): bool {
+    return this.kind == 22;
+  }
+  get asSettle(): Settling {
+    assert(this.kind == 22, "the variant is not settle");
+    return this._22 as Settling;
+  }
+}
+
+export class Address {
+  /** With its prefix length. */
+  address: string;
+  tentative: bool;
+  /** Somebody else has it. */
+  dadFailed: bool;
+
+  constructor(address: string, tentative: bool, dadFailed: bool) {
+    this.address = address;
+    this.tentative = tentative;
+    this.dadFailed = dadFailed;
+  }
+}
+
+/** A link as it is. */
+export class Link {
+  place: Place;
+  name: string;
+  index: u32;
+  /** The kernel's word: veth, bridge, macvlan, ...; empty for a device. */
+  kind: string;
+  mac: string | null = null;
+  mtu: u32;
+  up: bool;
+  /** It carries packets now. */
+  running: bool;
+  promiscuous: bool;
+  allMulticast: bool;
+  txQueueLength: u32;
+  alternativeNames: Array<string> = new Array<string>();
+  master: string | null = null;
+  /** A veth's other end, where it is in the host's or this pod's namespace. */
+  peer: string | null = null;
+  /** What a macvlan, an ipvlan or a VLAN lies on, where it is in the host's or this pod's namespace. */
+  parent: string | null = null;
+  /** A macvlan's or an ipvlan's mode, as ip(8) names it. */
+  mode: string | null = null;
+  vlanId: Some<u16> | null = null;
+  /** Of a bridge. */
+  vlanFiltering: Some<bool> | null = null;
+  /** Of a port of a bridge. */
+  port: Port | null = null;
+  portVlans: Array<PortVlan> = new Array<PortVlan>();
+  addresses: Array<Address> = new Array<Address>();
+
+  constructor(place: Place, name: string, index: u32, kind: string, mtu: u32, up: bool, running: bool, promiscuous: bool, allMulticast: bool, txQueueLength: u32) {
+    this.place = place;
+    this.name = name;
+    this.index = index;
+    this.kind = kind;
+    this.mtu = mtu;
+    this.up = up;
+    this.running = running;
+    this.promiscuous = promiscuous;
+    this.allMulticast = allMulticast;
+    this.txQueueLength = txQueueLength;
+  }
+}
+
+/**
+ * Does the operations in order. When one fails, what was done before it by this call of `apply` is undone, last first, and
+ * the fault says which one it was (its number, from 0), on which link, and the kernel's own words. Answers the links that they made or named and that
+ * are there now, each once, in the order in which they were first named; a veth: the pod's end, then the node's.
+ */
+export function apply(operations: Array<Operation>): LinkListOrFault {
+  return _calls.links_apply(operations);
+}
+
+/** The links that are there, of these. */
+export function read(names: Array<LinkName>): LinkListOrFault {
+  return _calls.links_read(names);
+}
+
+/** The routes over a link, of all tables but `local`. */
+export function routes(link: LinkName): RouteListOrFault {
+  return _calls.links_routes(link);
+}
+
+/** The permanent neighbours of a link. */
+export function neighbours(link: LinkName): NeighbourListOrFault {
+  return _calls.links_neighbours(link);
+}
