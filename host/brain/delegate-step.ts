@@ -3,30 +3,24 @@
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import { printVersionAnswer } from "../../src/cni/version-answer.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
-import { type DelegateGrants, defaultLeaseDirectory, defaultResolverFiles } from "../../src/configuration/wasm-configuration.ts";
+import type { DelegateGrants } from "../../src/configuration/wasm-configuration.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import type { LeaseOperation } from "../leases/effect.ts";
-import { leasesFor } from "../leases/scope.ts";
-import { resolverFor } from "../resolver/scope.ts";
 import type { Admission, AdmittedComponent } from "../sandbox/admission/admit.ts";
 import type { Success } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type Limits, limitsOf } from "../sandbox/limits.ts";
 import type { CapabilityImports, GuestRunner } from "../sandbox/runner.ts";
 import type { ComponentFile } from "./step-runner.ts";
+import { bindCapabilities, type CapabilityHost } from "./delegate-capabilities.ts";
 import { type DelegateCall, delegateCall, delegateFault, successText } from "./delegate-request.ts";
 
 /** What it takes to run delegates. */
-export interface DelegateHost {
+export interface DelegateHost extends CapabilityHost {
   readonly admission: Admission;
   readonly names: ComponentFileNames;
   readonly runner: GuestRunner;
   /** Reads a component's bytes. */
   readonly read: (path: string, cap: number) => Promise<Result<Uint8Array>>;
-  /** Drives an operation on leases: takes the locks that it wants. At once where the runner's guests share this process. */
-  readonly lease: <T>(operation: LeaseOperation<T>) => T | Promise<T>;
-  /** A line of a delegate's log. */
-  readonly log: (type: string, level: string, message: string) => void;
 }
 
 /** Under which name the admission knows what a file holds. */
@@ -70,7 +64,7 @@ export async function runDelegateStep(
     component.value,
     call.value,
     { limits: { ...limits, timeMs: Math.min(limits.timeMs, mostMs) }, deadlineMs: Math.min(limits.timeMs + importsMs, mostMs) },
-    bind(host, step, grantsOf(configuration, type), name),
+    await bindCapabilities(host, { step, network: name, grants: grantsOf(configuration, type) }, component.value.capabilities),
   );
   if (!answer.ok) return no(delegateFault(type, answer.fault));
   if (answer.value === undefined) return { ok: true, stdout: "" };
@@ -144,37 +138,8 @@ function grantsOf({ wasm }: Pick<HostConfiguration, "wasm">, type: string): Dele
   return (Object.hasOwn(wasm.grants, type) ? wasm.grants[type] : undefined) ?? wasm.otherGrants;
 }
 
-/** The capabilities of one call: bound to its network, its attachment and its verb. */
-function bind(host: DelegateHost, step: ChainStep, grants: DelegateGrants, network: string): CapabilityImports {
-  const verb = leaseVerbs[step.verb];
-  const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
-  const leases = leasesFor({
-    network,
-    verb,
-    ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
-    defaultDirectory: defaultDirectory ?? defaultLeaseDirectory,
-    allowedDirectories: further,
-  });
-  const { lease } = host;
-  return {
-    log: { write: (level, message) => host.log(step.plugin.type, level, message) },
-    leases: {
-      reserve: (pool, address, owner) => lease(leases.reserve(pool, address, owner)),
-      reserveNext: (pool, ranges, skip, owner) => lease(leases.reserveNext(pool, ranges, skip, owner)),
-      held: (pool, owner) => lease(leases.held(pool, owner)),
-      release: (pool, owner) => lease(leases.release(pool, owner)),
-      retain: (pool, valid) => lease(leases.retain(pool, valid)),
-      count: (pool, ranges, limit) => lease(leases.count(pool, ranges, limit)),
-      probe: (pool) => lease(leases.probe(pool)),
-    },
-    resolver: resolverFor({ allowedFiles: grants.resolver?.files ?? defaultResolverFiles }),
-  };
-}
-
 /** What the host may take to answer a guest's imports, on top of the guest's own time. */
 const importsMs = 15_000;
-
-const leaseVerbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;
 
 function no(reason: Fault): StepOutcome {
   return { ok: false, fault: reason };

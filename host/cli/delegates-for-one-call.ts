@@ -27,6 +27,7 @@ export async function delegatesForOneCall(
     names: namedByFile,
     runner: wasm.isolation === "process" ? await processRunner(wasm) : new InProcessRunner(),
     read: async (path, cap) => readComponent(hands, path, cap),
+    hands,
     lease: (operation) => runSync(operation, takeLock),
     log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
   };

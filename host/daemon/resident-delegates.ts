@@ -86,6 +86,7 @@ export class ResidentDelegates {
         const why = `component ${path} could not be read: errno ${errno} (at most ${cap} bytes are read)`;
         return failed(fault("COMPONENT_REFUSED", why));
       },
+      hands,
       lease: (operation) => runAsync(operation, takeLock),
       log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
     });

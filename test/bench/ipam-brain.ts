@@ -76,6 +76,7 @@ const host: DelegateHost = {
   names: namedByFile,
   runner: new InProcessRunner(),
   read: async () => ok(bytes),
+  hands,
   lease: (operation) => runSync(operation, lockSync),
   log: () => {},
 };

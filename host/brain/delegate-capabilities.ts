@@ -1,0 +1,84 @@
+// What a delegate's imports are bound to for one call: its network, its attachment, its verb, and what the administrator grants.
+
+import type { ChainStep } from "../../src/cni/chain-step.ts";
+import { type DelegateGrants, defaultLeaseDirectory, defaultResolverFiles } from "../../src/configuration/wasm-configuration.ts";
+import type { Hands } from "../hands/hands.ts";
+import type { LeaseOperation } from "../leases/effect.ts";
+import { leasesFor } from "../leases/scope.ts";
+import { resolverFor } from "../resolver/scope.ts";
+import type { CapabilityImports } from "../sandbox/runner.ts";
+
+/** What the capabilities of all calls work with. */
+export interface CapabilityHost {
+  readonly hands: Hands;
+  /** Drives an operation on leases: takes the locks that it wants. At once where the runner's guests share this process. */
+  readonly lease: <T>(operation: LeaseOperation<T>) => T | Promise<T>;
+  /** A line of a delegate's log. */
+  readonly log: (type: string, level: string, message: string) => void;
+}
+
+/** The one call that they are bound to. */
+export interface CapabilityCall {
+  readonly step: ChainStep;
+  readonly network: string;
+  /** Of the step's type; a capability that is bound is granted, so it is in here. */
+  readonly grants: DelegateGrants;
+}
+
+type Name = keyof CapabilityImports;
+
+/** Binds one capability. What only this capability needs is loaded by it, so that no other call pays for it. */
+type Bind<C extends Name> = (
+  host: CapabilityHost,
+  call: CapabilityCall,
+) => NonNullable<CapabilityImports[C]> | Promise<NonNullable<CapabilityImports[C]>>;
+
+const binders: { readonly [C in Name]?: Bind<C> } = {
+  log: ({ log }, { step }) => ({ write: (level, message) => log(step.plugin.type, level, message) }),
+  leases: ({ lease }, call) => {
+    const leases = leasesOf(call);
+    return {
+      reserve: (pool, address, owner) => lease(leases.reserve(pool, address, owner)),
+      reserveNext: (pool, ranges, skip, owner) => lease(leases.reserveNext(pool, ranges, skip, owner)),
+      held: (pool, owner) => lease(leases.held(pool, owner)),
+      release: (pool, owner) => lease(leases.release(pool, owner)),
+      retain: (pool, valid) => lease(leases.retain(pool, valid)),
+      count: (pool, ranges, limit) => lease(leases.count(pool, ranges, limit)),
+      probe: (pool) => lease(leases.probe(pool)),
+    };
+  },
+  resolver: (_, { grants }) => resolverFor({ allowedFiles: grants.resolver?.files ?? defaultResolverFiles }),
+};
+
+/** The capabilities that an admitted component can call, and no others, bound to one call of it. */
+export async function bindCapabilities(
+  host: CapabilityHost,
+  call: CapabilityCall,
+  capabilities: readonly string[],
+): Promise<CapabilityImports> {
+  const bound: [string, unknown][] = [];
+  for (const name of capabilities) {
+    const bind = isBound(name) ? binders[name] : undefined;
+    if (bind === undefined) continue;
+    const made = bind(host, call);
+    bound.push([name, made instanceof Promise ? await made : made]);
+  }
+  return Object.fromEntries(bound);
+}
+
+function isBound(name: string): name is Name {
+  return Object.hasOwn(binders, name);
+}
+
+const leaseVerbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;
+
+function leasesOf({ step, network, grants }: CapabilityCall): ReturnType<typeof leasesFor> {
+  const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
+  return leasesFor({
+    network,
+    verb: leaseVerbs[step.verb],
+    ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
+    defaultDirectory: defaultDirectory ?? defaultLeaseDirectory,
+    allowedDirectories: further,
+  });
+}
