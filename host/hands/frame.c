@@ -23,7 +23,7 @@ static const struct field fields[][8] = {
               FIELD(NUMBER, err_cap), FIELD(TEXT, path)},
     [FIND] = {FIELD(TEXT, name), FIELD(FLAG, component_first)},
     [READ] = {FIELD(TEXT, path), FIELD(NUMBER, out_cap)},
-    [NETLINK] = {FIELD(TEXT, path), FIELD(BYTES, in), FIELD(NUMBER, deadline_ms)},
+    [NETLINK] = {FIELD(TEXT, path), FIELD(BYTES, in), FIELD(NUMBER, deadline_ms), FIELD(TEXT, second), FIELD(FLAG, foreign)},
     [WELCOME] = {FIELD(NO_FIELD, name)},
 };
 

@@ -31,8 +31,8 @@ struct bytes {
 
 /* All fields of all types; each type has its own of them. */
 struct message {
-    struct bytes name, environment, in, out, err, path, identity;
-    uint32_t status, detail, microseconds, flags, under, deadline_ms, out_cap, err_cap, component_first;
+    struct bytes name, environment, in, out, err, path, second, identity;
+    uint32_t status, detail, microseconds, flags, under, deadline_ms, out_cap, err_cap, component_first, foreign;
 };
 
 struct bytes text_bytes(const char *text);

@@ -62,7 +62,17 @@ const brainMessage: fc.Arbitrary<BrainMessage> = fc.oneof(
   ),
   fc.record({ kind: fc.constant("find" as const), type: text, componentFirst: fc.boolean() }),
   fc.record({ kind: fc.constant("read" as const), path: text, cap: u32 }),
-  fc.record({ kind: fc.constant("netlink" as const), path: text, request: bytes, deadlineMs: u32 }),
+  fc.record(
+    {
+      kind: fc.constant("netlink" as const),
+      path: text,
+      request: bytes,
+      deadlineMs: u32,
+      second: text.filter((path) => path !== ""),
+      foreign: fc.constant(true),
+    },
+    { requiredKeys: ["kind", "path", "request", "deadlineMs"] },
+  ),
 );
 
 describe("messages", () => {

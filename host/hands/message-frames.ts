@@ -91,7 +91,12 @@ export function encodeMessage(channel: number, message: HandsMessage | BrainMess
         .bytes(message.reply);
       break;
     case "netlink":
-      fields.bytes(message.path).bytes(message.request).u32(message.deadlineMs);
+      fields
+        .bytes(message.path)
+        .bytes(message.request)
+        .u32(message.deadlineMs)
+        .bytes(message.second ?? "")
+        .u32(message.foreign === true ? 1 : 0);
       break;
     case "welcome":
       break;
@@ -127,6 +132,7 @@ export function encodeMessage(channel: number, message: HandsMessage | BrainMess
 function messageMistake(message: HandsMessage | BrainMessage): string | undefined {
   const texts = "type" in message ? [message.type] : "path" in message ? [message.path] : [];
   if (message.kind === "exec" && message.nest !== undefined) texts.push(message.nest);
+  if (message.kind === "netlink" && message.second !== undefined) texts.push(message.second);
   if (texts.some((text) => text.includes("\0")))
     return `${JSON.stringify(texts.find((text) => text.includes("\0")))} holds a NUL`;
   return "environment" in message ? environmentMistake(message.environment) : undefined;
@@ -218,8 +224,11 @@ function readBrainMessage(type: number, fields: FieldReader): BrainMessage | und
       return { kind: "find", type: fields.text(), componentFirst: fields.u32() === 1 };
     case TYPE.read:
       return { kind: "read", path: fields.text(), cap: fields.u32() };
-    case TYPE.netlink:
-      return { kind: "netlink", path: fields.text(), request: fields.bytes(), deadlineMs: fields.u32() };
+    case TYPE.netlink: {
+      const netlink = { kind: "netlink", path: fields.text(), request: fields.bytes(), deadlineMs: fields.u32() } as const;
+      const second = fields.text();
+      return { ...netlink, ...(second === "" ? {} : { second }), ...(fields.u32() === 1 ? { foreign: true } : {}) };
+    }
     default:
       return undefined;
   }

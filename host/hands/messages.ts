@@ -115,7 +115,14 @@ export interface Netlink {
   /** rtnetlink messages; each asks for an acknowledgement. */
   readonly request: Uint8Array;
   readonly deadlineMs: number;
+  /** Path of a second namespace, which the messages name by the descriptor SECOND_NAMESPACE; absent: none. */
+  readonly second?: string | undefined;
+  /** Refuses (EXDEV, nothing sent) a namespace, first or second, that is the hands' own by another name. The empty path is no other name. */
+  readonly foreign?: boolean | undefined;
 }
+
+/** Number of the descriptor under which the hands have a NETLINK's second namespace open (IFLA_NET_NS_FD). */
+export const SECOND_NAMESPACE = 960;
 
 /** What a daemon says first: it is there, and will answer. */
 export interface Welcome {

@@ -1,10 +1,23 @@
 #include "netlink.h"
 #include "brain-connection.h"
 
+static const char own_namespace[] = "/proc/self/ns/net";
+
+/* Answers -1 with errno; EXDEV: it is the one that we are in, but must be another one. */
+static int open_namespace(const char *path, bool foreign) {
+    struct stat own, that;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 || !foreign) return fd;
+    if (stat(own_namespace, &own) == 0 && fstat(fd, &that) == 0 && (own.st_dev != that.st_dev || own.st_ino != that.st_ino)) return fd;
+    close(fd);
+    errno = EXDEV;
+    return -1;
+}
+
 /* A netlink socket belongs for good to the namespace in which it was made, so we are there for the one system call. Answers -1 with errno
    where it can't be had. */
-static int socket_in(const char *namespace) {
-    int home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), there = open(namespace, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+static int socket_in(const char *namespace, bool foreign) {
+    int home = open(own_namespace, O_RDONLY | O_CLOEXEC), there = open_namespace(namespace, foreign);
     int made = -1;
     if (home >= 0 && there >= 0 && setns(there, CLONE_NEWNET) == 0) {
         made = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
@@ -20,11 +33,29 @@ static int socket_in(const char *namespace) {
     return made;
 }
 
-static int open_socket(struct bytes namespace) {
-    char path[PATH_MAX];
-    int size = snprintf(path, sizeof path, "%.*s", (int)namespace.size, (const char *)namespace.data), yes = 1, room = NETLINK_ROOM;
+/* False with errno where it is longer than a path may be. */
+static bool to_path(struct bytes text, char path[PATH_MAX]) {
     errno = ENAMETOOLONG;
-    int fd = size >= PATH_MAX ? -1 : size > 0 ? socket_in(path) : socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    return snprintf(path, PATH_MAX, "%.*s", (int)text.size, (const char *)text.data) < PATH_MAX;
+}
+
+/* Opens the second namespace under the number by which messages name it, which nothing else has: ours are fewer. Answers 0 or an errno. */
+static int open_second(struct bytes namespace, bool foreign) {
+    char path[PATH_MAX];
+    int fd = to_path(namespace, path) ? open_namespace(path, foreign) : -1;
+    if (fd < 0) return errno;
+    int second = fcntl(fd, F_DUPFD_CLOEXEC, NETLINK_SECOND_FD), error = second < 0 ? errno : 0;
+    close(fd);
+    if (second < 0 || second == NETLINK_SECOND_FD) return error;
+    close(second);
+    return EBUSY;
+}
+
+static int open_socket(struct bytes namespace, bool foreign) {
+    char path[PATH_MAX];
+    int yes = 1, room = NETLINK_ROOM;
+    if (!to_path(namespace, path)) return -1;
+    int fd = namespace.size > 0 ? socket_in(path, foreign) : socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
     if (fd < 0) return -1;
     /* what an older kernel lacks of these it does without */
     static const int options[] = {NETLINK_EXT_ACK, NETLINK_CAP_ACK, NETLINK_GET_STRICT_CHK};
@@ -74,13 +105,18 @@ void answer_netlink(uint32_t channel, const struct message *netlink) {
     uint32_t requests = count_messages(netlink->in, false);
     int64_t due = in_ms(netlink->deadline_ms < NETLINK_MS ? netlink->deadline_ms : NETLINK_MS);
     struct buffer reply = {0};
-    bool sent = false;
-    int fd = requests == 0 ? -1 : open_socket(netlink->path), error = requests == 0 ? EINVAL : fd < 0 ? errno : 0;
+    bool sent = false, second = netlink->second.size > 0;
+    int fd = requests == 0 ? -1 : open_socket(netlink->path, netlink->foreign == 1), error = requests == 0 ? EINVAL : fd < 0 ? errno : 0;
+    if (error == 0 && second) {
+        error = open_second(netlink->second, netlink->foreign == 1);
+        second = error == 0;
+    }
     if (error == 0) {
         sent = send(fd, netlink->in.data, netlink->in.size, 0) == (ssize_t)netlink->in.size;
         error = sent ? receive(fd, requests, due, &reply) : errno;
     }
     if (fd >= 0) close(fd);
+    if (fd >= 0 && second) close(NETLINK_SECOND_FD);
     tell_brain(NETLINKED, channel, &(struct message){.status = (uint32_t)error, .flags = sent, .out = buffer_bytes(&reply)});
     buffer_free(&reply);
 }

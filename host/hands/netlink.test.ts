@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmodSync, readdirSync, readlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
 import { missing, type Requirement } from "../../test/harness/requires.ts";
 import { linksRequest } from "../netlink/link.ts";
-import { concat, decodeAnswers, encodeRequests, type NetlinkRequest, u32 } from "../netlink/message.ts";
+import { attribute, concat, decodeAnswers, encodeRequests, type NetlinkRequest, u32 } from "../netlink/message.ts";
+import { SECOND_NAMESPACE } from "./messages.ts";
 import { callWith, type BrainSide, type HandsAnswer, json } from "./testing/scripted-brain.ts";
 import { openWorkshop, type Workshop } from "./testing/workshop.ts";
 
@@ -18,6 +19,8 @@ afterAll(() => shop.dispose());
 const EINVAL = 22;
 const ENODEV = 19;
 const ENAMETOOLONG = 36;
+const EBADF = 9;
+const EXDEV = 18;
 
 /** RTM_GETLINK of one index: answered by a link or by ENODEV. */
 function linkRequest(index: number): NetlinkRequest {
@@ -66,6 +69,46 @@ describe.skipIf(missing("NETLINK", whyNotPrivate))("NETLINK", () => {
       const { stdout } = await brain.exec({ type: "where", environment: new Map([["PATH", "/bin:/usr/bin"]]) });
       expect(Buffer.from(stdout).toString().trim()).toBe(readlinkSync("/proc/self/ns/net"));
       expect(before[0]).toBe(readlinkSync("/proc/self/ns/net"));
+    });
+  });
+
+  test("names a second namespace to the kernel by a descriptor that is there for the one send", async () => {
+    // RTM_GETNSID of NETNSA_FD: answered where the descriptor is a network namespace.
+    const ask: NetlinkRequest = { type: 90, flags: 0, body: concat([new Uint8Array(4), attribute(3, u32(SECOND_NAMESPACE))]) };
+    const request = encodeRequests([ask]);
+    await run(async (brain) => {
+      await brain.request();
+      const before = readdirSync(`/proc/${brain.hands.pid}/fd`);
+      const answered = async (effect: { path: string; second?: string }): Promise<number | undefined> => {
+        const { reply, errno } = await brain.netlink({ request, deadlineMs: 5000, ...effect });
+        expect(errno).toBe(0);
+        return decodeAnswers(reply, 1)[0]?.errno;
+      };
+      expect(await answered({ path: "", second: pod.path })).toBe(0);
+      expect(await answered({ path: pod.path, second: pod.path })).toBe(0);
+      expect(await answered({ path: "" })).toBe(EBADF);
+      for (const [second, errno] of [
+        ["/nonexistent", 2],
+        [`/${"n".repeat(5000)}`, ENAMETOOLONG],
+      ] as const) {
+        expect(await brain.netlink({ path: "", request, deadlineMs: 5000, second })).toMatchObject({ errno, sent: false });
+      }
+      expect(readdirSync(`/proc/${brain.hands.pid}/fd`)).toEqual(before);
+    });
+  });
+
+  test("refuses its own namespace by another name where it must be a foreign one", async () => {
+    const request = encodeRequests([linkRequest(1)]);
+    const own = join(shop.directory, "own");
+    symlinkSync("/proc/self/ns/net", own);
+    await run(async (brain) => {
+      const asked = { request, deadlineMs: 5000, foreign: true };
+      for (const path of ["/proc/self/ns/net", `/proc/${process.pid}/ns/net`, own]) {
+        expect(await brain.netlink({ ...asked, path })).toMatchObject({ errno: EXDEV, sent: false });
+        expect(await brain.netlink({ ...asked, path: "", second: path })).toMatchObject({ errno: EXDEV, sent: false });
+        expect(await brain.netlink({ ...asked, path, foreign: false })).toMatchObject({ errno: 0, sent: true });
+      }
+      expect(await brain.netlink({ ...asked, path: pod.path, second: pod.path })).toMatchObject({ errno: 0, sent: true });
     });
   });
 

@@ -124,6 +124,8 @@ class Chaos {
         path: this.one(["", "/proc/self/ns/net", "/nowhere", "/etc/passwd"]),
         request: this.netlink(),
         deadlineMs: this.one([0, 1, 100]),
+        second: this.one(["", "/proc/self/ns/net", "/nowhere", "/etc/passwd"]),
+        foreign: this.below(2) === 1,
       }),
       () => ({ kind: "reply" as const, status: this.below(300), stdout: "z".repeat(this.below(1000)), stderr: "" }),
     ];
