@@ -10,6 +10,7 @@ import { AddressRange as leases_AddressRange } from "./leases";
 import { Fault as types_Fault } from "./types";
 import { Operation as links_Operation } from "./links";
 import { LinkName as links_LinkName } from "./links";
+import { Place as links_Place } from "./links";
 import { Setting as sysctl_Setting } from "./sysctl";
 import { Rules as firewall_Rules } from "./firewall";
 
@@ -348,20 +349,43 @@ export function links_read(names: Array<links_LinkName>): LinkListOrFault {
 
 // @ts-ignore: decorator
 @external("cni:delegate/links@0.1.0", "routes")
-declare function _core_links_routes(_p0: i32, _p1: i32, _p2: i32, _area: i32): void;
+declare function _core_links_routes(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _area: i32): void;
 
-export function links_routes(link: links_LinkName): RouteListOrFault {
+export function links_routes(link: links_LinkName | null): RouteListOrFault {
   const _mark = _memory.mark();
   let _p0: i32 = 0;
   let _p1: i32 = 0;
   let _p2: i32 = 0;
+  let _p3: i32 = 0;
   const _1 = link;
-  _p0 = <i32>_1.place;
-  _p1 = <i32>_memory.lowerString(_1.name);
-  _p2 = _memory.loweredBytes;
+  if (_1 === null) {
+    _p0 = 0;
+  }
+  else {
+    _p0 = 1;
+    const _2 = _1;
+    _p1 = <i32>_2.place;
+    _p2 = <i32>_memory.lowerString(_2.name);
+    _p3 = _memory.loweredBytes;
+  }
   const _area = _memory.allocate(28, 4);
-  _core_links_routes(_p0, _p1, _p2, <i32>_area);
+  _core_links_routes(_p0, _p1, _p2, _p3, <i32>_area);
   const _result = _codec.load_result_list_types_Route_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/links@0.1.0", "default-link")
+declare function _core_links_defaultLink(_p0: i32, _area: i32): void;
+
+export function links_defaultLink(place: links_Place): OptionalTextOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  _p0 = <i32>place;
+  const _area = _memory.allocate(28, 4);
+  _core_links_defaultLink(_p0, <i32>_area);
+  const _result = _codec.load_result_option_string_types_Fault(_area);
   _memory.release(_mark);
   return _result;
 }

@@ -273,6 +273,21 @@ export function store_result_list_types_Route_types_Fault(at: usize, value: Rout
   store_types_Fault(at + 4, value.error);
 }
 
+export function load_result_option_string_types_Fault(at: usize): OptionalTextOrFault {
+  if (load<u8>(at) == 0) return OptionalTextOrFault.ok(load_option_string(at + 4));
+  return OptionalTextOrFault.err(load_types_Fault(at + 4));
+}
+
+export function store_result_option_string_types_Fault(at: usize, value: OptionalTextOrFault): void {
+  if (value.isOk) {
+    store<u8>(at, 0);
+    store_option_string(at + 4, value.value);
+    return;
+  }
+  store<u8>(at, 1);
+  store_types_Fault(at + 4, value.error);
+}
+
 export function load_result_list_links_Neighbour_types_Fault(at: usize): NeighbourListOrFault {
   if (load<u8>(at) == 0) return NeighbourListOrFault.ok(load_list_links_Neighbour(at + 4));
   return NeighbourListOrFault.err(load_types_Fault(at + 4));
@@ -360,21 +375,6 @@ export function store_result_types_Success_types_Fault(at: usize, value: Success
   if (value.isOk) {
     store<u8>(at, 0);
     store_types_Success(at + 4, value.value);
-    return;
-  }
-  store<u8>(at, 1);
-  store_types_Fault(at + 4, value.error);
-}
-
-export function load_result_option_string_types_Fault(at: usize): OptionalTextOrFault {
-  if (load<u8>(at) == 0) return OptionalTextOrFault.ok(load_option_string(at + 4));
-  return OptionalTextOrFault.err(load_types_Fault(at + 4));
-}
-
-export function store_result_option_string_types_Fault(at: usize, value: OptionalTextOrFault): void {
-  if (value.isOk) {
-    store<u8>(at, 0);
-    store_option_string(at + 4, value.value);
     return;
   }
   store<u8>(at, 1);
@@ -561,6 +561,20 @@ export function store_list_types_Route(at: usize, value: Array<types_Route>): vo
   }
 }
 
+export function load_option_string(at: usize): string | null {
+  if (load<u8>(at) == 0) return null;
+  return _memory.loadString(at + 4);
+}
+
+export function store_option_string(at: usize, value: string | null): void {
+  if (value === null) {
+    store<u8>(at, 0);
+    return;
+  }
+  store<u8>(at, 1);
+  _memory.storeString(at + 4, value);
+}
+
 export function load_list_links_Neighbour(at: usize): Array<links_Neighbour> {
   const from = <usize>load<u32>(at);
   const length = <i32>load<u32>(at, 4);
@@ -630,20 +644,6 @@ export function store_types_Success(at: usize, value: types_Success): void {
   store_list_types_IpConfig(at + 8, value.ips);
   store_list_types_Route(at + 16, value.routes);
   store_option_types_Dns(at + 24, value.dns);
-}
-
-export function load_option_string(at: usize): string | null {
-  if (load<u8>(at) == 0) return null;
-  return _memory.loadString(at + 4);
-}
-
-export function store_option_string(at: usize, value: string | null): void {
-  if (value === null) {
-    store<u8>(at, 0);
-    return;
-  }
-  store<u8>(at, 1);
-  _memory.storeString(at + 4, value);
 }
 
 export function load_types_Network(at: usize): types_Network {
@@ -911,7 +911,7 @@ export function store_links_NeighbourChange(at: usize, value: links_NeighbourCha
 }
 
 export function load_links_InterfaceSetting(at: usize): links_InterfaceSetting {
-  const value = new links_InterfaceSetting(load_links_LinkName(at), <links_Family>load<u8>(at + 12), _memory.loadString(at + 16), _memory.loadString(at + 24));
+  const value = new links_InterfaceSetting(load_links_LinkName(at), <links_Family>load<u8>(at + 12), _memory.loadString(at + 16), _memory.loadString(at + 24), load<u8>(at + 32) != 0);
   return value;
 }
 
@@ -920,6 +920,7 @@ export function store_links_InterfaceSetting(at: usize, value: links_InterfaceSe
   store<u8>(at + 12, <u8>value.family);
   _memory.storeString(at + 16, value.name);
   _memory.storeString(at + 24, value.value);
+  store<u8>(at + 32, value.required ? 1 : 0);
 }
 
 export function load_links_Settling(at: usize): links_Settling {

@@ -218,6 +218,36 @@ export class RouteListOrFault {
   }
 }
 
+export class OptionalTextOrFault {
+  readonly isOk: bool;
+  private _value: string | null = null;
+  private _error: types_Fault | null = null;
+
+  private constructor(isOk: bool) {
+    this.isOk = isOk;
+  }
+
+  static ok(value: string | null): OptionalTextOrFault {
+    const made = new OptionalTextOrFault(true);
+    made._value = value;
+    return made;
+  }
+  get value(): string | null {
+    assert(this.isOk, "the result is an error");
+    return this._value;
+  }
+
+  static err(value: types_Fault): OptionalTextOrFault {
+    const made = new OptionalTextOrFault(false);
+    made._error = value;
+    return made;
+  }
+  get error(): types_Fault {
+    assert(!this.isOk, "the result is no error");
+    return this._error as types_Fault;
+  }
+}
+
 export class NeighbourListOrFault {
   readonly isOk: bool;
   private _value: Array<links_Neighbour> | null = null;
@@ -269,36 +299,6 @@ export class SuccessOrFault {
 
   static err(value: types_Fault): SuccessOrFault {
     const made = new SuccessOrFault(false);
-    made._error = value;
-    return made;
-  }
-  get error(): types_Fault {
-    assert(!this.isOk, "the result is no error");
-    return this._error as types_Fault;
-  }
-}
-
-export class OptionalTextOrFault {
-  readonly isOk: bool;
-  private _value: string | null = null;
-  private _error: types_Fault | null = null;
-
-  private constructor(isOk: bool) {
-    this.isOk = isOk;
-  }
-
-  static ok(value: string | null): OptionalTextOrFault {
-    const made = new OptionalTextOrFault(true);
-    made._value = value;
-    return made;
-  }
-  get value(): string | null {
-    assert(this.isOk, "the result is an error");
-    return this._value;
-  }
-
-  static err(value: types_Fault): OptionalTextOrFault {
-    const made = new OptionalTextOrFault(false);
     made._error = value;
     return made;
   }

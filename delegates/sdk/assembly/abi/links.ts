@@ -1,17 +1,17 @@
 // Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.
 
 // Capability `links`: network links of the node and of the pod, with their addresses, routes and neighbours. The pod's side is the
-// network namespace of the call's attachment, and in it the link of the attachment's name; what a delegate makes for the attachment besides must be
-// granted. On the node's side it is what the administrator's grant names (bridges, parents, uplinks), and the host's ends of the
+// network namespace of the call's attachment, and in it the link of the attachment's name and `lo`; what a delegate makes for the attachment besides must
+// be granted. On the node's side it is what the administrator's grant names (bridges, parents, uplinks), and the host's ends of the
 // attachment's own links. Anything else is refused by name, before anything is done.
 
 import * as _calls from "./calls";
 import { Some } from "plexus/some";
-import { LinkListOrFault, NeighbourListOrFault, RouteListOrFault } from "./compounds";
+import { LinkListOrFault, NeighbourListOrFault, OptionalTextOrFault, RouteListOrFault } from "./compounds";
 import { Route as types_Route } from "./types";
 export { Fault } from "./types";
 export { Route } from "./types";
-export { LinkListOrFault, NeighbourListOrFault, RouteListOrFault } from "./compounds";
+export { LinkListOrFault, NeighbourListOrFault, OptionalTextOrFault, RouteListOrFault } from "./compounds";
 
 /** Whose network namespace. */
 export enum Place {
@@ -304,12 +304,15 @@ export class InterfaceSetting {
   family: Family;
   name: string;
   value: string;
+  /** False: that the kernel doesn't have it (one without IPv6) is no fault, and nothing is done. */
+  required: bool;
 
-  constructor(link: LinkName, family: Family, name: string, value: string) {
+  constructor(link: LinkName, family: Family, name: string, value: string, required: bool) {
     this.link = link;
     this.family = family;
     this.name = name;
     this.value = value;
+    this.required = required;
   }
 }
 
@@ -733,14 +736,22 @@ export function apply(operations: Array<Operation>): LinkListOrFault {
   return _calls.links_apply(operations);
 }
 
-/** The links that are there, of these. */
+/** The links that are there, of these. In a namespace that is gone there are none. */
 export function read(names: Array<LinkName>): LinkListOrFault {
   return _calls.links_read(names);
 }
 
-/** The routes over a link, of all tables but `local`. */
-export function routes(link: LinkName): RouteListOrFault {
+/** The routes over a link, of all tables but `local`; absent: those of the pod's namespace, whichever link they lead over. */
+export function routes(link: LinkName | null): RouteListOrFault {
   return _calls.links_routes(link);
+}
+
+/**
+ * The link that the default route of the main table leads over, the one with the lowest metric, IPv4 before IPv6. None: there is no default route.
+ * On the node's side, a link that is no granted parent is a fault that names it.
+ */
+export function defaultLink(place: Place): OptionalTextOrFault {
+  return _calls.links_defaultLink(place);
 }
 
 /** The permanent neighbours of a link. */

@@ -246,6 +246,7 @@ export interface LinksInterfaceSetting {
   readonly family: LinksFamily;
   readonly name: string;
   readonly value: string;
+  readonly required: boolean;
 }
 
 export interface LinksSettling {
@@ -358,7 +359,8 @@ export interface ResolverCapability {
 export interface LinksCapability {
   apply(operations: readonly LinksOperation[]): Outcome<readonly LinksLink[], Fault>;
   read(names: readonly LinksLinkName[]): Outcome<readonly LinksLink[], Fault>;
-  routes(link: LinksLinkName): Outcome<readonly Route[], Fault>;
+  routes(link: LinksLinkName | undefined): Outcome<readonly Route[], Fault>;
+  defaultLink(place: LinksPlace): Outcome<string | undefined, Fault>;
   neighbours(link: LinksLinkName): Outcome<readonly LinksNeighbour[], Fault>;
 }
 
@@ -807,6 +809,7 @@ function loadLinksInterfaceSetting(g: Guest, at: number): LinksInterfaceSetting 
     family: loadLinksFamily(g, at + 12),
     name: g.loadString(at + 16),
     value: g.loadString(at + 24),
+    required: g.bool(at + 32),
   };
 }
 
@@ -1012,11 +1015,20 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
     },
     "routes": {
       host: "routes",
-      core: "i32,i32,i32,i32>",
-      lift: (g: Guest, p0: number, p1: number, p2: number) => [{ place: liftLinksPlace(g, p0), name: g.liftString(p1, p2) }],
+      core: "i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number) => [(g.liftCase(p0, 2) === 0 ? undefined : { place: liftLinksPlace(g, p1), name: g.liftString(p2, p3) })],
       lower(g: Guest, value: Outcome<readonly Route[], Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeList(at + 4, value.ok, 60, 4, (e, v) => { storeRoute(g, e, v); }); }
+      },
+    },
+    "default-link": {
+      host: "defaultLink",
+      core: "i32,i32>",
+      lift: (g: Guest, p0: number) => [liftLinksPlace(g, p0)],
+      lower(g: Guest, value: Outcome<string | undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); if (value.ok === undefined) g.storeU8(at + 4, 0); else { g.storeU8(at + 4, 1); g.storeString(at + 4 + 4, value.ok); } }
       },
     },
     "neighbours": {
