@@ -33,6 +33,8 @@ export interface CallServerInit extends QueueBounds {
 
 /** One is enough; a second one may come before the first has gone. */
 const mostResident = 16;
+/** How often it is seen whether the hands still find the socket, in ms. */
+const watchMs = 2000;
 
 /** The server of one daemon. */
 export class CallServer {
@@ -46,6 +48,9 @@ export class CallServer {
   /** The socket's file, by its inode. */
   #file: bigint | undefined;
   #closing = false;
+  #watch: NodeJS.Timeout | undefined;
+  #binding = false;
+  #complained = false;
   #lastClosed: () => void = () => undefined;
 
   constructor(init: CallServerInit, service: CallService) {
@@ -59,9 +64,32 @@ export class CallServer {
 
   /** Listens; takes over the socket of a daemon that has died, not that of one that listens. Faults: DAEMON_SOCKET. */
   async listen(): Promise<Result<void>> {
+    const listens = await this.#bind();
+    if (listens.ok) this.#watch = setInterval(() => void this.#listenAgain(), watchMs).unref();
+    return listens;
+  }
+
+  async #bind(): Promise<Result<void>> {
     const listens = await listenOn(this.#server, this.#init.socket);
     if (listens.ok) this.#file = inodeOf(this.#init.socket);
     return listens;
+  }
+
+  /**
+   * Where the socket's file is gone (somebody has cleaned its directory) it is made anew; calls under way go on. Where another file
+   * is in its place, that is another daemon's, or somebody's who must know why: closing ours would remove it.
+   */
+  async #listenAgain(): Promise<void> {
+    if (this.#closing || this.#binding || inodeOf(this.#init.socket) !== undefined) return;
+    this.#binding = true;
+    this.#server.close();
+    const listens = await this.#bind();
+    this.#binding = false;
+    const what = listens.ok ? "its file was gone; made anew" : `its file is gone: ${listens.fault.msg}`;
+    if (listens.ok || !this.#complained) this.#service.warn(`${this.#init.socket}: ${what}`);
+    this.#complained = !listens.ok;
+    // Meanwhile the daemon was told to end.
+    if (this.#closing) this.#server.close();
   }
 
   /** Whether the hands find it: a socket whose file is gone listens, and nobody comes. */
@@ -75,6 +103,7 @@ export class CallServer {
    */
   async close(graceMs: number, finished: Promise<void>): Promise<number> {
     this.#closing = true;
+    clearInterval(this.#watch);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#server.close();
     this.#lastClosed = resolve;

@@ -2,7 +2,7 @@
 // configured. There only what names no pod.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { listenOn, uidOf } from "../daemon/unix-socket.ts";
@@ -26,7 +26,7 @@ interface Page {
 }
 
 const text = "text/plain; charset=utf-8";
-/** Connections at once; scrapers keep theirs. */
+/** Connections at once; scrapers keep theirs. For one more, the one that came first goes: who sits there silently must not lock others out. */
 const mostConnections = 32;
 const patienceMs = 5000;
 /** Over TCP metrics may be so old, in ms. */
@@ -82,7 +82,7 @@ export class Endpoint {
       { requestTimeout: patienceMs, headersTimeout: patienceMs, keepAliveTimeout: 60_000, maxHeaderSize: 8192 },
       (request, response) => void this.#answer(request, response, trusted),
     );
-    server.maxConnections = mostConnections;
+    boundConnections(server);
     this.#servers.push(server);
     return server;
   }
@@ -140,6 +140,16 @@ export class Endpoint {
         return { status: 404, type: text, body: "there are /metrics, /healthz, /readyz, /status and, by POST, /reconcile\n" };
     }
   }
+}
+
+function boundConnections(server: Server): void {
+  const open = new Set<Socket>();
+  server.on("connection", (socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+    const [oldest] = open;
+    if (open.size > mostConnections) oldest?.destroy();
+  });
 }
 
 function portOf(address: string | AddressInfo | null): number | undefined {

@@ -22,6 +22,7 @@ describe("a text with a secret", () => {
     ["an option of a long name", `ran tool --${"the-name-".repeat(10)}auth-token ${secret} eth0`],
     ["an assignment in brackets", `(-X,--ipam-token=${secret})`],
     ["an assignment of a long name", `${"THE_NAME_".repeat(10)}PASSWORD=${secret}`],
+    ["a query", `Get "https://ipam.example/v1/token=${secret}": EOF`],
     ["a URL", `Get "https://admin:${secret}@ipam.example/v1": EOF`],
     ["a private key", `-----BEGIN EC PRIVATE KEY-----\n${secret.replaceAll("-", "")}\n-----END EC PRIVATE KEY-----`],
     ["a service account's token", `sent eyJhbGciOiJSUzI1NiJ9.${secret.replaceAll("-", "")}payload.sig`],
@@ -37,6 +38,7 @@ describe("a text with a secret", () => {
     'networks[0].name: must be a DNS-1123 label, but is "-a"',
     "the author's monkey: banana",
     "read unix @->/run/x.sock: connection reset by peer",
+    "open /var/run/secrets/kubernetes.io/serviceaccount/token: ENOENT, no such file or directory",
   ])("that has none stays: %s", (text) => {
     expect(withoutSecrets(text)).toBe(text);
   });

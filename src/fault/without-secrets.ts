@@ -14,9 +14,9 @@ const quoted = new RegExp(String.raw`("(?:${name})"\s{0,8}:\s{0,8}")((?:[^"\\]|\
 const twiceQuoted = new RegExp(String.raw`(\\"(?:${name})\\"\s{0,8}:\s{0,8}\\")((?:[^"\\]|\\\\\\"|\\(?!"))*)`, "gis");
 /** `"key": 12` and `"key": [...]`: up to what ends a value. */
 const other = new RegExp(String.raw`(\\?"(?:${name})\\?"\s{0,8}:\s{0,8})(\[[^\]]*\]?|\{[^}]*\}?|[^\s",\\\]}[{]+)`, "gis");
-/** `key=value`, `key: value`, `--key value`. */
+/** `key=value`, `key: value`, `--key value`. What follows the last part of a path and a colon is what became of the file. */
 const assigned = new RegExp(
-  String.raw`(${bare}(?:\s{0,8}[=:]\s{0,8}))("(?:[^"\\]|\\.)*"?|'[^']*'?|(?:Bearer|Basic)\s+\S+|[^\s"';,&]+)`,
+  String.raw`((?:${bare}\s{0,8}=|(?<!/)${bare}\s{0,8}:)\s{0,8})("(?:[^"\\]|\\.)*"?|'[^']*'?|(?:Bearer|Basic)\s+\S+|[^\s"';,&]+)`,
   "gis",
 );
 const option = new RegExp(String.raw`((?=-)${bare}\s+)([^\s-]\S*)`, "gis");

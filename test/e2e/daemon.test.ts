@@ -1,7 +1,8 @@
 // The daemon itself: who may call it, what it does with more calls than it serves, how it ends, and what becomes of calls without it.
 
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -146,6 +147,21 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     daemons.splice(0);
     expect(await first.stop()).toBe(0);
     expect(existsSync(socketOf())).toBe(false);
+  });
+
+  test("MO-15 makes its socket anew where its file is gone, and leaves another's alone", async () => {
+    const { stderr } = await daemon();
+    rmSync(socketOf());
+    await expect.poll(() => existsSync(socketOf()), { timeout: 15_000 }).toBe(true);
+    expect((await version()).status).toBe(0);
+    expect(stderr()).toContain("its file was gone; made anew");
+    rmSync(socketOf());
+    writeFileSync(socketOf(), "somebody's");
+    await setTimeout(3000);
+    expect(readFileSync(socketOf(), "utf8")).toBe("somebody's");
+    rmSync(socketOf());
+    await expect.poll(() => existsSync(socketOf()), { timeout: 15_000 }).toBe(true);
+    expect((await version()).status).toBe(0);
   });
 
   test("MO-15 dead, leaves its calls to one-shot brains, and its socket to the next daemon", async () => {

@@ -4,7 +4,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, closeSync, constants, openSync, readdirSync, rmSync, writeFileSync, writeSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { ask } from "../harness/ask.ts";
@@ -205,6 +205,16 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     expect((await ask(port, "/metrics", "POST")).status).toBe(405);
     expect((await ask(port, "/etc/passwd")).status).toBe(404);
     expect((await ask(statusSocket(), "/status")).type).toBe("application/json");
+  });
+
+  test("over TCP also where many sit there and say nothing", async () => {
+    const { stderr } = await daemon("--metrics-listen", "0");
+    const port = Number(/tells metrics on 127\.0\.0\.1:(\d+)/.exec(stderr())?.[1]);
+    const silent = Array.from({ length: 80 }, () => connect(port, "127.0.0.1").on("error", () => undefined));
+    onTestFinished(() => silent.forEach((each) => void each.destroy()));
+    await Promise.all(silent.map((each) => once(each, "connect")));
+    expect((await ask(port, "/healthz")).status).toBe(200);
+    expect(valueOf(await metrics(port), "plexus_build_info")).toBe(1);
   });
 
   test.skipIf(missing("another uid's look at the status", anotherUid))(
