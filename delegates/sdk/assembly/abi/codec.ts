@@ -24,6 +24,7 @@ import { Success as types_Success } from "./types";
 import { Network as types_Network } from "./types";
 import { Attachment as types_Attachment } from "./types";
 import { Bridge as links_Bridge } from "./links";
+import { VlanGateway as links_VlanGateway } from "./links";
 import { Veth as links_Veth } from "./links";
 import { Macvlan as links_Macvlan } from "./links";
 import { MacvlanMode as links_MacvlanMode } from "./links";
@@ -458,55 +459,57 @@ export function store_types_Dns(at: usize, value: types_Dns): void {
 export function load_links_Operation(at: usize): links_Operation {
   const kind = load<u8>(at);
   if (kind == 0) return links_Operation.ensureBridge(load_links_Bridge(at + 4));
-  if (kind == 1) return links_Operation.addVeth(load_links_Veth(at + 4));
-  if (kind == 2) return links_Operation.addMacvlan(load_links_Macvlan(at + 4));
-  if (kind == 3) return links_Operation.addIpvlan(load_links_Ipvlan(at + 4));
-  if (kind == 4) return links_Operation.addVlan(load_links_Vlan(at + 4));
-  if (kind == 5) return links_Operation.addDummy(load_links_Dummy(at + 4));
-  if (kind == 6) return links_Operation.addVrf(load_links_Vrf(at + 4));
-  if (kind == 7) return links_Operation.addTap(load_links_Tap(at + 4));
-  if (kind == 8) return links_Operation.deleteLink(load_links_LinkName(at + 4));
-  if (kind == 9) return links_Operation.changeLink(load_links_Change(at + 4));
-  if (kind == 10) return links_Operation.changePort(load_links_PortChange(at + 4));
-  if (kind == 11) return links_Operation.addPortVlan(load_links_PortVlanChange(at + 4));
-  if (kind == 12) return links_Operation.deletePortVlan(load_links_PortVlanChange(at + 4));
-  if (kind == 13) return links_Operation.addAddress(load_links_AddressChange(at + 4));
-  if (kind == 14) return links_Operation.ensureAddress(load_links_AddressWish(at + 4));
-  if (kind == 15) return links_Operation.deleteAddress(load_links_AddressChange(at + 4));
-  if (kind == 16) return links_Operation.addRoute(load_links_RouteChange(at + 4));
-  if (kind == 17) return links_Operation.deleteRoute(load_links_RouteChange(at + 4));
-  if (kind == 18) return links_Operation.addNeighbour(load_links_NeighbourChange(at + 4));
-  if (kind == 19) return links_Operation.deleteNeighbour(load_links_NeighbourChange(at + 4));
-  if (kind == 20) return links_Operation.setInterface(load_links_InterfaceSetting(at + 4));
-  if (kind == 21) return links_Operation.enableForwarding(<links_Family>load<u8>(at + 4));
+  if (kind == 1) return links_Operation.ensureVlanGateway(load_links_VlanGateway(at + 4));
+  if (kind == 2) return links_Operation.addVeth(load_links_Veth(at + 4));
+  if (kind == 3) return links_Operation.addMacvlan(load_links_Macvlan(at + 4));
+  if (kind == 4) return links_Operation.addIpvlan(load_links_Ipvlan(at + 4));
+  if (kind == 5) return links_Operation.addVlan(load_links_Vlan(at + 4));
+  if (kind == 6) return links_Operation.addDummy(load_links_Dummy(at + 4));
+  if (kind == 7) return links_Operation.addVrf(load_links_Vrf(at + 4));
+  if (kind == 8) return links_Operation.addTap(load_links_Tap(at + 4));
+  if (kind == 9) return links_Operation.deleteLink(load_links_LinkName(at + 4));
+  if (kind == 10) return links_Operation.changeLink(load_links_Change(at + 4));
+  if (kind == 11) return links_Operation.changePort(load_links_PortChange(at + 4));
+  if (kind == 12) return links_Operation.addPortVlan(load_links_PortVlanChange(at + 4));
+  if (kind == 13) return links_Operation.deletePortVlan(load_links_PortVlanChange(at + 4));
+  if (kind == 14) return links_Operation.addAddress(load_links_AddressChange(at + 4));
+  if (kind == 15) return links_Operation.ensureAddress(load_links_AddressWish(at + 4));
+  if (kind == 16) return links_Operation.deleteAddress(load_links_AddressChange(at + 4));
+  if (kind == 17) return links_Operation.addRoute(load_links_RouteChange(at + 4));
+  if (kind == 18) return links_Operation.deleteRoute(load_links_RouteChange(at + 4));
+  if (kind == 19) return links_Operation.addNeighbour(load_links_NeighbourChange(at + 4));
+  if (kind == 20) return links_Operation.deleteNeighbour(load_links_NeighbourChange(at + 4));
+  if (kind == 21) return links_Operation.setInterface(load_links_InterfaceSetting(at + 4));
+  if (kind == 22) return links_Operation.enableForwarding(<links_Family>load<u8>(at + 4));
   return links_Operation.settle(load_links_Settling(at + 4));
 }
 
 export function store_links_Operation(at: usize, value: links_Operation): void {
   store<u8>(at, <u8>value.kind);
   if (value.kind == 0) { store_links_Bridge(at + 4, value.asEnsureBridge); }
-  if (value.kind == 1) { store_links_Veth(at + 4, value.asAddVeth); }
-  if (value.kind == 2) { store_links_Macvlan(at + 4, value.asAddMacvlan); }
-  if (value.kind == 3) { store_links_Ipvlan(at + 4, value.asAddIpvlan); }
-  if (value.kind == 4) { store_links_Vlan(at + 4, value.asAddVlan); }
-  if (value.kind == 5) { store_links_Dummy(at + 4, value.asAddDummy); }
-  if (value.kind == 6) { store_links_Vrf(at + 4, value.asAddVrf); }
-  if (value.kind == 7) { store_links_Tap(at + 4, value.asAddTap); }
-  if (value.kind == 8) { store_links_LinkName(at + 4, value.asDeleteLink); }
-  if (value.kind == 9) { store_links_Change(at + 4, value.asChangeLink); }
-  if (value.kind == 10) { store_links_PortChange(at + 4, value.asChangePort); }
-  if (value.kind == 11) { store_links_PortVlanChange(at + 4, value.asAddPortVlan); }
-  if (value.kind == 12) { store_links_PortVlanChange(at + 4, value.asDeletePortVlan); }
-  if (value.kind == 13) { store_links_AddressChange(at + 4, value.asAddAddress); }
-  if (value.kind == 14) { store_links_AddressWish(at + 4, value.asEnsureAddress); }
-  if (value.kind == 15) { store_links_AddressChange(at + 4, value.asDeleteAddress); }
-  if (value.kind == 16) { store_links_RouteChange(at + 4, value.asAddRoute); }
-  if (value.kind == 17) { store_links_RouteChange(at + 4, value.asDeleteRoute); }
-  if (value.kind == 18) { store_links_NeighbourChange(at + 4, value.asAddNeighbour); }
-  if (value.kind == 19) { store_links_NeighbourChange(at + 4, value.asDeleteNeighbour); }
-  if (value.kind == 20) { store_links_InterfaceSetting(at + 4, value.asSetInterface); }
-  if (value.kind == 21) { store<u8>(at + 4, <u8>value.asEnableForwarding); }
-  if (value.kind == 22) { store_links_Settling(at + 4, value.asSettle); }
+  if (value.kind == 1) { store_links_VlanGateway(at + 4, value.asEnsureVlanGateway); }
+  if (value.kind == 2) { store_links_Veth(at + 4, value.asAddVeth); }
+  if (value.kind == 3) { store_links_Macvlan(at + 4, value.asAddMacvlan); }
+  if (value.kind == 4) { store_links_Ipvlan(at + 4, value.asAddIpvlan); }
+  if (value.kind == 5) { store_links_Vlan(at + 4, value.asAddVlan); }
+  if (value.kind == 6) { store_links_Dummy(at + 4, value.asAddDummy); }
+  if (value.kind == 7) { store_links_Vrf(at + 4, value.asAddVrf); }
+  if (value.kind == 8) { store_links_Tap(at + 4, value.asAddTap); }
+  if (value.kind == 9) { store_links_LinkName(at + 4, value.asDeleteLink); }
+  if (value.kind == 10) { store_links_Change(at + 4, value.asChangeLink); }
+  if (value.kind == 11) { store_links_PortChange(at + 4, value.asChangePort); }
+  if (value.kind == 12) { store_links_PortVlanChange(at + 4, value.asAddPortVlan); }
+  if (value.kind == 13) { store_links_PortVlanChange(at + 4, value.asDeletePortVlan); }
+  if (value.kind == 14) { store_links_AddressChange(at + 4, value.asAddAddress); }
+  if (value.kind == 15) { store_links_AddressWish(at + 4, value.asEnsureAddress); }
+  if (value.kind == 16) { store_links_AddressChange(at + 4, value.asDeleteAddress); }
+  if (value.kind == 17) { store_links_RouteChange(at + 4, value.asAddRoute); }
+  if (value.kind == 18) { store_links_RouteChange(at + 4, value.asDeleteRoute); }
+  if (value.kind == 19) { store_links_NeighbourChange(at + 4, value.asAddNeighbour); }
+  if (value.kind == 20) { store_links_NeighbourChange(at + 4, value.asDeleteNeighbour); }
+  if (value.kind == 21) { store_links_InterfaceSetting(at + 4, value.asSetInterface); }
+  if (value.kind == 22) { store<u8>(at + 4, <u8>value.asEnableForwarding); }
+  if (value.kind == 23) { store_links_Settling(at + 4, value.asSettle); }
 }
 
 export function load_list_links_Link(at: usize): Array<links_Link> {
@@ -707,6 +710,19 @@ export function store_links_Bridge(at: usize, value: links_Bridge): void {
   store_option_u32(at + 8, value.mtu);
   store<u8>(at + 16, value.vlanFiltering ? 1 : 0);
   store_option_u16(at + 18, value.defaultPvid);
+}
+
+export function load_links_VlanGateway(at: usize): links_VlanGateway {
+  const value = new links_VlanGateway(_memory.loadString(at), load<u16>(at + 8), load<u8>(at + 20) != 0);
+  value.mtu = load_option_u32(at + 12);
+  return value;
+}
+
+export function store_links_VlanGateway(at: usize, value: links_VlanGateway): void {
+  _memory.storeString(at, value.bridge);
+  store<u16>(at + 8, value.id);
+  store_option_u32(at + 12, value.mtu);
+  store<u8>(at + 20, value.keepDefaultVlan ? 1 : 0);
 }
 
 export function load_links_Veth(at: usize): links_Veth {

@@ -2,8 +2,8 @@
 
 // Capability `links`: network links of the node and of the pod, with their addresses, routes and neighbours. The pod's side is the
 // network namespace of the call's attachment, and in it the link of the attachment's name and `lo`; what a delegate makes for the attachment besides must
-// be granted. On the node's side it is what the administrator's grant names (bridges, parents, uplinks), and the host's ends of the
-// attachment's own links. Anything else is refused by name, before anything is done.
+// be granted. On the node's side it is what the administrator's grant names (bridges with the gateways of their VLANs, parents, uplinks), and the host's
+// ends of the attachment's own links. Anything else is refused by name, before anything is done.
 
 import * as _calls from "./calls";
 import { Some } from "plexus/some";
@@ -43,6 +43,21 @@ export class Bridge {
   }
 }
 
+/** The node's own access to one VLAN of a bridge: a veth `<bridge>.<id>` on the node whose other end is a port of the bridge in this VLAN, untagged. */
+export class VlanGateway {
+  bridge: string;
+  id: u16;
+  mtu: Some<u32> | null = null;
+  /** The other end keeps the bridge's default PVID, too. */
+  keepDefaultVlan: bool;
+
+  constructor(bridge: string, id: u16, keepDefaultVlan: bool) {
+    this.bridge = bridge;
+    this.id = id;
+    this.keepDefaultVlan = keepDefaultVlan;
+  }
+}
+
 /** How a port of a bridge treats its frames; absent members stay as they are. */
 export class Port {
   hairpin: Some<bool> | null = null;
@@ -66,7 +81,7 @@ export class PortVlan {
   }
 }
 
-/** A pair: one end in the pod, the other one on the node. */
+/** A pair: one end in the pod, the other one on the node, which takes no router advertisements. */
 export class Veth {
   /** The pod's end. */
   name: string;
@@ -239,7 +254,10 @@ export class AddressChange {
 export class AddressWish {
   link: LinkName;
   address: string;
-  /** Whether other addresses whose network overlaps with this one's go; if not, one is a fault. */
+  /**
+   * Whether addresses that are in the way go; if not, one is a fault. In the way are, in IPv4, all others of the link; in IPv6 those whose
+   * network overlaps with this one's.
+   */
   replace: bool;
 
   constructor(link: LinkName, address: string, replace: bool) {
@@ -318,7 +336,7 @@ export class InterfaceSetting {
 
 export class Settling {
   link: LinkName;
-  /** How long at most until none of its addresses is tentative, in milliseconds. */
+  /** How long at most until it runs (a veth: both ends) and none of its addresses is tentative, in milliseconds. */
   milliseconds: u32;
 
   constructor(link: LinkName, milliseconds: u32) {
@@ -332,34 +350,38 @@ export class Operation {
   /** The case, counted from 0 in the order of the WIT. */
   readonly kind: i32;
   private _0: Bridge | null = null;
-  private _1: Veth | null = null;
-  private _2: Macvlan | null = null;
-  private _3: Ipvlan | null = null;
-  private _4: Vlan | null = null;
-  private _5: Dummy | null = null;
-  private _6: Vrf | null = null;
-  private _7: Tap | null = null;
-  private _8: LinkName | null = null;
-  private _9: Change | null = null;
-  private _10: PortChange | null = null;
-  private _11: PortVlanChange | null = null;
+  private _1: VlanGateway | null = null;
+  private _2: Veth | null = null;
+  private _3: Macvlan | null = null;
+  private _4: Ipvlan | null = null;
+  private _5: Vlan | null = null;
+  private _6: Dummy | null = null;
+  private _7: Vrf | null = null;
+  private _8: Tap | null = null;
+  private _9: LinkName | null = null;
+  private _10: Change | null = null;
+  private _11: PortChange | null = null;
   private _12: PortVlanChange | null = null;
-  private _13: AddressChange | null = null;
-  private _14: AddressWish | null = null;
-  private _15: AddressChange | null = null;
-  private _16: RouteChange | null = null;
+  private _13: PortVlanChange | null = null;
+  private _14: AddressChange | null = null;
+  private _15: AddressWish | null = null;
+  private _16: AddressChange | null = null;
   private _17: RouteChange | null = null;
-  private _18: NeighbourChange | null = null;
+  private _18: RouteChange | null = null;
   private _19: NeighbourChange | null = null;
-  private _20: InterfaceSetting | null = null;
-  private _21: Family = 0;
-  private _22: Settling | null = null;
+  private _20: NeighbourChange | null = null;
+  private _21: InterfaceSetting | null = null;
+  private _22: Family = 0;
+  private _23: Settling | null = null;
 
   private constructor(kind: i32) {
     this.kind = kind;
   }
 
-  /** Makes the bridge unless it is there, and brings it up. A link of that name that is no bridge is a fault. */
+  /**
+   * Makes the bridge unless it is there, brings it up, and has it take no router advertisements. One that is made keeps its MAC whatever ports it
+   * gets. A link of that name that is no bridge is a fault.
+   */
   static ensureBridge(value: Bridge): Operation {
     const made = new Operation(0);
     made._0 = value;
@@ -373,298 +395,318 @@ export class Operation {
     return this._0 as Bridge;
   }
 
-  static addVeth(value: Veth): Operation {
+  /** Makes the gateway unless it is there, and brings it up. The bridge must be there. */
+  static ensureVlanGateway(value: VlanGateway): Operation {
     const made = new Operation(1);
     made._1 = value;
     return made;
   }
-  get isAddVeth(): bool {
+  get isEnsureVlanGateway(): bool {
     return this.kind == 1;
   }
-  get asAddVeth(): Veth {
-    assert(this.kind == 1, "the variant is not add-veth");
-    return this._1 as Veth;
+  get asEnsureVlanGateway(): VlanGateway {
+    assert(this.kind == 1, "the variant is not ensure-vlan-gateway");
+    return this._1 as VlanGateway;
   }
 
-  static addMacvlan(value: Macvlan): Operation {
+  static addVeth(value: Veth): Operation {
     const made = new Operation(2);
     made._2 = value;
     return made;
   }
-  get isAddMacvlan(): bool {
+  get isAddVeth(): bool {
     return this.kind == 2;
   }
-  get asAddMacvlan(): Macvlan {
-    assert(this.kind == 2, "the variant is not add-macvlan");
-    return this._2 as Macvlan;
+  get asAddVeth(): Veth {
+    assert(this.kind == 2, "the variant is not add-veth");
+    return this._2 as Veth;
   }
 
-  static addIpvlan(value: Ipvlan): Operation {
+  static addMacvlan(value: Macvlan): Operation {
     const made = new Operation(3);
     made._3 = value;
     return made;
   }
-  get isAddIpvlan(): bool {
+  get isAddMacvlan(): bool {
     return this.kind == 3;
   }
-  get asAddIpvlan(): Ipvlan {
-    assert(this.kind == 3, "the variant is not add-ipvlan");
-    return this._3 as Ipvlan;
+  get asAddMacvlan(): Macvlan {
+    assert(this.kind == 3, "the variant is not add-macvlan");
+    return this._3 as Macvlan;
   }
 
-  static addVlan(value: Vlan): Operation {
+  static addIpvlan(value: Ipvlan): Operation {
     const made = new Operation(4);
     made._4 = value;
     return made;
   }
-  get isAddVlan(): bool {
+  get isAddIpvlan(): bool {
     return this.kind == 4;
   }
-  get asAddVlan(): Vlan {
-    assert(this.kind == 4, "the variant is not add-vlan");
-    return this._4 as Vlan;
+  get asAddIpvlan(): Ipvlan {
+    assert(this.kind == 4, "the variant is not add-ipvlan");
+    return this._4 as Ipvlan;
   }
 
-  static addDummy(value: Dummy): Operation {
+  static addVlan(value: Vlan): Operation {
     const made = new Operation(5);
     made._5 = value;
     return made;
   }
-  get isAddDummy(): bool {
+  get isAddVlan(): bool {
     return this.kind == 5;
   }
-  get asAddDummy(): Dummy {
-    assert(this.kind == 5, "the variant is not add-dummy");
-    return this._5 as Dummy;
+  get asAddVlan(): Vlan {
+    assert(this.kind == 5, "the variant is not add-vlan");
+    return this._5 as Vlan;
   }
 
-  static addVrf(value: Vrf): Operation {
+  static addDummy(value: Dummy): Operation {
     const made = new Operation(6);
     made._6 = value;
     return made;
   }
-  get isAddVrf(): bool {
+  get isAddDummy(): bool {
     return this.kind == 6;
   }
-  get asAddVrf(): Vrf {
-    assert(this.kind == 6, "the variant is not add-vrf");
-    return this._6 as Vrf;
+  get asAddDummy(): Dummy {
+    assert(this.kind == 6, "the variant is not add-dummy");
+    return this._6 as Dummy;
   }
 
-  static addTap(value: Tap): Operation {
+  static addVrf(value: Vrf): Operation {
     const made = new Operation(7);
     made._7 = value;
     return made;
   }
-  get isAddTap(): bool {
+  get isAddVrf(): bool {
     return this.kind == 7;
   }
-  get asAddTap(): Tap {
-    assert(this.kind == 7, "the variant is not add-tap");
-    return this._7 as Tap;
+  get asAddVrf(): Vrf {
+    assert(this.kind == 7, "the variant is not add-vrf");
+    return this._7 as Vrf;
   }
 
-  /** One that isn't there is no fault; nor is a namespace that is gone. */
-  static deleteLink(value: LinkName): Operation {
+  static addTap(value: Tap): Operation {
     const made = new Operation(8);
     made._8 = value;
     return made;
   }
-  get isDeleteLink(): bool {
+  get isAddTap(): bool {
     return this.kind == 8;
   }
-  get asDeleteLink(): LinkName {
-    assert(this.kind == 8, "the variant is not delete-link");
-    return this._8 as LinkName;
+  get asAddTap(): Tap {
+    assert(this.kind == 8, "the variant is not add-tap");
+    return this._8 as Tap;
   }
 
-  static changeLink(value: Change): Operation {
+  /** One that isn't there is no fault; nor is a namespace that is gone. */
+  static deleteLink(value: LinkName): Operation {
     const made = new Operation(9);
     made._9 = value;
     return made;
   }
-  get isChangeLink(): bool {
+  get isDeleteLink(): bool {
     return this.kind == 9;
   }
-  get asChangeLink(): Change {
-    assert(this.kind == 9, "the variant is not change-link");
-    return this._9 as Change;
+  get asDeleteLink(): LinkName {
+    assert(this.kind == 9, "the variant is not delete-link");
+    return this._9 as LinkName;
   }
 
-  static changePort(value: PortChange): Operation {
+  static changeLink(value: Change): Operation {
     const made = new Operation(10);
     made._10 = value;
     return made;
   }
-  get isChangePort(): bool {
+  get isChangeLink(): bool {
     return this.kind == 10;
   }
-  get asChangePort(): PortChange {
-    assert(this.kind == 10, "the variant is not change-port");
-    return this._10 as PortChange;
+  get asChangeLink(): Change {
+    assert(this.kind == 10, "the variant is not change-link");
+    return this._10 as Change;
   }
 
-  static addPortVlan(value: PortVlanChange): Operation {
+  static changePort(value: PortChange): Operation {
     const made = new Operation(11);
     made._11 = value;
     return made;
   }
-  get isAddPortVlan(): bool {
+  get isChangePort(): bool {
     return this.kind == 11;
   }
-  get asAddPortVlan(): PortVlanChange {
-    assert(this.kind == 11, "the variant is not add-port-vlan");
-    return this._11 as PortVlanChange;
+  get asChangePort(): PortChange {
+    assert(this.kind == 11, "the variant is not change-port");
+    return this._11 as PortChange;
   }
 
-  static deletePortVlan(value: PortVlanChange): Operation {
+  static addPortVlan(value: PortVlanChange): Operation {
     const made = new Operation(12);
     made._12 = value;
     return made;
   }
-  get isDeletePortVlan(): bool {
+  get isAddPortVlan(): bool {
     return this.kind == 12;
   }
-  get asDeletePortVlan(): PortVlanChange {
-    assert(this.kind == 12, "the variant is not delete-port-vlan");
+  get asAddPortVlan(): PortVlanChange {
+    assert(this.kind == 12, "the variant is not add-port-vlan");
     return this._12 as PortVlanChange;
   }
 
-  /** One that is there already is a fault. */
-  static addAddress(value: AddressChange): Operation {
+  static deletePortVlan(value: PortVlanChange): Operation {
     const made = new Operation(13);
     made._13 = value;
     return made;
   }
-  get isAddAddress(): bool {
+  get isDeletePortVlan(): bool {
     return this.kind == 13;
   }
-  get asAddAddress(): AddressChange {
-    assert(this.kind == 13, "the variant is not add-address");
-    return this._13 as AddressChange;
+  get asDeletePortVlan(): PortVlanChange {
+    assert(this.kind == 13, "the variant is not delete-port-vlan");
+    return this._13 as PortVlanChange;
   }
 
-  /** Makes sure that the link has the address; one that is there stays. */
-  static ensureAddress(value: AddressWish): Operation {
+  /** One that is there already is a fault. */
+  static addAddress(value: AddressChange): Operation {
     const made = new Operation(14);
     made._14 = value;
     return made;
   }
-  get isEnsureAddress(): bool {
+  get isAddAddress(): bool {
     return this.kind == 14;
   }
-  get asEnsureAddress(): AddressWish {
-    assert(this.kind == 14, "the variant is not ensure-address");
-    return this._14 as AddressWish;
+  get asAddAddress(): AddressChange {
+    assert(this.kind == 14, "the variant is not add-address");
+    return this._14 as AddressChange;
   }
 
-  /** One that isn't there is no fault. */
-  static deleteAddress(value: AddressChange): Operation {
+  /**
+   * Makes sure that the link has the address; one that is there stays. A bridge that gets one keeps the MAC from then on that it had before
+   * this call of `apply` gave it ports.
+   */
+  static ensureAddress(value: AddressWish): Operation {
     const made = new Operation(15);
     made._15 = value;
     return made;
   }
-  get isDeleteAddress(): bool {
+  get isEnsureAddress(): bool {
     return this.kind == 15;
   }
-  get asDeleteAddress(): AddressChange {
-    assert(this.kind == 15, "the variant is not delete-address");
-    return this._15 as AddressChange;
+  get asEnsureAddress(): AddressWish {
+    assert(this.kind == 15, "the variant is not ensure-address");
+    return this._15 as AddressWish;
   }
 
-  /** One that is there already stays, and is no fault. */
-  static addRoute(value: RouteChange): Operation {
+  /** One that isn't there is no fault. */
+  static deleteAddress(value: AddressChange): Operation {
     const made = new Operation(16);
     made._16 = value;
     return made;
   }
-  get isAddRoute(): bool {
+  get isDeleteAddress(): bool {
     return this.kind == 16;
   }
-  get asAddRoute(): RouteChange {
-    assert(this.kind == 16, "the variant is not add-route");
-    return this._16 as RouteChange;
+  get asDeleteAddress(): AddressChange {
+    assert(this.kind == 16, "the variant is not delete-address");
+    return this._16 as AddressChange;
   }
 
-  /** One that isn't there is no fault. */
-  static deleteRoute(value: RouteChange): Operation {
+  /** One that is there already stays, and is no fault. */
+  static addRoute(value: RouteChange): Operation {
     const made = new Operation(17);
     made._17 = value;
     return made;
   }
-  get isDeleteRoute(): bool {
+  get isAddRoute(): bool {
     return this.kind == 17;
   }
-  get asDeleteRoute(): RouteChange {
-    assert(this.kind == 17, "the variant is not delete-route");
+  get asAddRoute(): RouteChange {
+    assert(this.kind == 17, "the variant is not add-route");
     return this._17 as RouteChange;
   }
 
-  static addNeighbour(value: NeighbourChange): Operation {
+  /** One that isn't there is no fault. */
+  static deleteRoute(value: RouteChange): Operation {
     const made = new Operation(18);
     made._18 = value;
     return made;
   }
-  get isAddNeighbour(): bool {
+  get isDeleteRoute(): bool {
     return this.kind == 18;
   }
-  get asAddNeighbour(): NeighbourChange {
-    assert(this.kind == 18, "the variant is not add-neighbour");
-    return this._18 as NeighbourChange;
+  get asDeleteRoute(): RouteChange {
+    assert(this.kind == 18, "the variant is not delete-route");
+    return this._18 as RouteChange;
   }
 
-  static deleteNeighbour(value: NeighbourChange): Operation {
+  static addNeighbour(value: NeighbourChange): Operation {
     const made = new Operation(19);
     made._19 = value;
     return made;
   }
-  get isDeleteNeighbour(): bool {
+  get isAddNeighbour(): bool {
     return this.kind == 19;
   }
-  get asDeleteNeighbour(): NeighbourChange {
-    assert(this.kind == 19, "the variant is not delete-neighbour");
+  get asAddNeighbour(): NeighbourChange {
+    assert(this.kind == 19, "the variant is not add-neighbour");
     return this._19 as NeighbourChange;
   }
 
-  static setInterface(value: InterfaceSetting): Operation {
+  static deleteNeighbour(value: NeighbourChange): Operation {
     const made = new Operation(20);
     made._20 = value;
     return made;
   }
-  get isSetInterface(): bool {
+  get isDeleteNeighbour(): bool {
     return this.kind == 20;
   }
-  get asSetInterface(): InterfaceSetting {
-    assert(this.kind == 20, "the variant is not set-interface");
-    return this._20 as InterfaceSetting;
+  get asDeleteNeighbour(): NeighbourChange {
+    assert(this.kind == 20, "the variant is not delete-neighbour");
+    return this._20 as NeighbourChange;
   }
 
-  /** The node forwards packets of this family. Must be granted. */
-  static enableForwarding(value: Family): Operation {
+  static setInterface(value: InterfaceSetting): Operation {
     const made = new Operation(21);
     made._21 = value;
     return made;
   }
-  get isEnableForwarding(): bool {
+  get isSetInterface(): bool {
     return this.kind == 21;
   }
-  get asEnableForwarding(): Family {
-    assert(this.kind == 21, "the variant is not enable-forwarding");
-    return this._21;
+  get asSetInterface(): InterfaceSetting {
+    assert(this.kind == 21, "the variant is not set-interface");
+    return this._21 as InterfaceSetting;
   }
 
-  /** Waits until the link's addresses may be used; one that somebody else has (DAD) is a fault. */
-  static settle(value: Settling): Operation {
+  /** The node forwards packets of this family. Must be granted. */
+  static enableForwarding(value: Family): Operation {
     const made = new Operation(22);
     made._22 = value;
     return made;
   }
-  get isSettle(): bool {
+  get isEnableForwarding(): bool {
     return this.kind == 22;
   }
+  get asEnableForwarding(): Family {
+    assert(this.kind == 22, "the variant is not enable-forwarding");
+    return this._22;
+  }
+
+  /**
+   * Waits until the link and its addresses may be used; an address that somebody else has (DAD) is a fault, and so is a link that doesn't run in
+   * time.
+   */
+  static settle(value: Settling): Operation {
+    const made = new Operation(23);
+    made._23 = value;
+    return made;
+  }
+  get isSettle(): bool {
+    return this.kind == 23;
+  }
   get asSettle(): Settling {
-    assert(this.kind == 22, "the variant is not settle");
-    return this._22 as Settling;
+    assert(this.kind == 23, "the variant is not settle");
+    return this._23 as Settling;
   }
 }
 

@@ -112,6 +112,13 @@ export interface LinksBridge {
   readonly defaultPvid?: number | undefined;
 }
 
+export interface LinksVlanGateway {
+  readonly bridge: string;
+  readonly id: number;
+  readonly mtu?: number | undefined;
+  readonly keepDefaultVlan: boolean;
+}
+
 export interface LinksPort {
   readonly hairpin?: boolean | undefined;
   readonly isolated?: boolean | undefined;
@@ -256,6 +263,7 @@ export interface LinksSettling {
 
 export type LinksOperation =
   | { readonly tag: "ensure-bridge"; readonly val: LinksBridge }
+  | { readonly tag: "ensure-vlan-gateway"; readonly val: LinksVlanGateway }
   | { readonly tag: "add-veth"; readonly val: LinksVeth }
   | { readonly tag: "add-macvlan"; readonly val: LinksMacvlan }
   | { readonly tag: "add-ipvlan"; readonly val: LinksIpvlan }
@@ -608,6 +616,15 @@ function loadLinksBridge(g: Guest, at: number): LinksBridge {
   };
 }
 
+function loadLinksVlanGateway(g: Guest, at: number): LinksVlanGateway {
+  return {
+    bridge: g.loadString(at),
+    id: g.u16(at + 8),
+    mtu: (g.discriminant(at + 12, 1, 2) === 0 ? undefined : g.u32(at + 12 + 4)),
+    keepDefaultVlan: g.bool(at + 20),
+  };
+}
+
 function loadLinksPort(g: Guest, at: number): LinksPort {
   return {
     hairpin: (g.discriminant(at, 1, 2) === 0 ? undefined : g.bool(at + 1)),
@@ -821,30 +838,31 @@ function loadLinksSettling(g: Guest, at: number): LinksSettling {
 }
 
 function loadLinksOperation(g: Guest, at: number): LinksOperation {
-  switch (g.discriminant(at, 1, 23)) {
+  switch (g.discriminant(at, 1, 24)) {
     case 0: return { tag: "ensure-bridge", val: loadLinksBridge(g, at + 4) };
-    case 1: return { tag: "add-veth", val: loadLinksVeth(g, at + 4) };
-    case 2: return { tag: "add-macvlan", val: loadLinksMacvlan(g, at + 4) };
-    case 3: return { tag: "add-ipvlan", val: loadLinksIpvlan(g, at + 4) };
-    case 4: return { tag: "add-vlan", val: loadLinksVlan(g, at + 4) };
-    case 5: return { tag: "add-dummy", val: loadLinksDummy(g, at + 4) };
-    case 6: return { tag: "add-vrf", val: loadLinksVrf(g, at + 4) };
-    case 7: return { tag: "add-tap", val: loadLinksTap(g, at + 4) };
-    case 8: return { tag: "delete-link", val: loadLinksLinkName(g, at + 4) };
-    case 9: return { tag: "change-link", val: loadLinksChange(g, at + 4) };
-    case 10: return { tag: "change-port", val: loadLinksPortChange(g, at + 4) };
-    case 11: return { tag: "add-port-vlan", val: loadLinksPortVlanChange(g, at + 4) };
-    case 12: return { tag: "delete-port-vlan", val: loadLinksPortVlanChange(g, at + 4) };
-    case 13: return { tag: "add-address", val: loadLinksAddressChange(g, at + 4) };
-    case 14: return { tag: "ensure-address", val: loadLinksAddressWish(g, at + 4) };
-    case 15: return { tag: "delete-address", val: loadLinksAddressChange(g, at + 4) };
-    case 16: return { tag: "add-route", val: loadLinksRouteChange(g, at + 4) };
-    case 17: return { tag: "delete-route", val: loadLinksRouteChange(g, at + 4) };
-    case 18: return { tag: "add-neighbour", val: loadLinksNeighbourChange(g, at + 4) };
-    case 19: return { tag: "delete-neighbour", val: loadLinksNeighbourChange(g, at + 4) };
-    case 20: return { tag: "set-interface", val: loadLinksInterfaceSetting(g, at + 4) };
-    case 21: return { tag: "enable-forwarding", val: loadLinksFamily(g, at + 4) };
-    case 22: return { tag: "settle", val: loadLinksSettling(g, at + 4) };
+    case 1: return { tag: "ensure-vlan-gateway", val: loadLinksVlanGateway(g, at + 4) };
+    case 2: return { tag: "add-veth", val: loadLinksVeth(g, at + 4) };
+    case 3: return { tag: "add-macvlan", val: loadLinksMacvlan(g, at + 4) };
+    case 4: return { tag: "add-ipvlan", val: loadLinksIpvlan(g, at + 4) };
+    case 5: return { tag: "add-vlan", val: loadLinksVlan(g, at + 4) };
+    case 6: return { tag: "add-dummy", val: loadLinksDummy(g, at + 4) };
+    case 7: return { tag: "add-vrf", val: loadLinksVrf(g, at + 4) };
+    case 8: return { tag: "add-tap", val: loadLinksTap(g, at + 4) };
+    case 9: return { tag: "delete-link", val: loadLinksLinkName(g, at + 4) };
+    case 10: return { tag: "change-link", val: loadLinksChange(g, at + 4) };
+    case 11: return { tag: "change-port", val: loadLinksPortChange(g, at + 4) };
+    case 12: return { tag: "add-port-vlan", val: loadLinksPortVlanChange(g, at + 4) };
+    case 13: return { tag: "delete-port-vlan", val: loadLinksPortVlanChange(g, at + 4) };
+    case 14: return { tag: "add-address", val: loadLinksAddressChange(g, at + 4) };
+    case 15: return { tag: "ensure-address", val: loadLinksAddressWish(g, at + 4) };
+    case 16: return { tag: "delete-address", val: loadLinksAddressChange(g, at + 4) };
+    case 17: return { tag: "add-route", val: loadLinksRouteChange(g, at + 4) };
+    case 18: return { tag: "delete-route", val: loadLinksRouteChange(g, at + 4) };
+    case 19: return { tag: "add-neighbour", val: loadLinksNeighbourChange(g, at + 4) };
+    case 20: return { tag: "delete-neighbour", val: loadLinksNeighbourChange(g, at + 4) };
+    case 21: return { tag: "set-interface", val: loadLinksInterfaceSetting(g, at + 4) };
+    case 22: return { tag: "enable-forwarding", val: loadLinksFamily(g, at + 4) };
+    case 23: return { tag: "settle", val: loadLinksSettling(g, at + 4) };
     default: throw new Error("unreachable: the discriminant was checked");
   }
 }
