@@ -20,6 +20,7 @@ import { Place as links_Place } from "./links";
 import { Route as types_Route } from "./types";
 import { Neighbour as links_Neighbour } from "./links";
 import { Protocol as firewall_Protocol } from "./firewall";
+import { Masquerading as firewall_Masquerading } from "./firewall";
 import { Success as types_Success } from "./types";
 import { Network as types_Network } from "./types";
 import { Attachment as types_Attachment } from "./types";
@@ -619,7 +620,7 @@ export function store_firewall_Masquerade(at: usize, value: firewall_Masquerade)
 }
 
 export function load_firewall_PortMapping(at: usize): firewall_PortMapping {
-  const value = new firewall_PortMapping(<firewall_Protocol>load<u8>(at), load<u16>(at + 16), _memory.loadString(at + 20), load<u16>(at + 28), load<u8>(at + 30) != 0);
+  const value = new firewall_PortMapping(<firewall_Protocol>load<u8>(at), load<u16>(at + 16), _memory.loadString(at + 20), load<u16>(at + 28), <firewall_Masquerading>load<u8>(at + 30));
   value.hostAddress = load_option_string(at + 4);
   return value;
 }
@@ -630,7 +631,7 @@ export function store_firewall_PortMapping(at: usize, value: firewall_PortMappin
   store<u16>(at + 16, value.hostPort);
   _memory.storeString(at + 20, value.podAddress);
   store<u16>(at + 28, value.podPort);
-  store<u8>(at + 30, value.masquerade ? 1 : 0);
+  store<u8>(at + 30, <u8>value.masquerading);
 }
 
 export function load_types_Success(at: usize): types_Success {

@@ -27,25 +27,30 @@ export class Masquerade {
   }
 }
 
+/** Which packets to a port mapping get the node's address as their source, where the answer would not find back otherwise. */
+export enum Masquerading {
+  None = 0,
+  /** Those of the node itself by 127.0.0.1, and those of the pod's network, the pod itself included. */
+  Local = 1,
+  All = 2,
+}
+
 export class PortMapping {
   protocol: Protocol;
   /** Absent: any address of the node, of the family of `pod-address`. */
   hostAddress: string | null = null;
   hostPort: u16;
+  /** The pod's address with its network's prefix length. */
   podAddress: string;
   podPort: u16;
-  /**
-   * Also for the node itself and for the pod itself by the node's address, with the source masqueraded where the answer would not
-   * find back.
-   */
-  masquerade: bool;
+  masquerading: Masquerading;
 
-  constructor(protocol: Protocol, hostPort: u16, podAddress: string, podPort: u16, masquerade: bool) {
+  constructor(protocol: Protocol, hostPort: u16, podAddress: string, podPort: u16, masquerading: Masquerading) {
     this.protocol = protocol;
     this.hostPort = hostPort;
     this.podAddress = podAddress;
     this.podPort = podPort;
-    this.masquerade = masquerade;
+    this.masquerading = masquerading;
   }
 }
 

@@ -328,13 +328,15 @@ export interface FirewallMasquerade {
   readonly address: string;
 }
 
+export type FirewallMasquerading = "none" | "local" | "all";
+
 export interface FirewallPortMapping {
   readonly protocol: FirewallProtocol;
   readonly hostAddress?: string | undefined;
   readonly hostPort: number;
   readonly podAddress: string;
   readonly podPort: number;
-  readonly masquerade: boolean;
+  readonly masquerading: FirewallMasquerading;
 }
 
 export interface FirewallRules {
@@ -916,6 +918,12 @@ function loadFirewallMasquerade(g: Guest, at: number): FirewallMasquerade {
   };
 }
 
+const labelsOfFirewallMasquerading = ["none","local","all"] as const;
+
+function loadFirewallMasquerading(g: Guest, at: number): FirewallMasquerading {
+  return g.label(labelsOfFirewallMasquerading, g.discriminant(at, 1, 3));
+}
+
 function loadFirewallPortMapping(g: Guest, at: number): FirewallPortMapping {
   return {
     protocol: loadFirewallProtocol(g, at),
@@ -923,7 +931,7 @@ function loadFirewallPortMapping(g: Guest, at: number): FirewallPortMapping {
     hostPort: g.u16(at + 16),
     podAddress: g.loadString(at + 20),
     podPort: g.u16(at + 28),
-    masquerade: g.bool(at + 30),
+    masquerading: loadFirewallMasquerading(g, at + 30),
   };
 }
 
