@@ -84,9 +84,58 @@ describe("the host configuration", () => {
     [{ ...base, delgates: delegates }, "delgates: no such key; did you mean delegates?"],
     [{ ...base, delegates, wasm: { limits: { timems: 5 } } }, "wasm.limits.timems: no such key; did you mean timeMs?"],
     [{ ...base, delegates, wasm: { grants: { x: { lease: {} } } } }, "wasm.grants.x.lease: no such key; did you mean leases?"],
-    [{ ...base, delegates, wasm: { grants: { x: { network: {} } } } }, "valid ones: log, leases, resolver"],
+    [
+      { ...base, delegates, wasm: { grants: { x: { network: {} } } } },
+      "valid ones: log, leases, resolver, links, sysctl, firewall, announce, delegation, state",
+    ],
+    [
+      { ...base, delegates, wasm: { grants: { x: { link: {} } } } },
+      "wasm.grants.x.link: no such key; did you mean links? valid ones: log,",
+    ],
+    [
+      { ...base, delegates, wasm: { grants: { x: { links: { bridge: ["plexus0"] } } } } },
+      "wasm.grants.x.links.bridge: no such key; did you mean bridges? valid ones: bridges, parents, uplinks, podLinks, forwarding",
+    ],
+    [
+      { ...base, delegates, wasm: { grants: { x: { delegation: { plugin: ["host-local"] } } } } },
+      "wasm.grants.x.delegation.plugin: no such key; did you mean plugins? valid ones: plugins",
+    ],
   ])("E-8: a mistyped key names the nearest valid one, or all: %j", (value, text) => {
     expect(message(value)).toContain(text);
+  });
+
+  test.each([
+    [{ links: { bridges: ["plexus0", "br/0"] } }, "links.bridges.1: must be the name of a link, 1 to 15 ASCII characters"],
+    [{ links: { parents: "eth0" } }, "links.parents: must be a list, each the name of a link"],
+    [{ links: { forwarding: "yes" } }, 'links.forwarding: must be true or false, but is "yes"'],
+    [{ sysctl: { keys: ["net.ipv4.ip_forward"] } }, "sysctl.keys.0: must be a path such as net/ipv4/conf/IFNAME/rp_filter"],
+    [{ sysctl: { allowlist: "list" } }, "sysctl.allowlist: must be an absolute path"],
+    [{ firewall: { hostPorts: ["0-80"] } }, "firewall.hostPorts.0: must be a port or a range of ports from 1 to 65535"],
+    [{ firewall: { hostPorts: ["90-80"] } }, "firewall.hostPorts: the range 90-80 ends before it begins"],
+    [{ firewall: { hostPorts: [80] } }, "firewall.hostPorts.0: must be a port or a range of ports"],
+    [{ delegation: { plugins: ["../sh"] } }, "delegation.plugins.0: must be the type of a plugin"],
+    [{ announce: { always: true } }, "announce.always: no such key"],
+    [{ state: { directories: ["x"] } }, "state.directories: must be a list of absolute paths"],
+  ])("E-8: a grant's element that could not be meant is refused by its place: %j", (grant, text) => {
+    expect(message({ ...base, delegates, wasm: { grants: { x: grant } } })).toContain(`wasm.grants.x.${text}`);
+  });
+
+  test("E-7: a grant is read as it was written, and replaces the default as a whole", () => {
+    const grant = {
+      links: { bridges: ["plexus*"], parents: ["eth1"], uplinks: [], podLinks: ["*"], forwarding: true },
+      sysctl: { keys: ["net/ipv4/conf/IFNAME/*"], allowlist: "/etc/cni/tuning/allowlist.conf" },
+      firewall: { masquerade: true, hostPorts: ["80", "30000-32767"] },
+      announce: {},
+      delegation: { plugins: ["ipam-*"] },
+      state: { directories: ["/var/lib/cni/tuning"] },
+    };
+    const read = readHostConfiguration({ ...base, delegates, wasm: { grants: { x: grant } } });
+    expect(read.ok && read.value.wasm.grants["x"]).toEqual(grant);
+  });
+
+  test("E-7: nothing that reaches the kernel, another plugin or a file of its own is granted by default", () => {
+    const read = readHostConfiguration({ ...base, delegates });
+    expect(read.ok && Object.keys(read.value.wasm.otherGrants)).toEqual(["log", "leases", "resolver"]);
   });
 
   test("a runDir below which no socket could be named, or that CNI_PATH would take for two, is refused", () => {
@@ -232,6 +281,8 @@ describe("the host configuration", () => {
       ["/x"],
       ["x"],
       [1],
+      ["net/x"],
+      ["90-80", "80-90"],
       {},
     );
     const section = fc.record(
@@ -242,7 +293,18 @@ describe("the host configuration", () => {
         grants: fc.dictionary(
           fc.constantFrom("a", "b"),
           fc.record(
-            { log: scalar, leases: fc.record({ directories: scalar }), resolver: scalar, typo: scalar },
+            {
+              log: scalar,
+              leases: fc.record({ directories: scalar }),
+              resolver: scalar,
+              links: fc.record({ bridges: scalar, podLinks: scalar, forwarding: scalar }, { requiredKeys: [] }),
+              sysctl: fc.record({ keys: scalar, allowlist: scalar }, { requiredKeys: [] }),
+              firewall: fc.record({ masquerade: scalar, hostPorts: scalar }, { requiredKeys: [] }),
+              announce: scalar,
+              delegation: fc.record({ plugins: scalar }),
+              state: fc.record({ directories: scalar }),
+              typo: scalar,
+            },
             { requiredKeys: [] },
           ),
         ),

@@ -6,7 +6,8 @@ import { failed, ok, type Result } from "../fault/result.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 import { ObjectReader } from "./object-reader.ts";
-import { defaultGrants, defaultWasm, readWasm, type WasmConfiguration } from "./wasm-configuration.ts";
+import { readWasm } from "./read-wasm.ts";
+import { defaultGrants, defaultWasm, type WasmConfiguration } from "./wasm-configuration.ts";
 
 /** A host configuration with every default filled in. */
 export interface HostConfiguration {

@@ -5,6 +5,9 @@
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { closest } from "./closest.ts";
 
+/** More valid keys than this are not listed beside the one that was meant. */
+const mostListed = 12;
+
 export class ObjectReader {
   readonly problems: string[];
   readonly #object: Readonly<Record<string, unknown>>;
@@ -60,6 +63,16 @@ export class ObjectReader {
     return this.#typed(key, "a list of strings", (value) => listOf(value, isString));
   }
 
+  /** A list of strings that all match; `wanted` says in words what each must be. */
+  allMatching(key: string, pattern: RegExp, wanted: string): readonly string[] | undefined {
+    const list = this.#typed(key, `a list, each ${wanted}`, (value) => (isList(value) ? value : undefined));
+    return list?.flatMap((element, index) => {
+      if (typeof element === "string" && pattern.test(element)) return [element];
+      this.refuse(`${key}.${index}`, `must be ${wanted}, but is ${told(element)}`);
+      return [];
+    });
+  }
+
   /** A whole number from 1 to `most`. */
   count(key: string, most: number): number | undefined {
     return this.#typed(key, `a whole number from 1 to ${most}`, (value) =>
@@ -111,13 +124,15 @@ export class ObjectReader {
     this.problems.push(`${this.#at(key)}: ${why}`);
   }
 
-  /** Reports the keys that were not asked for, each with the nearest one that was (E-8). */
+  /** Reports the keys that were not asked for, each with the nearest one that was, and with all of them where these are few (E-8). */
   end(): void {
     const valid = [...this.#asked];
     for (const key of Object.keys(this.#object)) {
       if (this.#asked.has(key)) continue;
       const nearest = closest(key, valid);
-      this.refuse(key, `no such key; ${nearest === undefined ? `valid ones: ${valid.join(", ")}` : `did you mean ${nearest}?`}`);
+      const meant = nearest === undefined ? [] : [`did you mean ${nearest}?`];
+      const listed = nearest === undefined || valid.length <= mostListed ? [`valid ones: ${valid.join(", ")}`] : [];
+      this.refuse(key, `no such key; ${[...meant, ...listed].join(" ")}`);
     }
   }
 
@@ -136,6 +151,10 @@ export class ObjectReader {
 
 function isString(value: unknown): value is string {
   return typeof value === "string";
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
 }
 
 function isAbsolutePath(value: unknown): value is string {

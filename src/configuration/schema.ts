@@ -3,6 +3,7 @@
 
 import * as z from "zod";
 
+import { type ElementRule, linkPattern, pluginPattern, portRange, portsPattern, sysctlPattern } from "./grant-patterns.ts";
 import { binDirPattern, chainNamePattern, logLevelPattern, namespacePattern, runDirPattern } from "./host-configuration.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 
@@ -20,14 +21,55 @@ const limits = z.strictObject({
   logBytes: bytes.optional().describe("Bytes of log of one call; 64 KiB by default."),
 });
 
+const directories = z.array(absolutePath).optional();
+
+function listOf({ pattern, wanted }: ElementRule): z.ZodOptional<z.ZodArray<z.ZodString>> {
+  return z.array(z.string().regex(pattern, `must be ${wanted}`)).optional();
+}
+
+const links = z.strictObject({
+  bridges: listOf(linkPattern).describe("Bridges of the node that may be made, changed and given ports; * stands for anything."),
+  parents: listOf(linkPattern).describe(
+    "Links of the node that a macvlan, an ipvlan or a VLAN may lie on; they aren't changed; * stands for anything.",
+  ),
+  uplinks: listOf(linkPattern).describe("Links of the node that may become ports of a granted bridge; * stands for anything."),
+  podLinks: listOf(linkPattern).describe(
+    "Links that may be made in the pod's namespace besides the attachment's own; * stands for anything.",
+  ),
+  forwarding: z.boolean().optional().describe("Whether the node's forwarding of packets may be switched on; false by default."),
+});
+
+const sysctl = z.strictObject({
+  keys: listOf(sysctlPattern).describe(
+    "Settings of the pod's namespace, as paths such as net/ipv4/conf/IFNAME/rp_filter; IFNAME stands for the attachment's interface, * for anything but /.",
+  ),
+  allowlist: absolutePath
+    .optional()
+    .describe(
+      "A file as the reference tuning plugin has it, one pattern a line, which a key must match as well where it is there.",
+    ),
+});
+
+const firewall = z.strictObject({
+  masquerade: z.boolean().optional().describe("Whether the pod's addresses may be masqueraded; false by default."),
+  hostPorts: z
+    .array(z.string().regex(portsPattern.pattern).refine(isOrdered, "the range ends before it begins"))
+    .optional()
+    .describe("The node's ports that may be mapped, each a port or a range such as 30000-32767; none by default."),
+});
+
+function isOrdered(text: string): boolean {
+  const [first, last] = portRange(text) ?? [0, 0];
+  return first <= last;
+}
+
 const grants = z.strictObject({
   log: z.strictObject({}).optional().describe("Lines for the host's log."),
   leases: z
     .strictObject({
-      directories: z
-        .array(absolutePath)
-        .optional()
-        .describe("Where leases may be kept; the first is the default; a / at the end allows what lies beneath, too."),
+      directories: directories.describe(
+        "Where leases may be kept; the first is the default; a / at the end allows what lies beneath, too.",
+      ),
     })
     .optional()
     .describe("Address reservations."),
@@ -35,6 +77,24 @@ const grants = z.strictObject({
     .strictObject({ files: z.array(absolutePath).optional().describe("Files in the format of resolv.conf.") })
     .optional()
     .describe("The node's name resolution settings."),
+  links: links
+    .optional()
+    .describe("Links, addresses, routes and neighbours of the attachment; with nothing listed, none of the node's own links."),
+  sysctl: sysctl.optional().describe("Settings under net in the pod's namespace: those listed."),
+  firewall: firewall.optional().describe("Masquerading and port mappings of the attachment, in a table of Plexus' own."),
+  announce: z.strictObject({}).optional().describe("Gratuitous ARP and neighbour advertisements for the attachment's addresses."),
+  delegation: z
+    .strictObject({ plugins: listOf(pluginPattern).describe("Types of the plugins that may be called; * stands for anything.") })
+    .optional()
+    .describe("Calls of other plugins, native or delegates, for the same attachment."),
+  state: z
+    .strictObject({
+      directories: directories.describe(
+        "Where it may be kept; the first is the default; a / at the end allows what lies beneath, too.",
+      ),
+    })
+    .optional()
+    .describe("One small text for each attachment, kept until it is removed."),
 });
 
 const wasm = z.strictObject({
@@ -53,7 +113,7 @@ const wasm = z.strictObject({
     .record(z.string(), grants)
     .optional()
     .describe(
-      "What each delegate may use, by type; replaces the default: log, leases in /var/lib/cni/networks, /etc/resolv.conf.",
+      "What each delegate may use, by type; replaces the default: log, leases in /var/lib/cni/networks, /etc/resolv.conf. Nothing that reaches the kernel is granted by default.",
     ),
 });
 

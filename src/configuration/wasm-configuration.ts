@@ -1,7 +1,5 @@
 // What an administrator lets sandboxed delegates do, and within which limits.
 
-import type { ObjectReader } from "./object-reader.ts";
-
 /** What one delegate may use. A capability that isn't here is refused when the delegate is loaded. */
 export interface DelegateGrants {
   readonly log?: object | undefined;
@@ -87,53 +85,3 @@ export const defaultWasm: WasmConfiguration = {
   grants: {},
   otherGrants: defaultGrants,
 };
-
-const mebibyte = 1024 * 1024;
-
-/**
- * Reads the section `wasm`. Where something in it is wrong, and the call goes on all the same because it takes away what is
- * there (DEL), nothing is granted: what the administrator meant isn't known.
- */
-export function readWasm(reader: ObjectReader): WasmConfiguration {
-  const before = reader.problems.length;
-  const prefer = Array.isArray(reader.value("prefer")) ? reader.strings("prefer") : reader.boolean("prefer");
-  const wasm: WasmConfiguration = {
-    ...defaultWasm,
-    prefer: prefer ?? false,
-    isolation: reader.oneOf("isolation", ["process", "in-process"]) ?? "in-process",
-    limits: readLimits(reader.object("limits")),
-    grants: readGrants(reader.object("grants")),
-  };
-  reader.end();
-  return reader.problems.length === before ? wasm : { ...wasm, grants: {}, otherGrants: {} };
-}
-
-function readLimits(reader: ObjectReader | undefined): DelegateLimits {
-  const limits: DelegateLimits = {
-    timeMs: reader?.count("timeMs", 60_000),
-    memoryMiB: reader?.count("memoryMiB", 1024),
-    inputBytes: reader?.count("inputBytes", 16 * mebibyte),
-    outputBytes: reader?.count("outputBytes", 16 * mebibyte),
-    logBytes: reader?.count("logBytes", 16 * mebibyte),
-  };
-  reader?.end();
-  return limits;
-}
-
-function readGrants(reader: ObjectReader | undefined): Readonly<Record<string, DelegateGrants>> {
-  const grants: [string, DelegateGrants][] = (reader?.entries() ?? []).map(([type, each]) => [type, readGrant(each)]);
-  return Object.fromEntries(grants);
-}
-
-function readGrant(reader: ObjectReader): DelegateGrants {
-  const log = reader.object("log");
-  const leases = reader.object("leases");
-  const resolver = reader.object("resolver");
-  const grant: DelegateGrants = {
-    ...(log === undefined ? {} : { log: {} }),
-    ...(leases === undefined ? {} : { leases: { directories: leases.absolutePaths("directories") } }),
-    ...(resolver === undefined ? {} : { resolver: { files: resolver.absolutePaths("files") } }),
-  };
-  for (const each of [log, leases, resolver, reader]) each?.end();
-  return grant;
-}

@@ -1,0 +1,68 @@
+// What the lists of a grant may hold: names and keys in which `*` stands for anything, and ranges of ports.
+
+/** One kind of list element: what it must look like, and that in words. */
+export interface ElementRule {
+  readonly pattern: RegExp;
+  readonly wanted: string;
+}
+
+/** Name of a link (netdevice names: at most 15 bytes, no space, `/` or `:`), or a pattern of such names. */
+export const linkPattern: ElementRule = {
+  pattern: /^(?!\.{1,2}$)[!-.0-9;-~]{1,15}$/,
+  wanted: "the name of a link, 1 to 15 ASCII characters without space, / and :, in which * stands for anything",
+};
+
+/** A path below `net`. No part is `.` or `..`, so that no key leads out of it. */
+export const sysctlPattern: ElementRule = {
+  pattern: /^net(?:\/(?!\.{1,2}(?:\/|$))[!-.0-~]{1,64}){1,8}$/,
+  wanted: "a path such as net/ipv4/conf/IFNAME/rp_filter, in which * stands for anything but /",
+};
+
+/** A port, or first and last of a range. */
+export const portsPattern: ElementRule = {
+  pattern: portRanges(),
+  wanted: "a port or a range of ports from 1 to 65535, such as 8080 or 30000-32767",
+};
+
+/** A plugin's type: a file's name. */
+export const pluginPattern: ElementRule = {
+  pattern: /^(?!\.{1,2}$)[!-.0-~]{1,255}$/,
+  wanted: "the type of a plugin, in which * stands for anything",
+};
+
+function portRanges(): RegExp {
+  const port = "(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])";
+  return new RegExp(`^${port}(?:-${port})?$`);
+}
+
+/** First and last port of an element of `hostPorts`; undefined where it is none. */
+export function portRange(text: string): readonly [first: number, last: number] | undefined {
+  if (!portsPattern.pattern.test(text)) return undefined;
+  const [first, last] = text.split("-").map(Number);
+  return first === undefined ? undefined : [first, last ?? first];
+}
+
+/**
+ * Whether the name is one of the pattern's: `*` stands for any characters but `/`, none included; everything else for itself.
+ * Takes time in proportion to both lengths at most.
+ */
+export function matchesPattern(pattern: string, name: string): boolean {
+  let [at, from] = [0, 0];
+  let star: { readonly at: number; from: number } | undefined;
+  while (from < name.length) {
+    if (pattern[at] === "*") {
+      star = { at, from };
+      at++;
+    } else if (pattern[at] === name[from]) {
+      at++;
+      from++;
+    } else if (star !== undefined && name[star.from] !== "/") {
+      star.from++;
+      [at, from] = [star.at + 1, star.from];
+    } else {
+      return false;
+    }
+  }
+  while (pattern[at] === "*") at++;
+  return at === pattern.length;
+}

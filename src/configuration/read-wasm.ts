@@ -1,0 +1,99 @@
+// Reads the section `wasm`: what delegates may do, and within which limits.
+
+import { type ElementRule, linkPattern, pluginPattern, portRange, portsPattern, sysctlPattern } from "./grant-patterns.ts";
+import type { ObjectReader } from "./object-reader.ts";
+import {
+  type DelegateGrants,
+  type DelegateLimits,
+  defaultWasm,
+  type LinkGrant,
+  type WasmConfiguration,
+} from "./wasm-configuration.ts";
+
+const mebibyte = 1024 * 1024;
+
+/**
+ * Reads the section. Where something in it is wrong, and the call goes on all the same because it takes away what is
+ * there (DEL), nothing is granted: what the administrator meant isn't known.
+ */
+export function readWasm(reader: ObjectReader): WasmConfiguration {
+  const before = reader.problems.length;
+  const prefer = Array.isArray(reader.value("prefer")) ? reader.strings("prefer") : reader.boolean("prefer");
+  const wasm: WasmConfiguration = {
+    ...defaultWasm,
+    prefer: prefer ?? false,
+    isolation: reader.oneOf("isolation", ["process", "in-process"]) ?? "in-process",
+    limits: readLimits(reader.object("limits")),
+    grants: readGrants(reader.object("grants")),
+  };
+  reader.end();
+  return reader.problems.length === before ? wasm : { ...wasm, grants: {}, otherGrants: {} };
+}
+
+function readLimits(reader: ObjectReader | undefined): DelegateLimits {
+  const limits: DelegateLimits = {
+    timeMs: reader?.count("timeMs", 60_000),
+    memoryMiB: reader?.count("memoryMiB", 1024),
+    inputBytes: reader?.count("inputBytes", 16 * mebibyte),
+    outputBytes: reader?.count("outputBytes", 16 * mebibyte),
+    logBytes: reader?.count("logBytes", 16 * mebibyte),
+  };
+  reader?.end();
+  return limits;
+}
+
+function readGrants(reader: ObjectReader | undefined): Readonly<Record<string, DelegateGrants>> {
+  const grants: [string, DelegateGrants][] = (reader?.entries() ?? []).map(([type, each]) => [type, readGrant(each)]);
+  return Object.fromEntries(grants);
+}
+
+/** How each capability's grant is read, in the order in which the capabilities are told. */
+const readers: { readonly [C in keyof DelegateGrants]-?: (reader: ObjectReader) => NonNullable<DelegateGrants[C]> } = {
+  log: () => ({}),
+  leases: (reader) => ({ directories: reader.absolutePaths("directories") }),
+  resolver: (reader) => ({ files: reader.absolutePaths("files") }),
+  links: readLinks,
+  sysctl: (reader) => ({ keys: listOf(reader, "keys", sysctlPattern), allowlist: reader.absolutePath("allowlist") }),
+  firewall: (reader) => ({ masquerade: reader.boolean("masquerade"), hostPorts: readPorts(reader, "hostPorts") }),
+  announce: () => ({}),
+  delegation: (reader) => ({ plugins: listOf(reader, "plugins", pluginPattern) }),
+  state: (reader) => ({ directories: reader.absolutePaths("directories") }),
+};
+
+/** Everything that can be granted. */
+export const grantNames: readonly string[] = Object.keys(readers);
+
+function readGrant(reader: ObjectReader): DelegateGrants {
+  const grants: [string, object][] = [];
+  for (const [name, read] of Object.entries(readers)) {
+    const each = reader.object(name);
+    if (each === undefined) continue;
+    grants.push([name, read(each)]);
+    each.end();
+  }
+  reader.end();
+  return Object.fromEntries(grants);
+}
+
+function readLinks(reader: ObjectReader): LinkGrant {
+  return {
+    bridges: listOf(reader, "bridges", linkPattern),
+    parents: listOf(reader, "parents", linkPattern),
+    uplinks: listOf(reader, "uplinks", linkPattern),
+    podLinks: listOf(reader, "podLinks", linkPattern),
+    forwarding: reader.boolean("forwarding"),
+  };
+}
+
+function readPorts(reader: ObjectReader, key: string): readonly string[] | undefined {
+  const ports = listOf(reader, key, portsPattern);
+  for (const text of ports ?? []) {
+    const [first, last] = portRange(text) ?? [0, 0];
+    if (first > last) reader.refuse(key, `the range ${text} ends before it begins`);
+  }
+  return ports;
+}
+
+function listOf(reader: ObjectReader, key: string, { pattern, wanted }: ElementRule): readonly string[] | undefined {
+  return reader.allMatching(key, pattern, wanted);
+}
