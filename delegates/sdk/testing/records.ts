@@ -1,5 +1,7 @@
 // The ABI's records as JavaScript hosts have them: camel-case names, absent options undefined.
 
+import type { DelegationCapability, LinksCapability } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+
 export interface FaultRecord {
   readonly code: number;
   readonly msg: string;
@@ -94,6 +96,8 @@ export interface CapabilityFunctions {
     probe(pool: PoolRecord): Outcome<undefined>;
   };
   readonly resolver: { read(path: string): Outcome<DnsRecord> };
+  readonly links?: LinksCapability;
+  readonly delegation?: DelegationCapability;
 }
 
 export type DelegateCall =

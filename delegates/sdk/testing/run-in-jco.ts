@@ -18,17 +18,18 @@ export const runInJco: RunDelegate = async (component, { verb, request }, capabi
 };
 
 /** The capabilities as the translation takes them. */
-function oracleImports({ log, leases, resolver }: CapabilityFunctions): OracleImports {
-  return {
-    "cni:delegate/types": {},
-    "cni:delegate/log": { write: log.write },
-    "cni:delegate/leases": Object.fromEntries(Object.entries(leases).map(([name, act]) => [name, throwing(act)])),
-    "cni:delegate/resolver": { read: throwing(resolver.read) },
-  };
+function oracleImports({ log, ...others }: CapabilityFunctions): OracleImports {
+  const throwers = Object.entries(others).map(([capability, functions]) => [
+    `cni:delegate/${capability}`,
+    Object.fromEntries(Object.entries<Act>({ ...functions }).map(([name, act]) => [name, throwing(act)])),
+  ]);
+  return { "cni:delegate/types": {}, "cni:delegate/log": { write: log.write }, ...Object.fromEntries(throwers) };
 }
 
+type Act = (...args: never[]) => Outcome<unknown>;
+
 /** A function whose error is thrown. */
-function throwing(act: (...args: never[]) => Outcome<unknown>): (...args: never[]) => unknown {
+function throwing(act: Act): (...args: never[]) => unknown {
   return (...args) => {
     const outcome = act(...args);
     if ("err" in outcome) throw oracleError(outcome.err);

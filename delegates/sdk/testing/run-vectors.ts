@@ -1,13 +1,17 @@
 // Runs vectors through any host: the oracle in a delegate's own tests, the sandbox in its tests, and both side by side.
 
-import { callOf, printedResult, versionOf } from "./vector-call.ts";
+import { callOf, plugins, printedResult, versionOf } from "./vector-call.ts";
 import { MemoryLeases } from "./memory-leases.ts";
+import { MemoryLinks } from "./memory-links.ts";
 import type { RunDelegate } from "./records.ts";
+import { ToldDelegation } from "./told-delegation.ts";
 import type { Vector, VectorAnswer } from "./vector.ts";
 
 /** What a component answers to a vector, in the form of `.out.json`, log included. Rejects when the guest traps. */
 export async function answerOf(vector: Vector, component: Uint8Array, run: RunDelegate): Promise<VectorAnswer> {
   const leases = new MemoryLeases(vector.leases);
+  const links = new MemoryLinks(vector.links);
+  const delegation = new ToldDelegation(plugins(vector));
   const log: string[] = [];
   const outcome = await run(component, callOf(vector), {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
@@ -18,6 +22,8 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
         return found === undefined ? { err: { code: 7, msg: `${path} is not allowed` } } : { ok: found };
       },
     },
+    links: links.functions,
+    delegation: delegation.functions,
   });
   const answer: VectorAnswer = {};
   if ("err" in outcome) {
@@ -25,6 +31,9 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
     answer.error = details === undefined ? { code, msg } : { code, msg, details };
   } else if (outcome.ok !== undefined) answer.result = printedResult(outcome.ok, versionOf(vector));
   if (vector.leases !== undefined) answer.leases = leases.state();
+  // As text, so that what is undefined in one host and absent in the other one is the same.
+  if (vector.links !== undefined) answer.applied = JSON.parse(JSON.stringify(links.applied()));
+  if (vector.plugins !== undefined) answer.called = JSON.parse(JSON.stringify(delegation.called()));
   answer.log = log;
   return answer;
 }

@@ -8,11 +8,25 @@ import { toVersion, type CniVersion } from "../../../src/cni/versions.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { editMembers, memberText, memberValue, parseDocument, type JsonObjectDocument } from "../../../src/json/document.ts";
 import type { AttachmentIdRecord, DelegateCall, NetworkRecord, SuccessRecord } from "./records.ts";
+import type { ToldAnswers } from "./told-delegation.ts";
 import type { Vector } from "./vector.ts";
 
 function must<T>(result: Result<T>): T {
   if (!result.ok) throw new Error(result.fault.msg);
   return result.value;
+}
+
+/** What the plugins of a vector answer, their results as records. */
+export function plugins(vector: Vector): Record<string, ToldAnswers> {
+  const version = versionOf(vector);
+  const answers = Object.entries(vector.plugins ?? {}).map(([type, verbs]) => {
+    const told = Object.entries(verbs).map(([verb, { result, error }]) => [
+      verb,
+      bare({ error, result: result === undefined ? undefined : recordOf(JSON.stringify(result), version) }),
+    ]);
+    return [type, Object.fromEntries(told)];
+  });
+  return Object.fromEntries(answers);
 }
 
 /** The version that a vector's configuration speaks. */

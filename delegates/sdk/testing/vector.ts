@@ -12,6 +12,36 @@ const leaseState = z.strictObject({
   last: z.record(z.string(), z.string()).default({}),
 });
 
+const fault = z.strictObject({ code: z.number(), msg: z.string(), details: z.string().optional() });
+
+const link = z.strictObject({
+  name: z.string(),
+  kind: z.string().optional(),
+  mac: z.string().optional(),
+  mtu: z.number().optional(),
+  up: z.boolean().optional(),
+  running: z.boolean().optional(),
+  promiscuous: z.boolean().optional(),
+  allMulticast: z.boolean().optional(),
+  txQueueLength: z.number().optional(),
+  alternativeNames: z.array(z.string()).optional(),
+  master: z.string().optional(),
+  peer: z.string().optional(),
+  parent: z.string().optional(),
+  mode: z.string().optional(),
+  vlanId: z.number().optional(),
+  vlanFiltering: z.boolean().optional(),
+  port: z.record(z.enum(["hairpin", "isolated", "learning", "flood"]), z.boolean()).optional(),
+  portVlans: z
+    .array(z.strictObject({ first: z.number(), last: z.number(), pvid: z.boolean(), untagged: z.boolean() }))
+    .optional(),
+  addresses: z.array(z.string()).optional(),
+  routes: z.array(z.looseObject({ dst: z.string() })).optional(),
+  neighbours: z.array(z.strictObject({ address: z.string(), mac: z.string().optional(), proxy: z.boolean() })).optional(),
+});
+
+const told = z.strictObject({ result: z.record(z.string(), z.unknown()).optional(), error: fault.optional() });
+
 const question = z.strictObject({
   /** What the vector shows, one sentence. */
   about: z.string().min(1),
@@ -31,14 +61,28 @@ const question = z.strictObject({
       }),
     )
     .default({}),
+  /** Links that are there before the call; `fails` lets one operation of each `apply` fail. */
+  links: z
+    .strictObject({
+      host: z.array(link).default([]),
+      pod: z.array(link).default([]),
+      fails: z.strictObject({ operation: z.number(), fault }).optional(),
+    })
+    .optional(),
+  /** What the plugins that `delegation` calls answer, by type and verb; a verb that is absent succeeds. */
+  plugins: z.record(z.string(), z.partialRecord(z.enum(["add", "del", "check", "gc", "status"]), told)).optional(),
 });
 
 const answer = z.strictObject({
   /** ADD's success, as CNI prints it in stdin's cniVersion. */
   result: z.record(z.string(), z.unknown()).optional(),
-  error: z.strictObject({ code: z.number(), msg: z.string(), details: z.string().optional() }).optional(),
+  error: fault.optional(),
   /** What is held after the call; where the question has leases. */
   leases: leaseState.optional(),
+  /** The operations of each `links.apply`; where the question has links. */
+  applied: z.array(z.array(z.record(z.string(), z.unknown()))).optional(),
+  /** The calls of other plugins; where the question has plugins. */
+  called: z.array(z.record(z.string(), z.unknown())).optional(),
   /** Lines of the log, `level: text`; not compared where absent. */
   log: z.array(z.string()).optional(),
 });

@@ -1,0 +1,327 @@
+// The `links` capability in memory: vectors say which links are there before, and see what a request leads to, without a
+// kernel. It knows what an operation makes of names, kinds, MACs, ports and addresses; what the kernel would refuse besides,
+// only a kernel tells.
+
+import type {
+  Fault,
+  LinksCapability,
+  LinksLink,
+  LinksLinkName,
+  LinksNeighbour,
+  LinksOperation,
+  LinksPlace,
+  LinksPortVlan,
+  Route,
+} from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+import { cidrContains, formatCidr, networkOf, readCidr } from "../../../src/net/ip.ts";
+
+/** A link as a vector writes it: a name, and of the rest what matters. Addresses are text; routes and neighbours are what `links` answers of it. */
+export interface LinkState extends Optional<Omit<LinksLink, "place" | "name" | "addresses">> {
+  readonly name: string;
+  readonly addresses?: readonly string[] | undefined;
+  readonly routes?: readonly Route[] | undefined;
+  readonly neighbours?: readonly LinksNeighbour[] | undefined;
+}
+
+/** What is there before a call. */
+export interface LinksState {
+  readonly host: readonly LinkState[];
+  readonly pod: readonly LinkState[];
+  /** An operation that fails, by its number within one `apply`. */
+  readonly fails?: { readonly operation: number; readonly fault: Fault } | undefined;
+}
+
+/** An operation as vectors show it: its name, and what it says. */
+export type ShownOperation = Readonly<Record<string, unknown>>;
+
+interface Known {
+  link: Writable<LinksLink>;
+  routes: Route[];
+  neighbours: LinksNeighbour[];
+}
+
+type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+class Refusal extends Error {}
+
+/** The links of one call. */
+export class MemoryLinks {
+  #known: Map<string, Known> = new Map();
+  readonly #fails: LinksState["fails"];
+  #made = 0;
+  readonly #applied: ShownOperation[][] = [];
+
+  constructor(state: LinksState = { host: [], pod: [] }) {
+    this.#fails = state.fails;
+    for (const place of ["host", "pod"] as const) {
+      for (const { addresses, routes, neighbours, ...given } of state[place]) {
+        const known = this.#make({ place, name: given.name }, given.kind ?? "");
+        Object.assign(known.link, defined(given), { addresses: (addresses ?? []).map(settled) });
+        known.routes.push(...(routes ?? []));
+        known.neighbours.push(...(neighbours ?? []));
+      }
+    }
+  }
+
+  /** The operations of each `apply`, in order. */
+  applied(): readonly (readonly ShownOperation[])[] {
+    return this.#applied;
+  }
+
+  readonly functions: LinksCapability = {
+    apply: (operations) => {
+      this.#applied.push(operations.map(({ tag, val }) => ({ [tag]: val })));
+      const before = structuredClone(this.#known);
+      const named = new Map<string, LinksLinkName>();
+      for (const [at, operation] of operations.entries()) {
+        try {
+          if (this.#fails?.operation === at) throw new Refusal(this.#fails.fault.msg);
+          for (const name of this.#do(operation)) named.set(keyOf(name), name);
+        } catch (thrown) {
+          if (!(thrown instanceof Refusal)) throw thrown;
+          this.#known = before;
+          return this.#fails?.operation === at
+            ? { err: this.#fails.fault }
+            : { err: { code: 5, msg: `operation ${at} (${operation.tag}): ${thrown.message}` } };
+        }
+      }
+      return this.functions.read([...named.values()]);
+    },
+    read: (names) => ({ ok: names.flatMap((name) => this.#known.get(keyOf(name))?.link ?? []) }),
+    routes: (name) => ({
+      ok: [...this.#known.values()]
+        .filter(({ link }) => (name === undefined ? link.place === "pod" : keyOf(link) === keyOf(name)))
+        .flatMap(({ routes }) => routes),
+    }),
+    defaultLink: (place) => ({
+      ok: [...this.#known.values()].find(
+        ({ link, routes }) => link.place === place && routes.some(({ dst }) => dst === "0.0.0.0/0" || dst === "::/0"),
+      )?.link.name,
+    }),
+    neighbours: (name) => ({ ok: this.#known.get(keyOf(name))?.neighbours ?? [] }),
+  };
+
+  /** Answers the links that the operation made or named. */
+  #do(operation: LinksOperation): readonly LinksLinkName[] {
+    switch (operation.tag) {
+      case "ensure-bridge": {
+        const { name, mtu, vlanFiltering } = operation.val;
+        const at = inHost(name);
+        const there = this.#known.get(keyOf(at));
+        if (there !== undefined && there.link.kind !== "bridge") throw new Refusal(`${name} is there and no bridge`);
+        const { link } = there ?? this.#make(at, "bridge");
+        if (there === undefined && mtu !== undefined) link.mtu = mtu;
+        link.vlanFiltering = vlanFiltering || link.vlanFiltering === true;
+        link.up = true;
+        return [at];
+      }
+      case "ensure-vlan-gateway": {
+        const { bridge, id, mtu } = operation.val;
+        this.#find(inHost(bridge));
+        const at = inHost(`${bridge}.${id}`);
+        const { link } = this.#known.get(keyOf(at)) ?? this.#make(at, "veth");
+        Object.assign(link, defined({ mtu }), { up: true, running: true });
+        return [at];
+      }
+      case "add-veth": {
+        const { name, hostName, mac, hostMac, mtu, master, port, vlans, up } = operation.val;
+        const inPod = { place: "pod", name } as const;
+        const outside = inHost(hostName ?? `veth${this.#made}`);
+        const pod = this.#new(inPod, "veth", { mac, mtu }).link;
+        const host = this.#new(outside, "veth", { mac: hostMac, mtu }).link;
+        if (master !== undefined) this.#find(inHost(master));
+        Object.assign(pod, { up, running: up, peer: outside.name });
+        Object.assign(host, { up: true, running: up, peer: name, master, port, portVlans: vlans });
+        return [inPod, outside];
+      }
+      case "add-macvlan":
+      case "add-ipvlan": {
+        const { name, parent, mode, mtu } = operation.val;
+        const { link } = this.#find(parent);
+        const at = { place: "pod", name } as const;
+        const mac = "mac" in operation.val ? operation.val.mac : undefined;
+        const kind = operation.tag === "add-macvlan" ? "macvlan" : "ipvlan";
+        Object.assign(this.#new(at, kind, { mac, mtu: mtu ?? link.mtu }).link, { parent: parent.name, mode });
+        return [at];
+      }
+      case "add-vlan": {
+        const { name, parent, id, mtu } = operation.val;
+        const { link } = this.#find(parent);
+        const at = { place: "pod", name } as const;
+        Object.assign(this.#new(at, "vlan", { mtu: mtu ?? link.mtu }).link, { parent: parent.name, vlanId: id });
+        return [at];
+      }
+      case "add-dummy":
+      case "add-tap":
+      case "add-vrf": {
+        const at = { place: "pod", name: operation.val.name } as const;
+        this.#new(
+          at,
+          operation.tag === "add-tap" ? "tun" : operation.tag.slice(4),
+          operation.tag === "add-vrf" ? {} : operation.val,
+        );
+        return [at];
+      }
+      case "delete-link":
+        this.#delete(operation.val);
+        return [];
+      case "change-link": {
+        const { link: at, alternativeNames, ...change } = operation.val;
+        const { link } = this.#find(at);
+        if (change.master !== undefined && change.master !== "") this.#find({ ...at, name: change.master });
+        for (const [key, value] of Object.entries(change)) {
+          if (value !== undefined) Object.assign(link, { [key]: key === "master" && value === "" ? undefined : value });
+        }
+        link.alternativeNames = [...link.alternativeNames, ...alternativeNames];
+        return [at];
+      }
+      case "change-port": {
+        const at = inHost(operation.val.link);
+        const { link } = this.#find(at);
+        link.port = { ...link.port, ...defined(operation.val.port) };
+        return [at];
+      }
+      case "add-port-vlan":
+      case "delete-port-vlan": {
+        const at = inHost(operation.val.link);
+        const { link } = this.#find(at);
+        const { vlan } = operation.val;
+        const others = link.portVlans.filter((each) => !sameVlans(each, vlan));
+        link.portVlans = operation.tag === "add-port-vlan" ? [...others, vlan] : others;
+        return [at];
+      }
+      case "add-address": {
+        const { link: at, address } = operation.val;
+        const { link } = this.#find(at);
+        if (link.addresses.some((each) => each.address === address)) throw new Refusal(`${at.name} has ${address}`);
+        link.addresses = [...link.addresses, settled(address)];
+        return [at];
+      }
+      case "ensure-address": {
+        const { link: at, address, replace } = operation.val;
+        const { link } = this.#find(at);
+        if (link.addresses.some((each) => each.address === address)) return [at];
+        const inTheWay = link.addresses.filter((each) => isInTheWay(each.address, address));
+        if (inTheWay[0] !== undefined && !replace) throw new Refusal(`${at.name} has ${inTheWay[0].address}`);
+        link.addresses = [...link.addresses.filter((each) => !inTheWay.includes(each)), settled(address)];
+        return [at];
+      }
+      case "delete-address": {
+        const { link: at, address } = operation.val;
+        const { link } = this.#find(at);
+        link.addresses = link.addresses.filter((each) => each.address !== address);
+        return [at];
+      }
+      case "add-route":
+      case "delete-route": {
+        const { link: at, route } = operation.val;
+        if (at === undefined) return [];
+        const known = this.#find(at);
+        const dst = withoutHostPart(route.dst);
+        known.routes = known.routes.filter((each) => withoutHostPart(each.dst) !== dst || each.gw !== route.gw);
+        if (operation.tag === "add-route") known.routes.push({ ...route, dst });
+        return [at];
+      }
+      case "add-neighbour":
+      case "delete-neighbour": {
+        const { link: at, neighbour } = operation.val;
+        const known = this.#find(at);
+        known.neighbours = known.neighbours.filter(({ address }) => address !== neighbour.address);
+        if (operation.tag === "add-neighbour") known.neighbours.push(neighbour);
+        return [at];
+      }
+      case "set-interface":
+      case "settle":
+        this.#find(operation.val.link);
+        return [operation.val.link];
+      case "enable-forwarding":
+        return [];
+      default:
+        return operation satisfies never;
+    }
+  }
+
+  #find(name: LinksLinkName): Known {
+    const known = this.#known.get(keyOf(name));
+    if (known === undefined) throw new Refusal(`there is no link ${name.name} on the ${name.place}'s side`);
+    return known;
+  }
+
+  #new(
+    name: LinksLinkName,
+    kind: string,
+    given: { readonly mac?: string | undefined; readonly mtu?: number | undefined },
+  ): Known {
+    if (this.#known.has(keyOf(name))) throw new Refusal(`${name.name} is there on the ${name.place}'s side`);
+    const known = this.#make(name, kind);
+    Object.assign(known.link, defined({ mac: given.mac, mtu: given.mtu }));
+    return known;
+  }
+
+  #make({ place, name }: LinksLinkName, kind: string): Known {
+    this.#made += 1;
+    const known: Known = {
+      link: {
+        place,
+        name,
+        index: this.#made,
+        kind,
+        mac: `0a:58:00:00:00:${this.#made.toString(16).padStart(2, "0")}`,
+        mtu: 1500,
+        up: false,
+        running: false,
+        promiscuous: false,
+        allMulticast: false,
+        txQueueLength: 1000,
+        alternativeNames: [],
+        portVlans: [],
+        addresses: [],
+      },
+      routes: [],
+      neighbours: [],
+    };
+    this.#known.set(`${place} ${name}`, known);
+    return known;
+  }
+
+  #delete(name: LinksLinkName): void {
+    const known = this.#known.get(keyOf(name));
+    if (known === undefined) return;
+    this.#known.delete(keyOf(name));
+    const { peer } = known.link;
+    if (peer !== undefined) this.#known.delete(keyOf({ place: name.place === "pod" ? "host" : "pod", name: peer }));
+  }
+}
+
+function keyOf({ place, name }: { readonly place: LinksPlace; readonly name: string }): string {
+  return `${place} ${name}`;
+}
+
+function inHost(name: string): LinksLinkName {
+  return { place: "host", name };
+}
+
+function settled(address: string): LinksLink["addresses"][number] {
+  return { address, tentative: false, dadFailed: false };
+}
+
+/** Whether an address keeps another one from its link: in IPv4 any does, in IPv6 one whose network overlaps. */
+function isInTheWay(there: string, wanted: string): boolean {
+  const [a, b] = [readCidr(there), readCidr(wanted)];
+  if (a === undefined || b === undefined || a.address.family !== b.address.family) return false;
+  return a.address.family === 4 || cidrContains(a, b.address) || cidrContains(b, a.address);
+}
+
+function withoutHostPart(text: string): string {
+  const cidr = readCidr(text);
+  return cidr === undefined ? text : formatCidr({ ...cidr, address: networkOf(cidr).first });
+}
+
+function sameVlans(a: LinksPortVlan, b: LinksPortVlan): boolean {
+  return a.first === b.first && a.last === b.last;
+}
+
+/** Without the members that are undefined. */
+function defined(record: object): object {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
+}
