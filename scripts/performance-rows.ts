@@ -1,6 +1,7 @@
 // What each row of the benchmark compares, and its target, which the page holds its figures against.
 
 import { multusRows } from "./performance-multus-rows.ts";
+import { wasmOnlyRows } from "./performance-wasm-only-rows.ts";
 import { below, faster, type Meaning, medianAbove, ratioAtLeast, ratioAtMost, type Row } from "./performance-target.ts";
 
 const oneShotStart = "none: most of it is the start of Node";
@@ -161,6 +162,7 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
       met: medianAbove(10),
     },
   ],
+  ...wasmOnlyRows(),
   ...multusRows(),
   [
     "daemon-burst",

@@ -7,8 +7,10 @@ import { filesBelow, hostLinks, inHost, leases } from "../harness/namespaces.ts"
 import { type Call, type Installation, runtimeEnvironment } from "../harness/plexus.ts";
 import type { LaneCall, PodNamespaces } from "./lanes.ts";
 
-/** One network of a pod: native bridge with the IPAM plugin given. */
+/** One network of a pod: bridge with the IPAM plugin given. */
 export interface BridgeNetwork {
+  /** The native plugin unless given. */
+  readonly type?: "bridge" | "bridge-adapter";
   /** At most 15 characters. */
   readonly bridge: string;
   readonly subnet: string;
@@ -18,11 +20,12 @@ export interface BridgeNetwork {
 }
 
 /** Where both kinds of IPAM keep their leases by default; private here. */
-const leaseDirectory = "/var/lib/cni/networks";
+export const leaseDirectory = "/var/lib/cni/networks";
 
 /** The plugin of a network. */
-export function bridgePlugin({ bridge, subnet, ipam, isDefault = true }: BridgeNetwork): Readonly<Record<string, unknown>> {
-  return { type: "bridge", bridge, isDefaultGateway: isDefault, ipam: { type: ipam, subnet } };
+export function bridgePlugin(network: BridgeNetwork): Readonly<Record<string, unknown>> {
+  const { type = "bridge", bridge, subnet, ipam, isDefault = true } = network;
+  return { type, bridge, isDefaultGateway: isDefault, ipam: { type: ipam, subnet } };
 }
 
 /** Attaches and detaches pods. */
@@ -44,7 +47,7 @@ export interface ContenderInit {
 }
 
 /** What the networks have left: addresses, and links of the host beside the bridges. */
-function leftOf(networks: readonly BridgeNetwork[], pods: PodNamespaces): readonly string[] {
+export function leftOf(networks: readonly BridgeNetwork[], pods: PodNamespaces): readonly string[] {
   const held = networks.flatMap(({ name }) => leases(join(leaseDirectory, name)).map((lease) => `the address ${name}/${lease}`));
   const bridges = networks.map(({ bridge }) => bridge);
   const veths = hostLinks().filter(({ master }) => master !== undefined && bridges.includes(master));
@@ -55,7 +58,7 @@ function leftOf(networks: readonly BridgeNetwork[], pods: PodNamespaces): readon
   ];
 }
 
-function removeBridges(networks: readonly BridgeNetwork[]): void {
+export function removeBridges(networks: readonly BridgeNetwork[]): void {
   const there = hostLinks().map(({ name }) => name);
   for (const { bridge } of networks) if (there.includes(bridge)) inHost(["ip", "link", "delete", bridge]);
 }

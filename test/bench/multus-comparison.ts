@@ -16,8 +16,9 @@ import { installRecorder } from "../harness/recorder.ts";
 import { referencePlugins } from "../harness/requires.ts";
 import { bareContender, bridgePlugin, type BridgeNetwork, type Contender, metaContender } from "./contender.ts";
 import { comeAndGo, type Throughput } from "./crowded.ts";
-import { createPodNamespaces, type LaneCall, type PodNamespaces, runAll } from "./lanes.ts";
+import { createPodNamespaces, type PodNamespaces, runAll } from "./lanes.ts";
 import { familyOf, highestRssMiB, pssMiB } from "./observed-daemon.ts";
+import { inRotation, type PodTimes } from "./rotation.ts";
 
 const native = ["bridge", "host-local"];
 const names = ["plexus", "thin", "thick", "bare"] as const;
@@ -37,11 +38,6 @@ export const whats: Readonly<Record<Name, string>> = {
   thick: `thick Multus ${multusRelease}, shim and daemon`,
   bare: "the plugins called directly",
 };
-
-export interface PodTimes {
-  readonly add: number[];
-  readonly del: number[];
-}
 
 type ByName<T> = Readonly<Record<Name, T>>;
 
@@ -151,31 +147,13 @@ function familyPss(pid: number): number {
   return familyOf(pid).reduce((sum, each) => sum + pssMiB(each), 0);
 }
 
-/** What calls take, one after the other. */
-async function total(what: string, calls: readonly LaneCall[]): Promise<number> {
-  return (await runAll(what, 1, [calls])).calls.reduce((sum, { ms }) => sum + ms, 0);
-}
-
 /** ADD and DEL of one pod by each in turn. */
 async function podTimes(field: Field, count: number, pod: CreatedPod): Promise<ByName<PodTimes>> {
   const namespaces = createPodNamespaces(1);
   const contenders = field(namespaces, count, () => pod.args);
-  const taken = byName((): PodTimes => ({ add: [], del: [] }));
   try {
-    for (let turn = 0; turn < warmUp + turns; turn++) {
-      const first = turn % names.length;
-      for (const name of [...names.slice(first), ...names.slice(0, first)]) {
-        const add = await total(`${name} ADD`, contenders[name].add(0));
-        if (namespaces.links().length !== count + 1) throw new Error(`${name}: the pod lacks a link`);
-        const del = await total(`${name} DEL`, contenders[name].del(0));
-        const left = contenders[name].left();
-        if (left.length > 0) throw new Error(`${name} left behind: ${left.join(", ")}`);
-        if (turn < warmUp) continue;
-        taken[name].add.push(add);
-        taken[name].del.push(del);
-      }
-    }
-    return taken;
+    const taken = await inRotation({ contenders, namespaces, links: count + 1, warmUp, turns });
+    return byName((name) => taken.get(name) ?? { add: [], del: [] });
   } finally {
     namespaces.dispose();
     contenders.bare.dispose();

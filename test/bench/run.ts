@@ -23,6 +23,7 @@ import { oneShotApi } from "./one-shot-api.ts";
 import { podBenchmarks } from "./pods.ts";
 import { oneShotStart } from "./one-shot-start.ts";
 import { statusBenchmarks } from "./statuses.ts";
+import { wasmOnlyBenchmarks } from "./wasm-only-rows.ts";
 
 const benchmarks: readonly Benchmark[] = [
   oneShotStart,
@@ -37,6 +38,7 @@ const benchmarks: readonly Benchmark[] = [
   ...crowdedBenchmarks,
   ...statusBenchmarks,
   apiDownBenchmark,
+  ...wasmOnlyBenchmarks,
   ...multusBenchmarks,
   burstBenchmark,
   ...cycleBenchmarks,
