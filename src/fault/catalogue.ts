@@ -274,6 +274,12 @@ const entries = {
     meaning: "A component imports a capability that the administrator did not grant.",
     remedy: "Grant the capability named in the host configuration if the delegate may have it.",
   },
+  NOT_GRANTED: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "A delegate asked for something that its grant of a capability does not have; nothing of that request was done.",
+    remedy: "Add it under the key named in the host configuration if the delegate may have it.",
+  },
   DELEGATE_FAILED: {
     cni: 999,
     actor: "administrator",
