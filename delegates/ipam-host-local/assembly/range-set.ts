@@ -4,7 +4,7 @@ import { AddressRange } from "plexus/abi/leases";
 import { Config } from "plexus/config";
 import { Ip } from "plexus/ip";
 import { Json } from "plexus/json";
-import { folded } from "./folded";
+import { folded } from "plexus/folded";
 import { Range, rangeKeys } from "./range";
 
 @final

@@ -6,7 +6,7 @@ import { Cidr } from "plexus/cidr";
 import { Config } from "plexus/config";
 import { Ip } from "plexus/ip";
 import { quote } from "plexus/json";
-import { folded } from "./folded";
+import { folded } from "plexus/folded";
 
 const routeKeys: StaticArray<string> = ["dst", "gw", "mtu", "advmss", "priority", "table", "scope"];
 

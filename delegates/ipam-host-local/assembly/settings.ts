@@ -5,7 +5,7 @@ import { Pool } from "plexus/abi/leases";
 import { Level, write } from "plexus/abi/log";
 import { Config } from "plexus/config";
 import { invalidConfig } from "plexus/faults";
-import { foldedMember, folded } from "./folded";
+import { foldedMember, folded } from "plexus/folded";
 import { Range } from "./range";
 import { RangeSet } from "./range-set";
 import { readArgs, Requested } from "./requested";

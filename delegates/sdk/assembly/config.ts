@@ -4,6 +4,7 @@ import { Fault, Network } from "./abi/types";
 import { Json } from "./json";
 import { parseJson } from "./json-parse";
 import { invalidConfig, notDecoded } from "./faults";
+import { Some } from "./some";
 
 /**
  * An object of the configuration with its place. The first thing that is wrong is kept in {@link Config.fault}; what is
@@ -109,6 +110,15 @@ export class Config {
     if (value === null) return otherwise;
     if (!value.isBool) this.refuse(key, `must be a boolean, is ${value.kindName}`);
     return value.isTrue;
+  }
+
+  /** A whole number; null where it is absent. */
+  integer(key: string): Some<i64> | null {
+    const value = this.member(key);
+    if (value === null) return null;
+    const number = value.asI64OrNull();
+    if (number === null) this.refuse(key, `must be a whole number, is ${value.isNumber ? value.numberText : value.kindName}`);
+    return number;
   }
 
   /** A list; null where it is absent. */

@@ -1,7 +1,9 @@
 // CONVENTIONS.md: where runtimes leave what they ask of a plugin beside its configuration.
 
-import { Arg } from "./abi/types";
+import { Arg, Fault } from "./abi/types";
 import { Config } from "./config";
+import { invalidEnvironment } from "./faults";
+import { quote } from "./json";
 
 /** The value of one pair of CNI_ARGS; of equal keys the last. Null: not given. */
 export function cniArg(args: Array<Arg>, key: string): string | null {
@@ -32,4 +34,34 @@ export function cniArgsIps(args: Array<Arg>): Array<string> | null {
   const parts = value.split(",");
   for (let i = 0; i < parts.length; i++) parts[i] = parts[i].trim();
   return parts;
+}
+
+/**
+ * What libcni's convention says of pairs that a plugin doesn't know: each is a fault unless `IgnoreUnknown` is true. `known`: the keys that the
+ * plugin reads. Null: all is well.
+ */
+export function refuseUnknownArgs(args: Array<Arg>, known: StaticArray<string>): Fault | null {
+  let ignoreUnknown = false;
+  let unknown = "";
+  for (let i = 0; i < args.length; i++) {
+    const key = args[i].key;
+    const value = args[i].value;
+    if (key == "IgnoreUnknown") {
+      ignoreUnknown = value == "1" || isWord(value, "true");
+      if (!ignoreUnknown && value != "0" && !isWord(value, "false")) {
+        return invalidEnvironment(`CNI_ARGS: IgnoreUnknown must be 1, true, 0 or false, is ${quote(value)}`);
+      }
+    } else if (unknown == "" && !known.includes(key)) {
+      unknown = `${key}=${value}`;
+    }
+  }
+  if (unknown == "" || ignoreUnknown) return null;
+  return invalidEnvironment(`CNI_ARGS: ${quote(unknown)} is unknown to this plugin, and IgnoreUnknown=1 is not set`);
+}
+
+/** Whether the text is this word of small letters, in any case. */
+function isWord(text: string, word: string): bool {
+  if (text.length != word.length) return false;
+  for (let i = 0; i < word.length; i++) if ((text.charCodeAt(i) | 0x20) != word.charCodeAt(i)) return false;
+  return true;
 }

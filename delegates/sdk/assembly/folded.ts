@@ -1,8 +1,8 @@
-// Keys in any case: native host-local is written in Go, whose JSON reader takes `rangestart` for `rangeStart`, and
+// Keys in any case: the reference plugins are written in Go, whose JSON reader takes `rangestart` for `rangeStart`, and
 // configurations in the field rely on it.
 
-import { Config } from "plexus/config";
-import { Json } from "plexus/json";
+import { Config } from "./config";
+import { Json } from "./json";
 
 /**
  * An object of the configuration, at `path` within `parent`, with those of its members that `keys` name, in whatever

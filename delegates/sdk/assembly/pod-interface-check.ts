@@ -1,0 +1,56 @@
+// Whether the pod's interface is as a result says, as the reference main plugins' CHECK asks it.
+
+import { Address } from "./abi/links";
+import { IpConfig, Route } from "./abi/types";
+import { Cidr } from "./cidr";
+import { Ip } from "./ip";
+
+/**
+ * The first of the result's addresses that is not on the interface, or whose network no route leads to; null: all are there. `ips`: those
+ * of this interface; `found`: its addresses; `routes`: those of the pod's namespace.
+ */
+export function missingAddress(ifname: string, ips: Array<IpConfig>, found: Array<Address>, routes: Array<Route>): string | null {
+  for (let i = 0; i < ips.length; i++) {
+    const wanted = Cidr.parse(ips[i].address);
+    if (wanted === null || !hasAddress(found, wanted)) return `Failed to match addr ${ips[i].address} on interface ${ifname}`;
+    // A network of one address has no route but its own, in the table `local`.
+    if (wanted.prefix < wanted.ip.bits && !leadsTo(routes, wanted.masked(), null)) {
+      const gateway = ips[i].gateway;
+      return `Failed to find Gateway ${gateway === null ? "<nil>" : gateway} for interface ${ifname}`;
+    }
+  }
+  return null;
+}
+
+/** The first of the result's routes that is not among those of the pod's namespace; null: all are there. Of a default route any gateway will do. */
+export function missingRoute(wanted: Array<Route>, found: Array<Route>): string | null {
+  for (let i = 0; i < wanted.length; i++) {
+    const dst = Cidr.parse(wanted[i].dst);
+    if (dst === null) return `Invalid static route found ${wanted[i].dst}`;
+    if (leadsTo(found, dst.masked(), dst.prefix == 0 ? null : wanted[i].gw)) continue;
+    const gw = wanted[i].gw;
+    return `Expected Route ${wanted[i].dst}${gw === null ? "" : ` via ${gw}`} not found in routing table`;
+  }
+  return null;
+}
+
+function hasAddress(found: Array<Address>, wanted: Cidr): bool {
+  for (let i = 0; i < found.length; i++) {
+    const one = Cidr.parse(found[i].address);
+    if (one !== null && one.prefix == wanted.prefix && one.ip.equals(wanted.ip)) return true;
+  }
+  return false;
+}
+
+function leadsTo(routes: Array<Route>, network: Cidr, gateway: string | null): bool {
+  const wanted: Ip | null = gateway === null ? null : Ip.parse(gateway);
+  for (let i = 0; i < routes.length; i++) {
+    const dst = Cidr.parse(routes[i].dst);
+    if (dst === null || dst.prefix != network.prefix || !dst.network.equals(network.ip)) continue;
+    if (wanted === null) return true;
+    const gw = routes[i].gw;
+    const through: Ip | null = gw === null ? null : Ip.parse(gw);
+    if (through !== null && through.equals(wanted)) return true;
+  }
+  return false;
+}
