@@ -18,6 +18,14 @@ declare namespace WebAssembly {
     readonly length: number;
     set(index: number, value: unknown): void;
   }
+  /** An import that suspends the guest until what `func` answers is there. */
+  class Suspending {
+    constructor(func: (...args: number[]) => unknown);
+  }
+  /** The same exported function; its calls answer a promise and may be suspended. */
+  function promising(func: unknown): (...args: number[]) => Promise<unknown>;
+  /** An import that suspends was called where nothing can be: by a start function, by an allocator. */
+  class SuspendError extends Error {}
   class CompileError extends Error {}
   class LinkError extends Error {}
   class RuntimeError extends Error {}

@@ -6,7 +6,7 @@ import { leb } from "../binary/writer.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
 import { defaultLimits } from "../limits.ts";
 import { memoryImport } from "../linker/link.ts";
-import { Meter, metered, meterExport, startMetered } from "../linker/meter.ts";
+import { Meter, MeterPassage, meterExport } from "../linker/meter.ts";
 import { boundModule } from "./bound-module.ts";
 import { mostPoints, quantum } from "./metered-code.ts";
 
@@ -73,6 +73,22 @@ const everything = `(module
     (return_call $id))
   )`;
 
+const ample = new Meter(60_000, 60_000);
+
+function startMetered(made: WebAssembly.Instance): void {
+  MeterPassage.to(ample).start(made);
+}
+
+function metered(made: WebAssembly.Instance, meter: Meter, act: () => unknown): unknown {
+  const passage = MeterPassage.to(meter);
+  passage.start(made);
+  try {
+    return act();
+  } finally {
+    passage.close();
+  }
+}
+
 describe("a module with a meter", () => {
   it("does what it did without, whatever instructions it is made of", async () => {
     const module = new WebAssembly.Module(await parse(everything));
@@ -89,10 +105,10 @@ describe("a module with a meter", () => {
   it("is asked again and again while a loop turns, and ends it", async () => {
     const made = await instance(`(module (func (export "spin") (loop $l (br $l))))`);
     startMetered(made);
-    expect(() => metered(new Meter(20, 1000), () => call(made, "spin"))).toThrow(
+    expect(() => metered(made, new Meter(20, 1000), () => call(made, "spin"))).toThrow(
       new GuestFault("LIMIT_TIME", "used up its 20 ms"),
     );
-    expect(() => metered(new Meter(1000, 20), () => call(made, "spin"))).toThrow(/did not end within the call's 20 ms/);
+    expect(() => metered(made, new Meter(1000, 20), () => call(made, "spin"))).toThrow(/did not end within the call's 20 ms/);
   });
 
   it("counts the guest's time only: the host's stands aside", async () => {
@@ -108,7 +124,7 @@ describe("a module with a meter", () => {
       (i32.const 7)))`;
     const made = await instance(text, { h: { h: host } });
     startMetered(made);
-    expect(metered(meter, () => call(made, "run", 1_000_000))).toBe(7);
+    expect(metered(made, meter, () => call(made, "run", 1_000_000))).toBe(7);
   });
 
   it("meters the start function too, which runs when the meter does", async () => {
@@ -121,13 +137,13 @@ describe("a module with a meter", () => {
   });
 
   it("lets a call within an import have a meter of its own", async () => {
-    const made = await instance(`(module (func (export "spin") (loop $l (br $l))))`);
-    startMetered(made);
-    const outer = new Meter(10_000, 10_000);
-    metered(outer, () => {
-      expect(() => metered(new Meter(10, 1000), () => call(made, "spin"))).toThrow(/used up its 10 ms/);
-      expect(() => metered(new Meter(15, 1000), () => call(made, "spin"))).toThrow(/used up its 15 ms/);
-    });
+    const inner = await instance(`(module (func (export "spin") (loop $l (br $l))))`);
+    const host = (): void => {
+      expect(() => metered(inner, new Meter(10, 1000), () => call(inner, "spin"))).toThrow(/used up its 10 ms/);
+    };
+    const text = `(module (import "h" "h" (func $h)) (func (export "run") (call $h) (loop $l (br $l))))`;
+    const outer = await instance(text, { h: { h: host } });
+    expect(() => metered(outer, new Meter(50, 1000), () => call(outer, "run"))).toThrow(/used up its 50 ms/);
   });
 
   it("needs nothing where there is no code", async () => {
@@ -210,7 +226,7 @@ describe("a guest that knows the meter", () => {
     meter.ask = () => {
       throw new Error("asked");
     };
-    expect(() => metered(meter, () => call(made, "run"))).toThrow("asked");
+    expect(() => metered(made, meter, () => call(made, "run"))).toThrow("asked");
     expect(Number(call(made, "calls")) * locals).toBeLessThanOrEqual(quantum);
   });
 });

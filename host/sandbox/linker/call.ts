@@ -1,15 +1,17 @@
-// One call of a verb on a fresh instance, synchronous: instantiate, lower the request, call, lift the answer.
+// One call of a verb on a fresh instance: instantiate, lower the request, call, lift the answer. In two ways: at once, with imports
+// that answer at once; or suspended while an import is answered, so that other calls run meanwhile.
 
 import type { FaultKind } from "../../../src/fault/catalogue.ts";
-import type { Budget } from "../abi/guest.ts";
+import type { Budget, VerbGlue } from "../abi/guest.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
 import { abiVersions } from "../abi/versions.ts";
 import type { Limits } from "../limits.ts";
 import { CallState } from "./call-state.ts";
+import { classify } from "./classify.ts";
 import { LinkedComponent, type CapabilityCall } from "./link.ts";
-import { Meter, metered } from "./meter.ts";
+import { Meter, MeterPassage } from "./meter.ts";
 import type { MemoryPool } from "./memory-pool.ts";
-import type { LinkPlan } from "./plan.ts";
+import type { LinkPlan, PlanVerb } from "./plan.ts";
 
 /** What a call took. */
 export interface CallReport {
@@ -27,7 +29,7 @@ export type CallOutcome =
   /** The delegate answered: a success or its own error. */
   | { readonly kind: "answered"; readonly answer: unknown; readonly report: CallReport }
   /** It did not; the message continues "the delegate …". */
-  | { readonly kind: "broken"; readonly fault: FaultKind; readonly message: string };
+  | { readonly kind: "broken"; readonly fault: FaultKind; readonly message: string; readonly abandonedBytes?: number };
 
 export interface Callable {
   readonly plan: LinkPlan;
@@ -46,41 +48,104 @@ export interface VerbCall {
 
 /** Calls a verb on a fresh instance. Never throws. */
 export function callGuest(component: Callable, call: VerbCall, capability: CapabilityCall): CallOutcome {
-  const meter = new Meter(call.limits.timeMs, call.deadlineMs);
-  return metered(meter, () => callMetered(component, call, capability, new CallState(call.limits.importCalls, meter)));
+  const running = new GuestRun(component, call, capability, false);
+  try {
+    const { func, args } = running.enter();
+    return running.leave(func(...args));
+  } catch (error) {
+    return running.broke(error);
+  } finally {
+    running.close();
+  }
 }
 
-function callMetered(
-  component: Callable,
-  { verb, request, limits }: VerbCall,
-  capability: CapabilityCall,
-  state: CallState,
-): CallOutcome {
-  const budget: Budget = { input: limits.inputBytes, output: limits.outputBytes };
-  let linked: LinkedComponent | undefined;
+/** A call whose guest is suspended while it waits. */
+export interface SuspendableCall {
+  /** Never rejects. */
+  readonly outcome: Promise<CallOutcome>;
+  /** Ends the call where its guest is suspended; nothing where it runs, which its meter bounds, or where it has ended. */
+  abandon(fault: GuestFault): void;
+}
+
+/**
+ * Calls a verb on a fresh instance and returns when the guest waits for the first time, or has ended. The deadline is the caller's to
+ * watch while the guest is suspended.
+ */
+export function callSuspendable(component: Callable, call: VerbCall, capability: CapabilityCall): SuspendableCall {
+  const running = new GuestRun(component, call, capability, true);
+  return { outcome: suspendable(running), abandon: (fault) => running.state.abandon(fault) };
+}
+
+async function suspendable(running: GuestRun): Promise<CallOutcome> {
   try {
+    const { func, args } = running.enter();
+    return running.leave(await WebAssembly.promising(func)(...args));
+  } catch (error) {
+    return running.broke(error);
+  } finally {
+    running.close();
+  }
+}
+
+class GuestRun {
+  readonly state: CallState;
+  private readonly meter: Meter;
+  private readonly passage: MeterPassage;
+  private readonly budget: Budget;
+  private linked: LinkedComponent | undefined;
+  private glue: VerbGlue | undefined;
+  private plan: PlanVerb | undefined;
+  private started = 0;
+  private instantiated = 0;
+  private readonly component: Callable;
+  private readonly call: VerbCall;
+  private readonly capability: CapabilityCall;
+  private readonly suspends: boolean;
+
+  constructor(component: Callable, call: VerbCall, capability: CapabilityCall, suspends: boolean) {
+    const { limits, deadlineMs } = call;
+    this.component = component;
+    this.call = call;
+    this.capability = capability;
+    this.suspends = suspends;
+    this.meter = new Meter(limits.timeMs, deadlineMs);
+    this.passage = MeterPassage.to(this.meter);
+    this.state = new CallState(limits.importCalls, this.meter);
+    this.budget = { input: limits.inputBytes, output: limits.outputBytes };
+  }
+
+  /** Up to the call of the exported function. */
+  enter(): { readonly func: (...args: number[]) => unknown; readonly args: readonly number[] } {
+    const { component, state, budget, capability, suspends } = this;
+    const { verb, request, limits } = this.call;
     const abi = abiVersions[component.plan.abi];
     const glue = abi?.verbs[verb];
     const plan = component.plan.verbs[verb];
     if (abi === undefined || glue === undefined || plan === undefined)
       throw new Error(`no verb ${verb} in ABI ${component.plan.abi}`);
-    const started = performance.now();
-    linked = new LinkedComponent(component.plan, component.modules, component.memories, {
-      abi,
-      limits,
-      state,
-      budget,
-      capability,
-    });
-    const instantiated = performance.now();
+    this.glue = glue;
+    this.plan = plan;
+    this.started = performance.now();
+    const context = { abi, limits, state, meter: this.passage, budget, capability, suspends };
+    const linked = new LinkedComponent(component.plan, component.modules, component.memories, context);
+    this.linked = linked;
+    this.instantiated = performance.now();
     const guest = linked.guest(plan.through);
     guest.refresh();
     const args = glue.lower(guest, request);
     state.run();
-    const pointer = linked.func(plan.func)(...args);
+    return { func: linked.func(plan.func), args };
+  }
+
+  /** From the pointer that it answered. */
+  leave(pointer: unknown): CallOutcome {
+    const { linked, glue, plan, state, budget } = this;
+    const { limits } = this.call;
+    if (linked === undefined || glue === undefined || plan === undefined) throw new Error("left before it was entered");
     state.leave();
     if (state.broken !== undefined) throw state.broken;
     if (typeof pointer !== "number") throw new GuestFault("ABI_VIOLATED", "answers no pointer");
+    const guest = linked.guest(plan.through);
     guest.refresh();
     const answer = glue.lift(guest, pointer);
     if (plan.postReturn !== undefined) linked.func(plan.postReturn)(pointer);
@@ -91,33 +156,23 @@ function callMetered(
       abandonedBytes: linked.end(),
       inputBytes: limits.inputBytes - budget.input,
       outputBytes: limits.outputBytes - budget.output,
-      instantiateUs: Math.round((instantiated - started) * 1000),
-      totalUs: Math.round((ended - started) * 1000),
+      instantiateUs: Math.round((this.instantiated - this.started) * 1000),
+      totalUs: Math.round((ended - this.started) * 1000),
     };
     return { kind: "answered", answer, report };
-  } catch (error) {
-    return { kind: "broken", ...classify(state.broken ?? error, linked?.memoryBytes() ?? 0, limits) };
   }
-}
 
-function classify(error: unknown, memoryBytes: number, limits: Limits): { readonly fault: FaultKind; readonly message: string } {
-  if (error instanceof GuestFault) return { fault: error.kind, message: error.message };
-  if (error instanceof WebAssembly.RuntimeError) {
-    const most = limits.memoryPages * 65_536;
-    // A guest learns that its memory can't grow from a return value, and then traps by itself.
-    if (memoryBytes > most - most / 8)
-      return {
-        fault: "LIMIT_MEMORY",
-        message: `trapped (${error.message}) with ${memoryBytes} of its ${most} bytes of memory in use`,
-      };
-    return { fault: "DELEGATE_TRAPPED", message: `trapped: ${error.message}` };
+  broke(error: unknown): CallOutcome {
+    const { limits } = this.call;
+    const bytes = this.linked?.memoryBytes();
+    const outcome = classify(this.state.broken ?? error, bytes ?? 0, limits);
+    this.linked?.drop();
+    return { kind: "broken", ...outcome, abandonedBytes: bytes ?? limits.memoryPages * 65_536 };
   }
-  if (error instanceof RangeError) {
-    if (/call stack/.test(error.message)) return { fault: "LIMIT_RECURSION", message: "recursed deeper than the stack" };
-    return { fault: "LIMIT_MEMORY", message: `could not be given memory: ${error.message}` };
+
+  close(): void {
+    // What comes behind is the host's or another guest's.
+    this.meter.pause();
+    this.passage.close();
   }
-  if (error instanceof WebAssembly.LinkError || error instanceof WebAssembly.CompileError) {
-    return { fault: "COMPONENT_REFUSED", message: `does not fit together: ${error.message}` };
-  }
-  return { fault: "INTERNAL", message: `could not be served: ${error instanceof Error ? error.message : String(error)}` };
 }

@@ -7,19 +7,22 @@ import type { AbiVersion } from "../abi/versions.ts";
 import type { Limits } from "../limits.ts";
 import type { CallState } from "./call-state.ts";
 import { isLogLevel, LogBudget } from "./log-import.ts";
-import { startMetered } from "./meter.ts";
+import type { MeterPassage } from "./meter.ts";
 import type { MemoryPool } from "./memory-pool.ts";
 import type { LinkPlan, PlanItem, PlanMemory, PlanSource } from "./plan.ts";
 
-/** Answers a capability's function; synchronous. */
+/** Answers a capability's function: at once, or later where the call's guest can be suspended. */
 export type CapabilityCall = (capability: string, func: string, args: readonly unknown[]) => unknown;
 
 export interface LinkContext {
   readonly abi: AbiVersion;
   readonly limits: Limits;
   readonly state: CallState;
+  readonly meter: MeterPassage;
   readonly budget: Budget;
   readonly capability: CapabilityCall;
+  /** The guest is suspended while an import is answered, but for its log's; its verb is then to be called with `promising`. */
+  readonly suspends: boolean;
 }
 
 /** Under this name, twice, a core module imports the memory that was its own. */
@@ -52,7 +55,7 @@ export class LinkedComponent {
       for (const bag of Object.values(bags)) Object.freeze(bag);
       const instance = new WebAssembly.Instance(compiled, Object.freeze(bags));
       this.instances.push(instance);
-      startMetered(instance);
+      context.meter.start(instance);
     }
   }
 
@@ -89,11 +92,16 @@ export class LinkedComponent {
    * instance, and all that its imports lead to, until it collects its whole heap: so they lead to nothing of the call from here on.
    */
   end(): number {
+    this.drop();
+    return this.memories.splice(0).reduce((left, { pool, memory }) => left + pool.giveBack(memory), 0);
+  }
+
+  /** As `end`, for a call that broke: its memories are left to the collector. */
+  drop(): void {
     this.context = undefined;
     this.log = undefined;
     this.instances.length = 0;
     this.guests.clear();
-    return this.memories.splice(0).reduce((left, { pool, memory }) => left + pool.giveBack(memory), 0);
   }
 
   private lend(pool: MemoryPool): Record<string, unknown> {
@@ -117,7 +125,7 @@ export class LinkedComponent {
     }
   }
 
-  private capability(source: PlanSource & { readonly kind: "capability" }): CoreFunction {
+  private capability(source: PlanSource & { readonly kind: "capability" }): CoreFunction | WebAssembly.Suspending {
     const { interface: name, name: func, through } = source;
     const glue = this.running().abi.imports[name]?.[func];
     if (glue === undefined) throw new Error(`the plan names ${name}.${func}, which has no glue`);
@@ -134,16 +142,34 @@ export class LinkedComponent {
         });
       };
     }
-    return (...flat) => {
-      const { state, capability } = this.running();
-      state.import(what, () => {
-        const guest = this.guest(through);
-        guest.refresh();
-        const value = capability(name, glue.host, glue.lift(guest, ...flat));
-        // Behind the parameters stands the address of the result.
-        glue.lower?.(guest, value, flat[flat.length - 1] ?? 0);
-      });
+    const ask = (flat: readonly number[]): unknown => {
+      const guest = this.guest(through);
+      guest.refresh();
+      return this.running().capability(name, glue.host, glue.lift(guest, ...flat));
     };
+    const hand = (flat: readonly number[], value: unknown): void => {
+      const guest = this.guest(through);
+      // While it was suspended the views may have become those of another size.
+      guest.refresh();
+      // Behind the parameters stands the address of the result.
+      glue.lower?.(guest, value, flat[flat.length - 1] ?? 0);
+    };
+    if (!this.running().suspends) {
+      return (...flat) => {
+        this.running().state.import(
+          what,
+          () => ask(flat),
+          (value) => hand(flat, value),
+        );
+      };
+    }
+    return new WebAssembly.Suspending((...flat: number[]) =>
+      this.running().state.wait(
+        what,
+        () => ask(flat),
+        (value) => hand(flat, value),
+      ),
+    );
   }
 
   /** What belongs to the call; throws where it has ended. */

@@ -8,6 +8,10 @@ export const meterExport = "plexus:meter";
 /** And under this one its start function. */
 export const startExport = "plexus:start";
 
+// When a guest last gave way to the host, or the host to a guest. Guests that wait go on in microtasks, so that one may run between
+// another's answer and its going on: no guest's stretch began before this.
+let handedOver = 0;
+
 /** Measures the time of the guest in one call; it stands while the host answers an import. */
 export class Meter {
   private left: number;
@@ -27,36 +31,28 @@ export class Meter {
 
   /** The host works. */
   pause(): void {
-    this.left -= performance.now() - this.since;
+    const now = performance.now();
+    this.left -= now - Math.max(this.since, handedOver);
+    handedOver = now;
   }
 
   /** The guest runs again. */
   resume(): void {
     this.since = performance.now();
+    handedOver = this.since;
   }
 
   /** Throws LIMIT_TIME when the guest's time or the call's is up. */
   ask(): void {
     const now = performance.now();
-    if (now - this.since > this.left) throw new GuestFault("LIMIT_TIME", `used up its ${this.limitMs} ms`);
-    if (now > this.deadline) {
-      throw new GuestFault("LIMIT_TIME", `did not end within the call's ${Math.round(this.deadlineMs)} ms`);
-    }
+    if (now - Math.max(this.since, handedOver) > this.left) throw new GuestFault("LIMIT_TIME", `used up its ${this.limitMs} ms`);
+    if (now > this.deadline) throw lateFault(this.deadlineMs);
   }
 }
 
-// Calls are synchronous, so one meter runs at a time; a call within a call's import puts its own in front.
-let running: Meter | undefined;
-
-/** Runs `act` under the meter. */
-export function metered<T>(meter: Meter, act: () => T): T {
-  const outer = running;
-  running = meter;
-  try {
-    return act();
-  } finally {
-    running = outer;
-  }
+/** What ends a call of `deadlineMs` at its deadline. */
+export function lateFault(deadlineMs: number): GuestFault {
+  return new GuestFault("LIMIT_TIME", `did not end within the call's ${Math.round(deadlineMs)} ms`);
 }
 
 // A table takes functions of WebAssembly only, so the host's function passes through a module of its own:
@@ -64,14 +60,36 @@ export function metered<T>(meter: Meter, act: () => T): T {
 const passage = new WebAssembly.Module(
   Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 2, 5, 1, 0, 0, 0, 0, 7, 4, 1, 0, 0, 0),
 );
-let ask: unknown;
 
-/** Ties a metered instance to the meter that runs, then runs its start function. */
-export function startMetered({ exports }: WebAssembly.Instance): void {
-  const table = exports[meterExport];
-  if (!(table instanceof WebAssembly.Table)) return;
-  ask ??= new WebAssembly.Instance(passage, { "": { "": () => running?.ask() } }).exports[""];
-  table.set(0, ask);
-  const start = exports[startExport];
-  if (typeof start === "function") start();
+/** The way from one call's instances to its meter. Making one takes 5 us, so they are used again. */
+export class MeterPassage {
+  private static readonly spare: MeterPassage[] = [];
+  private meter: Meter | undefined;
+  private readonly ask: unknown;
+
+  private constructor() {
+    this.ask = new WebAssembly.Instance(passage, { "": { "": () => this.meter?.ask() } }).exports[""];
+  }
+
+  /** The way to `meter`. */
+  static to(meter: Meter): MeterPassage {
+    const way = MeterPassage.spare.pop() ?? new MeterPassage();
+    way.meter = meter;
+    return way;
+  }
+
+  /** Nothing of the call will run any more. */
+  close(): void {
+    this.meter = undefined;
+    MeterPassage.spare.push(this);
+  }
+
+  /** Ties a metered instance to the meter, then runs its start function. */
+  start({ exports }: WebAssembly.Instance): void {
+    const table = exports[meterExport];
+    if (!(table instanceof WebAssembly.Table)) return;
+    table.set(0, this.ask);
+    const start = exports[startExport];
+    if (typeof start === "function") start();
+  }
 }

@@ -32,6 +32,18 @@ export function recordingImports(): { readonly imports: SyncImports; readonly ca
       count: (...args) => saw("leases.count", args, { ok: args[2] }),
       probe: (...args) => saw("leases.probe", args, { ok: undefined }),
     },
+    state: {
+      load: (...args) => saw("state.load", args, { ok: "kept" }),
+      save: (...args) => saw("state.save", args, { ok: undefined }),
+      remove: (...args) => saw("state.remove", args, { ok: undefined }),
+    },
+    delegation: {
+      add: (...args) => saw("delegation.add", args, { ok: { interfaces: [], ips: [], routes: [] } }),
+      del: (...args) => saw("delegation.del", args, { ok: undefined }),
+      check: (...args) => saw("delegation.check", args, { ok: undefined }),
+      gc: (...args) => saw("delegation.gc", args, { ok: undefined }),
+      status: (...args) => saw("delegation.status", args, { ok: undefined }),
+    },
     resolver: { read: (...args) => saw("resolver.read", args, { ok: { nameservers: ["10.0.0.53"], search: [], options: [] } }) },
   };
   return { imports, calls };

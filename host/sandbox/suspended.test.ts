@@ -1,0 +1,185 @@
+// Guests whose imports wait, in this process: what goes on meanwhile, and what is left when nobody waits for them any more.
+
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { plainRequests, recordingImports } from "../../test/hostile/components/requests.ts";
+import { buildWat } from "../../test/hostile/components/wat.ts";
+import { Admission, type AdmittedComponent } from "./admission/admit.ts";
+import { InProcessRunner } from "./in-process.ts";
+import { defaultLimits, type Limits } from "./limits.ts";
+import type { CapabilityImports } from "./runner.ts";
+
+const limits: Limits = { ...defaultLimits, timeMs: 8000 };
+const granted = ["log", "leases", "state", "delegation"];
+const components = new Map<string, AdmittedComponent>();
+
+beforeAll(async () => {
+  for (const name of [
+    "good-leases",
+    "waits-good",
+    "waits-echo",
+    "waits-and-logs",
+    "waits-often",
+    "waits-then-spins",
+    "waits-delegates",
+  ]) {
+    const admitted = new Admission().admit(await buildWat(name), { granted, limits });
+    if (!admitted.ok) throw new Error(admitted.fault.msg);
+    components.set(name, admitted.value);
+  }
+});
+
+interface Own extends Partial<Limits> {
+  readonly deadlineMs?: number;
+}
+
+async function call(
+  runner: InProcessRunner,
+  name: string,
+  imports: CapabilityImports,
+  { deadlineMs = 30_000, ...own }: Own = {},
+) {
+  const component = components.get(name);
+  if (component === undefined) throw new Error(`no component ${name}`);
+  const bounds = { limits: { ...limits, ...own }, deadlineMs };
+  const result = await runner.call({ component, verb: "add", request: plainRequests.add, ...bounds }, imports);
+  return result.ok ? "OK" : `${result.fault.kind}: ${result.fault.msg}`;
+}
+
+type Load = NonNullable<CapabilityImports["state"]>["load"];
+
+function loading(load: Load): CapabilityImports {
+  const { state } = recordingImports().imports;
+  if (state === undefined) throw new Error("no state");
+  return { state: { ...state, load } };
+}
+
+function mappings(): number {
+  return readFileSync("/proc/self/maps", "latin1").split("\n").length;
+}
+
+describe("guests that wait in this process", () => {
+  it("wait at the same time, and are answered in any order", async () => {
+    const runner = new InProcessRunner();
+    const waiting: (() => void)[] = [];
+    const calls = Array.from({ length: 32 }, (_, number) =>
+      call(
+        runner,
+        "waits-echo",
+        loading(() => new Promise((resolve) => waiting.push(() => resolve({ ok: `answer ${number}` })))),
+      ),
+    );
+    expect(waiting.length).toBe(32);
+    for (const number of Array.from({ length: 32 }, (_, index) => (index * 13) % 32)) {
+      waiting[number]?.();
+      expect(await calls[number]).toBe(`DELEGATE_FAILED: answer ${number}`);
+    }
+  });
+
+  it("let others run meanwhile that are not suspended, and others within them", async () => {
+    const runner = new InProcessRunner();
+    const { delegation } = recordingImports().imports;
+    if (delegation === undefined) throw new Error("no delegation");
+    const inner: string[] = [];
+    const delegating = (depth: number): CapabilityImports => ({
+      delegation: {
+        ...delegation,
+        status: async () => {
+          const name = depth === 0 ? "good-leases" : "waits-delegates";
+          inner.push(`${depth} ${await call(runner, name, depth === 0 ? recordingImports().imports : delegating(depth - 1))}`);
+          return { ok: undefined };
+        },
+      },
+    });
+    const outer = await Promise.all([1, 2, 3].map(() => call(runner, "waits-delegates", delegating(2))));
+    expect(outer).toEqual(["OK", "OK", "OK"]);
+    expect(inner.toSorted()).toEqual([..."000111222"].map((depth) => `${depth} OK`));
+  });
+
+  it("log in order before and after they waited", async () => {
+    const { imports, calls } = recordingImports();
+    expect(await call(new InProcessRunner(), "waits-and-logs", imports)).toBe("OK");
+    expect(calls.map(([name, , text]) => [name, text])).toEqual([
+      ["log.write", "before"],
+      ["state.load", undefined],
+      ["log.write", "after"],
+    ]);
+  });
+
+  it("E-9: are not charged for the time that they waited, nor for what others took meanwhile", async () => {
+    const runner = new InProcessRunner();
+    // It waits for another one that takes longer than itself may.
+    const spun = Promise.withResolvers<string>();
+    const slow = loading(async () => {
+      await spun.promise;
+      return { ok: "late" };
+    });
+    const waited = call(runner, "waits-echo", slow, { timeMs: 1000 });
+    spun.resolve(
+      await call(
+        runner,
+        "waits-then-spins",
+        loading(() => ({ ok: undefined })),
+        { timeMs: 1100 },
+      ),
+    );
+    expect(await spun.promise).toContain("LIMIT_TIME");
+    expect(await waited).toBe("DELEGATE_FAILED: late");
+  });
+
+  it("E-9: are ended at the deadline, whatever their import does then", async () => {
+    const runner = new InProcessRunner();
+    let answer: (() => void) | undefined;
+    let refuse: (() => void) | undefined;
+    const answered = loading(() => new Promise((resolve) => (answer = () => resolve({ ok: "too late" }))));
+    const refused = loading(() => new Promise((_, reject) => (refuse = () => reject(new Error("too late")))));
+    const late = [answered, refused, loading(() => new Promise(() => undefined))].map((imports) =>
+      call(runner, "waits-echo", imports, { deadlineMs: 100 }),
+    );
+    for (const outcome of await Promise.all(late)) expect(outcome).toMatch(/LIMIT_TIME.*did not end within the call's 100 ms/);
+    answer?.();
+    refuse?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await call(runner, "waits-good", recordingImports().imports)).toBe("OK");
+  });
+
+  it("end with the host's defect where a capability throws, at once or later", async () => {
+    const runner = new InProcessRunner();
+    const thrown = loading(() => {
+      throw new Error("disk on fire");
+    });
+    const rejected = loading(() => Promise.reject(new Error("disk on fire")));
+    for (const imports of [thrown, rejected, {}]) {
+      expect(await call(runner, "waits-good", imports)).toMatch(/^INTERNAL: /);
+    }
+  });
+
+  it("E-10: may call imports as often as allowed and no more, and may be given no more than their input", async () => {
+    const runner = new InProcessRunner();
+    const { imports } = recordingImports();
+    expect(await call(runner, "waits-often", imports, { importCalls: 9_999 })).toContain(
+      "calls its imports more than 9999 times",
+    );
+    expect(await call(runner, "waits-often", imports)).toBe("OK");
+    const large = loading(async () => ({ ok: "x".repeat(5000) }));
+    expect(await call(runner, "waits-echo", large, { inputBytes: 4000 })).toContain("LIMIT_INPUT");
+    expect(await call(runner, "waits-echo", large, { outputBytes: 4000 })).toContain("LIMIT_OUTPUT");
+  });
+
+  it("E-10: leave nothing behind when they were abandoned a thousand times", async () => {
+    const runner = new InProcessRunner();
+    const never = loading(() => new Promise(() => undefined));
+    const abandoned = async (times: number) => {
+      for (let round = 0; round < times; round += 1) {
+        const calls = Array.from({ length: 50 }, () => call(runner, "waits-good", never, { deadlineMs: 1 }));
+        for (const outcome of await Promise.all(calls)) expect(outcome).toContain("LIMIT_TIME");
+      }
+    };
+    await abandoned(4);
+    const [bytes, maps] = [process.memoryUsage.rss(), mappings()];
+    await abandoned(20);
+    // Each has a stack and a memory of its own, which are mappings.
+    expect(mappings() - maps).toBeLessThan(500);
+    expect(process.memoryUsage.rss() - bytes).toBeLessThan(48 * 1024 * 1024);
+  });
+});
