@@ -1,6 +1,6 @@
 ;; Calls an import that may wait from its start function.
 ;; verdict: ABI_VIOLATED
-;; message: calls an import while it is being instantiated
+;; message: while it is being instantiated
 ;; granted: log,state
 ;; declares: log,state
 (import "cni:delegate/state@0.1.0" "load" (func $load (param i32 i32 i32 i32)))
