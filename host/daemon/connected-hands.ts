@@ -11,20 +11,13 @@ import {
   HandsGone,
   type NestedCallHandler,
   type NetlinkEffect,
+  type PacketEffect,
   type ReadEffect,
+  type SysctlEffect,
+  type TapEffect,
 } from "../hands/hands.ts";
 import { decodeHandsMessage, encodeMessage } from "../hands/message-frames.ts";
-import type {
-  BrainMessage,
-  Content,
-  Executed,
-  Found,
-  HandsMessage,
-  Netlinked,
-  Reply,
-  Request,
-  Resident,
-} from "../hands/messages.ts";
+import type { BrainMessage, Content, Done, Executed, Found, HandsMessage, Reply, Request, Resident } from "../hands/messages.ts";
 
 type Answer = Exclude<HandsMessage, Request | Resident>;
 
@@ -91,7 +84,10 @@ export class ConnectedHands {
       exec: (effect: ExecEffect): Promise<Executed> => this.#effect({ kind: "exec", ...effect }, "executed", serve),
       find: (effect: FindEffect): Promise<Found> => this.#effect({ kind: "find", ...effect }, "found"),
       read: (effect: ReadEffect): Promise<Content> => this.#effect({ kind: "read", ...effect }, "content"),
-      netlink: (effect: NetlinkEffect): Promise<Netlinked> => this.#effect({ kind: "netlink", ...effect }, "netlinked"),
+      netlink: (effect: NetlinkEffect): Promise<Done> => this.#effect({ kind: "netlink", ...effect }, "done"),
+      sysctl: (effect: SysctlEffect): Promise<Done> => this.#effect({ kind: "sysctl", ...effect }, "done"),
+      packet: (effect: PacketEffect): Promise<Done> => this.#effect({ kind: "packet", ...effect }, "done"),
+      tap: (effect: TapEffect): Promise<Done> => this.#effect({ kind: "tap", ...effect }, "done"),
       ensureThere: () => this.#ensureThere(),
     };
   }

@@ -19,7 +19,11 @@
 #define NETLINK_ROOM (1 << 20)         /* of the socket's receive buffer */
 #define NETLINK_REPLY_MAX (16u << 20)  /* some 100 000 routes */
 #define NETLINK_MS 10000
-#define NETLINK_SECOND_FD 960          /* the second namespace's number, as PROTOCOL.md has it */
+#define NETLINK_SECOND_FD 960          /* the second namespace's number, as PROTOCOL.md has it; ours are lower */
+#define SYSCTL_MAX 65536               /* of one value */
+#define PACKETS_MAX 64
+#define PACKET_MAX 1500
+#define NOBODY UINT32_MAX              /* instead of an owner or a group */
 
 #define CONNECT_MS 1000                /* for a daemon that does not accept */
 #define WELCOME_MS 2000                /* for one that accepts, and then says nothing */

@@ -16,14 +16,17 @@ static const struct field fields[][8] = {
                   FIELD(BYTES, err), FIELD(TEXT, path)},
     [FOUND] = {FIELD(NUMBER, status), FIELD(TEXT, path), FIELD(TEXT, identity)},
     [CONTENT] = {FIELD(NUMBER, status), FIELD(BYTES, out)},
-    [NETLINKED] = {FIELD(NUMBER, status), FIELD(NUMBER, flags), FIELD(BYTES, out)},
+    [DONE] = {FIELD(NUMBER, status), FIELD(FLAG, flag), FIELD(BYTES, out)},
     [RESIDENT] = {FIELD(ENVIRONMENT, environment)},
     [REPLY] = {FIELD(NUMBER, status), FIELD(BYTES, out), FIELD(BYTES, err)},
     [EXEC] = {FIELD(TEXT, name), FIELD(ENVIRONMENT, environment), FIELD(BYTES, in), FIELD(NUMBER, deadline_ms), FIELD(NUMBER, out_cap),
               FIELD(NUMBER, err_cap), FIELD(TEXT, path)},
-    [FIND] = {FIELD(TEXT, name), FIELD(FLAG, component_first)},
+    [FIND] = {FIELD(TEXT, name), FIELD(FLAG, flag)},
     [READ] = {FIELD(TEXT, path), FIELD(NUMBER, out_cap)},
-    [NETLINK] = {FIELD(TEXT, path), FIELD(BYTES, in), FIELD(NUMBER, deadline_ms), FIELD(TEXT, second), FIELD(FLAG, foreign)},
+    [NETLINK] = {FIELD(TEXT, path), FIELD(BYTES, in), FIELD(NUMBER, deadline_ms), FIELD(TEXT, second), FIELD(FLAG, flag), FIELD(NUMBER, protocol)},
+    [SYSCTL] = {FIELD(TEXT, path), FIELD(ENVIRONMENT, environment)},
+    [PACKET] = {FIELD(TEXT, path), FIELD(NUMBER, index), FIELD(BYTES, in)},
+    [TAP] = {FIELD(TEXT, path), FIELD(TEXT, name), FIELD(FLAG, flag), FIELD(NUMBER, owner), FIELD(NUMBER, group)},
     [WELCOME] = {FIELD(NO_FIELD, name)},
 };
 
@@ -42,7 +45,7 @@ static void append_u32(struct buffer *buffer, uint32_t value) {
     buffer_append(buffer, &wire, sizeof wire);
 }
 
-static struct bytes behind(struct bytes bytes, uint32_t size) {
+struct bytes behind(struct bytes bytes, uint32_t size) {
     return (struct bytes){.data = bytes.data + size, .size = bytes.size - size};
 }
 

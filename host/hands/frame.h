@@ -5,12 +5,12 @@
 #include "common.h"
 #include "buffer.h"
 
-enum { FRAME_HEADER = 12, FRAME_VERSION_AT = 4, PROTOCOL_VERSION = 2 };
+enum { FRAME_HEADER = 12, FRAME_VERSION_AT = 4, PROTOCOL_VERSION = 3 };
 #define NESTED_CHANNEL 0x80000000u
 
 enum frame_type {
-    REQUEST = 1, EXECUTED, FOUND, CONTENT, NETLINKED, RESIDENT,
-    REPLY = 16, EXEC, FIND, READ, NETLINK, WELCOME, /* from the brain; the others are from hands */
+    REQUEST = 1, EXECUTED, FOUND, CONTENT, DONE, RESIDENT,
+    REPLY = 16, EXEC, FIND, READ, NETLINK, WELCOME, SYSCTL, PACKET, TAP, /* from the brain; the others are from hands */
 };
 
 struct frame {
@@ -32,10 +32,12 @@ struct bytes {
 /* All fields of all types; each type has its own of them. */
 struct message {
     struct bytes name, environment, in, out, err, path, second, identity;
-    uint32_t status, detail, microseconds, flags, under, deadline_ms, out_cap, err_cap, component_first, foreign;
+    uint32_t status, detail, microseconds, flags, under, deadline_ms, out_cap, err_cap, protocol, index, owner, group, flag;
 };
 
 struct bytes text_bytes(const char *text);
+/* What follows the first `size` of them, which are there. */
+struct bytes behind(struct bytes bytes, uint32_t size);
 struct bytes buffer_bytes(const struct buffer *buffer);
 
 /* Decodes a frame of any type. False: malformed. */

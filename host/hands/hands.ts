@@ -1,12 +1,29 @@
 // What a brain can have done by the hands, whichever way it is connected to them.
 
 import type { Fault } from "../../src/fault/fault.ts";
-import type { Content, Exec, Executed, Find, Found, Netlink, Netlinked, Read, Reply, Request } from "./messages.ts";
+import type {
+  Content,
+  Done,
+  Exec,
+  Executed,
+  Find,
+  Found,
+  Netlink,
+  Packet,
+  Read,
+  Reply,
+  Request,
+  Sysctl,
+  Tap,
+} from "./messages.ts";
 
 export type ExecEffect = Omit<Exec, "kind">;
 export type FindEffect = Omit<Find, "kind">;
 export type ReadEffect = Omit<Read, "kind">;
 export type NetlinkEffect = Omit<Netlink, "kind">;
+export type SysctlEffect = Omit<Sysctl, "kind">;
+export type PacketEffect = Omit<Packet, "kind">;
+export type TapEffect = Omit<Tap, "kind">;
 
 /** The effects. All throw HandsGone when the stream to the hands ends or breaks. */
 export interface Hands {
@@ -16,8 +33,14 @@ export interface Hands {
   find(effect: FindEffect): Promise<Found>;
   /** Reads a component that `find` gave. */
   read(effect: ReadEffect): Promise<Content>;
-  /** Sends rtnetlink messages in a network namespace. */
-  netlink(effect: NetlinkEffect): Promise<Netlinked>;
+  /** Sends netlink messages in a network namespace. */
+  netlink(effect: NetlinkEffect): Promise<Done>;
+  /** Reads and writes settings under `net` of a network namespace. */
+  sysctl(effect: SysctlEffect): Promise<Done>;
+  /** Sends packets from a link of a network namespace. */
+  packet(effect: PacketEffect): Promise<Done>;
+  /** Makes a tap that stays, in a network namespace. */
+  tap(effect: TapEffect): Promise<Done>;
   /** Does nothing but throw if they have gone. */
   ensureThere(): void;
 }

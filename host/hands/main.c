@@ -4,8 +4,8 @@
 #include "brain-connection.h"
 #include "plugin-path.h"
 #include "run-plugin.h"
+#include "namespace.h"
 #include "nest.h"
-#include "netlink.h"
 #include "resident.h"
 #include "spawn.h"
 
@@ -17,7 +17,7 @@ static long long nanoseconds(const struct timespec *time) { return (long long)ti
 static void answer_find(uint32_t channel, const struct message *find) {
     static struct found found;
     char identity[160] = "";
-    find_plugin(find->name, find->component_first != 0 ? COMPONENT_FIRST : NATIVE_FIRST, &found);
+    find_plugin(find->name, find->flag != 0 ? COMPONENT_FIRST : NATIVE_FIRST, &found);
     if (found.kind != NOTHING)
         snprintf(identity, sizeof identity, "%llu:%llu:%lld:%lld:%lld", (unsigned long long)found.status.st_dev, (unsigned long long)found.status.st_ino,
                  (long long)found.status.st_size, nanoseconds(&found.status.st_mtim), nanoseconds(&found.status.st_ctim));
@@ -49,7 +49,7 @@ static bool brain_says(UNUSED struct stream *stream, const struct frame *frame, 
     else if (frame->type == EXEC) run_plugin(frame->channel, message);
     else if (frame->type == FIND) answer_find(frame->channel, message);
     else if (frame->type == READ) answer_read(frame->channel, message);
-    else answer_netlink(frame->channel, message);
+    else answer_in_namespace(frame, message);
     return true;
 }
 

@@ -2,9 +2,11 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { decodeBrainMessage, decodeHandsMessage, encodeMessage } from "./message-frames.ts";
-import type { BrainMessage, HandsMessage } from "./messages.ts";
+import type { BrainMessage, HandsMessage, Netlink, Packet } from "./messages.ts";
 
 const u32 = fc.nat({ max: 0xffff_ffff });
+/** The highest number means that there is none. */
+const account = fc.nat({ max: 0xffff_fffe });
 const bytes = fc.uint8Array({ maxLength: 300 });
 const text = fc.string({ unit: "grapheme", maxLength: 40 }).map((value) => value.replaceAll("\0", ""));
 const environment = fc
@@ -41,7 +43,7 @@ const handsMessage: fc.Arbitrary<HandsMessage> = fc.oneof(
     path: text,
     identity: text,
   }),
-  fc.record({ kind: fc.constant("netlinked" as const), errno: u32, sent: fc.boolean(), reply: bytes }),
+  fc.record({ kind: fc.constant("done" as const), errno: u32, sent: fc.boolean(), reply: bytes }),
   fc.record({ kind: fc.constant("content" as const), errno: u32, content: bytes }),
 );
 
@@ -66,12 +68,35 @@ const brainMessage: fc.Arbitrary<BrainMessage> = fc.oneof(
     {
       kind: fc.constant("netlink" as const),
       path: text,
-      request: bytes,
-      deadlineMs: u32,
       second: text.filter((path) => path !== ""),
       foreign: fc.constant(true),
+      protocol: fc.constant("netfilter" as const),
+      request: bytes,
+      deadlineMs: u32,
     },
     { requiredKeys: ["kind", "path", "request", "deadlineMs"] },
+  ),
+  fc.record({
+    kind: fc.constant("sysctl" as const),
+    path: text,
+    settings: fc.array(fc.record({ key: text, value: text }), { maxLength: 5 }),
+  }),
+  fc.record({
+    kind: fc.constant("packet" as const),
+    path: text,
+    index: u32,
+    packets: fc.array(
+      fc.record({
+        ethertype: fc.nat({ max: 0xffff }),
+        destination: fc.uint8Array({ minLength: 6, maxLength: 6 }),
+        payload: bytes,
+      }),
+      { maxLength: 5 },
+    ),
+  }),
+  fc.record(
+    { kind: fc.constant("tap" as const), path: text, name: text, multiQueue: fc.boolean(), owner: account, group: account },
+    { requiredKeys: ["kind", "path", "name", "multiQueue"] },
   ),
 );
 
@@ -112,7 +137,7 @@ describe("messages", () => {
 
   test("any bytes as a payload give a message or a fault, never an exception", () => {
     fc.assert(
-      fc.property(fc.nat({ max: 24 }), fc.uint8Array({ maxLength: 64 }), (type, payload) => {
+      fc.property(fc.nat({ max: 26 }), fc.uint8Array({ maxLength: 64 }), (type, payload) => {
         const answers = [decodeHandsMessage({ type, channel: 1, payload }), decodeBrainMessage({ type, channel: 1, payload })];
         for (const answer of answers) expect(answer.ok || answer.fault.kind === "HANDS_PROTOCOL").toBe(true);
       }),
@@ -146,6 +171,10 @@ describe("messages", () => {
     ["a NUL in a value", { environment: new Map([["CNI_ARGS", "a\0PATH=/evil"]]) }, "CNI_ARGS holds a NUL"],
     ["a NUL in the type", { type: "bridge\0x" }, "holds a NUL"],
     ["a NUL in the nest", { nest: "/n\0" }, "holds a NUL"],
+    ["a NUL in a second namespace's path", netlink({ second: "/p\0" }), "holds a NUL"],
+    ["a NUL in a setting", { kind: "sysctl", path: "", settings: [{ key: "net/a", value: "1\0net/b" }] } as const, "holds a NUL"],
+    ["a NUL in a tap's name", { kind: "tap", path: "", name: "t\0", multiQueue: false } as const, "holds a NUL"],
+    ["a hardware address that is none", packetTo(new Uint8Array(8)), "a destination that is not 6 bytes long"],
   ])("%s is refused here, before the hands would end the call for it", (_, wrong, words) => {
     const exec = {
       kind: "exec",
@@ -156,7 +185,7 @@ describe("messages", () => {
       stdoutCap: 1,
       stderrCap: 1,
     } as const;
-    expect(encodeMessage(1, { ...exec, ...wrong })).toMatchObject({
+    expect(encodeMessage(1, "kind" in wrong ? wrong : { ...exec, ...wrong })).toMatchObject({
       ok: false,
       fault: { kind: "HANDS_PROTOCOL", msg: expect.stringContaining(words) },
     });
@@ -189,4 +218,12 @@ function le(value: number): Buffer {
   const field = Buffer.alloc(4);
   field.writeUInt32LE(value);
   return field;
+}
+
+function netlink(more: Partial<Netlink>): Netlink {
+  return { kind: "netlink", path: "", request: new Uint8Array(), deadlineMs: 1, ...more };
+}
+
+function packetTo(destination: Uint8Array): Packet {
+  return { kind: "packet", path: "", index: 1, packets: [{ ethertype: 2054, destination, payload: new Uint8Array() }] };
 }

@@ -3,7 +3,8 @@
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { environmentMistake, FieldReader, FieldWriter } from "./fields.ts";
 import { protocolFault, type Frame } from "./frames.ts";
-import type { BrainMessage, HandsMessage, Outcome } from "./messages.ts";
+import type { BrainMessage, HandsMessage, Outcome, Tap } from "./messages.ts";
+import { HARDWARE_ADDRESS_BYTES, packetBytes, packetsIn, settingsIn, settingsRow } from "./network-fields.ts";
 
 /** Type numbers. */
 const TYPE = {
@@ -11,7 +12,7 @@ const TYPE = {
   executed: 2,
   found: 3,
   content: 4,
-  netlinked: 5,
+  done: 5,
   resident: 6,
   reply: 16,
   exec: 17,
@@ -19,10 +20,17 @@ const TYPE = {
   read: 19,
   netlink: 20,
   welcome: 21,
+  sysctl: 22,
+  packet: 23,
+  tap: 24,
 } as const;
 
 const OUTCOMES = ["exited", "signalled", "deadline-passed", "not-found", "not-startable", "text-busy"] as const;
 const FOUND = ["nothing", "native", "component"] as const;
+/** NETLINK_NETFILTER; NETLINK_ROUTE is 0. */
+const NETFILTER = 12;
+/** Instead of an owner or a group. */
+const NOBODY = 0xffff_ffff;
 const STDOUT_TRUNCATED = 1;
 const STDERR_TRUNCATED = 2;
 
@@ -84,7 +92,7 @@ export function encodeMessage(channel: number, message: HandsMessage | BrainMess
     case "content":
       fields.u32(message.errno).bytes(message.content);
       break;
-    case "netlinked":
+    case "done":
       fields
         .u32(message.errno)
         .u32(message.sent ? 1 : 0)
@@ -96,7 +104,22 @@ export function encodeMessage(channel: number, message: HandsMessage | BrainMess
         .bytes(message.request)
         .u32(message.deadlineMs)
         .bytes(message.second ?? "")
-        .u32(message.foreign === true ? 1 : 0);
+        .u32(message.foreign === true ? 1 : 0)
+        .u32(message.protocol === "netfilter" ? NETFILTER : 0);
+      break;
+    case "sysctl":
+      fields.bytes(message.path).bytes(settingsRow(message.settings));
+      break;
+    case "packet":
+      fields.bytes(message.path).u32(message.index).bytes(packetBytes(message.packets));
+      break;
+    case "tap":
+      fields
+        .bytes(message.path)
+        .bytes(message.name)
+        .u32(message.multiQueue ? 1 : 0)
+        .u32(message.owner ?? NOBODY)
+        .u32(message.group ?? NOBODY);
       break;
     case "welcome":
       break;
@@ -133,6 +156,10 @@ function messageMistake(message: HandsMessage | BrainMessage): string | undefine
   const texts = "type" in message ? [message.type] : "path" in message ? [message.path] : [];
   if (message.kind === "exec" && message.nest !== undefined) texts.push(message.nest);
   if (message.kind === "netlink" && message.second !== undefined) texts.push(message.second);
+  if (message.kind === "tap") texts.push(message.name);
+  if (message.kind === "sysctl") texts.push(...message.settings.flatMap(({ key, value }) => [key, value]));
+  if (message.kind === "packet" && message.packets.some(({ destination }) => destination.length !== HARDWARE_ADDRESS_BYTES))
+    return `a destination that is not ${HARDWARE_ADDRESS_BYTES} bytes long`;
   if (texts.some((text) => text.includes("\0")))
     return `${JSON.stringify(texts.find((text) => text.includes("\0")))} holds a NUL`;
   return "environment" in message ? environmentMistake(message.environment) : undefined;
@@ -194,8 +221,8 @@ function readHandsMessage(type: number, fields: FieldReader): HandsMessage | und
     }
     case TYPE.content:
       return { kind: "content", errno: fields.u32(), content: fields.bytes() };
-    case TYPE.netlinked:
-      return { kind: "netlinked", errno: fields.u32(), sent: fields.u32() === 1, reply: fields.bytes() };
+    case TYPE.done:
+      return { kind: "done", errno: fields.u32(), sent: fields.u32() === 1, reply: fields.bytes() };
     default:
       return undefined;
   }
@@ -226,8 +253,29 @@ function readBrainMessage(type: number, fields: FieldReader): BrainMessage | und
       return { kind: "read", path: fields.text(), cap: fields.u32() };
     case TYPE.netlink: {
       const netlink = { kind: "netlink", path: fields.text(), request: fields.bytes(), deadlineMs: fields.u32() } as const;
-      const second = fields.text();
-      return { ...netlink, ...(second === "" ? {} : { second }), ...(fields.u32() === 1 ? { foreign: true } : {}) };
+      const [second, foreign, protocol] = [fields.text(), fields.u32() === 1, fields.u32()];
+      return {
+        ...netlink,
+        ...(second === "" ? {} : { second }),
+        ...(foreign ? { foreign } : {}),
+        ...(protocol === NETFILTER ? { protocol: "netfilter" } : {}),
+      };
+    }
+    case TYPE.sysctl: {
+      const path = fields.text();
+      const settings = settingsIn(fields.text());
+      return settings === undefined ? undefined : { kind: "sysctl", path, settings };
+    }
+    case TYPE.packet: {
+      const [path, index] = [fields.text(), fields.u32()];
+      const packets = packetsIn(fields.bytes());
+      return packets === undefined ? undefined : { kind: "packet", path, index, packets };
+    }
+    case TYPE.tap: {
+      const [path, name, multiQueue] = [fields.text(), fields.text(), fields.u32() === 1];
+      const [owner, group] = [fields.u32(), fields.u32()];
+      const tap: Tap = { kind: "tap", path, name, multiQueue };
+      return { ...tap, ...(owner === NOBODY ? {} : { owner }), ...(group === NOBODY ? {} : { group }) };
     }
     default:
       return undefined;

@@ -58,17 +58,18 @@ export interface Content {
   readonly content: Uint8Array;
 }
 
-export interface Netlinked {
-  readonly kind: "netlinked";
-  /** 0: every message was answered. */
+/** What became of an effect in a network namespace. */
+export interface Done {
+  readonly kind: "done";
+  /** 0: all was done; of NETLINK: every message was answered. */
   readonly errno: number;
-  /** False: the kernel has seen nothing of it. With an errno but true: what it did is not known. */
+  /** False: the kernel has seen nothing of it. With an errno but true: a part was done, or of NETLINK what was done is not known. */
   readonly sent: boolean;
-  /** The kernel's answers, one after the other. */
+  /** NETLINK: the kernel's answers, one after the other. SYSCTL: the values before of what was done, each with a NUL. */
   readonly reply: Uint8Array;
 }
 
-export type HandsMessage = Request | Resident | Executed | Found | Content | Netlinked;
+export type HandsMessage = Request | Resident | Executed | Found | Content | Done;
 
 /** The answer to a Request. */
 export interface Reply {
@@ -112,7 +113,9 @@ export interface Netlink {
   readonly kind: "netlink";
   /** Path of the network namespace; empty for the hands' own, which is the host's. */
   readonly path: string;
-  /** rtnetlink messages; each asks for an acknowledgement. */
+  /** Absent: rtnetlink. */
+  readonly protocol?: "netfilter" | undefined;
+  /** Netlink messages; at least one asks for an acknowledgement, and those that do are waited for. */
   readonly request: Uint8Array;
   readonly deadlineMs: number;
   /** Path of a second namespace, which the messages name by the descriptor SECOND_NAMESPACE; absent: none. */
@@ -124,9 +127,55 @@ export interface Netlink {
 /** Number of the descriptor under which the hands have a NETLINK's second namespace open (IFLA_NET_NS_FD). */
 export const SECOND_NAMESPACE = 960;
 
+/** A key is a path below /proc/sys that begins with `net/`. */
+export interface Setting {
+  readonly key: string;
+  /** Empty: the value is read only. */
+  readonly value: string;
+}
+
+export interface Sysctl {
+  readonly kind: "sysctl";
+  /** As NETLINK's, always a foreign one. */
+  readonly path: string;
+  /** Read, then written, one after the other; the first one that fails ends it. */
+  readonly settings: readonly Setting[];
+}
+
+/** One packet of the link layer. */
+export interface LinkPacket {
+  readonly ethertype: number;
+  /** Six bytes. */
+  readonly destination: Uint8Array;
+  /** What follows the link's own header: at most 1500 bytes. */
+  readonly payload: Uint8Array;
+}
+
+export interface Packet {
+  readonly kind: "packet";
+  /** As NETLINK's, always a foreign one. */
+  readonly path: string;
+  /** Index of the link that sends them, from its own hardware address. */
+  readonly index: number;
+  /** At most 64. */
+  readonly packets: readonly LinkPacket[];
+}
+
+export interface Tap {
+  readonly kind: "tap";
+  /** As NETLINK's, always a foreign one. */
+  readonly path: string;
+  /** Of the link; one that is there already is refused. */
+  readonly name: string;
+  readonly multiQueue: boolean;
+  /** User and group who may use it, by number; absent: whoever may make one. */
+  readonly owner?: number;
+  readonly group?: number;
+}
+
 /** What a daemon says first: it is there, and will answer. */
 export interface Welcome {
   readonly kind: "welcome";
 }
 
-export type BrainMessage = Welcome | Reply | Exec | Find | Read | Netlink;
+export type BrainMessage = Welcome | Reply | Exec | Find | Read | Netlink | Sysctl | Packet | Tap;

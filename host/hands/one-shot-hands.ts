@@ -8,10 +8,13 @@ import {
   type Hands,
   type NestedCallHandler,
   type NetlinkEffect,
+  type PacketEffect,
   type ReadEffect,
   type SyncHands,
+  type SysctlEffect,
+  type TapEffect,
 } from "./hands.ts";
-import type { Content, Executed, Found, HandsMessage, Netlinked, Reply, Request, Resident } from "./messages.ts";
+import type { BrainMessage, Content, Done, Executed, Found, HandsMessage, Reply, Request, Resident } from "./messages.ts";
 import type { OneShotStream } from "./one-shot-stream.ts";
 
 interface NestedCall {
@@ -70,10 +73,20 @@ export class OneShotHands implements Hands, SyncHands {
     return this.#awaitAnswer(channel, "content");
   }
 
-  async netlink(effect: NetlinkEffect): Promise<Netlinked> {
-    const channel = this.#newChannel();
-    this.#stream.send(channel, { kind: "netlink", ...effect });
-    return this.#awaitAnswer(channel, "netlinked");
+  async netlink(effect: NetlinkEffect): Promise<Done> {
+    return this.#inNamespace({ kind: "netlink", ...effect });
+  }
+
+  async sysctl(effect: SysctlEffect): Promise<Done> {
+    return this.#inNamespace({ kind: "sysctl", ...effect });
+  }
+
+  async packet(effect: PacketEffect): Promise<Done> {
+    return this.#inNamespace({ kind: "packet", ...effect });
+  }
+
+  async tap(effect: TapEffect): Promise<Done> {
+    return this.#inNamespace({ kind: "tap", ...effect });
   }
 
   ensureThere(): void {
@@ -86,6 +99,12 @@ export class OneShotHands implements Hands, SyncHands {
 
   async read(effect: ReadEffect): Promise<Content> {
     return this.readSync(effect);
+  }
+
+  #inNamespace(effect: BrainMessage): Done {
+    const channel = this.#newChannel();
+    this.#stream.send(channel, effect);
+    return this.#awaitAnswer(channel, "done");
   }
 
   #newChannel(): number {

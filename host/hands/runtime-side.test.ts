@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { SUPPORTED_VERSIONS } from "../../src/cni/versions.ts";
+import { PROTOCOL_VERSION } from "./frames.ts";
 import { callWith, json, startHands, type BrainSide, type HandsAnswer } from "./testing/scripted-brain.ts";
 import { isRunning, openWorkshop, soon, type Workshop } from "./testing/workshop.ts";
 
@@ -100,16 +101,19 @@ describe("what a runtime sees", () => {
 describe("a brain that", () => {
   test.each([
     ["speaks another version", [0, 0, 0, 0, 1, 21, 0, 0, 1, 0, 0, 0]],
-    ["sets reserved bytes", [0, 0, 0, 0, 2, 21, 1, 0, 1, 0, 0, 0]],
-    ["sends an unknown type", [0, 0, 0, 0, 2, 99, 0, 0, 1, 0, 0, 0]],
-    ["sends a type of the hands", [0, 0, 0, 0, 2, 5, 0, 0, 1, 0, 0, 0]],
-    ["announces too long a payload", [1, 0, 0, 2, 2, 16, 0, 0, 0, 0, 0, 0]],
-    ["sends fields that fall short", [5, 0, 0, 0, 2, 21, 0, 0, 1, 0, 0, 0, 1, 2, 3, 4, 5]],
-    ["sends fields that overrun", [8, 0, 0, 0, 2, 18, 0, 0, 1, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0]],
-    ["sends an effect on channel 0", [8, 0, 0, 0, 2, 18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
-    ["sends an effect on a nested channel", [8, 0, 0, 0, 2, 18, 0, 0, 0, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0, 0]],
-    ["hides a NUL in a type", [9, 0, 0, 0, 2, 18, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]],
-    ["answers a call on an effect's channel", [12, 0, 0, 0, 2, 16, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
+    ["sets reserved bytes", [0, 0, 0, 0, PROTOCOL_VERSION, 21, 1, 0, 1, 0, 0, 0]],
+    ["sends an unknown type", [0, 0, 0, 0, PROTOCOL_VERSION, 99, 0, 0, 1, 0, 0, 0]],
+    ["sends a type of the hands", [0, 0, 0, 0, PROTOCOL_VERSION, 5, 0, 0, 1, 0, 0, 0]],
+    ["announces too long a payload", [1, 0, 0, 2, PROTOCOL_VERSION, 16, 0, 0, 0, 0, 0, 0]],
+    ["sends fields that fall short", [5, 0, 0, 0, PROTOCOL_VERSION, 21, 0, 0, 1, 0, 0, 0, 1, 2, 3, 4, 5]],
+    ["sends fields that overrun", [8, 0, 0, 0, PROTOCOL_VERSION, 18, 0, 0, 1, 0, 0, 0, 255, 0, 0, 0, 0, 0, 0, 0]],
+    ["sends an effect on channel 0", [8, 0, 0, 0, PROTOCOL_VERSION, 18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]],
+    ["sends an effect on a nested channel", [8, 0, 0, 0, PROTOCOL_VERSION, 18, 0, 0, 0, 0, 0, 128, 0, 0, 0, 0, 0, 0, 0, 0]],
+    ["hides a NUL in a type", [9, 0, 0, 0, PROTOCOL_VERSION, 18, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]],
+    [
+      "answers a call on an effect's channel",
+      [12, 0, 0, 0, PROTOCOL_VERSION, 16, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+    ],
     ["answers with HTTP", [...Buffer.from("HTTP/1.1 400 Bad Request\r\n")]],
   ])("%s is refused with code 5", async (_, bytes) => {
     const answer = await run(async (brain) => {
@@ -121,7 +125,7 @@ describe("a brain that", () => {
     expect(json(answer.stdout)).toMatchObject({
       cniVersion: "1.1.0",
       code: 5,
-      msg: expect.stringContaining("protocol version 2"),
+      msg: expect.stringContaining(`protocol version ${PROTOCOL_VERSION}`),
       details: expect.stringContaining("same release"),
     });
   });
@@ -170,7 +174,7 @@ describe("a brain that", () => {
   test("sends its frames byte by byte is understood", async () => {
     const answer = await run(async (brain) => {
       await brain.request();
-      const reply = [14, 0, 0, 0, 2, 16, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 111, 107, 0, 0, 0, 0];
+      const reply = [14, 0, 0, 0, PROTOCOL_VERSION, 16, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0, 111, 107, 0, 0, 0, 0];
       for (const byte of reply) {
         brain.raw(Uint8Array.of(byte));
         await new Promise((resolve) => setTimeout(resolve, 2));
@@ -262,9 +266,9 @@ test("a daemon that is reached needs no home", async () => {
     socket
       .on("error", () => undefined)
       .once("data", () =>
-        socket.end(Uint8Array.from([12, 0, 0, 0, 2, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])),
+        socket.end(Uint8Array.from([12, 0, 0, 0, PROTOCOL_VERSION, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])),
       );
-    socket.write(Uint8Array.from([0, 0, 0, 0, 2, 21, 0, 0, 0, 0, 0, 0]));
+    socket.write(Uint8Array.from([0, 0, 0, 0, PROTOCOL_VERSION, 21, 0, 0, 0, 0, 0, 0]));
   });
   await new Promise<void>((resolve) => server.listen(join(directory, "s"), resolve));
   const answer = await startHands({

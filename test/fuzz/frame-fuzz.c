@@ -44,10 +44,12 @@ static void write_again(const struct frame *frame, const struct message *message
 static void look(const struct frame *frame) {
     struct message message;
     if (!message_decode(frame, &message)) return;
-    const struct bytes fields[] = {message.name, message.environment, message.in, message.out, message.err, message.path, message.identity};
+    const struct bytes fields[] = {message.name, message.environment, message.in, message.out, message.err, message.path, message.identity, message.second};
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) within(fields[i], frame);
     must(message.name.size == 0 || memchr(message.name.data, 0, message.name.size) == NULL, "a NUL in a name");
     must(message.path.size == 0 || memchr(message.path.data, 0, message.path.size) == NULL, "a NUL in a path");
+    must(message.second.size == 0 || memchr(message.second.data, 0, message.second.size) == NULL, "a NUL in a second path");
+    must(message.flag <= 1, "a flag that is a number");
     must(message.environment.size == 0 || message.environment.data[message.environment.size - 1] == 0, "an environment that is not terminated");
     write_again(frame, &message);
 }

@@ -54,7 +54,24 @@ const messages: Readonly<Record<string, HandsMessage | BrainMessage>> = {
   },
   find: { kind: "find", type: "host-local", componentFirst: true },
   read: { kind: "read", path: "/opt/cni/bin/a.wasm", cap: 65_536 },
-  netlink: { kind: "netlink", path: "/run/netns/pod", request: Buffer.alloc(20, 20), deadlineMs: 1000 },
+  netlink: {
+    kind: "netlink",
+    path: "/run/netns/pod",
+    second: "/run/netns/second",
+    foreign: true,
+    protocol: "netfilter",
+    request: Buffer.alloc(20, 20),
+    deadlineMs: 1000,
+  },
+  sysctl: { kind: "sysctl", path: "/run/netns/pod", settings: [{ key: "net/ipv4/ip_forward", value: "1" }] },
+  packet: {
+    kind: "packet",
+    path: "",
+    index: 2,
+    packets: [{ ethertype: 2054, destination: Buffer.alloc(6, 255), payload: Buffer.alloc(28, 1) }],
+  },
+  tap: { kind: "tap", path: "/run/netns/pod", name: "tap0", multiQueue: true, owner: 107, group: 108 },
+  done: { kind: "done", errno: 1, sent: true, reply: Buffer.alloc(20, 20) },
 };
 
 /** One stream for each message, in one piece and in small ones; one of all; some broken ones. */

@@ -121,15 +121,56 @@ class Chaos {
       }),
       () => ({
         kind: "netlink" as const,
-        path: this.one(["", "/proc/self/ns/net", "/nowhere", "/etc/passwd"]),
+        path: this.namespace(),
+        ...this.one([{}, { protocol: "netfilter" as const }]),
         request: this.netlink(),
         deadlineMs: this.one([0, 1, 100]),
         second: this.one(["", "/proc/self/ns/net", "/nowhere", "/etc/passwd"]),
         foreign: this.below(2) === 1,
       }),
+      () => ({ kind: "sysctl" as const, path: this.namespace(), settings: this.some(() => this.setting()) }),
+      () => ({
+        kind: "packet" as const,
+        path: this.namespace(),
+        index: this.one([0, 1, 0xffff_ffff]),
+        packets: this.some(() => ({
+          ethertype: this.below(65_536),
+          destination: Buffer.alloc(6, this.below(256)),
+          payload: new Uint8Array(this.one([0, 28, 1500, 1501])),
+        })),
+      }),
+      () => ({
+        kind: "tap" as const,
+        path: this.one(["/nowhere", "/etc/passwd", "/proc/self/ns/net"]),
+        name: "t".repeat(this.below(20)),
+        multiQueue: this.below(2) === 1,
+      }),
       () => ({ kind: "reply" as const, status: this.below(300), stdout: "z".repeat(this.below(1000)), stderr: "" }),
     ];
     return this.one(effects)();
+  }
+
+  namespace(): string {
+    return this.one(["", "/proc/self/ns/net", "/nowhere", "/etc/passwd"]);
+  }
+
+  /** Mostly few, too many now and then. */
+  some<T>(make: () => T): readonly T[] {
+    return Array.from({ length: this.one([0, 1, 2, 5, 65]) }, make);
+  }
+
+  /** Only to be read: the namespace may be the machine's. */
+  setting(): { readonly key: string; readonly value: string } {
+    const key = this.one([
+      "net/ipv4/ip_forward",
+      "net/ipv4/conf",
+      "net/../kernel/hostname",
+      "kernel/hostname",
+      "net//core",
+      "",
+      "net/none",
+    ]);
+    return { key, value: "" };
   }
 
   /** A dump of all links, more or less. */

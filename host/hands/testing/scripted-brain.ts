@@ -16,11 +16,14 @@ import type {
   Found,
   HandsMessage,
   Content,
+  Done,
   Netlink,
-  Netlinked,
+  Packet,
   Reply,
   Request,
   Resident,
+  Sysctl,
+  Tap,
 } from "../messages.ts";
 
 export interface HandsCall {
@@ -183,8 +186,20 @@ export class BrainSide {
     return this.#ask<Content>("content", { kind: "read", path, cap });
   }
 
-  netlink(effect: Omit<Netlink, "kind">): Promise<Netlinked> {
-    return this.#ask<Netlinked>("netlinked", { kind: "netlink", ...effect });
+  netlink(effect: Omit<Netlink, "kind">): Promise<Done> {
+    return this.#ask<Done>("done", { kind: "netlink", ...effect });
+  }
+
+  sysctl(effect: Omit<Sysctl, "kind">): Promise<Done> {
+    return this.#ask<Done>("done", { kind: "sysctl", ...effect });
+  }
+
+  packet(effect: Omit<Packet, "kind">): Promise<Done> {
+    return this.#ask<Done>("done", { kind: "packet", ...effect });
+  }
+
+  tap(effect: Omit<Tap, "kind">): Promise<Done> {
+    return this.#ask<Done>("done", { kind: "tap", ...effect });
   }
 
   reply(reply: Partial<Omit<Reply, "kind">> = {}, channel = 0): void {

@@ -1,0 +1,51 @@
+// Lists that SYSCTL and PACKET carry within one field (PROTOCOL.md).
+
+import type { LinkPacket, Setting } from "./messages.ts";
+
+export const HARDWARE_ADDRESS_BYTES = 6;
+const PACKET_HEADER_BYTES = 12;
+
+/** Each with a header: u32 length of the payload, ethertype in network order, destination. */
+export function packetBytes(packets: readonly LinkPacket[]): Uint8Array {
+  const bytes = new Uint8Array(packets.reduce((size, { payload }) => size + PACKET_HEADER_BYTES + payload.length, 0));
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  for (const { ethertype, destination, payload } of packets) {
+    view.setUint32(at, payload.length, true);
+    view.setUint16(at + 4, ethertype);
+    bytes.set(destination.subarray(0, HARDWARE_ADDRESS_BYTES), at + 6);
+    bytes.set(payload, at + PACKET_HEADER_BYTES);
+    at += PACKET_HEADER_BYTES + payload.length;
+  }
+  return bytes;
+}
+
+/** Undefined: malformed. */
+export function packetsIn(bytes: Uint8Array): readonly LinkPacket[] | undefined {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const packets: LinkPacket[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const begin = at + PACKET_HEADER_BYTES;
+    const end = begin > bytes.length ? Infinity : begin + view.getUint32(at, true);
+    if (end > bytes.length) return undefined;
+    packets.push({
+      ethertype: view.getUint16(at + 4),
+      destination: bytes.subarray(at + 6, begin),
+      payload: bytes.subarray(begin, end),
+    });
+    at = end;
+  }
+  return packets;
+}
+
+/** A row of texts, each with a NUL: key and value in turn. */
+export function settingsRow(settings: readonly Setting[]): string {
+  return settings.map(({ key, value }) => `${key}\0${value}\0`).join("");
+}
+
+/** Undefined: malformed. */
+export function settingsIn(row: string): readonly Setting[] | undefined {
+  const texts = row.split("\0");
+  if (texts.pop() !== "" || texts.length % 2 !== 0) return undefined;
+  return texts.flatMap((key, at) => (at % 2 === 0 ? [{ key, value: texts[at + 1] ?? "" }] : []));
+}
