@@ -1,6 +1,6 @@
 // What a delegate's imports are bound to for one call: its network, its attachment, its verb, and what the administrator grants.
 
-import type { ChainStep } from "../../src/cni/chain-step.ts";
+import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import { type DelegateGrants, defaultLeaseDirectory, defaultResolverFiles } from "../../src/configuration/wasm-configuration.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { LeaseOperation } from "../leases/effect.ts";
@@ -23,6 +23,15 @@ export interface CapabilityCall {
   readonly network: string;
   /** Of the step's type; a capability that is bound is granted, so it is in here. */
   readonly grants: DelegateGrants;
+  readonly delegating: Delegating;
+}
+
+/** How a delegate may have other plugins called. */
+export interface Delegating {
+  /** The types that called one another up to here, the delegate's own last. */
+  readonly callers: readonly string[];
+  /** Runs a step for it, within the time that the delegate has left. */
+  readonly run: (step: ChainStep) => Promise<StepOutcome>;
 }
 
 type Name = keyof CapabilityImports;
@@ -46,6 +55,10 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
       count: (pool, ranges, limit) => lease(leases.count(pool, ranges, limit)),
       probe: (pool) => lease(leases.probe(pool)),
     };
+  },
+  delegation: async (_, { step, grants, delegating }) => {
+    const { delegationFor } = await import("../delegation/scope.ts");
+    return delegationFor({ step, plugins: grants.delegation?.plugins ?? [], ...delegating });
   },
   resolver: (_, { grants }) => resolverFor({ allowedFiles: grants.resolver?.files ?? defaultResolverFiles }),
 };

@@ -61,7 +61,8 @@ function attachmentRequest(step: ChainStep, network: Network): AttachmentRequest
   return { network, attachment, prevResult: previous === undefined ? undefined : toSuccess(previous) };
 }
 
-function toSuccess({ interfaces, ips, routes, dns }: CniResult): Success {
+/** A result of the core as the ABI's record. */
+export function toSuccess({ interfaces, ips, routes, dns }: CniResult): Success {
   return {
     interfaces: interfaces.map(({ pciID, ...rest }) => ({ ...rest, pciId: pciID })),
     ips,

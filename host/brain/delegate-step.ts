@@ -10,8 +10,9 @@ import type { Admission, AdmittedComponent } from "../sandbox/admission/admit.ts
 import type { Success } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type Limits, limitsOf } from "../sandbox/limits.ts";
 import type { CapabilityImports, GuestRunner } from "../sandbox/runner.ts";
-import type { ComponentFile } from "./step-runner.ts";
-import { bindCapabilities, type CapabilityHost } from "./delegate-capabilities.ts";
+import type { ComponentFile, DelegateTerms } from "./step-runner.ts";
+import { bindCapabilities, type CapabilityHost, type Delegating } from "./delegate-capabilities.ts";
+import { PendingImports } from "./pending-imports.ts";
 import { type DelegateCall, delegateCall, delegateFault, successText } from "./delegate-request.ts";
 
 /** What it takes to run delegates. */
@@ -42,7 +43,7 @@ export async function runDelegateStep(
   configuration: Pick<HostConfiguration, "wasm">,
   step: ChainStep,
   file: ComponentFile,
-  mostMs = Infinity,
+  terms: DelegateTerms,
 ): Promise<StepOutcome> {
   const { type } = step.plugin;
   const component = await load(host, configuration, type, file);
@@ -59,13 +60,23 @@ export async function runDelegateStep(
     );
   }
   const limits = limitsOf(configuration.wasm.limits);
+  const { capabilities } = component.value;
+  const forOthers = capabilities.includes("delegation") ? terms.stepTimeoutMs / shareOfCalled : 0;
+  const deadlineMs = Math.min(limits.timeMs + importsMs + forOthers, terms.mostMs);
+  const imports = await bindCapabilities(
+    host,
+    { step, network: name, grants: grantsOf(configuration, type), delegating: delegatingWithin(terms, deadlineMs) },
+    capabilities,
+  );
+  const pending = new PendingImports();
   const answer = await callGuest(
     host.runner,
     component.value,
     call.value,
-    { limits: { ...limits, timeMs: Math.min(limits.timeMs, mostMs) }, deadlineMs: Math.min(limits.timeMs + importsMs, mostMs) },
-    await bindCapabilities(host, { step, network: name, grants: grantsOf(configuration, type) }, component.value.capabilities),
+    { limits: { ...limits, timeMs: Math.min(limits.timeMs, terms.mostMs) }, deadlineMs },
+    pending.watched(imports),
   );
+  await pending.ended();
   if (!answer.ok) return no(delegateFault(type, answer.fault));
   if (answer.value === undefined) return { ok: true, stdout: "" };
   const printed = successText(answer.value, cniVersion);
@@ -137,6 +148,17 @@ async function load(
 function grantsOf({ wasm }: Pick<HostConfiguration, "wasm">, type: string): DelegateGrants {
   return (Object.hasOwn(wasm.grants, type) ? wasm.grants[type] : undefined) ?? wasm.otherGrants;
 }
+
+/**
+ * A plugin that the delegate calls gets a part of what the delegate has left, so that the delegate hears when it didn't end in
+ * time, and can have taken back what it began.
+ */
+function delegatingWithin({ callers, another }: DelegateTerms, deadlineMs: number): Delegating {
+  const due = performance.now() + deadlineMs;
+  return { callers, run: (step) => another(step, (due - performance.now()) * shareOfCalled) };
+}
+
+const shareOfCalled = 3 / 4;
 
 /** What the host may take to answer a guest's imports, on top of the guest's own time. */
 const importsMs = 15_000;

@@ -10,3 +10,18 @@ const names: readonly string[] = ["plexus", "multus", "multus-shim"];
 export function isItself(type: string, configuration: Pick<HostConfiguration, "type">): boolean {
   return names.includes(type) || (type !== "" && type === configuration.type);
 }
+
+/**
+ * A type by which the plugin, or one that it calls (`ipam.type`, `delegate.type`, wherever it may stand), would be Plexus: a native
+ * plugin hands its own configuration on, and the definition's author would be the host's administrator.
+ */
+export function itselfIn(value: unknown, configuration: Pick<HostConfiguration, "type">): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, member] of Object.entries(value)) {
+    // Go reads keys in any case.
+    const own = key.toLowerCase() === "type" && typeof member === "string" && isItself(member, configuration);
+    const found = own ? member : itselfIn(member, configuration);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

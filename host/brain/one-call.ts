@@ -149,7 +149,7 @@ export class OneCall {
     const trace = openTrace({ path: this.#progress.configuration?.trace, observer, now: date, warn });
     return answerAsPlugin(request, (network, ifname) =>
       stepRunner(
-        { ...deps, plugins: this.#components(), trace },
+        { ...deps, plugins: this.#components(), delegated: this.#finder(configuration), trace },
         { configuration, nest: "", network, ifname, nested, componentOnly: true },
       ),
     );
@@ -164,6 +164,11 @@ export class OneCall {
         return known?.what === "component" ? known : own.find(type);
       },
     };
+  }
+
+  /** Finds what delegates call, as the call itself finds its plugins. */
+  #finder({ wasm }: Pick<HostConfiguration, "wasm">): PluginFinder {
+    return this.#progress.plugins ?? new PluginFinder(this.#host.hands, wasm.prefer);
   }
 
   #deps(): BrainDeps {

@@ -4,7 +4,7 @@ import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
 import type { CallContext } from "./call-context.ts";
-import { isItself } from "./itself.ts";
+import { itselfIn } from "./itself.ts";
 import { notFound } from "./plugin-finder.ts";
 import type { DelegateRunner } from "./step-runner.ts";
 
@@ -35,21 +35,6 @@ export async function requirePlugins(
     }
   }
   return ok(undefined);
-}
-
-/**
- * A type by which the plugin, or one that it calls (`ipam.type`, `delegate.type`, wherever it may stand), would be Plexus: a native
- * plugin hands its own configuration on, and the definition's author would be the host's administrator.
- */
-function itselfIn(value: unknown, configuration: CallContext["configuration"]): string | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  for (const [key, member] of Object.entries(value)) {
-    // Go reads keys in any case.
-    const own = key.toLowerCase() === "type" && typeof member === "string" && isItself(member, configuration);
-    const found = own ? member : itselfIn(member, configuration);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 async function requireOne(

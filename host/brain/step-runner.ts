@@ -8,6 +8,9 @@ import { type Fault, fault } from "../../src/fault/fault.ts";
 import type { Result } from "../../src/fault/result.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Found } from "../hands/messages.ts";
+import { parseDocument } from "../../src/json/document.ts";
+import { callersIn, toldCallers } from "../delegation/callers.ts";
+import { isItself, itselfIn } from "./itself.ts";
 import { runNativeStep } from "./native-step.ts";
 import type { CallDeadline } from "./call-deadline.ts";
 import { notFound, type PluginFinder } from "./plugin-finder.ts";
@@ -22,14 +25,28 @@ type Grants = Pick<HostConfiguration, "wasm">;
 
 /** Runs steps in components. */
 export interface DelegateRunner {
-  readonly run: (configuration: Grants, step: ChainStep, file: ComponentFile, mostMs?: number) => Promise<StepOutcome>;
+  readonly run: (configuration: Grants, step: ChainStep, file: ComponentFile, terms: DelegateTerms) => Promise<StepOutcome>;
   /** Whether the component could be run for a step of this type: admitted, and all that it imports granted. */
   readonly admit: (configuration: Grants, type: string, file: ComponentFile) => Promise<Result<void>>;
+}
+
+/** On what terms a step runs in a component. */
+export interface DelegateTerms {
+  /** Milliseconds that the call has for it. */
+  readonly mostMs: number;
+  /** The types that called one another up to here, the step's own last. */
+  readonly callers: readonly string[];
+  /** Milliseconds that a plugin which the delegate calls may take. */
+  readonly stepTimeoutMs: number;
+  /** Runs a step that the delegate asks for, for at most `mostMs` milliseconds. */
+  readonly another: (step: ChainStep, mostMs: number) => Promise<StepOutcome>;
 }
 
 export interface StepRunnerDeps {
   readonly hands: Hands;
   readonly plugins: Pick<PluginFinder, "find">;
+  /** Finds the plugins that delegates call; as `plugins` unless given. */
+  readonly delegated?: Pick<PluginFinder, "find">;
   readonly delegates: DelegateRunner;
   readonly trace: Trace;
   /** Milliseconds of a clock that never goes back. */
@@ -37,7 +54,7 @@ export interface StepRunnerDeps {
 }
 
 export interface StepRunnerInit {
-  readonly configuration: Pick<HostConfiguration, "wasm" | "stepTimeoutMs">;
+  readonly configuration: Pick<HostConfiguration, "wasm" | "stepTimeoutMs"> & Partial<Pick<HostConfiguration, "type">>;
   /** Milliseconds that the call has for a step when it begins; a nested call's are its parent's. */
   readonly deadline?: Pick<CallDeadline, "stepMs" | "totalMs">;
   /** Directory for the nested calls of native steps. */
@@ -50,42 +67,78 @@ export interface StepRunnerInit {
   readonly componentOnly?: boolean;
 }
 
+/** One step among others that it is called by, and in what time. */
+interface Within {
+  /** The types that called one another up to it, its own not among them; undefined: it is a step of a chain. */
+  readonly callers: readonly string[] | undefined;
+  readonly mostMs: number;
+}
+
 /** A runner of steps of one network's chain. */
 export function stepRunner(deps: StepRunnerDeps, init: StepRunnerInit): RunStep {
-  const { hands, plugins, delegates, trace, now } = deps;
-  const { configuration, nest, network, ifname, nested } = init;
+  const { trace, now } = deps;
+  const { network, ifname, nested } = init;
   const begun = now();
   let verb: Verb | undefined;
-  const run = async (step: ChainStep): Promise<StepOutcome> => {
-    const started = now();
-    const { type } = step.plugin;
+  const run = (step: ChainStep): Promise<StepOutcome> => {
     if (step.attachment !== undefined) verb = step.verb;
-    const found = await plugins.find(type);
-    const watched = async (kind: StepKind, act: (step: ChainStep) => Promise<StepOutcome>): Promise<StepOutcome> => {
-      const containerId = step.attachment?.containerId ?? "";
-      const { env, end } = trace.begin({ containerId, network, ifname, verb: step.verb, type, kind, nested }, step.env);
-      const outcome = await act(env === step.env ? step : { ...step, env });
-      end(now() - started, outcome);
-      return outcome;
-    };
-    // Whole milliseconds: less than one would not be enough for anything.
-    const callMs = Math.floor(init.deadline?.stepMs ?? Infinity);
-    if (found.what !== "nothing" && callMs < 1) {
-      const why = `there is no time left for plugin ${type}: the call may take ${init.deadline?.totalMs} ms`;
-      return watched(found.what === "native" ? "native" : "wasm", async () => ({ ok: false, fault: fault("CALL_TIMEOUT", why) }));
-    }
-    if (found.what === "component") return watched("wasm", (traced) => delegates.run(configuration, traced, found, callMs));
-    if (found.what === "native" && init.componentOnly !== true) {
-      const { stepTimeoutMs } = configuration;
-      const terms = { deadlineMs: Math.min(stepTimeoutMs, callMs), ofCall: callMs < stepTimeoutMs, nest };
-      return watched("native", (traced) => runNativeStep(hands, traced, terms));
-    }
-    return watched("native", async () => ({ ok: false, fault: notFound(type, pathOf(step)) }));
+    return runStep(deps, init, step, { callers: undefined, mostMs: Infinity });
   };
   const ended = (failure: Fault | undefined): void => {
     if (verb !== undefined && !nested) trace.attachment({ verb, network, ifname }, now() - begun, failure);
   };
   return Object.assign(run, { ended });
+}
+
+async function runStep(deps: StepRunnerDeps, init: StepRunnerInit, step: ChainStep, within: Within): Promise<StepOutcome> {
+  const { hands, plugins, delegates, trace, now } = deps;
+  const { configuration, nest, network, ifname } = init;
+  const { type } = step.plugin;
+  const started = now();
+  const called = within.callers !== undefined;
+  const found = await (called ? (deps.delegated ?? plugins) : plugins).find(type);
+  const watched = async (kind: StepKind, act: (step: ChainStep) => Promise<StepOutcome>): Promise<StepOutcome> => {
+    const containerId = step.attachment?.containerId ?? "";
+    const nested = init.nested || called;
+    const { env, end } = trace.begin({ containerId, network, ifname, verb: step.verb, type, kind, nested }, step.env);
+    const outcome = await act(env === step.env ? step : { ...step, env });
+    end(now() - started, outcome);
+    return outcome;
+  };
+  // Whole milliseconds: less than one would not be enough for anything.
+  const callMs = Math.floor(Math.min(init.deadline?.stepMs ?? Infinity, within.mostMs));
+  if (found.what !== "nothing" && callMs < 1) {
+    const whose =
+      within.mostMs < 1 ? "the delegate that calls it has used up its time" : `the call may take ${init.deadline?.totalMs} ms`;
+    const why = `there is no time left for plugin ${type}: ${whose}`;
+    return watched(found.what === "native" ? "native" : "wasm", async () => ({ ok: false, fault: fault("CALL_TIMEOUT", why) }));
+  }
+  const callers = [...(within.callers ?? (init.nested ? callersIn(step.env) : [])), type];
+  const { stepTimeoutMs } = configuration;
+  if (found.what === "component") {
+    const another = (next: ChainStep, mostMs: number): Promise<StepOutcome> => runStep(deps, init, next, { callers, mostMs });
+    const terms = { mostMs: callMs, callers, stepTimeoutMs, another };
+    return watched("wasm", (traced) => delegates.run(configuration, traced, found, terms));
+  }
+  if (found.what === "native" && (called || init.componentOnly !== true)) {
+    const itself = called ? itselfCalled(step, configuration) : undefined;
+    if (itself !== undefined) return watched("native", async () => ({ ok: false, fault: itself }));
+    const terms = { deadlineMs: Math.min(stepTimeoutMs, callMs), ofCall: callMs < stepTimeoutMs, nest };
+    return watched("native", (traced) =>
+      runNativeStep(hands, called ? { ...traced, env: toldCallers(traced.env, callers) } : traced, terms),
+    );
+  }
+  return watched("native", async () => ({ ok: false, fault: notFound(type, pathOf(step)) }));
+}
+
+/** A delegate's configuration must not have a native plugin call Plexus, nor may the delegate do it itself. */
+function itselfCalled({ plugin, stdin }: ChainStep, { type = "" }: StepRunnerInit["configuration"]): Fault | undefined {
+  const document = parseDocument(stdin, { what: `configuration for plugin ${plugin.type}` });
+  if (!document.ok) return document.fault;
+  const itself = isItself(plugin.type, { type }) ? plugin.type : itselfIn(document.value.parsed, { type });
+  return itself === undefined
+    ? undefined
+    : fault("CONFIG_INVALID", `type "${itself}" can't be called by a delegate: it would be plexus itself`);
 }
 
 function pathOf(step: ChainStep): string {

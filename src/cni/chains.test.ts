@@ -4,7 +4,6 @@ import { type Fault, fault } from "../fault/fault.ts";
 import type { AttachmentContext, ChainResult, ChainStep, StepOutcome } from "./chain-step.ts";
 import { addChain, checkChain, delChain, statusChain } from "./chains.ts";
 import { gcChain } from "./gc-chain.ts";
-import { ipamChain } from "./ipam-delegation.ts";
 import { parseNetworkList } from "./network-list.ts";
 import { validateChain } from "./validate-chain.ts";
 
@@ -318,45 +317,5 @@ describe("validation of a list", () => {
   test("L-14: a list without version needs 0.1.0", () => {
     const { result } = run(validateChain(context(["a"], { version: "" })), { a: speaks("0.1.0") });
     expect(result.ok).toBe(true);
-  });
-});
-
-describe("IPAM delegation", () => {
-  const plugin = '{"type":"bridge","x":1e400,"ipam":{"type":"host-local","subnet":"10.0.0.0/8"}}';
-  const step = (verb: "add" | "del", conf = plugin): ChainStep => {
-    const base = context([conf]);
-    const [first] = run<unknown>(verb === "add" ? addChain(base) : delChain(base, undefined)).steps;
-    if (first === undefined) throw new Error("no step");
-    return first;
-  };
-
-  test("L-62: the delegate gets the same configuration and environment", () => {
-    const parent = step("add");
-    const { result, steps } = run(ipamChain(parent, "1.1.0"), { "host-local": '{"ips":[{"address":"10.0.0.2/8"}]}' });
-    expect(calls(steps)).toEqual(["ADD host-local"]);
-    expect([steps[0]?.stdin, steps[0]?.env]).toEqual([parent.stdin, parent.env]);
-    expect(result).toMatchObject({ ok: true, value: { result: { cniVersion: "1.1.0", ips: [{ address: "10.0.0.2/8" }] } } });
-  });
-
-  test("L-62: when its ADD fails its DEL runs, and the ADD's fault is what counts", () => {
-    const { result, steps } = run(ipamChain(step("add"), "1.1.0"), { "host-local": broken });
-    expect(calls(steps)).toEqual(["ADD host-local", "DEL host-local"]);
-    expect(env(steps[1])["CNI_COMMAND"]).toBe("DEL");
-    expect(failure(result)).toEqual([107, "ipam plugin host-local: no veth", 0]);
-  });
-
-  test("L-62: other verbs are passed on, and a plugin without ipam has nothing to ask", () => {
-    expect(calls(run(ipamChain(step("del"), "1.1.0")).steps)).toEqual(["DEL host-local"]);
-    expect(failure(run(ipamChain(step("del"), "1.1.0"), { "host-local": broken }).result)).toEqual([107, expect.any(String), 0]);
-    expect(run(ipamChain(step("add", '{"type":"bridge"}'), "1.1.0")).steps).toEqual([]);
-  });
-
-  test.each([
-    ['{"interfaces":[{"name":"a"}]}', "must not have interfaces"],
-    ['{"ips":[{"address":"10.0.0.2/8"},{"address":"10.0.0.3/8","interface":0}]}', "must not have ips[1].interface"],
-  ])("L-63: the IPAM result %s is refused, and its addresses are given back", (answer, message) => {
-    const { result, steps } = run(ipamChain(step("add"), "1.1.0"), { "host-local": answer });
-    expect(calls(steps)).toEqual(["ADD host-local", "DEL host-local"]);
-    expect(failure(result)).toEqual([6, expect.stringContaining(message), 0]);
   });
 });

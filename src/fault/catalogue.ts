@@ -280,6 +280,13 @@ const entries = {
     meaning: "A delegate asked for something that its grant of a capability does not have; nothing of that request was done.",
     remedy: "Add it under the key named in the host configuration if the delegate may have it.",
   },
+  DELEGATION_ENDLESS: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "Plugins that delegates call would call one another in a circle, or too deep.",
+    remedy:
+      "Correct the types in the network's configuration (ipam.type, delegate.type), so that no plugin comes to be called by itself.",
+  },
   DELEGATE_FAILED: {
     cni: 999,
     actor: "administrator",

@@ -88,6 +88,12 @@ const wasm = {
   grants: { "ipam-host-local": { log: {}, leases: { directories: [request.leases] }, resolver: {} } },
 } as const;
 
+const terms = { mostMs: Infinity, callers: [], stepTimeoutMs: 0, another: noOther };
+
+async function noOther(): Promise<StepOutcome> {
+  throw new Error("it calls no other plugin");
+}
+
 type Run = (step: ChainStep) => Promise<StepOutcome>;
 
 async function expectSuccess(outcome: Promise<StepOutcome>): Promise<string> {
@@ -113,7 +119,7 @@ function adding(list: NetworkList, run: Run): () => Promise<number> {
 const { component, leases, warmUp, samples } = request;
 const taken = await inTurns({
   subject: adding(listOf("bench-wasm", "ipam-host-local", leases), (step) =>
-    runDelegateStep(host, { wasm }, step, { path: component, identity: "warm" }),
+    runDelegateStep(host, { wasm }, step, { path: component, identity: "warm" }, terms),
   ),
   baseline: adding(listOf("bench-native", "host-local", leases), (step) =>
     runNativeStep(hands, step, { deadlineMs: 10_000, nest: "" }),
