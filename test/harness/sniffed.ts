@@ -1,0 +1,47 @@
+// What arrives on a link of a test's network namespace, as the program `sniff` sees it.
+
+import { spawn } from "node:child_process";
+
+import { compiledPlugin } from "./compiled.ts";
+import { requirePrivateNamespaces } from "./namespaces.ts";
+
+export interface SniffedPacket {
+  /** Hardware addresses and payload in hexadecimal. */
+  readonly source: string;
+  readonly destination: string;
+  readonly payload: string;
+}
+
+/** Listens before it answers; `packets` are there when `count` have come, and fails after ten seconds without one. */
+export function sniff(
+  namespace: string,
+  link: string,
+  ethertype: number,
+  count: number,
+): Promise<{ readonly packets: Promise<readonly SniffedPacket[]> }> {
+  requirePrivateNamespaces();
+  const args = [`--net=${namespace}`, "--", compiledPlugin("sniff"), link, String(ethertype), String(count), "10000"];
+  const child = spawn("nsenter", args, { stdio: ["ignore", "pipe", "inherit"] });
+  let text = "";
+  return new Promise((listens, fails) => {
+    const packets = new Promise<readonly SniffedPacket[]>((resolve, reject) => {
+      child.on("close", (status) => {
+        if (status === 0) resolve(packetsIn(text));
+        else reject(new Error(`sniff on ${link} in ${namespace} ended with ${status} after: ${text}`));
+      });
+    });
+    packets.catch(fails); // where it never came to listen
+    child.stdout.on("data", (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.startsWith("ready\n")) listens({ packets });
+    });
+  });
+}
+
+function packetsIn(text: string): readonly SniffedPacket[] {
+  const lines = text.trim().split("\n").slice(1);
+  return lines.map((line) => {
+    const [source = "", destination = "", payload = ""] = line.split(" ");
+    return { source, destination, payload };
+  });
+}
