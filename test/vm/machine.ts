@@ -1,0 +1,101 @@
+// A virtual machine that sees this machine's files, read-only under a layer in memory, and runs one shell command in them.
+
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { emulator, modulesFor, type VmKernel } from "./kernel.ts";
+
+/** What it takes to see the files; the command loads what else it wants. */
+const bootModules = ["virtio_pci", "9pnet_virtio", "9p", "overlay"];
+const ended = "plexus-vm-ended";
+
+export interface MachineRun {
+  /** For sh, in the directory that the process is in; may have several lines. */
+  readonly command: string;
+  /** Kernel modules that are loaded before it. */
+  readonly modules: readonly string[];
+  readonly memoryMiB: number;
+  /** Takes what the machine's console shows. */
+  readonly show: (text: string) => void;
+}
+
+/** Runs the command; answers its exit status, or why there is none. */
+export async function runInMachine(
+  kernel: VmKernel,
+  { command, modules, memoryMiB, show }: MachineRun,
+): Promise<number | string> {
+  const directory = mkdtempSync(join(tmpdir(), "plexus-vm-"));
+  try {
+    const loaded = modulesFor(kernel, modules).map((file) => `insmod ${file} 2>/dev/null`);
+    const script = [
+      "export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb",
+      `insmod() { ${kernel.busybox} insmod "$@"; }`,
+      ...loaded,
+      "ip link set lo up",
+      `cd '${process.cwd()}'`,
+      `( ${command}\n)`,
+      `echo "${ended} $?"`,
+    ].join("\n");
+    writeFileSync(join(directory, "command.sh"), script);
+    const initrd = makeInitrd(kernel, directory);
+    const line = `-accel tcg,thread=multi -cpu max -smp 2 -m ${memoryMiB} -nographic -nic none -no-reboot`;
+    const share = "local,path=/,mount_tag=root,security_model=passthrough,readonly=on,multidevs=remap";
+    const append = `console=ttyS0 quiet panic=-1 plexus_run=${join(directory, "command.sh")}`;
+    const machine = spawn(
+      emulator,
+      [...line.split(" "), "-virtfs", share, "-kernel", kernel.image, "-initrd", initrd, "-append", append],
+      { stdio: ["ignore", "pipe", "inherit"] },
+    );
+    let tail = "";
+    let status: number | undefined;
+    machine.stdout.setEncoding("utf8").on("data", (text: string) => {
+      show(text);
+      tail = (tail + text).slice(-4096);
+      const found = new RegExp(`${ended} (\\d+)`).exec(tail)?.[1];
+      if (found !== undefined) status = Number(found);
+    });
+    await once(machine, "close");
+    return status ?? `the machine ended without the command's end: ${tail.slice(-500)}`;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Mounts this machine's root, a layer in memory over it, and runs the script named on the kernel's command line. */
+const init = `#!/bin/busybox sh
+b=/bin/busybox
+$b mkdir -p /proc /sys /dev /root /up
+$b mount -t proc proc /proc; $b mount -t sysfs sys /sys; $b mount -t devtmpfs dev /dev
+for m in $($b ls /m); do $b insmod /m/$m; done
+$b mount -t 9p -o trans=virtio,version=9p2000.L,msize=500000,cache=loose,ro root /root
+$b mount -t tmpfs -o size=75% tmpfs /up
+$b mkdir /up/upper /up/work /up/all
+$b mount -t overlay -o lowerdir=/root,upperdir=/up/upper,workdir=/up/work overlay /up/all
+for d in proc sys dev; do $b mount --move /$d /up/all/$d; done
+$b mkdir -p /up/all/dev/shm /up/all/dev/pts
+$b mount -t tmpfs tmpfs /up/all/run
+run=$($b sed 's/.*plexus_run=//' /up/all/proc/cmdline)
+exec $b switch_root /up/all /bin/sh -c ". $run; sync; echo o >/proc/sysrq-trigger; sleep 60"
+`;
+
+function makeInitrd(kernel: VmKernel, directory: string): string {
+  const root = join(directory, "initrd");
+  for (const each of ["bin", "m"]) mkdirSync(join(root, each), { recursive: true });
+  copyFileSync(kernel.busybox, join(root, "bin", "busybox"));
+  // Numbered: they are loaded in the order of their names.
+  for (const [index, file] of modulesFor(kernel, bootModules).entries())
+    copyFileSync(file, join(root, "m", `${String(index).padStart(2, "0")}-${basename(file)}`));
+  writeFileSync(join(root, "init"), init, { mode: 0o755 });
+  const files = [".", "init", "bin", "bin/busybox", "m", ...readdirSync(join(root, "m")).map((name) => `m/${name}`)];
+  const archive = spawnSync(kernel.busybox, ["cpio", "-o", "-H", "newc"], {
+    cwd: root,
+    input: files.join("\n"),
+    maxBuffer: 64 << 20,
+  });
+  if (archive.status !== 0) throw new Error(`cpio: ${archive.stderr.toString()}`);
+  const file = join(directory, "initrd.cpio");
+  writeFileSync(file, archive.stdout);
+  return file;
+}

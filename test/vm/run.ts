@@ -1,0 +1,30 @@
+// `npm run vm -- <test files>`: runs tests on Debian's kernel, which has link types that the machine's own may lack (VLAN filtering, vlan,
+// ipvlan, dummy, vrf, SCTP). Emulated without KVM, so about ten times slower than here.
+
+import { vmKernel, vmTools } from "./kernel.ts";
+import { runInMachine } from "./machine.ts";
+
+const modules = `
+  8021q bridge br_netfilter veth dummy macvlan ipvlan vrf tun sctp af_packet
+  nf_tables nf_conntrack nf_conntrack_netlink nft_chain_nat nft_nat nft_masq nft_redir nft_ct nft_fib_inet nft_compat nft_reject_inet
+  nft_limit nft_log nft_counter xt_comment xt_MASQUERADE xt_mark xt_nat xt_multiport xt_tcpudp xt_addrtype xt_conntrack xt_physdev
+  iptable_nat ip6table_nat iptable_filter ip6table_filter
+`
+  .trim()
+  .split(/\s+/);
+
+const why = vmTools();
+const kernel = why ?? vmKernel();
+if (typeof kernel === "string") {
+  process.stderr.write(`plexus: no virtual machine: ${kernel}\n`);
+  process.exit(3);
+}
+const quoted = process.argv.slice(2).map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
+const slow = "--testTimeout=900000 --hookTimeout=900000";
+const command = [
+  'export PATH="$PWD/node_modules/.bin:$PATH" CI=true',
+  `unshare --net --mount --propagation private -- sh scripts/private.sh test --project all ${slow} ${quoted.join(" ")}`,
+].join("\n");
+const status = await runInMachine(kernel, { command, modules, memoryMiB: 4096, show: (text) => void process.stdout.write(text) });
+if (typeof status === "string") process.stderr.write(`plexus: ${status}\n`);
+process.exit(typeof status === "number" ? status : 1);
