@@ -16,23 +16,50 @@ const ranges: Readonly<Record<string, readonly [number, number]>> = {
   s32: [-0x8000_0000, 0x7fff_ffff],
 };
 
+type Check = (value: unknown) => unknown;
+
+/** Checks are made once for each use of a type, which belongs to one model: names and definitions are looked up then. */
+const made = new WeakMap<TypeRef & object, Check>();
+
 /** A clean copy of `value` as the type says. Throws NonConforming. */
 export function conform(model: WitModel, use: TypeRef | null, value: unknown): unknown {
   if (use === null) return undefined;
   if (typeof use === "string") return primitive(use, value);
-  if ("ref" in use) return named(model, definitionOf(model, use.ref), value);
+  let check = made.get(use);
+  if (check === undefined) {
+    check = checkOf(model, use);
+    made.set(use, check);
+  }
+  return check(value);
+}
+
+function checkOf(model: WitModel, use: TypeRef | null): Check {
+  if (use === null) return () => undefined;
+  if (typeof use === "string") return (value) => primitive(use, value);
+  if ("ref" in use) return named(model, definitionOf(model, use.ref));
   if ("list" in use) {
-    if (!Array.isArray(value)) throw new NonConforming("no list");
-    return value.map((element) => conform(model, use.list, element));
+    const element = checkOf(model, use.list);
+    return (value) => {
+      if (!Array.isArray(value)) throw new NonConforming("no list");
+      return value.map((each) => element(each));
+    };
   }
-  if ("option" in use) return value === undefined || value === null ? undefined : conform(model, use.option, value);
+  if ("option" in use) {
+    const some = checkOf(model, use.option);
+    return (value) => (value === undefined || value === null ? undefined : some(value));
+  }
   if ("tuple" in use) {
-    if (!Array.isArray(value) || value.length !== use.tuple.length) throw new NonConforming("no tuple");
-    return use.tuple.map((type, index) => conform(model, type, value[index]));
+    const parts = use.tuple.map((type) => checkOf(model, type));
+    return (value) => {
+      if (!Array.isArray(value) || value.length !== parts.length) throw new NonConforming("no tuple");
+      return parts.map((part, index) => part(value[index]));
+    };
   }
-  const result = object(value);
-  if ("err" in result) return { err: conform(model, use.result.err, result["err"]) };
-  return { ok: conform(model, use.result.ok, result["ok"]) };
+  const [good, bad] = [checkOf(model, use.result.ok), checkOf(model, use.result.err)];
+  return (value) => {
+    const result = object(value);
+    return "err" in result ? { err: bad(result["err"]) } : { ok: good(result["ok"]) };
+  };
 }
 
 function primitive(type: string, value: unknown): unknown {
@@ -47,31 +74,34 @@ function primitive(type: string, value: unknown): unknown {
   throw new NonConforming(`no ${type}`);
 }
 
-function named(model: WitModel, definition: TypeDef, value: unknown): unknown {
-  if ("alias" in definition) return conform(model, definition.alias, value);
+function named(model: WitModel, definition: TypeDef): Check {
+  if ("alias" in definition) return checkOf(model, definition.alias);
   if ("enum" in definition) {
-    if (typeof value === "string" && definition.enum.includes(value)) return value;
-    throw new NonConforming("no case of the enum");
+    const labels: ReadonlySet<unknown> = new Set(definition.enum);
+    return (value) => {
+      if (labels.has(value)) return value;
+      throw new NonConforming("no case of the enum");
+    };
   }
-  if ("variant" in definition) return caseOf(model, definition.variant, object(value));
-  if (!("record" in definition)) throw new NonConforming("flags are not supported");
-  const from = object(value);
-  const copy: Record<string, unknown> = {};
-  for (const [name, type] of definition.record) {
-    const key = camel(name);
-    copy[key] = conform(model, type, Object.hasOwn(from, key) ? from[key] : undefined);
+  if ("variant" in definition) {
+    const cases = new Map<unknown, Check | undefined>(
+      definition.variant.map(([label, payload]) => [label, payload === null ? undefined : checkOf(model, payload)]),
+    );
+    return (value) => {
+      const { tag, val } = object(value);
+      if (!cases.has(tag)) throw new NonConforming("no case of the variant");
+      const payload = cases.get(tag);
+      return payload === undefined ? { tag } : { tag, val: payload(val) };
+    };
   }
-  return copy;
-}
-
-function caseOf(
-  model: WitModel,
-  cases: readonly (readonly [string, TypeRef | null])[],
-  { tag, val }: Readonly<Record<string, unknown>>,
-): unknown {
-  const [label, payload] = cases.find(([name]) => name === tag) ?? [];
-  if (label === undefined || payload === undefined) throw new NonConforming("no case of the variant");
-  return payload === null ? { tag: label } : { tag: label, val: conform(model, payload, val) };
+  if (!("record" in definition)) throw new Error("flags are not supported by the sandbox's glue yet");
+  const fields = definition.record.map(([name, type]) => [camel(name), checkOf(model, type)] as const);
+  return (value) => {
+    const from = object(value);
+    const copy: Record<string, unknown> = {};
+    for (const [key, check] of fields) copy[key] = check(Object.hasOwn(from, key) ? from[key] : undefined);
+    return copy;
+  };
 }
 
 function object(value: unknown): Readonly<Record<string, unknown>> {
