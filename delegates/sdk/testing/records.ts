@@ -1,6 +1,12 @@
 // The ABI's records as JavaScript hosts have them: camel-case names, absent options undefined.
 
-import type { DelegationCapability, LinksCapability } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+import type {
+  AnnounceCapability,
+  DelegationCapability,
+  LinksCapability,
+  StateCapability,
+  SysctlCapability,
+} from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
 
 export interface FaultRecord {
   readonly code: number;
@@ -98,6 +104,9 @@ export interface CapabilityFunctions {
   readonly resolver: { read(path: string): Outcome<DnsRecord> };
   readonly links?: LinksCapability;
   readonly delegation?: DelegationCapability;
+  readonly sysctl?: SysctlCapability;
+  readonly state?: StateCapability;
+  readonly announce?: AnnounceCapability;
 }
 
 export type DelegateCall =

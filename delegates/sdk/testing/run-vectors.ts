@@ -3,6 +3,8 @@
 import { callOf, plugins, printedResult, versionOf } from "./vector-call.ts";
 import { MemoryLeases } from "./memory-leases.ts";
 import { MemoryLinks } from "./memory-links.ts";
+import { MemoryState } from "./memory-state.ts";
+import { MemorySysctl } from "./memory-sysctl.ts";
 import type { RunDelegate } from "./records.ts";
 import { ToldDelegation } from "./told-delegation.ts";
 import type { Vector, VectorAnswer } from "./vector.ts";
@@ -12,6 +14,9 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
   const leases = new MemoryLeases(vector.leases);
   const links = new MemoryLinks(vector.links);
   const delegation = new ToldDelegation(plugins(vector));
+  const sysctl = new MemorySysctl(vector.sysctl);
+  const state = new MemoryState(vector.state);
+  const announced: (readonly string[])[] = [];
   const log: string[] = [];
   const outcome = await run(component, callOf(vector), {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
@@ -24,6 +29,14 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
     },
     links: links.functions,
     delegation: delegation.functions,
+    sysctl: sysctl.functions,
+    state: state.functions,
+    announce: {
+      send: (addresses) => {
+        announced.push(addresses);
+        return { ok: undefined };
+      },
+    },
   });
   const answer: VectorAnswer = {};
   if ("err" in outcome) {
@@ -34,6 +47,9 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
   // As text, so that what is undefined in one host and absent in the other one is the same.
   if (vector.links !== undefined) answer.applied = JSON.parse(JSON.stringify(links.applied()));
   if (vector.plugins !== undefined) answer.called = JSON.parse(JSON.stringify(delegation.called()));
+  if (vector.sysctl !== undefined) answer.sysctl = sysctl.values();
+  if (vector.state !== undefined) answer.state = state.kept();
+  if (vector.announce !== undefined) answer.announced = announced.map((addresses) => [...addresses]);
   answer.log = log;
   return answer;
 }

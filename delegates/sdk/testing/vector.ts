@@ -40,6 +40,8 @@ const link = z.strictObject({
   neighbours: z.array(z.strictObject({ address: z.string(), mac: z.string().optional(), proxy: z.boolean() })).optional(),
 });
 
+const keptState = z.strictObject({ directory: z.string().optional(), text: z.string().optional() });
+
 const told = z.strictObject({ result: z.record(z.string(), z.unknown()).optional(), error: fault.optional() });
 
 const question = z.strictObject({
@@ -71,6 +73,17 @@ const question = z.strictObject({
     .optional(),
   /** What the plugins that `delegation` calls answer, by type and verb; a verb that is absent succeeds. */
   plugins: z.record(z.string(), z.partialRecord(z.enum(["add", "del", "check", "gc", "status"]), told)).optional(),
+  /** The keys that there are, and values that are refused. */
+  sysctl: z
+    .strictObject({
+      values: z.record(z.string(), z.string()),
+      refuses: z.record(z.string(), z.string()).optional(),
+    })
+    .optional(),
+  /** What is kept for the attachment. */
+  state: keptState.optional(),
+  /** Wants to see the announcements. */
+  announce: z.literal(true).optional(),
 });
 
 const answer = z.strictObject({
@@ -83,6 +96,12 @@ const answer = z.strictObject({
   applied: z.array(z.array(z.record(z.string(), z.unknown()))).optional(),
   /** The calls of other plugins; where the question has plugins. */
   called: z.array(z.record(z.string(), z.unknown())).optional(),
+  /** The values after the call; where the question has sysctl. */
+  sysctl: z.record(z.string(), z.string()).optional(),
+  /** What is kept after the call; where the question has state. */
+  state: keptState.optional(),
+  /** The addresses of each announcement; where the question asks for them. */
+  announced: z.array(z.array(z.string())).optional(),
   /** Lines of the log, `level: text`; not compared where absent. */
   log: z.array(z.string()).optional(),
 });

@@ -1,0 +1,61 @@
+// The `sysctl` capability in memory: vectors say which keys there are, and see what a request leaves.
+
+import type { Fault, SysctlCapability } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+
+/** What is there before a call. */
+export interface SysctlState {
+  /** The keys that can be read and written, with their values. */
+  readonly values: Readonly<Record<string, string>>;
+  /** Values that the kernel refuses, by key. */
+  readonly refuses?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The sysctls of one call. */
+export class MemorySysctl {
+  readonly #values: Map<string, string>;
+  readonly #refuses: Readonly<Record<string, string>>;
+
+  constructor({ values, refuses = {} }: SysctlState = { values: {} }) {
+    this.#values = new Map(Object.entries(values));
+    this.#refuses = refuses;
+  }
+
+  /** The values as they are now. */
+  values(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#values);
+  }
+
+  readonly functions: SysctlCapability = {
+    read: (keys) => {
+      const values: string[] = [];
+      for (const key of keys) {
+        const value = this.#values.get(key);
+        if (value === undefined) return unknown(key);
+        values.push(value);
+      }
+      return { ok: values };
+    },
+    write: (settings) => {
+      const before = new Map(this.#values);
+      const had: string[] = [];
+      for (const [at, { key, value }] of settings.entries()) {
+        const old = this.#values.get(key);
+        if (old === undefined || this.#refuses[key] === value) {
+          for (const [name, text] of before) this.#values.set(name, text);
+          return old === undefined ? unknown(key) : refused(`setting ${at}: ${key} can't be ${value}`);
+        }
+        had.push(old);
+        this.#values.set(key, value);
+      }
+      return { ok: had };
+    },
+  };
+}
+
+function unknown(key: string): { readonly err: Fault } {
+  return refused(`there is no sysctl ${key}`);
+}
+
+function refused(msg: string): { readonly err: Fault } {
+  return { err: { code: 5, msg } };
+}
