@@ -25,16 +25,18 @@ export function configureInterface(
   let gateway4: string | null = null;
   let gateway6: string | null = null;
   let hasIpv6 = false;
+  // Settings first, so that addresses and routes can travel together.
+  for (let i = 0; i < ips.length; i++) {
+    const address = Cidr.parse(ips[i].address);
+    if (address === null) return notDecoded(`ips[${i}]: ${ips[i].address} is no address with a prefix length`);
+    if (address.ip.family != 6 || hasIpv6) continue;
+    hasIpv6 = true;
+    switchOn(new LinkName(Place.Pod, "lo"), operations);
+    switchOn(link, operations);
+    operations.push(Operation.setInterface(new InterfaceSetting(link, Family.Ipv6, "keep_addr_on_down", "1", false)));
+  }
   for (let i = 0; i < ips.length; i++) {
     const ip = ips[i];
-    const address = Cidr.parse(ip.address);
-    if (address === null) return notDecoded(`ips[${i}]: ${ip.address} is no address with a prefix length`);
-    if (address.ip.family == 6 && !hasIpv6) {
-      hasIpv6 = true;
-      switchOn(new LinkName(Place.Pod, "lo"), operations);
-      switchOn(link, operations);
-      operations.push(Operation.setInterface(new InterfaceSetting(link, Family.Ipv6, "keep_addr_on_down", "1", false)));
-    }
     operations.push(Operation.addAddress(new AddressChange(link, ip.address, false)));
     const gateway: Ip | null = ip.gateway === null ? null : Ip.parse(ip.gateway as string);
     if (gateway === null) continue;
@@ -42,7 +44,6 @@ export function configureInterface(
     else if (gateway.family == 6 && gateway6 === null) gateway6 = ip.gateway;
   }
   operations.push(Operation.changeLink(broughtUp(link)));
-  if (gateway6 !== null) operations.push(Operation.settle(new Settling(link, settleMilliseconds)));
   for (let i = 0; i < routes.length; i++) {
     const dst = Cidr.parse(routes[i].dst);
     if (dst === null) return notDecoded(`routes[${i}]: ${routes[i].dst} is no network`);
@@ -52,6 +53,8 @@ export function configureInterface(
     change.link = link;
     operations.push(Operation.addRoute(change));
   }
+  // Last, so that all before it can travel together.
+  if (gateway6 !== null) operations.push(Operation.settle(new Settling(link, settleMilliseconds)));
   return null;
 }
 

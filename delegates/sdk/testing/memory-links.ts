@@ -53,6 +53,7 @@ export class MemoryLinks {
 
   constructor(state: LinksState = { host: [], pod: [] }) {
     this.#fails = state.fails;
+    this.#make({ place: "pod", name: "lo" }, "");
     for (const place of ["host", "pod"] as const) {
       for (const { addresses, routes, neighbours, ...given } of state[place]) {
         const known = this.#make({ place, name: given.name }, given.kind ?? "");

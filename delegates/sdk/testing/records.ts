@@ -3,6 +3,7 @@
 import type {
   AnnounceCapability,
   DelegationCapability,
+  FirewallCapability,
   LinksCapability,
   StateCapability,
   SysctlCapability,
@@ -107,6 +108,7 @@ export interface CapabilityFunctions {
   readonly sysctl?: SysctlCapability;
   readonly state?: StateCapability;
   readonly announce?: AnnounceCapability;
+  readonly firewall?: FirewallCapability;
 }
 
 export type DelegateCall =

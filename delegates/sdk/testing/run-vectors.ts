@@ -1,6 +1,7 @@
 // Runs vectors through any host: the oracle in a delegate's own tests, the sandbox in its tests, and both side by side.
 
 import { callOf, plugins, printedResult, versionOf } from "./vector-call.ts";
+import { MemoryFirewall } from "./memory-firewall.ts";
 import { MemoryLeases } from "./memory-leases.ts";
 import { MemoryLinks } from "./memory-links.ts";
 import { MemoryState } from "./memory-state.ts";
@@ -17,8 +18,10 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
   const sysctl = new MemorySysctl(vector.sysctl);
   const state = new MemoryState(vector.state);
   const announced: (readonly string[])[] = [];
+  const call = callOf(vector);
+  const firewall = new MemoryFirewall(vector.firewall, "attachment" in call.request ? call.request.attachment : undefined);
   const log: string[] = [];
-  const outcome = await run(component, callOf(vector), {
+  const outcome = await run(component, call, {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
     leases: leases.functions,
     resolver: {
@@ -37,6 +40,7 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
         return { ok: undefined };
       },
     },
+    firewall: firewall.functions,
   });
   const answer: VectorAnswer = {};
   if ("err" in outcome) {
@@ -50,6 +54,7 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
   if (vector.sysctl !== undefined) answer.sysctl = sysctl.values();
   if (vector.state !== undefined) answer.state = state.kept();
   if (vector.announce !== undefined) answer.announced = announced.map((addresses) => [...addresses]);
+  if (vector.firewall !== undefined) answer.firewall = JSON.parse(JSON.stringify(firewall.rules()));
   answer.log = log;
   return answer;
 }

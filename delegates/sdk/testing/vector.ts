@@ -41,6 +41,19 @@ const link = z.strictObject({
 });
 
 const keptState = z.strictObject({ directory: z.string().optional(), text: z.string().optional() });
+const rules = z.strictObject({
+  masquerades: z.array(z.strictObject({ address: z.string() })),
+  portMappings: z.array(
+    z.strictObject({
+      protocol: z.enum(["tcp", "udp", "sctp"]),
+      hostAddress: z.string().optional(),
+      hostPort: z.number(),
+      podAddress: z.string(),
+      podPort: z.number(),
+      masquerading: z.enum(["none", "local", "all"]),
+    }),
+  ),
+});
 
 const told = z.strictObject({ result: z.record(z.string(), z.unknown()).optional(), error: fault.optional() });
 
@@ -71,6 +84,8 @@ const question = z.strictObject({
       fails: z.strictObject({ operation: z.number(), fault }).optional(),
     })
     .optional(),
+  /** Rules that are in force before the call, by attachment; with `fault`, none of the functions does anything. */
+  firewall: z.strictObject({ rules: z.record(z.string(), rules).default({}), fault: fault.optional() }).optional(),
   /** What the plugins that `delegation` calls answer, by type and verb; a verb that is absent succeeds. */
   plugins: z.record(z.string(), z.partialRecord(z.enum(["add", "del", "check", "gc", "status"]), told)).optional(),
   /** The keys that there are, and values that are refused. */
@@ -102,6 +117,8 @@ const answer = z.strictObject({
   state: keptState.optional(),
   /** The addresses of each announcement; where the question asks for them. */
   announced: z.array(z.array(z.string())).optional(),
+  /** The rules that are in force then; where the question has a firewall. */
+  firewall: z.record(z.string(), rules).optional(),
   /** Lines of the log, `level: text`; not compared where absent. */
   log: z.array(z.string()).optional(),
 });

@@ -1,0 +1,94 @@
+// ADD: IPAM first, then all links in one call, then what the firewall does. Whatever fails, what was done before is taken back.
+
+import { AttachmentRequest, SuccessOrFault } from "plexus/abi/plugin";
+import * as delegation from "plexus/abi/delegation";
+import * as links from "plexus/abi/links";
+import { LinkName, Operation, Place } from "plexus/abi/links";
+import * as firewall from "plexus/abi/firewall";
+import { Attachment, Fault, NetworkInterface, Success } from "plexus/abi/types";
+import { CniCode } from "plexus/faults";
+import { Some } from "plexus/some";
+import { readDns } from "./dns";
+import { unusable } from "./faults";
+import { Gateways, podInterface } from "./gateways";
+import { rulesOf } from "./masquerades";
+import { addNatively } from "./native";
+import { Plan } from "./plan";
+import { Settings } from "./settings";
+import { andThen, unless } from "./undone";
+
+export function add(request: AttachmentRequest): SuccessOrFault {
+  const settings = Settings.read(request.network, request.attachment.args);
+  if (settings.fault !== null) return SuccessOrFault.err(settings.fault as Fault);
+  if (settings.native) return addNatively(request, settings);
+  if (settings.macSpoofCheck) {
+    const why = 'macspoofchk: is not done by this plugin: set "backend": "native" to leave it to the native plugin bridge';
+    return SuccessOrFault.err(new Fault(CniCode.UnsupportedField, why));
+  }
+  let given = new Success();
+  if (settings.isLayer3) {
+    const answered = delegation.add(settings.ipam, null);
+    if (!answered.isOk) return answered;
+    given = answered.value;
+  }
+  const success = resultOf(given, settings);
+  const failed = attach(request.attachment, settings, success);
+  if (failed === null) return SuccessOrFault.ok(success);
+  if (settings.isLayer3) unless(delegation.del(settings.ipam, null), failed, "its addresses were not given back");
+  return SuccessOrFault.err(failed);
+}
+
+/** IPAM's result without its interfaces: there are none but those that are made here. */
+function resultOf(given: Success, settings: Settings): Success {
+  const success = new Success();
+  success.ips = given.ips;
+  success.routes = given.routes;
+  const dns = readDns(settings.config);
+  success.dns = dns !== null ? dns : given.dns;
+  for (let i = 0; i < success.ips.length; i++) success.ips[i].interface_ = new Some<i32>(podInterface);
+  return success;
+}
+
+/** Makes the links and the rules; null: all is done. */
+function attach(attachment: Attachment, settings: Settings, success: Success): Fault | null {
+  if (settings.isLayer3 && success.ips.length == 0) return unusable(settings, "it has no addresses");
+  const gateways = Gateways.complete(success, settings);
+  if (gateways.fault !== null) return gateways.fault;
+  const plan = Plan.of(settings, attachment.ifname, success, gateways);
+  if (plan.fault !== null) return plan.fault;
+  const applied = links.apply(plan.operations);
+  if (!applied.isOk) return applied.error;
+  success.interfaces = interfacesOf(applied.value, attachment, settings, plan);
+  if (!settings.ipMasq || !settings.isLayer3) return null;
+  const failed = firewall.replace(rulesOf(success.ips));
+  if (failed === null) return null;
+  const undone = links.apply([Operation.deleteLink(new LinkName(Place.Pod, attachment.ifname))]);
+  if (!undone.isOk) andThen(failed, "the interface was not removed", undone.error);
+  return failed;
+}
+
+/** The bridge, the node's end, the pod's end, and the node's access to the VLAN, with the MACs that they have. */
+function interfacesOf(made: Array<links.Link>, attachment: Attachment, settings: Settings, plan: Plan): Array<NetworkInterface> {
+  const bridge = new NetworkInterface(settings.bridge);
+  const host = new NetworkInterface("");
+  const pod = new NetworkInterface(attachment.ifname);
+  pod.sandbox = attachment.netns;
+  const gateway = new NetworkInterface(plan.vlanGateway);
+  for (let i = 0; i < made.length; i++) {
+    const link = made[i];
+    if (link.place == Place.Pod && link.name == pod.name) pod.mac = link.mac;
+    else if (link.place == Place.Pod) continue;
+    else if (link.name == bridge.name) bridge.mac = link.mac;
+    else if (link.name == gateway.name) gateway.mac = link.mac;
+    else if (isEndOf(link, pod.name)) {
+      host.name = link.name;
+      host.mac = link.mac;
+    }
+  }
+  return gateway.name == "" ? [bridge, host, pod] : [bridge, host, pod, gateway];
+}
+
+function isEndOf(link: links.Link, name: string): bool {
+  const peer = link.peer;
+  return peer !== null && peer == name;
+}

@@ -1,0 +1,175 @@
+// CHECK: the bridge, the veth, the addresses, the routes and the rules are as the attachment's result says.
+
+import { AttachmentRequest } from "plexus/abi/plugin";
+import * as delegation from "plexus/abi/delegation";
+import * as firewall from "plexus/abi/firewall";
+import * as links from "plexus/abi/links";
+import { Link, LinkName, Place } from "plexus/abi/links";
+import { Fault, IpConfig, NetworkInterface, Route, Success } from "plexus/abi/types";
+import { Cidr } from "plexus/cidr";
+import { invalidConfig } from "plexus/faults";
+import { sameMac } from "plexus/mac";
+import { notAsAdded } from "./faults";
+import { rulesOf } from "./masquerades";
+import { checkNatively } from "./native";
+import { Settings } from "./settings";
+
+export function check(request: AttachmentRequest): Fault | null {
+  const settings = Settings.read(request.network, request.attachment.args);
+  if (settings.fault !== null) return settings.fault;
+  if (settings.native) return checkNatively(request, settings);
+  if (settings.isLayer3) {
+    const failed = delegation.check(settings.ipam, null);
+    if (failed !== null) return failed;
+  }
+  const result = request.prevResult;
+  if (result === null) return invalidConfig("prevResult", "is missing: CHECK needs the attachment's result");
+  const failed = checkLinks(request, settings, result);
+  if (failed !== null || !settings.ipMasq || !settings.isLayer3) return failed;
+  const inForce = firewall.check(rulesOf(ownAddresses(result, request)));
+  if (!inForce.isOk) return inForce.error;
+  return inForce.value ? null : notAsAdded("the rules that masquerade the pod's addresses are not in force");
+}
+
+function checkLinks(request: AttachmentRequest, settings: Settings, result: Success): Fault | null {
+  const ifname = request.attachment.ifname;
+  const bridgeThere = find(result, settings.bridge, null);
+  if (bridgeThere === null) return notAsAdded(`the bridge ${settings.bridge} is not among the result's interfaces of the node`);
+  const podThere = find(result, ifname, request.attachment.netns);
+  if (podThere === null) return notAsAdded(`${ifname} is not among the result's interfaces of this pod`);
+  const names: Array<LinkName> = [new LinkName(Place.Host, settings.bridge), new LinkName(Place.Pod, ifname)];
+  const read = links.read(names);
+  if (!read.isOk) return read.error;
+  const bridge = among(read.value, names[0]);
+  const pod = among(read.value, names[1]);
+  let wrong = checkBridge(bridge, bridgeThere, settings);
+  if (wrong !== null) return wrong;
+  if (pod === null) return notAsAdded(`the pod has no interface ${ifname}`);
+  if (pod.kind != "veth") return notAsAdded(`the pod's ${ifname} is no veth, but ${kindOf(pod)}`);
+  wrong = sameAddress(pod, podThere);
+  if (wrong !== null) return wrong;
+  wrong = checkPort(pod, result, settings);
+  if (wrong !== null) return wrong;
+  return checkAddresses(pod, request, result);
+}
+
+function checkBridge(bridge: Link | null, there: NetworkInterface, settings: Settings): Fault | null {
+  if (bridge === null) return notAsAdded(`the node has no bridge ${settings.bridge}`);
+  if (bridge.kind != "bridge") return notAsAdded(`${settings.bridge} is no bridge, but ${kindOf(bridge)}`);
+  const wrong = sameAddress(bridge, there);
+  if (wrong !== null) return wrong;
+  if (bridge.promiscuous == settings.promiscuous) return null;
+  const now = bridge.promiscuous ? "is" : "is not";
+  return notAsAdded(`the bridge ${settings.bridge} ${now} promiscuous, promiscMode is ${settings.promiscuous.toString()}`);
+}
+
+/** The node's end of the pod's veth, on the bridge. */
+function checkPort(pod: Link, result: Success, settings: Settings): Fault | null {
+  const peer = pod.peer;
+  if (peer === null) return notAsAdded(`the other end of the pod's ${pod.name} is not on the node`);
+  const name = new LinkName(Place.Host, peer);
+  const read = links.read([name]);
+  if (!read.isOk) return read.error;
+  const port = among(read.value, name);
+  if (port === null) return notAsAdded(`the node has no ${peer}, which is the other end of the pod's ${pod.name}`);
+  const master = port.master;
+  if (master === null || master != settings.bridge)
+    return notAsAdded(`${peer}, which leads to the pod, is no port of the bridge ${settings.bridge}`);
+  const there = find(result, peer, null);
+  if (there === null) return notAsAdded(`${peer}, which leads to the pod, is not among the result's interfaces of the node`);
+  return sameAddress(port, there);
+}
+
+function checkAddresses(pod: Link, request: AttachmentRequest, result: Success): Fault | null {
+  const expected = ownAddresses(result, request);
+  for (let i = 0; i < expected.length; i++) {
+    if (!hasAddress(pod, expected[i].address)) return notAsAdded(`the pod's ${pod.name} has no address ${expected[i].address}`);
+  }
+  if (expected.length == 0 && result.routes.length == 0) return null;
+  const routes = links.routes(null);
+  if (!routes.isOk) return routes.error;
+  for (let i = 0; i < expected.length; i++) {
+    const address = Cidr.parse(expected[i].address) as Cidr;
+    // The kernel makes no route to a network of one address.
+    if (address.prefix < address.ip.bits && !leadsTo(routes.value, address.masked(), null))
+      return notAsAdded(`the pod has no route to ${address.masked().toString()}, the network of its address`);
+  }
+  for (let i = 0; i < result.routes.length; i++) {
+    const route = result.routes[i];
+    const dst = Cidr.parse(route.dst);
+    if (dst === null) return notAsAdded(`the result has a route to ${route.dst}, which is no network`);
+    // As the reference: of a default route, which gateway it has may have changed since.
+    const gw: string | null = dst.prefix == 0 ? (null as string | null) : route.gw;
+    if (!leadsTo(routes.value, dst.masked(), gw))
+      return notAsAdded(`the pod has no route to ${route.dst}${gw === null ? "" : ` via ${gw}`}`);
+  }
+  return null;
+}
+
+/** The result's addresses of the pod's interface: those of other interfaces belong to other plugins. */
+function ownAddresses(result: Success, request: AttachmentRequest): Array<IpConfig> {
+  const own = new Array<IpConfig>();
+  for (let i = 0; i < result.ips.length; i++) {
+    const at = result.ips[i].interface_;
+    if (Cidr.parse(result.ips[i].address) === null) continue;
+    if (at === null || at.value < 0 || at.value >= result.interfaces.length) own.push(result.ips[i]);
+    else if (
+      isIn(result.interfaces[at.value], request.attachment.netns) &&
+      result.interfaces[at.value].name == request.attachment.ifname
+    )
+      own.push(result.ips[i]);
+  }
+  return own;
+}
+
+/** The result's interface of this name in this place; `sandbox` null: the node. */
+function find(result: Success, name: string, sandbox: string | null): NetworkInterface | null {
+  for (let i = 0; i < result.interfaces.length; i++) {
+    if (result.interfaces[i].name == name && isIn(result.interfaces[i], sandbox)) return result.interfaces[i];
+  }
+  return null;
+}
+
+function isIn(one: NetworkInterface, sandbox: string | null): bool {
+  const own = one.sandbox;
+  if (own === null || own == "") return sandbox === null;
+  return sandbox !== null && own == sandbox;
+}
+
+function among(all: Array<Link>, name: LinkName): Link | null {
+  for (let i = 0; i < all.length; i++) if (all[i].place == name.place && all[i].name == name.name) return all[i];
+  return null;
+}
+
+/** The MAC that the result has is the link's. */
+function sameAddress(link: Link, there: NetworkInterface): Fault | null {
+  const expected = there.mac;
+  if (expected === null || expected == "") return null;
+  const mac = link.mac;
+  if (mac !== null && sameMac(mac, expected)) return null;
+  return notAsAdded(`${link.name} has the MAC ${mac === null ? "of none" : mac}, the result says ${expected}`);
+}
+
+function hasAddress(link: Link, address: string): bool {
+  const wanted = Cidr.parse(address) as Cidr;
+  for (let i = 0; i < link.addresses.length; i++) {
+    const each = Cidr.parse(link.addresses[i].address);
+    if (each !== null && each.prefix == wanted.prefix && each.ip.equals(wanted.ip)) return true;
+  }
+  return false;
+}
+
+function leadsTo(routes: Array<Route>, dst: Cidr, gw: string | null): bool {
+  for (let i = 0; i < routes.length; i++) {
+    const each = Cidr.parse(routes[i].dst);
+    if (each === null || !each.sameNetwork(dst) || each.ip.family != dst.ip.family) continue;
+    if (gw === null) return true;
+    const via = routes[i].gw;
+    if (via !== null && via == gw) return true;
+  }
+  return false;
+}
+
+function kindOf(link: Link): string {
+  return link.kind == "" ? "a device" : `of the kind ${link.kind}`;
+}

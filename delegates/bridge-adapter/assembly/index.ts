@@ -1,0 +1,6 @@
+// A bridge on the node, and a veth to it for each attachment: the reference plugin bridge. README.md has its configuration.
+
+export { add } from "./add";
+export { check } from "./check";
+export { del } from "./del";
+export { gc, status } from "./network";

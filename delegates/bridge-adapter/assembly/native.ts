@@ -1,0 +1,142 @@
+// `"backend": "native"`: IPAM is called here, all else is left to the native plugin bridge. It learns the addresses and routes as the
+// configuration of the native plugin static, which gives what it is told.
+
+import { AttachmentRequest, SuccessOrFault } from "plexus/abi/plugin";
+import * as delegation from "plexus/abi/delegation";
+import { Arg, Dns, Fault, IpConfig, Network, Route, Success } from "plexus/abi/types";
+import { Config } from "plexus/config";
+import { cniArg } from "plexus/conventions";
+import { invalidEnvironment } from "plexus/faults";
+import { Json } from "plexus/json";
+import { unusable } from "./faults";
+import { Settings } from "./settings";
+import { unless } from "./undone";
+
+const bridge = "bridge";
+
+export function addNatively(request: AttachmentRequest, settings: Settings): SuccessOrFault {
+  if (!settings.isLayer3) return delegation.add(bridge, withStatic(request.network, settings, null));
+  // static takes it for itself, beside what its configuration says.
+  if (isGiven(request.attachment.args, "IP"))
+    return SuccessOrFault.err(
+      invalidEnvironment('CNI_ARGS: IP can\'t be passed on with "backend": "native": use the capability ips'),
+    );
+  const given = delegation.add(settings.ipam, null);
+  if (!given.isOk) return given;
+  const answered =
+    given.value.ips.length == 0
+      ? SuccessOrFault.err(unusable(settings, "it has no addresses"))
+      : delegation.add(bridge, withStatic(request.network, settings, given.value));
+  if (!answered.isOk) {
+    unless(delegation.del(settings.ipam, null), answered.error, "its addresses were not given back");
+    return answered;
+  }
+  // Older versions of the native plugin leave IPAM's dns out.
+  if (isEmpty(answered.value.dns)) answered.value.dns = given.value.dns;
+  return answered;
+}
+
+/** The native plugin first: while the pod has its addresses, nobody else may get them. */
+export function delNatively(request: AttachmentRequest, settings: Settings): Fault | null {
+  const failed = delegation.del(bridge, withStatic(request.network, settings, request.prevResult));
+  if (!settings.isLayer3) return failed;
+  const released = delegation.del(settings.ipam, null);
+  if (failed === null) return released;
+  unless(released, failed, "its addresses were not given back");
+  return failed;
+}
+
+export function checkNatively(request: AttachmentRequest, settings: Settings): Fault | null {
+  if (settings.isLayer3) {
+    const failed = delegation.check(settings.ipam, null);
+    if (failed !== null) return failed;
+  }
+  return delegation.check(bridge, withStatic(request.network, settings, request.prevResult));
+}
+
+/** The configuration for the native plugin: without `backend`, with `ipam` replaced by static's, and without what static would take for addresses. */
+function withStatic(network: Network, settings: Settings, success: Success | null): string {
+  const json = Config.of(network).json;
+  const made = Json.object();
+  for (let i = 0; i < json.length; i++) {
+    const key = json.keyAt(i);
+    const lower = key.toLowerCase();
+    if (lower == "backend" || lower == "ipam") continue;
+    made.append(key, lower == "runtimeconfig" || lower == "args" ? withoutIps(json.at(i)) : json.at(i));
+  }
+  made.set("type", Json.string(bridge));
+  if (settings.isLayer3) made.set("ipam", staticIpam(success));
+  return made.toString();
+}
+
+/** The object without `ips`, and its members likewise. */
+function withoutIps(json: Json): Json {
+  if (!json.isObject) return json;
+  const made = Json.object();
+  for (let i = 0; i < json.length; i++) {
+    if (json.keyAt(i).toLowerCase() != "ips") made.append(json.keyAt(i), withoutIps(json.at(i)));
+  }
+  return made;
+}
+
+function staticIpam(success: Success | null): Json {
+  const ipam = Json.object().set("type", Json.string("static"));
+  if (success === null) return ipam;
+  const addresses = Json.array();
+  for (let i = 0; i < success.ips.length; i++) addresses.push(addressOf(success.ips[i]));
+  const routes = Json.array();
+  for (let i = 0; i < success.routes.length; i++) routes.push(routeOf(success.routes[i]));
+  ipam.set("addresses", addresses).set("routes", routes);
+  const dns = success.dns;
+  if (dns !== null) ipam.set("dns", dnsOf(dns));
+  return ipam;
+}
+
+function addressOf(ip: IpConfig): Json {
+  const made = Json.object().set("address", Json.string(ip.address));
+  const gateway = ip.gateway;
+  return gateway === null ? made : made.set("gateway", Json.string(gateway));
+}
+
+function routeOf(route: Route): Json {
+  const made = Json.object().set("dst", Json.string(route.dst));
+  const gw = route.gw;
+  if (gw !== null) made.set("gw", Json.string(gw));
+  const mtu = route.mtu;
+  if (mtu !== null) made.set("mtu", Json.integer(mtu.value));
+  const advmss = route.advmss;
+  if (advmss !== null) made.set("advmss", Json.integer(advmss.value));
+  const priority = route.priority;
+  if (priority !== null) made.set("priority", Json.integer(priority.value));
+  const table = route.table;
+  if (table !== null) made.set("table", Json.integer(table.value));
+  const scope = route.scope;
+  if (scope !== null) made.set("scope", Json.integer(scope.value));
+  return made;
+}
+
+function dnsOf(dns: Dns): Json {
+  const made = Json.object();
+  if (dns.nameservers.length > 0) made.set("nameservers", textsOf(dns.nameservers));
+  const domain = dns.domain;
+  if (domain !== null) made.set("domain", Json.string(domain));
+  if (dns.search.length > 0) made.set("search", textsOf(dns.search));
+  if (dns.options.length > 0) made.set("options", textsOf(dns.options));
+  return made;
+}
+
+function textsOf(texts: Array<string>): Json {
+  const made = Json.array();
+  for (let i = 0; i < texts.length; i++) made.push(Json.string(texts[i]));
+  return made;
+}
+
+function isGiven(args: Array<Arg>, key: string): bool {
+  const value = cniArg(args, key);
+  return value !== null && value != "";
+}
+
+function isEmpty(dns: Dns | null): bool {
+  if (dns === null) return true;
+  return dns.nameservers.length == 0 && dns.search.length == 0 && dns.options.length == 0 && dns.domain === null;
+}

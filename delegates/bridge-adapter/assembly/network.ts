@@ -1,0 +1,30 @@
+// GC and STATUS: what concerns the network as a whole.
+
+import { GcRequest } from "plexus/abi/plugin";
+import * as delegation from "plexus/abi/delegation";
+import * as firewall from "plexus/abi/firewall";
+import { Fault, Network } from "plexus/abi/types";
+import { Settings } from "./settings";
+import { andThen } from "./undone";
+
+/** Gives back the addresses and removes the rules of attachments that are no more; their links went with their namespaces. */
+export function gc(request: GcRequest): Fault | null {
+  const settings = Settings.readRest(request.network);
+  if (settings.fault !== null) return settings.fault;
+  const failed = settings.isLayer3 ? delegation.gc(settings.ipam, null) : null;
+  if (settings.native || !settings.ipMasq) return failed;
+  const retained = firewall.retain(request.valid);
+  if (retained.isOk) return failed;
+  if (failed === null) return retained.error;
+  andThen(failed, "stale rules were not removed", retained.error);
+  return failed;
+}
+
+/** Ready when the IPAM plugin is, and, for ipMasq, when rules can be made. */
+export function status(network: Network): Fault | null {
+  const settings = Settings.readRest(network);
+  if (settings.fault !== null) return settings.fault;
+  const failed = settings.isLayer3 ? delegation.status(settings.ipam, null) : null;
+  if (failed !== null || settings.native || !settings.ipMasq) return failed;
+  return firewall.probe();
+}

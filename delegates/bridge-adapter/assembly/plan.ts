@@ -1,0 +1,129 @@
+// The operations that an ADD comes down to, all of them for one call: those on the node first, then those in the pod.
+
+import {
+  AddressWish,
+  Bridge,
+  Change,
+  Family,
+  InterfaceSetting,
+  LinkName,
+  Operation,
+  Place,
+  Port,
+  PortVlanChange,
+  Settling,
+  Veth,
+  VlanGateway,
+} from "plexus/abi/links";
+import { Level, write } from "plexus/abi/log";
+import { Fault, Success } from "plexus/abi/types";
+import { configureInterface } from "plexus/pod-interface";
+import { Some } from "plexus/some";
+import { Gateways } from "./gateways";
+import { Settings } from "./settings";
+
+/** How long the port may take until it runs, in milliseconds: what the reference waits in all. */
+const portMilliseconds: u32 = 2550;
+
+@final
+export class Plan {
+  readonly operations: Array<Operation> = new Array<Operation>();
+  fault: Fault | null = null;
+  /** The node's access to the VLAN, where the bridge is a gateway in one; "" elsewhere. */
+  vlanGateway: string = "";
+
+  private constructor(
+    private readonly settings: Settings,
+    private readonly ifname: string,
+  ) {}
+
+  /** `success`: IPAM's result, completed; without addresses for layer 2 only. */
+  static of(settings: Settings, ifname: string, success: Success, gateways: Gateways): Plan {
+    const plan = new Plan(settings, ifname);
+    plan.makeBridge();
+    plan.makeGateways(gateways);
+    plan.makePort();
+    plan.makePod(success);
+    return plan;
+  }
+
+  private makeBridge(): void {
+    const settings = this.settings;
+    const bridge = new Bridge(settings.bridge, settings.vlans.needFiltering);
+    bridge.mtu = settings.mtu;
+    this.operations.push(Operation.ensureBridge(bridge));
+    if (!settings.promiscuous) return;
+    const change = new Change(new LinkName(Place.Host, settings.bridge));
+    change.promiscuous = new Some<bool>(true);
+    this.operations.push(Operation.changeLink(change));
+  }
+
+  private makeGateways(gateways: Gateways): void {
+    const settings = this.settings;
+    if (gateways.addresses.length == 0) return;
+    let link = settings.bridge;
+    if (settings.vlans.native != 0) {
+      link = `${settings.bridge}.${settings.vlans.native}`;
+      const gateway = new VlanGateway(settings.bridge, settings.vlans.native, settings.preserveDefaultVlan);
+      this.operations.push(Operation.ensureVlanGateway(gateway));
+      this.vlanGateway = link;
+    }
+    this.wishFor(link, gateways, 4);
+    this.wishFor(link, gateways, 6);
+  }
+
+  /** IPv4 comes first: it is the first that is missed. */
+  private wishFor(link: string, gateways: Gateways, family: i32): void {
+    if (!gateways.has(family)) return;
+    for (let i = 0; i < gateways.addresses.length; i++) {
+      const address = gateways.addresses[i];
+      if (address.ip.family != family) continue;
+      const wish = new AddressWish(new LinkName(Place.Host, link), address.toString(), this.settings.forceAddress);
+      this.operations.push(Operation.ensureAddress(wish));
+    }
+    this.operations.push(Operation.enableForwarding(family == 4 ? Family.Ipv4 : Family.Ipv6));
+  }
+
+  private makePort(): void {
+    const settings = this.settings;
+    const up = !settings.isLayer3 && !settings.disableContainerInterface;
+    const veth = new Veth(this.ifname, settings.preserveDefaultVlan || !settings.vlans.any, up);
+    veth.mac = settings.mac;
+    veth.mtu = settings.mtu;
+    veth.master = settings.bridge;
+    if (settings.hairpin || settings.portIsolation) {
+      const port = new Port();
+      if (settings.hairpin) port.hairpin = new Some<bool>(true);
+      if (settings.portIsolation) port.isolated = new Some<bool>(true);
+      veth.port = port;
+    }
+    veth.vlans = settings.vlans.ofPort();
+    this.operations.push(Operation.addVeth(veth));
+    if (settings.uplink == "") return;
+    const vlans = settings.vlans.ofUplink();
+    if (vlans.length == 0) write(Level.Warn, "uplinkInterface has no effect: there are no VLANs that would have to pass it");
+    for (let i = 0; i < vlans.length; i++)
+      this.operations.push(Operation.addPortVlan(new PortVlanChange(settings.uplink, vlans[i])));
+  }
+
+  private makePod(success: Success): void {
+    const settings = this.settings;
+    if (settings.isLayer3) {
+      if (settings.enableDad) this.set(Family.Ipv6, "enhanced_dad", "1");
+      this.set(Family.Ipv6, "accept_dad", settings.enableDad ? "1" : "0");
+      this.set(Family.Ipv4, "arp_notify", "1");
+      this.fault = configureInterface(this.ifname, success.ips, success.routes, this.operations);
+    }
+    const last = this.operations[this.operations.length - 1];
+    if (!settings.disableContainerInterface && !last.isSettle)
+      this.operations.push(Operation.settle(new Settling(this.pod, portMilliseconds)));
+  }
+
+  private set(family: Family, name: string, value: string): void {
+    this.operations.push(Operation.setInterface(new InterfaceSetting(this.pod, family, name, value, false)));
+  }
+
+  private get pod(): LinkName {
+    return new LinkName(Place.Pod, this.ifname);
+  }
+}

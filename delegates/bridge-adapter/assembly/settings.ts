@@ -1,0 +1,172 @@
+// The configuration of the reference plugin bridge, read and checked as the reference does it.
+
+import { Arg, Fault, Network } from "plexus/abi/types";
+import { Config } from "plexus/config";
+import { cniArg, refuseUnknownArgs } from "plexus/conventions";
+import { invalidEnvironment } from "plexus/faults";
+import { folded, foldedMember } from "plexus/folded";
+import { quote } from "plexus/json";
+import { readMac } from "plexus/mac";
+import { Some } from "plexus/some";
+import { Vlans } from "./vlans";
+
+const keys: StaticArray<string> = [
+  "bridge",
+  "isGateway",
+  "isDefaultGateway",
+  "forceAddress",
+  "ipMasq",
+  "ipMasqBackend",
+  "mtu",
+  "hairpinMode",
+  "promiscMode",
+  "vlan",
+  "vlanTrunk",
+  "preserveDefaultVlan",
+  "portIsolation",
+  "macspoofchk",
+  "enabledad",
+  "disableContainerInterface",
+  "uplinkInterface",
+  "backend",
+  "ipam",
+  "dns",
+  "args",
+  "runtimeConfig",
+];
+const typeKeys: StaticArray<string> = ["type"];
+const cniKeys: StaticArray<string> = ["cni"];
+const macKeys: StaticArray<string> = ["mac"];
+const knownArgs: StaticArray<string> = ["MAC"];
+
+/** All settings of a network. If there is a fault, nothing else counts. */
+@final
+export class Settings {
+  fault: Fault | null = null;
+  bridge: string = "cni0";
+  isGateway: bool = false;
+  isDefaultGateway: bool = false;
+  forceAddress: bool = false;
+  ipMasq: bool = false;
+  mtu: Some<u32> | null = null;
+  hairpin: bool = false;
+  promiscuous: bool = false;
+  vlans: Vlans = new Vlans();
+  preserveDefaultVlan: bool = false;
+  portIsolation: bool = false;
+  macSpoofCheck: bool = false;
+  enableDad: bool = false;
+  disableContainerInterface: bool = false;
+  uplink: string = "";
+  /** The pod's MAC that is asked for. */
+  mac: string | null = null;
+  /** The IPAM plugin; "" for a bridge of layer 2 only. */
+  ipam: string = "";
+  /** Whether the native plugin does the links' work. */
+  native: bool = false;
+  /** The configuration with its keys as they are written here. */
+  readonly config: Config;
+
+  private constructor(config: Config) {
+    this.config = config;
+  }
+
+  /** Reads a network's configuration and what CNI_ARGS asks for. */
+  static read(network: Network, args: Array<Arg>): Settings {
+    const settings = Settings.open(network);
+    if (settings.fault === null) settings.readAll(args);
+    return settings;
+  }
+
+  /** What DEL, GC and STATUS need, so that nothing else of a configuration can keep them from it. */
+  static readRest(network: Network): Settings {
+    const settings = Settings.open(network);
+    if (settings.fault === null) settings.readBackend();
+    return settings;
+  }
+
+  private static open(network: Network): Settings {
+    const top = Config.of(network);
+    const settings = new Settings(folded(top, top.json, "", keys) as Config);
+    settings.fault = top.fault;
+    return settings;
+  }
+
+  private readBackend(): void {
+    const config = this.config;
+    this.ipMasq = config.bool("ipMasq", false);
+    this.macSpoofCheck = config.bool("macspoofchk", false);
+    const ipam = foldedMember(config, "ipam", typeKeys);
+    const type = ipam !== null ? ipam.string("type") : null;
+    if (type !== null) this.ipam = type;
+    const backend = config.string("backend");
+    this.native = backend !== null && backend == "native";
+    if (backend !== null && !this.native && backend != "links") config.refuse("backend", 'must be "links" or "native"');
+    this.fault = config.fault;
+  }
+
+  private readAll(args: Array<Arg>): void {
+    const config = this.config;
+    this.readBackend();
+    const bridge = config.string("bridge");
+    if (bridge !== null) this.bridge = bridge;
+    this.isDefaultGateway = config.bool("isDefaultGateway", false);
+    this.isGateway = config.bool("isGateway", false) || this.isDefaultGateway;
+    this.forceAddress = config.bool("forceAddress", false);
+    config.string("ipMasqBackend");
+    const mtu = config.integer("mtu");
+    if (mtu !== null && (mtu.value < 0 || mtu.value > <i64>i32.MAX_VALUE))
+      config.refuse("mtu", `must be a number of bytes, is ${mtu.value}`);
+    else if (mtu !== null && mtu.value > 0) this.mtu = new Some<u32>(<u32>mtu.value);
+    this.hairpin = config.bool("hairpinMode", false);
+    this.promiscuous = config.bool("promiscMode", false);
+    if (this.hairpin && this.promiscuous) config.refuse("hairpinMode", "can't be set together with promiscMode");
+    this.vlans = Vlans.read(config);
+    this.preserveDefaultVlan = config.bool("preserveDefaultVlan", false);
+    this.portIsolation = config.bool("portIsolation", false);
+    this.enableDad = config.bool("enabledad", false);
+    this.disableContainerInterface = config.bool("disableContainerInterface", false);
+    if (this.disableContainerInterface && this.isLayer3)
+      config.refuse(
+        "disableContainerInterface",
+        "can't be set together with ipam: an interface that is down has no use for addresses",
+      );
+    const uplink = config.string("uplinkInterface");
+    if (uplink !== null) this.uplink = uplink;
+    this.fault = config.fault;
+    if (this.fault === null) this.readMacs(args);
+  }
+
+  /** `MAC` of CNI_ARGS; before it, `args.cni.mac`; before that, `runtimeConfig.mac`. An empty one doesn't count. */
+  private readMacs(args: Array<Arg>): void {
+    this.fault = refuseUnknownArgs(args, knownArgs);
+    if (this.fault !== null) return;
+    const config = this.config;
+    const runtime = foldedMember(config, "runtimeConfig", macKeys);
+    this.takeMac(runtime);
+    const fromArgs = foldedMember(config, "args", cniKeys);
+    if (fromArgs !== null) this.takeMac(foldedMember(fromArgs, "cni", macKeys));
+    this.fault = config.fault;
+    const given = cniArg(args, "MAC");
+    if (this.mac !== null || this.fault !== null || given === null || given == "") return;
+    this.mac = sixBytes(given);
+    if (this.mac === null) this.fault = invalidEnvironment(`CNI_ARGS: MAC=${quote(given)} is not a MAC address`);
+  }
+
+  private takeMac(from: Config | null): void {
+    const text = from !== null ? from.string("mac") : null;
+    if (from === null || text === null || text == "" || this.mac !== null) return;
+    this.mac = sixBytes(text);
+    if (this.mac === null) from.refuse("mac", `${quote(text)} is not a MAC address, like 0a:58:0a:01:00:02`);
+  }
+
+  get isLayer3(): bool {
+    return this.ipam != "";
+  }
+}
+
+/** A MAC of an Ethernet in the kernel's spelling; null where the text spells none. */
+function sixBytes(text: string): string | null {
+  const mac = readMac(text);
+  return mac !== null && mac.length == 17 ? mac : null;
+}
