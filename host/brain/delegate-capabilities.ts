@@ -60,6 +60,10 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const { delegationFor } = await import("../delegation/scope.ts");
     return delegationFor({ step, plugins: grants.delegation?.plugins ?? [], ...delegating });
   },
+  state: async (_, { step, grants }) => {
+    const { stateFor } = await import("../state/scope.ts");
+    return stateFor({ ...callOf(step), directories: grants.state?.directories });
+  },
   resolver: (_, { grants }) => resolverFor({ allowedFiles: grants.resolver?.files ?? defaultResolverFiles }),
 };
 
@@ -81,6 +85,10 @@ export async function bindCapabilities(
 
 function isBound(name: string): name is Name {
   return Object.hasOwn(binders, name);
+}
+
+function callOf({ plugin, verb, attachment }: ChainStep): Pick<ChainStep, "verb" | "attachment"> & { readonly type: string } {
+  return { type: plugin.type, verb, attachment };
 }
 
 const leaseVerbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;

@@ -1,11 +1,11 @@
 // Binds the capability `leases` to one call: its network, its attachment, its verb, the administrator's directories.
 // What a delegate asks beyond that is refused here, before anything is touched.
 
-import { isAbsolute, resolve } from "node:path";
 import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { formatAddress, readAddress, type IpAddress } from "../../src/net/ip.ts";
+import { type AllowedDirectory, allowedDirectory } from "../files/allowed-directory.ts";
 import { leaseDirectory } from "./directory.ts";
 import * as disk from "./disk.ts";
 import type { LeaseOperation } from "./effect.ts";
@@ -110,35 +110,17 @@ function poolOf(scope: LeaseScope, pool: LeasesPool): Result<disk.Pool> {
   if (!NETWORK_NAME.test(scope.network)) return failed(misused(`${JSON.stringify(scope.network)} is no network name`));
   const place = resolveDirectory(scope, pool.directory);
   if (!place.ok) return place;
-  const directory = leaseDirectory(place.value.root, place.value.dataDir, scope.network);
+  const directory = leaseDirectory(place.value.root, place.value.directory, scope.network);
   return ok({ directory, set: pool.set, lockDeadlineMs: scope.lockDeadlineMs ?? DEFAULT_LOCK_DEADLINE_MS });
 }
 
-/**
- * The directory that a configuration names, with the administrator's directory that it lies in: that one is trusted,
- * what is beneath it is walked without following symbolic links.
- */
-function resolveDirectory(scope: LeaseScope, wanted: string | undefined): Result<{ root: string; dataDir: string }> {
-  const entries = [scope.defaultDirectory ?? defaultLeaseDirectory, ...(scope.allowedDirectories ?? [])];
-  const standard = resolve(scope.defaultDirectory ?? defaultLeaseDirectory);
-  if (wanted === undefined || wanted === "") return ok({ root: standard, dataDir: standard });
-  if (!isAbsolute(wanted) || wanted.includes("\0")) return failed(notAllowed(wanted, "is not an absolute path", entries));
-  const dataDir = resolve(wanted);
-  const exact = entries.some((entry) => entry === dataDir || resolve(entry) === dataDir);
-  if (exact) return ok({ root: dataDir, dataDir });
-  const root = entries.find((entry) => entry.endsWith("/") && isBeneath(resolve(entry), dataDir));
-  return root === undefined
-    ? failed(notAllowed(wanted, "is not an allowed directory", entries))
-    : ok({ root: resolve(root), dataDir });
-}
-
-function notAllowed(wanted: string, why: string, entries: readonly string[]): Fault {
-  const what = `leases: ipam.dataDir ${JSON.stringify(wanted)} ${why}; allowed: ${entries.join(", ")}`;
-  return fault("DIRECTORY_NOT_ALLOWED", what);
-}
-
-function isBeneath(root: string, path: string): boolean {
-  return path.startsWith(root === "/" ? root : `${root}/`);
+/** Where the pool's directory lies, if the administrator allows it. */
+function resolveDirectory(scope: LeaseScope, wanted: string | undefined): Result<AllowedDirectory> {
+  const entries = [scope.defaultDirectory ?? defaultLeaseDirectory, ...(scope.allowedDirectories ?? [])] as const;
+  const place = allowedDirectory(entries, wanted);
+  if (typeof place === "object") return ok(place);
+  const what = `leases: ipam.dataDir ${JSON.stringify(wanted)} ${place}; allowed: ${entries.join(", ")}`;
+  return failed(fault("DIRECTORY_NOT_ALLOWED", what));
 }
 
 function addressOf(text: string): Result<IpAddress> {

@@ -67,6 +67,9 @@ export interface WasmConfiguration {
 /** Directory of the reference host-local, which leases are kept in unless told otherwise. */
 export const defaultLeaseDirectory = "/var/lib/cni/networks";
 
+/** Directory of the reference tuning plugin, which state is kept in where a grant lists none. */
+export const defaultStateDirectory = "/run/cni/tuning";
+
 /** Files that a delegate may have read where the administrator lists none. */
 export const defaultResolverFiles: readonly string[] = ["/etc/resolv.conf"];
 

@@ -64,7 +64,7 @@ const entries = {
   STORE_FAILED: {
     cni: 5,
     actor: "administrator",
-    meaning: "Journal, cache or leases could not be read or written.",
+    meaning: "Journal, cache, leases or a delegate's state could not be read or written.",
     remedy: "Check the directory named: owner, mode, free space, read-only mount.",
   },
   JOURNAL_UNREADABLE: {
@@ -126,7 +126,8 @@ const entries = {
   STORE_UNSAFE: {
     cni: 5,
     actor: "administrator",
-    meaning: "A lease directory is not what it must be: a symbolic link, a file, or on another file system.",
+    meaning:
+      "A directory of leases or of a delegate's state is not what it must be: a symbolic link, a file, or on another file system.",
     remedy: "Replace what is named by a plain directory, or name the real directory in the configuration.",
   },
   DIRECTORY_NOT_ALLOWED: {
