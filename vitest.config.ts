@@ -14,7 +14,6 @@ const attaching = [
   "convergence",
   "hostile-state",
   "cluster-network",
-  "delegation",
 ];
 
 const shared = {

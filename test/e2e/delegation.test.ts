@@ -16,7 +16,7 @@ const address = '{"cniVersion":"1.0.0","ips":[{"address":"10.20.0.7/24"}]}';
 const withDaemon = process.env["PLEXUS_TEST_SOCKET"] !== undefined;
 const unable = missing("delegation", privateNamespaces, referencePlugins("host-local"));
 
-describe.skipIf(unable).each(withDaemon ? ["process"] : ["in-process", "process"])(
+describe.skipIf(unable).each(withDaemon ? ["process"] : ["in-process"])(
   "a delegate that calls other plugins, isolation %s",
   (isolation) => {
     let stage: Stage;
