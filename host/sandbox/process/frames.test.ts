@@ -7,10 +7,13 @@ describe("frames between brain and sandbox", () => {
     assert(
       property(array(jsonValue(), { maxLength: 4 }), uint8Array(), nat(20), (values, raw, step) => {
         const decoder = new FrameDecoder(1 << 20);
-        const stream = Buffer.concat(values.map((value) => encodeFrame(frameTypes.LOAD, value, [raw])));
+        const stream = Buffer.concat(
+          values.map((value, index) => encodeFrame(frameTypes.LOAD, 0xffff_fff0 + index, value, [raw])),
+        );
         const frames = [];
         for (let at = 0; at < stream.length; at += step + 1) frames.push(...decoder.push(stream.subarray(at, at + step + 1)));
         expect(frames.map(({ json }) => json)).toEqual(values.map((value): unknown => JSON.parse(JSON.stringify(value))));
+        expect(frames.map(({ call }) => call)).toEqual(values.map((_, index) => 0xffff_fff0 + index));
         for (const frame of frames) expect(Buffer.compare(frame.raw, raw)).toBe(0);
       }),
     );
@@ -25,7 +28,7 @@ describe("frames between brain and sandbox", () => {
 
   it("are refused when their lengths contradict each other or their JSON is none", () => {
     expect(() => decodeBody(Buffer.of(1, 0))).toThrow("without its head");
-    expect(() => decodeBody(Buffer.of(1, 200, 0, 0, 0, 0x7b))).toThrow("overruns");
-    expect(() => decodeBody(Buffer.of(1, 1, 0, 0, 0, 0x7b))).toThrow(SyntaxError);
+    expect(() => decodeBody(Buffer.of(1, 0, 0, 0, 0, 200, 0, 0, 0, 0x7b))).toThrow("overruns");
+    expect(() => decodeBody(Buffer.of(1, 0, 0, 0, 0, 1, 0, 0, 0, 0x7b))).toThrow(SyntaxError);
   });
 });

@@ -1,17 +1,16 @@
 // Measures the guest's own time: stands while the host answers an import. The whole call has a deadline beside it.
 
 export class GuestClock {
-  /** Which of the two ran out. */
-  expired: "time" | "deadline" | undefined;
-  private readonly onExpiry: () => void;
+  private readonly expire: (which: "time" | "deadline") => void;
   private readonly deadline: NodeJS.Timeout;
   private timer: NodeJS.Timeout | undefined;
   private left: number;
   private since = 0;
 
-  constructor(guestMs: number, deadlineMs: number, onExpiry: () => void) {
+  /** `expire` is told which of the two ran out, of each once. */
+  constructor(guestMs: number, deadlineMs: number, expire: (which: "time" | "deadline") => void) {
     this.left = guestMs;
-    this.onExpiry = onExpiry;
+    this.expire = expire;
     this.deadline = setTimeout(() => this.expire("deadline"), deadlineMs);
   }
 
@@ -21,7 +20,7 @@ export class GuestClock {
     this.timer = setTimeout(() => this.expire("time"), Math.max(1, Math.ceil(this.left)));
   }
 
-  /** The host works. */
+  /** The host works, or another guest. */
   pause(): void {
     clearTimeout(this.timer);
     this.left -= performance.now() - this.since;
@@ -30,11 +29,5 @@ export class GuestClock {
   stop(): void {
     clearTimeout(this.timer);
     clearTimeout(this.deadline);
-  }
-
-  private expire(which: "time" | "deadline"): void {
-    this.stop();
-    this.expired ??= which;
-    this.onExpiry();
   }
 }

@@ -1,112 +1,74 @@
-// One call in a sandbox process: sends it, answers its imports, ends it when its time is up.
+// One call in a sandbox process, on the brain's side: what it may ask, what it has asked, and what comes of it.
 
 import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import { conform, NonConforming } from "../abi/conform.ts";
-import { abiVersions, type AbiVersion } from "../abi/versions.ts";
-import type { AdmittedComponent } from "../admission/admit.ts";
+import type { AbiVersion } from "../abi/versions.ts";
 import { inertLine } from "../inert-text.ts";
 import { callCapability } from "../in-process.ts";
 import type { CallOutcome } from "../linker/call.ts";
 import { isLogLevel } from "../linker/log-import.ts";
 import type { CapabilityImports, GuestCall, Verb } from "../runner.ts";
-import { frameTypes } from "./frames.ts";
-import { GuestClock } from "./guest-clock.ts";
-import type { CallMessage, LoadMessage } from "./messages.ts";
-import type { SandboxProcess } from "./sandbox-process.ts";
+import type { GuestClock } from "./guest-clock.ts";
 
-// JSON writes one byte as up to six.
-const escaped = 6;
+export class GuestSession {
+  readonly number: number;
+  readonly call: GuestCall<Verb>;
+  readonly clock: GuestClock;
+  readonly outcome: Promise<CallOutcome>;
+  /** Nobody waits for it any more: its guest is to be ended when it is next heard of. */
+  abandoned = false;
+  /** The process had forgotten its component, and was sent it anew. */
+  reloaded = false;
+  private readonly settleWith: (outcome: CallOutcome) => void;
+  private readonly abi: AbiVersion;
+  private readonly imports: CapabilityImports;
+  private readonly log: LineLog;
+  private calls = 0;
 
-/** Runs the call. `healthy` says whether the process may serve another one. */
-export async function runInProcess<V extends Verb>(
-  process: SandboxProcess,
-  call: GuestCall<V>,
-  imports: CapabilityImports,
-): Promise<{ readonly outcome: CallOutcome; readonly healthy: boolean }> {
-  const { component, verb, request, limits, deadlineMs } = call;
-  const abi = abiVersions[component.plan.abi];
-  if (abi === undefined) return { outcome: broken("INTERNAL", `speaks ABI ${component.plan.abi}`), healthy: true };
-  const clock = new GuestClock(limits.timeMs, deadlineMs, () => process.kill());
-  process.allow(escaped * Math.max(limits.outputBytes, limits.logBytes));
-  const message: CallMessage = { key: component.key, verb, request, limits, deadlineMs };
-  const start = () => {
-    loadInto(process, component);
-    process.send(frameTypes.CALL, message);
-    clock.start();
-  };
-  const { promise: gone, resolve: end } = Promise.withResolvers<void>();
-  const forget = process.onEnd(end);
-  const log = new LineLog(limits.logBytes, limits.logLines, imports);
-  start();
-  try {
-    for (let calls = 0; ;) {
-      const frame = await process.receive();
-      if (frame === undefined) return { outcome: await endedBy(process, clock, limits.timeMs, deadlineMs), healthy: false };
-      if (frame.type === frameTypes.OUTCOME) {
-        const outcome = readOutcome(frame.json);
-        return { outcome, healthy: outcome.kind === "answered" && !process.chatters };
-      }
-      clock.pause();
-      if (frame.type === frameTypes.LOG) log.write(frame.json);
-      else if (frame.type === frameTypes.UNKNOWN && process.loaded.delete(component.key)) {
-        start();
-        continue;
-      } else if (frame.type === frameTypes.IMPORT) {
-        calls += 1;
-        if (calls > limits.importCalls) throw new NonConforming("more imports than allowed");
-        const value = await Promise.race([answer(abi, component.capabilities, frame.json, imports), gone]);
-        // When the process has ended meanwhile, the next receive says so; the capability may go on, but nobody waits for it.
-        process.send(frameTypes.ANSWER, { value });
-      } else throw new NonConforming(`a frame of type ${frame.type}`);
-      clock.start();
-    }
-  } catch (error) {
-    process.kill();
-    const text = error instanceof Error ? error.message : String(error);
-    const outcome =
-      error instanceof NonConforming
-        ? broken("ABI_VIOLATED", `its sandbox process sent ${text}`)
-        : broken("INTERNAL", `could not be served: ${text}`);
-    return { outcome, healthy: false };
-  } finally {
-    forget();
-    clock.stop();
+  constructor(number: number, call: GuestCall<Verb>, abi: AbiVersion, imports: CapabilityImports, clock: GuestClock) {
+    const { logBytes, logLines } = call.limits;
+    this.number = number;
+    this.call = call;
+    this.clock = clock;
+    this.abi = abi;
+    this.imports = imports;
+    this.log = new LineLog(logBytes, logLines, imports);
+    ({ promise: this.outcome, resolve: this.settleWith } = Promise.withResolvers<CallOutcome>());
   }
-}
 
-/** Sends the component's code, unless the process has it; it compiles it before it takes the next call. */
-export function loadInto(process: SandboxProcess, { key, plan, modules }: AdmittedComponent): void {
-  if (process.loaded.has(key)) return;
-  const load: LoadMessage = { key, plan, sizes: modules.map(({ length }) => length) };
-  process.send(frameTypes.LOAD, load, modules);
-  process.loaded.add(key);
-}
+  /** What the caller gets; only the first counts. */
+  settle(outcome: CallOutcome): void {
+    this.settleWith(outcome);
+  }
 
-function broken(kind: FaultKind, message: string): CallOutcome {
-  return { kind: "broken", fault: kind, message };
-}
+  break(kind: FaultKind, message: string): void {
+    this.settle({ kind: "broken", fault: kind, message });
+  }
 
-async function endedBy(process: SandboxProcess, clock: GuestClock, timeMs: number, deadlineMs: number): Promise<CallOutcome> {
-  if (clock.expired === "time") return broken("LIMIT_TIME", `used up its ${timeMs} ms`);
-  if (clock.expired === "deadline") return broken("LIMIT_TIME", `did not end within the call's ${Math.round(deadlineMs)} ms`);
-  const { reason } = await process.ended;
-  return broken("SANDBOX_UNAVAILABLE", `lost its sandbox process, which ${reason}`);
-}
+  writeLog(json: unknown): void {
+    if (!this.abandoned) this.log.write(json);
+  }
 
-// The capability was granted, the function exists, the arguments are of its types: all seen here again.
-async function answer(abi: AbiVersion, granted: readonly string[], json: unknown, imports: CapabilityImports): Promise<unknown> {
-  const { capability, func, args } = fields(json);
-  const [wit, glue] =
-    Object.entries(typeof capability === "string" && granted.includes(capability) ? (abi.imports[capability] ?? {}) : {}).find(
-      ([, { host }]) => host === func,
-    ) ?? [];
-  if (typeof capability !== "string" || wit === undefined || glue === undefined)
-    throw new NonConforming("a call of something that was not granted");
-  const type = abi.model.interfaces[capability]?.functions[wit];
-  if (type === undefined || !Array.isArray(args) || args.length !== type.params.length)
-    throw new NonConforming("a call with other arguments");
-  const clean = type.params.map(([, use], index) => conform(abi.model, use, args[index]));
-  return callCapability(imports, capability, glue.host, clean);
+  /**
+   * Answers an import, at once or later; throws what the capability throws. Throws NonConforming where it wasn't granted, doesn't exist
+   * or has arguments of other types: all that the process has seen already, seen again.
+   */
+  ask(json: unknown): unknown {
+    this.calls += 1;
+    if (this.calls > this.call.limits.importCalls) throw new NonConforming("more imports than allowed");
+    const { abi } = this;
+    const { capability, func, args } = fields(json);
+    const granted = typeof capability === "string" && this.call.component.capabilities.includes(capability);
+    const [wit, glue] =
+      Object.entries(granted ? (abi.imports[capability] ?? {}) : {}).find(([, { host }]) => host === func) ?? [];
+    if (typeof capability !== "string" || wit === undefined || glue === undefined)
+      throw new NonConforming("a call of something that was not granted");
+    const type = abi.model.interfaces[capability]?.functions[wit];
+    if (type === undefined || !Array.isArray(args) || args.length !== type.params.length)
+      throw new NonConforming("a call with other arguments");
+    const clean = type.params.map(([, use], index) => conform(abi.model, use, args[index]));
+    return callCapability(this.imports, capability, glue.host, clean);
+  }
 }
 
 class LineLog {
@@ -131,9 +93,10 @@ class LineLog {
   }
 }
 
-function readOutcome(json: unknown): CallOutcome {
+/** The outcome that a process told. Throws NonConforming. */
+export function readOutcome(json: unknown): CallOutcome {
   const { kind, answer: value, report, fault, message } = fields(json);
-  if (kind === "broken" && typeof message === "string" && isSandboxFault(fault)) return broken(fault, message);
+  if (kind === "broken" && typeof message === "string" && isSandboxFault(fault)) return { kind, fault, message };
   if (kind !== "answered") throw new NonConforming("an outcome of another type");
   const { memoryBytes, abandonedBytes, inputBytes, outputBytes, instantiateUs, totalUs } = fields(report);
   return {

@@ -29,8 +29,9 @@ const { readSync, writeSync } = require("node:fs");
 function exactly(n) { const b = Buffer.alloc(n); for (let a = 0; a < n; ) { const c = readSync(0, b, a, n - a, null); if (c === 0) process.exit(0); a += c; } return b; }
 function read() { return exactly(exactly(4).readUInt32LE(0)); }
 function raw(b) { for (let a = 0; a < b.length; ) a += writeSync(1, b, a); }
-function send(type, json) { const t = Buffer.from(JSON.stringify(json)); const h = Buffer.alloc(9); h.writeUInt32LE(5 + t.length); h[4] = type; h.writeUInt32LE(t.length, 5); raw(Buffer.concat([h, t])); }
-function call() { for (;;) if (read()[0] === 2) return; }
+let number = 0;
+function send(type, json, of = number) { const t = Buffer.from(JSON.stringify(json)); const h = Buffer.alloc(13); h.writeUInt32LE(9 + t.length); h[4] = type; h.writeUInt32LE(of, 5); h.writeUInt32LE(t.length, 9); raw(Buffer.concat([h, t])); }
+function call() { for (;;) { const f = read(); if (f[0] === 2) { number = f.readUInt32LE(1); return; } } }
 const answered = (answer) => send(19, { kind: "answered", answer, report: {} });
 const good = { ok: { interfaces: [], ips: [], routes: [] } };
 send(16, { uid: 0, gid: 0 });
@@ -93,9 +94,10 @@ const cases: readonly (readonly [about: string, name: string, script: string, ki
   ["announces a frame of 4 GiB", "long", "raw(Buffer.of(255, 255, 255, 255)); call();", "SANDBOX_UNAVAILABLE"],
   ["writes what is no frame", "noise", 'raw(Buffer.from("HTTP/1.1 200 OK\\r\\n\\r\\n")); call();', "SANDBOX_UNAVAILABLE"],
   ["sends frames of a type that it may not", "type", "send(2, {}); call();", "ABI_VIOLATED"],
-  ["claims for ever not to know its component", "unknown", "for (;;) { send(20, {}); call(); }", "LIMIT_TIME"],
+  ["claims again not to know its component", "unknown", "for (;;) { send(20, {}); call(); }", "ABI_VIOLATED"],
   ["floods the log", "flood", 'for (;;) send(18, { level: "info", message: "x".repeat(1000) });', "ABI_VIOLATED"],
   ["says nothing", "silent", "call();", "LIMIT_TIME"],
+  ["speaks for another call", "another", "send(19, { kind: 'answered', answer: good, report: {} }, number + 1);", "ABI_VIOLATED"],
   ["ends", "ends", "process.exit(3);", "SANDBOX_UNAVAILABLE"],
 ];
 

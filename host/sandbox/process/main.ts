@@ -1,5 +1,6 @@
 // The sandbox process: reads calls from its one pipe, runs guests, writes what they answer to the other. An import of a
-// guest is a write and a read in place, so a guest waits for its host like for any function.
+// guest is a write and a read in place, so a guest waits for its host like for any function; one whose imports may wait is suspended
+// instead, and the next frame may be another call's. Either way one guest runs at a time, and nothing is read while it does.
 //
 // Arguments: pages of memory and table entries that V8 gives any guest at most.
 
@@ -7,8 +8,10 @@ import { readSync, writeSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { CompiledComponents } from "../compile.ts";
 import { InstanceMemory } from "../instance-memory.ts";
-import { callGuest, type CallOutcome } from "../linker/call.ts";
+import { GuestFault } from "../abi/guest-fault.ts";
+import { type Callable, callGuest, type CallOutcome, callSuspendable, type SuspendableCall } from "../linker/call.ts";
 import type { CapabilityCall } from "../linker/link.ts";
+import { mayWait } from "../linker/may-wait.ts";
 import { decodeBody, encodeFrame, frameTypes, headerBytes, type Frame } from "./frames.ts";
 import type { AnswerMessage, CallMessage, LoadMessage } from "./messages.ts";
 
@@ -53,8 +56,8 @@ function readFrame(): Frame {
   return decodeBody(readExactly(readExactly(headerBytes).readUInt32LE(0)));
 }
 
-function writeFrame(type: number, json: unknown): void {
-  const frame = encodeFrame(type, json);
+function writeFrame(type: number, call: number, json: unknown): void {
+  const frame = encodeFrame(type, call, json);
   for (let at = 0; at < frame.length;) at += writeSync(output, frame, at);
 }
 
@@ -75,47 +78,95 @@ function load({ key, plan, sizes }: LoadMessage, raw: Buffer): void {
   }
 }
 
-const capability: CapabilityCall = (name, func, args) => {
-  if (name === "log") {
-    writeFrame(frameTypes.LOG, { level: args[0], message: args[1] });
-    return undefined;
-  }
-  writeFrame(frameTypes.IMPORT, { capability: name, func, args });
-  const { json } = readFrame();
-  return (json as AnswerMessage).value;
-};
+function writeLog(call: number, [level, message]: readonly unknown[]): void {
+  writeFrame(frameTypes.LOG, call, { level, message });
+}
 
-function call({ key, verb, request, limits, deadlineMs }: CallMessage): void {
-  const reason = refused.get(key);
-  const component = compiled.get(key);
-  if (reason === undefined && component === undefined) {
-    writeFrame(frameTypes.UNKNOWN, {});
-    return;
-  }
-  let outcome = doesNotCompile(reason ?? "");
-  if (component !== undefined) outcome = callGuest(component, { verb, request, limits, deadlineMs }, capability);
-  writeFrame(frameTypes.OUTCOME, outcome);
-  // After anything but an answer the brain replaces this process.
-  if (outcome.kind === "answered") memory.ended(outcome.report.abandonedBytes);
+function runNow(number: number, component: Callable, message: CallMessage): void {
+  const capability: CapabilityCall = (name, func, args) => {
+    if (name === "log") return writeLog(number, args);
+    writeFrame(frameTypes.IMPORT, number, { capability: name, func, args });
+    const { json } = readFrame();
+    return (json as AnswerMessage).value;
+  };
+  end(number, callGuest(component, message, capability));
+}
+
+interface Suspended {
+  readonly call: SuspendableCall;
+  readonly answer: (value: unknown) => void;
+}
+
+const suspended = new Map<number, Suspended>();
+let giveWay: () => void = () => undefined;
+
+/** Lets a guest run until it waits or ends. */
+function stretch(act: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    giveWay = resolve;
+    act();
+  });
+}
+
+function runSuspendable(number: number, component: Callable, message: CallMessage): void {
+  let answer: ((value: unknown) => void) | undefined;
+  const capability: CapabilityCall = (name, func, args) => {
+    if (name === "log") return writeLog(number, args);
+    writeFrame(frameTypes.IMPORT, number, { capability: name, func, args });
+    giveWay();
+    return new Promise((resolve) => (answer = resolve));
+  };
+  const call = callSuspendable(component, message, capability);
+  suspended.set(number, { call, answer: (value) => answer?.(value) });
+  void call.outcome.then((outcome) => {
+    suspended.delete(number);
+    end(number, outcome);
+    giveWay();
+  });
+}
+
+function end(number: number, outcome: CallOutcome): void {
+  writeFrame(frameTypes.OUTCOME, number, outcome);
+  memory.ended((outcome.kind === "answered" ? outcome.report.abandonedBytes : outcome.abandonedBytes) ?? 0);
   memory.tidy();
 }
 
-boundEngine();
-dropPrivileges();
-writeFrame(frameTypes.READY, { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 });
+async function call(number: number, message: CallMessage): Promise<void> {
+  const { key } = message;
+  const reason = refused.get(key);
+  const component = compiled.get(key);
+  if (component === undefined) {
+    if (reason === undefined) writeFrame(frameTypes.UNKNOWN, number, {});
+    else end(number, doesNotCompile(reason));
+  } else if (mayWait(component.plan.capabilities)) await stretch(() => runSuspendable(number, component, message));
+  else runNow(number, component, message);
+}
+
 function doesNotCompile(reason: string): CallOutcome {
   return { kind: "broken", fault: "COMPONENT_REFUSED", message: `does not compile: ${reason}` };
+}
+
+async function goOn(number: number, act: (call: Suspended) => void): Promise<void> {
+  const found = suspended.get(number);
+  if (found !== undefined) await stretch(() => act(found));
 }
 
 async function serve(): Promise<never> {
   for (;;) {
     // What the brain sends is trusted: it is the stronger side.
-    const { type, json, raw } = readFrame();
+    const { type, call: number, json, raw } = readFrame();
     if (type === frameTypes.LOAD) load(json as LoadMessage, raw);
-    else if (type === frameTypes.CALL) call(json as CallMessage);
+    else if (type === frameTypes.CALL) await call(number, json as CallMessage);
+    else if (type === frameTypes.ANSWER) await goOn(number, ({ answer }) => answer((json as AnswerMessage).value));
+    else if (type === frameTypes.ABANDON) await goOn(number, ({ call: it }) => it.abandon(abandoned));
     else process.exit(1);
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
+const abandoned = new GuestFault("LIMIT_TIME", "was abandoned");
+
+boundEngine();
+dropPrivileges();
+writeFrame(frameTypes.READY, 0, { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 });
 void serve();

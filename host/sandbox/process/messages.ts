@@ -10,7 +10,10 @@ export interface LoadMessage {
   readonly sizes: readonly number[];
 }
 
-/** CALL: runs a verb. Answered by OUTCOME, or by UNKNOWN where the component is not loaded. */
+/**
+ * CALL: runs a verb. Answered by OUTCOME, or by UNKNOWN where the component is not loaded. Frames of other calls may come between
+ * where all of them are of one component whose imports may wait (linker/may-wait.ts).
+ */
 export interface CallMessage {
   readonly key: string;
   readonly verb: string;
@@ -27,7 +30,7 @@ export interface ImportMessage {
   readonly args: readonly unknown[];
 }
 
-/** ANSWER: what the capability answered. */
+/** ANSWER: what the capability answered. ABANDON, in its place and without more: nobody waits for the call, its guest ends. */
 export interface AnswerMessage {
   readonly value: unknown;
 }

@@ -1,4 +1,5 @@
-// A few warm sandbox processes. One that saw anything but an ordinary answer is replaced.
+// A few warm sandbox processes. One that saw anything but an ordinary answer is replaced. A call whose imports may wait shares its
+// process with others of the same component, suspended while it waits, so that it keeps no process from another pod's call.
 
 import { dirname } from "node:path";
 import { execPath } from "node:process";
@@ -6,15 +7,21 @@ import { fileURLToPath } from "node:url";
 import type { Result } from "../../../src/fault/result.ts";
 import type { AdmittedComponent } from "../admission/admit.ts";
 import { hostFault, resultOf } from "../answer.ts";
+import type { CallOutcome } from "../linker/call.ts";
+import { mayWait } from "../linker/may-wait.ts";
 import type { CapabilityImports, GuestCall, GuestRunner, GuestSuccess, Verb } from "../runner.ts";
 import { defaultLimits } from "../limits.ts";
-import { loadInto, runInProcess } from "./guest-session.ts";
+import { GuestSessions, loadInto } from "./guest-sessions.ts";
 import { SandboxProcess, type SandboxProcessInit } from "./sandbox-process.ts";
+import { WaitingCalls } from "./waiting-calls.ts";
 
 export interface ProcessPoolInit extends Partial<SandboxProcessInit> {
   /** Processes kept ready while nothing is called. */
   readonly warm?: number;
-  /** Processes at most; further calls wait. */
+  /**
+   * Processes at most; further calls wait. Where calls of components whose imports may wait hold all of them, one more may be there:
+   * what they wait for may be a call.
+   */
   readonly most?: number;
   /** A process for every call: nothing of one guest is ever in the memory of another's. */
   readonly processPerCall?: boolean;
@@ -34,9 +41,13 @@ export interface PoolCounts {
 
 /** Components that every process is given ahead of calls; the compiled ones that a process keeps are twice as many. */
 const mostPrepared = 16;
+/** Calls of one component that share a process. Each that is suspended has a stack of a megabyte at most, and its memory. */
+const mostShared = 64;
 
-interface Waiting {
-  readonly take: (process: SandboxProcess | undefined) => void;
+/** A process, and for whose calls it is: of a component whose imports may wait, by its key, of several at once. */
+interface Place {
+  readonly sessions: GuestSessions;
+  shared: string | undefined;
 }
 
 /** Runs guests in sandbox processes. */
@@ -46,14 +57,14 @@ export class ProcessPool implements GuestRunner {
   private readonly most: number;
   private readonly processPerCall: boolean;
   private readonly all = new Set<SandboxProcess>();
-  private readonly idle: SandboxProcess[] = [];
-  private readonly queue: Waiting[] = [];
+  private readonly idle: Place[] = [];
+  private readonly busy = new Set<Place>();
+  private readonly queue: WaitingCalls<Place>;
   /** Components that a process has before it is called, by key. */
   private readonly prepared = new Map<string, AdmittedComponent>();
   private starting = 0;
   private started = 0;
   private gone = 0;
-  private busy = 0;
   private closed = false;
 
   constructor(init: ProcessPoolInit = {}) {
@@ -69,6 +80,7 @@ export class ProcessPool implements GuestRunner {
     this.most = Math.max(1, init.most ?? 4);
     this.warm = Math.min(init.warm ?? 2, this.most);
     this.processPerCall = init.processPerCall ?? false;
+    this.queue = new WaitingCalls(this.mostCalls);
     this.replenish();
   }
 
@@ -78,8 +90,8 @@ export class ProcessPool implements GuestRunner {
   }
 
   get counts(): PoolCounts {
-    const { busy, starting, started } = this;
-    return { idle: this.idle.length, busy, starting, waiting: this.queue.length, started, ended: this.gone };
+    const { starting, started } = this;
+    return { idle: this.idle.length, busy: this.busy.size, starting, waiting: this.queue.size, started, ended: this.gone };
   }
 
   /** Tries again to have warm ones where none could be started. */
@@ -88,21 +100,15 @@ export class ProcessPool implements GuestRunner {
   }
 
   async call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>> {
-    const { component, verb, deadlineMs } = call;
-    const started = performance.now();
-    const process = await this.acquire(deadlineMs);
-    if (process === undefined) {
-      return hostFault(
-        component,
-        verb,
-        "SANDBOX_UNAVAILABLE",
-        "found no sandbox process: none could be started, or all were busy to the deadline",
-      );
-    }
-    const left = Math.max(1, deadlineMs - (performance.now() - started));
-    const { outcome, healthy } = await runInProcess(process, { ...call, deadlineMs: left }, imports);
-    this.release(process, healthy);
-    return resultOf(component, verb, outcome);
+    const { component, verb } = call;
+    const outcome = await this.outcome(call, imports);
+    if (outcome !== undefined) return resultOf(component, verb, outcome);
+    return hostFault(
+      component,
+      verb,
+      "SANDBOX_UNAVAILABLE",
+      "found no sandbox process: none could be started, or all were busy to the deadline",
+    );
   }
 
   /** Has it compiled in each process while nothing is called there; the one that was prepared first makes way. */
@@ -111,68 +117,112 @@ export class ProcessPool implements GuestRunner {
     const [oldest] = this.prepared.keys();
     if (this.prepared.size >= mostPrepared && oldest !== undefined) this.prepared.delete(oldest);
     this.prepared.set(component.key, component);
-    for (const process of this.idle) loadInto(process, component);
+    for (const { sessions } of this.idle) loadInto(sessions.process, component);
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    for (const { take } of this.queue.splice(0)) take(undefined);
+    this.queue.refuseAll();
     await Promise.all(
       [...this.all].map((process) => {
-        process.kill();
+        process.kill("was ended with the pool");
         return process.ended;
       }),
     );
   }
 
-  private async acquire(deadlineMs: number): Promise<SandboxProcess | undefined> {
-    for (let idle = this.idle.pop(); idle !== undefined; idle = this.idle.pop()) {
-      if (!idle.alive) continue;
-      this.busy += 1;
-      return idle;
-    }
-    return new Promise((resolve) => {
-      const waiting: Waiting = {
-        take: (process) => {
-          clearTimeout(timer);
-          resolve(process);
-        },
-      };
-      const timer = setTimeout(() => {
-        const place = this.queue.indexOf(waiting);
-        if (place >= 0) this.queue.splice(place, 1);
-        resolve(undefined);
-      }, deadlineMs);
-      this.queue.push(waiting);
-      if (this.closed) waiting.take(undefined);
-      else this.replenish();
+  /** Undefined where no process is to be had. */
+  private outcome(call: GuestCall<Verb>, imports: CapabilityImports): Promise<CallOutcome | undefined> {
+    const { component, deadlineMs } = call;
+    const shared = mayWait(component.capabilities) ? component.key : undefined;
+    const place = this.find(shared);
+    if (place !== undefined) return place.sessions.run(call, imports);
+    const started = performance.now();
+    const { promise, resolve } = Promise.withResolvers<CallOutcome | undefined>();
+    // It runs at once in the place that it is given, which then knows how many calls it has.
+    this.queue.add(shared, deadlineMs, (given) => {
+      const left = Math.max(1, deadlineMs - (performance.now() - started));
+      resolve(given?.sessions.run({ ...call, deadlineMs: left }, imports));
     });
+    if (this.closed) this.queue.refuseAll();
+    else this.replenish();
+    return promise;
   }
 
-  private release(process: SandboxProcess, healthy: boolean): void {
-    this.busy -= 1;
-    if (!healthy || this.processPerCall || this.closed) process.kill();
-    else this.offer(process);
+  private find(shared: string | undefined): Place | undefined {
+    if (shared !== undefined) {
+      for (const place of this.busy) if (place.shared === shared && this.takesMore(place)) return place;
+    }
+    for (let place = this.idle.pop(); place !== undefined; place = this.idle.pop()) {
+      if (!place.sessions.process.alive) continue;
+      place.shared = shared;
+      this.busy.add(place);
+      return place;
+    }
+    return undefined;
+  }
+
+  private takesMore({ sessions }: Place): boolean {
+    return sessions.calls < this.mostCalls && !sessions.spoiled && sessions.process.alive;
+  }
+
+  private get mostCalls(): number {
+    return this.processPerCall ? 1 : mostShared;
+  }
+
+  private callEnded(place: Place): void {
+    const { sessions } = place;
+    if (sessions.calls > 0) {
+      this.join(place);
+      return;
+    }
+    if (!this.busy.delete(place)) return;
+    place.shared = undefined;
+    const surplus = this.queue.size === 0 && this.alive >= this.most;
+    if (sessions.spoiled || this.processPerCall || this.closed || surplus) sessions.process.kill("was replaced");
+    else if (sessions.process.alive) this.offer(place);
     this.replenish();
   }
 
-  private offer(process: SandboxProcess): void {
-    const next = this.queue.shift();
-    if (next === undefined) {
-      this.idle.push(process);
-      for (const component of this.prepared.values()) loadInto(process, component);
+  /** Gives a process without calls to who waits for one. */
+  private offer(place: Place): void {
+    const { first } = this.queue;
+    if (first === undefined) {
+      this.idle.push(place);
+      for (const component of this.prepared.values()) loadInto(place.sessions.process, component);
       return;
     }
-    this.busy += 1;
-    next.take(process);
+    place.shared = first.shared;
+    this.busy.add(place);
+    this.queue.next()?.(place);
+    this.join(place);
   }
 
-  // Starts what is missing: a process for each call that waits, and the warm ones.
+  /** Gives a process to those that wait and may share it with the calls that it has. */
+  private join(place: Place): void {
+    const { shared } = place;
+    while (shared !== undefined && this.takesMore(place)) {
+      const give = this.queue.next(shared);
+      if (give === undefined) return;
+      give(place);
+    }
+  }
+
+  private get alive(): number {
+    return this.idle.length + this.busy.size + this.starting;
+  }
+
+  /** What calls that are suspended wait for may be a call in this pool: there is always a process that none of them holds. */
+  private get limit(): number {
+    const held = [...this.busy].filter(({ shared }) => shared !== undefined).length;
+    return Math.max(this.most, held + 1);
+  }
+
+  // Starts what is missing: a process for each call that waits, or for those that share one, and the warm ones.
   private replenish(): void {
     for (;;) {
-      const alive = this.idle.length + this.busy + this.starting;
-      const wanted = this.queue.length > this.starting || alive < this.warm;
-      if (this.closed || !wanted || alive >= this.most) return;
+      const wanted = this.queue.needed > this.starting || this.alive < this.warm;
+      if (this.closed || !wanted || this.alive >= this.limit) return;
       void this.start();
     }
   }
@@ -187,16 +237,19 @@ export class ProcessPool implements GuestRunner {
     void process.ended.then(() => {
       this.all.delete(process);
       this.gone += 1;
-      const place = this.idle.indexOf(process);
-      if (place < 0) return;
+      const at = this.idle.findIndex(({ sessions }) => sessions.process === process);
+      if (at < 0) return;
       // It ended while nothing ran in it: one of those may be too much to compile, and must not end the next one, too.
       this.prepared.clear();
-      this.idle.splice(place, 1);
+      this.idle.splice(at, 1);
       this.replenish();
     });
-    if (this.closed) process.kill();
-    else if (good) this.offer(process);
+    if (this.closed) process.kill("was ended with the pool");
     // Not tried again before the next call: what keeps one from starting keeps others.
-    else this.queue.shift()?.take(undefined);
+    else if (!good) this.queue.refuseFirst();
+    else {
+      const place: Place = { sessions: new GuestSessions(process, () => this.callEnded(place)), shared: undefined };
+      this.offer(place);
+    }
   }
 }

@@ -21,7 +21,6 @@ export interface Ended {
 
 const startMs = 10_000;
 const controlBytes = 64 * 1024;
-const mostWaiting = 64;
 
 /** One process. After `ended` it is of no use. */
 export class SandboxProcess {
@@ -31,16 +30,17 @@ export class SandboxProcess {
   uid = -1;
   private readonly child: ChildProcess;
   private readonly decoder = new FrameDecoder(controlBytes);
-  private readonly waiting: Frame[] = [];
-  private readonly listeners = new Set<() => void>();
-  private wake: (() => void) | undefined;
-  private dead: Ended | undefined;
+  private readonly first = Promise.withResolvers<Frame | undefined>();
+  private take: (frame: Frame) => void;
+  private killed: Ended | undefined;
+  private dead = false;
 
   constructor(init: SandboxProcessInit) {
     const { node, entry, readable, memoryPages, tableEntries } = init;
     // A call's garbage is small: without the bound V8 lets a busy process' young generation grow by tens of MiB.
     const small = "--max-semi-space-size=2";
     const flags = ["--permission", `--allow-fs-read=${readable}`, "--disable-warning=ExperimentalWarning", small];
+    this.take = this.first.resolve;
     this.child = spawn(node, [...flags, entry, String(memoryPages), String(tableEntries)], {
       cwd: "/",
       env: {},
@@ -48,36 +48,25 @@ export class SandboxProcess {
     });
     this.ended = new Promise((resolve) => {
       const end = (reason: string) => {
-        this.dead ??= { reason };
-        this.wake?.();
-        for (const listener of this.listeners) listener();
-        resolve(this.dead);
+        this.dead = true;
+        this.first.resolve(undefined);
+        resolve(this.killed ?? { reason });
       };
       this.child.once("error", (error) => end(`could not be started: ${error.message}`));
       this.child.once("close", (code, signal) => end(signal === null ? `ended with status ${code}` : `was ended by ${signal}`));
       this.child.stdin?.on("error", () => undefined);
       this.child.stdout?.on("error", () => undefined);
-      this.child.stdout?.on("data", (chunk: Buffer) => {
-        try {
-          this.waiting.push(...this.decoder.push(chunk));
-          // What it says faster than anybody listens stays in the pipe.
-          if (this.waiting.length > mostWaiting) this.child.stdout?.pause();
-        } catch (error) {
-          this.kill();
-          end(`broke the protocol: ${error instanceof Error ? error.message : String(error)}`);
-        }
-        this.wake?.();
-      });
+      this.child.stdout?.on("data", (chunk: Buffer) => this.heard(chunk));
     });
   }
 
   /** Waits until the process is confined and listens. */
   async ready(): Promise<boolean> {
-    const timer = setTimeout(() => this.kill(), startMs);
-    const frame = await this.receive();
+    const timer = setTimeout(() => this.kill("did not start in time"), startMs);
+    const frame = await this.first.promise;
     clearTimeout(timer);
     if (frame?.type !== frameTypes.READY) {
-      this.kill();
+      this.kill("did not say that it is ready");
       return false;
     }
     const { json } = frame;
@@ -90,38 +79,31 @@ export class SandboxProcess {
     this.decoder.most = controlBytes + bytes;
   }
 
-  send(type: number, json: unknown, raw: readonly Uint8Array[] = []): void {
-    this.child.stdin?.write(encodeFrame(type, json, raw));
+  /** Gives what it says from now on to `take`, each frame as it comes, so that nothing piles up; nothing after it was killed. */
+  listen(take: (frame: Frame) => void): void {
+    this.take = take;
   }
 
-  /** The next frame; undefined once the process has ended. */
-  async receive(): Promise<Frame | undefined> {
-    for (;;) {
-      const frame = this.waiting.shift();
-      if (frame !== undefined) return frame;
-      this.child.stdout?.resume();
-      if (this.dead !== undefined) return undefined;
-      await new Promise<void>((resolve) => (this.wake = resolve));
-    }
-  }
-
-  /** Whether it has said anything that nobody asked for. */
-  get chatters(): boolean {
-    return this.waiting.length > 0;
+  send(type: number, call: number, json: unknown, raw: readonly Uint8Array[] = []): void {
+    this.child.stdin?.write(encodeFrame(type, call, json, raw));
   }
 
   get alive(): boolean {
-    return this.dead === undefined;
+    return !this.dead && this.killed === undefined;
   }
 
-  /** Calls back when the process ends; answers how to take that back. */
-  onEnd(callback: () => void): () => void {
-    if (this.dead !== undefined) callback();
-    this.listeners.add(callback);
-    return () => this.listeners.delete(callback);
-  }
-
-  kill(): void {
+  /** Ends it; `reason` continues "its sandbox process, which …". */
+  kill(reason: string): void {
+    this.killed ??= { reason };
     this.child.kill("SIGKILL");
+  }
+
+  private heard(chunk: Buffer): void {
+    if (!this.alive) return;
+    try {
+      for (const frame of this.decoder.push(chunk)) if (this.alive) this.take(frame);
+    } catch (error) {
+      this.kill(`broke the protocol: ${error instanceof Error ? error.message : String(error)}`);
+    }
   }
 }
