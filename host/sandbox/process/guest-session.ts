@@ -103,17 +103,17 @@ export function readOutcome(json: unknown): CallOutcome {
     kind,
     answer: value,
     report: {
-      memoryBytes: number(memoryBytes),
-      abandonedBytes: number(abandonedBytes),
-      inputBytes: number(inputBytes),
-      outputBytes: number(outputBytes),
-      instantiateUs: number(instantiateUs),
-      totalUs: number(totalUs),
+      memoryBytes: amount(memoryBytes),
+      abandonedBytes: amount(abandonedBytes),
+      inputBytes: amount(inputBytes),
+      outputBytes: amount(outputBytes),
+      instantiateUs: amount(instantiateUs),
+      totalUs: amount(totalUs),
     },
   };
 }
 
-function number(it: unknown): number {
+function amount(it: unknown): number {
   return typeof it === "number" && Number.isFinite(it) ? it : 0;
 }
 

@@ -56,8 +56,8 @@ function readFrame(): Frame {
   return decodeBody(readExactly(readExactly(headerBytes).readUInt32LE(0)));
 }
 
-function writeFrame(type: number, call: number, json: unknown): void {
-  const frame = encodeFrame(type, call, json);
+function writeFrame(type: number, number: number, json: unknown): void {
+  const frame = encodeFrame(type, number, json);
   for (let at = 0; at < frame.length;) at += writeSync(output, frame, at);
 }
 
@@ -78,8 +78,8 @@ function load({ key, plan, sizes }: LoadMessage, raw: Buffer): void {
   }
 }
 
-function writeLog(call: number, [level, message]: readonly unknown[]): void {
-  writeFrame(frameTypes.LOG, call, { level, message });
+function writeLog(number: number, [level, message]: readonly unknown[]): void {
+  writeFrame(frameTypes.LOG, number, { level, message });
 }
 
 function runNow(number: number, component: Callable, message: CallMessage): void {
@@ -116,9 +116,9 @@ function runSuspendable(number: number, component: Callable, message: CallMessag
     giveWay();
     return new Promise((resolve) => (answer = resolve));
   };
-  const call = callSuspendable(component, message, capability);
-  suspended.set(number, { call, answer: (value) => answer?.(value) });
-  void call.outcome.then((outcome) => {
+  const running = callSuspendable(component, message, capability);
+  suspended.set(number, { call: running, answer: (value) => answer?.(value) });
+  void running.outcome.then((outcome) => {
     suspended.delete(number);
     end(number, outcome);
     giveWay();

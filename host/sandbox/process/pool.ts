@@ -201,7 +201,8 @@ export class ProcessPool implements GuestRunner {
   /** Gives a process to those that wait and may share it with the calls that it has. */
   private join(place: Place): void {
     const { shared } = place;
-    while (shared !== undefined && this.takesMore(place)) {
+    if (shared === undefined) return;
+    while (this.takesMore(place)) {
       const give = this.queue.next(shared);
       if (give === undefined) return;
       give(place);
