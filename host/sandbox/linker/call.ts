@@ -8,10 +8,9 @@ import { abiVersions } from "../abi/versions.ts";
 import type { Limits } from "../limits.ts";
 import { CallState } from "./call-state.ts";
 import { classify } from "./classify.ts";
-import { LinkedComponent, type CapabilityCall } from "./link.ts";
+import { LinkedComponent, type CapabilityCall, type Linkable } from "./link.ts";
 import { Meter, MeterPassage } from "./meter.ts";
-import type { MemoryPool } from "./memory-pool.ts";
-import type { LinkPlan, PlanVerb } from "./plan.ts";
+import type { PlanVerb } from "./plan.ts";
 
 /** What a call took. */
 export interface CallReport {
@@ -31,11 +30,9 @@ export type CallOutcome =
   /** It did not; the message continues "the delegate …". */
   | { readonly kind: "broken"; readonly fault: FaultKind; readonly message: string; readonly abandonedBytes?: number };
 
-export interface Callable {
-  readonly plan: LinkPlan;
-  readonly modules: readonly WebAssembly.Module[];
-  /** By number of the core module; those without a memory of their own have none. */
-  readonly memories: readonly MemoryPool[];
+export interface Callable extends Linkable {
+  /** Instances that were made before the call that will have them. */
+  ready?: LinkedComponent | undefined;
 }
 
 /** One call: `deadlineMs` bounds all of it, `limits.timeMs` what the guest itself takes. */
@@ -87,6 +84,27 @@ async function suspendable(running: GuestRun): Promise<CallOutcome> {
   }
 }
 
+/**
+ * Makes the instances that the next call of the component will have, while nobody waits for them; `suspends`: by `callSuspendable`. What
+ * does not work here is said by the call.
+ */
+export function makeReady(component: Callable, suspends: boolean): void {
+  const abi = abiVersions[component.plan.abi];
+  if (component.ready !== undefined || abi === undefined) return;
+  try {
+    component.ready = new LinkedComponent(component, abi, suspends);
+  } catch {
+    component.ready = undefined;
+  }
+}
+
+/** Ready instances are one call's. */
+function taken(component: Callable): LinkedComponent | undefined {
+  const { ready } = component;
+  component.ready = undefined;
+  return ready;
+}
+
 class GuestRun {
   readonly state: CallState;
   private readonly meter: Meter;
@@ -126,9 +144,9 @@ class GuestRun {
     this.glue = glue;
     this.plan = plan;
     this.started = performance.now();
-    const context = { abi, limits, state, meter: this.passage, budget, capability, suspends };
-    const linked = new LinkedComponent(component.plan, component.modules, component.memories, context);
+    const linked = taken(component) ?? new LinkedComponent(component, abi, suspends);
     this.linked = linked;
+    linked.begin({ limits, state, meter: this.passage, budget, capability });
     this.instantiated = performance.now();
     const guest = linked.guest(plan.through);
     guest.refresh();

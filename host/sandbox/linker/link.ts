@@ -15,14 +15,19 @@ import type { LinkPlan, PlanItem, PlanMemory, PlanSource } from "./plan.ts";
 export type CapabilityCall = (capability: string, func: string, args: readonly unknown[]) => unknown;
 
 export interface LinkContext {
-  readonly abi: AbiVersion;
   readonly limits: Limits;
   readonly state: CallState;
   readonly meter: MeterPassage;
   readonly budget: Budget;
   readonly capability: CapabilityCall;
-  /** The guest is suspended while an import is answered, but for its log's; its verb is then to be called with `promising`. */
-  readonly suspends: boolean;
+}
+
+/** What is linked, the same for all calls of a component. */
+export interface Linkable {
+  readonly plan: LinkPlan;
+  readonly modules: readonly WebAssembly.Module[];
+  /** By number of the core module; those without a memory of their own have none. */
+  readonly memories: readonly MemoryPool[];
 }
 
 /** Under this name, twice, a core module imports the memory that was its own. */
@@ -30,8 +35,11 @@ export const memoryImport = "plexus:memory";
 
 type CoreFunction = (...args: number[]) => unknown;
 
-/** One component's instances, for one call. */
+/** One component's instances, for one call. No code of the guest runs before `begin`. */
 export class LinkedComponent {
+  private readonly component: Linkable;
+  private readonly abi: AbiVersion;
+  private readonly suspends: boolean;
   private context: LinkContext | undefined;
   private log: LogBudget | undefined;
   private readonly instances: WebAssembly.Instance[] = [];
@@ -39,24 +47,39 @@ export class LinkedComponent {
 
   private readonly memories: { readonly pool: MemoryPool; readonly memory: WebAssembly.Memory }[] = [];
 
-  constructor(plan: LinkPlan, modules: readonly WebAssembly.Module[], pools: readonly MemoryPool[], context: LinkContext) {
+  /** `suspends`: the guest is suspended while an import is answered, but for its log's; its verb is then to be called with `promising`. */
+  constructor(component: Linkable, abi: AbiVersion, suspends: boolean) {
+    this.component = component;
+    this.abi = abi;
+    this.suspends = suspends;
+    // A start function may change what a later instance takes over.
+    if (component.plan.instances.length === 1) this.instantiate(0);
+  }
+
+  /** The call begins: what of the guest runs, runs for it. */
+  begin(context: LinkContext): void {
     this.context = context;
     this.log = new LogBudget(context.limits);
-    for (const { module, imports } of plan.instances) {
-      const compiled = modules[module];
-      if (compiled === undefined) throw new Error(`the plan names core module ${module}, which is not there`);
-      const bags: Record<string, Record<string, unknown>> = Object.create(null);
-      for (const { module: from, name, source } of imports) {
-        const bag = (bags[from] ??= Object.create(null) as Record<string, unknown>);
-        bag[name] = this.source(source);
-      }
-      const pool = pools[module];
-      if (pool !== undefined) bags[memoryImport] = this.lend(pool);
-      for (const bag of Object.values(bags)) Object.freeze(bag);
-      const instance = new WebAssembly.Instance(compiled, Object.freeze(bags));
-      this.instances.push(instance);
-      context.meter.start(instance);
+    for (let index = 0; index < this.component.plan.instances.length; index++)
+      context.meter.start(this.instances[index] ?? this.instantiate(index));
+  }
+
+  private instantiate(index: number): WebAssembly.Instance {
+    const { plan, modules, memories } = this.component;
+    const { module, imports } = plan.instances[index] ?? { module: -1, imports: [] };
+    const compiled = modules[module];
+    if (compiled === undefined) throw new Error(`the plan names core module ${module}, which is not there`);
+    const bags: Record<string, Record<string, unknown>> = Object.create(null);
+    for (const { module: from, name, source } of imports) {
+      const bag = (bags[from] ??= Object.create(null) as Record<string, unknown>);
+      bag[name] = this.source(source);
     }
+    const pool = memories[module];
+    if (pool !== undefined) bags[memoryImport] = this.lend(pool);
+    for (const bag of Object.values(bags)) Object.freeze(bag);
+    const instance = new WebAssembly.Instance(compiled, Object.freeze(bags));
+    this.instances.push(instance);
+    return instance;
   }
 
   /** An exported function. */
@@ -127,7 +150,7 @@ export class LinkedComponent {
 
   private capability(source: PlanSource & { readonly kind: "capability" }): CoreFunction | WebAssembly.Suspending {
     const { interface: name, name: func, through } = source;
-    const glue = this.running().abi.imports[name]?.[func];
+    const glue = this.abi.imports[name]?.[func];
     if (glue === undefined) throw new Error(`the plan names ${name}.${func}, which has no glue`);
     const what = `${name}.${func}`;
     if (what === "log.write") {
@@ -154,7 +177,7 @@ export class LinkedComponent {
       // Behind the parameters stands the address of the result.
       glue.lower?.(guest, value, flat[flat.length - 1] ?? 0);
     };
-    if (!this.running().suspends) {
+    if (!this.suspends) {
       return (...flat) => {
         this.running().state.import(
           what,

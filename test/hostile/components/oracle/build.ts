@@ -1,7 +1,7 @@
 // Components that other toolchains make: JavaScript in QuickJS (jco's componentize) and Rust (wit-bindgen).
 
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -11,11 +11,15 @@ const run = promisify(execFile);
 const here = fileURLToPath(new URL("./", import.meta.url));
 const output = resolve("dist/test/oracle");
 
-/** `echo.js` in a component, WASI stubbed out. This backend imports all that the world has, used or not. */
+const capabilities = ["log", "leases", "resolver"];
+
+/** `echo.js` in a component, WASI stubbed out. This backend imports all that the world has, used or not: so it gets one of its own. */
 export async function buildQuickJs(): Promise<Uint8Array> {
   mkdirSync(output, { recursive: true });
   const file = join(output, "echo-js.wasm");
-  const wit = resolve("wit/0.1.0/delegate.wit");
+  const wit = join(output, "delegate.wit");
+  const own = `world echo {\n${capabilities.map((name) => `  import ${name};\n`).join("")}  export plugin;\n}\n`;
+  writeFileSync(wit, readFileSync(resolve("wit/0.1.0/delegate.wit"), "utf8") + own);
   const backend = ["--backend", "qjs", "--backend-qjs-stub-wasi", "--backend-qjs-disable-async"];
   const jco = resolve("node_modules/@bytecodealliance/jco/dist/jco.js");
   await run(process.execPath, [
@@ -25,12 +29,12 @@ export async function buildQuickJs(): Promise<Uint8Array> {
     "--wit",
     wit,
     "--world-name",
-    "delegate",
+    "echo",
     ...backend,
     "-o",
     file,
   ]);
-  return declared(readFileSync(file), "echo-js", ["log", "leases", "resolver"]);
+  return declared(readFileSync(file), "echo-js", capabilities);
 }
 
 /** `rust/` in a component, or the reason why it can't be built here. */
@@ -52,5 +56,5 @@ export async function buildRust(): Promise<Uint8Array | { readonly skipped: stri
     return { skipped: `cargo could not get its crates: ${said.trim().split("\n")[0]}` };
   }
   const core = readFileSync(join(targetDirectory, target, "release", "echo.wasm"));
-  return declared(await componentOf(core), "echo-rust", ["log", "leases", "resolver"]);
+  return declared(await componentOf(core), "echo-rust", capabilities);
 }
