@@ -5,13 +5,14 @@
 // journal; a directory is synced once for all who wait for it (group commit). Nothing else is: what follows in a journal entry makes an
 // undo shorter, never possible, and the cache is what others read.
 //
-// A call that is the only one is the exception: each turn of a thread costs it some 30 us, and there is nobody whom a sync of 0.3 ms
-// could hold up. Where the disk takes longer than that, it is left to the threads for a while.
+// Each turn of a thread costs a call some 30 us and the event loop as much, several for a file; what goes to the page cache only takes a
+// tenth of that. So it is done at once, and what is synced goes to the threads, unless the call is the only one: there is nobody whom a
+// sync of 0.3 ms could hold up. Where the disk takes longer than that, all of it is left to the threads for a while.
 
 import { close, closeSync, fsync, open, openSync, rename, unlink, write } from "node:fs";
 import { dirname } from "node:path";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { errnoOf, storeFault, temporaryOf } from "../files/durable-file.ts";
+import { errnoOf, removeFile, storeFault, temporaryOf } from "../files/durable-file.ts";
 import {
   type FileWriter,
   makeWay,
@@ -35,23 +36,49 @@ function done<T>(begin: (callback: Done<T>) => void): Promise<T | undefined> {
 /** What a disk says at a file's end (EIO, EDQUOT) concerns lines that need not be durable; without a callback Node would throw it. */
 const ignore = (): void => undefined;
 
-/** Milliseconds that one write may hold up whoever comes meanwhile; a disk that took longer isn't waited for so soon again. */
-const patienceMs = 2;
+/** Milliseconds that a sync, or what needs none, may hold up whoever comes meanwhile; a disk that took longer isn't waited for so soon again. */
+const syncMs = 2;
+const cachedMs = 10;
 const distrustMs = 10_000;
 
-/** A writer whose directories are synced together. `isAlone` says whether the call that writes is the only one. */
-export function backgroundWriter(isAlone: () => boolean = () => false): FileWriter {
-  const directories = new Map<string, DirectorySync>();
-  let distrustedUntil = 0;
-  const mayWait = (): boolean => isAlone() && performance.now() >= distrustedUntil;
+/** Whether something may be waited for: not for a while after it took too long. */
+class Patience {
+  readonly #mostMs: number;
+  #distrustedUntil = 0;
 
-  const atOnce = async (path: string, content: string, rules: WriteRules): Promise<Result<OpenFile>> => {
+  constructor(mostMs: number) {
+    this.#mostMs = mostMs;
+  }
+
+  get holds(): boolean {
+    return this.#mostMs > 0 && performance.now() >= this.#distrustedUntil;
+  }
+
+  during<T>(act: () => T): T {
     const started = performance.now();
-    const written = replaceNow(path, content, rules);
-    const now = performance.now();
-    if (now - started > patienceMs) distrustedUntil = now + distrustMs;
-    if (!written.ok) return written;
-    return ok(appending({ ...written.value, path, most: rules.most, mayWait }));
+    try {
+      return act();
+    } finally {
+      const now = performance.now();
+      if (now - started > this.#mostMs) this.#distrustedUntil = now + distrustMs;
+    }
+  }
+}
+
+/**
+ * A writer whose directories are synced together. `isAlone` says whether the call that writes is the only one; `patienceMs` is what a
+ * write that isn't synced may take at once, 0: all of them are for the threads.
+ */
+export function backgroundWriter(isAlone: () => boolean = () => false, patienceMs: number = cachedMs): FileWriter {
+  const directories = new Map<string, DirectorySync>();
+  const [syncs, cached] = [new Patience(syncMs), new Patience(patienceMs)];
+
+  /** With its sync where nobody else waits; undefined where all of it is for the threads. */
+  const atOnce = (path: string, content: string, { most, durable }: WriteRules): Result<Written> | undefined => {
+    const synced = durable && isAlone() && syncs.holds;
+    if (!synced && !cached.holds) return undefined;
+    const written = (synced ? syncs : cached).during(() => replaceNow(path, content, { most, durable: synced }));
+    return written.ok ? ok({ ...written.value, synced }) : written;
   };
 
   const syncDirectory = async (path: string): Promise<void> => {
@@ -64,32 +91,48 @@ export function backgroundWriter(isAlone: () => boolean = () => false): FileWrit
     if (sync.isIdle && directories.get(path) === sync) directories.delete(path);
   };
 
+  const inThreads = async (path: string, content: string): Promise<Result<Written>> => {
+    const temporary = temporaryOf(path);
+    let file: number | undefined;
+    try {
+      file = await openNew(temporary);
+      const bytes = Buffer.from(content);
+      await writeAll(file, bytes);
+      await done((end) => rename(temporary, path, end));
+      return ok({ file, size: bytes.length, synced: false });
+    } catch (error) {
+      if (file !== undefined) close(file, ignore);
+      await removed(temporary);
+      return failed(storeFault("writing", path, error));
+    }
+  };
+
   return {
     async replace(path, content, rules) {
-      const { most, durable } = rules;
-      if (durable && mayWait()) return atOnce(path, content, rules);
-      const temporary = temporaryOf(path);
-      let file: number | undefined;
-      let name = temporary;
+      const written = atOnce(path, content, rules) ?? (await inThreads(path, content));
+      if (!written.ok) return written;
+      const { file, size, synced } = written.value;
       try {
-        file = await openNew(temporary);
-        const bytes = Buffer.from(content);
-        await writeAll(file, bytes);
-        await done((end) => rename(temporary, path, end));
-        name = path;
-        if (durable) await Promise.all([done((end) => fsync(file ?? -1, end)), syncDirectory(dirname(path))]);
-        return ok(appending({ path, file, size: bytes.length, most, mayWait }));
+        if (rules.durable && !synced) await Promise.all([done((end) => fsync(file, end)), syncDirectory(dirname(path))]);
+        return ok(appending({ path, file, size, most: rules.most, patience: cached }));
       } catch (error) {
-        if (file !== undefined) close(file, ignore);
-        await removed(name);
+        close(file, ignore);
+        await removed(path);
         return failed(storeFault("writing", path, error));
       }
     },
     async remove(path) {
+      if (cached.holds) return cached.during(() => removeFile(path));
       const [torn, whole] = await Promise.all([removed(temporaryOf(path)), removed(path)]);
       return torn.ok ? whole : torn;
     },
   };
+}
+
+interface Written {
+  readonly file: number;
+  readonly size: number;
+  readonly synced: boolean;
 }
 
 async function openNew(path: string): Promise<number> {
@@ -123,10 +166,10 @@ interface AppendingInit {
   readonly file: number;
   readonly size: number;
   readonly most: number;
-  readonly mayWait: () => boolean;
+  readonly patience: Patience;
 }
 
-function appending({ path, file, size, most, mayWait }: AppendingInit): OpenFile {
+function appending({ path, file, size, most, patience }: AppendingInit): OpenFile {
   const tail = new Tail(path, size, most);
   // One after the other: two threads would keep no order.
   let last: Promise<unknown> = Promise.resolve();
@@ -135,7 +178,7 @@ function appending({ path, file, size, most, mayWait }: AppendingInit): OpenFile
     const bytes = tail.begin(lines);
     if (!bytes.ok) return bytes;
     try {
-      if (mayWait()) writeAllNow(file, bytes.value);
+      if (patience.holds) patience.during(() => writeAllNow(file, bytes.value));
       else await writeAll(file, bytes.value);
       return tail.wrote(bytes.value.length);
     } catch (error) {

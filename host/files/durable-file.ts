@@ -1,6 +1,6 @@
 // Writing a file so that a crash leaves the old content or the new one, never a part of it; durably, where a power loss must, too.
 
-import { closeSync, fsyncSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
@@ -49,7 +49,9 @@ function replaceFile(path: string, content: string, durably: boolean): Result<vo
 
 /** Removes a file and what an interrupted write left of it; one that isn't there counts as removed. */
 export function removeFile(path: string): Result<void> {
-  for (const each of [temporaryOf(path), path]) {
+  // Looked for first: there is none nearly always, and a thrown ENOENT costs more.
+  const torn = temporaryOf(path);
+  for (const each of isNothing(torn) ? [path] : [torn, path]) {
     try {
       unlinkSync(each);
     } catch (error) {
@@ -57,6 +59,15 @@ export function removeFile(path: string): Result<void> {
     }
   }
   return ok(undefined);
+}
+
+function isNothing(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    // Removing it says why.
+    return false;
+  }
 }
 
 /** Removes what interrupted writes left in a directory. Only while nobody writes there. Best effort: it harms nobody. */

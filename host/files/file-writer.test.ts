@@ -10,6 +10,7 @@ const rules = { most: 1000, durable: true };
 describe.each([
   ["at once", writingNow],
   ["in the background", backgroundWriter()],
+  ["by threads, because the disk is slow", backgroundWriter(() => false, 0)],
   ["at once where the call is alone", backgroundWriter(() => true)],
 ])("writing files %s", (_, writer) => {
   let directory: string;
