@@ -23,6 +23,7 @@ import {
   writeAllNow,
   type WriteRules,
 } from "../files/file-writer.ts";
+import { Patience } from "./patience.ts";
 
 type Done<T> = (error: Error | null, value?: T) => void;
 
@@ -36,34 +37,19 @@ function done<T>(begin: (callback: Done<T>) => void): Promise<T | undefined> {
 /** What a disk says at a file's end (EIO, EDQUOT) concerns lines that need not be durable; without a callback Node would throw it. */
 const ignore = (): void => undefined;
 
+function closeQuietly(file: number): void {
+  try {
+    closeSync(file);
+  } catch {
+    // As where it is ignored.
+  }
+}
+
 /** Milliseconds that a sync, or what needs none, may hold up whoever comes meanwhile; a disk that took longer isn't waited for so soon again. */
 const syncMs = 2;
 const cachedMs = 10;
-const distrustMs = 10_000;
-
-/** Whether something may be waited for: not for a while after it took too long. */
-class Patience {
-  readonly #mostMs: number;
-  #distrustedUntil = 0;
-
-  constructor(mostMs: number) {
-    this.#mostMs = mostMs;
-  }
-
-  get holds(): boolean {
-    return this.#mostMs > 0 && performance.now() >= this.#distrustedUntil;
-  }
-
-  during<T>(act: () => T): T {
-    const started = performance.now();
-    try {
-      return act();
-    } finally {
-      const now = performance.now();
-      if (now - started > this.#mostMs) this.#distrustedUntil = now + distrustMs;
-    }
-  }
-}
+/** Of what needs no sync: once, it may have been the machine that was busy. */
+const lateTimes = 3;
 
 /**
  * A writer whose directories are synced together. `isAlone` says whether the call that writes is the only one; `patienceMs` is what a
@@ -71,7 +57,7 @@ class Patience {
  */
 export function backgroundWriter(isAlone: () => boolean = () => false, patienceMs: number = cachedMs): FileWriter {
   const directories = new Map<string, DirectorySync>();
-  const [syncs, cached] = [new Patience(syncMs), new Patience(patienceMs)];
+  const [syncs, cached] = [new Patience(syncMs, 1), new Patience(patienceMs, lateTimes)];
 
   /** With its sync where nobody else waits; undefined where all of it is for the threads. */
   const atOnce = (path: string, content: string, { most, durable }: WriteRules): Result<Written> | undefined => {
@@ -89,22 +75,6 @@ export function backgroundWriter(isAlone: () => boolean = () => false, patienceM
     }
     await sync.now();
     if (sync.isIdle && directories.get(path) === sync) directories.delete(path);
-  };
-
-  const inThreads = async (path: string, content: string): Promise<Result<Written>> => {
-    const temporary = temporaryOf(path);
-    let file: number | undefined;
-    try {
-      file = await openNew(temporary);
-      const bytes = Buffer.from(content);
-      await writeAll(file, bytes);
-      await done((end) => rename(temporary, path, end));
-      return ok({ file, size: bytes.length, synced: false });
-    } catch (error) {
-      if (file !== undefined) close(file, ignore);
-      await removed(temporary);
-      return failed(storeFault("writing", path, error));
-    }
   };
 
   return {
@@ -133,6 +103,22 @@ interface Written {
   readonly file: number;
   readonly size: number;
   readonly synced: boolean;
+}
+
+async function inThreads(path: string, content: string): Promise<Result<Written>> {
+  const temporary = temporaryOf(path);
+  let file: number | undefined;
+  try {
+    file = await openNew(temporary);
+    const bytes = Buffer.from(content);
+    await writeAll(file, bytes);
+    await done((end) => rename(temporary, path, end));
+    return ok({ file, size: bytes.length, synced: false });
+  } catch (error) {
+    if (file !== undefined) close(file, ignore);
+    await removed(temporary);
+    return failed(storeFault("writing", path, error));
+  }
 }
 
 async function openNew(path: string): Promise<number> {
@@ -193,7 +179,8 @@ function appending({ path, file, size, most, patience }: AppendingInit): OpenFil
     },
     async close() {
       await last;
-      close(file, ignore);
+      if (patience.holds) patience.during(() => closeQuietly(file));
+      else close(file, ignore);
     },
   };
 }

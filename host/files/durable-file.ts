@@ -49,9 +49,9 @@ function replaceFile(path: string, content: string, durably: boolean): Result<vo
 
 /** Removes a file and what an interrupted write left of it; one that isn't there counts as removed. */
 export function removeFile(path: string): Result<void> {
-  // Looked for first: there is none nearly always, and a thrown ENOENT costs more.
-  const torn = temporaryOf(path);
-  for (const each of isNothing(torn) ? [path] : [torn, path]) {
+  for (const each of [temporaryOf(path), path]) {
+    // Looked for first: nearly always one is missing, and a thrown ENOENT costs more.
+    if (isNothing(each)) continue;
     try {
       unlinkSync(each);
     } catch (error) {

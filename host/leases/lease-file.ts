@@ -6,9 +6,10 @@ import {
   fstatSync,
   ftruncateSync,
   linkSync,
+  lstatSync,
   openSync,
-  readdirSync,
   readSync,
+  readdirSync,
   unlinkSync,
   writeSync,
 } from "node:fs";
@@ -192,6 +193,8 @@ export function discardAllStaged(directory: LeaseDirectory): void {
 /** Removes a file. False: it wasn't there. */
 export function removeIfThere(path: string): boolean {
   try {
+    // Looked for first: a thrown ENOENT costs more.
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
     unlinkSync(path);
     return true;
   } catch (error) {

@@ -17,6 +17,8 @@ export interface LineWriterInit {
 const chunkBytes = 4096;
 /** Chunks in one go, before others have their turn. */
 const mostChunks = 64;
+/** A line waits so long for others, in ms. */
+const togetherMs = 10;
 /** Where it took nothing, it is looked again after so long, in ms. */
 const againMs = 20;
 /** As long it tries at the end without anything being taken, in ms. */
@@ -59,19 +61,23 @@ export class LineWriter {
     return true;
   }
 
-  /** Once the call that wrote the line has had its turn, so that lines go together. */
+  /** So that the lines of calls that come at once go together: each write wakes whoever reads, which costs more than the line. */
   #later(): void {
     this.#scheduled = true;
-    setImmediate(() => this.#pump());
+    // A process that has nothing else to do ends, and flushes.
+    setTimeout(() => this.#pump(), togetherMs).unref();
   }
 
   #pump(): void {
     this.#scheduled = false;
     for (let chunks = 0; this.#bytes > 0; chunks++) {
-      if (chunks === mostChunks) return this.#later();
+      if (chunks === mostChunks) {
+        this.#scheduled = true;
+        setImmediate(() => this.#pump());
+        return;
+      }
       if (this.#writeChunk()) continue;
       this.#scheduled = true;
-      // A process that has nothing else to do ends, and flushes.
       setTimeout(() => this.#pump(), againMs).unref();
       return;
     }
