@@ -36,10 +36,16 @@ export interface Delegating {
 
 type Name = keyof CapabilityImports;
 
+/** What the capabilities of one call know of each other. */
+interface BoundCall extends CapabilityCall {
+  /** Addresses that plugins called by the delegate gave the attachment. */
+  readonly gained: string[];
+}
+
 /** Binds one capability. What only this capability needs is loaded by it, so that no other call pays for it. */
 type Bind<C extends Name> = (
   host: CapabilityHost,
-  call: CapabilityCall,
+  call: BoundCall,
 ) => NonNullable<CapabilityImports[C]> | Promise<NonNullable<CapabilityImports[C]>>;
 
 const binders: { readonly [C in Name]?: Bind<C> } = {
@@ -56,9 +62,32 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
       probe: (pool) => lease(leases.probe(pool)),
     };
   },
-  delegation: async (_, { step, grants, delegating }) => {
+  delegation: async (_, { step, grants, delegating, gained }) => {
     const { delegationFor } = await import("../delegation/scope.ts");
-    return delegationFor({ step, plugins: grants.delegation?.plugins ?? [], ...delegating });
+    const delegation = delegationFor({ step, plugins: grants.delegation?.plugins ?? [], ...delegating });
+    return {
+      ...delegation,
+      add: async (type, config) => {
+        const added = await delegation.add(type, config);
+        if ("ok" in added) gained.push(...added.ok.ips.map(({ address }) => address));
+        return added;
+      },
+    };
+  },
+  firewall: async ({ hands }, { step, network, grants, gained }) => {
+    const { firewallFor } = await import("../firewall/scope.ts");
+    const { attachment } = step;
+    return firewallFor(
+      {
+        type: step.plugin.type,
+        network,
+        verb: verbs[step.verb],
+        ...(attachment === undefined ? {} : { attachment }),
+        grant: grants.firewall ?? {},
+        addresses: () => [...(step.prevResult?.result.ips ?? []).map(({ address }) => address), ...gained],
+      },
+      hands,
+    );
   },
   state: async (_, { step, grants }) => {
     const { stateFor } = await import("../state/scope.ts");
@@ -74,10 +103,11 @@ export async function bindCapabilities(
   capabilities: readonly string[],
 ): Promise<CapabilityImports> {
   const bound: [string, unknown][] = [];
+  const boundCall = { ...call, gained: [] };
   for (const name of capabilities) {
     const bind = isBound(name) ? binders[name] : undefined;
     if (bind === undefined) continue;
-    const made = bind(host, call);
+    const made = bind(host, boundCall);
     bound.push([name, made instanceof Promise ? await made : made]);
   }
   return Object.fromEntries(bound);
@@ -91,13 +121,13 @@ function callOf({ plugin, verb, attachment }: ChainStep): Pick<ChainStep, "verb"
   return { type: plugin.type, verb, attachment };
 }
 
-const leaseVerbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;
+const verbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;
 
 function leasesOf({ step, network, grants }: CapabilityCall): ReturnType<typeof leasesFor> {
   const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
   return leasesFor({
     network,
-    verb: leaseVerbs[step.verb],
+    verb: verbs[step.verb],
     ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
     defaultDirectory: defaultDirectory ?? defaultLeaseDirectory,
     allowedDirectories: further,

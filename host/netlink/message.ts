@@ -21,8 +21,10 @@ const TYPE_MASK = 0x3fff;
 /** A message to the kernel: its body is the fixed part of its type, then attributes. */
 export interface NetlinkRequest {
   readonly type: number;
-  /** Besides REQUEST and ACK, which every request has. */
+  /** Besides REQUEST, and ACK unless it is `quiet`. */
   readonly flags: number;
+  /** Not acknowledged, only refused: the beginning and the end of a batch, which older kernels never acknowledge. */
+  readonly quiet?: boolean;
   readonly body: Uint8Array;
 }
 
@@ -99,13 +101,13 @@ export function textIn(bytes: Uint8Array | undefined): string {
   return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
 }
 
-/** The bytes of requests; each is numbered by its place, from 1. */
+/** The bytes of requests; each is numbered by its place, from 1, and asks to be acknowledged unless it is `quiet`. */
 export function encodeRequests(requests: readonly NetlinkRequest[]): Uint8Array {
   return concat(
-    requests.flatMap(({ type, flags, body }, index) => [
+    requests.flatMap(({ type, flags, body, quiet = false }, index) => [
       u32(HEADER + body.length),
       u16(type),
-      u16(flags | NLM_F_REQUEST | NLM_F_ACK),
+      u16(flags | NLM_F_REQUEST | (quiet ? 0 : NLM_F_ACK)),
       u32(index + 1),
       u32(0),
       body,

@@ -368,6 +368,18 @@ const entries = {
     meaning: "Links or routes of a network namespace could not be read or changed.",
     remedy: "Read the kernel's words; compare with what ip link and ip route show in the namespace named.",
   },
+  FIREWALL_FAILED: {
+    cni: 5,
+    actor: "administrator",
+    meaning: "The kernel refused a change of nftables' rules, or has no nftables.",
+    remedy: "Read the kernel's reason; load or enable the modules that the message names.",
+  },
+  HOST_PORT_TAKEN: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "A port of the node is mapped to another attachment already; the message says to which.",
+    remedy: "Remove that attachment or map another port; if the attachment is gone, GC removes its rules.",
+  },
   HANDS_GONE: {
     cni: 11,
     actor: "runtime",

@@ -1,0 +1,84 @@
+// Flows of UDP that began before a mapping was there go on past it for as long as packets come: the kernel looks at rules only for a flow's
+// first packet. So flows to mapped ports are forgotten (linux/netfilter/nfnetlink_conntrack.h).
+
+import { attribute, attributesIn, concat, type NetlinkRequest, u32 } from "../netlink/message.ts";
+import { numberIn, u16be } from "./big-endian.ts";
+import { addressBytes } from "./expressions.ts";
+import { ask, type Asks } from "./kernel.ts";
+import { type PortMapping, protocolNumbers } from "./rules.ts";
+
+const CONNTRACK = 1;
+const IPCTNL_MSG_CT_NEW = CONNTRACK << 8;
+const IPCTNL_MSG_CT_GET = (CONNTRACK << 8) | 1;
+const IPCTNL_MSG_CT_DELETE = (CONNTRACK << 8) | 2;
+const NLM_F_DUMP = 0x300;
+const AF = { 4: 2, 6: 10 } as const;
+const GENERIC_HEADER = 4;
+const CTA_TUPLE_ORIG = 1;
+const CTA_ID = 12;
+const CTA_ZONE = 18;
+const CTA_FILTER = 25;
+const CTA_FILTER_ORIG_FLAGS = 1;
+const CTA_TUPLE_IP = 1;
+const CTA_TUPLE_PROTO = 2;
+const CTA_PROTO_NUM = 1;
+const CTA_PROTO_DST_PORT = 3;
+const DESTINATION = { 4: 2, 6: 4 } as const;
+/** What a tuple is compared by: protocol, port of destination, address of destination. */
+const [BY_PROTOCOL, BY_PORT, BY_ADDRESS] = [1 << 3, 1 << 5, 1 << 1];
+
+/** Forgets the flows to these mappings' UDP ports. Best effort: rules are in force without it, and flows end on their own. */
+export async function forgetFlows(hands: Asks, mappings: readonly PortMapping[]): Promise<void> {
+  for (const mapping of mappings) {
+    if (mapping.protocol !== "udp") continue;
+    const found = await ask(hands, [flowsRequest(mapping)], "listing flows");
+    const flows = found.ok ? found.value.flatMap(({ messages }) => messages.filter((message) => isTo(message, mapping))) : [];
+    if (flows.length > 0) await ask(hands, flows.map(deletion), "forgetting flows");
+  }
+}
+
+/** Kernels before 5.8 don't know filters and tell all flows. */
+function flowsRequest(mapping: PortMapping): NetlinkRequest {
+  const { hostAddress, hostPort, pod } = mapping;
+  const address = hostAddress === undefined ? [] : [attribute(DESTINATION[hostAddress.family], addressBytes(hostAddress))];
+  const port = [attribute(CTA_PROTO_NUM, Uint8Array.of(protocolNumbers.udp)), attribute(CTA_PROTO_DST_PORT, u16be(hostPort))];
+  const tuple = [...address.map((each) => attribute(CTA_TUPLE_IP, each)), attribute(CTA_TUPLE_PROTO, concat(port))];
+  const flags = BY_PROTOCOL | BY_PORT | (hostAddress === undefined ? 0 : BY_ADDRESS);
+  const body = concat([
+    Uint8Array.of(AF[pod.address.family], 0, 0, 0),
+    attribute(CTA_TUPLE_ORIG, concat(tuple)),
+    attribute(CTA_FILTER, attribute(CTA_FILTER_ORIG_FLAGS, u32(flags))),
+  ]);
+  return { type: IPCTNL_MSG_CT_GET, flags: NLM_F_DUMP, body };
+}
+
+interface Message {
+  readonly type: number;
+  readonly body: Uint8Array;
+}
+
+function isTo({ type, body }: Message, { hostAddress, hostPort, pod }: PortMapping): boolean {
+  if (type !== IPCTNL_MSG_CT_NEW || body[0] !== AF[pod.address.family]) return false;
+  const tuple = within(attributesIn(body.subarray(GENERIC_HEADER)).get(CTA_TUPLE_ORIG));
+  const port = within(tuple.get(CTA_TUPLE_PROTO));
+  const to = within(tuple.get(CTA_TUPLE_IP)).get(DESTINATION[pod.address.family]);
+  return (
+    numberIn(port.get(CTA_PROTO_NUM)) === protocolNumbers.udp &&
+    numberIn(port.get(CTA_PROTO_DST_PORT)) === hostPort &&
+    (hostAddress === undefined || Buffer.compare(addressBytes(hostAddress), to ?? new Uint8Array(0)) === 0)
+  );
+}
+
+/** Of exactly the flow that was told: one that took its place meanwhile has another ID. */
+function deletion({ body }: Message): NetlinkRequest {
+  const told = attributesIn(body.subarray(GENERIC_HEADER));
+  const named = [CTA_TUPLE_ORIG, CTA_ID, CTA_ZONE].flatMap((type) => {
+    const value = told.get(type);
+    return value === undefined ? [] : [attribute(type, value)];
+  });
+  return { type: IPCTNL_MSG_CT_DELETE, flags: 0, body: concat([body.subarray(0, GENERIC_HEADER), ...named]) };
+}
+
+function within(bytes: Uint8Array | undefined): ReadonlyMap<number, Uint8Array> {
+  return attributesIn(bytes ?? new Uint8Array(0));
+}

@@ -1,0 +1,143 @@
+// What of an attachment is in force: read before it is changed, removed or compared.
+
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import type { NetlinkAnswer } from "../netlink/message.ts";
+import type { Expression } from "./expressions.ts";
+import { chainOfJump } from "./expressions.ts";
+import { ask, type Asks, errno, failure, systemError } from "./kernel.ts";
+import { landmarks, overflow } from "./layout.ts";
+import {
+  chainIn,
+  chainsRequest,
+  elementsIn,
+  elementsRequest,
+  type Place,
+  type ReadElement,
+  type ReadRule,
+  ruleIn,
+  rulesRequest,
+} from "./nf-tables.ts";
+import { chainName, type Owner, type Purpose, purposes } from "./owner.ts";
+import { type Entry, portPart } from "./rules.ts";
+
+/** One family's. */
+export interface InForce {
+  readonly family: 4 | 6;
+  /** Whether the chains and maps of all attachments are there, whole. */
+  readonly layout: boolean;
+  /** The attachment's chains that are there. */
+  readonly chains: ReadonlySet<Purpose>;
+  /** What leads to its chains; read only where it has any. */
+  readonly entries: readonly Pick<Entry, "map" | "key">[];
+  /** Rules of the overflow chains that lead to its chains. */
+  readonly jumps: readonly { readonly chain: string; readonly handle: Uint8Array }[];
+  /** Elements that only say that a port is in use at some address, and that nobody else needs. */
+  readonly idleMarks: readonly Uint8Array[];
+}
+
+const maps: readonly Entry["map"][] = ["hostports", "hostports-at", "answers", "sources"];
+
+/** What is in force of an attachment in both families. */
+export async function readInForce(hands: Asks, owner: Owner): Promise<Result<readonly InForce[]>> {
+  const places = [4, 6] as const;
+  const named = places.flatMap((family) =>
+    [...landmarks(family).keys(), ...purposes.map((purpose) => chainName(purpose, owner))].map((name) => ({ family, name })),
+  );
+  const answers = await ask(
+    hands,
+    named.map(({ family, name }) => chainsRequest({ family }, name)),
+    "looking for chains",
+  );
+  if (!answers.ok) return answers;
+  const wrong = answers.value.find((answer) => answer.errno !== 0 && answer.errno !== errno.ENOENT);
+  if (wrong !== undefined) return failed(failure("looking for chains", said(wrong)));
+  const found = answers.value.map(({ messages }) => messages.flatMap((message) => chainIn(message) ?? [])[0]);
+  const all: InForce[] = [];
+  for (const family of places) {
+    const there = new Map(named.flatMap(({ name, family: of }, index) => (of === family ? [[name, found[index]] as const] : [])));
+    const layout = [...landmarks(family)].every(([name, { uses, hooked }]) => {
+      const chain = there.get(name);
+      return chain?.uses === uses && chain.hooked === hooked;
+    });
+    const chains = new Set(purposes.filter((purpose) => there.get(chainName(purpose, owner)) !== undefined));
+    const ways =
+      chains.size === 0
+        ? ok(none)
+        : await readWays(hands, { family }, new Set([...chains].map((purpose) => chainName(purpose, owner))));
+    if (!ways.ok) return ways;
+    all.push({ family, layout, chains, ...ways.value });
+  }
+  return ok(all);
+}
+
+type Ways = Pick<InForce, "entries" | "jumps" | "idleMarks">;
+
+const none: Ways = { entries: [], jumps: [], idleMarks: [] };
+
+/** All ways that lead to these chains. */
+export async function readWays(hands: Asks, place: Place, chains: ReadonlySet<string>): Promise<Result<Ways>> {
+  const entries: Pick<Entry, "map" | "key">[] = [];
+  const marks: Uint8Array[] = [];
+  const busy = new Set<string>();
+  const freed: Uint8Array[] = [];
+  for (const map of maps) {
+    const elements = await readElements(hands, place, map);
+    if (!elements.ok) return elements;
+    for (const { key, chain } of elements.value) {
+      const own = chain !== undefined && chains.has(chain);
+      if (own) entries.push({ map, key });
+      if (chain === undefined) marks.push(key);
+      else if (map === "hostports-at") {
+        if (own) freed.push(portPart(key));
+        else busy.add(portPart(key).join("."));
+      }
+    }
+  }
+  const jumps: { chain: string; handle: Uint8Array }[] = [];
+  for (const chain of Object.values(overflow)) {
+    const rules = await readRules(hands, place, chain);
+    if (!rules.ok) return rules;
+    for (const { handle, expressions } of rules.value) if (leadsTo(expressions, chains)) jumps.push({ chain, handle });
+  }
+  const ended = new Set(freed.map((key) => key.join(".")));
+  const idleMarks = marks.filter((key) => ended.has(key.join(".")) && !busy.has(key.join(".")));
+  return ok({ entries, jumps, idleMarks });
+}
+
+function leadsTo(expressions: readonly Expression[], chains: ReadonlySet<string>): boolean {
+  return expressions.some((expression) => chains.has(chainOfJump(expression) ?? ""));
+}
+
+/** The elements of a map; of one key where it is named. None where there is no such map or element. */
+export async function readElements(
+  hands: Asks,
+  place: Place,
+  map: string,
+  key?: Uint8Array,
+): Promise<Result<readonly ReadElement[]>> {
+  const what = `reading the map ${map}`;
+  const answers = await ask(hands, [elementsRequest(place, map, key)], what);
+  return answers.ok ? contents(answers.value, what, elementsIn) : answers;
+}
+
+/** The rules of a chain, in order. None where there is no such chain. */
+export async function readRules(hands: Asks, place: Place, chain: string): Promise<Result<readonly ReadRule[]>> {
+  const what = `reading the chain ${chain}`;
+  const answers = await ask(hands, [rulesRequest(place, chain)], what);
+  return answers.ok ? contents(answers.value, what, (message) => ruleIn(message) ?? []) : answers;
+}
+
+type Message = NetlinkAnswer["messages"][number];
+
+function contents<T>(
+  [answer]: readonly NetlinkAnswer[],
+  what: string,
+  read: (message: Message) => T | readonly T[],
+): Result<readonly T[]> {
+  if (answer === undefined || answer.errno === errno.ENOENT) return ok([]);
+  return answer.errno === 0 ? ok(answer.messages.flatMap(read)) : failed(failure(what, said(answer)));
+}
+
+function said({ errno: number, words }: NetlinkAnswer): string {
+  return `${systemError(number)}${words === "" ? "" : `: ${words}`}`;
+}
