@@ -9,7 +9,7 @@ import { setFlagsFromString } from "node:v8";
 import { CompiledComponents } from "../compile.ts";
 import { InstanceMemory } from "../instance-memory.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
-import { type Callable, callGuest, type CallOutcome, callSuspendable, type SuspendableCall } from "../linker/call.ts";
+import { type Callable, callGuest, type CallOutcome, callSuspendable, makeReady, type SuspendableCall } from "../linker/call.ts";
 import type { CapabilityCall } from "../linker/link.ts";
 import { mayWait } from "../linker/may-wait.ts";
 import { decodeBody, encodeFrame, frameTypes, headerBytes, type Frame } from "./frames.ts";
@@ -63,6 +63,8 @@ function writeFrame(type: number, number: number, json: unknown): void {
 
 const compiled = new CompiledComponents();
 const refused = new Map<string, string>();
+/** Components whose next call has no instances yet. */
+const used = new Set<Callable>();
 const memory = new InstanceMemory();
 
 function load({ key, plan, sizes }: LoadMessage, raw: Buffer): void {
@@ -72,7 +74,7 @@ function load({ key, plan, sizes }: LoadMessage, raw: Buffer): void {
     return raw.subarray(at - size, at);
   });
   try {
-    compiled.add({ key, plan, modules });
+    used.add(compiled.add({ key, plan, modules }));
   } catch (error) {
     refused.set(key, error instanceof Error ? error.message : String(error));
   }
@@ -138,12 +140,21 @@ async function call(number: number, message: CallMessage): Promise<void> {
   if (component === undefined) {
     if (reason === undefined) writeFrame(frameTypes.UNKNOWN, number, {});
     else end(number, doesNotCompile(reason));
-  } else if (mayWait(component.plan.capabilities)) await stretch(() => runSuspendable(number, component, message));
+    return;
+  }
+  used.add(component);
+  if (mayWait(component.plan.capabilities)) await stretch(() => runSuspendable(number, component, message));
   else runNow(number, component, message);
 }
 
 function doesNotCompile(reason: string): CallOutcome {
   return { kind: "broken", fault: "COMPONENT_REFUSED", message: `does not compile: ${reason}` };
+}
+
+/** While the brain has the answer, or works for the guest that waits. */
+function prepareNextCalls(): void {
+  for (const component of used) makeReady(component, mayWait(component.plan.capabilities));
+  used.clear();
 }
 
 async function goOn(number: number, act: (call: Suspended) => void): Promise<void> {
@@ -160,6 +171,7 @@ async function serve(): Promise<never> {
     else if (type === frameTypes.ANSWER) await goOn(number, ({ answer }) => answer((json as AnswerMessage).value));
     else if (type === frameTypes.ABANDON) await goOn(number, ({ call: it }) => it.abandon(abandoned));
     else process.exit(1);
+    prepareNextCalls();
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
