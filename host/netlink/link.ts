@@ -1,5 +1,6 @@
 // Links (network interfaces) as RTM_GETLINK tells them (linux/if_link.h).
 
+import { macText } from "./address-bytes.ts";
 import { attributesIn, type NetlinkRequest, textIn, viewOf } from "./message.ts";
 
 export interface Link {
@@ -38,7 +39,7 @@ export function linkIn({ type, body }: { readonly type: number; readonly body: U
   return {
     index: fixed.i32(4),
     name: textIn(attributes.get(IFLA_IFNAME)),
-    mac: Array.from(attributes.get(IFLA_ADDRESS) ?? [], (byte) => byte.toString(16).padStart(2, "0")).join(":"),
+    mac: macText(attributes.get(IFLA_ADDRESS)),
     mtu: viewOf(attributes.get(IFLA_MTU) ?? new Uint8Array(0)).u32(0),
     up: (fixed.u32(8) & IFF_UP) !== 0,
     kind: textIn(info.get(IFLA_INFO_KIND)),

@@ -17,6 +17,7 @@ const NLMSGERR_ATTR_MSG = 1;
 const NLMSGERR_ATTR_OFFS = 2;
 /** The upper bits of an attribute's type are flags (nested, byte order). */
 const TYPE_MASK = 0x3fff;
+const NLA_F_NESTED = 0x8000;
 
 /** A message to the kernel: its body is the fixed part of its type, then attributes. */
 export interface NetlinkRequest {
@@ -59,11 +60,26 @@ export function u32(value: number): Uint8Array {
   return bytes;
 }
 
+/** Four bytes of a number that may be negative, as an index is. */
+export function i32(value: number): Uint8Array {
+  return u32(value >>> 0);
+}
+
 /** Two bytes of a number. */
 export function u16(value: number): Uint8Array {
   const bytes = new Uint8Array(2);
   new DataView(bytes.buffer).setUint16(0, value, littleEndian);
   return bytes;
+}
+
+/** One byte of a number. */
+export function u8(value: number): Uint8Array {
+  return Uint8Array.of(value);
+}
+
+/** UTF-8 with a NUL at its end, as the kernel wants names. */
+export function cString(text: string): Uint8Array {
+  return new TextEncoder().encode(`${text}\0`);
 }
 
 export function concat(parts: readonly Uint8Array[]): Uint8Array {
@@ -81,17 +97,25 @@ export function attribute(type: number, value: Uint8Array): Uint8Array {
   return concat([u16(ATTRIBUTE_HEADER + value.length), u16(type), value, new Uint8Array(aligned(value.length) - value.length)]);
 }
 
-/** Attributes by type, the last one of each; what is cut or malformed ends the list. */
-export function attributesIn(bytes: Uint8Array): ReadonlyMap<number, Uint8Array> {
+/** An attribute made of attributes. */
+export function nested(type: number, attributes: readonly Uint8Array[]): Uint8Array {
+  return attribute(type | NLA_F_NESTED, concat(attributes));
+}
+
+/** All attributes, in their order; what is cut or malformed ends the list. */
+export function* eachAttribute(bytes: Uint8Array): Generator<readonly [type: number, value: Uint8Array]> {
   const view = viewOf(bytes);
-  const found = new Map<number, Uint8Array>();
   for (let at = 0; at + ATTRIBUTE_HEADER <= bytes.length;) {
     const length = view.u16(at);
     if (length < ATTRIBUTE_HEADER || at + length > bytes.length) break;
-    found.set(view.u16(at + 2) & TYPE_MASK, bytes.subarray(at + ATTRIBUTE_HEADER, at + length));
+    yield [view.u16(at + 2) & TYPE_MASK, bytes.subarray(at + ATTRIBUTE_HEADER, at + length)];
     at += aligned(length);
   }
-  return found;
+}
+
+/** Attributes by type, the last one of each; what is cut or malformed ends the list. */
+export function attributesIn(bytes: Uint8Array): ReadonlyMap<number, Uint8Array> {
+  return new Map(eachAttribute(bytes));
 }
 
 /** Text that ends with a NUL or with the bytes. */

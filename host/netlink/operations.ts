@@ -1,7 +1,6 @@
 // What Plexus itself does to links and routes, in the host's namespace or a pod's: typed operations over the hands' effect NETLINK.
 // Nothing that comes from a delegate or a configuration becomes a message of its own making.
 
-import { getSystemErrorMap } from "node:util";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { formatAddress } from "../../src/net/ip.ts";
@@ -9,6 +8,7 @@ import type { Hands } from "../hands/hands.ts";
 import { type Link, linkIn, linksRequest } from "./link.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "./message.ts";
 import { addition, type DefaultRoute, MAIN_TABLE, removal, restoration, type Route, routeIn, routesRequest } from "./route.ts";
+import { systemError } from "./system-error.ts";
 
 type Asks = Pick<Hands, "netlink">;
 
@@ -94,11 +94,6 @@ function refusal(what: string, namespace: string, { errno, words }: NetlinkAnswe
 
 function failure(what: string, namespace: string, why: string): Fault {
   return fault("NETLINK_FAILED", `${what} in ${namespace === "" ? "the host's network namespace" : namespace}: ${why}`);
-}
-
-function systemError(errno: number): string {
-  const known = getSystemErrorMap().get(-errno);
-  return known === undefined ? `errno ${errno}` : `${known[0]}, ${known[1]}`;
 }
 
 /** As ip(8) would write it. */

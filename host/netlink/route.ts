@@ -1,6 +1,7 @@
 // Routes as RTM_GETROUTE tells them, and the messages that remove one, put one back, or add a default route (linux/rtnetlink.h).
 
-import { formatAddress, formatCidr, type IpAddress } from "../../src/net/ip.ts";
+import { formatCidr, type IpAddress } from "../../src/net/ip.ts";
+import { addressBytes, addressIn, addressText } from "./address-bytes.ts";
 import { attribute, attributesIn, concat, type NetlinkRequest, u16, u32, viewOf } from "./message.ts";
 
 export interface Route {
@@ -162,19 +163,4 @@ function again({ raw }: Route): Uint8Array {
   const named = attributes.has(RTA_NH_ID);
   const wanted = [...attributes].filter(([type]) => MADE_OF.has(type) && !(named && NEXT_HOP.has(type)));
   return concat([fixed, ...wanted.map(([type, value]) => attribute(type, value))]);
-}
-
-function addressIn(bytes: Uint8Array | undefined, family: 4 | 6): IpAddress | undefined {
-  if (bytes === undefined || bytes.length !== (family === 4 ? 4 : 16)) return undefined;
-  return { family, value: bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n) };
-}
-
-function addressText(bytes: Uint8Array | undefined, family: 4 | 6): string | undefined {
-  const address = addressIn(bytes, family);
-  return address === undefined ? undefined : formatAddress(address);
-}
-
-function addressBytes({ family, value }: IpAddress): Uint8Array {
-  const size = family === 4 ? 4 : 16;
-  return Uint8Array.from({ length: size }, (_, index) => Number((value >> BigInt(8 * (size - 1 - index))) & 0xffn));
 }

@@ -1,0 +1,104 @@
+// Addresses of links: RTM_NEWADDR, RTM_DELADDR, RTM_GETADDR (linux/if_addr.h). They have no way to name another namespace: with
+// IFA_TARGET_NETNSID the kernel answers success and acts in the socket's own.
+
+import type { Cidr } from "../../src/net/ip.ts";
+import { AF_INET, AF_INET6, addressBytes, addressIn, familyNumber } from "./address-bytes.ts";
+import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from "./link-attributes.ts";
+import { attribute, attributesIn, concat, type NetlinkRequest, u32, u8, viewOf } from "./message.ts";
+
+/** An address as the kernel tells it. */
+export interface AddressState {
+  /** Index of its link. */
+  readonly link: number;
+  readonly cidr: Cidr;
+  /** Asked about, not to be used yet. */
+  readonly tentative: boolean;
+  /** Somebody else has it. */
+  readonly dadFailed: boolean;
+  /** The kernel's message: what is needed to put exactly this address back. */
+  readonly raw: Uint8Array;
+}
+
+const RTM_NEWADDR = 20;
+const RTM_DELADDR = 21;
+const RTM_GETADDR = 22;
+const IFADDRMSG = 8;
+const IFA_ADDRESS = 1;
+const IFA_LOCAL = 2;
+const IFA_BROADCAST = 4;
+const IFA_FLAGS = 8;
+const IFA_F_NODAD = 0x2;
+const IFA_F_DADFAILED = 0x8;
+const IFA_F_TENTATIVE = 0x40;
+/** What an address is made of: ADDRESS, LOCAL, LABEL, BROADCAST, CACHEINFO, FLAGS, RT_PRIORITY, PROTO; the rest of a dump is not settable. */
+const MADE_OF: ReadonlySet<number> = new Set([1, 2, 3, 4, 6, 8, 9, 11]);
+/** Flags that can be asked for: NODAD, OPTIMISTIC, HOMEADDRESS, MANAGETEMPADDR, NOPREFIXROUTE, MCAUTOJOIN. */
+const SETTABLE = 0x02 | 0x04 | 0x10 | 0x100 | 0x200 | 0x400;
+/** IPv4 networks from this prefix length on have no broadcast address (RFC 3021). */
+const NO_BROADCAST_FROM = 31;
+
+/** Asks for the addresses of one link, both families; a kernel that does not filter tells those of all. */
+export function addressesRequest(link: number): NetlinkRequest {
+  return { type: RTM_GETADDR, flags: NLM_F_DUMP, body: fixed(0, 0, link) };
+}
+
+/** An address, or undefined where the message tells something else. */
+export function addressStateIn({ type, body }: { readonly type: number; readonly body: Uint8Array }): AddressState | undefined {
+  if (type !== RTM_NEWADDR || body.length < IFADDRMSG) return undefined;
+  const [number, prefix = 0, lowFlags = 0] = body;
+  if (number !== AF_INET && number !== AF_INET6) return undefined;
+  const attributes = attributesIn(body.subarray(IFADDRMSG));
+  const family = number === AF_INET ? 4 : 6;
+  // Where there is a peer, ADDRESS is the peer's.
+  const address = addressIn(attributes.get(IFA_LOCAL) ?? attributes.get(IFA_ADDRESS), family);
+  const wide = attributes.get(IFA_FLAGS);
+  const flags = wide === undefined ? lowFlags : viewOf(wide).u32(0);
+  if (address === undefined) return undefined;
+  return {
+    link: viewOf(body).i32(4),
+    cidr: { address, prefix },
+    tentative: (flags & IFA_F_TENTATIVE) !== 0,
+    dadFailed: (flags & IFA_F_DADFAILED) !== 0,
+    raw: body.slice(),
+  };
+}
+
+/** Adds an address; one that is there is not touched (EEXIST). An IPv4 one gets its network's broadcast address, as ip(8) doesn't, but Go's netlink does. */
+export function addressAddition(link: number, cidr: Cidr, noDad: boolean): NetlinkRequest {
+  const flags = noDad && cidr.address.family === 6 ? [attribute(IFA_FLAGS, u32(IFA_F_NODAD))] : [];
+  return {
+    type: RTM_NEWADDR,
+    flags: NLM_F_CREATE | NLM_F_EXCL,
+    body: concat([named(link, cidr), ...broadcast(cidr), ...flags]),
+  };
+}
+
+export function addressRemoval(link: number, cidr: Cidr): NetlinkRequest {
+  return { type: RTM_DELADDR, flags: 0, body: named(link, cidr) };
+}
+
+/** Puts an address that was removed back as it was. */
+export function addressRestoration({ raw }: AddressState): NetlinkRequest {
+  const head = raw.slice(0, IFADDRMSG);
+  head[2] = (head[2] ?? 0) & SETTABLE;
+  const attributes = [...attributesIn(raw.subarray(IFADDRMSG))].filter(([type]) => MADE_OF.has(type));
+  const written = attributes.map(([type, value]) =>
+    attribute(type, type === IFA_FLAGS ? u32(viewOf(value).u32(0) & SETTABLE) : value),
+  );
+  return { type: RTM_NEWADDR, flags: NLM_F_CREATE | NLM_F_EXCL, body: concat([head, ...written]) };
+}
+
+function named(link: number, { address, prefix }: Cidr): Uint8Array {
+  const bytes = addressBytes(address);
+  return concat([fixed(familyNumber(address.family), prefix, link), attribute(IFA_LOCAL, bytes), attribute(IFA_ADDRESS, bytes)]);
+}
+
+function broadcast({ address, prefix }: Cidr): Uint8Array[] {
+  if (address.family === 6 || prefix >= NO_BROADCAST_FROM) return [];
+  const hosts = (1n << BigInt(32 - prefix)) - 1n;
+  return [attribute(IFA_BROADCAST, addressBytes({ family: 4, value: address.value | hosts }))];
+}
+
+function fixed(family: number, prefix: number, link: number): Uint8Array {
+  return concat([u8(family), u8(prefix), u8(0), u8(0), u32(link)]);
+}

@@ -1,0 +1,60 @@
+// Numbers of link messages and their attributes that more than one file uses (linux/if_link.h, linux/rtnetlink.h). There is none that reaches into
+// another namespace by its id or a process (IFLA_TARGET_NETNSID, IFLA_NEW_NETNSID, IFLA_NET_NS_PID): such a message, sent in a pod's namespace, would
+// act in the host's.
+
+import { concat, i32, u16, u32, u8 } from "./message.ts";
+
+export const RTM_NEWLINK = 16;
+export const RTM_DELLINK = 17;
+export const RTM_GETLINK = 18;
+export const RTM_SETLINK = 19;
+
+export const NLM_F_ECHO = 0x8;
+export const NLM_F_DUMP = 0x300;
+export const NLM_F_EXCL = 0x200;
+export const NLM_F_CREATE = 0x400;
+
+export const IFF_UP = 0x1;
+export const IFF_RUNNING = 0x40;
+export const IFF_PROMISC = 0x100;
+export const IFF_ALLMULTI = 0x200;
+
+export const IFLA_ADDRESS = 1;
+export const IFLA_IFNAME = 3;
+export const IFLA_MTU = 4;
+export const IFLA_LINK = 5;
+export const IFLA_MASTER = 10;
+export const IFLA_PROTINFO = 12;
+export const IFLA_TXQLEN = 13;
+export const IFLA_LINKINFO = 18;
+export const IFLA_AF_SPEC = 26;
+export const IFLA_EXT_MASK = 29;
+export const IFLA_LINK_NETNSID = 37;
+export const IFLA_PROP_LIST = 52;
+export const IFLA_ALT_IFNAME = 53;
+
+export const IFLA_INFO_KIND = 1;
+export const IFLA_INFO_DATA = 2;
+export const IFLA_INFO_SLAVE_KIND = 4;
+export const IFLA_INFO_SLAVE_DATA = 5;
+
+export const IFLA_BR_VLAN_FILTERING = 7;
+export const IFLA_BR_VLAN_DEFAULT_PVID = 39;
+export const IFLA_BRPORT_MODE = 4;
+export const IFLA_BRPORT_LEARNING = 8;
+export const IFLA_BRPORT_UNICAST_FLOOD = 9;
+export const IFLA_BRPORT_ISOLATED = 33;
+export const IFLA_MACVLAN_MODE = 1;
+export const IFLA_MACVLAN_BC_QUEUE_LEN = 7;
+export const IFLA_IPVLAN_MODE = 1;
+export const IFLA_VLAN_ID = 1;
+export const IFLA_VRF_TABLE = 1;
+
+export const AF_UNSPEC = 0;
+export const AF_BRIDGE = 7;
+export const IFINFOMSG = 16;
+
+/** The fixed part of a link's message. `flags`: those that are to be set; `change`: those that are meant at all. */
+export function ifinfomsg(index = 0, flags = 0, change = 0, family = AF_UNSPEC): Uint8Array {
+  return concat([u8(family), u8(0), u16(0), i32(index), u32(flags), u32(change)]);
+}

@@ -1,0 +1,127 @@
+// Messages that read, change and remove links. A link is named by its index, so that another one that got its name meanwhile isn't meant; changes
+// are RTM_SETLINK, which makes nothing.
+
+import { macBytes } from "./address-bytes.ts";
+import {
+  IFF_ALLMULTI,
+  IFF_PROMISC,
+  IFF_UP,
+  IFLA_ADDRESS,
+  IFLA_AF_SPEC,
+  IFLA_ALT_IFNAME,
+  IFLA_BR_VLAN_DEFAULT_PVID,
+  IFLA_BR_VLAN_FILTERING,
+  IFLA_EXT_MASK,
+  IFLA_IFNAME,
+  IFLA_INFO_DATA,
+  IFLA_INFO_KIND,
+  IFLA_LINKINFO,
+  IFLA_MASTER,
+  IFLA_MTU,
+  IFLA_PROP_LIST,
+  IFLA_TXQLEN,
+  ifinfomsg,
+  NLM_F_CREATE,
+  NLM_F_DUMP,
+  NLM_F_EXCL,
+  RTM_DELLINK,
+  RTM_GETLINK,
+  RTM_NEWLINK,
+  RTM_SETLINK,
+} from "./link-attributes.ts";
+import { attribute, concat, cString, nested, type NetlinkRequest, u16, u32, u8 } from "./message.ts";
+
+const RTM_NEWLINKPROP = 108;
+const RTM_DELLINKPROP = 109;
+const RTM_GETNSID = 90;
+const NLM_F_APPEND = 0x800;
+const NETNSA_FD = 3;
+const IFLA_INET_CONF = 1;
+const AF_INET = 2;
+/** The kernel leaves out the counters, which are half of its answer. */
+const RTEXT_FILTER_SKIP_STATS = 8;
+
+/** What of a link changes; absent members stay. */
+export interface LinkChange {
+  readonly up?: boolean | undefined;
+  readonly promiscuous?: boolean | undefined;
+  readonly allMulticast?: boolean | undefined;
+  readonly mac?: string | undefined;
+  readonly mtu?: number | undefined;
+  readonly txQueueLength?: number | undefined;
+  /** Index; 0: none. */
+  readonly master?: number | undefined;
+}
+
+/** Asks for one link. */
+export function linkRequest(which: string | number): NetlinkRequest {
+  const name = typeof which === "string" ? [attribute(IFLA_IFNAME, cString(which))] : [];
+  const mask = attribute(IFLA_EXT_MASK, u32(RTEXT_FILTER_SKIP_STATS));
+  return { type: RTM_GETLINK, flags: 0, body: concat([ifinfomsg(typeof which === "number" ? which : 0), mask, ...name]) };
+}
+
+/** Asks for the ports of a bridge. A kernel that doesn't know the filter tells all links. */
+export function portsRequest(bridge: number): NetlinkRequest {
+  return { type: RTM_GETLINK, flags: NLM_F_DUMP, body: concat([ifinfomsg(), attribute(IFLA_MASTER, u32(bridge))]) };
+}
+
+/** Asks by which id the namespace knows the effect's second one. */
+export function namespaceIdRequest(descriptor: number): NetlinkRequest {
+  return { type: RTM_GETNSID, flags: 0, body: concat([new Uint8Array(4), attribute(NETNSA_FD, u32(descriptor))]) };
+}
+
+export function linkChange(index: number, change: LinkChange): NetlinkRequest {
+  const flags = [
+    [change.up, IFF_UP],
+    [change.promiscuous, IFF_PROMISC],
+    [change.allMulticast, IFF_ALLMULTI],
+  ] as const;
+  const meant = flags.reduce((all, [wanted, flag]) => (wanted === undefined ? all : all | flag), 0);
+  const set = flags.reduce((all, [wanted, flag]) => (wanted === true ? all | flag : all), 0);
+  const mac = change.mac === undefined ? undefined : macBytes(change.mac);
+  const attributes = [
+    ...(mac === undefined ? [] : [attribute(IFLA_ADDRESS, mac)]),
+    ...(change.mtu === undefined ? [] : [attribute(IFLA_MTU, u32(change.mtu))]),
+    ...(change.txQueueLength === undefined ? [] : [attribute(IFLA_TXQLEN, u32(change.txQueueLength))]),
+    ...(change.master === undefined ? [] : [attribute(IFLA_MASTER, u32(change.master))]),
+  ];
+  return { type: RTM_SETLINK, flags: 0, body: concat([ifinfomsg(index, set, meant), ...attributes]) };
+}
+
+/** Sets numbers of `net.ipv4.conf.<link>`, by IPV4_DEVCONF_*. */
+export function inetSettings(index: number, settings: ReadonlyMap<number, number>): NetlinkRequest {
+  const all = [...settings].map(([id, value]) => attribute(id, u32(value >>> 0)));
+  const spec = nested(IFLA_AF_SPEC, [nested(AF_INET, [nested(IFLA_INET_CONF, all)])]);
+  return { type: RTM_SETLINK, flags: 0, body: concat([ifinfomsg(index), spec]) };
+}
+
+/** Changes of a bridge that is there: RTM_NEWLINK without CREATE, since RTM_SETLINK doesn't take them. */
+export function bridgeChange(
+  index: number,
+  { vlanFiltering, defaultPvid }: { readonly vlanFiltering?: boolean | undefined; readonly defaultPvid?: number | undefined },
+): NetlinkRequest {
+  const data = [
+    ...(vlanFiltering === undefined ? [] : [attribute(IFLA_BR_VLAN_FILTERING, u8(vlanFiltering ? 1 : 0))]),
+    ...(defaultPvid === undefined ? [] : [attribute(IFLA_BR_VLAN_DEFAULT_PVID, u16(defaultPvid))]),
+  ];
+  const info = nested(IFLA_LINKINFO, [attribute(IFLA_INFO_KIND, cString("bridge")), nested(IFLA_INFO_DATA, data)]);
+  return { type: RTM_NEWLINK, flags: 0, body: concat([ifinfomsg(index), info]) };
+}
+
+export function nameAddition(index: number, alternativeName: string): NetlinkRequest {
+  return { ...names(index, alternativeName), type: RTM_NEWLINKPROP, flags: NLM_F_EXCL | NLM_F_CREATE | NLM_F_APPEND };
+}
+
+export function nameRemoval(index: number, alternativeName: string): NetlinkRequest {
+  return { ...names(index, alternativeName), type: RTM_DELLINKPROP };
+}
+
+function names(index: number, alternativeName: string): Omit<NetlinkRequest, "type"> {
+  const list = nested(IFLA_PROP_LIST, [attribute(IFLA_ALT_IFNAME, cString(alternativeName))]);
+  return { flags: 0, body: concat([ifinfomsg(index), list]) };
+}
+
+export function linkRemoval(which: string | number): NetlinkRequest {
+  const name = typeof which === "string" ? [attribute(IFLA_IFNAME, cString(which))] : [];
+  return { type: RTM_DELLINK, flags: 0, body: concat([ifinfomsg(typeof which === "number" ? which : 0), ...name]) };
+}

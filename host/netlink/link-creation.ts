@@ -1,0 +1,138 @@
+// Messages that make links (RTM_NEWLINK with CREATE and EXCL). A link of that name that is there already is never touched (EEXIST). Each is
+// echoed: the kernel tells the link that it made, from 6.2 on.
+
+import { SECOND_NAMESPACE } from "../hands/messages.ts";
+import { macBytes } from "./address-bytes.ts";
+import {
+  IFF_UP,
+  IFLA_ADDRESS,
+  IFLA_BR_VLAN_DEFAULT_PVID,
+  IFLA_BR_VLAN_FILTERING,
+  IFLA_IFNAME,
+  IFLA_INFO_DATA,
+  IFLA_INFO_KIND,
+  IFLA_IPVLAN_MODE,
+  IFLA_LINK,
+  IFLA_LINKINFO,
+  IFLA_MACVLAN_BC_QUEUE_LEN,
+  IFLA_MACVLAN_MODE,
+  IFLA_MASTER,
+  IFLA_MTU,
+  IFLA_VLAN_ID,
+  IFLA_VRF_TABLE,
+  ifinfomsg,
+  NLM_F_CREATE,
+  NLM_F_ECHO,
+  NLM_F_EXCL,
+  RTM_NEWLINK,
+} from "./link-attributes.ts";
+import { attribute, concat, cString, nested, type NetlinkRequest, u16, u32, u8 } from "./message.ts";
+
+const IFLA_NET_NS_FD = 28;
+const VETH_INFO_PEER = 1;
+
+/** What any new link may have. */
+export interface NewLink {
+  readonly name: string;
+  readonly mac?: string | undefined;
+  readonly mtu?: number | undefined;
+}
+
+export interface NewBridge extends NewLink {
+  readonly vlanFiltering: boolean;
+  readonly defaultPvid: number | undefined;
+}
+
+/** The two ends of a pair; the first is where the message is sent. */
+export interface NewVeth {
+  readonly near: NewLink & { readonly master?: number | undefined };
+  readonly far: NewLink;
+  /** Where the far end is: in the effect's second namespace, or where the near one is. */
+  readonly farIn: "second namespace" | "same namespace";
+}
+
+/** A link that lies on another one, which is where the message is sent. */
+export interface NewUpper extends NewLink {
+  /** Index of what it lies on. */
+  readonly parent: number;
+  /** Whether it is made in the effect's second namespace. */
+  readonly away: boolean;
+}
+
+const MACVLAN_MODES = { private: 1, vepa: 2, bridge: 4, passthru: 8 } as const;
+const IPVLAN_MODES = { l2: 0, l3: 1, l3s: 2 } as const;
+
+/** A bridge that is up. */
+export function newBridge(bridge: NewBridge): NetlinkRequest {
+  const data = [
+    ...(bridge.vlanFiltering ? [attribute(IFLA_BR_VLAN_FILTERING, u8(1))] : []),
+    ...(bridge.defaultPvid === undefined ? [] : [attribute(IFLA_BR_VLAN_DEFAULT_PVID, u16(bridge.defaultPvid))]),
+  ];
+  return creation([...common(bridge), kind("bridge", data)], IFF_UP);
+}
+
+/** A pair whose near end is up. The far one can't be brought up by the same message (ENOTCONN). */
+export function newVeth({ near, far, farIn }: NewVeth): NetlinkRequest {
+  const peer = concat([
+    attribute(VETH_INFO_PEER, concat([ifinfomsg(), ...common(far), ...(farIn === "second namespace" ? [secondNamespace()] : [])])),
+  ]);
+  const master = near.master === undefined ? [] : [attribute(IFLA_MASTER, u32(near.master))];
+  return creation([...common(near), ...master, kind("veth", [peer])], IFF_UP);
+}
+
+export function newMacvlan(
+  link: NewUpper & { readonly mode: keyof typeof MACVLAN_MODES; readonly broadcastQueue: number | undefined },
+): NetlinkRequest {
+  const data = [
+    attribute(IFLA_MACVLAN_MODE, u32(MACVLAN_MODES[link.mode])),
+    ...(link.broadcastQueue === undefined ? [] : [attribute(IFLA_MACVLAN_BC_QUEUE_LEN, u32(link.broadcastQueue))]),
+  ];
+  return creation([...upper(link), kind("macvlan", data)]);
+}
+
+export function newIpvlan(link: NewUpper & { readonly mode: keyof typeof IPVLAN_MODES }): NetlinkRequest {
+  return creation([...upper(link), kind("ipvlan", [attribute(IFLA_IPVLAN_MODE, u16(IPVLAN_MODES[link.mode]))])]);
+}
+
+export function newVlan(link: NewUpper & { readonly id: number }): NetlinkRequest {
+  return creation([...upper(link), kind("vlan", [attribute(IFLA_VLAN_ID, u16(link.id))])]);
+}
+
+export function newDummy(link: NewLink): NetlinkRequest {
+  return creation([...common(link), kind("dummy", [])]);
+}
+
+export function newVrf(link: NewLink & { readonly table: number }): NetlinkRequest {
+  return creation([...common(link), kind("vrf", [attribute(IFLA_VRF_TABLE, u32(link.table))])]);
+}
+
+function creation(attributes: readonly Uint8Array[], flags = 0): NetlinkRequest {
+  return {
+    type: RTM_NEWLINK,
+    flags: NLM_F_CREATE | NLM_F_EXCL | NLM_F_ECHO,
+    body: concat([ifinfomsg(0, flags, flags), ...attributes]),
+  };
+}
+
+function common({ name, mac, mtu }: NewLink): Uint8Array[] {
+  const bytes = mac === undefined ? undefined : macBytes(mac);
+  return [
+    attribute(IFLA_IFNAME, cString(name)),
+    ...(mtu === undefined ? [] : [attribute(IFLA_MTU, u32(mtu))]),
+    ...(bytes === undefined ? [] : [attribute(IFLA_ADDRESS, bytes)]),
+  ];
+}
+
+function upper(link: NewUpper): Uint8Array[] {
+  return [...common(link), attribute(IFLA_LINK, u32(link.parent)), ...(link.away ? [secondNamespace()] : [])];
+}
+
+function kind(name: string, data: readonly Uint8Array[]): Uint8Array {
+  const info = [attribute(IFLA_INFO_KIND, cString(name)), ...(data.length === 0 ? [] : [nested(IFLA_INFO_DATA, data)])];
+  return nested(IFLA_LINKINFO, info);
+}
+
+/** The only namespace that a message can name: the one that the hands opened for it. */
+function secondNamespace(): Uint8Array {
+  return attribute(IFLA_NET_NS_FD, u32(SECOND_NAMESPACE));
+}

@@ -1,0 +1,90 @@
+// Routes that a delegate adds and removes (linux/rtnetlink.h). They have no way to name another namespace.
+
+import type { Cidr, IpAddress } from "../../src/net/ip.ts";
+import { networkOf } from "../../src/net/ip.ts";
+import { AF_INET, AF_INET6, addressBytes, familyNumber } from "./address-bytes.ts";
+import { NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL } from "./link-attributes.ts";
+import { attribute, concat, nested, type NetlinkRequest, u16, u32 } from "./message.ts";
+import { MAIN_TABLE } from "./route.ts";
+
+/** A route to be added or removed; absent members are the kernel's matter. */
+export interface RouteWish {
+  readonly dst: Cidr;
+  readonly gateway: IpAddress | undefined;
+  /** Index of the link that packets leave by; undefined: the one that the gateway is reached by. */
+  readonly oif: number | undefined;
+  readonly source: IpAddress | undefined;
+  readonly onLink: boolean;
+  readonly mtu: number | undefined;
+  readonly advmss: number | undefined;
+  readonly priority: number | undefined;
+  /** Undefined: the main one. */
+  readonly table: number | undefined;
+  /** RT_SCOPE_*; undefined: universe. */
+  readonly scope: number | undefined;
+}
+
+const RTM_NEWROUTE = 24;
+const RTM_DELROUTE = 25;
+const RTNH_F_ONLINK = 4;
+/** Who made it. What other programs of CNI write. */
+const RTPROT_BOOT = 3;
+const RT_SCOPE_NOWHERE = 255;
+const RTN_UNICAST = 1;
+/** The header has one byte for the table. */
+const RT_TABLE_UNSPEC = 0;
+const RTA_DST = 1;
+const RTA_OIF = 4;
+const RTA_GATEWAY = 5;
+const RTA_PRIORITY = 6;
+const RTA_PREFSRC = 7;
+const RTA_METRICS = 8;
+const RTA_TABLE = 15;
+const RTA_VIA = 18;
+const RTAX_MTU = 2;
+const RTAX_ADVMSS = 8;
+
+/** One with the same destination, metric and table that is there already is not touched (EEXIST). */
+export function routeAddition(route: RouteWish): NetlinkRequest {
+  const metrics = [
+    ...(route.mtu === undefined ? [] : [attribute(RTAX_MTU, u32(route.mtu))]),
+    ...(route.advmss === undefined ? [] : [attribute(RTAX_ADVMSS, u32(route.advmss))]),
+  ];
+  const body = [
+    header(route, route.scope ?? 0, RTPROT_BOOT, RTN_UNICAST),
+    ...named(route),
+    ...(route.source === undefined ? [] : [attribute(RTA_PREFSRC, addressBytes(route.source))]),
+    ...(metrics.length === 0 ? [] : [nested(RTA_METRICS, metrics)]),
+  ];
+  return { type: RTM_NEWROUTE, flags: NLM_F_CREATE | NLM_F_EXCL, body: concat(body) };
+}
+
+/** Removes the first route that has what is said of it; the kernel echoes what it was. */
+export function routeRemoval(route: RouteWish): NetlinkRequest {
+  const scope = route.scope ?? RT_SCOPE_NOWHERE;
+  return { type: RTM_DELROUTE, flags: NLM_F_ECHO, body: concat([header(route, scope, 0, 0), ...named(route)]) };
+}
+
+function header({ dst, table = MAIN_TABLE, onLink }: RouteWish, scope: number, protocol: number, type: number): Uint8Array {
+  const flags = onLink ? RTNH_F_ONLINK : 0;
+  const byte = table > 255 ? RT_TABLE_UNSPEC : table;
+  return concat([Uint8Array.of(familyNumber(dst.address.family), dst.prefix, 0, 0, byte, protocol, scope, type), u32(flags)]);
+}
+
+function named(route: RouteWish): Uint8Array[] {
+  const { dst, gateway, oif, priority, table = MAIN_TABLE } = route;
+  return [
+    attribute(RTA_DST, addressBytes(networkOf(dst).first)),
+    ...(gateway === undefined ? [] : [nextHop(dst.address.family, gateway)]),
+    ...(oif === undefined ? [] : [attribute(RTA_OIF, u32(oif))]),
+    ...(priority === undefined ? [] : [attribute(RTA_PRIORITY, u32(priority))]),
+    ...(table > 255 ? [attribute(RTA_TABLE, u32(table))] : []),
+  ];
+}
+
+/** A gateway of the other family goes by another attribute, which begins with its family. */
+function nextHop(family: 4 | 6, gateway: IpAddress): Uint8Array {
+  const bytes = addressBytes(gateway);
+  if (gateway.family === family) return attribute(RTA_GATEWAY, bytes);
+  return attribute(RTA_VIA, concat([u16(gateway.family === 4 ? AF_INET : AF_INET6), bytes]));
+}
