@@ -1,0 +1,154 @@
+// What all operations of one `apply` act with.
+
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { type AddressState, addressesRequest, addressStateIn } from "../netlink/address.ts";
+import { linkRequest, linkRemoval } from "../netlink/link-change.ts";
+import { type LinkState, linkStateIn } from "../netlink/link-state.ts";
+import type { NetlinkAnswer, NetlinkRequest } from "../netlink/message.ts";
+import type { LinksLinkName, LinksPlace } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import { type KnownLink, KnownLinks } from "./known-links.ts";
+import { type LinkScope, linkText } from "./link-scope.ts";
+import { isGone, type Namespaces, refusalText } from "./namespaces.ts";
+import type { Settings } from "./settings.ts";
+import type { Transaction, Undo } from "./transaction.ts";
+
+/** A dump that others disturb is asked for again, this often. */
+const dumps = 5;
+
+export class Acting {
+  readonly scope: LinkScope;
+  readonly namespaces: Namespaces;
+  readonly transaction: Transaction;
+  readonly settings: Settings;
+  readonly links = new KnownLinks();
+  /** Addresses by place and link, where they were read. */
+  readonly addresses = new Map<string, readonly AddressState[]>();
+  /** The operation under way, for faults. */
+  by = "";
+
+  constructor(scope: LinkScope, namespaces: Namespaces, transaction: Transaction, settings: Settings) {
+    this.scope = scope;
+    this.namespaces = namespaces;
+    this.transaction = transaction;
+    this.settings = settings;
+  }
+
+  begin(by: string): void {
+    this.by = by;
+    this.transaction.begin(by);
+  }
+
+  /** A link that is there, whatever this apply made of it until now. */
+  link({ place, name }: LinksLinkName): Result<KnownLink> {
+    return this.links.get(place, name, this.by);
+  }
+
+  /** Does what waits, then asks. Fault: what waited, or the asking, failed. */
+  async ask(place: LinksPlace, request: NetlinkRequest, what: string): Promise<Result<NetlinkAnswer>> {
+    if (!(await this.transaction.flush())) return this.failed();
+    for (let tries = 1; ; tries++) {
+      const exchange = await this.namespaces.exchange(place, [request]);
+      const [answer] = exchange.answers;
+      if (answer === undefined) return failed(this.namespaces.unreachable(exchange.errno));
+      if (answer.errno !== 0) return failed(fault("NETLINK_FAILED", `links: ${this.by}: ${what}: ${refusalText(answer)}`));
+      if (!answer.interrupted || tries === dumps) return ok(answer);
+    }
+  }
+
+  /** The failure of the transaction as a result. */
+  failed(): Result<never> {
+    return failed(this.transaction.failure ?? fault("INTERNAL", `links: ${this.by} failed without a reason`));
+  }
+
+  /** The addresses of a link as they are now. */
+  async addressesOf(link: KnownLink): Promise<Result<readonly AddressState[]>> {
+    const key = `${link.place}/${link.name}`;
+    const known = this.addresses.get(key) ?? (link.made ? [] : undefined);
+    if (known !== undefined) return ok(known);
+    const answer = await this.ask(link.place, addressesRequest(link.index), `listing the addresses of ${linkText(link.place, link.name)}`);
+    if (!answer.ok) return answer;
+    const found = answer.value.messages.flatMap((message) => addressStateIn(message) ?? []).filter((each) => each.link === link.index);
+    this.addresses.set(key, found);
+    return ok(found);
+  }
+
+  /**
+   * Makes a link and waits until it is there. `mac`: what it was given, by which it is known again where the kernel's answer is lost.
+   * Answers undefined where a link of that name is there and `existing` says that this is fine.
+   */
+  async make(
+    place: LinksPlace,
+    name: string,
+    request: NetlinkRequest,
+    terms: {
+      /** Where the link is, which the message's place needn't be. */
+      readonly in?: LinksPlace;
+      readonly mac?: string | undefined;
+      readonly existing?: "fine";
+      readonly undo?: (index: number) => readonly Undo[];
+    } = {},
+  ): Promise<Result<LinkState | undefined>> {
+    const home = terms.in ?? place;
+    const what = `making ${linkText(home, name)}`;
+    const made = this.transaction.send(place, {
+      request,
+      what,
+      fine: terms.existing === "fine" ? [EEXIST] : [],
+      reaching: place === "host",
+      undo: (answer) => this.#unmake(home, name, answer, terms),
+    });
+    if (!(await this.transaction.flush())) return this.failed();
+    const answer = await made;
+    if (answer?.errno === EEXIST) return ok(undefined);
+    // Echoed are the messages of links made straight in another namespace there, too, and kernels before 6.2 echo nothing.
+    const echoed = answer?.messages.flatMap((message) => linkStateIn(message) ?? []).find((state) => state.name === name);
+    if (echoed !== undefined && home === place) return ok(echoed);
+    const read = await this.ask(home, linkRequest(name), `reading ${linkText(home, name)}`);
+    if (!read.ok) return read;
+    const [state] = read.value.messages.flatMap((message) => linkStateIn(message) ?? []);
+    return state === undefined ? failed(fault("NETLINK_FAILED", `links: ${this.by}: ${what}: it is gone`)) : ok(state);
+  }
+
+  #unmake(
+    place: LinksPlace,
+    name: string,
+    answer: NetlinkAnswer | undefined,
+    { mac, undo }: { readonly mac?: string | undefined; readonly undo?: (index: number) => readonly Undo[] },
+  ): readonly Undo[] {
+    const what = `removing ${linkText(place, name)}`;
+    const echoed = answer?.messages.flatMap((message) => linkStateIn(message) ?? []).find((state) => state.name === name);
+    const remove = (index: number): readonly Undo[] => undo?.(index) ?? [{ place, request: linkRemoval(index), what }];
+    if (echoed !== undefined && this.links.find(place, name)?.index === echoed.index) return remove(echoed.index);
+    const run = async (): Promise<string | undefined> => {
+      const read = await this.namespaces.exchange(place, [linkRequest(name)]);
+      if (isGone(read)) return undefined;
+      const [state] = read.answers[0]?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? [];
+      if (state === undefined) return read.sent ? undefined : "it could not be looked for";
+      // It may be somebody else's, who was first: only what it was given tells.
+      if (answer === undefined && (mac === undefined || state.mac !== mac)) return undefined;
+      for (const each of remove(state.index)) {
+        if ("run" in each) return each.run();
+        const [removed] = (await this.namespaces.exchange(each.place, [each.request])).answers;
+        if (removed === undefined || (removed.errno !== 0 && removed.errno !== ENODEV)) return removed && refusalText(removed);
+      }
+      return undefined;
+    };
+    return [{ run, what }];
+  }
+}
+
+const EEXIST = 17;
+const ENODEV = 19;
+
+/** A locally administered MAC address that nobody has. */
+export function randomMac(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(6));
+  bytes[0] = ((bytes[0] ?? 0) & 0xfc) | 0x02;
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(":");
+}
+
+/** A name for the node's end of a veth. */
+export function randomVethName(): string {
+  return `veth${Array.from(crypto.getRandomValues(new Uint8Array(4)), (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}

@@ -1,0 +1,38 @@
+// The sysctls of one interface that `set-interface` knows, those that belong to attaching.
+
+import type { LinksFamily, LinksInterfaceSetting } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+
+/** IPv4 ones go by rtnetlink: their ids (IPV4_DEVCONF_*, linux/ip.h). */
+export const inetSettingIds: ReadonlyMap<string, number> = new Map([
+  ["forwarding", 1],
+  ["proxy_arp", 3],
+  ["rp_filter", 8],
+  ["arp_announce", 18],
+  ["arp_ignore", 19],
+  ["arp_accept", 21],
+  ["arp_notify", 22],
+]);
+
+const inet6Settings: ReadonlySet<string> = new Set([
+  "accept_dad",
+  "accept_ra",
+  "autoconf",
+  "dad_transmits",
+  "disable_ipv6",
+  "enhanced_dad",
+  "forwarding",
+  "keep_addr_on_down",
+  "ndisc_notify",
+  "use_tempaddr",
+]);
+
+/** Why this is no setting that may be made; undefined where it is one. */
+export function settingMistake({ family, name, value }: LinksInterfaceSetting): string | undefined {
+  const names = namesOf(family);
+  if (!names.includes(name)) return `${JSON.stringify(name.slice(0, 40))} is no ${family} setting of a link, but ${names.join(", ")} are`;
+  return /^-?\d{1,9}$/u.test(value) ? undefined : `${name}: ${JSON.stringify(value.slice(0, 40))} is no number`;
+}
+
+function namesOf(family: LinksFamily): readonly string[] {
+  return family === "ipv4" ? [...inetSettingIds.keys()] : [...inet6Settings];
+}

@@ -1,0 +1,66 @@
+// The two network namespaces of a call, and messages sent in them.
+
+import { fault, type Fault } from "../../src/fault/fault.ts";
+import { quote } from "../../src/json/quote.ts";
+import type { Hands } from "../hands/hands.ts";
+import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../netlink/message.ts";
+import { systemError } from "../netlink/system-error.ts";
+import type { LinksPlace } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+
+/** What becomes of requests that were sent together. */
+export interface Exchange {
+  /** One for each request; undefined: what became of it is not known, or nothing where `sent` is false. */
+  readonly answers: readonly (NetlinkAnswer | undefined)[];
+  /** Whether the kernel has seen them. */
+  readonly sent: boolean;
+  /** 0: all were answered. */
+  readonly errno: number;
+}
+
+const deadlineMs = 10_000;
+const ENOENT = 2;
+const ENOTDIR = 20;
+const EXDEV = 18;
+const EINVAL = 22;
+
+export class Namespaces {
+  readonly #hands: Pick<Hands, "netlink">;
+  /** Path of the pod's; empty: there is none. */
+  readonly pod: string;
+
+  constructor(hands: Pick<Hands, "netlink">, pod: string) {
+    this.#hands = hands;
+    this.pod = pod;
+  }
+
+  /** Sends requests together. `reaching`: messages in the host's namespace name the pod's as the second one. */
+  async exchange(place: LinksPlace, requests: readonly NetlinkRequest[], reaching = false): Promise<Exchange> {
+    if ((place === "pod" || reaching) && this.pod === "") return { answers: requests.map(() => undefined), sent: false, errno: ENOENT };
+    const { errno, sent, reply } = await this.#hands.netlink({
+      path: place === "pod" ? this.pod : "",
+      request: encodeRequests(requests),
+      deadlineMs,
+      foreign: true,
+      ...(reaching ? { second: this.pod } : {}),
+    });
+    return { answers: decodeAnswers(reply, requests.length), sent, errno };
+  }
+
+  /** Why requests could not be sent. */
+  unreachable(errno: number): Fault {
+    if (this.pod === "") return fault("NETLINK_FAILED", "links: the pod has no network namespace (any more)");
+    const namespace = `links: the pod's network namespace ${quote(this.pod)}`;
+    if (errno === EXDEV) return fault("ENVIRONMENT_INVALID", `${namespace} is the node's own: nothing is done in it for a delegate`);
+    return fault("NETLINK_FAILED", `${namespace} could not be entered: ${systemError(errno)}`);
+  }
+}
+
+/** Whether the pod's namespace is gone, by what entering it failed with. */
+export function isGone({ sent, errno }: Pick<Exchange, "sent" | "errno">): boolean {
+  return !sent && (errno === ENOENT || errno === ENOTDIR || errno === EINVAL);
+}
+
+/** The kernel's refusal, in its own words where it has some. */
+export function refusalText({ errno, words }: NetlinkAnswer): string {
+  return `${systemError(errno)}${words === "" ? "" : `: ${words}`}`;
+}

@@ -1,0 +1,177 @@
+// Messages of one `apply`, in order, in as few sends as their order allows, and what takes each of them back.
+
+import { type Fault, fault } from "../../src/fault/fault.ts";
+import type { NetlinkAnswer, NetlinkRequest } from "../netlink/message.ts";
+import type { LinksPlace } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import { type Exchange, isGone, type Namespaces, refusalText } from "./namespaces.ts";
+
+/** What takes something back: a message, or an effect of another kind. Done in the order given. */
+export type Undo =
+  | { readonly place: LinksPlace; readonly request: NetlinkRequest; readonly what: string }
+  | { readonly run: () => Promise<string | undefined>; readonly what: string };
+
+export interface Message {
+  readonly request: NetlinkRequest;
+  /** What it does, in words. */
+  readonly what: string;
+  /** Errors that are none here. */
+  readonly fine?: readonly number[];
+  /** It is sent in the host's namespace and names the pod's. */
+  readonly reaching?: boolean;
+  /** That the pod's namespace is gone is fine, too. */
+  readonly goneIsFine?: boolean;
+  /** What takes it back, once it has been done. `answer` is undefined where it isn't known whether it was. */
+  readonly undo?: (answer: NetlinkAnswer | undefined) => readonly Undo[];
+}
+
+interface Entry extends Message {
+  /** Which operation, for faults. */
+  readonly by: string;
+  readonly place: LinksPlace;
+  readonly told: (answer: NetlinkAnswer | undefined) => void;
+  answer: NetlinkAnswer | undefined;
+  exchange: Exchange | undefined;
+}
+
+/** What it says where a message that takes something back finds it taken back: ENOENT, ESRCH, ENODEV, EEXIST, EADDRNOTAVAIL. */
+const TAKEN_BACK = [2, 3, 19, 17, 99];
+
+export class Transaction {
+  readonly #namespaces: Namespaces;
+  /** All that was asked for, and what was done besides, in order. */
+  readonly #log: (Entry | { readonly undo: Undo })[] = [];
+  #queue: Entry[] = [];
+  #underWay: Promise<void>[] = [];
+  #failure: Fault | undefined;
+  #by = "";
+
+  constructor(namespaces: Namespaces) {
+    this.#namespaces = namespaces;
+  }
+
+  /** What follows is of this operation. */
+  begin(by: string): void {
+    this.#by = by;
+  }
+
+  /** The first failure, known once what was asked for has been answered. */
+  get failure(): Fault | undefined {
+    return this.#failure;
+  }
+
+  /**
+   * Sends a message, together with its neighbours to the same place. The answer comes with `flush`; undefined: there is none. What
+   * is asked for in one place is sent before what is asked for after it in the other one.
+   */
+  send(place: LinksPlace, message: Message): Promise<NetlinkAnswer | undefined> {
+    if (this.#queue.some((entry) => entry.place !== place)) this.dispatch();
+    return new Promise((told) => {
+      const entry: Entry = { ...message, by: this.#by, place, told, answer: undefined, exchange: undefined };
+      this.#queue.push(entry);
+      this.#log.push(entry);
+    });
+  }
+
+  /** Sends what waits, without waiting for the answers. */
+  dispatch(): void {
+    const [first] = this.#queue;
+    if (first === undefined) return;
+    const entries = this.#queue;
+    this.#queue = [];
+    this.#underWay.push(this.#exchange(first.place, entries));
+  }
+
+  async #exchange(place: LinksPlace, entries: readonly Entry[]): Promise<void> {
+    const exchange = await this.#namespaces.exchange(
+      place,
+      entries.map(({ request }) => request),
+      entries.some(({ reaching }) => reaching === true),
+    );
+    for (const [index, entry] of entries.entries()) {
+      entry.exchange = exchange;
+      entry.answer = exchange.answers[index];
+      entry.told(entry.answer);
+    }
+  }
+
+  /** Sends what waits, and waits for all answers. False: something has failed. */
+  async flush(): Promise<boolean> {
+    this.dispatch();
+    const underWay = this.#underWay;
+    this.#underWay = [];
+    await Promise.all(underWay);
+    for (const entry of this.#log) {
+      if (this.#failure !== undefined) break;
+      if ("by" in entry) this.#failure = failureOf(entry, this.#namespaces);
+    }
+    return this.#failure === undefined;
+  }
+
+  /** Another failure than a message's. */
+  fail(reason: Fault): void {
+    this.#failure ??= reason;
+  }
+
+  /** Something was done that is no message: how it is taken back. */
+  done(undo: Undo): void {
+    this.#log.push({ undo });
+  }
+
+  /** Takes back what was done, last first. Answers what could not be. */
+  async undo(): Promise<readonly string[]> {
+    await this.flush();
+    const undos = this.#log.toReversed().flatMap((entry) => ("by" in entry ? undosOf(entry) : [entry.undo]));
+    const left: string[] = [];
+    for (let at = 0; at < undos.length;) {
+      const undo = undos[at];
+      if (undo === undefined) break;
+      if ("run" in undo) {
+        const failure = await undo.run();
+        if (failure !== undefined) left.push(`not undone: ${undo.what}: ${failure}`);
+        at++;
+        continue;
+      }
+      const batch: { readonly request: NetlinkRequest; readonly what: string }[] = [];
+      for (let next = undos[at]; next !== undefined && "place" in next && next.place === undo.place; next = undos[at]) {
+        batch.push(next);
+        at++;
+      }
+      left.push(...(await this.#takeBack(undo.place, batch)));
+    }
+    return left;
+  }
+
+  async #takeBack(
+    place: LinksPlace,
+    batch: readonly { readonly request: NetlinkRequest; readonly what: string }[],
+  ): Promise<readonly string[]> {
+    const exchange = await this.#namespaces.exchange(
+      place,
+      batch.map(({ request }) => request),
+    );
+    if (isGone(exchange)) return [];
+    return batch.flatMap(({ what }, index) => {
+      const answer = exchange.answers[index];
+      if (answer === undefined) return [`not undone: ${what}: the kernel gave no answer`];
+      return answer.errno === 0 || TAKEN_BACK.includes(answer.errno) ? [] : [`not undone: ${what}: ${refusalText(answer)}`];
+    });
+  }
+}
+
+function undosOf({ exchange, answer, undo }: Entry): readonly Undo[] {
+  if (undo === undefined || exchange?.sent !== true) return [];
+  return answer === undefined || answer.errno === 0 ? undo(answer) : [];
+}
+
+function failureOf({ by, what, fine = [], goneIsFine, exchange, answer }: Entry, namespaces: Namespaces): Fault | undefined {
+  if (exchange === undefined) return undefined;
+  if (!exchange.sent) {
+    if (goneIsFine === true && isGone(exchange)) return undefined;
+    const reason = namespaces.unreachable(exchange.errno);
+    return { ...reason, msg: `${reason.msg} for ${by}: ${what}` };
+  }
+  if (answer === undefined)
+    return fault("NETLINK_FAILED", `links: ${by}: ${what}: the kernel's answer did not come whole, so whether it was done is not known`);
+  if (answer.errno === 0 || fine.includes(answer.errno)) return undefined;
+  return fault("NETLINK_FAILED", `links: ${by}: ${what}: ${refusalText(answer)}`);
+}
