@@ -93,6 +93,12 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const { stateFor } = await import("../state/scope.ts");
     return stateFor({ ...callOf(step), directories: grants.state?.directories });
   },
+  links: async ({ hands }, { step, grants }) => {
+    const { linksFor } = await import("../links/links.ts");
+    const attachment = step.attachment && { ifname: step.attachment.ifname, netns: variable(step, "CNI_NETNS") };
+    const scope = { type: step.plugin.type, grant: grants.links ?? {}, verb: step.verb, attachment };
+    return linksFor(scope, hands, () => performance.now());
+  },
   resolver: (_, { grants }) => resolverFor({ allowedFiles: grants.resolver?.files ?? defaultResolverFiles }),
 };
 
@@ -111,6 +117,10 @@ export async function bindCapabilities(
     bound.push([name, made instanceof Promise ? await made : made]);
   }
   return Object.fromEntries(bound);
+}
+
+function variable({ env }: ChainStep, name: string): string {
+  return env.find(([key]) => key === name)?.[1] ?? "";
 }
 
 function isBound(name: string): name is Name {

@@ -61,14 +61,38 @@ export class Acting {
     return failed(this.transaction.failure ?? fault("INTERNAL", `links: ${this.by} failed without a reason`));
   }
 
+  /** Writes a sysctl, without waiting for it. `missing`: that the kernel doesn't have it is fine. */
+  set(link: KnownLink, key: string, value: string, missing: "fine" | "a fault"): void {
+    const { by, settings, transaction } = this;
+    const what = `setting ${key} to ${value}`;
+    transaction.run(async () => {
+      const wrote = await settings.write(link.place, key, value);
+      if ("why" in wrote) return { fault: fault("NETLINK_FAILED", `links: ${by}: ${what}: ${wrote.why}`) };
+      if ("missing" in wrote)
+        return missing === "fine" ? {} : { fault: fault("NETLINK_FAILED", `links: ${by}: ${what}: the kernel doesn't have it`) };
+      if (link.made || wrote.before === value) return {};
+      const run = async (): Promise<string | undefined> => {
+        const restored = await settings.write(link.place, key, wrote.before);
+        return "why" in restored ? restored.why : undefined;
+      };
+      return { undo: { run, what } };
+    });
+  }
+
   /** The addresses of a link as they are now. */
   async addressesOf(link: KnownLink): Promise<Result<readonly AddressState[]>> {
     const key = `${link.place}/${link.name}`;
     const known = this.addresses.get(key) ?? (link.made ? [] : undefined);
     if (known !== undefined) return ok(known);
-    const answer = await this.ask(link.place, addressesRequest(link.index), `listing the addresses of ${linkText(link.place, link.name)}`);
+    const answer = await this.ask(
+      link.place,
+      addressesRequest(link.index),
+      `listing the addresses of ${linkText(link.place, link.name)}`,
+    );
     if (!answer.ok) return answer;
-    const found = answer.value.messages.flatMap((message) => addressStateIn(message) ?? []).filter((each) => each.link === link.index);
+    const found = answer.value.messages
+      .flatMap((message) => addressStateIn(message) ?? [])
+      .filter((each) => each.link === link.index);
     this.addresses.set(key, found);
     return ok(found);
   }

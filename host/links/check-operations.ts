@@ -10,7 +10,7 @@ import { nameMistake, operationMistake } from "./operation-mistake.ts";
 /** More in one call is none that attaches a pod. */
 const mostOperations = 256;
 
-/** Links that are used and not made before, with the uses; each has to be known before anything is done. */
+/** Links that are used and not made before; each has to be known before anything is done, but for those of the pod that only go. */
 export interface UsedLinks {
   readonly host: ReadonlyMap<string, readonly Usage[]>;
   readonly pod: ReadonlySet<string>;
@@ -24,7 +24,8 @@ export interface Usage {
 
 /** Faults: NOT_GRANTED, CAPABILITY_MISUSED; each names the operation and the link. */
 export function checkOperations(scope: LinkScope, operations: readonly LinksOperation[]): Result<UsedLinks> {
-  if (scope.verb !== "ADD" && scope.verb !== "DEL") return failed(misused(`apply is for ADD and DEL, this call is ${scope.verb}`));
+  if (scope.verb !== "ADD" && scope.verb !== "DEL")
+    return failed(misused(`apply is for ADD and DEL, this call is ${scope.verb}`));
   if (operations.length > mostOperations) return failed(misused(`${operations.length} operations, ${mostOperations} at most`));
   const host = new Map<string, Usage[]>();
   const pod = new Set<string>();
@@ -34,7 +35,8 @@ export function checkOperations(scope: LinkScope, operations: readonly LinksOper
     const mistake = operationMistake(operation);
     if (mistake !== undefined) return failed(misused(`${by}: ${mistake}`));
     const switched = switchesOnForwarding(operation);
-    if (switched !== undefined && scope.grant.forwarding !== true) return failed(denied(scope, "forwarding", `${by}: ${switched}`));
+    if (switched !== undefined && scope.grant.forwarding !== true)
+      return failed(denied(scope, "forwarding", `${by}: ${switched}`));
     for (const demand of demandsOf(operation)) {
       const { place, name, use } = demand;
       const allowed = made[place].has(name) ? madeBefore(scope, by, demand) : mayBeUsed(scope, by, demand);
@@ -42,8 +44,8 @@ export function checkOperations(scope: LinkScope, operations: readonly LinksOper
       if (use === "make") made[place].add(name);
       else if (made[place].has(name)) {
         if (use === "remove") made[place].delete(name);
-      } else if (place === "pod") pod.add(name);
-      else host.set(name, [...(host.get(name) ?? []), { use, by }]);
+      } else if (place === "host") host.set(name, [...(host.get(name) ?? []), { use, by }]);
+      else if (use !== "remove") pod.add(name);
     }
   }
   return ok({ host, pod });
@@ -68,7 +70,8 @@ export function checkNames(scope: LinkScope, names: readonly LinksLinkName[]): R
 /** What an operation would let the node do for others, in words. */
 function switchesOnForwarding(operation: LinksOperation): string | undefined {
   if (operation.tag === "enable-forwarding") return `forwarding ${operation.val} on the node`;
-  if (operation.tag !== "set-interface" || operation.val.name !== "forwarding" || operation.val.link.place !== "host") return undefined;
+  if (operation.tag !== "set-interface" || operation.val.name !== "forwarding" || operation.val.link.place !== "host")
+    return undefined;
   return `setting forwarding of ${linkText("host", operation.val.link.name)}`;
 }
 

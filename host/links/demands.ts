@@ -51,9 +51,12 @@ export function gatewayName({ bridge, id }: { readonly bridge: string; readonly 
   return `${bridge}.${id}`;
 }
 
+function on(place: LinksPlace, name: string, use: Use): Demand {
+  return { place, name, use };
+}
+
 /** In the order in which the links are answered: what is made or changed, then what it is made or changed with. */
 export function demandsOf(operation: LinksOperation): readonly Demand[] {
-  const on = (place: LinksPlace, name: string, use: Use): Demand => ({ place, name, use });
   switch (operation.tag) {
     case "ensure-bridge":
       return [on("host", operation.val.name, "ensure")];
@@ -79,7 +82,8 @@ export function demandsOf(operation: LinksOperation): readonly Demand[] {
       return [on(operation.val.place, operation.val.name, "remove")];
     case "change-link": {
       const { link, master, alternativeNames, ...rest } = operation.val;
-      const joinsOnly = master !== undefined && alternativeNames.length === 0 && Object.values(rest).every((member) => member === undefined);
+      const joinsOnly =
+        master !== undefined && alternativeNames.length === 0 && Object.values(rest).every((member) => member === undefined);
       return [
         on(link.place, link.name, joinsOnly ? "join" : "change"),
         ...(master === undefined || master === "" ? [] : [on(link.place, master, "master")]),

@@ -29,7 +29,8 @@ const inet6Settings: ReadonlySet<string> = new Set([
 /** Why this is no setting that may be made; undefined where it is one. */
 export function settingMistake({ family, name, value }: LinksInterfaceSetting): string | undefined {
   const names = namesOf(family);
-  if (!names.includes(name)) return `${JSON.stringify(name.slice(0, 40))} is no ${family} setting of a link, but ${names.join(", ")} are`;
+  if (!names.includes(name))
+    return `${JSON.stringify(name.slice(0, 40))} is no ${family} setting of a link, but ${names.join(", ")} are`;
   return /^-?\d{1,9}$/u.test(value) ? undefined : `${name}: ${JSON.stringify(value.slice(0, 40))} is no number`;
 }
 

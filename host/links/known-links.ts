@@ -45,8 +45,8 @@ export class KnownLinks {
     return link === undefined ? failed(fault("NETLINK_FAILED", `links: ${by}: there is no ${linkText(place, name)}`)) : ok(link);
   }
 
-  nameOf(place: LinksPlace, index: number): string | undefined {
-    return [...this.#links.values()].find((link) => link.place === place && link.index === index)?.name;
+  all(): readonly KnownLink[] {
+    return [...this.#links.values()];
   }
 
   /** Those that are there and were named, in their order. */

@@ -2,7 +2,8 @@
 
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { quote } from "../../src/json/quote.ts";
-import type { Hands } from "../hands/hands.ts";
+import type { Hands, TapEffect } from "../hands/hands.ts";
+import { RTM_GETNSID } from "../netlink/link-attributes.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../netlink/message.ts";
 import { systemError } from "../netlink/system-error.ts";
 import type { LinksPlace } from "../sandbox/abi/generated/delegate-0.1.0.ts";
@@ -18,39 +19,54 @@ export interface Exchange {
 }
 
 const deadlineMs = 10_000;
+/** The hands' own, which is the node's. */
+const ownNamespace = "/proc/self/ns/net";
 const ENOENT = 2;
 const ENOTDIR = 20;
 const EXDEV = 18;
 const EINVAL = 22;
 
 export class Namespaces {
-  readonly #hands: Pick<Hands, "netlink">;
+  readonly #hands: Pick<Hands, "netlink" | "tap">;
   /** Path of the pod's; empty: there is none. */
   readonly pod: string;
 
-  constructor(hands: Pick<Hands, "netlink">, pod: string) {
+  constructor(hands: Pick<Hands, "netlink" | "tap">, pod: string) {
     this.#hands = hands;
     this.pod = pod;
   }
 
-  /** Sends requests together. `reaching`: messages in the host's namespace name the pod's as the second one. */
+  /**
+   * Sends requests together. `reaching`: they name the other namespace as the second one, which in the pod's none may but one that only asks for
+   * its id: what is made or changed from there would be the node's.
+   */
   async exchange(place: LinksPlace, requests: readonly NetlinkRequest[], reaching = false): Promise<Exchange> {
-    if ((place === "pod" || reaching) && this.pod === "") return { answers: requests.map(() => undefined), sent: false, errno: ENOENT };
+    const back = place === "pod" && reaching;
+    if (back && requests.some(({ type }) => type !== RTM_GETNSID))
+      throw new Error("a message in the pod's namespace may not name the node's");
+    if ((place === "pod" || reaching) && this.pod === "")
+      return { answers: requests.map(() => undefined), sent: false, errno: ENOENT };
     const { errno, sent, reply } = await this.#hands.netlink({
       path: place === "pod" ? this.pod : "",
       request: encodeRequests(requests),
       deadlineMs,
-      foreign: true,
-      ...(reaching ? { second: this.pod } : {}),
+      foreign: !back,
+      ...(reaching ? { second: back ? ownNamespace : this.pod } : {}),
     });
     return { answers: decodeAnswers(reply, requests.length), sent, errno };
+  }
+
+  /** Makes a tap in the pod's namespace. Answers 0 or an errno. */
+  async makeTap(tap: Omit<TapEffect, "path">): Promise<number> {
+    return this.pod === "" ? ENOENT : (await this.#hands.tap({ ...tap, path: this.pod })).errno;
   }
 
   /** Why requests could not be sent. */
   unreachable(errno: number): Fault {
     if (this.pod === "") return fault("NETLINK_FAILED", "links: the pod has no network namespace (any more)");
     const namespace = `links: the pod's network namespace ${quote(this.pod)}`;
-    if (errno === EXDEV) return fault("ENVIRONMENT_INVALID", `${namespace} is the node's own: nothing is done in it for a delegate`);
+    if (errno === EXDEV)
+      return fault("ENVIRONMENT_INVALID", `${namespace} is the node's own: nothing is done in it for a delegate`);
     return fault("NETLINK_FAILED", `${namespace} could not be entered: ${systemError(errno)}`);
   }
 }

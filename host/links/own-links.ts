@@ -58,7 +58,13 @@ export async function readLinks(
 
 /** Whether a link of the node is the other end of the pod's, by what the node itself knows of it: a pod can't make this up. */
 export function isOwnEnd(link: LinkState, podEnd: LinkState | undefined, podId: number | undefined): boolean {
-  return link.kind === "veth" && podEnd !== undefined && podId !== undefined && link.linkNamespace === podId && link.link === podEnd.index;
+  return (
+    link.kind === "veth" &&
+    podEnd !== undefined &&
+    podId !== undefined &&
+    link.linkNamespace === podId &&
+    link.link === podEnd.index
+  );
 }
 
 /** By which id the host's namespace knows the pod's; undefined where it has none. */
@@ -71,7 +77,9 @@ export function namespaceId(answer: NetlinkAnswer | undefined): number | undefin
 
 function mayBeOwn(scope: LinkScope, name: string, usages: readonly Usage[]): boolean {
   const roles = rolesByName(scope, name);
-  return usages.some(({ use }) => usesOnNode[use].roles.includes("own") && !usesOnNode[use].roles.some((role) => roles.has(role)));
+  return usages.some(
+    ({ use }) => usesOnNode[use].roles.includes("own") && !usesOnNode[use].roles.some((role) => roles.has(role)),
+  );
 }
 
 function states(names: readonly string[], answers: readonly (NetlinkAnswer | undefined)[]): ReadonlyMap<string, LinkState> {

@@ -1,6 +1,7 @@
 // Messages of one `apply`, in order, in as few sends as their order allows, and what takes each of them back.
 
 import { type Fault, fault } from "../../src/fault/fault.ts";
+import { NLM_F_DUMP } from "../netlink/link-attributes.ts";
 import type { NetlinkAnswer, NetlinkRequest } from "../netlink/message.ts";
 import type { LinksPlace } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type Exchange, isGone, type Namespaces, refusalText } from "./namespaces.ts";
@@ -33,13 +34,16 @@ interface Entry extends Message {
   exchange: Exchange | undefined;
 }
 
+/** The last two bits of a message's type: 0 new, 1 remove, 2 get, 3 set. */
+const GET = 2;
+
 /** What it says where a message that takes something back finds it taken back: ENOENT, ESRCH, ENODEV, EEXIST, EADDRNOTAVAIL. */
 const TAKEN_BACK = [2, 3, 19, 17, 99];
 
 export class Transaction {
   readonly #namespaces: Namespaces;
   /** All that was asked for, and what was done besides, in order. */
-  readonly #log: (Entry | { readonly undo: Undo })[] = [];
+  readonly #log: (Entry | { readonly undo?: Undo; readonly fault?: Fault })[] = [];
   #queue: Entry[] = [];
   #underWay: Promise<void>[] = [];
   #failure: Fault | undefined;
@@ -64,7 +68,11 @@ export class Transaction {
    * is asked for in one place is sent before what is asked for after it in the other one.
    */
   send(place: LinksPlace, message: Message): Promise<NetlinkAnswer | undefined> {
-    if (this.#queue.some((entry) => entry.place !== place)) this.dispatch();
+    const apart = (entry: Entry): boolean =>
+      entry.place !== place ||
+      (isDump(entry.request) && isDump(message.request)) ||
+      (place === "pod" && entry.reaching !== message.reaching);
+    if (this.#queue.some(apart)) this.dispatch();
     return new Promise((told) => {
       const entry: Entry = { ...message, by: this.#by, place, told, answer: undefined, exchange: undefined };
       this.#queue.push(entry);
@@ -102,7 +110,7 @@ export class Transaction {
     await Promise.all(underWay);
     for (const entry of this.#log) {
       if (this.#failure !== undefined) break;
-      if ("by" in entry) this.#failure = failureOf(entry, this.#namespaces);
+      this.#failure = "by" in entry ? failureOf(entry, this.#namespaces) : entry.fault;
     }
     return this.#failure === undefined;
   }
@@ -112,15 +120,21 @@ export class Transaction {
     this.#failure ??= reason;
   }
 
-  /** Something was done that is no message: how it is taken back. */
-  done(undo: Undo): void {
-    this.#log.push({ undo });
+  /**
+   * Does something that is no message, after what was asked for before; nobody waits for it until `flush`. `act` answers how it is taken
+   * back, or what failed.
+   */
+  run(act: () => Promise<{ readonly undo?: Undo } | { readonly fault: Fault }>): void {
+    this.dispatch();
+    const slot: { undo?: Undo; fault?: Fault } = {};
+    this.#log.push(slot);
+    this.#underWay.push(act().then((done) => void Object.assign(slot, done)));
   }
 
   /** Takes back what was done, last first. Answers what could not be. */
   async undo(): Promise<readonly string[]> {
     await this.flush();
-    const undos = this.#log.toReversed().flatMap((entry) => ("by" in entry ? undosOf(entry) : [entry.undo]));
+    const undos = this.#log.toReversed().flatMap((entry) => ("by" in entry ? undosOf(entry) : (entry.undo ?? [])));
     const left: string[] = [];
     for (let at = 0; at < undos.length;) {
       const undo = undos[at];
@@ -158,6 +172,11 @@ export class Transaction {
   }
 }
 
+/** The kernel has one dump at a time for each socket (EBUSY). */
+function isDump({ type, flags }: NetlinkRequest): boolean {
+  return (type & 3) === GET && (flags & NLM_F_DUMP) === NLM_F_DUMP;
+}
+
 function undosOf({ exchange, answer, undo }: Entry): readonly Undo[] {
   if (undo === undefined || exchange?.sent !== true) return [];
   return answer === undefined || answer.errno === 0 ? undo(answer) : [];
@@ -171,7 +190,10 @@ function failureOf({ by, what, fine = [], goneIsFine, exchange, answer }: Entry,
     return { ...reason, msg: `${reason.msg} for ${by}: ${what}` };
   }
   if (answer === undefined)
-    return fault("NETLINK_FAILED", `links: ${by}: ${what}: the kernel's answer did not come whole, so whether it was done is not known`);
+    return fault(
+      "NETLINK_FAILED",
+      `links: ${by}: ${what}: the kernel's answer did not come whole, so whether it was done is not known`,
+    );
   if (answer.errno === 0 || fine.includes(answer.errno)) return undefined;
   return fault("NETLINK_FAILED", `links: ${by}: ${what}: ${refusalText(answer)}`);
 }

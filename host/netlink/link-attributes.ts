@@ -8,6 +8,7 @@ export const RTM_NEWLINK = 16;
 export const RTM_DELLINK = 17;
 export const RTM_GETLINK = 18;
 export const RTM_SETLINK = 19;
+export const RTM_GETNSID = 90;
 
 export const NLM_F_ECHO = 0x8;
 export const NLM_F_DUMP = 0x300;

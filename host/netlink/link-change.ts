@@ -26,6 +26,7 @@ import {
   NLM_F_EXCL,
   RTM_DELLINK,
   RTM_GETLINK,
+  RTM_GETNSID,
   RTM_NEWLINK,
   RTM_SETLINK,
 } from "./link-attributes.ts";
@@ -33,7 +34,6 @@ import { attribute, concat, cString, nested, type NetlinkRequest, u16, u32, u8 }
 
 const RTM_NEWLINKPROP = 108;
 const RTM_DELLINKPROP = 109;
-const RTM_GETNSID = 90;
 const NLM_F_APPEND = 0x800;
 const NETNSA_FD = 3;
 const IFLA_INET_CONF = 1;

@@ -74,7 +74,10 @@ export function newBridge(bridge: NewBridge): NetlinkRequest {
 /** A pair whose near end is up. The far one can't be brought up by the same message (ENOTCONN). */
 export function newVeth({ near, far, farIn }: NewVeth): NetlinkRequest {
   const peer = concat([
-    attribute(VETH_INFO_PEER, concat([ifinfomsg(), ...common(far), ...(farIn === "second namespace" ? [secondNamespace()] : [])])),
+    attribute(
+      VETH_INFO_PEER,
+      concat([ifinfomsg(), ...common(far), ...(farIn === "second namespace" ? [secondNamespace()] : [])]),
+    ),
   ]);
   const master = near.master === undefined ? [] : [attribute(IFLA_MASTER, u32(near.master))];
   return creation([...common(near), ...master, kind("veth", [peer])], IFF_UP);

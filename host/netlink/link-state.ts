@@ -71,10 +71,16 @@ export interface LinkState {
   readonly port: PortState | undefined;
   /** `net.ipv4.conf.<link>`, by IPV4_DEVCONF_*. */
   readonly inet: ReadonlyMap<number, number>;
+  /** `net.ipv6.conf.<link>.accept_ra`; undefined where the link has no IPv6. */
+  readonly acceptRa: number | undefined;
 }
 
 const AF_INET = 2;
 const IFLA_INET_CONF = 1;
+const AF_INET6 = 10;
+const IFLA_INET6_CONF = 2;
+/** These count from 0 (linux/ipv6.h). */
+const DEVCONF_ACCEPT_RA = 3;
 const MACVLAN_MODES: ReadonlyMap<number, string> = new Map([
   [1, "private"],
   [2, "vepa"],
@@ -115,8 +121,12 @@ export function linkStateIn({ type, body }: { readonly type: number; readonly bo
     link: number(IFLA_LINK),
     linkNamespace: number(IFLA_LINK_NETNSID),
     ...kindState(kind, attributesIn(info.get(IFLA_INFO_DATA) ?? none)),
-    port: textIn(info.get(IFLA_INFO_SLAVE_KIND)) === "bridge" ? portState(attributesIn(info.get(IFLA_INFO_SLAVE_DATA) ?? none)) : undefined,
+    port:
+      textIn(info.get(IFLA_INFO_SLAVE_KIND)) === "bridge"
+        ? portState(attributesIn(info.get(IFLA_INFO_SLAVE_DATA) ?? none))
+        : undefined,
     inet: inetSettings(attributes.get(IFLA_AF_SPEC) ?? none),
+    acceptRa: acceptRa(attributes.get(IFLA_AF_SPEC) ?? none),
   };
 }
 
@@ -156,4 +166,9 @@ function inetSettings(spec: Uint8Array): ReadonlyMap<number, number> {
   const values = attributesIn(attributesIn(spec).get(AF_INET) ?? none).get(IFLA_INET_CONF) ?? none;
   const view = viewOf(values);
   return new Map(Array.from({ length: values.length >> 2 }, (_, index) => [index + 1, view.i32(index * 4)] as const));
+}
+
+function acceptRa(spec: Uint8Array): number | undefined {
+  const values = attributesIn(attributesIn(spec).get(AF_INET6) ?? none).get(IFLA_INET6_CONF);
+  return values === undefined ? undefined : viewOf(values).i32(4 * DEVCONF_ACCEPT_RA);
 }

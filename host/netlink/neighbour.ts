@@ -37,7 +37,13 @@ export function neighboursRequest(link: number, proxy: boolean): NetlinkRequest 
   return { type: RTM_GETNEIGH, flags: NLM_F_DUMP, body: concat([head, attribute(NDA_IFINDEX, u32(link))]) };
 }
 
-export function neighbourStateIn({ type, body }: { readonly type: number; readonly body: Uint8Array }): NeighbourState | undefined {
+export function neighbourStateIn({
+  type,
+  body,
+}: {
+  readonly type: number;
+  readonly body: Uint8Array;
+}): NeighbourState | undefined {
   if (type !== RTM_NEWNEIGH || body.length < NDMSG) return undefined;
   const [number] = body;
   if (number !== AF_INET && number !== AF_INET6) return undefined;
@@ -56,14 +62,14 @@ export function neighbourStateIn({ type, body }: { readonly type: number; readon
 
 /** One that is there is not touched (EEXIST). */
 export function neighbourAddition(link: number, neighbour: NeighbourWish): NetlinkRequest {
-  return { type: RTM_NEWNEIGH, flags: NLM_F_CREATE | NLM_F_EXCL, body: body(link, neighbour) };
+  return { type: RTM_NEWNEIGH, flags: NLM_F_CREATE | NLM_F_EXCL, body: bodyOf(link, neighbour) };
 }
 
 export function neighbourRemoval(link: number, neighbour: NeighbourWish): NetlinkRequest {
-  return { type: RTM_DELNEIGH, flags: 0, body: body(link, { ...neighbour, mac: undefined }) };
+  return { type: RTM_DELNEIGH, flags: 0, body: bodyOf(link, { ...neighbour, mac: undefined }) };
 }
 
-function body(link: number, { address, mac, proxy }: NeighbourWish): Uint8Array {
+function bodyOf(link: number, { address, mac, proxy }: NeighbourWish): Uint8Array {
   const bytes = mac === undefined ? undefined : macBytes(mac);
   return concat([
     u8(familyNumber(address.family)),

@@ -1,0 +1,92 @@
+// Against the kernel, through the real hands, with ip(8) as the oracle.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createPodNamespace, hostLinks, inHost, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
+import { missing } from "../../test/harness/requires.ts";
+import type { LinksOperation } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
+
+const RTM_NEWLINK = 16;
+const RTM_GETLINK = 18;
+const RTM_GETADDR = 22;
+
+describe.skipIf(missing("links", whyNotPrivate))("apply", () => {
+  let links: LinkTests;
+  let pod: PodNamespace;
+  beforeAll(async () => {
+    links = await openLinkTests();
+  });
+  afterAll(() => links.dispose());
+  beforeEach(() => {
+    pod = createPodNamespace("links");
+  });
+  afterEach(() => {
+    pod.dispose();
+    for (const bridge of ["lt0", "lt1"]) links.removeBridge(bridge);
+  });
+
+  const grant = { bridges: ["lt0"] };
+
+  test("attaches a pod to a bridge, and answers the links as ip tells them", async () => {
+    const { capability } = links.capability({ pod, grant });
+    const [bridge, inPod, onNode, ...more] = links.good(await capability.apply(links.attach("10.77.0.2/24", "10.77.0.1/24")));
+    expect(more).toEqual([]);
+    expect(pod.addresses()).toEqual([{ link: "eth0", address: "10.77.0.2/24", scope: "global" }]);
+    expect(pod.routes()).toEqual(["default", "10.77.0.0/24"]);
+    const told = [...pod.links(), ...hostLinks()];
+    for (const link of [bridge, inPod, onNode]) {
+      const { name, mac, mtu, up, master } = link ?? {};
+      expect(told).toContainEqual({ name, mac, mtu, up, master });
+    }
+    expect(bridge).toMatchObject({ place: "host", name: "lt0", kind: "bridge", running: true });
+    expect(inPod).toMatchObject({ place: "pod", name: "eth0", kind: "veth", running: true, peer: onNode?.name });
+    expect(onNode).toMatchObject({ place: "host", kind: "veth", running: true, peer: "eth0", master: "lt0" });
+    expect(inPod?.addresses).toContainEqual({ address: "10.77.0.2/24", tentative: false, dadFailed: false });
+    expect(pod.ping("10.77.0.1")).toBe(true);
+  });
+
+  test("a bridge that was made keeps its MAC whatever ports it gets, and nothing of it takes router advertisements", async () => {
+    const { capability } = links.capability({ pod, grant });
+    const [bridge, , onNode] = links.good(await capability.apply(links.attach("10.77.0.2/24", "10.77.0.1/24")));
+    inHost(["ip", "link", "add", "low", "address", "02:00:00:00:00:01", "type", "veth", "peer", "name", "low1"]);
+    try {
+      inHost(["ip", "link", "set", "low", "master", "lt0"]);
+      expect(hostLinks().find(({ name }) => name === "lt0")?.mac).toBe(bridge?.mac);
+    } finally {
+      inHost(["ip", "link", "delete", "low"]);
+    }
+    for (const name of ["lt0", onNode?.name])
+      expect(inHost(["cat", `/proc/sys/net/ipv6/conf/${name}/accept_ra`]).trim()).toBe("0");
+  });
+
+  test("where the bridge is there, an attach is a read, a send on the node, one in the pod, and what reads back; nothing is sent twice", async () => {
+    const first = links.capability({ pod, grant });
+    links.good(await first.capability.apply(links.attach("10.77.0.2/24", "10.77.0.1/24")));
+    const other = createPodNamespace("links");
+    try {
+      const { capability, sent } = links.capability({ pod: other, grant });
+      links.good(await capability.apply(links.attach("10.77.0.3/24", "10.77.0.1/24")));
+      const messages = sent.filter(({ types }) => typeof types[0] === "number");
+      const changing = messages.filter(({ types }) => types.some((type) => type !== RTM_GETLINK && type !== RTM_GETADDR));
+      expect(changing.map(({ path }) => path)).toEqual(["", other.path]);
+      expect(changing[0]?.types).toEqual([RTM_NEWLINK]);
+      expect(messages.length).toBeLessThanOrEqual(6);
+    } finally {
+      other.dispose();
+    }
+  });
+
+  test("delete-link takes the pod's link away by one message, and one that is gone, with its namespace or without, is no fault", async () => {
+    const add = links.capability({ pod, grant });
+    const [, , onNode] = links.good(await add.capability.apply(links.attach("10.77.0.2/24", "10.77.0.1/24")));
+    const remove: LinksOperation[] = [{ tag: "delete-link", val: { place: "pod", name: "eth0" } }];
+    const { capability, sent } = links.capability({ pod, verb: "DEL" });
+    expect(links.good(await capability.apply(remove))).toEqual([]);
+    expect(sent.map(({ path, types }) => [path, types])).toEqual([[pod.path, [17]]]);
+    expect(pod.links()).toEqual([]);
+    expect(hostLinks().map(({ name }) => name)).not.toContain(onNode?.name);
+    expect(links.good(await capability.apply(remove))).toEqual([]);
+    for (const netns of ["", "/run/netns/nothing-there", "/etc/hostname"])
+      expect(links.good(await links.capability({ netns, verb: "DEL" }).capability.apply(remove))).toEqual([]);
+  });
+});

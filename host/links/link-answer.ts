@@ -1,0 +1,32 @@
+// A link as delegates get it.
+
+import { formatCidr } from "../../src/net/ip.ts";
+import type { LinksLink } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { SeenLink } from "./see-links.ts";
+
+export function linkAnswer({ place, state, addresses, vlans, master, link }: SeenLink): LinksLink {
+  const { index, name, kind, mac, mtu, up, running, promiscuous, allMulticast, txQueueLength, alternativeNames } = state;
+  return {
+    place,
+    name,
+    index,
+    kind,
+    mac: mac === "" ? undefined : mac,
+    mtu,
+    up,
+    running,
+    promiscuous,
+    allMulticast,
+    txQueueLength,
+    alternativeNames,
+    master,
+    peer: kind === "veth" ? link : undefined,
+    parent: kind === "veth" ? undefined : link,
+    mode: state.mode,
+    vlanId: state.vlanId,
+    vlanFiltering: state.vlanFiltering,
+    port: state.port,
+    portVlans: vlans,
+    addresses: addresses.map(({ cidr, tentative, dadFailed }) => ({ address: formatCidr(cidr), tentative, dadFailed })),
+  };
+}

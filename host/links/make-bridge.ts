@@ -1,0 +1,138 @@
+// `ensure-bridge` and `ensure-vlan-gateway`.
+
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { vlanAddition, vlanRemoval } from "../netlink/bridge-port.ts";
+import { bridgeChange, linkChange, linkRemoval, linkRequest, portsRequest } from "../netlink/link-change.ts";
+import { newBridge, newVeth } from "../netlink/link-creation.ts";
+import { type LinkState, linkStateIn } from "../netlink/link-state.ts";
+import type { LinksBridge, LinksVlanGateway } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import { type Acting, randomMac, randomVethName } from "./acting.ts";
+import { bridgesInUse } from "./bridges-in-use.ts";
+import { gatewayName } from "./demands.ts";
+import type { KnownLink } from "./known-links.ts";
+import { linkText } from "./link-scope.ts";
+import { refusalText } from "./namespaces.ts";
+import type { Undo } from "./transaction.ts";
+
+const ENOENT = 2;
+
+/** Makes the bridge, or brings the one that is there up; with VLAN filtering where that is wanted. */
+export async function ensureBridge(acting: Acting, bridge: LinksBridge): Promise<Result<void>> {
+  const { name, mtu, vlanFiltering, defaultPvid } = bridge;
+  let known = acting.links.find("host", name);
+  if (known === undefined) {
+    // A MAC that was given stays whatever ports the bridge gets.
+    const mac = randomMac();
+    const undo = (index: number): readonly Undo[] => [unmakeBridge(acting, name, index)];
+    const made = await acting.make("host", name, newBridge({ name, mac, mtu, vlanFiltering, defaultPvid }), {
+      mac,
+      existing: "fine",
+      undo,
+    });
+    if (!made.ok) return made;
+    if (made.value !== undefined) {
+      known = { place: "host", name, index: made.value.index, state: made.value, made: true };
+      acting.links.learn(known);
+      takesNoAdvertisements(acting, known);
+      return ok(undefined);
+    }
+    // Another one was first.
+    const found = await readBridge(acting, name);
+    if (!found.ok) return found;
+    known = { place: "host", name, index: found.value.index, state: found.value, made: false };
+    acting.links.learn(known);
+  }
+  changeBridge(acting, known, bridge);
+  takesNoAdvertisements(acting, known);
+  return ok(undefined);
+}
+
+function changeBridge(acting: Acting, { index, state, name }: KnownLink, { vlanFiltering, defaultPvid }: LinksBridge): void {
+  const { transaction } = acting;
+  if (state?.up !== true) {
+    const down = { place: "host", request: linkChange(index, { up: false }), what: `setting ${name} down` } as const;
+    transaction.send("host", { request: linkChange(index, { up: true }), what: `setting ${name} up`, undo: () => [down] });
+  }
+  const change = {
+    vlanFiltering: vlanFiltering && state?.vlanFiltering !== true ? true : undefined,
+    defaultPvid: defaultPvid === undefined || defaultPvid === state?.defaultPvid ? undefined : defaultPvid,
+  };
+  if (change.vlanFiltering === undefined && change.defaultPvid === undefined) return;
+  const before = {
+    vlanFiltering: change.vlanFiltering === undefined ? undefined : false,
+    defaultPvid: change.defaultPvid === undefined ? undefined : state?.defaultPvid,
+  };
+  const what = `changing the VLAN filtering of ${name}`;
+  const undo = (): readonly Undo[] => [{ place: "host", request: bridgeChange(index, before), what }];
+  transaction.send("host", { request: bridgeChange(index, change), what, undo });
+}
+
+/** Its own routes are those that it is given. */
+export function takesNoAdvertisements(acting: Acting, link: KnownLink): void {
+  if (link.state?.acceptRa === 0) return;
+  acting.set(link, `net/ipv6/conf/${link.name}/accept_ra`, "0", "fine");
+}
+
+async function readBridge(acting: Acting, name: string): Promise<Result<LinkState>> {
+  const answer = await acting.ask("host", linkRequest(name), `reading ${linkText("host", name)}`);
+  if (!answer.ok) return answer;
+  const [state] = answer.value.messages.flatMap((message) => linkStateIn(message) ?? []);
+  if (state?.kind === "bridge" && state.name === name) return ok(state);
+  return failed(fault("NETLINK_FAILED", `links: ${acting.by}: ${linkText("host", name)} is there, but is no bridge`));
+}
+
+/** A bridge that this apply made goes again, unless another attachment uses it already. */
+function unmakeBridge({ namespaces }: Acting, name: string, index: number): Undo {
+  const run = async (): Promise<string | undefined> => {
+    if (bridgesInUse.byOthers(name)) return undefined;
+    const [ports] = (await namespaces.exchange("host", [portsRequest(index)])).answers;
+    const isPort = ports?.messages.some((message) => linkStateIn(message)?.master === index);
+    if (isPort !== false) return undefined;
+    const [removed] = (await namespaces.exchange("host", [linkRemoval(index)])).answers;
+    return removed === undefined || removed.errno === 0 ? undefined : refusalText(removed);
+  };
+  return { run, what: `removing ${linkText("host", name)}` };
+}
+
+/** A veth on the node; the end that is the bridge's port is in the VLAN, untagged. */
+export async function ensureVlanGateway(acting: Acting, gateway: LinksVlanGateway): Promise<Result<void>> {
+  const name = gatewayName(gateway);
+  const { id, mtu, keepDefaultVlan } = gateway;
+  const bridge = acting.link({ place: "host", name: gateway.bridge });
+  if (!bridge.ok) return bridge;
+  const there = acting.links.find("host", name);
+  if (there !== undefined) {
+    if (there.state?.up !== true) {
+      const down = { place: "host", request: linkChange(there.index, { up: false }), what: `setting ${name} down` } as const;
+      acting.transaction.send("host", {
+        request: linkChange(there.index, { up: true }),
+        what: `setting ${name} up`,
+        undo: () => (there.made ? [] : [down]),
+      });
+    }
+    return ok(undefined);
+  }
+  const [portMac, mac] = [randomMac(), randomMac()];
+  const port = { name: randomVethName(), mac: portMac, mtu, master: bridge.value.index };
+  const request = newVeth({ near: port, far: { name, mac, mtu }, farIn: "same namespace" });
+  const made = await acting.make("host", port.name, request, { mac: portMac });
+  if (!made.ok) return made;
+  const { index: portIndex = 0, link: index = 0 } = made.value ?? {};
+  const pvid = bridge.value.state?.defaultPvid ?? 1;
+  const own = { first: id, last: id, pvid: true, untagged: true };
+  const standard = { first: pvid, last: pvid, pvid: false, untagged: false };
+  if (!keepDefaultVlan && pvid !== 0 && pvid !== id) {
+    const what = `taking VLAN ${pvid} off the port of ${name}`;
+    acting.transaction.send("host", { request: vlanRemoval(portIndex, standard, false), what, fine: [ENOENT] });
+  }
+  acting.transaction.send("host", { request: vlanAddition(portIndex, own, false), what: `putting ${name} into VLAN ${id}` });
+  acting.transaction.send("host", { request: linkChange(index, { up: true }), what: `setting ${name} up` });
+  const read = await acting.ask("host", linkRequest(index), `reading ${linkText("host", name)}`);
+  if (!read.ok) return read;
+  const [state] = read.value.messages.flatMap((message) => linkStateIn(message) ?? []);
+  const known = { place: "host", name, index, state, made: true } as const;
+  acting.links.learn(known);
+  takesNoAdvertisements(acting, known);
+  return ok(undefined);
+}
