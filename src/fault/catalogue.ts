@@ -288,6 +288,20 @@ const entries = {
     remedy:
       "Correct the types in the network's configuration (ipam.type, delegate.type), so that no plugin comes to be called by itself.",
   },
+  SYSCTL_FAILED: {
+    cni: 5,
+    actor: "administrator",
+    meaning:
+      "Settings under net in a pod's network namespace could not be read or written; what was written before is taken back.",
+    remedy: "Read the system's reason; sysctl in the namespace shows which settings there are and what they have.",
+  },
+  SYSCTL_NOT_ALLOWED: {
+    cni: 7,
+    actor: "administrator",
+    meaning:
+      "A delegate would write a setting that the allow-list of the reference tuning plugin does not have, or a line of it is no expression.",
+    remedy: "Add a line that the key matches to the file named if it may be written, or correct the line named.",
+  },
   DELEGATE_FAILED: {
     cni: 999,
     actor: "administrator",
