@@ -89,6 +89,10 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
       hands,
     );
   },
+  sysctl: async ({ hands }, { step, grants }) => {
+    const { sysctlFor } = await import("../sysctl/scope.ts");
+    return sysctlFor({ ...callOf(step), ...grants.sysctl }, hands);
+  },
   state: async (_, { step, grants }) => {
     const { stateFor } = await import("../state/scope.ts");
     return stateFor({ ...callOf(step), directories: grants.state?.directories });
@@ -127,8 +131,15 @@ function isBound(name: string): name is Name {
   return Object.hasOwn(binders, name);
 }
 
-function callOf({ plugin, verb, attachment }: ChainStep): Pick<ChainStep, "verb" | "attachment"> & { readonly type: string } {
-  return { type: plugin.type, verb, attachment };
+/** What each room wants to know of the call; `netns` is empty where there is no namespace (any more). */
+function callOf({ plugin, verb, attachment, env }: ChainStep): {
+  readonly type: string;
+  readonly verb: ChainStep["verb"];
+  readonly attachment: ChainStep["attachment"];
+  readonly netns: string;
+} {
+  const [, netns = ""] = env.find(([name]) => name === "CNI_NETNS") ?? [];
+  return { type: plugin.type, verb, attachment, netns };
 }
 
 const verbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;

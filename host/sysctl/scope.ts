@@ -128,7 +128,8 @@ async function act(
   if (errno === 0 && values.length === settings.length) return ok(values);
   if (!sent) return failed(unreachable(scope.netns, errno));
   const failing = settings[values.length];
-  const what = failing === undefined ? doing : `${doing} ${failing.key}${failing.value === "" ? "" : ` (${quote(failing.value, 64)})`}`;
+  const what =
+    failing === undefined ? doing : `${doing} ${failing.key}${failing.value === "" ? "" : ` (${quote(failing.value, 64)})`}`;
   const undone = await restore(scope, hands, settings, values);
   return failed(fault("SYSCTL_FAILED", `sysctl: ${what} in ${quote(scope.netns)}: ${systemError(errno)}${undone}`));
 }
@@ -143,7 +144,7 @@ async function restore(
   const written = before.map((value, at) => ({ key: settings[at]?.key ?? "", value, changed: settings[at]?.value !== "" }));
   // Of one that can't be read the value before isn't known.
   const lost = written.filter(({ value, changed }) => changed && value === "").map(({ key }) => key);
-  const back = written.filter(({ value, changed }) => changed && value !== "").reverse();
+  const back = written.filter(({ value, changed }) => changed && value !== "").toReversed();
   const notes = lost.length === 0 ? [] : [`${lost.join(", ")} can't be read, so what it had before is lost`];
   if (back.length > 0) {
     const { errno } = await hands.sysctl({ path: netns, settings: back.map(({ key, value }) => ({ key, value })) });
@@ -154,7 +155,8 @@ async function restore(
 
 function unreachable(netns: string, errno: number): Fault {
   const namespace = `sysctl: the pod's network namespace ${quote(netns)}`;
-  if (errno === EXDEV) return fault("ENVIRONMENT_INVALID", `${namespace} is the node's own: nothing is done in it for a delegate`);
+  if (errno === EXDEV)
+    return fault("ENVIRONMENT_INVALID", `${namespace} is the node's own: nothing is done in it for a delegate`);
   return fault("SYSCTL_FAILED", `${namespace} could not be entered: ${systemError(errno)}`);
 }
 
