@@ -1,0 +1,65 @@
+// Ports of the node that lead to the pod. README.md has its configuration.
+
+import * as firewall from "plexus/abi/firewall";
+import { write, Level } from "plexus/abi/log";
+import { AttachmentRequest, GcRequest, SuccessOrFault } from "plexus/abi/plugin";
+import { Fault, Network } from "plexus/abi/types";
+import { CniCode, invalidConfig, ownFault, withDetails } from "plexus/faults";
+import { rulesOf } from "./rules";
+import { Settings } from "./settings";
+
+/** CHECK: the mappings are not in force. */
+const NOT_IN_FORCE: u32 = 100;
+
+/** The previous result stays as it is. */
+export function add(request: AttachmentRequest): SuccessOrFault {
+  const settings = Settings.read(request.network);
+  if (settings.fault !== null) return SuccessOrFault.err(settings.fault as Fault);
+  const result = request.prevResult;
+  if (result === null) return SuccessOrFault.err(missingResult());
+  if (settings.mappings.length == 0) return SuccessOrFault.ok(result);
+  const rules = rulesOf(settings, result, request.attachment.ifname);
+  if (rules.portMappings.length == 0)
+    write(Level.Warn, "no port is mapped: the interface has no address of a family that a mapping is for");
+  const refused = firewall.replace(rules);
+  return refused === null ? SuccessOrFault.ok(result) : SuccessOrFault.err(refused);
+}
+
+/** Whatever the configuration says: what is not removed here keeps a port of the node. */
+export function del(request: AttachmentRequest): Fault | null {
+  return firewall.remove();
+}
+
+export function check(request: AttachmentRequest): Fault | null {
+  const settings = Settings.read(request.network);
+  if (settings.fault !== null) return settings.fault;
+  const result = request.prevResult;
+  if (result === null) return missingResult();
+  if (settings.mappings.length == 0) return null;
+  const same = firewall.check(rulesOf(settings, result, request.attachment.ifname));
+  if (!same.isOk) return same.error;
+  if (same.value) return null;
+  return withDetails(
+    ownFault(
+      NOT_IN_FORCE,
+      `the port mappings of ${request.attachment.containerId}/${request.attachment.ifname} are not in force`,
+    ),
+    "Somebody changed the tables plexus of nftables; the next ADD makes them anew.",
+  );
+}
+
+export function gc(request: GcRequest): Fault | null {
+  const removed = firewall.retain(request.valid);
+  return removed.isOk ? null : removed.error;
+}
+
+export function status(network: Network): Fault | null {
+  const settings = Settings.read(network);
+  if (settings.fault !== null) return settings.fault;
+  const refused = firewall.probe();
+  return refused === null ? null : new Fault(CniCode.NotAvailable, refused.msg);
+}
+
+function missingResult(): Fault {
+  return invalidConfig("prevResult", "is missing: portmap comes after a plugin that gives the pod its addresses");
+}

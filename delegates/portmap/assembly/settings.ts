@@ -1,0 +1,122 @@
+// The configuration, read as the reference portmap reads it.
+
+import { Protocol } from "plexus/abi/firewall";
+import { Level, write } from "plexus/abi/log";
+import { Fault, Network } from "plexus/abi/types";
+import { Config } from "plexus/config";
+import { folded, foldedMember } from "plexus/folded";
+import { Ip } from "plexus/ip";
+import { quote } from "plexus/json";
+import { Some } from "plexus/some";
+
+const topKeys: StaticArray<string> = [
+  "snat",
+  "masqAll",
+  "markMasqBit",
+  "externalSetMarkChain",
+  "conditionsV4",
+  "conditionsV6",
+  "backend",
+  "runtimeConfig",
+];
+const runtimeKeys: StaticArray<string> = ["portMappings"];
+const mappingKeys: StaticArray<string> = ["hostPort", "containerPort", "protocol", "hostIP"];
+
+/** One of `runtimeConfig.portMappings`. */
+@final
+export class Mapping {
+  constructor(
+    readonly hostPort: u16,
+    readonly containerPort: u16,
+    readonly protocol: Protocol,
+    /** Null: none was named. */
+    readonly hostIp: Ip | null,
+  ) {}
+}
+
+/** All settings. If there is a fault, nothing else counts. */
+@final
+export class Settings {
+  fault: Fault | null = null;
+  snat: bool = true;
+  masqueradeAll: bool = false;
+  readonly mappings: Array<Mapping> = new Array<Mapping>();
+
+  static read(network: Network): Settings {
+    const settings = new Settings();
+    const top = Config.of(network);
+    const root = folded(top, top.json, "", topKeys) as Config;
+    settings.snat = root.bool("snat", true);
+    settings.masqueradeAll = root.bool("masqAll", false);
+    readMark(root);
+    refuseConditions(root, "conditionsV4");
+    refuseConditions(root, "conditionsV6");
+    const backend = root.string("backend");
+    if (backend !== null && backend != "iptables" && backend != "nftables")
+      root.refuse("backend", `must be iptables or nftables, is ${quote(backend)}`);
+    const runtime = foldedMember(root, "runtimeConfig", runtimeKeys);
+    if (runtime !== null) settings.readMappings(runtime);
+    settings.fault = root.fault;
+    return settings;
+  }
+
+  private readMappings(runtime: Config): void {
+    const list = runtime.list("portMappings");
+    for (let i = 0; list !== null && i < list.length; i++) {
+      const config = folded(runtime, list.at(i), `portMappings[${i}]`, mappingKeys);
+      if (config === null) return;
+      const hostPort = readPort(config, "hostPort");
+      const containerPort = readPort(config, "containerPort");
+      const protocol = readProtocol(config);
+      this.mappings.push(new Mapping(hostPort, containerPort, protocol, readHostIp(config)));
+    }
+  }
+}
+
+function readPort(config: Config, key: string): u16 {
+  const value = config.member(key);
+  const port: Some<u32> | null = value === null ? null : value.asU32OrNull();
+  if (port !== null && port.value > 0 && port.value < 65536) return <u16>port.value;
+  config.refuse(key, value === null ? "is missing" : `must be a port from 1 to 65535, is ${value.toString()}`);
+  return 0;
+}
+
+/** In either case, as iptables takes it. */
+function readProtocol(config: Config): Protocol {
+  const text = config.string("protocol");
+  const name = text === null ? "" : text.toLowerCase();
+  if (name == "udp") return Protocol.Udp;
+  if (name == "sctp") return Protocol.Sctp;
+  if (name != "tcp") config.refuse("protocol", text === null ? "is missing" : `must be tcp, udp or sctp, is ${quote(text)}`);
+  return Protocol.Tcp;
+}
+
+function readHostIp(config: Config): Ip | null {
+  const text = config.string("hostIP");
+  if (text === null || text == "") return null;
+  const ip = Ip.parse(text);
+  if (ip === null) config.refuse("hostIP", `${quote(text)} is not an IP address`);
+  return ip;
+}
+
+/** Marks are how iptables tells which packets to masquerade; these rules tell it without. */
+function readMark(root: Config): void {
+  const bit = root.member("markMasqBit");
+  const given = root.has("externalSetMarkChain");
+  if (given && bit !== null) root.refuse("externalSetMarkChain", "can't be set together with markMasqBit");
+  if (given) root.refuse("externalSetMarkChain", onlyNative("is a chain of iptables"));
+  if (bit === null) return;
+  const number = bit.asU32OrNull();
+  if (number === null || number.value > 31) root.refuse("markMasqBit", `must be between 0 and 31, is ${bit.toString()}`);
+  else write(Level.Debug, "markMasqBit has no effect: packets are not marked");
+}
+
+function refuseConditions(root: Config, key: string): void {
+  const conditions = root.strings(key);
+  if (conditions !== null && conditions.length > 0)
+    root.refuse(key, onlyNative("has conditions in the words of iptables or nft, which this plugin does not read"));
+}
+
+function onlyNative(why: string): string {
+  return `${why}: use the native portmap for it (a host configuration whose wasm.prefer leaves portmap out)`;
+}
