@@ -24,8 +24,14 @@ it("leaves to the collector what was grown, what is large, and what is too many"
   grown.grow(1);
   expect(pool.giveBack(grown)).toBe(2 * pageBytes);
   expect(pool.take()).not.toBe(grown);
-  const many = Array.from({ length: 5 }, () => pool.take());
-  expect(many.map((memory) => pool.giveBack(memory))).toEqual([0, 0, 0, 0, pageBytes]);
+  for (const [initial, kept] of [
+    [1, 64],
+    [16, 4],
+  ] as const) {
+    const sized = new MemoryPool({ initial, maximum: 20 });
+    const many = Array.from({ length: kept + 1 }, () => sized.take());
+    expect(many.filter((memory) => sized.giveBack(memory) === 0).length).toBe(kept);
+  }
   const large = new MemoryPool({ initial: 17, maximum: 20 });
   expect(large.giveBack(large.take())).toBe(17 * pageBytes);
 });

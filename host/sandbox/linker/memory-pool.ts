@@ -6,8 +6,8 @@ import type { PlanLinearMemory } from "./plan.ts";
 const pageBytes = 65_536;
 /** Wiping more than that costs more than a new one. */
 const mostBytes = 16 * pageBytes;
-/** Calls of one component that run at once in one process, or within each other. */
-const mostSpare = 4;
+/** Of one component, in one process: enough for four that run within each other, or for many small ones that wait at the same time. */
+const mostSpareBytes = 64 * pageBytes;
 
 /** The memories of one core module. */
 export class MemoryPool {
@@ -28,7 +28,11 @@ export class MemoryPool {
   giveBack(memory: WebAssembly.Memory): number {
     const { buffer } = memory;
     const { byteLength } = buffer;
-    if (byteLength > mostBytes || byteLength !== this.#limits.initial * pageBytes || this.#spare.length >= mostSpare) {
+    if (
+      byteLength > mostBytes ||
+      byteLength !== this.#limits.initial * pageBytes ||
+      (this.#spare.length + 1) * byteLength > mostSpareBytes
+    ) {
       return byteLength;
     }
     new Uint8Array(buffer).fill(0);

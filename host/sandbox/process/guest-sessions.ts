@@ -130,7 +130,12 @@ export class GuestSessions {
 
   private answer(session: GuestSession, value: unknown): void {
     // Nobody waits for what comes after the deadline or after the process' end.
-    if (!session.abandoned && this.sessions.has(session.number)) this.tell(session, frameTypes.ANSWER, { value });
+    if (session.abandoned || !this.sessions.has(session.number)) return;
+    try {
+      this.tell(session, frameTypes.ANSWER, { value });
+    } catch (error) {
+      this.unserved(session, error);
+    }
   }
 
   private unserved(session: GuestSession, error: unknown): void {
