@@ -23,10 +23,9 @@ function add(component: Callable, capability: CapabilityCall = () => undefined) 
 
 it("E-9: nothing of a guest runs before its call, and then on the call's time", async () => {
   const component = await compiled("spin-in-start");
-  const before = performance.now();
   makeReady(component, false);
+  // Its start function would never have come back.
   expect(component.ready).toBeDefined();
-  expect(performance.now() - before).toBeLessThan(90);
   expect(add(component)).toMatchObject({ kind: "broken", fault: "LIMIT_TIME" });
 });
 
