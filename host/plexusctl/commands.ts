@@ -50,6 +50,20 @@ const reconcile: Command = async ({ statusSocket, dryRun, output }) => {
   };
 };
 
+/** Loads what reads and admits components only here: nothing else of plexusctl needs it. */
+const explain: Command = async ({ args: [target, second], config, cniPath, output }) => {
+  if (second !== undefined)
+    return { stdout: "", stderr: `explain takes one file or NAMESPACE/NAME, not ${second} besides`, status: 2 };
+  const { explainTarget } = await import("./explain.ts");
+  const explanation = await explainTarget({ target, config, cniPath });
+  if (!explanation.ok) return { stdout: "", stderr: explanation.fault.msg, status: 1 };
+  const { explanationText } = await import("./explain-text.ts");
+  return {
+    stdout: await printed(explanation.value, output, (width) => explanationText(explanation.value, width)),
+    status: explanation.value.loads ? 0 : 1,
+  };
+};
+
 const errors: Command = async ({ args: [wanted], output }) => {
   const text = errorsText(wanted, Infinity);
   if (text === undefined)
@@ -66,7 +80,14 @@ const tellVersion: Command = async ({ output }) => ({
 });
 
 /** By name. */
-export const commands: Readonly<Record<string, Command>> = { status, attachments, reconcile, errors, version: tellVersion };
+export const commands: Readonly<Record<string, Command>> = {
+  status,
+  attachments,
+  reconcile,
+  explain,
+  errors,
+  version: tellVersion,
+};
 
 async function printed(value: unknown, output: Output, text: (width: number) => string): Promise<string> {
   switch (output) {

@@ -14,6 +14,10 @@ export interface ControlOptions {
   readonly stateDir: string;
   /** Of `reconcile`. */
   readonly dryRun: boolean;
+  /** Of `explain`: Plexus' own configuration, a file or a directory that has it. */
+  readonly config: string;
+  /** Of `explain`: directories of plugins, colons between them. */
+  readonly cniPath: string;
 }
 
 export const usage = `plexusctl: what Plexus does on this node
@@ -23,6 +27,10 @@ export const usage = `plexusctl: what Plexus does on this node
   plexusctl attachments        every attachment
   plexusctl reconcile          has the daemon take away now what no runtime
                                deletes; --dry-run: and only tell
+  plexusctl explain [FILE|NAMESPACE/NAME]
+                               each step of a network: what it is, declares, is
+                               granted, and what it lacks; without a name, of
+                               what the host configuration has
   plexusctl errors [KIND|CODE] what a fault means, and what to do about it
   plexusctl version
 
@@ -30,10 +38,15 @@ export const usage = `plexusctl: what Plexus does on this node
   --status-socket PATH         the daemon's (/run/plexus/status.sock)
   --state-dir PATH             cniDir, read where no daemon answers
                                (/var/lib/cni/plexus)
+  --config PATH                for explain: Plexus' own configuration, or the
+                               directory that has it (/etc/cni/net.d)
+  --cni-path DIR[:DIR…]        for explain: where the plugins are ($CNI_PATH,
+                               else /opt/cni/bin)
   --help
 
 Exit status: 0; 1 where something needs attention (not ready, no daemon, an
-attachment left behind, a deletion that fails); 2 for a mistake in the command.
+attachment left behind, a deletion that fails; for explain: a step that would
+not be loaded); 2 for a mistake in the command.
 `;
 
 /** The options; `help`, or one line that says what is wrong. */
@@ -46,6 +59,9 @@ export function readOptions(args: readonly string[]): ControlOptions | "help" | 
     const output = outputs.find((each) => each === values.output);
     if (output === undefined) return { wrong: `-o ${values.output}: must be one of ${outputs.join(", ")}` };
     if (values["dry-run"] === true && command !== "reconcile") return { wrong: `--dry-run: ${command} changes nothing anyway` };
+    for (const name of ["config", "cni-path"] as const) {
+      if (values[name] !== undefined && command !== "explain") return { wrong: `--${name}: is for explain only` };
+    }
     for (const name of ["status-socket", "state-dir"] as const) {
       if (!isAbsolute(values[name])) return { wrong: `--${name} ${values[name]}: must be an absolute path` };
     }
@@ -56,6 +72,8 @@ export function readOptions(args: readonly string[]): ControlOptions | "help" | 
       statusSocket: values["status-socket"],
       stateDir: values["state-dir"],
       dryRun: values["dry-run"] === true,
+      config: values.config ?? "/etc/cni/net.d",
+      cniPath: values["cni-path"] ?? process.env["CNI_PATH"] ?? "/opt/cni/bin",
     };
   } catch (error) {
     // parseArgs says more than one sentence.
@@ -73,6 +91,8 @@ function parse(args: readonly string[]) {
       "status-socket": { type: "string", default: "/run/plexus/status.sock" },
       "state-dir": { type: "string", default: "/var/lib/cni/plexus" },
       "dry-run": { type: "boolean" },
+      config: { type: "string" },
+      "cni-path": { type: "string" },
       help: { type: "boolean", short: "h" },
     },
   });

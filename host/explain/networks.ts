@@ -1,0 +1,113 @@
+// The networks that an administrator asks about: those of a file, or one that the cluster defines.
+
+import type { NetworkList } from "../../src/cni/network-list.ts";
+import { inlineNetwork } from "../../src/cni/inline-network.ts";
+import { fault } from "../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { parseDocument } from "../../src/json/document.ts";
+import { networkFor } from "../../src/npwg/network-for-definition.ts";
+import {
+  type NetworkAttachmentDefinition,
+  readNetworkAttachmentDefinition,
+} from "../../src/npwg/network-attachment-definition.ts";
+import { readDefaultNetwork, readFurtherDelegates } from "../brain/default-network.ts";
+import { readObjects } from "../cluster/manifest-objects.ts";
+import { openCluster } from "../cluster/open-cluster.ts";
+import { configurationFile, readConfigurationDirectory, withSubdirectoryPlugins } from "../files/configuration-directory.ts";
+import { storeFault } from "../files/durable-file.ts";
+import { readRegularFile } from "../files/regular-file.ts";
+import { type HostSettings, settingsIn } from "./host-settings.ts";
+
+export interface NamedList {
+  /** The file, or `namespace/name`. */
+  readonly source: string;
+  readonly list: NetworkList;
+}
+
+export interface NetworksInit {
+  readonly settings: HostSettings | undefined;
+  readonly cniPath: string;
+  readonly warn: (text: string) => void;
+}
+
+const defaultConfDir = "/etc/cni/multus/net.d";
+/** Of a lookup in the API, in ms, before connections are let go. */
+const endMs = 100;
+
+/** What Plexus' own configuration attaches every pod to. */
+export function ownNetworks(settings: HostSettings, warn: (text: string) => void): Result<readonly NamedList[]> {
+  const context = { ...settings, warn };
+  const first = readDefaultNetwork(context);
+  if (!first.ok) return first;
+  const further = readFurtherDelegates(context);
+  if (!further.ok) return further;
+  return ok([first.value, ...further.value].map((list) => ({ source: settings.path, list })));
+}
+
+/**
+ * The networks of a file: a list, a single configuration, one of Plexus' own (then the networks in it), or manifests, whose
+ * NetworkAttachmentDefinitions count. Faults as of a call that reads them.
+ */
+export async function networksInFile(path: string, init: NetworksInit): Promise<Result<readonly NamedList[]>> {
+  let text: string;
+  try {
+    text = readRegularFile(path, configurationFile);
+  } catch (error) {
+    return failed(storeFault("reading", path, error));
+  }
+  if (isNetwork(path, text)) {
+    const own = settingsIn(path, init.cniPath);
+    if (own.ok && own.value !== undefined) return ownNetworks(own.value, init.warn);
+    if (!own.ok && own.fault.kind === "CONFIG_INVALID") return own;
+    const list = inlineNetwork(text, path, { name: "", cniVersion: "" });
+    const whole = list.ok && !path.endsWith(".conf") ? withSubdirectoryPlugins(list.value, path) : list;
+    return whole.ok ? ok([{ source: path, list: whole.value }]) : whole;
+  }
+  const { objects, problems } = await readObjects(path, text);
+  const [problem] = problems;
+  if (problem !== undefined) return failed(fault("CLUSTER_UNREADABLE", problem));
+  const definitions = objects.filter(({ kind }) => kind === "NetworkAttachmentDefinition");
+  if (definitions.length === 0) {
+    return failed(fault("CONFIG_INVALID", `${path}: has neither a network configuration nor a NetworkAttachmentDefinition`));
+  }
+  const lists: NamedList[] = [];
+  for (const { object } of definitions) {
+    const definition = readNetworkAttachmentDefinition(object);
+    const list = definition.ok ? listOf(definition.value, init) : definition;
+    if (!list.ok) return list;
+    lists.push(list.value);
+  }
+  return ok(lists);
+}
+
+/** The network of a definition that the cluster of Plexus' own configuration has. Faults as of a call that selects it. */
+export async function networkInCluster(
+  namespace: string,
+  name: string,
+  init: NetworksInit,
+): Promise<Result<readonly NamedList[]>> {
+  const cluster = init.settings === undefined ? undefined : await openCluster(init.settings.configuration, init.warn);
+  if (cluster === undefined) {
+    const why = `${namespace}/${name}: Plexus' configuration names no cluster (kubeconfig, manifests) that could have it`;
+    return failed(fault("NETWORK_NOT_FOUND", why));
+  }
+  const definition = await cluster.networkAttachmentDefinition(namespace, name);
+  await cluster.end(endMs);
+  const list = definition.ok ? listOf(definition.value, init) : definition;
+  return list.ok ? ok([list.value]) : list;
+}
+
+function listOf(definition: NetworkAttachmentDefinition, { settings, warn }: NetworksInit): Result<NamedList> {
+  const confDir = settings?.configuration.confDir ?? defaultConfDir;
+  const directory = definition.config === undefined ? readConfigurationDirectory(confDir) : ok(undefined);
+  if (!directory.ok) return directory;
+  const network = networkFor(definition, directory.value);
+  if (!network.ok) return network;
+  for (const warning of network.value.warnings) warn(warning);
+  return ok({ source: `${definition.namespace}/${definition.name}`, list: network.value.list });
+}
+
+function isNetwork(path: string, text: string): boolean {
+  const parsed = parseDocument(text, { what: path });
+  return parsed.ok && !parsed.value.members.has("apiVersion");
+}

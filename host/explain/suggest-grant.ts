@@ -1,0 +1,80 @@
+// What a step's configuration asks of the capabilities, as far as the keys that reference plugins have tell: for a grant to begin with,
+// and for seeing before the first pod that a grant lacks something. A hint: what is asked for in the end, only a call shows.
+
+import { matchesPattern } from "../../src/configuration/grant-patterns.ts";
+import type { DelegateGrants } from "../../src/configuration/wasm-configuration.ts";
+import { isJsonObject } from "../../src/json/document.ts";
+
+type Configuration = Readonly<Record<string, unknown>>;
+
+/** One thing that the configuration names and a grant's list must have. */
+interface Asked {
+  readonly capability: keyof DelegateGrants;
+  /** Key within the capability's grant. */
+  readonly key: string;
+  readonly what: string;
+  readonly value: string | true;
+}
+
+function askedBy(config: Configuration, ifname: string): readonly Asked[] {
+  const asked: Asked[] = [];
+  const text = (key: string): string | undefined => {
+    const value = config[key];
+    return typeof value === "string" && value !== "" ? value : undefined;
+  };
+  const add = (capability: Asked["capability"], key: string, what: string, value: string | true | undefined): void => {
+    if (value !== undefined) asked.push({ capability, key, what, value });
+  };
+  add("links", "bridges", "bridge", text("bridge"));
+  add("links", "parents", "master", text("master"));
+  add("links", "uplinks", "uplinkInterface", text("uplinkInterface"));
+  if (config["isGateway"] === true || config["isDefaultGateway"] === true) add("links", "forwarding", "isGateway", true);
+  const { ipam, sysctl } = config;
+  if (isJsonObject(ipam) && typeof ipam["type"] === "string") add("delegation", "plugins", "ipam.type", ipam["type"]);
+  if (config["ipMasq"] === true) add("firewall", "masquerade", "ipMasq", true);
+  if (isJsonObject(sysctl)) for (const key of Object.keys(sysctl)) add("sysctl", "keys", "sysctl", sysctlPath(key, ifname));
+  return asked;
+}
+
+/** The reference tuning plugin takes keys with dots, or with slashes where a name has dots; IFNAME stands for the interface. */
+function sysctlPath(key: string, ifname: string): string {
+  const path = key.includes("/") ? key : key.replaceAll(".", "/");
+  return path
+    .split("/")
+    .map((part) => (part === ifname ? "IFNAME" : part))
+    .join("/");
+}
+
+/** The scopes that a grant of this capability would need for this configuration. */
+export function suggestedGrant(capability: keyof DelegateGrants, config: Configuration): object {
+  const grant: Record<string, string[] | true> = {};
+  for (const { capability: of, key, value } of askedBy(config, "eth0")) {
+    if (of !== capability) continue;
+    if (value === true) grant[key] = true;
+    else grant[key] = [...(Array.isArray(grant[key]) ? grant[key] : []), value];
+  }
+  return grant;
+}
+
+/** What the configuration names and the grant doesn't have, one sentence each, with the key that it lacks in. */
+export function uncovered(
+  type: string,
+  config: Configuration,
+  grants: DelegateGrants,
+  imported: readonly string[],
+): readonly string[] {
+  return askedBy(config, "eth0").flatMap(({ capability, key, what, value }) => {
+    const grant: unknown = grants[capability];
+    if (!imported.includes(capability) || !isJsonObject(grant)) return [];
+    const has = grant[key];
+    const covered = value === true ? has === true : Array.isArray(has) && has.some((each) => covers(each, value));
+    if (covered) return [];
+    const listed = Array.isArray(has) && has.length > 0 ? has.join(", ") : "nothing";
+    const named = value === true ? what : `${what} ${value}`;
+    return [`${named}: wasm.grants.${type}.${capability}.${key} has ${listed}`];
+  });
+}
+
+function covers(pattern: unknown, value: string): boolean {
+  return typeof pattern === "string" && matchesPattern(pattern, value);
+}

@@ -1,0 +1,87 @@
+// An explanation for a person.
+
+import type { ExplainedCapability, ExplainedNetwork, ExplainedStep, Explanation } from "../explain/explanation.ts";
+import { inertLine } from "../sandbox/inert-text.ts";
+import { wrap } from "./table.ts";
+
+const longest = 1024;
+/** Least columns of a text that is wrapped. */
+const least = 40;
+
+/** Within `width` columns, where what has no spaces doesn't need more. */
+export function explanationText({ hostConfiguration, cniPath, networks, warnings }: Explanation, width: number): string {
+  const host =
+    hostConfiguration === null
+      ? "No configuration of Plexus was found: what is granted is the default (--config names one)."
+      : `Host configuration: ${inert(hostConfiguration)}`;
+  return [
+    host,
+    `Plugins from: ${inert(cniPath.join(", "))}`,
+    ...warnings.map((warning) => `Warning: ${inert(warning)}`),
+    ...networks.flatMap((network) => ["", ...networkLines(network, width)]),
+    "",
+  ].join("\n");
+}
+
+function networkLines({ source, name, cniVersion, loads, steps }: ExplainedNetwork, width: number): readonly string[] {
+  const verdict = loads ? "would load" : "would NOT load";
+  return [
+    `Network ${inert(name)} (cniVersion ${inert(cniVersion)}) of ${inert(source)}: ${verdict}`,
+    ...steps.flatMap((step, index) => stepLines(step, String(index + 1), "  ", width)),
+  ];
+}
+
+function stepLines(step: ExplainedStep, number: string, indent: string, width: number): readonly string[] {
+  const { type, role, kind, path, digest, delegate, effective, limits, problem, uncovered, idle, toGrant } = step;
+  const inner = `${indent}  `;
+  const lines = [
+    `${indent}${number} ${inert(type)}${role === "ipam" ? " (ipam.type)" : ""}: ${kind}${path === null ? "" : ` ${inert(path)}`}`,
+  ];
+  const say = (text: string): number =>
+    lines.push(...wrap(text, Math.max(least, width - inner.length)).map((line) => inner + line));
+  if (digest !== null) lines.push(inner + digest);
+  if (kind === "native") say("A binary: it may do whatever the runtime may.");
+  if (delegate !== null) say(inert(`${delegate.name} ${delegate.version}, ABI ${delegate.abi}: ${delegate.about}`));
+  for (const each of step.capabilities) say(inert(capabilityText(each)));
+  if (delegate !== null) say(`It can call: ${effective.length === 0 ? "nothing" : effective.join(", ")}.`);
+  if (limits !== null) {
+    const { timeMs, memoryPages, inputBytes, outputBytes, logBytes } = limits;
+    say(
+      `Limits: ${timeMs} ms, ${memoryPages / 16} MiB of memory, ${inputBytes} bytes in, ${outputBytes} out, ${logBytes} of log.`,
+    );
+  }
+  for (const each of idle) say(`Note: ${inert(each)} is granted, but never asked for.`);
+  for (const each of uncovered)
+    say(`Note: an ADD would be refused, if the delegate takes this key as the reference plugins do: ${inert(each)}`);
+  if (problem !== null) say(`Would not load [${problem.kind}]: ${inert(problem.msg)}. To do: ${problem.remedy}`);
+  if (toGrant !== null) {
+    say("To grant it, put this into the host configuration:");
+    lines.push(
+      ...JSON.stringify(toGrant, undefined, 2)
+        .split("\n")
+        .map((line) => `${inner}  ${inert(line)}`),
+    );
+  }
+  return [...lines, ...step.steps.flatMap((each, index) => stepLines(each, `${number}.${index + 1}`, inner, width))];
+}
+
+/** `+` what it can call, `-` what it can't. */
+function capabilityText({ name, reason, imported, granted }: ExplainedCapability): string {
+  if (granted !== null) return `+ ${name} (granted${scopesText(granted)}): ${reason}`;
+  return `- ${name} (${imported ? "NOT GRANTED" : "not granted, and not used"}): ${reason}`;
+}
+
+function scopesText(granted: object): string {
+  const scopes = Object.entries(granted)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]: [string, unknown]) => `${key} ${Array.isArray(value) ? listText(value) : String(value)}`);
+  return scopes.length === 0 ? "" : `: ${scopes.join("; ")}`;
+}
+
+function listText(list: readonly unknown[]): string {
+  return list.length === 0 ? "none" : list.join(", ");
+}
+
+function inert(text: string): string {
+  return inertLine(text, longest);
+}

@@ -1,0 +1,231 @@
+// plexusctl explain as an administrator runs it: before anything is attached, with the files of a node.
+
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { findPlugin } from "../../host/explain/find-plugin.ts";
+import { installTestDelegate } from "../delegates/built.ts";
+import { dist, missingBuild } from "../harness/plexus.ts";
+
+const build = missingBuild({ components: ["ipam-host-local"] });
+if (build !== undefined) throw new Error(build);
+
+const puppet = { type: "puppet", ipam: { type: "ipam-host-local", subnet: "10.1.0.0/24" } };
+
+describe("plexusctl explain", () => {
+  let directory: string;
+  let bin: string;
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), "plexus-explain-"));
+    bin = join(directory, "bin");
+    mkdirSync(bin);
+    mkdirSync(join(directory, "net.d"));
+    await installTestDelegate("puppet", bin);
+    copyFileSync(join(dist, "delegates", "ipam-host-local.wasm"), join(bin, "ipam-host-local.wasm"));
+    writeFileSync(join(bin, "native"), "#!/bin/sh\n");
+    chmodSync(join(bin, "native"), 0o755);
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  /** Writes Plexus' own configuration beside one of somebody else's. */
+  function host(more: object): void {
+    writeFileSync(
+      join(directory, "net.d", "00-other.conflist"),
+      '{"cniVersion":"1.0.0","name":"o","plugins":[{"type":"bridge"}]}',
+    );
+    const plugin = { type: "plexus", delegates: [{ cniVersion: "1.0.0", name: "pods", plugins: [puppet] }], ...more };
+    const list = { cniVersion: "1.0.0", name: "cluster", plugins: [plugin] };
+    writeFileSync(join(directory, "net.d", "10-plexus.conflist"), JSON.stringify(list));
+  }
+
+  function file(name: string, content: unknown): string {
+    const path = join(directory, name);
+    writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+    return path;
+  }
+
+  function explain(...args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
+    const program = [join(dist, "plexusctl.cjs"), "explain", ...args, "--config", join(directory, "net.d"), "--cni-path", bin];
+    const { status, stdout, stderr } = spawnSync(process.execPath, program, { encoding: "utf8" });
+    return { status, stdout, stderr };
+  }
+
+  function json(...args: readonly string[]): { status: number | null; explanation: unknown } {
+    const { status, stdout, stderr } = explain(...args, "-o", "json");
+    expect(stderr).toBe("");
+    return { status, explanation: JSON.parse(stdout) };
+  }
+
+  const granted = { log: {}, delegation: { plugins: ["ipam-*"] } };
+
+  test("E-7 tells of each step kind, path, digest, what it declares and why, what it is granted, and its limits", () => {
+    host({ wasm: { grants: { puppet: granted }, limits: { timeMs: 500 } } });
+    const { status, explanation } = json();
+    const sum = createHash("sha256")
+      .update(readFileSync(join(bin, "puppet.wasm")))
+      .digest("hex");
+    expect(status).toBe(0);
+    expect(explanation).toMatchObject({
+      apiVersion: "plexus/v1",
+      kind: "Explanation",
+      hostConfiguration: join(directory, "net.d", "10-plexus.conflist"),
+      cniPath: [bin],
+      loads: true,
+      networks: [
+        {
+          name: "pods",
+          loads: true,
+          steps: [
+            {
+              type: "puppet",
+              kind: "component",
+              path: join(bin, "puppet.wasm"),
+              digest: `sha256:${sum}`,
+              delegate: { name: "puppet", abi: "0.1.0" },
+              capabilities: [
+                { name: "log", reason: "Says what it did.", imported: true, granted: {} },
+                { name: "delegation", imported: true, granted: { plugins: ["ipam-*"] } },
+              ],
+              effective: ["log", "delegation"],
+              limits: { timeMs: 500, memoryPages: 256 },
+              missing: [],
+              uncovered: [],
+              problem: null,
+              steps: [{ type: "ipam-host-local", role: "ipam", kind: "component", effective: ["log", "leases", "resolver"] }],
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  test("E-7 a grant that is missing ends with status 1 and the JSON that would grant it, which then does", () => {
+    host({ wasm: { grants: { puppet: { log: {} } } } });
+    const missing = explain();
+    expect(missing.status).toBe(1);
+    expect(missing.stdout.replaceAll(/\s+/g, " ")).toContain("Would not load [CAPABILITY_NOT_GRANTED]: not granted: delegation.");
+    const { explanation } = json();
+    expect(explanation).toMatchObject({ loads: false, networks: [{ steps: [{ missing: ["delegation"] }] }] });
+    const [network] = (explanation as { networks: readonly { steps: readonly { toGrant: object }[] }[] }).networks;
+    const toGrant = network?.steps[0]?.toGrant ?? {};
+    expect(toGrant).toEqual({ wasm: { grants: { puppet: { log: {}, delegation: { plugins: ["ipam-host-local"] } } } } });
+    host(toGrant);
+    expect(json()).toMatchObject({ status: 0, explanation: { loads: true, networks: [{ steps: [{ uncovered: [] }] }] } });
+  });
+
+  test("E-7 what the configuration names and the grant doesn't list is told, with the key", () => {
+    host({ wasm: { grants: { puppet: { log: {}, delegation: { plugins: ["host-local"] }, firewall: {} } } } });
+    const { status, explanation } = json();
+    expect(status).toBe(0);
+    expect(explanation).toMatchObject({
+      networks: [
+        {
+          steps: [
+            {
+              uncovered: ["ipam.type ipam-host-local: wasm.grants.puppet.delegation.plugins has host-local"],
+              idle: ["firewall"],
+            },
+          ],
+        },
+      ],
+    });
+  });
+
+  test("a file with a list, one with a single configuration, and manifests with definitions, JSON or YAML", () => {
+    host({ wasm: { grants: { puppet: granted } } });
+    const list = file("a.conflist", { cniVersion: "1.0.0", name: "a", plugins: [puppet, { type: "native" }] });
+    expect(json(list)).toMatchObject({
+      status: 0,
+      explanation: {
+        networks: [
+          { source: list, name: "a", steps: [{ kind: "component" }, { kind: "native", capabilities: [], limits: null }] },
+        ],
+      },
+    });
+    const single = file("b.conf", { cniVersion: "1.0.0", name: "b", type: "native" });
+    expect(json(single)).toMatchObject({ status: 0, explanation: { networks: [{ name: "b", steps: [{ type: "native" }] }] } });
+    const config = JSON.stringify({ cniVersion: "1.0.0", type: "nobody" });
+    const yaml = file(
+      "nads.yaml",
+      ["one", "two"]
+        .map(
+          (name) =>
+            `apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: ${name}, namespace: shop}\nspec: {config: '${config}'}\n`,
+        )
+        .join("---\n"),
+    );
+    const problem = { kind: "PLUGIN_NOT_FOUND", code: 7, msg: expect.stringContaining('failed to find plugin "nobody"') };
+    expect(json(yaml)).toMatchObject({
+      status: 1,
+      explanation: {
+        loads: false,
+        networks: [
+          { source: "shop/one", steps: [{ kind: "missing", path: null, problem }] },
+          { source: "shop/two", loads: false },
+        ],
+      },
+    });
+  });
+
+  test("a definition by its name, from the source of Plexus' own configuration", () => {
+    const manifests = join(directory, "manifests");
+    mkdirSync(manifests);
+    const metadata = { name: "fast", namespace: "shop" };
+    const spec = { config: JSON.stringify({ cniVersion: "1.0.0", type: "native" }) };
+    file("manifests/a.json", { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", metadata, spec });
+    host({ manifests });
+    expect(json("shop/fast")).toMatchObject({ status: 0, explanation: { networks: [{ source: "shop/fast", name: "fast" }] } });
+    const absent = explain("shop/slow");
+    expect([absent.status, absent.stderr]).toEqual([1, expect.stringContaining("shop/slow")]);
+  });
+
+  test("E-8 a typo in the host configuration is told as a call would tell it", () => {
+    host({ wasm: { grants: { puppet: { delegtion: {} } } } });
+    const { status, stderr } = explain();
+    expect(status).toBe(1);
+    expect(stderr).toContain("wasm.grants.puppet.delegtion: no such key; did you mean delegation? valid ones: log, leases");
+  });
+
+  test.each([
+    [["a", "b"], "explain takes one file"],
+    [["/nowhere"], "/nowhere"],
+    [["shop/fast"], "names no cluster"],
+  ])("%j is told in one line", (args, line) => {
+    host({});
+    const { status, stdout, stderr } = explain(...args);
+    expect([status === 0, stdout]).toEqual([false, ""]);
+    expect(stderr).toContain(line);
+  });
+
+  test("a component that isn't one is told, and nothing of its bytes reaches the terminal", () => {
+    host({});
+    writeFileSync(
+      join(bin, "bad.wasm"),
+      Buffer.concat([Buffer.from([0, 0x61, 0x73, 0x6d, 13, 0, 1, 0]), Buffer.from("\u001b[31m")]),
+    );
+    const { status, stdout } = explain(file("bad.conflist", { cniVersion: "1.0.0", name: "bad", plugins: [{ type: "bad" }] }));
+    expect(status).toBe(1);
+    expect(stdout).toContain("Would not load [COMPONENT_REFUSED]");
+    expect(stdout).not.toContain("\u001b");
+  });
+
+  test("a plugin is found where the hands find it", () => {
+    const second = join(directory, "second");
+    mkdirSync(second);
+    copyFileSync(join(bin, "puppet.wasm"), join(second, "native.wasm"));
+    writeFileSync(join(second, "text.wasm"), "text");
+    symlinkSync(join(bin, "native"), join(second, "link"));
+    mkdirSync(join(second, "directory"));
+    const path = `:${bin}:${second}:`;
+    expect(findPlugin("native", path, false)).toEqual({ kind: "native", path: join(bin, "native") });
+    expect(findPlugin("native", path, true)).toEqual({ kind: "native", path: join(bin, "native") });
+    expect(findPlugin("native", second, ["native"])).toEqual({ kind: "component", path: join(second, "native.wasm") });
+    expect(findPlugin("link", path, false)).toEqual({ kind: "native", path: join(second, "link") });
+    for (const type of ["", "../bin/native", "text", "directory", "puppet.wasm/", "n".repeat(256)]) {
+      expect(findPlugin(type, path, false)).toBeUndefined();
+    }
+  });
+});
