@@ -23,6 +23,8 @@ export interface ProcessPoolInit extends Partial<SandboxProcessInit> {
    * what they wait for may be a call.
    */
   readonly most?: number;
+  /** Milliseconds that such a further process is kept when nothing is called in it; the next burst of calls may want it. */
+  readonly keepMs?: number;
   /** A process for every call: nothing of one guest is ever in the memory of another's. */
   readonly processPerCall?: boolean;
 }
@@ -55,6 +57,7 @@ export class ProcessPool implements GuestRunner {
   private readonly init: SandboxProcessInit;
   private readonly warm: number;
   private readonly most: number;
+  private readonly keepMs: number;
   private readonly processPerCall: boolean;
   private readonly all = new Set<SandboxProcess>();
   private readonly idle: Place[] = [];
@@ -79,6 +82,7 @@ export class ProcessPool implements GuestRunner {
     };
     this.most = Math.max(1, init.most ?? 4);
     this.warm = Math.min(init.warm ?? 2, this.most);
+    this.keepMs = init.keepMs ?? 10_000;
     this.processPerCall = init.processPerCall ?? false;
     this.queue = new WaitingCalls(this.mostCalls);
     this.replenish();
@@ -178,8 +182,7 @@ export class ProcessPool implements GuestRunner {
     }
     if (!this.busy.delete(place)) return;
     place.shared = undefined;
-    const surplus = this.queue.size === 0 && this.alive >= this.most;
-    if (sessions.spoiled || this.processPerCall || this.closed || surplus) sessions.process.kill("was replaced");
+    if (sessions.spoiled || this.processPerCall || this.closed) sessions.process.kill("was replaced");
     else if (sessions.process.alive) this.offer(place);
     this.replenish();
   }
@@ -189,6 +192,7 @@ export class ProcessPool implements GuestRunner {
     const { first } = this.queue;
     if (first === undefined) {
       this.idle.push(place);
+      if (this.alive > this.most) setTimeout(() => this.giveBack(), this.keepMs).unref();
       for (const component of this.prepared.values()) loadInto(place.sessions.process, component);
       return;
     }
@@ -196,6 +200,10 @@ export class ProcessPool implements GuestRunner {
     this.busy.add(place);
     this.queue.next()?.(place);
     this.join(place);
+  }
+
+  private giveBack(): void {
+    if (this.alive > this.most) this.idle.shift()?.sessions.process.kill("was not needed any more");
   }
 
   /** Gives a process to those that wait and may share it with the calls that it has. */
