@@ -14,6 +14,7 @@ const attaching = [
   "convergence",
   "hostile-state",
   "cluster-network",
+  "delegation",
 ];
 
 const shared = {

@@ -1,10 +1,13 @@
 // A delegate that has other plugins called, through the installed binary: what the other one gets, whose failure is told, and what is
 // left when the delegate itself does not live to hear the answer.
 
+import { copyFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { installTestDelegate } from "../delegates/built.ts";
 import { installRecorder } from "../harness/recorder.ts";
 import { missing, privateNamespaces, referencePlugins } from "../harness/requires.ts";
+import { killStep } from "./kill-step.ts";
 import { type Attaching, nothing, openStage, shown, type Stage } from "./stage.ts";
 
 type Actions = readonly object[];
@@ -14,219 +17,236 @@ const takeBack = { call: "DEL", type: "host-local" };
 const address = '{"cniVersion":"1.0.0","ips":[{"address":"10.20.0.7/24"}]}';
 
 const withDaemon = process.env["PLEXUS_TEST_SOCKET"] !== undefined;
+/** A daemon has sandbox processes always. */
+const isolations = withDaemon ? ["process"] : ["in-process", "process"];
 const unable = missing("delegation", privateNamespaces, referencePlugins("host-local"));
 
-describe.skipIf(unable).each(withDaemon ? ["process"] : ["in-process"])(
-  "a delegate that calls other plugins, isolation %s",
-  (isolation) => {
-    let stage: Stage;
-    beforeEach(async () => {
-      stage = openStage({ native: ["host-local"], components: ["ipam-host-local"] });
-      await installTestDelegate("puppet", stage.plexus.cniPath, ["puppet", "second", "third", "fourth", "fifth", "sixth"]);
-    });
-    afterEach(() => stage.dispose());
+describe.skipIf(unable)("a delegate that calls other plugins", () => {
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = openStage({ native: ["host-local"], components: ["ipam-host-local"] });
+    await installTestDelegate("puppet", stage.plexus.cniPath, ["puppet", "second", "third", "fourth", "fifth", "sixth"]);
+  });
+  afterEach(() => stage.dispose());
 
-    interface Play {
-      readonly do: Readonly<Record<string, Actions>>;
-      readonly plugins?: readonly string[];
-      readonly ipam?: object;
-      readonly more?: object;
-      readonly wasm?: object;
-      readonly type?: string;
-    }
+  interface Play {
+    readonly do: Readonly<Record<string, Actions>>;
+    readonly plugins?: readonly string[];
+    readonly ipam?: object;
+    readonly more?: object;
+    readonly wasm?: object;
+    readonly isolation?: string;
+    readonly type?: string;
+  }
 
-    /** One pod whose only step is the puppet. */
-    function playing({
+  /** One pod whose only step is the puppet. */
+  function playing({
+    do: program,
+    plugins = ["host-local", "ipam-host-local"],
+    ipam,
+    more = {},
+    wasm = {},
+    type = "puppet",
+    isolation = "in-process",
+  }: Play): Attaching {
+    const grant = { log: {}, delegation: { plugins } };
+    const types = ["puppet", "second", "third", "fourth", "fifth", "sixth"];
+    const grants = {
+      "ipam-host-local": { log: {}, resolver: {}, leases: { directories: [stage.leases] } },
+      ...Object.fromEntries(types.map((each) => [each, grant])),
+    };
+    const step = {
+      type,
       do: program,
-      plugins = ["host-local", "ipam-host-local"],
-      ipam,
-      more = {},
-      wasm = {},
-      type = "puppet",
-    }: Play): Attaching {
-      const grant = { log: {}, delegation: { plugins } };
-      const types = ["puppet", "second", "third", "fourth", "fifth", "sixth"];
-      const grants = {
-        "ipam-host-local": { log: {}, resolver: {}, leases: { directories: [stage.leases] } },
-        ...Object.fromEntries(types.map((each) => [each, grant])),
-      };
-      const step = {
-        type,
-        do: program,
-        ipam: ipam ?? { type: "host-local", dataDir: stage.leases, ranges: [[{ subnet: "10.20.0.0/24" }]] },
-        ...more,
-      };
-      return { config: stage.network([step], { wasm: { isolation, grants, ...wasm } }), containerId: "one", pod: stage.pod() };
-    }
+      ipam: ipam ?? { type: "host-local", dataDir: stage.leases, ranges: [[{ subnet: "10.20.0.0/24" }]] },
+      ...more,
+    };
+    return { config: stage.network([step], { wasm: { isolation, grants, ...wasm } }), containerId: "one", pod: stage.pod() };
+  }
 
-    test("L-62 calls native IPAM with its own configuration and environment, and gives the addresses back", async () => {
-      const pod = playing({ do: { ADD: [add], DEL: [takeBack], CHECK: [{ call: "CHECK", type: "host-local" }] } });
-      const added = await stage.succeed("ADD", pod);
-      expect(added.json).toMatchObject({ cniVersion: "1.0.0", ips: [{ address: "10.20.0.2/24", gateway: "10.20.0.1" }] });
+  test("L-62 calls native IPAM with its own configuration and environment, and gives the addresses back", async () => {
+    const pod = playing({ do: { ADD: [add], DEL: [takeBack], CHECK: [{ call: "CHECK", type: "host-local" }] } });
+    const added = await stage.succeed("ADD", pod);
+    expect(added.json).toMatchObject({ cniVersion: "1.0.0", ips: [{ address: "10.20.0.2/24", gateway: "10.20.0.1" }] });
+    expect(stage.files().leases).toEqual(["pods/10.20.0.2"]);
+    expect(shown(stage.steps())).toEqual(["ADD host-local native nested", "ADD puppet wasm"]);
+    await stage.succeed("CHECK", pod);
+    await stage.succeed("DEL", pod);
+    expect(shown(stage.steps())).toEqual([
+      "CHECK host-local native nested",
+      "CHECK puppet wasm",
+      "DEL host-local native nested",
+      "DEL puppet wasm",
+    ]);
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test.each(isolations)("L-62 calls another delegate, isolation %s", async (isolation) => {
+    const ipam = { type: "ipam-host-local", ranges: [[{ subnet: "10.20.0.0/24" }]] };
+    const type = { type: "ipam-host-local" };
+    const pod = playing({ isolation, ipam, do: { ADD: [{ call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }] } });
+    const added = await stage.succeed("ADD", pod);
+    expect(added.json).toMatchObject({ ips: [{ address: "10.20.0.2/24" }] });
+    expect(stage.files().leases).toEqual(["pods/10.20.0.2"]);
+    expect(shown(stage.steps())).toEqual(["ADD ipam-host-local wasm nested", "ADD puppet wasm"]);
+    await stage.succeed("DEL", pod);
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test("L-62 the other plugin's code and words come through, and its DEL runs at once; the chain's DEL runs it again", async () => {
+    const inner = installRecorder(stage.plexus.cniPath, "inner");
+    inner.script("ADD", { exit: 1, stdout: '{"cniVersion":"1.0.0","code":142,"msg":"no address today"}' });
+    const type = { type: "inner" };
+    const pod = playing({ plugins: ["inn*"], do: { ADD: [{ call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }] } });
+    const failed = await stage.call("ADD", pod);
+    expect(failed).toMatchObject({ status: 1, json: { code: 142 } });
+    expect(failed.json?.["msg"]).toContain("puppet: plugin inner failed (add): no address today");
+    const calls = inner.calls();
+    expect(calls.map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", "DEL", "DEL"]);
+    const [first, second] = calls;
+    expect(second?.stdin).toBe(first?.stdin);
+    expect(JSON.parse(first?.stdin ?? "")).toMatchObject({ type: "puppet", name: "pods", cniVersion: "1.0.0" });
+    expect(first?.env).toMatchObject({
+      CNI_CONTAINERID: "one",
+      CNI_IFNAME: "eth0",
+      CNI_PATH: expect.stringContaining(stage.plexus.cniPath),
+    });
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test("L-63 an IPAM plugin that answers interfaces is refused, and what it reserved is given back", async () => {
+    const inner = installRecorder(stage.plexus.cniPath, "inner");
+    inner.script("ADD", { stdout: '{"cniVersion":"1.0.0","interfaces":[{"name":"x"}]}' });
+    const pod = playing({ plugins: ["inner"], ipam: { type: "inner" }, do: { ADD: [{ call: "ADD", type: "inner" }] } });
+    const failed = await stage.call("ADD", pod);
+    expect(failed).toMatchObject({ status: 1, json: { code: 6, msg: expect.stringContaining("must not have interfaces") } });
+    expect(inner.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", "DEL"]);
+  });
+
+  test("L-62 a configuration given stays the call's in what says whose it is", async () => {
+    const inner = installRecorder(stage.plexus.cniPath, "inner");
+    inner.script("ADD", { stdout: address });
+    const config = { name: "other", cniVersion: "0.4.0", x: 1, NAME: "other", prevResult: { ips: [] } };
+    const pod = playing({ plugins: ["inner"], do: { ADD: [{ call: "ADD", type: "inner", config }] } });
+    await stage.succeed("ADD", pod);
+    expect(JSON.parse(inner.calls()[0]?.stdin ?? "")).toEqual({ name: "pods", cniVersion: "1.0.0", x: 1 });
+    await stage.succeed("DEL", pod);
+  });
+
+  test.each([
+    ["traps", [add, { end: "trap" }], "[DELEGATE_TRAPPED]"],
+    ["uses up its time", [add, { end: "spin" }], "[LIMIT_TIME]"],
+    ["fails by itself", [add, { end: "fail" }], "[DELEGATE_FAILED]"],
+  ])("no lease leaks when a delegate %s after its IPAM's ADD", async (_, actions, kind) => {
+    const pod = playing({ do: { ADD: actions, DEL: [takeBack] }, wasm: { limits: { timeMs: 1500 } } });
+    const failed = await stage.call("ADD", pod);
+    expect(failed.json?.["details"]).toContain(kind);
+    expect(shown(stage.steps())).toEqual([
+      "ADD host-local native nested",
+      "ADD puppet wasm failed",
+      "DEL host-local native nested",
+      "DEL puppet wasm",
+    ]);
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test("no lease leaks when the delegate's time ends while its IPAM is still at work: the undo waits for that", async () => {
+    const inner = installRecorder(stage.plexus.cniPath, "inner");
+    inner.script("ADD", { sleepMs: 60_000 });
+    const type = { type: "inner" };
+    const pod = playing({
+      plugins: ["inner", "host-local"],
+      do: { ADD: [add, { call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }, takeBack] },
+    });
+    const failed = await stage.call("ADD", { ...pod, config: { ...pod.config, callTimeoutMs: 8000 } });
+    expect(failed).toMatchObject({ status: 1, json: { code: 11, msg: expect.stringContaining("plugin inner failed (add)") } });
+    // Its own DEL may have had no time left; the undo's has.
+    const verbs = inner.calls().map(({ env }) => env["CNI_COMMAND"]);
+    expect([verbs[0], verbs.at(-1)]).toEqual(["ADD", "DEL"]);
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test.each(withDaemon ? ["hands"] : ["brain", "hands"])(
+    "no lease leaks when %s is killed after the IPAM's ADD: the next DEL gives it back",
+    async (whom) => {
+      copyFileSync(killStep(), join(stage.plexus.cniPath, "killer"));
+      writeFileSync(join(stage.plexus.cniPath, "killer.ADD.one"), whom);
+      const killer = { call: "ADD", type: "killer" };
+      const pod = playing({ plugins: ["*"], do: { ADD: [add, killer], DEL: [takeBack] } });
+      const killed = await stage.call("ADD", pod);
+      expect(killed.status).not.toBe(0);
       expect(stage.files().leases).toEqual(["pods/10.20.0.2"]);
-      expect(shown(stage.steps())).toEqual(["ADD host-local native nested", "ADD puppet wasm"]);
-      await stage.succeed("CHECK", pod);
-      await stage.succeed("DEL", pod);
-      expect(shown(stage.steps())).toEqual([
-        "CHECK host-local native nested",
-        "CHECK puppet wasm",
-        "DEL host-local native nested",
-        "DEL puppet wasm",
-      ]);
-      expect(stage.left()).toEqual(nothing);
-    });
-
-    test("L-62 calls another delegate", async () => {
-      const ipam = { type: "ipam-host-local", ranges: [[{ subnet: "10.20.0.0/24" }]] };
-      const type = { type: "ipam-host-local" };
-      const pod = playing({ ipam, do: { ADD: [{ call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }] } });
-      const added = await stage.succeed("ADD", pod);
-      expect(added.json).toMatchObject({ ips: [{ address: "10.20.0.2/24" }] });
-      expect(stage.files().leases).toEqual(["pods/10.20.0.2"]);
-      expect(shown(stage.steps())).toEqual(["ADD ipam-host-local wasm nested", "ADD puppet wasm"]);
       await stage.succeed("DEL", pod);
       expect(stage.left()).toEqual(nothing);
-    });
+    },
+  );
 
-    test("L-62 the other plugin's code and words come through, and its DEL runs at once; the chain's DEL runs it again", async () => {
-      const inner = installRecorder(stage.plexus.cniPath, "inner");
-      inner.script("ADD", { exit: 1, stdout: '{"cniVersion":"1.0.0","code":142,"msg":"no address today"}' });
-      const type = { type: "inner" };
-      const pod = playing({ plugins: ["inn*"], do: { ADD: [{ call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }] } });
-      const failed = await stage.call("ADD", pod);
-      expect(failed).toMatchObject({ status: 1, json: { code: 142 } });
-      expect(failed.json?.["msg"]).toContain("puppet: plugin inner failed (add): no address today");
-      const calls = inner.calls();
-      expect(calls.map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", "DEL", "DEL"]);
-      const [first, second] = calls;
-      expect(second?.stdin).toBe(first?.stdin);
-      expect(JSON.parse(first?.stdin ?? "")).toMatchObject({ type: "puppet", name: "pods", cniVersion: "1.0.0" });
-      expect(first?.env).toMatchObject({
-        CNI_CONTAINERID: "one",
-        CNI_IFNAME: "eth0",
-        CNI_PATH: expect.stringContaining(stage.plexus.cniPath),
-      });
-      expect(stage.left()).toEqual(nothing);
-    });
+  test.each([
+    [
+      ["host-local"],
+      { call: "ADD", type: "inner" },
+      'ADD of plugin "inner" is not granted: wasm.grants.puppet.delegation.plugins has host-local',
+    ],
+    [
+      [],
+      { call: "ADD", type: "host-local" },
+      'plugin "host-local" is not granted: wasm.grants.puppet.delegation.plugins has nothing',
+    ],
+    [["*"], { call: "ADD", type: "../inner" }, 'plugin "../inner" is not granted'],
+    [["*"], { call: "CHECK", type: "inner" }, 'CHECK of plugin "inner" within ADD: only ADD and DEL may be called there'],
+    [["*"], { call: "GC", type: "inner" }, "only ADD and DEL may be called there"],
+    [["*"], { call: "ADD", type: "nobody" }, 'failed to find plugin "nobody"'],
+    [["*"], { call: "ADD", type: "plexus" }, "it would be plexus itself"],
+    [["*"], { call: "ADD", type: "inner", config: { ipam: { type: "plexus" } } }, "it would be plexus itself"],
+    [["*"], { call: "ADD", type: "inner", config: "no object" }, "configuration for plugin inner"],
+    [["*"], { call: "ADD", type: "puppet" }, 'plugin "puppet" would call itself: "puppet" > "puppet"'],
+  ])("E-7 granted %j, %j is refused by name", async (plugins, action, message) => {
+    const inner = installRecorder(stage.plexus.cniPath, "inner");
+    const failed = await stage.call("ADD", playing({ plugins, do: { ADD: [action] } }));
+    expect(failed).toMatchObject({ status: 1, json: { msg: expect.stringContaining(message) } });
+    expect([inner.calls(), stage.left()]).toEqual([[], nothing]);
+  });
 
-    test("L-63 an IPAM plugin that answers interfaces is refused, and what it reserved is given back", async () => {
-      const inner = installRecorder(stage.plexus.cniPath, "inner");
-      inner.script("ADD", { stdout: '{"cniVersion":"1.0.0","interfaces":[{"name":"x"}]}' });
-      const pod = playing({ plugins: ["inner"], ipam: { type: "inner" }, do: { ADD: [{ call: "ADD", type: "inner" }] } });
-      const failed = await stage.call("ADD", pod);
-      expect(failed).toMatchObject({ status: 1, json: { code: 6, msg: expect.stringContaining("must not have interfaces") } });
-      expect(inner.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", "DEL"]);
-    });
+  test.each(isolations)("a circle and a chain without end are refused, isolation %s", async (isolation) => {
+    const circle = { do: { ADD: [{ call: "ADD", type: "puppet" }] } };
+    const round = playing({ isolation, plugins: ["*"], do: { ADD: [{ call: "ADD", type: "second", config: circle }] } });
+    const refused = await stage.call("ADD", round);
+    expect(refused.json?.["msg"]).toContain('plugin "puppet" would call itself: "puppet" > "second" > "puppet"');
 
-    test("L-62 a configuration given stays the call's in what says whose it is", async () => {
-      const inner = installRecorder(stage.plexus.cniPath, "inner");
-      inner.script("ADD", { stdout: address });
-      const config = { name: "other", cniVersion: "0.4.0", x: 1, NAME: "other", prevResult: { ips: [] } };
-      const pod = playing({ plugins: ["inner"], do: { ADD: [{ call: "ADD", type: "inner", config }] } });
-      await stage.succeed("ADD", pod);
-      expect(JSON.parse(inner.calls()[0]?.stdin ?? "")).toEqual({ name: "pods", cniVersion: "1.0.0", x: 1 });
-      await stage.succeed("DEL", pod);
+    const types = ["second", "third", "fourth", "fifth", "sixth"];
+    const way = (depth: number): object => ({
+      do: { ADD: depth < types.length ? [{ call: "ADD", type: types[depth], config: way(depth + 1) }] : [] },
     });
+    const deep = await stage.call("ADD", playing({ isolation, plugins: ["*"], do: {}, more: way(0) }));
+    expect(deep.json?.["msg"]).toContain("plugins call one another more than 4 deep");
+    expect(stage.left()).toEqual(nothing);
+  });
 
-    test.each([
-      ["traps", [add, { end: "trap" }], "[DELEGATE_TRAPPED]"],
-      ["uses up its time", [add, { end: "spin" }], "[LIMIT_TIME]"],
-      ["fails by itself", [add, { end: "fail" }], "[DELEGATE_FAILED]"],
-    ])("no lease leaks when a delegate %s after its IPAM's ADD", async (_, actions, kind) => {
-      const pod = playing({ do: { ADD: actions, DEL: [takeBack] }, wasm: { limits: { timeMs: 300 } } });
-      const failed = await stage.call("ADD", pod);
-      expect(failed.json?.["details"]).toContain(kind);
-      expect(shown(stage.steps())).toEqual([
-        "ADD host-local native nested",
-        "ADD puppet wasm failed",
-        "DEL host-local native nested",
-        "DEL puppet wasm",
-      ]);
-      expect(stage.left()).toEqual(nothing);
+  test("L-62 GC and STATUS are passed on, GC with the call's own attachments whatever the delegate says", async () => {
+    const inner = installRecorder(stage.plexus.cniPath, "inner");
+    inner.script("ADD", { stdout: address });
+    inner.script("STATUS", { exit: 1, stdout: '{"cniVersion":"1.1.0","code":51,"msg":"nearly out"}' });
+    const type = { type: "inner" };
+    const pod = playing({
+      plugins: ["inner"],
+      do: {
+        ADD: [{ call: "ADD", ...type }],
+        GC: [{ call: "GC", ...type, config: { "cni.dev/valid-attachments": [], "CNI.dev/Attachments": [] } }],
+        STATUS: [{ call: "STATUS", ...type }],
+      },
     });
-
-    test("no lease leaks when the delegate's time ends while its IPAM is still at work: the undo waits for that", async () => {
-      const inner = installRecorder(stage.plexus.cniPath, "inner");
-      inner.script("ADD", { sleepMs: 60_000 });
-      const type = { type: "inner" };
-      const pod = playing({
-        plugins: ["inner", "host-local"],
-        do: { ADD: [add, { call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }, takeBack] },
-        more: {},
-      });
-      const failed = await stage.call("ADD", { ...pod, config: { ...pod.config, callTimeoutMs: 4000 } });
-      expect(failed).toMatchObject({ status: 1, json: { code: 11, msg: expect.stringContaining("plugin inner failed (add)") } });
-      expect(inner.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", "DEL", "DEL"]);
-      expect(stage.left()).toEqual(nothing);
-    });
-
-    test.each([
-      [
-        ["host-local"],
-        { call: "ADD", type: "inner" },
-        'ADD of plugin "inner" is not granted: wasm.grants.puppet.delegation.plugins has host-local',
-      ],
-      [
-        [],
-        { call: "ADD", type: "host-local" },
-        'plugin "host-local" is not granted: wasm.grants.puppet.delegation.plugins has nothing',
-      ],
-      [["*"], { call: "ADD", type: "../inner" }, 'plugin "../inner" is not granted'],
-      [["*"], { call: "CHECK", type: "inner" }, 'CHECK of plugin "inner" within ADD: only ADD and DEL may be called there'],
-      [["*"], { call: "GC", type: "inner" }, "only ADD and DEL may be called there"],
-      [["*"], { call: "ADD", type: "nobody" }, 'failed to find plugin "nobody"'],
-      [["*"], { call: "ADD", type: "plexus" }, "it would be plexus itself"],
-      [["*"], { call: "ADD", type: "inner", config: { ipam: { type: "plexus" } } }, "it would be plexus itself"],
-      [["*"], { call: "ADD", type: "inner", config: "no object" }, "configuration for plugin inner"],
-      [["*"], { call: "ADD", type: "puppet" }, 'plugin "puppet" would call itself: "puppet" > "puppet"'],
-    ])("E-7 granted %j, %j is refused by name", async (plugins, action, message) => {
-      const inner = installRecorder(stage.plexus.cniPath, "inner");
-      const failed = await stage.call("ADD", playing({ plugins, do: { ADD: [action] } }));
-      expect(failed).toMatchObject({ status: 1, json: { msg: expect.stringContaining(message) } });
-      expect([inner.calls(), stage.left()]).toEqual([[], nothing]);
-    });
-
-    test("a circle and a chain without end are refused, through native plugins too", async () => {
-      const circle = { do: { ADD: [{ call: "ADD", type: "puppet" }] } };
-      const round = playing({ plugins: ["*"], do: { ADD: [{ call: "ADD", type: "second", config: circle }] } });
-      const refused = await stage.call("ADD", round);
-      expect(refused.json?.["msg"]).toContain('plugin "puppet" would call itself: "puppet" > "second" > "puppet"');
-
-      const types = ["second", "third", "fourth", "fifth", "sixth"];
-      const way = (depth: number): object => ({
-        do: { ADD: depth < types.length ? [{ call: "ADD", type: types[depth], config: way(depth + 1) }] : [] },
-      });
-      const deep = await stage.call("ADD", playing({ plugins: ["*"], do: {}, more: way(0) }));
-      expect(deep.json?.["msg"]).toContain("plugins call one another more than 4 deep");
-      expect(stage.left()).toEqual(nothing);
-    });
-
-    test("L-62 GC and STATUS are passed on, GC with the call's own attachments whatever the delegate says", async () => {
-      const inner = installRecorder(stage.plexus.cniPath, "inner");
-      inner.script("ADD", { stdout: address });
-      inner.script("STATUS", { exit: 1, stdout: '{"cniVersion":"1.1.0","code":51,"msg":"nearly out"}' });
-      const type = { type: "inner" };
-      const pod = playing({
-        plugins: ["inner"],
-        do: {
-          ADD: [{ call: "ADD", ...type }],
-          GC: [{ call: "GC", ...type, config: { "cni.dev/valid-attachments": [], "CNI.dev/Attachments": [] } }],
-          STATUS: [{ call: "STATUS", ...type }],
-        },
-      });
-      const config = { ...pod.config, cniVersion: "1.1.0", delegates: versioned(pod.config, "1.1.0") };
-      await stage.succeed("ADD", { ...pod, config });
-      const status = await stage.request({ verb: "STATUS", config });
-      expect(status).toMatchObject({ status: 1, json: { code: 51, msg: expect.stringContaining("nearly out") } });
-      const valid = [{ containerID: "one", ifname: "eth0" }];
-      const collected = await stage.request({ verb: "GC", config: { ...config, "cni.dev/valid-attachments": valid } });
-      expect(collected.status).toBe(0);
-      const [last] = inner.calls().slice(-1);
-      expect(JSON.parse(last?.stdin ?? "")).toMatchObject({ "cni.dev/valid-attachments": valid });
-      await stage.succeed("DEL", { ...pod, config });
-    });
-  },
-);
+    const config = { ...pod.config, cniVersion: "1.1.0", delegates: versioned(pod.config, "1.1.0") };
+    await stage.succeed("ADD", { ...pod, config });
+    const status = await stage.request({ verb: "STATUS", config });
+    expect(status).toMatchObject({ status: 1, json: { code: 51, msg: expect.stringContaining("nearly out") } });
+    const valid = [{ containerID: "one", ifname: "eth0" }];
+    const collected = await stage.request({ verb: "GC", config: { ...config, "cni.dev/valid-attachments": valid } });
+    expect(collected.status).toBe(0);
+    const [last] = inner.calls().slice(-1);
+    expect(JSON.parse(last?.stdin ?? "")).toMatchObject({ "cni.dev/valid-attachments": valid });
+    await stage.succeed("DEL", { ...pod, config });
+  });
+});
 
 function versioned(config: object, cniVersion: string): unknown {
   return "delegates" in config && Array.isArray(config.delegates)
