@@ -93,6 +93,10 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const { sysctlFor } = await import("../sysctl/scope.ts");
     return sysctlFor({ ...callOf(step), ...grants.sysctl }, hands);
   },
+  announce: async ({ hands }, { step }) => {
+    const { announceFor } = await import("../announce/scope.ts");
+    return announceFor(callOf(step), hands, () => performance.now());
+  },
   state: async (_, { step, grants }) => {
     const { stateFor } = await import("../state/scope.ts");
     return stateFor({ ...callOf(step), directories: grants.state?.directories });

@@ -12,15 +12,18 @@ export interface SniffedPacket {
   readonly payload: string;
 }
 
-/** Listens before it answers; `packets` are there when `count` have come, and fails after ten seconds without one. */
+/**
+ * Listens before it answers; `packets` are there when `count` have come that have `part` in hexadecimal, or any; fails after ten seconds without one.
+ */
 export function sniff(
   namespace: string,
   link: string,
   ethertype: number,
   count: number,
+  part = "",
 ): Promise<{ readonly packets: Promise<readonly SniffedPacket[]> }> {
   requirePrivateNamespaces();
-  const args = [`--net=${namespace}`, "--", compiledPlugin("sniff"), link, String(ethertype), String(count), "10000"];
+  const args = [`--net=${namespace}`, "--", compiledPlugin("sniff"), link, String(ethertype), String(count), "10000", part];
   const child = spawn("nsenter", args, { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   return new Promise((listens, fails) => {

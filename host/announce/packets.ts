@@ -1,0 +1,53 @@
+// The packets that tell neighbours where an address is now, without their link-layer header. No I/O.
+
+import type { IpAddress } from "../../src/net/ip.ts";
+import type { LinkPacket } from "../hands/messages.ts";
+import { addressBytes } from "../netlink/address-bytes.ts";
+import { concat } from "../netlink/message.ts";
+
+const ETHERTYPE_ARP = 0x0806;
+const ETHERTYPE_IPV6 = 0x86dd;
+const BROADCAST = new Uint8Array(6).fill(0xff);
+
+/** Hardware type 1 (Ethernet), protocol IPv4, their addresses' lengths, operation 1 (request). */
+const ARP_HEAD = Uint8Array.of(0, 1, 8, 0, 6, 4, 0, 1);
+
+/** ff02::1, all nodes of the link, and the hardware address that stands for it (RFC 2464 section 7). */
+const ALL_NODES = Uint8Array.of(0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
+const ALL_NODES_HARDWARE = Uint8Array.of(0x33, 0x33, 0, 0, 0, 1);
+const ICMPV6 = 58;
+const NEIGHBOUR_ADVERTISEMENT = 136;
+/** Without it the packet may have come from beyond a router, and is dropped (RFC 4861 section 7.1.2). */
+const HOP_LIMIT = 255;
+const ROUTER = 0x80;
+const OVERRIDE = 0x20;
+const TARGET_HARDWARE_ADDRESS = 2;
+
+/**
+ * IPv4: an ARP announcement, a request for the own address (RFC 5227 section 2.3), as the kernel's arp_notify and the reference plugins send it. IPv6: an
+ * unsolicited neighbour advertisement with the override flag (RFC 4861 section 7.2.6). `router`: the node forwards IPv6; who is told otherwise
+ * stops using it as a router.
+ */
+export function announcement(address: IpAddress, mac: Uint8Array, router: boolean): LinkPacket {
+  const ip = addressBytes(address);
+  if (address.family === 4) {
+    const payload = concat([ARP_HEAD, mac, ip, new Uint8Array(mac.length), ip]);
+    return { ethertype: ETHERTYPE_ARP, destination: BROADCAST, payload };
+  }
+  const flags = Uint8Array.of(OVERRIDE | (router ? ROUTER : 0), 0, 0, 0);
+  const option = concat([Uint8Array.of(TARGET_HARDWARE_ADDRESS, 1), mac]);
+  const message = concat([Uint8Array.of(NEIGHBOUR_ADVERTISEMENT, 0, 0, 0), flags, ip, option]);
+  const sum = checksum(concat([ip, ALL_NODES, Uint8Array.of(0, 0, 0, message.length, 0, 0, 0, ICMPV6), message]));
+  message.set([sum >> 8, sum & 0xff], 2);
+  const header = Uint8Array.of(0x60, 0, 0, 0, 0, message.length, ICMPV6, HOP_LIMIT);
+  return { ethertype: ETHERTYPE_IPV6, destination: ALL_NODES_HARDWARE, payload: concat([header, ip, ALL_NODES, message]) };
+}
+
+/** The Internet checksum (RFC 1071) of an even number of bytes. */
+function checksum(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let sum = 0;
+  for (let at = 0; at < bytes.length; at += 2) sum += view.getUint16(at);
+  while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);
+  return ~sum & 0xffff;
+}
