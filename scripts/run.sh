@@ -69,7 +69,7 @@ fi
 # The rows that compare with Multus need both; no others do.
 if [ "$command" = bench ]; then
   case " $* " in
-    *multus* | *api*) compared=yes ;;
+    *multus* | *api* | *wasm-only* | *floor*) compared=yes ;;
     *" --only "*) compared=no ;;
     *) compared=yes ;;
   esac
