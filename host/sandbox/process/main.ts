@@ -4,7 +4,7 @@
 //
 // Arguments: pages of memory and table entries that V8 gives any guest at most.
 
-import { readSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { CompiledComponents } from "../compile.ts";
 import { InstanceMemory } from "../instance-memory.ts";
@@ -12,7 +12,8 @@ import { GuestFault } from "../abi/guest-fault.ts";
 import { type Callable, callGuest, type CallOutcome, callSuspendable, makeReady, type SuspendableCall } from "../linker/call.ts";
 import type { CapabilityCall } from "../linker/link.ts";
 import { mayWait } from "../linker/may-wait.ts";
-import { decodeBody, encodeFrame, frameTypes, headerBytes, type Frame } from "./frames.ts";
+import { FrameReader } from "./frame-reader.ts";
+import { encodeFrame, frameTypes } from "./frames.ts";
 import type { AnswerMessage, CallMessage, LoadMessage } from "./messages.ts";
 
 // The global `process`, not `node:process`: importing that module opens stdin as a stream, which makes reads fail with EAGAIN.
@@ -41,20 +42,8 @@ function dropPrivileges(): void {
   }
 }
 
-function readExactly(size: number): Buffer {
-  const buffer = Buffer.allocUnsafe(size);
-  for (let at = 0; at < size;) {
-    const count = readSync(input, buffer, at, size - at, null);
-    // The brain is gone.
-    if (count === 0) process.exit(0);
-    at += count;
-  }
-  return buffer;
-}
-
-function readFrame(): Frame {
-  return decodeBody(readExactly(readExactly(headerBytes).readUInt32LE(0)));
-}
+// The brain is gone.
+const frames = new FrameReader(input, () => process.exit(0));
 
 function writeFrame(type: number, number: number, json: unknown): void {
   const frame = encodeFrame(type, number, json);
@@ -88,7 +77,7 @@ function runNow(number: number, component: Callable, message: CallMessage): void
   const capability: CapabilityCall = (name, func, args) => {
     if (name === "log") return writeLog(number, args);
     writeFrame(frameTypes.IMPORT, number, { capability: name, func, args });
-    const { json } = readFrame();
+    const { json } = frames.next();
     return (json as AnswerMessage).value;
   };
   end(number, callGuest(component, message, capability));
@@ -165,7 +154,7 @@ async function goOn(number: number, act: (call: Suspended) => void): Promise<voi
 async function serve(): Promise<never> {
   for (;;) {
     // What the brain sends is trusted: it is the stronger side.
-    const { type, call: number, json, raw } = readFrame();
+    const { type, call: number, json, raw } = frames.next();
     if (type === frameTypes.LOAD) load(json as LoadMessage, raw);
     else if (type === frameTypes.CALL) await call(number, json as CallMessage);
     else if (type === frameTypes.ANSWER) await goOn(number, ({ answer }) => answer((json as AnswerMessage).value));
