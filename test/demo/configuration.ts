@@ -1,4 +1,6 @@
-// The demo's host configuration: what an administrator puts into the runtime's CNI directory.
+// The demo's host configurations: what an administrator puts into the runtime's CNI directory.
+
+import { wasmOnlyGrants } from "../harness/wasm-only.ts";
 
 export interface DemoPlaces {
   readonly manifests: string;
@@ -32,6 +34,43 @@ export function demoConfiguration({ manifests, state, run, leases, trace }: Demo
           },
           { type: "status-shaper", dns: { nameservers: ["10.10.0.1"], search: ["shop.example"] } },
           { type: "tuning", mtu: 1400 },
+        ],
+      },
+    ],
+  };
+}
+
+/** The same network without a native plugin: what `bridge` and `tuning` do is done by delegates, which are granted what they touch. */
+export function wasmOnlyConfiguration({ manifests, state, run, leases, trace }: DemoPlaces): object {
+  const bridges = ["plexus0", "storage0", "uplink0"];
+  return {
+    cniVersion: "1.0.0",
+    name: "cluster",
+    type: "plexus",
+    cniDir: state,
+    runDir: run,
+    manifests,
+    trace,
+    wasm: {
+      grants: {
+        ...wasmOnlyGrants(bridges, leases),
+        "status-shaper": { log: {} },
+        tuning: { log: {}, links: {}, state: { directories: [state] }, sysctl: { keys: ["net/ipv4/conf/IFNAME/*"] } },
+      },
+    },
+    delegates: [
+      {
+        cniVersion: "1.0.0",
+        name: "pods",
+        plugins: [
+          {
+            type: "bridge-adapter",
+            bridge: "plexus0",
+            isDefaultGateway: true,
+            ipam: { type: "ipam-host-local", subnet: "10.10.0.0/24" },
+          },
+          { type: "status-shaper", dns: { nameservers: ["10.10.0.1"], search: ["shop.example"] } },
+          { type: "tuning", mtu: 1400, dataDir: state },
         ],
       },
     ],

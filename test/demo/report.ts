@@ -4,6 +4,7 @@ import { styleText } from "node:util";
 import type { Step } from "./steps.ts";
 
 export interface Report {
+  readonly title: string;
   readonly ok: boolean;
   readonly pods: readonly {
     readonly name: string;
@@ -21,7 +22,9 @@ export interface Report {
     readonly leases: readonly string[];
     readonly journal: readonly string[];
   };
-  /** Bridges that the reference plugin leaves on purpose. */
+  /** How often Plexus and Node were executed while the runtime's calls were served, and what else was or could have been. */
+  readonly executed?: { readonly plexus: number; readonly node: number; readonly others: readonly string[] };
+  /** Bridges that are left on purpose. */
   readonly bridges: readonly string[];
   readonly faults: readonly string[];
 }
@@ -30,7 +33,8 @@ export interface Report {
 export function showReport(report: Report): string {
   const lines: string[] = [];
   const title = (text: string): void => void lines.push("", styleText("bold", text));
-  title("Steps (└ was called by the native step above it)");
+  lines.push("", styleText(["bold", "underline"], report.title));
+  title("Steps (└ was called by the step above it)");
   lines.push(...table(report.steps));
   title("Pods");
   for (const pod of report.pods) {
@@ -40,11 +44,18 @@ export function showReport(report: Report): string {
   }
   title("From web to database");
   for (const ping of report.pings) lines.push(`  ${mark(ping.answered)} ${ping.ip} (${ping.network})`);
+  if (report.executed !== undefined) {
+    const { plexus, node, others } = report.executed;
+    title("Executed while the calls were served");
+    lines.push(
+      `  ${mark(others.length === 0)} plexus ${plexus} times, node ${node} times, native plugins: ${others.join(", ") || "none"}`,
+    );
+  }
   title("Left after DEL");
   for (const [what, names] of Object.entries(report.left)) {
     lines.push(`  ${mark(names.length === 0)} ${what}: ${names.length === 0 ? "none" : names.join(", ")}`);
   }
-  lines.push(`    (${report.bridges.join(", ")}: the reference bridge plugin leaves its bridges; the demo removed them)`);
+  lines.push(`    (${report.bridges.join(", ")}: bridges stay for other pods; the demo removed them)`);
   for (const each of report.faults) lines.push("", styleText("red", each));
   lines.push("", report.ok ? styleText("green", "Everything worked.") : styleText("red", "Something failed: see above."), "");
   return lines.join("\n");

@@ -27,6 +27,8 @@ export interface Call {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** The name under which it is called; `plexus` unless given. */
   readonly as?: string;
+  /** A program and its arguments that start it in their turn; none unless given. */
+  readonly through?: readonly string[];
   /** SIGKILL after this many ms; 60 000 unless given. */
   readonly deadlineMs?: number;
 }
@@ -102,7 +104,8 @@ export function callBinary(binary: string, call: Call, cniPath: string): Promise
   const stdin = call.stdin ?? (call.config === undefined ? "" : JSON.stringify(call.config));
   const started = performance.now();
   return new Promise((resolve, reject) => {
-    const child = spawn(binary, [], { env: runtimeEnvironment(call, cniPath), stdio: ["pipe", "pipe", "pipe"] });
+    const [command = binary, ...rest] = [...(call.through ?? []), binary];
+    const child = spawn(command, rest, { env: runtimeEnvironment(call, cniPath), stdio: ["pipe", "pipe", "pipe"] });
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     const timer = setTimeout(() => child.kill("SIGKILL"), call.deadlineMs ?? 60_000);
