@@ -31,6 +31,7 @@ export interface ContainerdInit {
   readonly node: PodNamespace;
   readonly cniBinDirectory: string;
   readonly cniConfDirectory: string;
+  readonly internalLoopback: boolean;
 }
 
 export interface Containerd {
@@ -96,7 +97,8 @@ export async function startContainerd(init: ContainerdInit): Promise<Containerd>
   return { client, outside: (path) => `/proc/${first ?? 0}/root${path}`, cgroupParent, log, stop };
 }
 
-function configuration(directory: string, socket: string, { cniBinDirectory, cniConfDirectory }: ContainerdInit): string {
+function configuration(directory: string, socket: string, init: ContainerdInit): string {
+  const { cniBinDirectory, cniConfDirectory, internalLoopback } = init;
   for (const name of ["root", "state"]) mkdirSync(join(directory, name));
   const text = JSON.stringify;
   return `version = 2
@@ -126,7 +128,7 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
   bin_dir = ${text(cniBinDirectory)}
   conf_dir = ${text(cniConfDirectory)}
   max_conf_num = 1
-`;
+${internalLoopback ? "  use_internal_loopback = true\n" : ""}`;
 }
 
 async function ready(client: CriClient, isOver: () => boolean): Promise<void> {

@@ -34,16 +34,28 @@ export interface CriNode {
   dispose(): Promise<void>;
 }
 
+export interface CriNodeInit extends InstallationInit {
+  /** True: containerd sets up loopbacks itself, which it can since 2.0; else by the reference plugin of that name. */
+  readonly internalLoopback?: boolean;
+}
+
 /** Opens a node. `program`: the containerd. */
-export async function openCriNode(programPath: string, init: InstallationInit): Promise<CriNode> {
-  // containerd has every pod's loopback set up by the reference plugin of that name.
-  const stage = openStage({ ...init, native: ["loopback", ...(init.native ?? [])] });
+export async function openCriNode(programPath: string, init: CriNodeInit): Promise<CriNode> {
+  const { internalLoopback = false, ...installed } = init;
+  const loopback = internalLoopback ? [] : ["loopback"];
+  const stage = openStage({ ...installed, native: [...loopback, ...(installed.native ?? [])] });
   const cniConfDirectory = join(stage.plexus.directory, "net.d");
   mkdirSync(cniConfDirectory);
   let containerd: Containerd;
   try {
     const { node, plexus } = stage;
-    containerd = await startContainerd({ program: programPath, node, cniBinDirectory: plexus.cniPath, cniConfDirectory });
+    containerd = await startContainerd({
+      program: programPath,
+      node,
+      cniBinDirectory: plexus.cniPath,
+      cniConfDirectory,
+      internalLoopback,
+    });
   } catch (error) {
     stage.dispose();
     throw error;
