@@ -7,6 +7,7 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { quote } from "../../src/json/quote.ts";
 import { formatAddress, type IpAddress, readAddress } from "../../src/net/ip.ts";
 import type { Hands } from "../hands/hands.ts";
+import { unreachable } from "../hands/unreachable.ts";
 import { systemError } from "../netlink/system-error.ts";
 import type { Fault as WitFault } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import type { Outcome } from "../sandbox/abi/guest.ts";
@@ -35,7 +36,6 @@ const defaultWaitMs = 500;
 const pauses = [0, 1, 2, 5, 10];
 const lastPause = 20;
 const EAGAIN = 11;
-const EXDEV = 18;
 
 /** The capability as the delegate of this one call gets it. `clock`: milliseconds that never go back. */
 export function announceFor(
@@ -69,7 +69,7 @@ async function send(
     if (address === undefined) return failed(misused(`${quote(text)} is no IP address`));
     addresses.push(address);
   }
-  if (netns === "") return failed(fault("NETLINK_FAILED", "announce: the pod has no network namespace (any more)"));
+  if (netns === "") return failed(unreachable("NETLINK_FAILED", "announce", "", 0));
   if (addresses.length === 0) return ok(undefined);
   const due = clock() + waitMs;
   for (let look = 0; ; look++) {
@@ -89,13 +89,11 @@ function judge(seen: OwnLink | Unseen, ifname: string, netns: string, addresses:
   if (!("index" in seen)) {
     const { errno, words, entered } = seen;
     if (errno === EAGAIN && entered) return { notYet: "was being changed each time" };
-    const namespace = `the pod's network namespace ${quote(netns)}`;
-    if (errno === EXDEV && !entered)
-      return {
-        never: fault("ENVIRONMENT_INVALID", `announce: ${namespace} is the node's own: nothing is done in it for a delegate`),
-      };
-    const what = entered ? `${quote(ifname)} in ${namespace}` : `${namespace} could not be entered`;
-    return { never: fault("NETLINK_FAILED", `announce: ${what}: ${systemError(errno)}${words === "" ? "" : `: ${words}`}`) };
+    if (!entered) return { never: unreachable("NETLINK_FAILED", "announce", netns, errno) };
+    const reason = `${systemError(errno)}${words === "" ? "" : `: ${words}`}`;
+    return {
+      never: fault("NETLINK_FAILED", `announce: ${quote(ifname)} in the pod's network namespace ${quote(netns)}: ${reason}`),
+    };
   }
   for (const address of addresses) {
     const text = formatAddress(address);

@@ -7,9 +7,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { startResidentHands } from "../../test/harness/resident-hands.ts";
+import { linksRequest } from "../netlink/link.ts";
+import { encodeRequests } from "../netlink/message.ts";
 import { BrainSide, callWith } from "./testing/scripted-brain.ts";
 import { openWorkshop, type Workshop } from "./testing/workshop.ts";
 
+const EPERM = 1;
+const ENOENT = 2;
 const mostKiB = 2048;
 /** As large as the largest delegate of ours may be. */
 const componentBytes = 64 * 1024;
@@ -38,6 +42,14 @@ async function work(brain: BrainSide): Promise<void> {
   expect((await brain.read(path)).content).toHaveLength(componentBytes);
   const executed = await brain.exec({ type: "says", environment, stdin: "{}", nest: join(shop.directory, "nest") });
   expect(executed.outcome).toEqual({ kind: "exited", status: 0 });
+  // Of their own namespace nothing but reading: it may be the machine's.
+  const settings = [{ key: "net/ipv4/ip_forward", value: "" }];
+  expect(await brain.sysctl({ path: "", settings })).toMatchObject({ errno: 0, sent: true });
+  expect(await brain.netlink({ path: "", request: encodeRequests([linksRequest]), deadlineMs: 5000 })).toMatchObject({
+    errno: 0,
+  });
+  expect([0, EPERM]).toContain((await brain.packet({ path: "", index: 0, packets: [] })).errno);
+  expect(await brain.tap({ path: "/nonexistent", name: "tap0", multiQueue: false })).toMatchObject({ errno: ENOENT });
 }
 
 describe("the hands", () => {

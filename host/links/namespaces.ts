@@ -1,8 +1,8 @@
 // The two network namespaces of a call, and messages sent in them.
 
-import { fault, type Fault } from "../../src/fault/fault.ts";
-import { quote } from "../../src/json/quote.ts";
+import type { Fault } from "../../src/fault/fault.ts";
 import type { Hands, TapEffect } from "../hands/hands.ts";
+import { unreachable } from "../hands/unreachable.ts";
 import { RTM_GETNSID } from "../netlink/link-attributes.ts";
 import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../netlink/message.ts";
 import { systemError } from "../netlink/system-error.ts";
@@ -23,7 +23,6 @@ const deadlineMs = 10_000;
 const ownNamespace = "/proc/self/ns/net";
 const ENOENT = 2;
 const ENOTDIR = 20;
-const EXDEV = 18;
 const EINVAL = 22;
 
 export class Namespaces {
@@ -63,11 +62,7 @@ export class Namespaces {
 
   /** Why requests could not be sent. */
   unreachable(errno: number): Fault {
-    if (this.pod === "") return fault("NETLINK_FAILED", "links: the pod has no network namespace (any more)");
-    const namespace = `links: the pod's network namespace ${quote(this.pod)}`;
-    if (errno === EXDEV)
-      return fault("ENVIRONMENT_INVALID", `${namespace} is the node's own: nothing is done in it for a delegate`);
-    return fault("NETLINK_FAILED", `${namespace} could not be entered: ${systemError(errno)}`);
+    return unreachable("NETLINK_FAILED", "links", this.pod, errno);
   }
 }
 

@@ -12,6 +12,7 @@ import { errnoOf } from "../files/durable-file.ts";
 import { readRegularFile } from "../files/regular-file.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Setting } from "../hands/messages.ts";
+import { unreachable } from "../hands/unreachable.ts";
 import { systemError } from "../netlink/system-error.ts";
 import type { Fault as WitFault, SysctlSetting } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import type { Outcome } from "../sandbox/abi/guest.ts";
@@ -41,7 +42,6 @@ const mostSettings = 256;
 /** As the hands have it. */
 const mostValueBytes = 65_535;
 const mostAllowlistBytes = 1 << 20;
-const EXDEV = 18;
 
 /** Verbs that may write. */
 const writers: ReadonlySet<Verb> = new Set(["ADD", "DEL"]);
@@ -73,7 +73,7 @@ function whyNotRead(scope: SysctlScope, settings: readonly Setting[]): Fault | u
     if (!keys.some((pattern) => isOf(pattern, key, attachment.ifname)))
       return notGranted({ type: scope.type, key: "sysctl.keys", asked: `sysctl: ${quote(key)}`, granted: keys });
   }
-  return scope.netns === "" ? fault("SYSCTL_FAILED", "sysctl: the pod has no network namespace (any more)") : undefined;
+  return scope.netns === "" ? unreachable("SYSCTL_FAILED", "sysctl", "", 0) : undefined;
 }
 
 function whyNotWritten(scope: SysctlScope, settings: readonly Setting[]): Fault | undefined {
@@ -126,7 +126,7 @@ async function act(
     .slice(0, -1)
     .map((value) => value.replace(/\n$/u, ""));
   if (errno === 0 && values.length === settings.length) return ok(values);
-  if (!sent) return failed(unreachable(scope.netns, errno));
+  if (!sent) return failed(unreachable("SYSCTL_FAILED", "sysctl", scope.netns, errno));
   const failing = settings[values.length];
   const what =
     failing === undefined ? doing : `${doing} ${failing.key}${failing.value === "" ? "" : ` (${quote(failing.value, 64)})`}`;
@@ -151,13 +151,6 @@ async function restore(
     if (errno !== 0) notes.push(`not all that was written before could be taken back: ${systemError(errno)}`);
   }
   return notes.length === 0 ? "" : `; ${notes.join("; ")}`;
-}
-
-function unreachable(netns: string, errno: number): Fault {
-  const namespace = `sysctl: the pod's network namespace ${quote(netns)}`;
-  if (errno === EXDEV)
-    return fault("ENVIRONMENT_INVALID", `${namespace} is the node's own: nothing is done in it for a delegate`);
-  return fault("SYSCTL_FAILED", `${namespace} could not be entered: ${systemError(errno)}`);
 }
 
 function misused(what: string): Fault {
