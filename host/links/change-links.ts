@@ -1,10 +1,8 @@
 // What becomes of links that are there: `change-link`, `delete-link`, `change-port`, VLANs of ports, settings of an interface.
 
 import { ok, type Result } from "../../src/fault/result.ts";
-import { addressRestoration, addressesRequest, addressStateIn } from "../netlink/address.ts";
 import { portChange, type VlanRange, vlanAddition, vlanRemoval, vlansIn, vlansRequest } from "../netlink/bridge-port.ts";
 import { inetSettings, linkChange, type LinkChange, linkRemoval, nameAddition, nameRemoval } from "../netlink/link-change.ts";
-import { restoration, routeIn, routesRequest } from "../netlink/route.ts";
 import type {
   LinksChange,
   LinksInterfaceSetting,
@@ -16,16 +14,11 @@ import type { Acting } from "./acting.ts";
 import { inetSettingIds } from "./interface-settings.ts";
 import type { KnownLink } from "./known-links.ts";
 import { linkText } from "./link-scope.ts";
+import { lostWith } from "./lost-with.ts";
 import type { Undo } from "./transaction.ts";
 
 const ENODEV = 19;
 const ENOENT = 2;
-/** Below this MTU a link has no IPv6: the kernel takes its addresses away. */
-const inet6Mtu = 1280;
-/** Made by the kernel, which makes it again. */
-const RTPROT_KERNEL = 2;
-const TABLE_LOCAL = 255;
-
 export async function changeLink(acting: Acting, change: LinksChange): Promise<Result<void>> {
   const { link: named, up, mac, mtu, promiscuous, allMulticast, txQueueLength, master, alternativeNames } = change;
   const link = acting.link(named);
@@ -44,15 +37,14 @@ export async function changeLink(acting: Acting, change: LinksChange): Promise<R
   };
   const what = `changing ${linkText(place, named.name)}`;
   if (Object.values(wanted).some((member) => member !== undefined)) {
-    const losing =
-      !made && state?.up === true && (up === false || (mtu !== undefined && mtu < inet6Mtu && state.mtu >= inet6Mtu));
-    const lost = losing ? await layer3Of(acting, link.value) : ok([]);
+    const lost = made || state === undefined ? ok([]) : await lostWith(acting, link.value, state, wanted);
     if (!lost.ok) return lost;
     const undo: readonly Undo[] =
       made || state === undefined
         ? []
         : [{ place, request: linkChange(index, membersBefore(wanted, state)), what }, ...lost.value];
     acting.transaction.send(place, { request: linkChange(index, wanted), what, undo: () => undo });
+    if (state !== undefined) acting.links.learn({ ...link.value, state: { ...state, ...membersAfter(wanted) } });
   }
   for (const name of alternativeNames) {
     if (state?.alternativeNames.includes(name) === true) continue;
@@ -76,30 +68,15 @@ function membersBefore(wanted: LinkChange, state: NonNullable<KnownLink["state"]
   };
 }
 
+/** What a later operation of the same call finds. */
+function membersAfter({ master, ...members }: LinkChange): Partial<NonNullable<KnownLink["state"]>> {
+  const known = Object.entries(members).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(known), ...(master === undefined ? {} : { master: master === 0 ? undefined : master }) };
+}
+
 /** The value, if the member is there. */
 function was<T>(member: unknown, value: T): T | undefined {
   return member === undefined ? undefined : value;
-}
-
-/** What goes with a link that is set down, and comes back by nobody's doing but ours: addresses, then routes. */
-async function layer3Of(acting: Acting, { place, index, name }: KnownLink): Promise<Result<readonly Undo[]>> {
-  const what = `restoring the addresses and routes of ${linkText(place, name)}`;
-  const asked = `reading ${linkText(place, name)}`;
-  const undos: Undo[] = [];
-  const addresses = await acting.ask(place, addressesRequest(index), asked);
-  if (!addresses.ok) return addresses;
-  for (const each of addresses.value.messages.flatMap((message) => addressStateIn(message) ?? [])) {
-    if (each.link === index) undos.push({ place, request: addressRestoration(each), what });
-  }
-  for (const family of [4, 6] as const) {
-    const routes = await acting.ask(place, routesRequest(family), asked);
-    if (!routes.ok) return routes;
-    for (const route of routes.value.messages.flatMap((message) => routeIn(message) ?? [])) {
-      if (route.oif !== index || route.protocol === RTPROT_KERNEL || route.table === TABLE_LOCAL) continue;
-      undos.push({ place, request: restoration(route), what });
-    }
-  }
-  return ok(undos);
 }
 
 /** One that isn't there is fine; a pod's namespace that is gone took it along. */

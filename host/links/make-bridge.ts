@@ -12,6 +12,7 @@ import { bridgesInUse } from "./bridges-in-use.ts";
 import { gatewayName } from "./demands.ts";
 import type { KnownLink } from "./known-links.ts";
 import { linkText } from "./link-scope.ts";
+import { lostWith } from "./lost-with.ts";
 import { refusalText } from "./namespaces.ts";
 import type { Undo } from "./transaction.ts";
 
@@ -43,22 +44,22 @@ export async function ensureBridge(acting: Acting, bridge: LinksBridge): Promise
     known = { place: "host", name, index: found.value.index, state: found.value, made: false };
     acting.links.learn(known);
   }
-  changeBridge(acting, known, bridge);
+  const changed = await changeBridge(acting, known, bridge);
+  if (!changed.ok) return changed;
   takesNoAdvertisements(acting, known);
   return ok(undefined);
 }
 
-function changeBridge(acting: Acting, { index, state, name }: KnownLink, { vlanFiltering, defaultPvid }: LinksBridge): void {
+async function changeBridge(acting: Acting, link: KnownLink, { vlanFiltering, defaultPvid }: LinksBridge): Promise<Result<void>> {
   const { transaction } = acting;
-  if (state?.up !== true) {
-    const down = { place: "host", request: linkChange(index, { up: false }), what: `setting ${name} down` } as const;
-    transaction.send("host", { request: linkChange(index, { up: true }), what: `setting ${name} up`, undo: () => [down] });
-  }
+  const { index, state, name } = link;
+  const raised = await raise(acting, link);
+  if (!raised.ok) return raised;
   const change = {
     vlanFiltering: vlanFiltering && state?.vlanFiltering !== true ? true : undefined,
     defaultPvid: defaultPvid === undefined || defaultPvid === state?.defaultPvid ? undefined : defaultPvid,
   };
-  if (change.vlanFiltering === undefined && change.defaultPvid === undefined) return;
+  if (change.vlanFiltering === undefined && change.defaultPvid === undefined) return ok(undefined);
   const before = {
     vlanFiltering: change.vlanFiltering === undefined ? undefined : false,
     defaultPvid: change.defaultPvid === undefined ? undefined : state?.defaultPvid,
@@ -66,6 +67,19 @@ function changeBridge(acting: Acting, { index, state, name }: KnownLink, { vlanF
   const what = `changing the VLAN filtering of ${name}`;
   const undo = (): readonly Undo[] => [{ place: "host", request: bridgeChange(index, before), what }];
   transaction.send("host", { request: bridgeChange(index, change), what, undo });
+  return ok(undefined);
+}
+
+/** Brings a link of the node up, unless it is. */
+async function raise(acting: Acting, link: KnownLink): Promise<Result<void>> {
+  const { index, state, name, made } = link;
+  if (state?.up === true) return ok(undefined);
+  const what = `setting ${linkText("host", name)} up`;
+  const lost = made || state === undefined ? ok([]) : await lostWith(acting, link, state, { up: true });
+  if (!lost.ok) return lost;
+  const undo: readonly Undo[] = made ? [] : [{ place: "host", request: linkChange(index, { up: false }), what }, ...lost.value];
+  acting.transaction.send("host", { request: linkChange(index, { up: true }), what, undo: () => undo });
+  return ok(undefined);
 }
 
 /** Its own routes are those that it is given. */
@@ -102,17 +116,7 @@ export async function ensureVlanGateway(acting: Acting, gateway: LinksVlanGatewa
   const bridge = acting.link({ place: "host", name: gateway.bridge });
   if (!bridge.ok) return bridge;
   const there = acting.links.find("host", name);
-  if (there !== undefined) {
-    if (there.state?.up !== true) {
-      const down = { place: "host", request: linkChange(there.index, { up: false }), what: `setting ${name} down` } as const;
-      acting.transaction.send("host", {
-        request: linkChange(there.index, { up: true }),
-        what: `setting ${name} up`,
-        undo: () => (there.made ? [] : [down]),
-      });
-    }
-    return ok(undefined);
-  }
+  if (there !== undefined) return raise(acting, there);
   const [portMac, mac] = [randomMac(), randomMac()];
   const port = { name: randomVethName(), mac: portMac, mtu, master: bridge.value.index };
   const request = newVeth({ near: port, far: { name, mac, mtu }, farIn: "same namespace" });
