@@ -1,7 +1,7 @@
 // Against the kernel, through the real hands, with ip(8) as the oracle.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createPodNamespace, hostLinks, inHost, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
 import { missing } from "../../test/harness/requires.ts";
 import type { LinksOperation } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
@@ -13,27 +13,30 @@ const RTM_GETADDR = 22;
 describe.skipIf(missing("links", whyNotPrivate))("apply", () => {
   let links: LinkTests;
   let pod: PodNamespace;
-  beforeAll(async () => {
+  beforeEach(async () => {
     links = await openLinkTests();
-  });
-  afterAll(() => links.dispose());
-  beforeEach(() => {
     pod = createPodNamespace("links");
   });
-  afterEach(() => {
+  afterEach(async () => {
     pod.dispose();
-    for (const bridge of ["lt0", "lt1"]) links.removeBridge(bridge);
+    await links.dispose();
   });
 
   const grant = { bridges: ["lt0"] };
 
   test("attaches a pod to a bridge, and answers the links as ip tells them", async () => {
     const { capability } = links.capability({ pod, grant });
-    const [bridge, inPod, onNode, ...more] = links.good(await capability.apply(links.attach("10.77.0.2/24", "10.77.0.1/24")));
+    const [bridge, inPod, onNode, ...more] = links.good(
+      await capability.apply([
+        ...links.attach("10.77.0.2/24", "10.77.0.1/24"),
+        { tag: "settle", val: { link: { place: "pod", name: "eth0" }, milliseconds: 20_000 } },
+        { tag: "settle", val: { link: { place: "host", name: "lt0" }, milliseconds: 20_000 } },
+      ]),
+    );
     expect(more).toEqual([]);
     expect(pod.addresses()).toEqual([{ link: "eth0", address: "10.77.0.2/24", scope: "global" }]);
     expect(pod.routes()).toEqual(["default", "10.77.0.0/24"]);
-    const told = [...pod.links(), ...hostLinks()];
+    const told = [...pod.links(), ...links.node.links()];
     for (const link of [bridge, inPod, onNode]) {
       const { name, mac, mtu, up, master } = link ?? {};
       expect(told).toContainEqual({ name, mac, mtu, up, master });
@@ -48,15 +51,15 @@ describe.skipIf(missing("links", whyNotPrivate))("apply", () => {
   test("a bridge that was made keeps its MAC whatever ports it gets, and nothing of it takes router advertisements", async () => {
     const { capability } = links.capability({ pod, grant });
     const [bridge, , onNode] = links.good(await capability.apply(links.attach("10.77.0.2/24", "10.77.0.1/24")));
-    inHost(["ip", "link", "add", "low", "address", "02:00:00:00:00:01", "type", "veth", "peer", "name", "low1"]);
+    links.ip("link add low address 02:00:00:00:00:01 type veth peer name low1");
     try {
-      inHost(["ip", "link", "set", "low", "master", "lt0"]);
-      expect(hostLinks().find(({ name }) => name === "lt0")?.mac).toBe(bridge?.mac);
+      links.ip("link set low master lt0");
+      expect(links.node.links().find(({ name }) => name === "lt0")?.mac).toBe(bridge?.mac);
     } finally {
-      inHost(["ip", "link", "delete", "low"]);
+      links.ip("link delete low");
     }
     for (const name of ["lt0", onNode?.name])
-      expect(inHost(["cat", `/proc/sys/net/ipv6/conf/${name}/accept_ra`]).trim()).toBe("0");
+      expect(links.node.exec(["cat", `/proc/sys/net/ipv6/conf/${name}/accept_ra`]).stdout.trim()).toBe("0");
   });
 
   test("where the bridge is there, an attach is a read, a send on the node, one in the pod, and what reads back; nothing is sent twice", async () => {
@@ -84,7 +87,7 @@ describe.skipIf(missing("links", whyNotPrivate))("apply", () => {
     expect(links.good(await capability.apply(remove))).toEqual([]);
     expect(sent.map(({ path, types }) => [path, types])).toEqual([[pod.path, [17]]]);
     expect(pod.links()).toEqual([]);
-    expect(hostLinks().map(({ name }) => name)).not.toContain(onNode?.name);
+    expect(links.node.links().map(({ name }) => name)).not.toContain(onNode?.name);
     expect(links.good(await capability.apply(remove))).toEqual([]);
     for (const netns of ["", "/run/netns/nothing-there", "/etc/hostname"])
       expect(links.good(await links.capability({ netns, verb: "DEL" }).capability.apply(remove))).toEqual([]);

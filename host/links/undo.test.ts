@@ -1,7 +1,7 @@
 // What a failing `apply` leaves behind: nothing.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createPodNamespace, inHost, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
 import { missing } from "../../test/harness/requires.ts";
 import type { LinksOperation } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
@@ -81,11 +81,8 @@ const failing: LinksOperation = { tag: "add-route", val: route("10.99.0.0/16", "
 describe.skipIf(missing("undo", whyNotPrivate))("a failing apply", () => {
   let links: LinkTests;
   let pod: PodNamespace;
-  beforeAll(async () => {
-    links = await openLinkTests();
-  });
-  afterAll(() => links.dispose());
   beforeEach(async () => {
+    links = await openLinkTests();
     pod = createPodNamespace("undo");
     pod.exec(["sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0"]);
     for (const words of [
@@ -95,7 +92,7 @@ describe.skipIf(missing("undo", whyNotPrivate))("a failing apply", () => {
       `link add vethown type veth peer name eth0 netns ${pod.name}`,
       "link set vethown addrgenmode none master lt1 up",
     ])
-      inHost(["ip", ...words.split(" ")] as [string, ...string[]]);
+      links.ip(words);
     for (const words of [
       "link set eth0 up",
       "address add 10.9.0.2/24 dev eth0",
@@ -103,31 +100,30 @@ describe.skipIf(missing("undo", whyNotPrivate))("a failing apply", () => {
       "route add 10.21.0.0/16 via 10.9.0.1 mtu 1200 metric 7",
       "neighbour add 10.9.0.51 lladdr 02:00:00:00:00:51 dev eth0",
     ])
-      expect(pod.exec(["ip", ...words.split(" ")] as [string, ...string[]])).toMatchObject({ status: 0 });
+      links.ip(words, pod);
     // What the kernel adds by itself when the link runs, it has added before anything is compared.
-    await expect
-      .poll(() => pod.exec(["ip", "-6", "route", "show", "table", "all"]).stdout, { timeout: 10_000 })
-      .toMatch(/fe80::.* dev eth0[^]*ff00::/u);
-    await expect
-      .poll(() => pod.exec(["ip", "-6", "address", "show", "dev", "eth0"]).stdout, { timeout: 10_000 })
-      .toContain("fe80::");
+    await vi.waitUntil(
+      () =>
+        /fe80::.* dev eth0[^]*ff00::/u.test(pod.exec(["ip", "-6", "route", "show", "table", "all"]).stdout) &&
+        pod.exec(["ip", "-6", "address", "show", "dev", "eth0"]).stdout.includes("fe80::"),
+      { timeout: 10_000, interval: 20 },
+    );
   });
-  afterEach(() => {
+  afterEach(async () => {
     pod.dispose();
-    for (const bridge of ["lt0", "lt1", "vethown"]) links.removeBridge(bridge);
+    await links.dispose();
   });
 
   test("the operations work, so that what follows says something", async () => {
-    const before = [snapshot(), snapshot(pod.path)];
+    const before = [snapshot(links.node.path), snapshot(pod.path)];
     const { capability } = links.capability({ pod, grant });
     links.good(await capability.apply(operations));
-    expect([snapshot(), snapshot(pod.path)]).not.toEqual(before);
-    inHost(["sysctl", "-qw", "net.ipv4.ip_forward=0", "net.ipv6.conf.all.forwarding=0"]);
+    expect([snapshot(links.node.path), snapshot(pod.path)]).not.toEqual(before);
   });
 
   test("is undone whichever operation it fails at: both namespaces are what they were", { timeout: 120_000 }, async () => {
     // The link-local addresses have been looked at by now, or are left out.
-    const before = [snapshot(), snapshot(pod.path)];
+    const before = [snapshot(links.node.path), snapshot(pod.path)];
     // A removed link stays removed, which the last test is about.
     for (let count = 0; count < operations.length; count++) {
       const { capability } = links.capability({ pod, grant });
@@ -135,7 +131,7 @@ describe.skipIf(missing("undo", whyNotPrivate))("a failing apply", () => {
       const fault = "err" in outcome ? outcome.err : undefined;
       expect(fault?.msg).toContain(`links: operation ${count} (add-route): adding the route 10.99.0.0/16 via 203.0.113.1`);
       expect(fault?.details ?? "").not.toContain("not undone");
-      expect([count, snapshot(), snapshot(pod.path)]).toEqual([count, ...before]);
+      expect([count, snapshot(links.node.path), snapshot(pod.path)]).toEqual([count, ...before]);
     }
   });
 });

@@ -1,12 +1,11 @@
 // For tests: the capability through the real hands, and what they were asked for.
 
-import { spawnSync } from "node:child_process";
 import { createServer, type Socket } from "node:net";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LinkGrant } from "../../../src/configuration/wasm-configuration.ts";
-import type { PodNamespace } from "../../../test/harness/namespaces.ts";
+import { createPodNamespace, type PodNamespace } from "../../../test/harness/namespaces.ts";
 import { BrainSide, startHands } from "../../hands/testing/scripted-brain.ts";
 import { openWorkshop } from "../../hands/testing/workshop.ts";
 import type { NetlinkEffect, SysctlEffect } from "../../hands/hands.ts";
@@ -40,7 +39,10 @@ export interface LinkTests {
   /** What a bridge plugin does for a pod. */
   attach(address: string, gateway: string, bridge?: string): LinksOperation[];
   good<T>(outcome: Outcome<T, { readonly msg: string; readonly details?: string | undefined }>): T;
-  removeBridge(name: string): void;
+  /** A network namespace of these tests' own, which is the node's for the hands: no other test's links are in it. */
+  readonly node: PodNamespace;
+  /** Runs ip(8) on the node, or in a pod. */
+  ip(words: string, pod?: PodNamespace): string;
   readonly hands: LinkHands;
   dispose(): Promise<void>;
 }
@@ -53,7 +55,10 @@ export async function openLinkTests(): Promise<LinkTests> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(path, resolve));
   const connected = new Promise<Socket>((resolve) => server.once("connection", resolve));
-  const running = startHands({ hands: shop.hands, env: { PLEXUS_SOCKET: path } });
+  const node = createPodNamespace("node");
+  const inNode = join(directory, "hands");
+  writeFileSync(inNode, `#!/bin/sh\nexec nsenter --net=${node.path} ${shop.hands}\n`, { mode: 0o755 });
+  const running = startHands({ hands: inNode, env: { PLEXUS_SOCKET: path } });
   const brain = new BrainSide(running, await connected);
   brain.send(0, { kind: "welcome" });
   await brain.request();
@@ -102,13 +107,19 @@ export async function openLinkTests(): Promise<LinkTests> {
       if ("ok" in outcome) return outcome.ok;
       throw new Error(`${outcome.err.msg}\n${outcome.err.details ?? ""}`);
     },
-    removeBridge: (name) => void spawnSync("ip", ["link", "delete", name], { stdio: "ignore" }),
+    node,
+    ip(words, pod = node) {
+      const { status, stdout, stderr } = pod.exec(["ip", ...words.split(" ")]);
+      if (status !== 0) throw new Error(`ip ${words}: ${stderr}`);
+      return stdout;
+    },
     async dispose() {
       brain.reply();
       await running.answer;
       brain.end();
       server.close();
       rmSync(directory, { recursive: true, force: true });
+      node.dispose();
       await shop.dispose();
     },
   };

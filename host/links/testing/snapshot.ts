@@ -21,18 +21,18 @@ const inet6Settings = ["accept_dad", "accept_ra", "dad_transmits", "forwarding",
 
 /** `namespace`: path; undefined: this process' own. */
 export function snapshot(namespace?: string): unknown {
-  const script = [
-    ...[
-      "-d link show",
-      "address show",
-      "-4 route show table all",
-      "-6 route show table all",
-      "neighbour show nud permanent",
-      "neighbour show proxy",
-    ].map((words) => `ip -j ${words}; echo; echo ---`),
-    ...settings.map((name) => `grep -s . /proc/sys/net/ipv4/conf/*/${name}`),
-    ...inet6Settings.map((name) => `grep -s . /proc/sys/net/ipv6/conf/*/${name}`),
-  ].join("\n");
+  const asked = [
+    "-d address show",
+    "-4 route show table all",
+    "-6 route show table all",
+    "neighbour show nud permanent",
+    "neighbour show proxy",
+  ];
+  const files = [
+    ...settings.map((name) => `/proc/sys/net/ipv4/conf/*/${name}`),
+    ...inet6Settings.map((name) => `/proc/sys/net/ipv6/conf/*/${name}`),
+  ];
+  const script = [...asked.map((words) => `ip -j ${words}; echo; echo ---`), `grep -s . ${files.join(" ")}`].join("\n");
   const command = namespace === undefined ? ["sh", "-c", script] : ["nsenter", `--net=${namespace}`, "--", "sh", "-c", script];
   const [file = "", ...args] = command;
   const parts = execFileSync(file, args, { encoding: "utf8" }).split("---\n");

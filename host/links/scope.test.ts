@@ -1,0 +1,392 @@
+// What a delegate can reach, through the real hands and the kernel: refused by name, and nothing of the node changed.
+
+import * as fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { LinkGrant } from "../../src/configuration/wasm-configuration.ts";
+import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
+import { missing } from "../../test/harness/requires.ts";
+import type { LinksOperation } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
+import { messagesOf, type SentMessage } from "./testing/sent-messages.ts";
+import { snapshot } from "./testing/snapshot.ts";
+
+const onNode = (name: string): { place: "host"; name: string } => ({ place: "host", name });
+const inPod = (name: string): { place: "pod"; name: string } => ({ place: "pod", name });
+
+interface NodeLink {
+  readonly index: number;
+  readonly name: string;
+  readonly kind: string;
+}
+
+/** What a message does that the grant doesn't allow, by the rules of the WIT and independently of ours; undefined: nothing. */
+function mistakeOf(message: SentMessage, grant: LinkGrant, before: readonly NodeLink[]): string | undefined {
+  const { place, type, changes, index, creates, master, parent, forbidden, namesNamespace } = message;
+  if (forbidden.length > 0) return `attributes ${forbidden.join()}`;
+  if (place === "pod") return namesNamespace ? "names another namespace from the pod's" : undefined;
+  if (!changes) return undefined;
+  const linkOf = (number: number | undefined): NodeLink | undefined => before.find((link) => link.index === number);
+  const named = (list: readonly string[] | undefined, link: NodeLink | undefined): boolean =>
+    link !== undefined && (list ?? []).some((name) => name === "*" || name === link.name);
+  const masterLink = linkOf(master);
+  if (masterLink !== undefined && !(named(grant.bridges, masterLink) && masterLink.kind === "bridge"))
+    return `master ${masterLink.name}`;
+  const parentLink = linkOf(parent);
+  if (creates) return parentLink === undefined || named(grant.parents, parentLink) ? undefined : `parent ${parentLink.name}`;
+  const link = linkOf(index);
+  if (link === undefined || link.name === "vethown") return undefined; // made by this very call, or the attachment's own
+  if (link.kind === "bridge" && named(grant.bridges, link)) return undefined;
+  const joins = type === 19 && master !== undefined && !message.hasFlags && message.attributes.every((each) => each === 10);
+  return named(grant.uplinks, link) && joins ? undefined : `${type} changes ${link.name}`;
+}
+
+function maybe<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
+  return fc.option(value, { nil: undefined });
+}
+
+describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
+  let links: LinkTests;
+  let pod: PodNamespace;
+  let neighbour: PodNamespace;
+  beforeEach(async () => {
+    links = await openLinkTests();
+    [pod, neighbour] = [createPodNamespace("scope"), createPodNamespace("scope")];
+    // Bridges, what stands for a device, and the ends of two pods: the attachment's own and its neighbour's.
+    for (const words of [
+      "link add brgood type bridge",
+      "link add brother type bridge",
+      "link add dev0 type veth peer name dev0peer",
+      "link add dev1 type veth peer name up0",
+      `link add vethown type veth peer name eth0 netns ${pod.name}`,
+      `link add vethnext type veth peer name eth0 netns ${neighbour.name}`,
+      "link set vethown master brgood up",
+      "link set vethnext master brother up",
+    ])
+      links.ip(words);
+    pod.exec(["ip", "link", "add", "other0", "type", "veth", "peer", "name", "other1"]);
+  });
+  afterEach(async () => {
+    for (const namespace of [pod, neighbour]) namespace.dispose();
+    await links.dispose();
+  });
+
+  function indexOf(name: string, inside?: PodNamespace): string {
+    const told = links.ip(`-o link show dev ${name}`, inside);
+    return told.slice(0, told.indexOf(":"));
+  }
+
+  const veth = { name: "net1", vlans: [], keepDefaultVlan: false, up: true };
+  const macvlan = { name: "net1", mode: "bridge" } as const;
+
+  const refused: readonly [what: string, operation: LinksOperation, key: string][] = [
+    ["a bridge", { tag: "ensure-bridge", val: { name: "brother", vlanFiltering: false } }, "bridges has brgood"],
+    ["a new bridge", { tag: "ensure-bridge", val: { name: "brnew", vlanFiltering: false } }, "bridges has brgood"],
+    ["a master", { tag: "add-veth", val: { ...veth, name: "eth0", master: "brother" } }, "bridges has brgood"],
+    ["a parent", { tag: "add-macvlan", val: { ...macvlan, parent: onNode("dev1") } }, "parents has dev0"],
+    ["a bridge as a parent", { tag: "add-macvlan", val: { ...macvlan, parent: onNode("brgood") } }, "parents has dev0"],
+    [
+      "the change of a parent",
+      { tag: "change-link", val: { link: onNode("dev0"), mtu: 1400, alternativeNames: [] } },
+      "bridges has brgood",
+    ],
+    [
+      "more of an uplink than to join",
+      { tag: "change-link", val: { link: onNode("up0"), up: false, alternativeNames: [] } },
+      "bridges has",
+    ],
+    [
+      "the change of a device",
+      { tag: "change-link", val: { link: onNode("dev1"), up: true, alternativeNames: [] } },
+      "bridges has brgood",
+    ],
+    [
+      "the change of lo",
+      { tag: "change-link", val: { link: onNode("lo"), up: false, alternativeNames: [] } },
+      "bridges has brgood",
+    ],
+    ["a neighbour's end", { tag: "delete-link", val: onNode("vethnext") }, "bridges has brgood"],
+    ["a neighbour's port", { tag: "change-port", val: { link: "vethnext", port: { isolated: false } } }, "bridges has brgood"],
+    [
+      "a neighbour's VLANs",
+      { tag: "add-port-vlan", val: { link: "vethnext", vlan: { first: 2, last: 2, pvid: false, untagged: false } } },
+      "bridges",
+    ],
+    ["the removal of a bridge", { tag: "delete-link", val: onNode("brgood") }, "bridges has brgood"],
+    [
+      "an address",
+      { tag: "add-address", val: { link: onNode("dev1"), address: "10.1.1.1/24", noDad: false } },
+      "bridges has brgood",
+    ],
+    [
+      "an address of its own end",
+      { tag: "add-address", val: { link: onNode("vethown"), address: "8.8.8.8/32", noDad: false } },
+      "bridges has",
+    ],
+    [
+      "a route",
+      { tag: "add-route", val: { link: onNode("dev1"), place: "host", route: { dst: "0.0.0.0/0" }, onLink: false } },
+      "bridges has",
+    ],
+    [
+      "a neighbour entry",
+      { tag: "add-neighbour", val: { link: onNode("dev1"), neighbour: { address: "10.1.1.1", proxy: true } } },
+      "bridges has",
+    ],
+    [
+      "a setting",
+      { tag: "set-interface", val: { link: onNode("dev1"), family: "ipv4", name: "proxy_arp", value: "1", required: false } },
+      "bridges has",
+    ],
+    ["forwarding", { tag: "enable-forwarding", val: "ipv6" }, "forwarding has nothing"],
+    [
+      "forwarding of a bridge",
+      { tag: "set-interface", val: { link: onNode("brgood"), family: "ipv4", name: "forwarding", value: "1", required: true } },
+      "forwarding has nothing",
+    ],
+    [
+      "another link of the pod",
+      { tag: "change-link", val: { link: inPod("other0"), up: true, alternativeNames: [] } },
+      "podLinks has net1",
+    ],
+    ["a further link in the pod", { tag: "add-dummy", val: { name: "net2" } }, "podLinks has net1"],
+    ["the removal of another link of the pod", { tag: "delete-link", val: inPod("other0") }, "podLinks has net1"],
+    ["the removal of the pod's lo", { tag: "delete-link", val: inPod("lo") }, "podLinks has net1"],
+    [
+      "another master in the pod",
+      { tag: "change-link", val: { link: inPod("eth0"), master: "other0", alternativeNames: [] } },
+      "podLinks has net1",
+    ],
+  ];
+
+  test("what isn't granted is refused by name, with the key that would allow it, and nothing of the call is done", async () => {
+    const grant = { bridges: ["brgood"], parents: ["dev0"], uplinks: ["up*"], podLinks: ["net1"] };
+    const before = [snapshot(links.node.path), snapshot(pod.path), snapshot(neighbour.path)];
+    const { capability, sent } = links.capability({ pod, grant });
+    const first: LinksOperation = { tag: "add-address", val: { link: inPod("eth0"), address: "10.9.9.9/24", noDad: false } };
+    for (const [what, operation, key] of refused) {
+      const outcome = await capability.apply([first, operation]);
+      const { code, msg } = "err" in outcome ? outcome.err : { code: 0, msg: "it was done" };
+      expect([what, code, msg]).toEqual([what, 7, expect.stringContaining(`links: operation 1 (${operation.tag}): `)]);
+      expect([what, msg]).toEqual([what, expect.stringContaining(`is not granted: wasm.grants.test.links.${key}`)]);
+    }
+    expect(sent.flatMap(messagesOf).filter(({ changes }) => changes)).toEqual([]);
+    expect([snapshot(links.node.path), snapshot(pod.path), snapshot(neighbour.path)]).toEqual(before);
+  });
+
+  test("a device or a veth that has a granted bridge's name is refused, and left alone", async () => {
+    const { capability } = links.capability({ pod, grant: { bridges: ["*"] } });
+    const before = snapshot(links.node.path);
+    for (const name of ["dev0", "vethnext", "lo"]) {
+      const outcome = await capability.apply([{ tag: "ensure-bridge", val: { name, vlanFiltering: false } }]);
+      expect("err" in outcome ? outcome.err.msg : "").toContain("which is not a bridge");
+      const joined = await capability.apply([{ tag: "add-veth", val: { ...veth, name: "eth0", master: name } }]);
+      expect("err" in joined ? joined.err.msg : "").toContain("which is not a bridge");
+    }
+    expect(snapshot(links.node.path)).toEqual(before);
+  });
+
+  test("an own end is told by the node alone: one of a pod that imitates it is refused", async () => {
+    // A pod whose eth0 says that its other end is the node's link of index N: it has a namespace of its own, with a link of that index.
+    const index = indexOf("vethnext");
+    pod.exec(["ip", "link", "delete", "eth0"]);
+    const inner = createPodNamespace("scope");
+    try {
+      const wanted = indexOf("eth0", neighbour);
+      links.ip(`link add eth0 index ${wanted} type veth peer name fake index ${index} netns ${inner.name}`, pod);
+      const { capability } = links.capability({ pod });
+      const outcome = await capability.apply([{ tag: "delete-link", val: onNode("vethnext") }]);
+      expect("err" in outcome ? outcome.err.msg : "").toContain("is not the attachment's own");
+      expect(links.node.links().map(({ name }) => name)).toContain("vethnext");
+    } finally {
+      inner.dispose();
+    }
+  });
+
+  test.each(["/proc/self/ns/net", "/proc/thread-self/ns/net", "the path of the node's"])(
+    "a pod whose namespace is the node's own (%s) gets nothing done",
+    async (netns) => {
+      links.ip("link add eth0 type bridge");
+      try {
+        const before = snapshot(links.node.path);
+        const { capability } = links.capability({ netns: netns.startsWith("/") ? netns : links.node.path });
+        for (const operation of [
+          { tag: "delete-link", val: inPod("eth0") },
+          { tag: "add-address", val: { link: inPod("eth0"), address: "10.1.1.1/24", noDad: false } },
+          { tag: "set-interface", val: { link: inPod("lo"), family: "ipv6", name: "accept_ra", value: "2", required: true } },
+          { tag: "add-veth", val: { ...veth, name: "eth0" } },
+          { tag: "add-tap", val: { name: "eth0", multiQueue: false } },
+        ] satisfies LinksOperation[])
+          expect(await capability.apply([operation])).toMatchObject({ err: { code: expect.any(Number) } });
+        expect(await capability.read([inPod("eth0")])).toMatchObject({ err: {} });
+        expect(snapshot(links.node.path)).toEqual(before);
+      } finally {
+        links.ip("link delete eth0");
+      }
+    },
+  );
+
+  test("hazard H1: a change of the pod's link never meets the node's link of the same index", async () => {
+    const { same, grant } = sameIndex();
+    const before = snapshot(links.node.path);
+    const { capability } = links.capability({ pod, grant, ifname: same });
+    links.good(
+      await capability.apply([
+        { tag: "change-link", val: { link: inPod(same), mtu: 1333, up: true, alternativeNames: ["alt"] } },
+      ]),
+    );
+    expect(snapshot(links.node.path)).toEqual(before);
+    expect(pod.links().find(({ name }) => name === same)).toMatchObject({ mtu: 1333, up: true });
+  });
+
+  test("hazard H2: an address of the pod's link never comes to the node's link of the same index", async () => {
+    const { same, grant } = sameIndex();
+    const before = snapshot(links.node.path);
+    const { capability } = links.capability({ pod, grant, ifname: same });
+    links.good(
+      await capability.apply([
+        { tag: "add-address", val: { link: inPod(same), address: "10.251.0.9/24", noDad: false } },
+        { tag: "add-address", val: { link: inPod(same), address: "fd51::9/64", noDad: true } },
+      ]),
+    );
+    expect(snapshot(links.node.path)).toEqual(before);
+    expect(pod.addresses()).toContainEqual({ link: same, address: "10.251.0.9/24", scope: "global" });
+  });
+
+  /** Makes a link in the pod that has the index of the node's `dev1`. */
+  function sameIndex(): { readonly same: string; readonly grant: LinkGrant } {
+    const index = indexOf("dev1");
+    pod.exec(["ip", "link", "add", "same0", "index", index, "type", "bridge"]);
+    return { same: "same0", grant: {} };
+  }
+
+  test("hazard H4: nothing that is sent in the pod's namespace names another one", async () => {
+    const grant = { bridges: ["brgood"], parents: ["dev0"], podLinks: ["net*"] };
+    const { capability, sent } = links.capability({ pod, grant });
+    links.ip("link set dev0 up");
+    links.good(
+      await capability.apply([
+        { tag: "add-veth", val: { ...veth, master: "brgood" } },
+        { tag: "add-macvlan", val: { name: "net2", mode: "bridge", parent: onNode("dev0") } },
+        { tag: "add-macvlan", val: { name: "net3", mode: "private", parent: inPod("net1") } },
+        { tag: "change-link", val: { link: inPod("eth0"), mtu: 1400, alternativeNames: [] } },
+      ]),
+    );
+    links.good(await capability.read([inPod("eth0"), inPod("net1"), inPod("net2"), onNode("vethown")]));
+    const all = sent.flatMap(messagesOf);
+    const reaching = all.filter(({ namesNamespace }) => namesNamespace);
+    expect(reaching.map(({ place, type }) => [place, type])).toEqual([
+      ["host", 16],
+      ["host", 16],
+    ]);
+    expect(all.filter(({ forbidden }) => forbidden.length > 0)).toEqual([]);
+    expect(pod.links().map(({ name }) => name)).toEqual(expect.arrayContaining(["eth0", "net1", "net2", "net3"]));
+  });
+
+  test("whatever is asked under whatever grant, what is sent changes only what is granted", { timeout: 120_000 }, async () => {
+    links.ip("link set dev0 up");
+    await fc.assert(
+      fc.asyncProperty(grants, fc.array(operations, { maxLength: 6 }), async (grant, asked) => {
+        const before = nodeLinks();
+        const { capability, sent } = links.capability({ pod, grant });
+        await capability.apply(asked);
+        for (const message of sent.flatMap(messagesOf)) expect(mistakeOf(message, grant, before)).toBeUndefined();
+        for (const name of ["brnew", "brgood.7"]) links.node.exec(["ip", "link", "delete", name]);
+        pod.exec(["ip", "link", "delete", "net1"]);
+        expect(nodeLinks().filter(({ name }) => ["brother", "dev1", "up0", "dev0peer", "vethnext"].includes(name)).length).toBe(
+          5,
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  function nodeLinks(): readonly NodeLink[] {
+    const told: { ifindex: number; ifname: string; linkinfo?: { info_kind?: string } }[] = JSON.parse(links.ip("-j -d link"));
+    return told.map(({ ifindex, ifname, linkinfo }) => ({ index: ifindex, name: ifname, kind: linkinfo?.info_kind ?? "" }));
+  }
+
+  const names = ["brgood", "brother", "brnew", "dev0", "dev1", "vethown", "vethnext", "lo", "eth0", "net1", "other0", "brgood.7"];
+  const name = fc.constantFrom(...names);
+  const linkName = fc.record({ place: fc.constantFrom<"host" | "pod">("host", "pod"), name });
+  const list = fc.option(fc.array(fc.constantFrom("brgood", "brnew", "dev0", "dev1", "net1", "*"), { maxLength: 3 }), {
+    nil: undefined,
+  });
+  const grants: fc.Arbitrary<LinkGrant> = fc.record({
+    bridges: list,
+    parents: list,
+    uplinks: list,
+    podLinks: list,
+    forwarding: fc.constant(false),
+  });
+  const vlan = fc.constant({ first: 7, last: 7, pvid: false, untagged: false });
+  const address = fc.constantFrom("10.1.1.1/24", "fd01::1/64");
+  const operations: fc.Arbitrary<LinksOperation> = fc.oneof(
+    fc.record({ tag: fc.constant("ensure-bridge" as const), val: fc.record({ name, vlanFiltering: fc.constant(false) }) }),
+    fc.record({
+      tag: fc.constant("ensure-vlan-gateway" as const),
+      val: fc.record({ bridge: name, id: fc.constant(7), keepDefaultVlan: fc.boolean() }),
+    }),
+    fc.record({
+      tag: fc.constant("add-veth" as const),
+      val: fc.record({
+        name,
+        master: maybe(name),
+        hostName: maybe(fc.constantFrom("vethnew", "brgood", "vethnext")),
+        vlans: fc.constant([]),
+        keepDefaultVlan: fc.boolean(),
+        up: fc.boolean(),
+      }),
+    }),
+    fc.record({
+      tag: fc.constant("add-macvlan" as const),
+      val: fc.record({ name, parent: linkName, mode: fc.constantFrom("bridge" as const, "private" as const) }),
+    }),
+    fc.record({ tag: fc.constant("delete-link" as const), val: linkName }),
+    fc.record({
+      tag: fc.constant("change-link" as const),
+      val: fc.record({
+        link: linkName,
+        up: maybe(fc.boolean()),
+        mtu: maybe(fc.constant(1400)),
+        master: maybe(fc.oneof(name, fc.constant(""))),
+        alternativeNames: fc.constant([]),
+      }),
+    }),
+    fc.record({ tag: fc.constant("change-port" as const), val: fc.record({ link: name, port: fc.constant({ hairpin: true }) }) }),
+    fc.record({
+      tag: fc.constantFrom("add-port-vlan" as const, "delete-port-vlan" as const),
+      val: fc.record({ link: name, vlan }),
+    }),
+    fc.record({
+      tag: fc.constantFrom("add-address" as const, "delete-address" as const),
+      val: fc.record({ link: linkName, address, noDad: fc.boolean() }),
+    }),
+    fc.record({
+      tag: fc.constant("ensure-address" as const),
+      val: fc.record({ link: linkName, address, replace: fc.boolean() }),
+    }),
+    fc.record({
+      tag: fc.constantFrom("add-route" as const, "delete-route" as const),
+      val: fc.record({
+        link: linkName,
+        place: fc.constant("host" as const),
+        route: fc.constant({ dst: "10.7.0.0/16" }),
+        onLink: fc.boolean(),
+      }),
+    }),
+    fc.record({
+      tag: fc.constantFrom("add-neighbour" as const, "delete-neighbour" as const),
+      val: fc.record({ link: linkName, neighbour: fc.constant({ address: "10.1.1.9", mac: "02:00:00:00:00:09", proxy: false }) }),
+    }),
+    fc.record({
+      tag: fc.constant("set-interface" as const),
+      val: fc.record({
+        link: linkName,
+        family: fc.constant("ipv4" as const),
+        name: fc.constantFrom("arp_notify", "forwarding"),
+        value: fc.constant("1"),
+        required: fc.constant(false),
+      }),
+    }),
+  );
+});
