@@ -17,7 +17,8 @@ const GENERIC_HEADER = 4;
 const CTA_TUPLE_ORIG = 1;
 const CTA_ID = 12;
 const CTA_ZONE = 18;
-const CTA_FILTER = 25;
+/** Flagged as one that has others within. */
+const CTA_FILTER = 25 | 0x8000;
 const CTA_FILTER_ORIG_FLAGS = 1;
 const CTA_TUPLE_IP = 1;
 const CTA_TUPLE_PROTO = 2;

@@ -3,16 +3,19 @@
 
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { formatAddress, type IpAddress } from "../../src/net/ip.ts";
-import { attribute, concat, type NetlinkRequest, u32 } from "../netlink/message.ts";
-import { routeIn } from "../netlink/route.ts";
+import { attribute, attributesIn, concat, type NetlinkRequest, u32, viewOf } from "../netlink/message.ts";
 import { addressBytes } from "./expressions.ts";
 import { ask, type Asks, failure, systemError } from "./kernel.ts";
 import type { PortMapping } from "./rules.ts";
 
 const RTM_SETLINK = 19;
+const RTM_NEWROUTE = 24;
 const RTM_GETROUTE = 26;
+/** Size of a route message's fixed part. */
+const RTMSG = 12;
 const AF_INET = 2;
 const RTA_DST = 1;
+const RTA_OIF = 4;
 const IFLA_AF_SPEC = 26;
 const IFLA_INET_CONF = 1;
 /** IPV4_DEVCONF_ROUTE_LOCALNET of linux/ip.h. */
@@ -44,7 +47,9 @@ async function linkTowards(hands: Asks, address: IpAddress): Promise<Result<numb
   const request = { type: RTM_GETROUTE, flags: 0, body: concat([fixed, attribute(RTA_DST, addressBytes(address))]) };
   const answers = await ask(hands, [request], `looking up the route to ${formatAddress(address)}`, "route");
   if (!answers.ok) return answers;
-  return ok(answers.value.flatMap(({ messages }) => messages.flatMap((message) => routeIn(message) ?? []))[0]?.oif);
+  const [route] = answers.value.flatMap(({ messages }) => messages.filter(({ type }) => type === RTM_NEWROUTE));
+  const link = route === undefined ? undefined : attributesIn(route.body.subarray(RTMSG)).get(RTA_OIF);
+  return ok(link === undefined ? undefined : viewOf(link).u32(0));
 }
 
 /** Of IPv4's settings, for one link, without /proc. */

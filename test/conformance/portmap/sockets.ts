@@ -1,0 +1,96 @@
+// Real sockets for the traffic tests, as programs in namespaces: `serve` says to whoever comes which address it came from and which port it
+// came to; `probe` asks many at once. Node runs this file by itself.
+
+import { createSocket } from "node:dgram";
+import { connect, createServer } from "node:net";
+import { text } from "node:stream/consumers";
+
+export interface Probe {
+  readonly protocol: "tcp" | "udp";
+  readonly address: string;
+  readonly port: number;
+  /** Of the asking socket of UDP; absent: the kernel chooses. */
+  readonly localPort?: number;
+}
+
+/** Ports that `serve` listens on, in both families. */
+export interface Served {
+  readonly tcp: readonly number[];
+  readonly udp: readonly number[];
+}
+
+const [role, argument = ""] = process.argv.slice(2);
+if (role === "serve") await serve(JSON.parse(argument));
+else if (role === "probe") {
+  const probes: Probe[] = JSON.parse(await text(process.stdin));
+  process.stdout.write(JSON.stringify(await Promise.all(probes.map((probe) => ask(probe, Number(argument))))), () =>
+    process.exit(0),
+  );
+}
+
+async function serve({ tcp, udp }: Served): Promise<void> {
+  for (const port of tcp) {
+    const server = createServer((socket) => {
+      socket.on("error", () => socket.destroy());
+      socket.end(said(socket.remoteAddress ?? "", port));
+    });
+    await new Promise<void>((done) => server.listen({ host: "::", port, backlog: 4096 }, done));
+  }
+  for (const port of udp) {
+    const socket = createSocket({ type: "udp6", ipv6Only: false, recvBufferSize: 1 << 22 });
+    socket.on("message", (_, { address, port: from }) => socket.send(said(address, port), from, address));
+    await new Promise<void>((done) => socket.bind(port, "::", done));
+  }
+  process.stdout.write("ready\n");
+}
+
+function said(address: string, port: number): string {
+  return `${address.replace(/^::ffff:/, "")} ${port}`;
+}
+
+/** What the server says; empty where there is none, or no answer within the time. */
+function ask(probe: Probe, milliseconds: number): Promise<string> {
+  return probe.protocol === "tcp" ? askTcp(probe, milliseconds) : askUdp(probe, milliseconds);
+}
+
+function askTcp({ address, port }: Probe, milliseconds: number): Promise<string> {
+  return new Promise((done) => {
+    let answer = "";
+    const socket = connect({ host: address, port, noDelay: true });
+    socket.setTimeout(milliseconds, () => socket.destroy());
+    socket.setEncoding("utf8").on("data", (chunk: string) => (answer += chunk));
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => done(answer));
+  });
+}
+
+/** Connected, so that only an answer from the very address and port that was asked is one. */
+function askUdp({ address, port, localPort }: Probe, milliseconds: number): Promise<string> {
+  return new Promise((done) => {
+    const socket = createSocket({ type: address.includes(":") ? "udp6" : "udp4" });
+    const timers = [1, 2, 4].map((part) => setTimeout(() => send(), (milliseconds * (part - 1)) / 5));
+    const end = (answer: string): void => {
+      for (const timer of timers) clearTimeout(timer);
+      clearTimeout(last);
+      socket.removeAllListeners();
+      socket.on("error", () => {
+        // The answer is there already.
+      });
+      socket.close();
+      done(answer);
+    };
+    const last = setTimeout(() => end(""), milliseconds);
+    let connected = false;
+    const send = (): void => {
+      if (connected) socket.send("?", () => {});
+    };
+    socket.on("error", () => end(""));
+    socket.on("message", (message) => end(message.toString()));
+    socket.bind(localPort ?? 0, () =>
+      socket.connect(port, address, () => {
+        connected = true;
+        send();
+      }),
+    );
+  });
+}

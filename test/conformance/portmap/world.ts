@@ -1,0 +1,109 @@
+// A node with two pods on a bridge and a neighbour outside, each a network namespace: small enough to have two of them, one for the native
+// plugins and one for ours.
+
+import { spawn, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { text } from "node:stream/consumers";
+import { createPodNamespace, inHost, type PodNamespace } from "../../harness/namespaces.ts";
+import type { Probe, Served } from "./sockets.ts";
+
+export type Place = "node" | "pod" | "neighbour" | "outside";
+
+/** A probe, and where it is made from. */
+export interface PlacedProbe extends Probe {
+  readonly from: Place;
+}
+
+/** The same in every world. */
+export const addresses = {
+  /** The pod's, with the bridge's network. */
+  pod: ["10.1.0.5/24", "fd00:1::5/64"],
+  neighbour: ["10.1.0.6/24", "fd00:1::6/64"],
+  bridge: ["10.1.0.1/24", "fd00:1::1/64"],
+  node: ["192.0.2.1/24", "192.0.2.3/24", "2001:db8::1/64", "2001:db8::3/64"],
+  outside: ["192.0.2.2/24", "2001:db8::2/64"],
+} as const;
+
+const program = fileURLToPath(new URL("sockets.ts", import.meta.url));
+
+export class World {
+  readonly node: PodNamespace;
+  readonly pod: PodNamespace;
+  readonly #others: { readonly neighbour: PodNamespace; readonly outside: PodNamespace };
+  readonly #servers: ChildProcess[] = [];
+
+  constructor(name: string) {
+    this.node = createPodNamespace(`${name}-node`);
+    this.pod = createPodNamespace(`${name}-pod`);
+    this.#others = { neighbour: createPodNamespace(`${name}-near`), outside: createPodNamespace(`${name}-far`) };
+    const { neighbour, outside } = this.#others;
+    const [node, commands] = [this.node.name, [] as string[]];
+    const address = (of: string, link: string, all: readonly string[]): void =>
+      void commands.push(...all.map((one) => `ip -n ${of} address add ${one} dev ${link}${one.includes(":") ? " nodad" : ""}`));
+    const pair = (link: string, at: PodNamespace, all: readonly string[]): void => {
+      commands.push(
+        `ip -n ${node} link add ${link} type veth peer name eth0 netns ${at.name}`,
+        `ip -n ${node} link set ${link} up`,
+      );
+      commands.push(`ip -n ${at.name} link set eth0 up`);
+      address(at.name, "eth0", all);
+    };
+    commands.push(`ip -n ${node} link add br0 type bridge`, `ip -n ${node} link set br0 up`);
+    address(node, "br0", addresses.bridge);
+    pair("pod0", this.pod, addresses.pod);
+    pair("near0", neighbour, addresses.neighbour);
+    pair("far0", outside, addresses.outside);
+    address(node, "far0", addresses.node);
+    commands.push(`ip -n ${node} link set pod0 master br0`, `ip -n ${node} link set near0 master br0`);
+    // Where bridges pass packets through netfilter (br_netfilter), the pod reaches itself only by a port that sends back.
+    commands.push(`ip -n ${node} link set pod0 type bridge_slave hairpin on`);
+    for (const { name: of } of [this.pod, neighbour])
+      commands.push(`ip -n ${of} route add default via 10.1.0.1`, `ip -n ${of} -6 route add default via fd00:1::1`);
+    commands.push(`ip -n ${outside.name} route add 10.1.0.0/24 via 192.0.2.1`);
+    commands.push(`ip -n ${outside.name} -6 route add fd00:1::/64 via 2001:db8::1`);
+    const settings = ["net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding"].map((key) => `echo 1 >/proc/sys/${key}`);
+    commands.push(`nsenter --net=${this.node.path} sh -c '${settings.join("; ")}'`);
+    inHost(["sh", "-ec", commands.join("\n")]);
+  }
+
+  /** Lets a place answer on ports, in both families. */
+  async serve(at: Place, ports: Served): Promise<void> {
+    const child = this.#run(at, "serve", JSON.stringify(ports));
+    this.#servers.push(child);
+    await new Promise<void>((ready, failed) => {
+      child.stdout?.once("data", () => ready());
+      child.once("exit", (status) => failed(new Error(`the server in ${at} ended with ${status}`)));
+    });
+  }
+
+  /** What is answered to each probe, in order; all of them at once, each within the time. */
+  async probe(probes: readonly PlacedProbe[], milliseconds: number): Promise<readonly string[]> {
+    const answers: string[] = [];
+    const places = [...new Set(probes.map(({ from }) => from))];
+    await Promise.all(
+      places.map(async (place) => {
+        const own = [...probes.entries()].filter(([, { from }]) => from === place);
+        const child = this.#run(place, "probe", String(milliseconds));
+        child.stdin?.end(JSON.stringify(own.map(([, probe]) => probe)));
+        const told: string[] = JSON.parse(child.stdout === null ? "[]" : await text(child.stdout));
+        for (const [position, [index]] of own.entries()) answers[index] = told[position] ?? "";
+      }),
+    );
+    return answers;
+  }
+
+  at(place: Place): PodNamespace {
+    return place === "node" ? this.node : place === "pod" ? this.pod : this.#others[place];
+  }
+
+  #run(at: Place, ...words: readonly string[]): ChildProcess {
+    return spawn("nsenter", [`--net=${this.at(at).path}`, process.execPath, program, ...words], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+  }
+
+  dispose(): void {
+    for (const server of this.#servers) server.kill("SIGKILL");
+    for (const { dispose } of [this.node, this.pod, ...Object.values(this.#others)]) dispose();
+  }
+}
