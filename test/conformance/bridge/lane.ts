@@ -1,0 +1,166 @@
+// A node, a pod and one installation in which the type `bridge` is the native plugin or the delegate, as each call says: a configuration
+// is played through either, and each takes back what the other one made.
+
+import { copyFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { createPodNamespace, leases, type PodNamespace } from "../../harness/namespaces.ts";
+import { dist, type Answer, type Call, type Installation } from "../../harness/plexus.ts";
+import type { Scenario } from "./configurations.ts";
+import { NamespaceShell } from "./namespace-shell.ts";
+import { snapshot, type Snapshot } from "./snapshot.ts";
+
+export type Backend = "native" | "wasm";
+
+/** What an attachment is called with. */
+export interface Attachment {
+  readonly scenario: Scenario;
+  readonly containerId: string;
+  readonly ifname?: string;
+  /** CNI_NETNS; the lane's pod unless given. */
+  readonly netns?: string;
+}
+
+/** What one backend made of a configuration. */
+export interface Played {
+  readonly added: Answer;
+  readonly node: Snapshot;
+  readonly pod: Snapshot;
+}
+
+/** Types that are components in this installation, by the name under which a configuration has them. */
+const components = { bridge: "bridge-adapter", "host-local": "ipam-host-local" } as const;
+
+/** Puts native plugins and components side by side, where an administrator puts them who wants configurations to stay as they are. */
+export function installPlugins(plexus: Installation, natives: string): void {
+  for (const [type, name] of Object.entries(components)) {
+    symlinkSync(join(natives, type), join(plexus.cniPath, type));
+    copyFileSync(join(dist, "delegates", `${name}.wasm`), join(plexus.cniPath, `${type}.wasm`));
+  }
+}
+
+/** One node with one pod. */
+export class Lane {
+  readonly node: PodNamespace;
+  readonly pod: PodNamespace;
+  readonly atNode: NamespaceShell;
+  readonly atPod: NamespaceShell;
+  readonly #plexus: Installation;
+  readonly #name: string;
+  readonly #socket: string | undefined;
+  readonly #leaves: ReadonlySet<string>;
+  #calls = 0;
+  /** Milliseconds of calls, by verb and backend. */
+  readonly cost = new Map<string, number[]>();
+
+  /** `leaves`: what a look leaves out. */
+  constructor(plexus: Installation, name: string, socket?: string, leaves: readonly string[] = []) {
+    this.#leaves = new Set(leaves);
+    this.#plexus = plexus;
+    this.#name = name;
+    this.#socket = socket;
+    this.node = createPodNamespace("node");
+    this.pod = createPodNamespace();
+    this.atNode = new NamespaceShell(this.node.path);
+    this.atPod = new NamespaceShell(this.pod.path);
+  }
+
+  /** Where leases of an attachment are. */
+  leaseDirectory({ containerId }: Attachment): string {
+    return join(this.#plexus.directory, "leases", containerId);
+  }
+
+  /** Plexus' configuration with the scenario's network as the default one. */
+  configuration(attachment: Attachment, backend: Backend): object {
+    const { bridge, ipam, cniVersion } = attachment.scenario;
+    const plugin = {
+      type: "bridge",
+      ...bridge,
+      ...(ipam === undefined ? {} : { ipam: { type: "host-local", dataDir: this.leaseDirectory(attachment), ...ipam } }),
+    };
+    const root = join(this.#plexus.directory, "leases/");
+    return {
+      cniVersion,
+      name: `cluster-${this.#name}`,
+      type: "plexus",
+      cniDir: join(this.#plexus.directory, this.#name, "state"),
+      runDir: join(this.#plexus.directory, this.#name, "run"),
+      wasm: {
+        prefer: backend === "wasm" ? Object.keys(components) : [],
+        grants: {
+          bridge: {
+            log: {},
+            links: { bridges: ["*"], uplinks: ["*"], forwarding: true },
+            delegation: { plugins: ["*"] },
+            firewall: { masquerade: true },
+          },
+          "host-local": { log: {}, leases: { directories: ["/var/lib/cni/networks", root] }, resolver: {} },
+        },
+      },
+      delegates: [{ cniVersion, name: "pods", plugins: [plugin] }],
+    };
+  }
+
+  async call(verb: string, attachment: Attachment, backend: Backend): Promise<Answer> {
+    const { containerId, ifname = "eth0", netns = this.pod.path, scenario } = attachment;
+    const call: Call = {
+      verb,
+      containerId,
+      ifname,
+      netns,
+      ...(scenario.args === undefined ? {} : { args: scenario.args }),
+      config: this.configuration(attachment, backend),
+      env: { PLEXUS_SOCKET: this.#socket },
+      through: ["nsenter", `--net=${this.node.path}`, "--"],
+    };
+    const answer = await this.#plexus.call(call);
+    const key = `${verb} ${backend}`;
+    this.cost.set(key, [...(this.cost.get(key) ?? []), answer.ms]);
+    return answer;
+  }
+
+  /** A configuration by one backend, from the state that the scenario wants to what its ADD left. */
+  async play(scenario: Scenario, backend: Backend): Promise<{ readonly attachment: Attachment; readonly played: Played }> {
+    const attachment = { scenario, containerId: `${this.#name}-${this.#calls++}-${backend}` };
+    if (scenario.before !== "") await this.atNode.output(scenario.before);
+    if (scenario.inPod !== "") await this.atPod.output(scenario.inPod);
+    const added = await this.call("ADD", attachment, backend);
+    return { attachment, played: { added, ...(await this.look(added)) } };
+  }
+
+  /** The node and the pod; what the result makes up goes by what it is for. */
+  async look(added?: Answer): Promise<Pick<Played, "node" | "pod">> {
+    const known = added === undefined ? new Map<string, string>() : madeUp(added);
+    const [node, pod] = await Promise.all([this.atNode, this.atPod].map((shell) => snapshot(shell, known, this.#leaves)));
+    if (node === undefined || pod === undefined) throw new Error("two looks");
+    return { node, pod };
+  }
+
+  /** Takes away what no DEL does. */
+  async clear(): Promise<void> {
+    const node = `ip -br link | while read name rest; do [ $name = lo ] || ip link delete \${name%%@*} 2>/dev/null; done; echo 0 >/proc/sys/net/ipv4/ip_forward; echo 0 >/proc/sys/net/ipv6/conf/all/forwarding; true`;
+    await Promise.all([this.atNode.output(node), this.atPod.output("ip link delete eth0 2>/dev/null; true")]);
+  }
+
+  /** Addresses that an attachment holds still. */
+  leases(attachment: Attachment): readonly string[] {
+    return leases(this.leaseDirectory(attachment));
+  }
+
+  close(): void {
+    this.atNode.close();
+    this.atPod.close();
+    this.node.dispose();
+    this.pod.dispose();
+  }
+}
+
+/** What a result makes up: the name of the node's end. */
+function madeUp({ json }: Answer): ReadonlyMap<string, string> {
+  const known = new Map<string, string>();
+  const interfaces = Array.isArray(json?.["interfaces"]) ? json["interfaces"] : [];
+  for (const [index, each] of interfaces.entries()) {
+    const { name }: { readonly name?: string } = each;
+    if (index === 1 && name !== undefined) known.set(name, "the node's end");
+  }
+  return known;
+}
