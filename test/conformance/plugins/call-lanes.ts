@@ -1,0 +1,101 @@
+// Calls of CNI plugins side by side, each lane a small shell of its own: forking this large test process a thousand times would take most of
+// a test's time.
+
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { type Answer, type Call, runtimeEnvironment } from "../../harness/plexus.ts";
+
+const END = "\0end\0";
+const STDIN_END = "plexus-stdin-end";
+const SHELL_END = "\\000end\\000";
+
+interface Job {
+  readonly command: string;
+  readonly done: (output: string) => void;
+}
+
+/** As many calls at a time as there are lanes; the others wait. */
+export class CallLanes {
+  readonly #free: Lane[] = [];
+  readonly #lanes: readonly Lane[];
+  readonly #waiting: Job[] = [];
+
+  constructor(count: number) {
+    this.#lanes = Array.from({ length: count }, () => new Lane(this));
+    this.#free.push(...this.#lanes);
+  }
+
+  /** Calls a plugin as a runtime does. What it says on stderr, which should be nothing, is in `stdout`, too. */
+  async call(binary: string, call: Call, cniPath: string): Promise<Pick<Answer, "status" | "stdout" | "json">> {
+    const stdin = call.stdin === undefined ? JSON.stringify(call.config) : String(call.stdin);
+    const environment = Object.entries(runtimeEnvironment(call, cniPath)).map(([name, value]) => `${name}=${quoted(value)}`);
+    const text = await this.run(`${environment.join(" ")} ${binary} 2>&1 <<'${STDIN_END}'\n${stdin}\n${STDIN_END}`);
+    const at = text.lastIndexOf("\n");
+    const stdout = text.slice(0, at);
+    return { status: Number(text.slice(at + 1)), stdout, json: jsonIn(stdout) };
+  }
+
+  /** Runs commands of a shell; answers what they said, and behind the last line's end the last one's status. */
+  run(command: string): Promise<string> {
+    return new Promise((done) => {
+      this.#waiting.push({ command, done });
+      this.next();
+    });
+  }
+
+  next(lane?: Lane): void {
+    if (lane !== undefined) this.#free.push(lane);
+    while (this.#waiting.length > 0) {
+      const free = this.#free.pop();
+      if (free === undefined) return;
+      const job = this.#waiting.shift();
+      if (job !== undefined) free.take(job);
+    }
+  }
+
+  close(): void {
+    for (const lane of this.#lanes) lane.close();
+  }
+}
+
+class Lane {
+  readonly #shell: ChildProcessWithoutNullStreams;
+  #output = "";
+  #done: ((output: string) => void) | undefined;
+
+  constructor(lanes: CallLanes) {
+    this.#shell = spawn("/bin/sh", { env: { PATH: process.env["PATH"] ?? "" }, stdio: "pipe" });
+    this.#shell.stderr.resume();
+    this.#shell.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      this.#output += chunk;
+      if (!this.#output.endsWith(END)) return;
+      const output = this.#output.slice(0, -END.length);
+      const done = this.#done;
+      this.#output = "";
+      this.#done = undefined;
+      done?.(output);
+      lanes.next(this);
+    });
+  }
+
+  take({ command, done }: Job): void {
+    this.#done = done;
+    this.#shell.stdin.write(`${command}\nprintf '\\n%s${SHELL_END}' $?\n`);
+  }
+
+  close(): void {
+    this.#shell.stdin.end();
+  }
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function jsonIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,122 @@
+// What there is in a network namespace, by link, in terms in which what two plugins made can be compared: names, kinds, flags, addresses,
+// routes, permanent neighbours and the sysctls of each interface. What the kernel or chance makes (indexes, MACs that nobody asked for, the
+// addresses made of them, how far duplicate address detection is) is left out.
+
+import type { CallLanes } from "./call-lanes.ts";
+
+export interface LinkFacts {
+  readonly link: Readonly<Record<string, unknown>>;
+  readonly addresses: readonly string[];
+  readonly routes: readonly string[];
+  readonly neighbours: readonly string[];
+  /** By family and name: `ipv4/arp_notify`. */
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** Whatever of a link's flags says how its cable is. */
+const carried: ReadonlySet<string> = new Set(["NO-CARRIER", "LOWER_UP", "M-DOWN", "RUNNING"]);
+
+const commands = ["link show", "address show", "route show table all", "neighbour show nud permanent"];
+
+/** The links of the namespace of this name, by name; "" has the sysctls of `keys` that are no interface's. `keys`: below /proc/sys/net, files or directories. */
+export async function stateOf(lanes: CallLanes, pod: string, keys: readonly string[]): Promise<ReadonlyMap<string, LinkFacts>> {
+  const links = `ip -n ${pod} -j -d -batch - <<'EOF'\n${commands.join("\n")}\nEOF`;
+  const paths = keys.map((key) => `/proc/sys/net/${key}`).join(" ");
+  const settings = `printf '\\001\\n'; nsenter --net=/run/netns/${pod} -- grep -rHs '' ${paths}`;
+  const said = await lanes.run(keys.length === 0 ? links : `${links}\n${settings}`);
+  const [told = "", read = ""] = said.split("\u0001");
+  const [shown = [], addresses = [], routes = [], neighbours = []] = told
+    .split("\n")
+    .filter((line) => line.startsWith("["))
+    .map(records);
+  const found = settingsIn(read);
+  const facts = shown.map((link): [string, LinkFacts] => {
+    const name = textOf(link["ifname"]);
+    return [
+      name,
+      {
+        link: linkFacts(link),
+        addresses: addresses
+          .filter((each) => each["ifname"] === name)
+          .flatMap(addressTexts)
+          .sort(),
+        routes: of(routes, name).flatMap(routeText).sort(),
+        neighbours: of(neighbours, name)
+          .map((each) => `${textOf(each["dst"])} ${textOf(each["lladdr"])}`)
+          .sort(),
+        settings: found.get(name) ?? {},
+      },
+    ];
+  });
+  const bare = { link: {}, addresses: [], routes: [], neighbours: [] };
+  return new Map([...facts, ["", { ...bare, settings: found.get("") ?? {} }]]);
+}
+
+function of(facts: readonly Facts[], name: string): readonly Facts[] {
+  return facts.filter((each) => each["dev"] === name);
+}
+
+function linkFacts(link: Facts): Facts {
+  const { ifname, mtu, flags, address, txqlen, linkinfo, promiscuity, allmulti } = link;
+  const info: Facts = isFacts(linkinfo) ? linkinfo : {};
+  const data: Facts = isFacts(info["info_data"]) ? info["info_data"] : {};
+  const { mode, bcqueuelen } = data;
+  return {
+    name: ifname,
+    mtu,
+    mac: address,
+    flags: Array.isArray(flags) ? flags.filter((flag) => !carried.has(String(flag))).sort() : [],
+    queue: txqlen,
+    kind: info["info_kind"],
+    mode,
+    bcqueuelen,
+    promiscuity,
+    allmulti,
+  };
+}
+
+function addressTexts(link: Facts): readonly string[] {
+  const infos = Array.isArray(link["addr_info"]) ? link["addr_info"].filter(isFacts) : [];
+  return infos.map((info) => {
+    const address = textOf(info["local"]);
+    const shown = address.startsWith("fe80:") ? "link-local" : address;
+    const marks = ["noprefixroute", "nodad", "deprecated"].filter((mark) => info[mark] === true);
+    return [`${shown}/${Number(info["prefixlen"])}`, textOf(info["scope"]), textOf(info["broadcast"]), ...marks].join(" ");
+  });
+}
+
+/** A link-local one is made of the MAC. */
+function routeText(route: Facts): readonly string[] {
+  const { type, dst, gateway, table, protocol, scope, prefsrc, metric, metrics } = route;
+  if (textOf(dst).startsWith("fe80:") && textOf(dst) !== "fe80::/64") return [];
+  const source = textOf(prefsrc).startsWith("fe80:") ? "link-local" : prefsrc;
+  return [JSON.stringify({ type, dst, gateway, table, protocol, scope, source, metric, metrics })];
+}
+
+function settingsIn(text: string): ReadonlyMap<string, Readonly<Record<string, string>>> {
+  const found = new Map<string, Record<string, string>>();
+  for (const line of text.split("\n")) {
+    const [, key = "", value = ""] = /^\/proc\/sys\/net\/([^:]+):(.*)$/u.exec(line) ?? [];
+    if (key === "") continue;
+    const [, family, name = "", setting] = /^(ipv[46])\/conf\/([^/]+)\/(.+)$/u.exec(key) ?? [];
+    const own = found.get(name) ?? {};
+    own[family === undefined ? key : `${family}/${setting ?? ""}`] = value;
+    found.set(name, own);
+  }
+  return found;
+}
+
+function records(text: string): readonly Facts[] {
+  const value: unknown = JSON.parse(text.trim() === "" ? "[]" : text);
+  return Array.isArray(value) ? value.filter(isFacts) : [];
+}
+
+function isFacts(value: unknown): value is Facts {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,185 @@
+// A reference plugin and the delegate of its name beside each other: the same configurations through the installed binary and a daemon, one
+// half of the attachments made by the native plugin, the other by the component; `wasm.prefer` alone says which.
+
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { readSteps } from "../../demo/steps.ts";
+import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
+import { inHost } from "../../harness/namespaces.ts";
+import { type Answer, installPlexus, type Installation } from "../../harness/plexus.ts";
+import { installRecorder } from "../../harness/recorder.ts";
+import { CallLanes } from "./call-lanes.ts";
+import { type LinkFacts, stateOf } from "./namespace-state.ts";
+
+export const kinds = ["native", "wasm"] as const;
+/** Which of the two makes an attachment, or acts on it. */
+export type Kind = (typeof kinds)[number];
+
+export const other = (kind: Kind): Kind => (kind === "native" ? "wasm" : "native");
+
+/** One configuration. `MASTER` in it becomes a name of its own for each half. */
+export interface Configuration {
+  readonly name: string;
+  /** The step under test, without its type. */
+  readonly step: Readonly<Record<string, unknown>>;
+  readonly cniVersion?: string;
+  readonly ifname: string;
+  /** Which of the half's namespaces it is made in. */
+  readonly pod: number;
+  /** CNI_ARGS. */
+  readonly args?: string;
+  readonly runtimeConfig?: object;
+  /** The result of a step before it. */
+  readonly before?: object;
+}
+
+export type Said = Pick<Answer, "status" | "stdout" | "json">;
+
+export interface SideBySideInit {
+  /** The plugin's type. */
+  readonly type: string;
+  /** Namespaces of each half. */
+  readonly pods: number;
+  /** `wasm.grants`; `ipam-host-local`'s is added. */
+  readonly grants: Readonly<Record<string, object>>;
+  /** Further native plugins. */
+  readonly native?: readonly string[];
+  /** Sysctls to look at, below /proc/sys/net. */
+  readonly settings?: readonly string[];
+  /** Calls at a time. */
+  readonly lanes: number;
+}
+
+export class SideBySide {
+  readonly lanes: CallLanes;
+  readonly plexus: Installation;
+  readonly #init: SideBySideInit;
+  readonly #daemon: TestDaemon;
+  readonly #prefix = `s${process.pid}`;
+  #before = 0;
+
+  private constructor(init: SideBySideInit, plexus: Installation, daemon: TestDaemon) {
+    this.#init = init;
+    this.plexus = plexus;
+    this.#daemon = daemon;
+    this.lanes = new CallLanes(init.lanes);
+  }
+
+  static async open(init: SideBySideInit): Promise<SideBySide> {
+    const { type, native = [] } = init;
+    const plexus = installPlexus({ native: [type, ...native], components: [type, "ipam-host-local"] });
+    const daemon = await startDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") });
+    const made = new SideBySide(init, plexus, daemon);
+    made.ip(made.#all().map((pod) => `netns add ${pod}`));
+    return made;
+  }
+
+  /** Where the state of both halves lies: in the memory of the tests' own /run. */
+  get state(): string {
+    return `/run/plexus/${this.#prefix}`;
+  }
+
+  /** The name of one of a half's namespaces. */
+  pod(kind: Kind, pod: number): string {
+    return `${this.#prefix}-${this.#init.type}-${kind}-${pod}`;
+  }
+
+  path(kind: Kind, pod: number): string {
+    return `/run/netns/${this.pod(kind, pod)}`;
+  }
+
+  #all(): readonly string[] {
+    return kinds.flatMap((kind) => Array.from({ length: this.#init.pods }, (_, pod) => this.pod(kind, pod)));
+  }
+
+  /** Commands of ip(8), in one process. */
+  ip(commands: readonly string[]): void {
+    inHost(["sh", "-c", `ip -batch - <<'EOF'\n${commands.join("\n")}\nEOF`]);
+  }
+
+  /** A step of this result, before the one under test. */
+  #stepOf(before: object): object {
+    const name = `before-${this.#before++}`;
+    installRecorder(this.plexus.cniPath, name).script("ADD", { stdout: JSON.stringify(before) });
+    return { type: name };
+  }
+
+  /** The configuration of Plexus for calls of the attachment that `maker` made; `kind` says who acts now. */
+  prepare(configuration: Configuration): (maker: Kind, kind: Kind) => object {
+    const { step, cniVersion = "1.0.0", runtimeConfig, before, name } = configuration;
+    const { type, grants } = this.#init;
+    const first = new Map(
+      kinds.map((maker) => {
+        const told = before && JSON.parse(JSON.stringify(before).replaceAll("NETNS", this.path(maker, configuration.pod)));
+        return [maker, told === undefined ? [] : [this.#stepOf({ cniVersion, ...told })]];
+      }),
+    );
+    return (maker, kind) => {
+      const own = JSON.parse(JSON.stringify({ type, ...step }).replaceAll("MASTER", maker[0] ?? ""));
+      return {
+        cniVersion,
+        name: "node",
+        type: "plexus",
+        cniDir: join(this.state, "cni"),
+        runDir: join(this.state, "run"),
+        trace: join(this.state, "trace"),
+        wasm: {
+          prefer: kind === "wasm" ? [type] : [],
+          grants: {
+            "ipam-host-local": { log: {}, leases: { directories: [join(this.state, "leases")] }, resolver: {} },
+            ...grants,
+          },
+        },
+        ...(runtimeConfig === undefined ? {} : { runtimeConfig }),
+        delegates: [
+          {
+            cniVersion,
+            name: `${maker}-${name.replaceAll(/[^a-zA-Z0-9]+/gu, "-")}`,
+            plugins: [...(first.get(maker) ?? []), own],
+          },
+        ],
+      };
+    };
+  }
+
+  call(verb: string, configuration: Configuration, config: object, maker: Kind): Promise<Said> {
+    const { ifname, pod, args, name } = configuration;
+    return this.lanes.call(
+      join(this.plexus.cniPath, "plexus"),
+      {
+        verb,
+        containerId: `${maker}-${name.replaceAll(/[^a-zA-Z0-9]+/gu, "-")}`,
+        netns: this.path(maker, pod),
+        ifname,
+        config,
+        env: { PLEXUS_SOCKET: this.#daemon.socket },
+        ...(args === undefined ? {} : { args }),
+      },
+      this.plexus.cniPath,
+    );
+  }
+
+  /** The links of all namespaces of a half, by `pod link`. */
+  async links(kind: Kind): Promise<ReadonlyMap<string, LinkFacts>> {
+    const pods = Array.from({ length: this.#init.pods }, (_, pod) => pod);
+    const states = await Promise.all(pods.map((pod) => stateOf(this.lanes, this.pod(kind, pod), this.#init.settings ?? [])));
+    return new Map(states.flatMap((state, pod) => [...state].map(([name, facts]) => [`${pod} ${name}`, facts] as const)));
+  }
+
+  /** How many steps of the plugin under test ran so far, by verb and kind: `ADD native`. */
+  steps(): Readonly<Record<string, number>> {
+    const counts: Record<string, number> = {};
+    for (const { verb, type, kind } of readSteps(join(this.state, "trace"))) {
+      if (type === this.#init.type) counts[`${verb} ${kind}`] = (counts[`${verb} ${kind}`] ?? 0) + 1;
+    }
+    return counts;
+  }
+
+  async close(): Promise<void> {
+    this.lanes.close();
+    await this.#daemon.stop();
+    this.ip(this.#all().map((pod) => `netns delete ${pod}`));
+    rmSync(this.state, { recursive: true, force: true });
+    this.plexus.dispose();
+  }
+}

@@ -1,0 +1,117 @@
+// The delegate tuning against the reference plugin: generated configurations through both.
+
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../../harness/requires.ts";
+import type { LinkFacts } from "./namespace-state.ts";
+import { disagreements, codeOf, play, type Played, saidOf } from "./play.ts";
+import { type Configuration, type Kind, kinds, SideBySide } from "./side-by-side.ts";
+import { ofNamespace, tuningConfigurations } from "./tuning-configurations.ts";
+
+const isRefused = ({ name }: Configuration): boolean => name.startsWith("refused");
+
+describe.skipIf(
+  missing(
+    "the delegate tuning beside the reference plugin",
+    privateNamespaces,
+    iproute2,
+    linkType("veth"),
+    referencePlugins("tuning"),
+  ),
+)("tuning", () => {
+  const keys = Object.keys(ofNamespace).map((key) => key.replaceAll(".", "/"));
+  let side: SideBySide;
+  let played: ReadonlyMap<string, Played>;
+  const before: Partial<Record<Kind, ReadonlyMap<string, LinkFacts>>> = {};
+  const after: Partial<Record<Kind, ReadonlyMap<string, LinkFacts>>> = {};
+  const directories = (): readonly [string, string] => [`${side.state}/tuning`, `${side.state}/elsewhere`];
+
+  beforeAll(async () => {
+    side = await SideBySide.open({
+      type: "tuning",
+      pods: 1,
+      settings: ["ipv4/conf", "ipv6/conf", ...keys],
+      grants: {
+        tuning: {
+          log: {},
+          links: {},
+          sysctl: {
+            keys: ["net/ipv4/*", "net/ipv6/*", "net/core/*", "net/ipv4/conf/*/*", "net/ipv6/conf/*/*", "net/ipv4/neigh/*/*"],
+          },
+          state: { directories: [`/run/plexus/s${process.pid}/tuning`, `/run/plexus/s${process.pid}/elsewhere`] },
+        },
+      },
+      lanes: 6,
+    });
+    side.ip(
+      kinds.flatMap((kind) =>
+        tuningConfigurations.map(({ ifname }, at) =>
+          `link add ${ifname} address 0a:58:0a:02:${at.toString(16).padStart(2, "0")}:01 netns ${side.pod(kind, 0)} type veth peer name p netns ${side.pod(kind, 0)}`.replace(
+            "peer name p",
+            `peer name q${at}`,
+          ),
+        ),
+      ),
+    );
+    const [own, elsewhere] = directories();
+    for (const directory of [own, elsewhere]) mkdirSync(directory, { recursive: true });
+    for (const kind of kinds) before[kind] = await side.links(kind);
+    const configurations = tuningConfigurations.map((each) => ({
+      ...each,
+      step: { ...each.step, dataDir: each.step["dataDir"] === undefined ? own : elsewhere },
+    }));
+    played = await play(side, configurations);
+    for (const kind of kinds) after[kind] = await side.links(kind);
+  });
+  afterAll(() => side.close());
+
+  /** A MAC as the kernel spells it: the reference tells the configuration's own spelling. */
+  function said(configuration: Configuration, kind: Kind, half: Played[Kind]): unknown {
+    const text = JSON.stringify(saidOf(side, configuration, kind, half.added));
+    return JSON.parse(
+      text.replaceAll(/"mac":"([^"]*)"/gu, (_, mac: string) => `"mac":"${mac.toLowerCase().replaceAll("-", ":")}"`),
+    );
+  }
+
+  const ofBoth = ({ name }: Configuration): Played => {
+    const both = played.get(name);
+    if (both === undefined) throw new Error(`${name} was not played`);
+    return both;
+  };
+
+  test.each(tuningConfigurations.filter((each) => !isRefused(each)))(
+    "does as the reference plugin does: $name",
+    (configuration) => {
+      const both = ofBoth(configuration);
+      const { native, wasm } = both;
+      expect(native.added).toMatchObject({ status: 0 });
+      expect(said(configuration, "wasm", wasm)).toEqual(said(configuration, "native", native));
+      expect(wasm.made).toEqual(native.made);
+      expect(disagreements(both)).toEqual([]);
+      expect(wasm.left).toEqual(native.left);
+      // DEL restores the interface, whoever changed it; sysctls stay.
+      const was = before.native?.get(`0 ${configuration.ifname}`);
+      expect([wasm.left?.link, wasm.left?.addresses]).toEqual([was?.link, was?.addresses]);
+    },
+  );
+
+  test.each(tuningConfigurations.filter(isRefused))("does as the reference plugin does: $name", (configuration) => {
+    const both = ofBoth(configuration);
+    expect([both.native.added.status, both.wasm.added.status]).toEqual([1, 1]);
+    expect(codeOf(both, "wasm")).toEqual(codeOf(both, "native"));
+    expect(both.wasm.made).toEqual(before.wasm?.get(`0 ${configuration.ifname}`));
+  });
+
+  test("changes what belongs to the whole namespace as the reference plugin does", () => {
+    const of = (states: typeof after, kind: Kind): unknown => states[kind]?.get("0 ")?.settings;
+    expect(of(before, "wasm")).toEqual(of(before, "native"));
+    expect(of(after, "wasm")).toEqual(of(after, "native"));
+    expect(of(after, "wasm")).not.toEqual(of(before, "wasm"));
+  });
+
+  test("leaves no backup behind, and ran as often as the reference plugin", () => {
+    for (const directory of directories()) expect(existsSync(directory) ? readdirSync(directory) : []).toEqual([]);
+    const steps = side.steps();
+    expect([steps["ADD native"], steps["ADD wasm"]]).toEqual([tuningConfigurations.length, tuningConfigurations.length]);
+  });
+});
