@@ -93,3 +93,60 @@ describe.skipIf(missing("links", whyNotPrivate))("apply", () => {
       expect(links.good(await links.capability({ netns, verb: "DEL" }).capability.apply(remove))).toEqual([]);
   });
 });
+
+describe.skipIf(missing("concurrent applies", whyNotPrivate))("applies at the same time", () => {
+  test(
+    "32 of them on a bridge that nobody has made yet all attach their pods, over one connection or two",
+    { timeout: 120_000 },
+    async () => {
+      const links = await openLinkTests();
+      const pods = Array.from({ length: 32 }, () => createPodNamespace("many"));
+      try {
+        const other = await links.another();
+        const grant = { bridges: ["lt0"] };
+        const attached = await Promise.all(
+          pods.map(async (pod, number) => {
+            const { capability } = links.capability({ pod, grant, ...(number % 2 === 0 ? {} : { hands: other.hands }) });
+            return links.good(await capability.apply(links.attach(`10.77.0.${number + 2}/24`, "10.77.0.1/24")));
+          }),
+        );
+        expect(new Set(attached.map(([bridge]) => bridge?.index)).size).toBe(1);
+        const ports = links.node.links().filter(({ master }) => master === "lt0");
+        expect(ports).toHaveLength(pods.length);
+        expect(links.node.addresses().filter(({ link }) => link === "lt0")).toHaveLength(1);
+        for (const [number, pod] of pods.entries())
+          expect(pod.addresses()).toEqual([{ link: "eth0", address: `10.77.0.${number + 2}/24`, scope: "global" }]);
+        await other.dispose();
+      } finally {
+        for (const pod of pods) pod.dispose();
+        await links.dispose();
+      }
+    },
+  );
+
+  test("that fail leave a bridge that they made to those that succeed", { timeout: 120_000 }, async () => {
+    const links = await openLinkTests();
+    const pods = Array.from({ length: 12 }, () => createPodNamespace("many"));
+    try {
+      const failing: LinksOperation = {
+        tag: "add-route",
+        val: { place: "pod", route: { dst: "10.99.0.0/16", gw: "203.0.113.1" }, onLink: false },
+      };
+      const outcomes = await Promise.all(
+        pods.map((pod, number) => {
+          const attach = links.attach(`10.77.0.${number + 2}/24`, "10.77.0.1/24");
+          return links
+            .capability({ pod, grant: { bridges: ["lt0"] } })
+            .capability.apply(number % 3 === 2 ? attach : [...attach, failing]);
+        }),
+      );
+      expect(outcomes.map((outcome) => "ok" in outcome)).toEqual(pods.map((_, number) => number % 3 === 2));
+      const ports = links.node.links().filter(({ master }) => master === "lt0");
+      expect(ports).toHaveLength(4);
+      expect(pods.map((pod) => pod.links().length)).toEqual(pods.map((_, number) => (number % 3 === 2 ? 1 : 0)));
+    } finally {
+      for (const pod of pods) pod.dispose();
+      await links.dispose();
+    }
+  });
+});

@@ -30,6 +30,8 @@ export interface LinkTests {
     readonly grant?: LinkGrant;
     readonly verb?: LinkScope["verb"];
     readonly ifname?: string;
+    /** Other hands than the first ones. */
+    readonly hands?: LinkHands;
     /** What the hands do instead; undefined: what they always do. */
     readonly instead?: (
       effect: NetlinkEffect,
@@ -43,6 +45,13 @@ export interface LinkTests {
   readonly node: PodNamespace;
   /** Runs ip(8) on the node, or in a pod. */
   ip(words: string, pod?: PodNamespace): string;
+  /** More hands on the same node. */
+  another(): Promise<TestHands>;
+  readonly hands: LinkHands;
+  dispose(): Promise<void>;
+}
+
+export interface TestHands {
   readonly hands: LinkHands;
   dispose(): Promise<void>;
 }
@@ -50,33 +59,24 @@ export interface LinkTests {
 /** Starts hands that serve until the end of the tests. */
 export async function openLinkTests(): Promise<LinkTests> {
   const shop = await openWorkshop();
-  const directory = mkdtempSync(join(tmpdir(), "plexus-links-"));
-  const path = join(directory, "s");
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(path, resolve));
-  const connected = new Promise<Socket>((resolve) => server.once("connection", resolve));
   const node = createPodNamespace("node");
-  const inNode = join(directory, "hands");
-  writeFileSync(inNode, `#!/bin/sh\nexec nsenter --net=${node.path} ${shop.hands}\n`, { mode: 0o755 });
-  const running = startHands({ hands: inNode, env: { PLEXUS_SOCKET: path } });
-  const brain = new BrainSide(running, await connected);
-  brain.send(0, { kind: "welcome" });
-  await brain.request();
+  const own = await startTestHands(shop.hands, node);
   return {
-    hands: brain,
-    capability({ pod, netns = pod?.path ?? "", grant = {}, verb = "ADD", ifname = "eth0", instead }) {
+    hands: own.hands,
+    another: () => startTestHands(shop.hands, node),
+    capability({ pod, netns = pod?.path ?? "", grant = {}, verb = "ADD", ifname = "eth0", instead, hands: used = own.hands }) {
       const sent: Asked[] = [];
       const hands: LinkHands = {
         netlink: (effect) => {
           const done = instead?.(effect, sent.length);
           sent.push({ path: effect.path, types: typesOf(effect.request), effect });
-          return (done ?? brain.netlink(effect)).then((answer) => ({ kind: "done", ...answer }));
+          return (done ?? used.netlink(effect)).then((answer) => ({ ...answer, kind: "done" }));
         },
         sysctl: (effect) => {
           sent.push({ path: effect.path, types: effect.settings.map(({ key }) => key), effect });
-          return brain.sysctl(effect);
+          return used.sysctl(effect);
         },
-        tap: (effect) => brain.tap(effect),
+        tap: (effect) => used.tap(effect),
       };
       const scope: LinkScope = { type: "test", grant, verb, attachment: { ifname, netns } };
       return { capability: linksFor(scope, hands, () => performance.now()), sent };
@@ -114,13 +114,34 @@ export async function openLinkTests(): Promise<LinkTests> {
       return stdout;
     },
     async dispose() {
+      await own.dispose();
+      node.dispose();
+      await shop.dispose();
+    },
+  };
+}
+
+/** Starts hands in the node's namespace. */
+async function startTestHands(command: string, node: PodNamespace): Promise<TestHands> {
+  const directory = mkdtempSync(join(tmpdir(), "plexus-links-"));
+  const path = join(directory, "s");
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const connected = new Promise<Socket>((resolve) => server.once("connection", resolve));
+  const inNode = join(directory, "hands");
+  writeFileSync(inNode, `#!/bin/sh\nexec nsenter --net=${node.path} ${command}\n`, { mode: 0o755 });
+  const running = startHands({ hands: inNode, env: { PLEXUS_SOCKET: path } });
+  const brain = new BrainSide(running, await connected);
+  brain.send(0, { kind: "welcome" });
+  await brain.request();
+  return {
+    hands: brain,
+    async dispose() {
       brain.reply();
       await running.answer;
       brain.end();
       server.close();
       rmSync(directory, { recursive: true, force: true });
-      node.dispose();
-      await shop.dispose();
     },
   };
 }

@@ -1,0 +1,237 @@
+// Kinds of links that not every kernel has, with ip(8) and bridge(8) as the oracle. `npm run vm -- host/links/kinds.test.ts` runs all of them.
+
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
+import { linkType, missing, type Requirement } from "../../test/harness/requires.ts";
+import { spawnSync } from "node:child_process";
+import type { LinksOperation } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
+import { snapshot } from "./testing/snapshot.ts";
+
+const inPod = (name: string): { place: "pod"; name: string } => ({ place: "pod", name });
+const onNode = (name: string): { place: "host"; name: string } => ({ place: "host", name });
+
+function join(master: string): LinksOperation {
+  return { tag: "change-link", val: { link: onNode("dev1"), master, alternativeNames: [] } };
+}
+
+const vlanFiltering: Requirement = () =>
+  spawnSync("unshare", ["--net", "ip", "link", "add", "b0", "type", "bridge", "vlan_filtering", "1"]).status === 0
+    ? undefined
+    : "the kernel's bridges have no VLAN filtering";
+
+describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links", () => {
+  let links: LinkTests;
+  let pod: PodNamespace;
+  beforeEach(async () => {
+    links = await openLinkTests();
+    pod = createPodNamespace("kinds");
+    links.ip("link add dev0 type veth peer name dev1");
+    links.ip("link set dev0 up");
+  });
+  afterEach(async () => {
+    pod.dispose();
+    await links.dispose();
+  });
+
+  const grant = { bridges: ["lt0"], parents: ["dev0"], uplinks: ["dev1"], podLinks: ["net*"] };
+
+  /** What ip(8) tells of a link's kind. */
+  function kindOf(name: string, namespace: PodNamespace = pod): unknown {
+    const [told] = JSON.parse(links.ip(`-j -d link show dev ${name}`, namespace)) as { linkinfo?: unknown; mtu?: unknown }[];
+    return { ...Object(told?.linkinfo), mtu: told?.mtu };
+  }
+
+  const uppers: readonly [kind: Parameters<typeof linkType>[0], operation: LinksOperation, told: object, read: object][] = [
+    [
+      "vlan",
+      { tag: "add-vlan", val: { name: "eth0", parent: onNode("dev0"), id: 77, mtu: 1400 } },
+      { info_kind: "vlan", info_data: { id: 77 }, mtu: 1400 },
+      { kind: "vlan", vlanId: 77, parent: "dev0" },
+    ],
+    [
+      "ipvlan",
+      { tag: "add-ipvlan", val: { name: "eth0", parent: onNode("dev0"), mode: "l3s" } },
+      { info_kind: "ipvlan", info_data: { mode: "l3s" } },
+      { kind: "ipvlan", mode: "l3s", parent: "dev0" },
+    ],
+    [
+      "macvlan",
+      { tag: "add-macvlan", val: { name: "eth0", parent: onNode("dev0"), mode: "vepa", mac: "02:00:00:00:00:42" } },
+      { info_kind: "macvlan", info_data: { mode: "vepa" } },
+      { kind: "macvlan", mode: "vepa", parent: "dev0", mac: "02:00:00:00:00:42" },
+    ],
+    [
+      "macvlan",
+      { tag: "add-macvlan", val: { name: "eth0", parent: onNode("dev0"), mode: "passthru", broadcastQueue: 2000 } },
+      { info_kind: "macvlan", info_data: { mode: "passthru" } },
+      { kind: "macvlan", mode: "passthru", parent: "dev0" },
+    ],
+    ["dummy", { tag: "add-dummy", val: { name: "eth0", mtu: 1300 } }, { info_kind: "dummy", mtu: 1300 }, { kind: "dummy" }],
+    [
+      "vrf",
+      { tag: "add-vrf", val: { name: "eth0", table: 1234 } },
+      { info_kind: "vrf", info_data: { table: 1234 } },
+      { kind: "vrf" },
+    ],
+  ];
+
+  for (const [kind, operation, told, read] of uppers) {
+    const name = `${kind} ${JSON.stringify(operation.val)}`;
+    test.skipIf(missing(`making ${kind}`, linkType(kind)))(`${name} is made in the pod, read back, and undone`, async () => {
+      const { capability } = links.capability({ pod, grant });
+      const before = [snapshot(links.node.path), snapshot(pod.path)];
+      const up: LinksOperation = { tag: "change-link", val: { link: inPod("eth0"), up: true, alternativeNames: [] } };
+      expect(await capability.apply([operation, up, refused])).toMatchObject({ err: {} });
+      expect([snapshot(links.node.path), snapshot(pod.path)]).toEqual(before);
+      const [link] = links.good(await capability.apply([operation, up]));
+      expect(kindOf("eth0")).toMatchObject(told);
+      expect(link).toMatchObject({ place: "pod", name: "eth0", up: true, ...read });
+      expect(links.good(await capability.read([inPod("eth0")]))).toMatchObject([{ name: "eth0", ...read }]);
+    });
+
+    test.skipIf(linkType(kind)() === undefined)(`${kind}: a kernel that has none says so, and nothing is left`, async () => {
+      const { capability } = links.capability({ pod, grant });
+      const outcome = await capability.apply([operation]);
+      expect("err" in outcome ? outcome.err.msg : "").toMatch(
+        /^links: operation 0 \(add-\w+\): making link "eth0" of the pod: E(?:OP)?NOTSUPP?, .*Unknown device type$/u,
+      );
+      expect(pod.links()).toEqual([]);
+    });
+  }
+  const refused: LinksOperation = {
+    tag: "add-route",
+    val: { place: "pod", route: { dst: "10.99.0.0/16", gw: "203.0.113.1" }, onLink: false },
+  };
+
+  test.skipIf(missing("a VRF's ports", linkType("vrf")))(
+    "a link of the pod joins a VRF that was made, and leaves it when that is undone",
+    async () => {
+      const { capability } = links.capability({ pod, grant });
+      links.ip(`link add vethown type veth peer name eth0 netns ${pod.name}`);
+      const joining: LinksOperation[] = [
+        { tag: "add-vrf", val: { name: "net7", table: 7 } },
+        { tag: "change-link", val: { link: inPod("net7"), up: true, alternativeNames: [] } },
+        { tag: "change-link", val: { link: inPod("eth0"), master: "net7", alternativeNames: [] } },
+      ];
+      const before = snapshot(pod.path);
+      expect(await capability.apply([...joining, refused])).toMatchObject({ err: {} });
+      expect(snapshot(pod.path)).toEqual(before);
+      const answer = links.good(await capability.apply(joining));
+      expect(answer.find(({ name }) => name === "eth0")).toMatchObject({ master: "net7" });
+      expect(pod.links().find(({ name }) => name === "eth0")).toMatchObject({ master: "net7" });
+    },
+  );
+
+  interface ToldVlans {
+    readonly ifname: string;
+    readonly vlans: readonly { readonly vlan: number; readonly vlanEnd?: number; readonly flags?: readonly string[] }[];
+  }
+
+  function vlansOf(name: string): readonly string[] {
+    const told: ToldVlans[] = JSON.parse(links.node.exec(["bridge", "-j", "vlan", "show"]).stdout);
+    const vlans = told.find(({ ifname }) => ifname === name)?.vlans ?? [];
+    return vlans.map(({ vlan, vlanEnd, flags = [] }) => [vlan, vlanEnd, ...flags].filter((part) => part !== undefined).join(" "));
+  }
+
+  describe.skipIf(missing("VLANs of ports", vlanFiltering))("a bridge with VLAN filtering", () => {
+    const trunk = { first: 100, last: 110, pvid: false, untagged: false };
+    const access = { first: 5, last: 5, pvid: true, untagged: true };
+    const attach = (keepDefaultVlan = false): LinksOperation[] => [
+      { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: true, defaultPvid: 3 } },
+      {
+        tag: "add-veth",
+        val: {
+          name: "eth0",
+          hostName: "vethlt0",
+          master: "lt0",
+          vlans: [access, trunk],
+          keepDefaultVlan,
+          up: true,
+          port: { isolated: true },
+        },
+      },
+    ];
+
+    test("gives its ports the VLANs that are asked for, in place of the default one or besides it", async () => {
+      const { capability } = links.capability({ pod, grant });
+      const answer = links.good(await capability.apply(attach()));
+      expect(vlansOf("vethlt0")).toEqual(["5 PVID Egress Untagged", "100 110"]);
+      expect(answer.find(({ name }) => name === "vethlt0")).toMatchObject({
+        portVlans: [access, trunk],
+        port: { isolated: true },
+      });
+      expect(answer.find(({ name }) => name === "lt0")).toMatchObject({ vlanFiltering: true });
+      const again = links.capability({ pod, grant, verb: "CHECK" });
+      expect(links.good(await again.capability.read([onNode("vethlt0")]))).toMatchObject([
+        { portVlans: [access, trunk], peer: "eth0" },
+      ]);
+      links.good(await capability.apply([{ tag: "delete-link", val: inPod("eth0") }]));
+      links.good(await capability.apply(attach(true)));
+      expect(vlansOf("vethlt0")).toEqual(["3 Egress Untagged", "5 PVID Egress Untagged", "100 110"]);
+    });
+
+    test("is switched to VLAN filtering where it is there without, and back where the call fails", async () => {
+      links.ip("link add lt0 type bridge");
+      links.ip("link set lt0 up");
+      const { capability } = links.capability({ pod, grant });
+      const before = snapshot(links.node.path);
+      const change: LinksOperation = { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: true, defaultPvid: 0 } };
+      expect(await capability.apply([change, refused])).toMatchObject({ err: {} });
+      expect(snapshot(links.node.path)).toEqual(before);
+      links.good(await capability.apply([change]));
+      expect(kindOf("lt0", links.node)).toMatchObject({ info_data: { vlan_filtering: 1, vlan_default_pvid: 0 } });
+    });
+
+    test("has VLANs of a port and of itself added and taken away, and put back", async () => {
+      const { capability } = links.capability({ pod, grant });
+      links.good(await capability.apply(attach()));
+      const changes: LinksOperation[] = [
+        { tag: "add-port-vlan", val: { link: "vethlt0", vlan: { first: 200, last: 201, pvid: false, untagged: true } } },
+        { tag: "delete-port-vlan", val: { link: "vethlt0", vlan: { ...trunk, last: 105 } } },
+        { tag: "delete-port-vlan", val: { link: "vethlt0", vlan: access } },
+        { tag: "add-port-vlan", val: { link: "lt0", vlan: { first: 5, last: 5, pvid: false, untagged: false } } },
+      ];
+      const before = [vlansOf("vethlt0"), vlansOf("lt0")];
+      const second = links.capability({ pod, grant });
+      expect(await second.capability.apply([...changes, refused])).toMatchObject({ err: {} });
+      expect([vlansOf("vethlt0"), vlansOf("lt0")]).toEqual(before);
+      links.good(await second.capability.apply(changes));
+      expect(vlansOf("vethlt0")).toEqual(["106 110", "200 201 Egress Untagged"]);
+      expect(vlansOf("lt0")).toEqual(["3 PVID Egress Untagged", "5"]);
+    });
+
+    test("has a gateway to a VLAN made once, with addresses of its own, and taken back", async () => {
+      const { capability } = links.capability({ pod, grant });
+      const bridge: LinksOperation = { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: true } };
+      links.good(await capability.apply([bridge]));
+      const gateway: LinksOperation[] = [
+        bridge,
+        { tag: "ensure-vlan-gateway", val: { bridge: "lt0", id: 5, mtu: 1400, keepDefaultVlan: false } },
+        { tag: "ensure-address", val: { link: onNode("lt0.5"), address: "10.5.0.1/24", replace: false } },
+      ];
+      const before = links.node.links();
+      expect(await capability.apply([...gateway, refused])).toMatchObject({ err: {} });
+      expect(links.node.links()).toEqual(before);
+      const answer = links.good(await capability.apply(gateway));
+      const made = answer.find(({ name }) => name === "lt0.5");
+      expect(made).toMatchObject({ kind: "veth", up: true, mtu: 1400 });
+      expect(vlansOf(made?.peer ?? "")).toEqual(["5 PVID Egress Untagged"]);
+      expect(links.node.addresses()).toContainEqual({ link: "lt0.5", address: "10.5.0.1/24", scope: "global" });
+      const count = links.node.links().length;
+      links.good(await capability.apply(gateway));
+      expect(links.node.links()).toHaveLength(count);
+    });
+  });
+
+  test("an uplink becomes the port of a granted bridge, and no other's", async () => {
+    const { capability } = links.capability({ pod, grant });
+    links.ip("link add lt1 type bridge");
+    const bridge: LinksOperation = { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: false } };
+    expect(await capability.apply([bridge, join("lt1")])).toMatchObject({ err: { code: 7 } });
+    expect(await capability.apply([bridge, join("lt0"), refused])).toMatchObject({ err: {} });
+    expect(links.node.links().find(({ name }) => name === "dev1")).toMatchObject({ master: undefined });
+    links.good(await capability.apply([bridge, join("lt0")]));
+    expect(links.node.links().find(({ name }) => name === "dev1")).toMatchObject({ master: "lt0" });
+  });
+});
