@@ -4,6 +4,7 @@
 import { join } from "node:path";
 import type { AttachmentId } from "../../src/cni/attachment.ts";
 import type { Verb } from "../../src/cni/environment.ts";
+import { notGranted } from "../../src/configuration/not-granted.ts";
 import { defaultStateDirectory } from "../../src/configuration/wasm-configuration.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
@@ -80,8 +81,9 @@ function fileOf(scope: StateScope, wanted: string | undefined, mode: number | un
   const [first = defaultStateDirectory, ...further] = directories;
   const place = allowedDirectory([first, ...further], wanted);
   if (typeof place === "string") {
-    const what = `state: directory ${quote(wanted ?? "")} ${place}: wasm.grants.${type}.state.directories has ${[first, ...further].join(", ")}`;
-    return failed(fault("DIRECTORY_NOT_ALLOWED", what));
+    const why = place === "is not an absolute path" ? `, which ${place},` : "";
+    const asked = `state: directory ${quote(wanted ?? "")}${why}`;
+    return failed(notGranted({ type, key: "state.directories", asked, granted: [first, ...further] }));
   }
   const there = walkDirectories(place.root, place.directory, mode, walkFaults);
   if (!there.ok) return there;
