@@ -89,12 +89,14 @@ export class Acting {
       addressesRequest(link.index),
       `listing the addresses of ${linkText(link.place, link.name)}`,
     );
-    if (!answer.ok) return answer;
-    const found = answer.value.messages
-      .flatMap((message) => addressStateIn(message) ?? [])
-      .filter((each) => each.link === link.index);
-    this.addresses.set(key, found);
-    return ok(found);
+    return answer.ok ? ok(this.learnAddresses(link.place, link.name, link.index, answer.value)) : answer;
+  }
+
+  /** What a dump of a link's addresses told. */
+  learnAddresses(place: LinksPlace, name: string, index: number, told: NetlinkAnswer): readonly AddressState[] {
+    const found = told.messages.flatMap((message) => addressStateIn(message) ?? []).filter((each) => each.link === index);
+    this.addresses.set(`${place}/${name}`, found);
+    return found;
   }
 
   /**

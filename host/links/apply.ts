@@ -4,6 +4,8 @@ import type { Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { LinksLink, LinksOperation } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import { addressesRequest } from "../netlink/address.ts";
+import type { NetlinkAnswer } from "../netlink/message.ts";
 import { Acting } from "./acting.ts";
 import { bridgesInUse } from "./bridges-in-use.ts";
 import { changeLink, changePort, changePortVlans, deleteLink, enableForwarding, setInterface } from "./change-links.ts";
@@ -17,8 +19,8 @@ import { addDummy, addIpvlan, addMacvlan, addTap, addVlan, addVrf } from "./make
 import { addVeth } from "./make-veth.ts";
 import { Namespaces } from "./namespaces.ts";
 import { readLinks } from "./own-links.ts";
-import { seeLinks } from "./see-links.ts";
-import { settle } from "./settle.ts";
+import { seeLinks, type SeenLink } from "./see-links.ts";
+import { settle, settleReadingBack } from "./settle.ts";
 import { Settings } from "./settings.ts";
 import { Transaction } from "./transaction.ts";
 
@@ -42,11 +44,14 @@ export async function apply(
   );
   bridgesInUse.enter(bridges);
   try {
-    const there = await readLinks(namespaces, scope, used.value);
+    const wished = wishedBridge(operations, bridges);
+    const guessed = wished === undefined ? undefined : lastIndexes.get(wished);
+    const there = await readLinks(namespaces, scope, used.value, guessed === undefined ? [] : [addressesRequest(guessed)]);
     if (!there.ok) return there;
     for (const place of ["host", "pod"] as const) {
       for (const [name, state] of there.value[place]) acting.links.learn({ place, name, index: state.index, state, made: false });
     }
+    if (wished !== undefined) learnAddresses(acting, wished, guessed, there.value.further[0]);
     const done = await actAll(acting, operations, clock);
     if (done.ok) return done;
     return failed(withDetails(done.fault, await transaction.undo()));
@@ -61,8 +66,21 @@ async function actAll(
   clock: () => number,
 ): Promise<Result<readonly LinksLink[]>> {
   const { links, transaction } = acting;
+  const readBack = (): Promise<readonly SeenLink[]> =>
+    seeLinks(
+      transaction,
+      links.answered(),
+      (place, index) => links.all().find((link) => link.place === place && link.index === index)?.state,
+    );
   for (const [number, operation] of operations.entries()) {
     acting.begin(operationText(number, operation.tag));
+    if (operation.tag === "settle" && number === operations.length - 1) {
+      links.name(operation.val.link.place, operation.val.link.name);
+      const settled = await settleReadingBack(acting, operation.val, clock, readBack);
+      if (settled.ok) return ok(settled.value.map(linkAnswer));
+      await transaction.flush();
+      return failed(transaction.failure ?? settled.fault);
+    }
     const acted = await act(acting, operation, clock);
     if (!acted.ok) {
       // Something before it may have failed, which is known when it has been answered.
@@ -72,11 +90,7 @@ async function actAll(
     for (const { place, name } of demandsOf(operation)) links.name(place, name);
   }
   acting.begin("reading back");
-  const seen = await seeLinks(
-    transaction,
-    links.answered(),
-    (place, index) => links.all().find((link) => link.place === place && link.index === index)?.state,
-  );
+  const seen = await readBack();
   return (await transaction.flush()) ? ok(seen.map(linkAnswer)) : acting.failed();
 }
 
@@ -133,6 +147,29 @@ async function act(acting: Acting, operation: LinksOperation, clock: () => numbe
     default:
       return operation satisfies never;
   }
+}
+
+/** The bridge whose addresses will be asked for, which costs a message of its own unless its index is known. */
+function wishedBridge(operations: readonly LinksOperation[], bridges: readonly string[]): string | undefined {
+  const wish = operations.find((each) => each.tag === "ensure-address" && each.val.link.place === "host");
+  const name = wish?.tag === "ensure-address" ? wish.val.link.name : undefined;
+  return name !== undefined && bridges.includes(name) ? name : undefined;
+}
+
+/** Indexes that bridges had when they were last seen: their addresses are asked for together with them, and count where it is the same still. */
+const lastIndexes = new Map<string, number>();
+const mostIndexes = 256;
+
+function learnAddresses(acting: Acting, name: string, guessed: number | undefined, told: NetlinkAnswer | undefined): void {
+  const index = acting.links.find("host", name)?.index;
+  if (index === undefined) {
+    lastIndexes.delete(name);
+    return;
+  }
+  if (lastIndexes.size >= mostIndexes) lastIndexes.clear();
+  lastIndexes.set(name, index);
+  if (index !== guessed || told === undefined || told.errno !== 0 || told.interrupted) return;
+  acting.learnAddresses("host", name, index, told);
 }
 
 function withDetails(reason: Fault, left: readonly string[]): Fault {
