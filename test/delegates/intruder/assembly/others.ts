@@ -1,0 +1,89 @@
+// Everything that the other capabilities offer, against what isn't granted.
+
+import { send } from "plexus/abi/announce";
+import * as delegation from "plexus/abi/delegation";
+import * as firewall from "plexus/abi/firewall";
+import * as leases from "plexus/abi/leases";
+import * as resolver from "plexus/abi/resolver";
+import * as state from "plexus/abi/state";
+import * as sysctl from "plexus/abi/sysctl";
+import { AttachmentId } from "plexus/abi/types";
+import { Tries } from "./tries";
+
+/** `granted`: a key that may be written, where there is one; what is asked for beside another must not be written either. */
+export function trySysctl(tries: Tries, key: string, granted: string): void {
+  const seen = sysctl.read([key]);
+  tries.refused(`read ${key}`, key, seen.isOk ? null : seen.error);
+  const written = sysctl.write([new sysctl.Setting(key, "1")]);
+  tries.refused(`write ${key}`, key, written.isOk ? null : written.error);
+  if (granted == "") return;
+  const both = sysctl.write([new sysctl.Setting(granted, "1"), new sysctl.Setting(key, "1")]);
+  tries.refused(`write ${granted} and ${key}`, key, both.isOk ? null : both.error);
+}
+
+export function tryAddress(tries: Tries, address: string, port: u16): void {
+  const masquerades = new firewall.Rules();
+  masquerades.masquerades.push(new firewall.Masquerade(`${address}/24`));
+  tries.refused(`masquerade ${address}`, "", firewall.replace(masquerades));
+  const protocols = [firewall.Protocol.Tcp, firewall.Protocol.Udp, firewall.Protocol.Sctp];
+  for (let i = 0; i < protocols.length; i++) {
+    const rules = new firewall.Rules();
+    const mapping = new firewall.PortMapping(protocols[i], port, `${address}/24`, 80, firewall.Masquerading.All);
+    rules.portMappings.push(mapping);
+    tries.refused(`port ${port} to ${address}`, "", firewall.replace(rules));
+    const checked = firewall.check(rules);
+    tries.refused(`check port ${port} to ${address}`, "", checked.isOk ? null : checked.error);
+  }
+  tries.refused(`announce ${address}`, "", send([address]));
+}
+
+export function tryPlugin(tries: Tries, type: string, verb: string): void {
+  const config = '{"cniVersion":"1.0.0","name":"x","ipam":{}}';
+  const added = delegation.add(type, null);
+  tries.refused(`ADD of ${type}`, verb == "ADD" ? type : "", added.isOk ? null : added.error);
+  const other = delegation.add(type, config);
+  tries.refused(`ADD of ${type} with a configuration`, verb == "ADD" ? type : "", other.isOk ? null : other.error);
+  tries.refused(`DEL of ${type}`, "", delegation.del(type, null));
+  tries.refused(`CHECK of ${type}`, "", delegation.check(type, config));
+  tries.refused(`GC of ${type}`, "", delegation.gc(type, config));
+  tries.refused(`STATUS of ${type}`, "", delegation.status(type, null));
+}
+
+export function tryDirectory(tries: Tries, directory: string): void {
+  const loaded = state.load(directory);
+  tries.refused(`load from ${directory}`, "", loaded.isOk ? null : loaded.error);
+  tries.refused(`save to ${directory}`, "", state.save(directory, "x"));
+  tries.refused(`remove in ${directory}`, "", state.remove(directory));
+  const pool = new leases.Pool(0);
+  pool.directory = directory;
+  const me = new AttachmentId("one", "eth0");
+  tryLeases(tries, pool, me);
+  tries.refused(`probe ${directory}`, "", leases.probe(pool));
+  const counted = leases.count(pool, [new leases.AddressRange("10.0.0.1", "10.0.0.9")], 5);
+  tries.refused(`count in ${directory}`, "", counted.isOk ? null : counted.error);
+}
+
+/** With another's name, or where nobody may. */
+export function tryLeases(tries: Tries, pool: leases.Pool, owner: AttachmentId): void {
+  const reserved = leases.reserve(pool, "10.99.0.77", owner);
+  tries.refused(`reserve for ${owner.containerId}`, "", reserved.isOk ? null : reserved.error);
+  const next = leases.reserveNext(pool, [new leases.AddressRange("10.99.0.1", "10.99.0.9")], [], owner);
+  tries.refused(`reserve-next for ${owner.containerId}`, "", next.isOk ? null : next.error);
+  const held = leases.held(pool, owner);
+  tries.refused(`held by ${owner.containerId}`, "", held.isOk ? null : held.error);
+  const released = leases.release(pool, owner);
+  tries.refused(`release of ${owner.containerId}`, "", released.isOk ? null : released.error);
+}
+
+export function tryFile(tries: Tries, path: string): void {
+  const answer = resolver.read(path);
+  tries.refused(`read ${path}`, path, answer.isOk ? null : answer.error);
+}
+
+/** What is for GC only, in every other verb. */
+export function tryOthersEnd(tries: Tries): void {
+  const gone = firewall.retain([]);
+  tries.refused("firewall.retain", "", gone.isOk ? null : gone.error);
+  const given = leases.retain(new leases.Pool(0), []);
+  tries.refused("leases.retain", "", given.isOk ? null : given.error);
+}

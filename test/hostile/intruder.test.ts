@@ -1,0 +1,177 @@
+// A delegate with every capability, and with little granted in each, tries all that it was not granted: against every link, setting, address,
+// plugin and directory that it is told of. Each try is refused by name, and nothing of the node or of any pod has changed.
+
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { installTestDelegate } from "../delegates/built.ts";
+import { type Attaching, nothing, openStage, type Stage } from "../e2e/stage.ts";
+import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { filesBelow, type PodNamespace } from "../harness/namespaces.ts";
+import type { Answer } from "../harness/plexus.ts";
+import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
+import { iproute2, linkType, missing, privateNamespaces } from "../harness/requires.ts";
+import { snapshotOf } from "./snapshot.ts";
+
+const unable = missing("an intruder", privateNamespaces, iproute2, linkType("veth"), linkType("bridge"));
+
+/** `nobody`'s grants have no scopes; those of `others` name other things than what is tried. */
+type Grants = "nobody" | "others";
+
+describe.skipIf(unable).each([false, true])("a delegate that tries everything, with a daemon: %j", (withDaemon) => {
+  let stage: Stage;
+  let daemon: TestDaemon | undefined;
+  let pod: PodNamespace;
+  let neighbour: PodNamespace;
+  let plugin: RecorderPlugin;
+  beforeEach(async () => {
+    stage = openStage({ components: ["ipam-host-local"] });
+    await installTestDelegate("intruder", stage.plexus.cniPath);
+    plugin = installRecorder(stage.plexus.cniPath, "victim");
+    [pod, neighbour] = [stage.pod(), stage.pod()];
+    furnish();
+    mkdirSync(join(stage.plexus.directory, "victim"));
+    writeFileSync(join(stage.plexus.directory, "victim", "one_eth0.json"), "{}");
+    const socket = join(stage.plexus.directory, "daemon", "plexus.sock");
+    daemon = withDaemon ? await startDaemon({ socket }) : undefined;
+  });
+  afterEach(async () => {
+    await daemon?.stop();
+    stage.dispose();
+  });
+
+  /** A bridge with another pod on it, links that a pod could lie on, a link of the pod's own, rules, routes and neighbours. */
+  function furnish(): void {
+    const script = `
+      set -e
+      ip link add victim0 type bridge && ip link add plexus0 type bridge
+      ip link add victim1 type veth peer name other0 netns ${neighbour.name}
+      ip link add victim2 type veth peer name victim3
+      ip link set victim1 master victim0
+      ip link add uplink0 type veth peer name uplink1
+      ip address add 10.99.0.1/24 dev victim0 && ip address add fd99::1/64 dev victim0 nodad
+      for link in lo victim0 plexus0 victim1 victim2 victim3 uplink0 uplink1; do
+        [ $link = lo ] || ip link set $link addrgenmode none; ip link set $link up
+      done
+      ip neigh add 10.99.0.2 lladdr 02:00:00:00:00:02 dev victim0 nud permanent
+      ip route add default via 10.99.0.2
+      if command -v nft > /dev/null; then nft 'table ip victim { chain c { ip saddr 10.99.0.2 drop; }; }'; fi`;
+    const podScript =
+      "ip link add foreign0 type veth peer name foreign1; for link in foreign0 foreign1; do ip link set $link addrgenmode none; ip link set $link up; done";
+    const otherScript = "ip address add 10.99.0.2/24 dev other0 && ip link set other0 addrgenmode none && ip link set other0 up";
+    for (const [inside, text] of [
+      [stage.node, script],
+      [pod, podScript],
+      [neighbour, otherScript],
+    ] as const) {
+      expect(inside.exec(["sh", "-c", text])).toMatchObject({ status: 0, stderr: "" });
+    }
+  }
+
+  function intruding(grants: Grants, tries: readonly string[]): Attaching {
+    const nobody = { links: {}, sysctl: {}, firewall: {}, delegation: {}, resolver: { files: [] } };
+    const others = {
+      links: { bridges: ["plexus*"], parents: ["victim2"], uplinks: ["uplink*"], podLinks: ["net*"] },
+      sysctl: { keys: ["net/ipv4/conf/IFNAME/rp_filter", "net/ipv4/conf/*/tag"] },
+      firewall: { masquerade: true, hostPorts: ["30000-30010"] },
+      delegation: { plugins: ["ipam-*"] },
+      resolver: { files: ["/etc/hosts"] },
+    };
+    const directories = {
+      leases: { directories: [stage.leases] },
+      state: { directories: [join(stage.plexus.directory, "own")] },
+    };
+    const grant = { log: {}, announce: {}, ...directories, ...(grants === "nobody" ? nobody : others) };
+    const victim = join(stage.plexus.directory, "victim");
+    const all = grants === "nobody" ? ["plexus0", "victim2", "uplink0"] : [];
+    const step = {
+      type: "intruder",
+      tries,
+      hostLinks: ["victim0", "victim1", "lo", ...all],
+      absent: ["absent0", "plexu", "*"],
+      parents: grants === "nobody" ? [] : ["victim2"],
+      podLinks: ["foreign0", "absent0", "eth00"],
+      keys: [
+        "net/ipv4/ip_forward",
+        "net/ipv4/conf/all/rp_filter",
+        "net/ipv4/conf/foreign0/rp_filter",
+        "net/ipv4/conf/eth0/../all/rp_filter",
+        "net/ipv6/conf/all/forwarding",
+        "net/core/somaxconn",
+        "net/ipv4/conf/IFNAME/rp_filter",
+        "net/../kernel/hostname",
+        "kernel/hostname",
+        "/proc/sys/net/ipv4/ip_forward",
+        "net.ipv4.ip_forward",
+        "net/ipv4",
+      ],
+      ...(grants === "nobody" ? {} : { grantedKey: "net/ipv4/conf/foreign0/tag" }),
+      addresses: ["10.99.0.1", "10.99.0.2", "127.0.0.1", "192.0.2.1"],
+      plugins: ["victim", "intruder", "plexus", "../victim", "", "*", "bridge"],
+      directories: [victim, "/etc", "/", "victim", `${stage.leases}/../../victim`, "/proc/self/cwd"],
+      files: ["/etc/shadow", "/etc/passwd", "/proc/self/environ", "shadow"],
+    };
+    // Hundreds of tries take time on a busy machine.
+    const more = { cniVersion: "1.1.0", wasm: { limits: { timeMs: 20_000 }, grants: { intruder: grant } } };
+    return { config: stage.network([step], more), containerId: "one", pod };
+  }
+
+  /** All that must not change. */
+  function world(): object {
+    return {
+      node: snapshotOf(stage.node),
+      pod: snapshotOf(pod),
+      neighbour: snapshotOf(neighbour),
+      files: filesBelow(join(stage.plexus.directory, "victim")).map((path) => [
+        path,
+        readFileSync(join(stage.plexus.directory, "victim", path), "utf8"),
+      ]),
+      leases: filesBelow(stage.leases),
+      calls: plugin.calls(),
+    };
+  }
+
+  function request(verb: string, attaching: Attaching): Promise<Answer> {
+    const { config, containerId } = attaching;
+    const env = daemon === undefined ? {} : { PLEXUS_SOCKET: daemon.socket };
+    const of = verb === "GC" || verb === "STATUS" ? {} : { containerId, ifname: "eth0", netns: pod.path };
+    return stage.request({ verb, config, env, ...of });
+  }
+
+  test.each(["nobody", "others"] as const)(
+    "H4 E-7 ADD and DEL, granted what is %s's: refused each time, nothing changed",
+    async (grants) => {
+      const before = world();
+      expect(world()).toEqual(before);
+      const attaching = intruding(grants, ["ADD"]);
+      expectRefused(await request("ADD", attaching));
+      expect(world()).toEqual(before);
+      expect(stage.files()).toEqual({ leases: nothing.leases, state: nothing.state, run: nothing.run });
+
+      // Quiet until its DEL.
+      const patient = intruding(grants, ["DEL", "CHECK"]);
+      expect((await request("ADD", patient)).stdout).toContain('"cniVersion":"1.1.0"');
+      expectRefused(await request("CHECK", patient));
+      expectRefused(await request("DEL", patient));
+      expect(world()).toEqual(before);
+    },
+  );
+
+  test("H4 E-7 GC and STATUS: refused each time, nothing changed", async () => {
+    const before = world();
+    const attaching = intruding("others", ["GC", "STATUS"]);
+    expectRefused(await request("STATUS", attaching));
+    expectRefused(await request("GC", { ...attaching, config: { ...attaching.config, "cni.dev/valid-attachments": [] } }));
+    expect(world()).toEqual(before);
+  });
+});
+
+/** It tried, and every try was refused; the details would name those that weren't. */
+function expectRefused({ status, json }: Answer): void {
+  const { msg, details } = json ?? {};
+  expect({ status, msg, details }).toEqual({
+    status: 1,
+    msg: expect.stringMatching(/tried (?:[3-9]\d\d|\d{4}) things/),
+    details: expect.not.stringMatching(/was done|refused without naming/),
+  });
+}
