@@ -28,6 +28,9 @@ function boundEngine(): void {
   const [, , pages = "256", entries = "10000"] = argv;
   setFlagsFromString(`--wasm-max-mem-pages=${Number(pages)}`);
   setFlagsFromString(`--wasm-max-table-size=${Number(entries)}`);
+  // Inlining wants to know what each function calls: V8 would make room for that anew in every instance, and have it for one call.
+  setFlagsFromString("--no-wasm-inlining");
+  setFlagsFromString("--no-wasm-inlining-call-indirect");
 }
 
 // In a user namespace without that id the process keeps its own, which is nobody's outside.
