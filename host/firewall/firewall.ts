@@ -56,7 +56,7 @@ async function change(hands: Asks, owner: Owner, rules: Rules): Promise<Result<u
   const crowded = new Set<string>();
   let last: Refusal | undefined;
   for (let attempt = 0; attempt < tries; attempt++) {
-    const before = await readInForce(hands, owner);
+    const before = await readInForce(hands, owner, attempt === 0 ? "quickly" : "wholly");
     if (!before.ok) return before;
     const changes = before.value.flatMap((inForce) => changesOf(inForce, owner, ofFamily(rules, inForce.family), crowded));
     if (changes.length === 0) return ok(undefined);
@@ -99,7 +99,7 @@ function crowdedKey(family: 4 | 6, { map, key }: Pick<Entry, "map" | "key">): st
 function changesOf(inForce: InForce, owner: Owner, rules: Rules, crowded: ReadonlySet<string>): readonly Change[] {
   const { family, layout } = inForce;
   const place = { family };
-  const wanted = chainRules(rules);
+  const wanted = chainRules(rules, (entry) => crowded.has(crowdedKey(family, entry)));
   const of = `${owner.containerId}/${owner.ifname}`;
   const layoutChanges =
     wanted.size === 0 || layout
@@ -179,7 +179,7 @@ function portTaken(port: string, chain: string): Fault {
 
 /** Whether exactly these rules are in force, and packets come to them. */
 export async function check(hands: Asks, owner: Owner, rules: Rules): Promise<Result<boolean>> {
-  const all = await readInForce(hands, owner);
+  const all = await readInForce(hands, owner, "wholly");
   if (!all.ok) return all;
   for (const inForce of all.value) {
     const same = await isInForce(hands, owner, inForce, ofFamily(rules, inForce.family));

@@ -18,7 +18,7 @@ import {
   rulesRequest,
 } from "./nf-tables.ts";
 import { chainName, type Owner, type Purpose, purposes } from "./owner.ts";
-import { type Entry, portPart } from "./rules.ts";
+import { entries, type Entry, type Masquerade, mappingIn, masqueradeIn, type PortMapping, portPart } from "./rules.ts";
 
 /** One family's. */
 export interface InForce {
@@ -27,7 +27,7 @@ export interface InForce {
   readonly layout: boolean;
   /** The attachment's chains that are there. */
   readonly chains: ReadonlySet<Purpose>;
-  /** What leads to its chains; read only where it has any. */
+  /** What leads to its chains. */
   readonly entries: readonly Pick<Entry, "map" | "key">[];
   /** Rules of the overflow chains that lead to its chains. */
   readonly jumps: readonly { readonly chain: string; readonly handle: Uint8Array }[];
@@ -37,8 +37,11 @@ export interface InForce {
 
 const maps: readonly Entry["map"][] = ["hostports", "hostports-at", "answers", "sources"];
 
-/** What is in force of an attachment in both families. */
-export async function readInForce(hands: Asks, owner: Owner): Promise<Result<readonly InForce[]>> {
+/**
+ * What is in force of an attachment in both families. `quickly`: what leads to its chains is taken from what its own rules say, where they
+ * can say it; that holds unless somebody changed the tables by hand. Else all attachments' maps are read.
+ */
+export async function readInForce(hands: Asks, owner: Owner, how: "quickly" | "wholly"): Promise<Result<readonly InForce[]>> {
   const places = [4, 6] as const;
   const named = places.flatMap((family) =>
     [...landmarks(family).keys(), ...purposes.map((purpose) => chainName(purpose, owner))].map((name) => ({ family, name })),
@@ -52,22 +55,49 @@ export async function readInForce(hands: Asks, owner: Owner): Promise<Result<rea
   const wrong = answers.value.find((answer) => answer.errno !== 0 && answer.errno !== errno.ENOENT);
   if (wrong !== undefined) return failed(failure("looking for chains", said(wrong)));
   const found = answers.value.map(({ messages }) => messages.flatMap((message) => chainIn(message) ?? [])[0]);
-  const all: InForce[] = [];
-  for (const family of places) {
-    const there = new Map(named.flatMap(({ name, family: of }, index) => (of === family ? [[name, found[index]] as const] : [])));
-    const layout = [...landmarks(family)].every(([name, { uses, hooked }]) => {
-      const chain = there.get(name);
-      return chain?.uses === uses && chain.hooked === hooked;
-    });
-    const chains = new Set(purposes.filter((purpose) => there.get(chainName(purpose, owner)) !== undefined));
-    const ways =
-      chains.size === 0
-        ? ok(none)
-        : await readWays(hands, { family }, new Set([...chains].map((purpose) => chainName(purpose, owner))));
-    if (!ways.ok) return ways;
-    all.push({ family, layout, chains, ...ways.value });
+  const all = await Promise.all(
+    places.map(async (family): Promise<Result<InForce>> => {
+      const own = named.flatMap(({ name, family: of }, index) => (of === family ? [[name, found[index]] as const] : []));
+      const there = new Map(own);
+      const layout = [...landmarks(family)].every(([name, { uses, hooked }]) => {
+        const chain = there.get(name);
+        return chain?.uses === uses && chain.hooked === hooked;
+      });
+      const chains = purposes.filter((purpose) => there.get(chainName(purpose, owner)) !== undefined);
+      const names = new Set(chains.map((purpose) => chainName(purpose, owner)));
+      const said = how === "quickly" ? await waysInRules(hands, { family }, owner, chains) : ok(undefined);
+      if (!said.ok) return said;
+      const ways = said.value === undefined ? await readWays(hands, { family }, names) : ok(said.value);
+      return ways.ok ? ok({ family, layout, chains: new Set(chains), ...ways.value }) : ways;
+    }),
+  );
+  const [four, six] = all;
+  if (four?.ok !== true) return four ?? ok([]);
+  return six?.ok === true ? ok([four.value, six.value]) : (six ?? ok([]));
+}
+
+/** What leads to the chains as their rules say it; undefined where the maps must be read. */
+async function waysInRules(
+  hands: Asks,
+  place: Place,
+  owner: Owner,
+  chains: readonly Purpose[],
+): Promise<Result<Ways | undefined>> {
+  const said: { masquerades: Masquerade[]; portMappings: PortMapping[] } = { masquerades: [], portMappings: [] };
+  for (const purpose of chains) {
+    if (purpose === "answers") continue; // of the same mappings as `ports`
+    const rules = await readRules(hands, place, chainName(purpose, owner));
+    if (!rules.ok) return rules;
+    for (const { comment } of rules.value) {
+      const [mapping, masquerade] = purpose === "ports" ? [mappingIn(comment), undefined] : [undefined, masqueradeIn(comment)];
+      if (mapping !== undefined) said.portMappings.push(mapping);
+      else if (masquerade !== undefined) said.masquerades.push(masquerade);
+      else return ok(undefined);
+    }
   }
-  return ok(all);
+  const partly = chains.includes("answers") && !chains.includes("ports");
+  if (partly || said.portMappings.some(({ hostAddress }) => hostAddress !== undefined)) return ok(undefined);
+  return ok({ ...none, entries: entries(said) });
 }
 
 type Ways = Pick<InForce, "entries" | "jumps" | "idleMarks">;
@@ -76,7 +106,8 @@ const none: Ways = { entries: [], jumps: [], idleMarks: [] };
 
 /** All ways that lead to these chains. */
 export async function readWays(hands: Asks, place: Place, chains: ReadonlySet<string>): Promise<Result<Ways>> {
-  const entries: Pick<Entry, "map" | "key">[] = [];
+  if (chains.size === 0) return ok(none);
+  const leading: Pick<Entry, "map" | "key">[] = [];
   const marks: Uint8Array[] = [];
   const busy = new Set<string>();
   const freed: Uint8Array[] = [];
@@ -85,7 +116,7 @@ export async function readWays(hands: Asks, place: Place, chains: ReadonlySet<st
     if (!elements.ok) return elements;
     for (const { key, chain } of elements.value) {
       const own = chain !== undefined && chains.has(chain);
-      if (own) entries.push({ map, key });
+      if (own) leading.push({ map, key });
       if (chain === undefined) marks.push(key);
       else if (map === "hostports-at") {
         if (own) freed.push(portPart(key));
@@ -101,7 +132,7 @@ export async function readWays(hands: Asks, place: Place, chains: ReadonlySet<st
   }
   const ended = new Set(freed.map((key) => key.join(".")));
   const idleMarks = marks.filter((key) => ended.has(key.join(".")) && !busy.has(key.join(".")));
-  return ok({ entries, jumps, idleMarks });
+  return ok({ entries: leading, jumps, idleMarks });
 }
 
 function leadsTo(expressions: readonly Expression[], chains: ReadonlySet<string>): boolean {

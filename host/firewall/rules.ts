@@ -61,6 +61,8 @@ export interface Entry {
 export const protocolNumbers: Readonly<Record<Protocol, number>> = { tcp: 6, udp: 17, sctp: 132 };
 const multicast = { 4: readCidr("224.0.0.0/4"), 6: readCidr("ff00::/8") } as const;
 const localhost = readAddress("127.0.0.1");
+/** Ends the comment of a rule whose address is in the map for another attachment. */
+const CROWDED = "(address shared)";
 
 /** The rules of the families' own. */
 export function ofFamily(rules: Rules, family: 4 | 6): Rules {
@@ -70,12 +72,20 @@ export function ofFamily(rules: Rules, family: 4 | 6): Rules {
   };
 }
 
-/** The rules of each chain, in order. A chain without rules is left out. */
-export function chainRules({ masquerades, portMappings }: Rules): ReadonlyMap<Purpose, readonly Rule[]> {
+/**
+ * The rules of each chain, in order. A chain without rules is left out. `crowded`: addresses that another attachment has in the map as
+ * well; a rule's comment says so, and then does not say where what leads to it is.
+ */
+export function chainRules(
+  { masquerades, portMappings }: Rules,
+  crowded: (entry: Entry) => boolean = () => false,
+): ReadonlyMap<Purpose, readonly Rule[]> {
+  const told = (rule: Rule, map: "answers" | "sources", address: IpAddress): Rule =>
+    crowded(addressEntry(map, address)) ? { ...rule, comment: `${rule.comment} ${CROWDED}` } : rule;
   const all: readonly (readonly [Purpose, readonly Rule[]])[] = [
-    ["ports", portMappings.map(portRule)],
+    ["ports", portMappings.map((mapping) => told(portRule(mapping), "answers", mapping.pod.address))],
     ["answers", portMappings.flatMap(answerRules)],
-    ["source", masquerades.flatMap(sourceRules)],
+    ["source", masquerades.flatMap((each) => sourceRules(each).map((rule) => told(rule, "sources", each.address.address)))],
   ];
   return new Map(all.filter(([, rules]) => rules.length > 0));
 }
@@ -166,9 +176,10 @@ function mappingText({ protocol, hostAddress, hostPort, pod, podPort, masqueradi
   return `${protocol} ${host} ${hostPort} to ${formatCidr(pod)} ${podPort} masquerading ${masquerading}`;
 }
 
-/** The mapping that a rule's comment names; undefined where it isn't ours. */
+/** The mapping that a rule's comment names; undefined where it isn't ours, or its address is shared. */
 export function mappingIn(comment: string): PortMapping | undefined {
-  const [protocol, host = "", hostPort, , podText = "", podPort, , masquerading] = comment.split(" ");
+  const [protocol, host = "", hostPort, , podText = "", podPort, , masquerading, ...more] = comment.split(" ");
+  if (more.length > 0) return undefined;
   const pod = readCidr(podText);
   const hostAddress = host === "any" ? undefined : readAddress(host);
   if (pod === undefined || (host !== "any" && hostAddress === undefined)) return undefined;
@@ -177,7 +188,7 @@ export function mappingIn(comment: string): PortMapping | undefined {
   return { protocol, hostAddress, hostPort: Number(hostPort), pod, podPort: Number(podPort), masquerading };
 }
 
-/** The masquerade that a rule's comment names; undefined where it isn't ours. */
+/** The masquerade that a rule's comment names; undefined where it isn't ours, or its address is shared. */
 export function masqueradeIn(comment: string): Masquerade | undefined {
   const address = readCidr(comment);
   return address === undefined ? undefined : { address };

@@ -49,8 +49,8 @@ export function firewallFor(scope: FirewallScope, hands: Asks): Firewall {
     check: (rules) => acting(scope, ["add", "check"], rules, (owner, allowed) => check(hands, owner, allowed)),
     remove: () =>
       acting(scope, ["add", "del"], undefined, async (owner) => {
-        const removed = await remove(hands, owner);
-        return removed.ok ? removeNative(hands, owner, scope.grant) : removed;
+        const [own, native] = await Promise.all([remove(hands, owner), removeNative(hands, owner, scope.grant)]);
+        return own.ok ? native : own;
       }),
     retain: async (valid) => {
       if (scope.verb !== "gc") return refuse(misused(`retain is for GC only, this call is ${scope.verb.toUpperCase()}`));
