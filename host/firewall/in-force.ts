@@ -53,7 +53,7 @@ export async function readInForce(hands: Asks, owner: Owner, how: "quickly" | "w
   );
   if (!answers.ok) return answers;
   const wrong = answers.value.find((answer) => answer.errno !== 0 && answer.errno !== errno.ENOENT);
-  if (wrong !== undefined) return failed(failure("looking for chains", said(wrong)));
+  if (wrong !== undefined) return failed(failure("looking for chains", reason(wrong)));
   const found = answers.value.map(({ messages }) => messages.flatMap((message) => chainIn(message) ?? [])[0]);
   const all = await Promise.all(
     places.map(async (family): Promise<Result<InForce>> => {
@@ -65,9 +65,9 @@ export async function readInForce(hands: Asks, owner: Owner, how: "quickly" | "w
       });
       const chains = purposes.filter((purpose) => there.get(chainName(purpose, owner)) !== undefined);
       const names = new Set(chains.map((purpose) => chainName(purpose, owner)));
-      const said = how === "quickly" ? await waysInRules(hands, { family }, owner, chains) : ok(undefined);
-      if (!said.ok) return said;
-      const ways = said.value === undefined ? await readWays(hands, { family }, names) : ok(said.value);
+      const told = how === "quickly" ? await waysInRules(hands, { family }, owner, chains) : ok(undefined);
+      if (!told.ok) return told;
+      const ways = told.value === undefined ? await readWays(hands, { family }, names) : ok(told.value);
       return ways.ok ? ok({ family, layout, chains: new Set(chains), ...ways.value }) : ways;
     }),
   );
@@ -166,9 +166,9 @@ function contents<T>(
   read: (message: Message) => T | readonly T[],
 ): Result<readonly T[]> {
   if (answer === undefined || answer.errno === errno.ENOENT) return ok([]);
-  return answer.errno === 0 ? ok(answer.messages.flatMap(read)) : failed(failure(what, said(answer)));
+  return answer.errno === 0 ? ok(answer.messages.flatMap(read)) : failed(failure(what, reason(answer)));
 }
 
-function said({ errno: number, words }: NetlinkAnswer): string {
+function reason({ errno: number, words }: NetlinkAnswer): string {
   return `${systemError(number)}${words === "" ? "" : `: ${words}`}`;
 }

@@ -91,12 +91,20 @@ export function scaffold(place: Place): readonly NetlinkRequest[] {
   ];
 }
 
+export type Landmarks = ReadonlyMap<string, { readonly uses: number; readonly hooked: boolean }>;
+
+const known = new Map<4 | 6, Landmarks>();
+
 /** The chains that show whether all of it is there, each with what the kernel counts: its rules, and the jumps to it. */
-export function landmarks(family: 4 | 6): ReadonlyMap<string, { readonly uses: number; readonly hooked: boolean }> {
+export function landmarks(family: 4 | 6): Landmarks {
   const jumps: Readonly<Record<string, number>> = { hostports: 2, answers: 1 };
-  return new Map(
-    chains(family)
-      .filter(({ rules }) => rules.length > 0)
-      .map(({ name, hook, rules }) => [name, { uses: rules.length + (jumps[name] ?? 0), hooked: hook !== undefined }]),
-  );
+  const found: Landmarks =
+    known.get(family) ??
+    new Map(
+      chains(family)
+        .filter(({ rules }) => rules.length > 0)
+        .map(({ name, hook, rules }) => [name, { uses: rules.length + (jumps[name] ?? 0), hooked: hook !== undefined }]),
+    );
+  known.set(family, found);
+  return found;
 }

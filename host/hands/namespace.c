@@ -44,7 +44,7 @@ void answer_in_namespace(const struct frame *frame, const struct message *effect
     int fd = effect->path.size == 0 ? effects[frame->type].open(effect, &done) : open_there(frame->type, effect, &done);
     if (fd < 0) done.error = errno;
     else if (effects[frame->type].use != NULL) effects[frame->type].use(fd, effect, &done);
-    if (fd >= 0) close(fd);
+    if (fd >= 0 && !is_kept(fd)) close(fd);
     tell_brain(DONE, frame->channel, &(struct message){.status = (uint32_t)done.error, .flag = done.begun, .out = buffer_bytes(&done.out)});
     buffer_free(&done.out);
 }

@@ -23,6 +23,8 @@ int open_namespace(struct bytes path, bool foreign);
  */
 int open_netlink(const struct message *netlink, struct done *done);
 void use_netlink(int fd, const struct message *netlink, struct done *done);
+/* Whether the descriptor is netlink's to close. */
+bool is_kept(int fd);
 int set_sysctls(const struct message *sysctl, struct done *done);
 int open_packet(const struct message *packet, struct done *done);
 void send_packets(int fd, const struct message *packet, struct done *done);

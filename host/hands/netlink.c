@@ -21,15 +21,26 @@ static uint32_t count_messages(struct bytes messages, bool ends) {
     return count;
 }
 
+/* Netfilter's, of our own namespace: closing one after rules were removed takes the kernel a grace period of RCU, some 10 ms. */
+static int kept = -1;
+
+bool is_kept(int fd) {
+    return fd >= 0 && fd == kept;
+}
+
 int open_netlink(const struct message *netlink, UNUSED struct done *done) {
     static const int options[] = {NETLINK_EXT_ACK, NETLINK_CAP_ACK, NETLINK_GET_STRICT_CHK};
+    bool keep = netlink->protocol == NETLINK_NETFILTER && netlink->path.size == 0;
     bool good = count_messages(netlink->in, false) > 0 && (netlink->protocol == NETLINK_ROUTE || netlink->protocol == NETLINK_NETFILTER);
+    if (good && keep && kept >= 0) return kept;
     errno = EINVAL;
     int fd = good ? socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, (int)netlink->protocol) : -1, yes = 1, room = NETLINK_ROOM;
     if (fd < 0) return -1;
     /* what an older kernel lacks of these it does without */
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) setsockopt(fd, SOL_NETLINK, options[i], &yes, sizeof yes);
     setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room);
+    if (keep) kept = fd;
     return fd;
 }
 
@@ -53,12 +64,20 @@ static int receive(int fd, uint32_t requests, int64_t due, struct buffer *reply)
     return 0;
 }
 
+/* What is left of answers to an earlier effect, which nobody waits for. */
+static void drain(int fd) {
+    char byte;
+    while (recv(fd, &byte, sizeof byte, MSG_DONTWAIT | MSG_TRUNC) >= 0 || errno == ENOBUFS || errno == EINTR) {}
+}
+
 void use_netlink(int fd, const struct message *netlink, struct done *done) {
     int64_t due = in_ms(netlink->deadline_ms < NETLINK_MS ? netlink->deadline_ms : NETLINK_MS);
     int second = netlink->second.size == 0 ? -1 : open_namespace(netlink->second, netlink->flag);
     bool ready = netlink->second.size == 0 || (second >= 0 && dup3(second, NETLINK_SECOND_FD, O_CLOEXEC) == NETLINK_SECOND_FD);
+    if (is_kept(fd)) drain(fd);
     done->begun = ready && send(fd, netlink->in.data, netlink->in.size, 0) == (ssize_t)netlink->in.size;
     done->error = done->begun ? receive(fd, count_messages(netlink->in, false), due, &done->out) : errno;
     close(second); /* -1: there is none */
     if (second >= 0) close(NETLINK_SECOND_FD);
+    if (done->error != 0 && is_kept(fd)) kept = -1;
 }

@@ -72,6 +72,34 @@ describe.skipIf(missing("NETLINK", whyNotPrivate))("NETLINK", () => {
     });
   });
 
+  test("keeps one socket of netfilter's, and hears nothing of earlier effects on it", async () => {
+    const what = { path: "", protocol: "netfilter", deadlineMs: 5000 } as const;
+    const [beginning, generation] = [0x10, 0x0a10];
+    const [foreign, general] = [Uint8Array.of(0, 0, 0, 200), new Uint8Array(4)];
+    // A batch for a subsystem that there is none of is refused as one; its messages never had an answer.
+    const batch = encodeRequests([
+      { type: beginning, flags: 0, quiet: true, body: foreign },
+      { type: generation, flags: 0, body: general },
+      { type: generation, flags: 0, body: general },
+    ]);
+    await run(async (brain) => {
+      const open = (): number => readdirSync(`/proc/${brain.hands.pid}/fd`).length;
+      await brain.request();
+      const before = open();
+      for (let times = 0; times < 3; times++) {
+        const refused = await brain.netlink({ ...what, request: batch });
+        expect(refused.errno).toBe(0);
+        expect(decodeAnswers(refused.reply, 3)[0]?.errno).toBeGreaterThan(0);
+        const asked = await brain.netlink({
+          ...what,
+          request: encodeRequests([{ type: generation, flags: 0, body: general }]),
+        });
+        expect(decodeAnswers(asked.reply, 1)).toMatchObject([{ errno: 0, messages: [{ type: 0x0a0f }] }]);
+        expect(open()).toBe(before + 1);
+      }
+    });
+  });
+
   test("names a second namespace to the kernel by a descriptor that is there for the one send", async () => {
     // RTM_GETNSID of NETNSA_FD: answered where the descriptor is a network namespace.
     const ask: NetlinkRequest = { type: 90, flags: 0, body: concat([new Uint8Array(4), attribute(3, u32(SECOND_NAMESPACE))]) };
