@@ -115,41 +115,49 @@ const plain: Scenario = {
   inPod: "",
 };
 
-/** What fails in the reference, each with what it is. */
-export const failing: readonly (readonly [string, Scenario])[] = [
-  ["hairpinMode with promiscMode", { ...plain, bridge: { bridge: "br7", hairpinMode: true, promiscMode: true } }],
-  ["a VLAN beyond 4094", { ...plain, bridge: { bridge: "br7", vlan: 4095 } }],
-  ["a negative VLAN", { ...plain, bridge: { bridge: "br7", vlan: -1 } }],
-  ["a VLAN that is a text", { ...plain, bridge: { bridge: "br7", vlan: "100" } }],
-  ["a boolean that is a text", { ...plain, bridge: { bridge: "br7", isGateway: "yes" } }],
-  ["an mtu that is no whole number", { ...plain, bridge: { bridge: "br7", mtu: 1400.5 } }],
-  ["an mtu that a veth can't have", { ...plain, bridge: { bridge: "br7", mtu: 10 } }],
-  ["a MAC that is none", { ...plain, bridge: { bridge: "br7", runtimeConfig: { mac: "02:11:22" } } }],
-  ["a MAC of a group", { ...plain, bridge: { bridge: "br7", runtimeConfig: { mac: "03:11:22:33:44:55" } } }],
-  ["CNI_ARGS that are unknown", { ...plain, args: "NOTHING=known" }],
-  ["a link of the bridge's name that is no bridge", { ...plain, before: "ip link add br7 type veth peer name other7" }],
-  ["an interface that the pod has", { ...plain, inPod: "ip link add eth0 type bridge" }],
-  [
-    "a bridge with another IPv4 address",
-    { ...plain, bridge: { bridge: "br7", isGateway: true }, before: `${make} && ip addr add 10.9.0.1/24 dev br7` },
-  ],
-  [
-    "a bridge with an IPv6 address of the same network",
-    {
+/** What fails in the reference, each with what it is, and with a namespace that is not the pod's where that is it. */
+export const failing: readonly { readonly what: string; readonly scenario: Scenario; readonly netns?: string }[] = [
+  {
+    what: "hairpinMode with promiscMode",
+    scenario: { ...plain, bridge: { bridge: "br7", hairpinMode: true, promiscMode: true } },
+  },
+  { what: "a VLAN beyond 4094", scenario: { ...plain, bridge: { bridge: "br7", vlan: 4095 } } },
+  { what: "a negative VLAN", scenario: { ...plain, bridge: { bridge: "br7", vlan: -1 } } },
+  { what: "a VLAN that is a text", scenario: { ...plain, bridge: { bridge: "br7", vlan: "100" } } },
+  { what: "a boolean that is a text", scenario: { ...plain, bridge: { bridge: "br7", isGateway: "yes" } } },
+  { what: "an mtu that is no whole number", scenario: { ...plain, bridge: { bridge: "br7", mtu: 1400.5 } } },
+  { what: "an mtu that a veth can't have", scenario: { ...plain, bridge: { bridge: "br7", mtu: 10 } } },
+  { what: "a MAC that is none", scenario: { ...plain, bridge: { bridge: "br7", runtimeConfig: { mac: "02:11:22" } } } },
+  { what: "a MAC of a group", scenario: { ...plain, bridge: { bridge: "br7", runtimeConfig: { mac: "03:11:22:33:44:55" } } } },
+  { what: "CNI_ARGS that are unknown", scenario: { ...plain, args: "NOTHING=known" } },
+  {
+    what: "a link of the bridge's name that is no bridge",
+    scenario: { ...plain, before: "ip link add br7 type veth peer name other7" },
+  },
+  { what: "an interface that the pod has", scenario: { ...plain, inPod: "ip link add eth0 type bridge" } },
+  {
+    what: "a bridge with another IPv4 address",
+    scenario: { ...plain, bridge: { bridge: "br7", isGateway: true }, before: `${make} && ip addr add 10.9.0.1/24 dev br7` },
+  },
+  {
+    what: "a bridge with an IPv6 address of the same network",
+    scenario: {
       ...plain,
       bridge: { bridge: "br7", isGateway: true },
       ipam: { ranges: [[v6]] },
       before: `${make} && ip addr add fd00:1::7/64 dev br7 nodad`,
     },
-  ],
-  [
-    "two gateways of IPv4",
-    { ...plain, bridge: { bridge: "br7", isGateway: true }, ipam: { ranges: [[v4], [{ subnet: "10.2.0.0/24" }]] } },
-  ],
-  [
-    "a route by a gateway that nothing leads to",
-    { ...plain, ipam: { ranges: [[v4]], routes: [{ dst: "192.168.0.0/16", gw: "10.55.0.1" }] } },
-  ],
-  ["ranges without a subnet", { ...plain, ipam: { ranges: [[{}]] } }],
-  ["a bridge's name that is too long", { ...plain, bridge: { bridge: "a-bridge-with-a-name-too-long" } }],
+  },
+  {
+    what: "two gateways of IPv4",
+    scenario: { ...plain, bridge: { bridge: "br7", isGateway: true }, ipam: { ranges: [[v4], [{ subnet: "10.2.0.0/24" }]] } },
+  },
+  {
+    what: "a route by a gateway that nothing leads to",
+    scenario: { ...plain, ipam: { ranges: [[v4]], routes: [{ dst: "192.168.0.0/16", gw: "10.55.0.1" }] } },
+  },
+  { what: "a namespace that is gone", scenario: plain, netns: "/run/netns/gone" },
+  { what: "an address that IPAM can't give", scenario: { ...plain, args: "IgnoreUnknown=1;IP=10.99.0.5" } },
+  { what: "ranges without a subnet", scenario: { ...plain, ipam: { ranges: [[{}]] } } },
+  { what: "a bridge's name that is too long", scenario: { ...plain, bridge: { bridge: "a-bridge-with-a-name-too-long" } } },
 ];

@@ -49,6 +49,7 @@ export class Lane {
   readonly #socket: string | undefined;
   readonly #leaves: ReadonlySet<string>;
   #calls = 0;
+  readonly #others: PodNamespace[] = [];
   /** Milliseconds of calls, by verb and backend. */
   readonly cost = new Map<string, number[]>();
 
@@ -121,10 +122,15 @@ export class Lane {
   /** A configuration by one backend, from the state that the scenario wants to what its ADD left. */
   async play(scenario: Scenario, backend: Backend): Promise<{ readonly attachment: Attachment; readonly played: Played }> {
     const attachment = { scenario, containerId: `${this.#name}-${this.#calls++}-${backend}` };
-    if (scenario.before !== "") await this.atNode.output(scenario.before);
-    if (scenario.inPod !== "") await this.atPod.output(scenario.inPod);
+    await this.prepare(scenario);
     const added = await this.call("ADD", attachment, backend);
     return { attachment, played: { added, ...(await this.look(added)) } };
+  }
+
+  /** Makes what a scenario wants to be there. */
+  async prepare({ before, inPod }: Scenario): Promise<void> {
+    if (before !== "") await this.atNode.output(before);
+    if (inPod !== "") await this.atPod.output(inPod);
   }
 
   /** The node and the pod; what the result makes up goes by what it is for. */
@@ -137,8 +143,16 @@ export class Lane {
 
   /** Takes away what no DEL does. */
   async clear(): Promise<void> {
+    for (const pod of this.#others.splice(0)) pod.dispose();
     const node = `ip -br link | while read name rest; do [ $name = lo ] || ip link delete \${name%%@*} 2>/dev/null; done; echo 0 >/proc/sys/net/ipv4/ip_forward; echo 0 >/proc/sys/net/ipv6/conf/all/forwarding; true`;
     await Promise.all([this.atNode.output(node), this.atPod.output("ip link delete eth0 2>/dev/null; true")]);
+  }
+
+  /** A further pod, until `clear`. */
+  other(): PodNamespace {
+    const pod = createPodNamespace();
+    this.#others.push(pod);
+    return pod;
   }
 
   /** Addresses that an attachment holds still. */
