@@ -3,22 +3,45 @@
 import { Admission } from "../../../host/sandbox/admission/admit.ts";
 import { CompiledComponents } from "../../../host/sandbox/compile.ts";
 import { defaultLimits } from "../../../host/sandbox/limits.ts";
-import { callGuest } from "../../../host/sandbox/linker/call.ts";
-import type { Outcome, RunDelegate, SuccessRecord } from "./records.ts";
+import { type Callable, callGuest, type CallOutcome, callSuspendable } from "../../../host/sandbox/linker/call.ts";
+import type { CapabilityCall } from "../../../host/sandbox/linker/link.ts";
+import type { CapabilityFunctions, Outcome, RunDelegate, SuccessRecord } from "./records.ts";
 
 const admission = new Admission();
 const compiled = new CompiledComponents();
 
 /** Runs a delegate in the sandbox, all capabilities granted. A limit, a trap or a refusal rejects, as in the oracle. */
 export const runInSandbox: RunDelegate = async (bytes, { verb, request }, capabilities) => {
+  const terms = { verb, request, limits: defaultLimits, deadlineMs: 60_000 };
+  return answerIn(callGuest(callableOf(bytes, capabilities), terms, calling(capabilities)));
+};
+
+/** As `runInSandbox`, the delegate suspended at every import but the log's, whatever it imports. */
+export const runSuspended: RunDelegate = async (bytes, { verb, request }, capabilities) => {
+  const terms = { verb, request, limits: defaultLimits, deadlineMs: 60_000 };
+  const atOnce = calling(capabilities);
+  const later: CapabilityCall = (capability, name, args) => {
+    const answer = atOnce(capability, name, args);
+    return capability === "log" ? answer : new Promise((resolve) => setImmediate(() => resolve(answer)));
+  };
+  return answerIn(await callSuspendable(callableOf(bytes, capabilities), terms, later).outcome);
+};
+
+function callableOf(bytes: Uint8Array, capabilities: CapabilityFunctions): Callable {
   const admitted = admission.admit(bytes, { granted: Object.keys(capabilities), limits: defaultLimits });
   if (!admitted.ok) throw new Error(admitted.fault.msg);
-  const callable = compiled.get(admitted.value.key) ?? compiled.add(admitted.value);
-  const outcome = callGuest(callable, { verb, request, limits: defaultLimits, deadlineMs: 60_000 }, (capability, name, args) => {
+  return compiled.get(admitted.value.key) ?? compiled.add(admitted.value);
+}
+
+function calling(capabilities: CapabilityFunctions): CapabilityCall {
+  return (capability, name, args) => {
     const found: unknown = Reflect.get(Reflect.get(capabilities, capability), name);
     if (typeof found !== "function") throw new Error(`no ${capability}.${name}`);
     return Reflect.apply(found, undefined, args);
-  });
+  };
+}
+
+function answerIn(outcome: CallOutcome): Outcome<SuccessRecord | undefined> {
   if (outcome.kind === "broken") throw new Error(`${outcome.fault}: ${outcome.message}`);
   return outcome.answer as Outcome<SuccessRecord | undefined>;
-};
+}

@@ -14,7 +14,7 @@ import { buildDelegate } from "../build/build-delegate.ts";
 import { arbitraryOf, crossed } from "./arbitrary.ts";
 import type { CapabilityFunctions, DelegateCall, RunDelegate } from "./records.ts";
 import { runInJco } from "./run-in-jco.ts";
-import { runInSandbox } from "./run-in-sandbox.ts";
+import { runInSandbox, runSuspended } from "./run-in-sandbox.ts";
 import { answerOf } from "./run-vectors.ts";
 import { readVectors } from "./vector.ts";
 
@@ -98,12 +98,13 @@ async function seenBy(
   return JSON.parse(JSON.stringify(crossed({ asked, outcome })));
 }
 
-test("random requests, with capabilities that answer at random, come out the same in the sandbox and in the oracle", async () => {
+test("random requests, with capabilities that answer at random, come out the same in the sandbox, suspended or not, and in the oracle", async () => {
   const component = await build(fileURLToPath(new URL("mirror/", import.meta.url)));
   await fc.assert(
     fc.asyncProperty(call, answers, async (asking, given) => {
       const ours = await seenBy(runInSandbox, component, asking, given);
       expect(ours).toEqual(await seenBy(runInJco, component, asking, given));
+      expect(await seenBy(runSuspended, component, asking, given)).toEqual(ours);
     }),
     { numRuns: 300 },
   );
@@ -129,12 +130,13 @@ describe.each(withVectors)("%s", (name) => {
     component = await build(join(delegates, name));
   });
 
-  test("every vector comes out the same in the sandbox and in the oracle", async () => {
+  test("every vector comes out the same in the sandbox, suspended or not, and in the oracle", async () => {
     const vectors = await readVectors(join(delegates, name, "vectors"));
     expect(vectors.length).toBeGreaterThan(0);
     for (const vector of vectors) {
       const ours = await answerOf(vector, component, runInSandbox);
       expect({ [vector.name]: ours }).toEqual({ [vector.name]: await answerOf(vector, component, runInJco) });
+      expect({ [vector.name]: await answerOf(vector, component, runSuspended) }).toEqual({ [vector.name]: ours });
     }
   });
 });
