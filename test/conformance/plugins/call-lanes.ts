@@ -19,8 +19,9 @@ export class CallLanes {
   readonly #lanes: readonly Lane[];
   readonly #waiting: Job[] = [];
 
-  constructor(count: number) {
-    this.#lanes = Array.from({ length: count }, () => new Lane(this));
+  /** `namespace`: path of the network namespace that they are in. */
+  constructor(count: number, namespace: string) {
+    this.#lanes = Array.from({ length: count }, () => new Lane(this, namespace));
     this.#free.push(...this.#lanes);
   }
 
@@ -62,8 +63,11 @@ class Lane {
   #output = "";
   #done: ((output: string) => void) | undefined;
 
-  constructor(lanes: CallLanes) {
-    this.#shell = spawn("/bin/sh", { env: { PATH: process.env["PATH"] ?? "" }, stdio: "pipe" });
+  constructor(lanes: CallLanes, namespace: string) {
+    this.#shell = spawn("nsenter", [`--net=${namespace}`, "--", "/bin/sh"], {
+      env: { PATH: process.env["PATH"] ?? "" },
+      stdio: "pipe",
+    });
     this.#shell.stderr.resume();
     this.#shell.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       this.#output += chunk;

@@ -112,6 +112,12 @@ describe.skipIf(
     expect(wasm.made).toEqual(native.made);
   });
 
+  test.each(["0.4.0", "1.0.0"])("[%s] sets the lo device to UP, and to DOWN", (version) => {
+    const { wasm } = played.get(`${version}, lo down, no result`) ?? {};
+    expect([wasm?.made?.link["flags"], wasm?.left?.link["flags"]]).toEqual([["LOOPBACK", "UP"], ["LOOPBACK"]]);
+    expect(wasm?.made?.addresses).toEqual(["127.0.0.1/8 host ", "::1/128 host "]);
+  });
+
   test("ran as often as the reference plugin", () => {
     const steps = side.steps();
     expect([steps["ADD native"], steps["ADD wasm"]]).toEqual([numbered.length, numbered.length]);

@@ -53,7 +53,7 @@ describe.skipIf(
       },
       lanes: 10,
     });
-    side.ip(
+    await side.ip(
       kinds.flatMap((kind) =>
         Object.entries(parents).flatMap(([name, mtu], at) => {
           const master = `${kind[0] ?? ""}${name}`;
@@ -75,10 +75,7 @@ describe.skipIf(
     );
     played = await play(side, macvlanConfigurations);
   });
-  afterAll(async () => {
-    side.ip(kinds.flatMap((kind) => Object.keys(parents).map((name) => `link delete ${kind[0] ?? ""}${name}`)));
-    await side.close();
-  });
+  afterAll(() => side.close());
 
   function said(configuration: Configuration, kind: Kind, half: Played[Kind]): unknown {
     const text = JSON.stringify(saidOf(side, configuration, kind, half.added));

@@ -76,6 +76,34 @@ export async function play(
   );
 }
 
+/** The same with the delegate alone, which checks and takes away what it made itself. */
+export async function playAlone(
+  side: SideBySide,
+  configurations: readonly Configuration[],
+): Promise<ReadonlyMap<string, PlayedHalf>> {
+  const ready = configurations.map((each) => ({ each, config: side.prepare(each)("wasm", "wasm") }));
+  const call = (verb: string, { each, config }: (typeof ready)[number]): Promise<Said> => side.call(verb, each, config, "wasm");
+  const added = await Promise.all(ready.map((at) => call("ADD", at)));
+  const made = await side.links("wasm");
+  const has = (index: number): boolean => added[index]?.status === 0;
+  const checked = await Promise.all(
+    ready.map((at, index) => (has(index) && checks.has(at.each.cniVersion ?? "1.0.0") ? call("CHECK", at) : undefined)),
+  );
+  const deleted = await Promise.all(ready.map((at, index) => (has(index) ? call("DEL", at) : undefined)));
+  const left = await side.links("wasm");
+  return new Map(
+    ready.map(({ each }, index) => {
+      const said = added[index];
+      if (said === undefined) throw new Error(`${each.name} was not played`);
+      const at = `${each.pod} ${each.ifname}`;
+      return [
+        each.name,
+        { added: said, made: made.get(at), checked: checked[index], deleted: deleted[index], left: left.get(at) },
+      ];
+    }),
+  );
+}
+
 /**
  * What an answer says, whatever version it was printed in, with the namespace's path made equal; of a refusal, that it is one. The delegate's
  * must be printed as its version has it; the reference prints what loopback makes as 1.0.0 has it, whatever the version.

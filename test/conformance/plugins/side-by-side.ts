@@ -5,7 +5,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { readSteps } from "../../demo/steps.ts";
 import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
-import { inHost } from "../../harness/namespaces.ts";
+import { createPodNamespace, type PodNamespace } from "../../harness/namespaces.ts";
 import { type Answer, installPlexus, type Installation } from "../../harness/plexus.ts";
 import { installRecorder } from "../../harness/recorder.ts";
 import { CallLanes } from "./call-lanes.ts";
@@ -31,6 +31,8 @@ export interface Configuration {
   readonly runtimeConfig?: object;
   /** The result of a step before it. */
   readonly before?: object;
+  /** Over `wasm.grants` of all. */
+  readonly grants?: Readonly<Record<string, object>>;
 }
 
 export type Said = Pick<Answer, "status" | "stdout" | "json">;
@@ -55,6 +57,8 @@ export class SideBySide {
   readonly plexus: Installation;
   readonly #init: SideBySideInit;
   readonly #daemon: TestDaemon;
+  /** The node's network namespace: tests side by side don't meet. */
+  readonly #node: PodNamespace = createPodNamespace("node");
   readonly #prefix = `s${process.pid}`;
   #before = 0;
 
@@ -62,7 +66,7 @@ export class SideBySide {
     this.#init = init;
     this.plexus = plexus;
     this.#daemon = daemon;
-    this.lanes = new CallLanes(init.lanes);
+    this.lanes = new CallLanes(init.lanes, this.#node.path);
   }
 
   static async open(init: SideBySideInit): Promise<SideBySide> {
@@ -70,7 +74,7 @@ export class SideBySide {
     const plexus = installPlexus({ native: [type, ...native], components: [type, "ipam-host-local"] });
     const daemon = await startDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") });
     const made = new SideBySide(init, plexus, daemon);
-    made.ip(made.#all().map((pod) => `netns add ${pod}`));
+    await made.ip(made.#all().map((pod) => `netns add ${pod}`));
     return made;
   }
 
@@ -92,9 +96,10 @@ export class SideBySide {
     return kinds.flatMap((kind) => Array.from({ length: this.#init.pods }, (_, pod) => this.pod(kind, pod)));
   }
 
-  /** Commands of ip(8), in one process. */
-  ip(commands: readonly string[]): void {
-    inHost(["sh", "-c", `ip -batch - <<'EOF'\n${commands.join("\n")}\nEOF`]);
+  /** Commands of ip(8) on the node, in one process. Throws where one fails. */
+  async ip(commands: readonly string[]): Promise<void> {
+    const said = await this.lanes.run(`ip -batch - 2>&1 <<'EOF'\n${commands.join("\n")}\nEOF`);
+    if (!said.endsWith("\n0")) throw new Error(`ip: ${said}`);
   }
 
   /** A step of this result, before the one under test. */
@@ -107,7 +112,8 @@ export class SideBySide {
   /** The configuration of Plexus for calls of the attachment that `maker` made; `kind` says who acts now. */
   prepare(configuration: Configuration): (maker: Kind, kind: Kind) => object {
     const { step, cniVersion = "1.0.0", runtimeConfig, before, name } = configuration;
-    const { type, grants } = this.#init;
+    const { type } = this.#init;
+    const grants = { ...this.#init.grants, ...configuration.grants };
     const first = new Map(
       kinds.map((maker) => {
         const told = before && JSON.parse(JSON.stringify(before).replaceAll("NETNS", this.path(maker, configuration.pod)));
@@ -176,9 +182,10 @@ export class SideBySide {
   }
 
   async close(): Promise<void> {
+    await this.ip(this.#all().map((pod) => `netns delete ${pod}`));
     this.lanes.close();
     await this.#daemon.stop();
-    this.ip(this.#all().map((pod) => `netns delete ${pod}`));
+    this.#node.dispose();
     rmSync(this.state, { recursive: true, force: true });
     this.plexus.dispose();
   }

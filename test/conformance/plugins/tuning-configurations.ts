@@ -125,7 +125,8 @@ const whole: readonly ((number: number) => Draft)[] = Object.entries(ofNamespace
   step: { sysctl: { [at % 2 === 0 ? `net.${key}` : `net/${key.replaceAll(".", "/")}`]: value } },
 }));
 
-const resultOf = (version: string): object => {
+/** The result of a step before, of this version; the interface is IF, in NETNS. */
+export const resultOf = (version: string): object => {
   const of = (family: string): object => (version < "1.0.0" ? { version: family } : {});
   return version < "0.3.0"
     ? { ip4: { ip: "10.1.0.2/24", gateway: "10.1.0.1", routes: [{ dst: "0.0.0.0/0" }] }, dns: {} }

@@ -43,14 +43,12 @@ describe.skipIf(
       },
       lanes: 6,
     });
-    side.ip(
+    await side.ip(
       kinds.flatMap((kind) =>
-        tuningConfigurations.map(({ ifname }, at) =>
-          `link add ${ifname} address 0a:58:0a:02:${at.toString(16).padStart(2, "0")}:01 netns ${side.pod(kind, 0)} type veth peer name p netns ${side.pod(kind, 0)}`.replace(
-            "peer name p",
-            `peer name q${at}`,
-          ),
-        ),
+        tuningConfigurations.map(({ ifname }, at) => {
+          const pod = `netns ${side.pod(kind, 0)}`;
+          return `link add ${ifname} address 0a:58:0a:02:${at.toString(16).padStart(2, "0")}:01 ${pod} type veth peer name q${at} ${pod}`;
+        }),
       ),
     );
     const [own, elsewhere] = directories();

@@ -1,0 +1,137 @@
+// What the reference macvlan's own tests describe, as facts about the delegate: through the installed binary and a daemon. And the traffic.
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { insideOf } from "../../harness/namespaces.ts";
+import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../../harness/requires.ts";
+import { macvlanDescribed, macvlanNames } from "./macvlan-described.ts";
+import { playAlone, type PlayedHalf } from "./play.ts";
+import { type Configuration, SideBySide } from "./side-by-side.ts";
+
+const succeeded = { status: 0, stdout: "" };
+
+describe.skipIf(
+  missing(
+    "what the tests of macvlan describe",
+    privateNamespaces,
+    iproute2,
+    linkType("veth"),
+    linkType("macvlan"),
+    referencePlugins("macvlan"),
+  ),
+)("the delegate macvlan", () => {
+  let side: SideBySide;
+  let played: ReadonlyMap<string, PlayedHalf>;
+  const { parent, podParent, namespaces } = macvlanNames;
+  const path = (pod: number): string => side.path("wasm", pod);
+  const call = (verb: string, configuration: Configuration): ReturnType<SideBySide["call"]> =>
+    side.call(verb, configuration, side.prepare(configuration)("wasm", "wasm"), "wasm");
+
+  beforeAll(async () => {
+    side = await SideBySide.open({
+      type: "macvlan",
+      pods: namespaces,
+      grants: {
+        macvlan: {
+          log: {},
+          links: { parents: [parent], podLinks: [podParent] },
+          delegation: { plugins: ["ipam-host-local"] },
+        },
+      },
+      lanes: 8,
+    });
+    const inPods = Array.from({ length: namespaces }, (_, pod) => `netns ${side.pod("wasm", pod)}`);
+    await side.ip([
+      `link add ${parent} type veth peer name ${parent}-e`,
+      `link set ${parent}-e up`,
+      `link set ${parent} up`,
+      "address add 192.0.2.1/24 dev " + parent,
+      "route add default via 192.0.2.254",
+      ...inPods.map((pod) => `link add ${podParent} ${pod} type veth peer name ${podParent}-e ${pod}`),
+    ]);
+    await Promise.all(
+      inPods.map((pod) =>
+        side.lanes.run(
+          `ip -n ${pod.slice("netns ".length)} -batch - <<'EOF'\nlink set ${podParent}-e up\nlink set ${podParent} up\nroute add default dev ${podParent} metric 77\nEOF`,
+        ),
+      ),
+    );
+    played = await playAlone(
+      side,
+      macvlanDescribed.flatMap(({ configurations }) => configurations),
+    );
+  });
+  afterAll(() => side.close());
+
+  test.each(macvlanDescribed)("$title", ({ configurations, made, has }) => {
+    for (const configuration of configurations) {
+      const { added, made: facts, checked = succeeded, deleted, left } = played.get(configuration.name) ?? {};
+      expect([added?.stdout, added?.status, checked, deleted]).toMatchObject([
+        expect.stringContaining(configuration.cniVersion ?? ""),
+        0,
+        succeeded,
+        succeeded,
+      ]);
+      expect(facts?.link).toMatchObject({ kind: "macvlan", mode: "bridge", flags: expect.arrayContaining(["UP"]), ...made });
+      expect(facts?.addresses.filter((address) => address.includes(" global")).length).toBe(has);
+      expect(left).toBeUndefined();
+    }
+  });
+
+  test("deconfigures an unconfigured macvlan link with DEL", async () => {
+    const configuration = {
+      name: "unconfigured",
+      ifname: "macvl0",
+      pod: 0,
+      step: { master: parent, ipam: { type: "ipam-host-local", subnet: "10.1.2.0/24" } },
+    };
+    expect(await call("DEL", configuration)).toMatchObject(succeeded);
+  });
+
+  test("takes bcqueuelen", async () => {
+    const configuration = { name: "bcqueuelen", ifname: "queue0", pod: 0, step: { master: parent, bcqueuelen: 2345 } };
+    expect(await call("ADD", configuration)).toMatchObject({ status: 0 });
+    expect((await side.links("wasm")).get("0 queue0")?.link).toMatchObject({ bcqueuelen: 2345 });
+    expect(await call("DEL", configuration)).toMatchObject(succeeded);
+  });
+
+  test("refuses a master that is not granted, on the node and in the pod, with the grant's key in its words", async () => {
+    const steps = [{ master: `${parent}-e` }, { master: `${podParent}-e`, linkInContainer: true }];
+    const refused = await Promise.all(steps.map((step, pod) => call("ADD", { name: "denied", ifname: "denied0", pod, step })));
+    expect(refused).toMatchObject(
+      ["parents", "podLinks"].map((key) => ({
+        status: 1,
+        json: { msg: expect.stringContaining(`wasm.grants.macvlan.links.${key}`) },
+      })),
+    );
+  });
+
+  test("two pods on one master in mode bridge reach each other, over IPv4 and IPv6", async () => {
+    const attachments = [0, 1].map((pod): Configuration => ({
+      name: `traffic ${pod}`,
+      ifname: "eth0",
+      pod,
+      step: {
+        master: parent,
+        ipam: {
+          type: "ipam-host-local",
+          ranges: [
+            [{ subnet: "10.77.0.0/24", rangeStart: `10.77.0.1${pod}` }],
+            [{ subnet: "fd00:77::/64", rangeStart: `fd00:77::1${pod}` }],
+          ],
+        },
+      },
+    }));
+    const added = await Promise.all(attachments.map((each) => call("ADD", each)));
+    expect(added).toMatchObject([{ status: 0 }, { status: 0 }]);
+    const [one, two] = [insideOf(path(0)), insideOf(path(1))];
+    expect([one.ping("10.77.0.11"), one.ping("fd00:77::11"), two.ping("10.77.0.10"), two.ping("fd00:77::10")]).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ]);
+    const deleted = await Promise.all(attachments.map((each) => call("DEL", each)));
+    expect(deleted).toMatchObject([succeeded, succeeded]);
+    expect(one.ping("10.77.0.11")).toBe(false);
+  });
+});

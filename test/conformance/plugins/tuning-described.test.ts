@@ -1,0 +1,138 @@
+// What the reference tuning's own tests describe, as facts about the delegate: through the installed binary and a daemon.
+
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { insideOf } from "../../harness/namespaces.ts";
+import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../../harness/requires.ts";
+import type { LinkFacts } from "./namespace-state.ts";
+import { playAlone, type PlayedHalf, saidOf } from "./play.ts";
+import { type Configuration, SideBySide } from "./side-by-side.ts";
+import { described as tuningDescribed } from "./tuning-described.ts";
+
+const succeeded = { status: 0, stdout: "" };
+
+const somaxconn = "/proc/sys/net/core/somaxconn";
+
+const fresh = (more: Partial<Configuration>): Configuration => ({
+  name: "fresh",
+  step: {},
+  ifname: "fresh0",
+  pod: 0,
+  before: { interfaces: [{ name: "fresh0", sandbox: "NETNS" }], dns: {} },
+  ...more,
+});
+
+describe.skipIf(
+  missing("what the tests of tuning describe", privateNamespaces, iproute2, linkType("veth"), referencePlugins("tuning")),
+)("the delegate tuning", () => {
+  let side: SideBySide;
+  let played: ReadonlyMap<string, PlayedHalf>;
+  let before: ReadonlyMap<string, LinkFacts>;
+  const all = tuningDescribed.flatMap(({ configurations }) => configurations);
+  const directories = (): readonly [string, string] => [join(side.state, "tuning"), join(side.state, "elsewhere")];
+  const keys = ["net/core/*", "net/ipv4/conf/all/log_martians", "net/ipv4/conf/IFNAME/*", "net/ipv6/conf/IFNAME/*"];
+  const grant = (allowlist?: string): object => ({
+    log: {},
+    links: {},
+    sysctl: { keys, ...(allowlist === undefined ? {} : { allowlist }) },
+    state: { directories: directories() },
+  });
+  const call = (verb: string, configuration: Configuration): ReturnType<SideBySide["call"]> =>
+    side.call(verb, configuration, side.prepare(configuration)("wasm", "wasm"), "wasm");
+
+  beforeAll(async () => {
+    side = await SideBySide.open({ type: "tuning", pods: 1, settings: ["ipv4/conf", "ipv6/conf"], grants: {}, lanes: 6 });
+    for (const directory of directories()) mkdirSync(directory, { recursive: true });
+    const pod = `netns ${side.pod("wasm", 0)}`;
+    await side.ip(
+      [...all.map(({ ifname }) => ifname), "fresh0"].map(
+        (name, at) => `link add ${name} ${pod} type veth peer name q${at} ${pod}`,
+      ),
+    );
+    before = await side.links("wasm");
+    const [own, elsewhere] = directories();
+    const configurations = all.map((each) => ({
+      ...each,
+      grants: { tuning: grant() },
+      step: { ...each.step, dataDir: each.step["dataDir"] === undefined ? own : elsewhere },
+    }));
+    played = await playAlone(side, configurations);
+  });
+  afterAll(() => side.close());
+
+  test.each(tuningDescribed)("$title, in old and new versions", ({ configurations, made, settings = {} }) => {
+    for (const configuration of configurations) {
+      const { added, made: facts, checked = succeeded, deleted, left } = played.get(configuration.name) ?? {};
+      const was = before.get(`0 ${configuration.ifname}`);
+      expect([added?.stdout, added?.status, checked, deleted]).toMatchObject([
+        expect.stringContaining(configuration.cniVersion ?? ""),
+        0,
+        succeeded,
+        succeeded,
+      ]);
+      expect(facts).toMatchObject({
+        link: { ...was?.link, ...made, promiscuity: expect.any(Number), allmulti: expect.any(Number) },
+        settings,
+      });
+      expect(left?.link).toEqual(was?.link);
+      // The result is the one before, with the new MAC where there is one.
+      const told = { status: 0, stdout: "", json: { cniVersion: configuration.cniVersion, ...configuration.before } };
+      const wanted = JSON.stringify(saidOf(side, configuration, "wasm", { ...told, stdout: JSON.stringify(told.json) }));
+      const mac = made["mac"];
+      const changed = typeof mac === "string" ? wanted.replace("0a:58:0a:01:00:02", mac) : wanted;
+      expect(added === undefined ? "" : JSON.stringify(saidOf(side, configuration, "wasm", added))).toBe(changed);
+    }
+    expect(directories().flatMap((directory) => readdirSync(directory))).toEqual([]);
+  });
+
+  test("does not allow sysctls that are not on the allow-list, and allows those that are", async () => {
+    const allowlist = join(side.state, "allowlist.conf");
+    const configuration = fresh({
+      step: { sysctl: { "net.ipv4.conf.all.log_martians": "0" } },
+      grants: { tuning: grant(allowlist) },
+    });
+    writeFileSync(allowlist, "^net\\.ipv4\\.conf\\.other\\.[a-z_]*$\n");
+    const refused = await call("ADD", configuration);
+    expect(refused.json).toMatchObject({ code: 7, msg: expect.stringContaining("matches no line of") });
+    writeFileSync(allowlist, "^net\\.ipv4\\.conf\\.all\\.[a-z_]*$\n");
+    expect(await call("ADD", configuration)).toMatchObject({ status: 0 });
+    expect(await call("DEL", configuration)).toMatchObject(succeeded);
+  });
+
+  test("does not allow duplicated sysctl values", async () => {
+    const configuration = fresh({ step: { sysctl: { "net.core.somaxconn": "1" } }, grants: { tuning: grant() } });
+    const text = JSON.stringify(side.prepare(configuration)("wasm", "wasm"));
+    const twice = text.replace('"net.core.somaxconn":"1"', '"net.core.somaxconn":"1","net.core.somaxconn":"2"');
+    const refused = await side.lanes.call(
+      join(side.plexus.cniPath, "plexus"),
+      { verb: "ADD", containerId: "twice", netns: side.path("wasm", 0), ifname: "fresh0", stdin: twice },
+      side.plexus.cniPath,
+    );
+    expect(refused.json).toMatchObject({ code: 6, msg: expect.stringContaining("twice in one object") });
+    const spelled = fresh({
+      step: { sysctl: { "net.core.somaxconn": "1", "net/core/somaxconn": "2" } },
+      grants: { tuning: grant() },
+    });
+    expect((await call("ADD", spelled)).json).toMatchObject({ code: 7, msg: expect.stringContaining("which another key sets") });
+  });
+
+  test("does not allow ifname with path separator", async () => {
+    const refused = await call("ADD", fresh({ ifname: "eth/0", grants: { tuning: grant() } }));
+    expect(refused).toMatchObject({ status: 1, json: { code: 4, msg: expect.stringContaining("eth/0") } });
+  });
+
+  test("refuses a sysctl that is not granted, with the grant's key in its words", async () => {
+    const refused = await call("ADD", fresh({ step: { sysctl: { "net.ipv4.ip_forward": "1" } }, grants: { tuning: grant() } }));
+    expect(refused.json).toMatchObject({ msg: expect.stringContaining("wasm.grants.tuning.sysctl.keys") });
+  });
+
+  test("takes back what it did where the interface can't be changed", async () => {
+    const step = { sysctl: { "net.core.somaxconn": "321" }, mac: "01:00:5e:00:00:01" };
+    const configuration = fresh({ step: { ...step, dataDir: directories()[0] }, grants: { tuning: grant() } });
+    const { exec } = insideOf(side.path("wasm", 0));
+    const was = exec(["cat", somaxconn]);
+    expect(await call("ADD", configuration)).toMatchObject({ status: 1 });
+    expect([exec(["cat", somaxconn]), readdirSync(directories()[0])]).toEqual([was, []]);
+  });
+});
