@@ -2,7 +2,7 @@
 
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { type AddressState, addressesRequest, addressStateIn } from "../netlink/address.ts";
+import { addressesOf, addressesRequest, type AddressState } from "../netlink/address.ts";
 import { linkRequest, linkRemoval } from "../netlink/link-change.ts";
 import { type LinkState, linkStateIn } from "../netlink/link-state.ts";
 import type { NetlinkAnswer, NetlinkRequest } from "../netlink/message.ts";
@@ -94,7 +94,7 @@ export class Acting {
 
   /** What a dump of a link's addresses told. */
   learnAddresses(place: LinksPlace, name: string, index: number, told: NetlinkAnswer): readonly AddressState[] {
-    const found = told.messages.flatMap((message) => addressStateIn(message) ?? []).filter((each) => each.link === index);
+    const found = addressesOf(told, index);
     this.addresses.set(`${place}/${name}`, found);
     return found;
   }
@@ -169,12 +169,19 @@ const ENODEV = 19;
 
 /** A locally administered MAC address that nobody has. */
 export function randomMac(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(6));
-  bytes[0] = ((bytes[0] ?? 0) & 0xfc) | 0x02;
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(":");
+  return `${randomHex(1, (byte) => (byte & 0xfc) | 0x02)}:${Array.from({ length: 5 }, () => randomHex(1)).join(":")}`;
 }
 
 /** A name for the node's end of a veth. */
 export function randomVethName(): string {
-  return `veth${Array.from(crypto.getRandomValues(new Uint8Array(4)), (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+  return `veth${randomHex(4)}`;
+}
+
+/** Nobody gains by guessing it, and making Web Crypto costs a call of its own brain milliseconds. */
+function randomHex(bytes: number, change = (byte: number): number => byte): string {
+  return Array.from({ length: bytes }, () =>
+    change(Math.floor(Math.random() * 256))
+      .toString(16)
+      .padStart(2, "0"),
+  ).join("");
 }

@@ -3,6 +3,7 @@
 import { ok, type Result } from "../../src/fault/result.ts";
 import { portChange, type VlanRange, vlanAddition, vlanRemoval, vlansIn, vlansRequest } from "../netlink/bridge-port.ts";
 import { inetSettings, linkChange, type LinkChange, linkRemoval, nameAddition, nameRemoval } from "../netlink/link-change.ts";
+import { inetSetting } from "../netlink/link-state.ts";
 import type {
   LinksChange,
   LinksInterfaceSetting,
@@ -165,7 +166,7 @@ export function setInterface(
     return ok(undefined);
   }
   const what = `setting net.ipv4.conf.${named.name}.${name} to ${value}`;
-  const before = state?.inet.get(id);
+  const before = state && inetSetting(state, id);
   acting.transaction.send(place, {
     request: inetSettings(index, new Map([[id, Number(value)]])),
     what,

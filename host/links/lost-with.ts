@@ -2,10 +2,9 @@
 
 import { ok, type Result } from "../../src/fault/result.ts";
 import { formatCidr } from "../../src/net/ip.ts";
-import { addressesRequest, addressRemoval, addressRestoration, type AddressState, addressStateIn } from "../netlink/address.ts";
+import { addressesOf, addressesRequest, addressRemoval, addressRestoration } from "../netlink/address.ts";
 import type { LinkChange } from "../netlink/link-change.ts";
 import type { LinkState } from "../netlink/link-state.ts";
-import type { NetlinkAnswer } from "../netlink/message.ts";
 import { neighbourAddition, neighboursRequest, neighbourStateIn } from "../netlink/neighbour.ts";
 import { restoration, routeIn, routesRequest } from "../netlink/route.ts";
 import type { LinksPlace } from "../sandbox/abi/generated/delegate-0.1.0.ts";
@@ -43,7 +42,7 @@ async function layer3Of(acting: Acting, { place, index, name }: KnownLink): Prom
   const undos: Undo[] = [];
   const told = await acting.ask(place, addressesRequest(index), asked);
   if (!told.ok) return told;
-  const addresses = addressesIn(told.value, index);
+  const addresses = addressesOf(told.value, index);
   for (const each of addresses) undos.push({ place, request: addressRestoration(each), what });
   for (const family of [4, 6] as const) {
     const routes = await acting.ask(place, routesRequest(family), asked);
@@ -58,10 +57,6 @@ async function layer3Of(acting: Acting, { place, index, name }: KnownLink): Prom
   return ok(undos);
 }
 
-function addressesIn(answer: NetlinkAnswer, index: number): readonly AddressState[] {
-  return answer.messages.flatMap((message) => addressStateIn(message) ?? []).filter(({ link }) => link === index);
-}
-
 /** The kernel gives a link that comes up an address of the MAC that it has by then. */
 async function removeOthers(
   namespaces: Namespaces,
@@ -70,7 +65,7 @@ async function removeOthers(
 ): Promise<string | undefined> {
   const [told] = (await namespaces.exchange(place, [addressesRequest(index)])).answers;
   if (told === undefined || told.errno !== 0) return "the addresses could not be read";
-  const others = addressesIn(told, index).filter(({ cidr }) => !wanted.has(formatCidr(cidr)));
+  const others = addressesOf(told, index).filter(({ cidr }) => !wanted.has(formatCidr(cidr)));
   if (others.length === 0) return undefined;
   const { answers } = await namespaces.exchange(
     place,

@@ -5,7 +5,7 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { vlanAddition, vlanRemoval } from "../netlink/bridge-port.ts";
 import { bridgeChange, linkChange, linkRemoval, linkRequest, portsRequest } from "../netlink/link-change.ts";
 import { newBridge, newVeth } from "../netlink/link-creation.ts";
-import { type LinkState, linkStateIn } from "../netlink/link-state.ts";
+import { acceptRa, type LinkState, linkStateIn } from "../netlink/link-state.ts";
 import type { LinksBridge, LinksVlanGateway } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type Acting, randomMac, randomVethName } from "./acting.ts";
 import { bridgesInUse } from "./bridges-in-use.ts";
@@ -84,7 +84,7 @@ async function raise(acting: Acting, link: KnownLink): Promise<Result<void>> {
 
 /** Its own routes are those that it is given. */
 export function takesNoAdvertisements(acting: Acting, link: KnownLink): void {
-  if (link.state?.acceptRa === 0) return;
+  if (link.state !== undefined && acceptRa(link.state) === 0) return;
   acting.set(link, `net/ipv6/conf/${link.name}/accept_ra`, "0", "fine");
 }
 

@@ -1,7 +1,7 @@
 // Reads links back, with what is on them.
 
 import { SECOND_NAMESPACE } from "../hands/messages.ts";
-import { type AddressState, addressesRequest, addressStateIn } from "../netlink/address.ts";
+import { addressesOf, addressesRequest, type AddressState } from "../netlink/address.ts";
 import { type VlanRange, vlansIn, vlansRequest } from "../netlink/bridge-port.ts";
 import { linkRequest, namespaceIdRequest } from "../netlink/link-change.ts";
 import { type LinkState, linkStateIn } from "../netlink/link-state.ts";
@@ -59,8 +59,7 @@ export async function seeLinks(
     const state = stateIn(await asked.get(link)?.state);
     if (state === undefined) continue;
     const dump = await asked.get(link)?.addresses;
-    const addresses = dump?.messages.flatMap((message) => addressStateIn(message) ?? []) ?? [];
-    seen.push({ place: link.place, state, addresses: addresses.filter((each) => each.link === state.index) });
+    seen.push({ place: link.place, state, addresses: dump === undefined ? [] : addressesOf(dump, state.index) });
   }
   return named(transaction, seen, known);
 }

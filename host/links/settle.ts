@@ -3,7 +3,7 @@
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { formatCidr } from "../../src/net/ip.ts";
-import { type AddressState, addressesRequest, addressStateIn } from "../netlink/address.ts";
+import { addressesOf, addressesRequest, type AddressState } from "../netlink/address.ts";
 import { linkRequest } from "../netlink/link-change.ts";
 import { type LinkState, linkStateIn } from "../netlink/link-state.ts";
 import type { NetlinkAnswer } from "../netlink/message.ts";
@@ -75,7 +75,7 @@ async function lookAt(acting: Acting, link: KnownLink): Promise<Result<Look>> {
   const [told, addresses] = answers;
   if (told === undefined || addresses === undefined) return failed(acting.namespaces.unreachable(errno));
   const state = stateIn(told);
-  const found = addresses.messages.flatMap((message) => addressStateIn(message) ?? []).filter((each) => each.link === index);
+  const found = addressesOf(addresses, index);
   return ok(verdict(link, state, found, stateIn(other?.answers[0])));
 }
 

@@ -5,6 +5,7 @@ import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test
 import { missing } from "../../test/harness/requires.ts";
 import type { LinksOperation } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
+import { messagesOf } from "./testing/sent-messages.ts";
 import { hasTun, snapshot } from "./testing/snapshot.ts";
 
 const eth0 = { place: "pod", name: "eth0" } as const;
@@ -133,5 +134,81 @@ describe.skipIf(missing("undo", whyNotPrivate))("a failing apply", () => {
       expect(fault?.details ?? "").not.toContain("not undone");
       expect([count, snapshot(links.node.path), snapshot(pod.path)]).toEqual([count, ...before]);
     }
+  });
+
+  /** Loses the kernel's answer to the message that makes a link, which is done or not. */
+  function losing(done: boolean): NonNullable<Parameters<LinkTests["capability"]>[0]["instead"]> {
+    return (effect) => {
+      const makes = messagesOf({ path: effect.path, types: [], effect }).some(({ creates }) => creates);
+      if (!makes) return undefined;
+      const lost = { errno: 105, sent: true, reply: new Uint8Array(0) };
+      return done ? links.hands.netlink(effect).then(() => lost) : Promise.resolve(lost);
+    };
+  }
+  const veth = { name: "extra0", vlans: [], keepDefaultVlan: false, up: true };
+
+  test("whose answer was lost looks for what it made, and takes it away", async () => {
+    const before = [snapshot(links.node.path), snapshot(pod.path)];
+    const { capability } = links.capability({ pod, grant, instead: losing(true) });
+    for (const operation of [
+      { tag: "add-veth", val: { ...veth, master: "lt1" } },
+      { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: false } },
+      { tag: "add-macvlan", val: { name: "extra1", parent: { place: "host", name: "lt1" }, mode: "bridge" } },
+    ] satisfies LinksOperation[]) {
+      const outcome = await capability.apply([operation]);
+      expect("err" in outcome ? outcome.err.msg : "").toMatch(/answer did not come whole, so whether it was done is not known$/u);
+      expect([operation.tag, snapshot(links.node.path), snapshot(pod.path)]).toEqual([operation.tag, ...before]);
+    }
+  });
+
+  test("whose answer was lost leaves a link of that name that somebody else made", async () => {
+    links.ip("link add veththeirs type veth peer name theirs");
+    pod.exec(["ip", "link", "add", "extra1", "type", "bridge"]);
+    const before = [snapshot(links.node.path), snapshot(pod.path)];
+    const { capability } = links.capability({ pod, grant, instead: losing(false) });
+    for (const operation of [
+      { tag: "add-veth", val: { ...veth, hostName: "veththeirs" } },
+      { tag: "add-macvlan", val: { name: "extra1", parent: { place: "host", name: "lt1" }, mode: "bridge" } },
+    ] satisfies LinksOperation[]) {
+      expect(await capability.apply([operation])).toMatchObject({ err: {} });
+      expect([snapshot(links.node.path), snapshot(pod.path)]).toEqual(before);
+    }
+  });
+
+  test("says what it could not undo: a link that it removed stays so", async () => {
+    const { capability } = links.capability({ pod, grant });
+    const outcome = await capability.apply([
+      { tag: "delete-link", val: eth0 },
+      { ...failing, val: { ...failing.val, link: undefined } },
+    ]);
+    const { details = "" } = "err" in outcome ? outcome.err : {};
+    expect(details).toMatch(/^not undone: removing link "eth0" of the pod: a removed link can't be made again$/mu);
+  });
+
+  test("names the operation, the link, and the kernel's own words", async () => {
+    const { capability } = links.capability({ pod, grant });
+    const faultOf = async (...asked: LinksOperation[]): Promise<string> => {
+      const outcome = await capability.apply(asked);
+      return "err" in outcome ? outcome.err.msg : "";
+    };
+    const first: LinksOperation = { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: false } };
+    expect(await faultOf(first, { tag: "add-address", val: { link: eth0, address: "10.9.0.2/24", noDad: false } })).toBe(
+      'links: operation 1 (add-address): adding 10.9.0.2/24 on link "eth0" of the pod: EEXIST, file already exists: ipv4: Address already assigned',
+    );
+    expect(await faultOf(failing)).toBe(
+      'links: operation 0 (add-route): adding the route 10.99.0.0/16 via 203.0.113.1 over link "eth0" of the pod: ENETUNREACH, network is unreachable: Nexthop has invalid gateway',
+    );
+    expect(await faultOf({ tag: "add-veth", val: { ...veth, name: "eth0" } })).toMatch(
+      /^links: operation 0 \(add-veth\): making link "veth[0-9a-f]{8}" of the node: EEXIST, file already exists/u,
+    );
+    expect(
+      await faultOf({
+        tag: "ensure-address",
+        val: { link: { place: "host", name: "lt1" }, address: "10.81.0.1/24", replace: false },
+      }),
+    ).toBe('links: operation 0 (ensure-address): link "lt1" of the node has 10.80.0.1/24, which 10.81.0.1/24 can\'t be beside');
+    expect(
+      await faultOf({ tag: "change-link", val: { link: { place: "pod", name: "extra9" }, up: true, alternativeNames: [] } }),
+    ).toBe('links: operation 0 (change-link): there is no link "extra9" of the pod');
   });
 });

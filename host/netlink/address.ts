@@ -4,7 +4,7 @@
 import type { Cidr } from "../../src/net/ip.ts";
 import { AF_INET, AF_INET6, addressBytes, addressIn, familyNumber } from "./address-bytes.ts";
 import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from "./link-attributes.ts";
-import { attribute, attributesIn, concat, type NetlinkRequest, u32, u8, viewOf } from "./message.ts";
+import { attribute, attributesIn, concat, type NetlinkAnswer, type NetlinkRequest, u32, u8, viewOf } from "./message.ts";
 
 /** An address as the kernel tells it. */
 export interface AddressState {
@@ -61,6 +61,11 @@ export function addressStateIn({ type, body }: { readonly type: number; readonly
     dadFailed: (flags & IFA_F_DADFAILED) !== 0,
     raw: body.slice(),
   };
+}
+
+/** The addresses of one link that a dump has. */
+export function addressesOf({ messages }: Pick<NetlinkAnswer, "messages">, link: number): readonly AddressState[] {
+  return messages.flatMap((message) => addressStateIn(message) ?? []).filter((each) => each.link === link);
 }
 
 /** Adds an address; one that is there is not touched (EEXIST). An IPv4 one gets its network's broadcast address, as ip(8) doesn't, but Go's netlink does. */

@@ -18,7 +18,7 @@ import {
   RTM_SETLINK,
 } from "./link-attributes.ts";
 import type { PortState } from "./link-state.ts";
-import { attribute, attributesIn, concat, eachAttribute, nested, type NetlinkRequest, u16, u32, u8, viewOf } from "./message.ts";
+import { attribute, attributesIn, concat, attributeList, nested, type NetlinkRequest, u16, u32, u8, viewOf } from "./message.ts";
 
 /** VLANs `first` to `last`, both included. */
 export interface VlanRange {
@@ -86,7 +86,7 @@ export function vlansIn({
   const spec = attributesIn(body.subarray(IFINFOMSG)).get(IFLA_AF_SPEC);
   const ranges: VlanRange[] = [];
   let begin: number | undefined;
-  for (const [which, value] of eachAttribute(spec ?? new Uint8Array(0))) {
+  for (const [which, value] of attributeList(spec ?? new Uint8Array(0))) {
     if (which !== IFLA_BRIDGE_VLAN_INFO) continue;
     const flags = viewOf(value).u16(0);
     const id = viewOf(value).u16(2);

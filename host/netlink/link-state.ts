@@ -33,7 +33,7 @@ import {
   IFLA_VLAN_ID,
   RTM_NEWLINK,
 } from "./link-attributes.ts";
-import { attributesIn, eachAttribute, textIn, viewOf } from "./message.ts";
+import { attributesIn, attributeList, textIn, viewOf } from "./message.ts";
 
 /** How a port of a bridge treats its frames. */
 export interface PortState {
@@ -69,10 +69,8 @@ export interface LinkState {
   readonly vlanFiltering: boolean | undefined;
   readonly defaultPvid: number | undefined;
   readonly port: PortState | undefined;
-  /** `net.ipv4.conf.<link>`, by IPV4_DEVCONF_*. */
-  readonly inet: ReadonlyMap<number, number>;
-  /** `net.ipv6.conf.<link>.accept_ra`; undefined where the link has no IPv6. */
-  readonly acceptRa: number | undefined;
+  /** What its address families say of it (IFLA_AF_SPEC). */
+  readonly spec: Uint8Array;
 }
 
 const AF_INET = 2;
@@ -113,7 +111,7 @@ export function linkStateIn({ type, body }: { readonly type: number; readonly bo
     promiscuous: (flags & IFF_PROMISC) !== 0,
     allMulticast: (flags & IFF_ALLMULTI) !== 0,
     txQueueLength: number(IFLA_TXQLEN) ?? 0,
-    alternativeNames: [...eachAttribute(attributes.get(IFLA_PROP_LIST) ?? none)].flatMap(([which, value]) =>
+    alternativeNames: attributeList(attributes.get(IFLA_PROP_LIST) ?? none).flatMap(([which, value]) =>
       which === IFLA_ALT_IFNAME ? [textIn(value)] : [],
     ),
     kind,
@@ -125,8 +123,7 @@ export function linkStateIn({ type, body }: { readonly type: number; readonly bo
       textIn(info.get(IFLA_INFO_SLAVE_KIND)) === "bridge"
         ? portState(attributesIn(info.get(IFLA_INFO_SLAVE_DATA) ?? none))
         : undefined,
-    inet: inetSettings(attributes.get(IFLA_AF_SPEC) ?? none),
-    acceptRa: acceptRa(attributes.get(IFLA_AF_SPEC) ?? none),
+    spec: attributes.get(IFLA_AF_SPEC) ?? none,
   };
 }
 
@@ -161,14 +158,14 @@ function portState(data: ReadonlyMap<number, Uint8Array>): PortState {
   };
 }
 
-/** The kernel tells all numbers as one array, in the order of their ids, from 1. */
-function inetSettings(spec: Uint8Array): ReadonlyMap<number, number> {
+/** `net.ipv4.conf.<link>`, by its IPV4_DEVCONF_*; undefined where the link has none. The kernel tells all in the order of their ids, from 1. */
+export function inetSetting({ spec }: LinkState, id: number): number | undefined {
   const values = attributesIn(attributesIn(spec).get(AF_INET) ?? none).get(IFLA_INET_CONF) ?? none;
-  const view = viewOf(values);
-  return new Map(Array.from({ length: values.length >> 2 }, (_, index) => [index + 1, view.i32(index * 4)] as const));
+  return id >= 1 && values.length >= 4 * id ? viewOf(values).i32(4 * (id - 1)) : undefined;
 }
 
-function acceptRa(spec: Uint8Array): number | undefined {
+/** `net.ipv6.conf.<link>.accept_ra`; undefined where the link has no IPv6. */
+export function acceptRa({ spec }: LinkState): number | undefined {
   const values = attributesIn(attributesIn(spec).get(AF_INET6) ?? none).get(IFLA_INET6_CONF);
   return values === undefined ? undefined : viewOf(values).i32(4 * DEVCONF_ACCEPT_RA);
 }

@@ -43,20 +43,37 @@ export interface NetlinkAnswer {
   readonly interrupted: boolean;
 }
 
-/** Reads and writes numbers in the machine's byte order. */
+/** Two bytes as a number; 0 where there are none. */
+function u16At(bytes: Uint8Array, at: number): number {
+  const [low = 0, high = 0] = littleEndian ? [bytes[at], bytes[at + 1]] : [bytes[at + 1], bytes[at]];
+  return at + 2 <= bytes.length ? low | (high << 8) : 0;
+}
+
+function u32At(bytes: Uint8Array, at: number): number {
+  if (at + 4 > bytes.length) return 0;
+  const [low, high] = littleEndian ? [u16At(bytes, at), u16At(bytes, at + 2)] : [u16At(bytes, at + 2), u16At(bytes, at)];
+  return low + high * 0x1_0000;
+}
+
+function putU16(bytes: Uint8Array, at: number, value: number): void {
+  bytes[littleEndian ? at : at + 1] = value & 0xff;
+  bytes[littleEndian ? at + 1 : at] = (value >>> 8) & 0xff;
+}
+
+function putU32(bytes: Uint8Array, at: number, value: number): void {
+  putU16(bytes, littleEndian ? at : at + 2, value & 0xffff);
+  putU16(bytes, littleEndian ? at + 2 : at, value >>> 16);
+}
+
+/** Reads numbers in the machine's byte order; 0 where the bytes have ended. */
 export function viewOf(bytes: Uint8Array): { u16(at: number): number; u32(at: number): number; i32(at: number): number } {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return {
-    u16: (at) => (at + 2 <= bytes.length ? view.getUint16(at, littleEndian) : 0),
-    u32: (at) => (at + 4 <= bytes.length ? view.getUint32(at, littleEndian) : 0),
-    i32: (at) => (at + 4 <= bytes.length ? view.getInt32(at, littleEndian) : 0),
-  };
+  return { u16: (at) => u16At(bytes, at), u32: (at) => u32At(bytes, at), i32: (at) => u32At(bytes, at) | 0 };
 }
 
 /** Four bytes of a number. */
 export function u32(value: number): Uint8Array {
   const bytes = new Uint8Array(4);
-  new DataView(bytes.buffer).setUint32(0, value, littleEndian);
+  putU32(bytes, 0, value);
   return bytes;
 }
 
@@ -68,7 +85,7 @@ export function i32(value: number): Uint8Array {
 /** Two bytes of a number. */
 export function u16(value: number): Uint8Array {
   const bytes = new Uint8Array(2);
-  new DataView(bytes.buffer).setUint16(0, value, littleEndian);
+  putU16(bytes, 0, value);
   return bytes;
 }
 
@@ -94,7 +111,11 @@ export function concat(parts: readonly Uint8Array[]): Uint8Array {
 
 /** One attribute, with the padding after it. */
 export function attribute(type: number, value: Uint8Array): Uint8Array {
-  return concat([u16(ATTRIBUTE_HEADER + value.length), u16(type), value, new Uint8Array(aligned(value.length) - value.length)]);
+  const bytes = new Uint8Array(ATTRIBUTE_HEADER + aligned(value.length));
+  putU16(bytes, 0, ATTRIBUTE_HEADER + value.length);
+  putU16(bytes, 2, type);
+  bytes.set(value, ATTRIBUTE_HEADER);
+  return bytes;
 }
 
 /** An attribute made of attributes. */
@@ -103,19 +124,20 @@ export function nested(type: number, attributes: readonly Uint8Array[]): Uint8Ar
 }
 
 /** All attributes, in their order; what is cut or malformed ends the list. */
-export function* eachAttribute(bytes: Uint8Array): Generator<readonly [type: number, value: Uint8Array]> {
-  const view = viewOf(bytes);
+export function attributeList(bytes: Uint8Array): readonly (readonly [type: number, value: Uint8Array])[] {
+  const found: (readonly [type: number, value: Uint8Array])[] = [];
   for (let at = 0; at + ATTRIBUTE_HEADER <= bytes.length;) {
-    const length = view.u16(at);
+    const length = u16At(bytes, at);
     if (length < ATTRIBUTE_HEADER || at + length > bytes.length) break;
-    yield [view.u16(at + 2) & TYPE_MASK, bytes.subarray(at + ATTRIBUTE_HEADER, at + length)];
+    found.push([u16At(bytes, at + 2) & TYPE_MASK, bytes.subarray(at + ATTRIBUTE_HEADER, at + length)]);
     at += aligned(length);
   }
+  return found;
 }
 
 /** Attributes by type, the last one of each; what is cut or malformed ends the list. */
 export function attributesIn(bytes: Uint8Array): ReadonlyMap<number, Uint8Array> {
-  return new Map(eachAttribute(bytes));
+  return new Map(attributeList(bytes));
 }
 
 /** Text that ends with a NUL or with the bytes. */
@@ -127,17 +149,17 @@ export function textIn(bytes: Uint8Array | undefined): string {
 
 /** The bytes of requests; each is numbered by its place, from 1, and asks to be acknowledged unless it is `quiet`. */
 export function encodeRequests(requests: readonly NetlinkRequest[]): Uint8Array {
-  return concat(
-    requests.flatMap(({ type, flags, body, quiet = false }, index) => [
-      u32(HEADER + body.length),
-      u16(type),
-      u16(flags | NLM_F_REQUEST | (quiet ? 0 : NLM_F_ACK)),
-      u32(index + 1),
-      u32(0),
-      body,
-      new Uint8Array(aligned(body.length) - body.length),
-    ]),
-  );
+  const whole = new Uint8Array(requests.reduce((size, { body }) => size + HEADER + aligned(body.length), 0));
+  let at = 0;
+  for (const [index, { type, flags, body }] of requests.entries()) {
+    putU32(whole, at, HEADER + body.length);
+    putU16(whole, at + 4, type);
+    putU16(whole, at + 6, flags | NLM_F_REQUEST | NLM_F_ACK);
+    putU32(whole, at + 8, index + 1);
+    whole.set(body, at + HEADER);
+    at += HEADER + aligned(body.length);
+  }
+  return whole;
 }
 
 /** What the kernel answered to each of `count` requests; undefined where one has had no end. */
@@ -145,13 +167,12 @@ export function decodeAnswers(reply: Uint8Array, count: number): readonly (Netli
   const messages = Array.from({ length: count }, (): { type: number; body: Uint8Array }[] => []);
   const interrupted = new Set<number>();
   const answers = Array.from<NetlinkAnswer | undefined>({ length: count });
-  const view = viewOf(reply);
   for (let at = 0; at + HEADER <= reply.length;) {
-    const length = view.u32(at);
+    const length = u32At(reply, at);
     if (length < HEADER || length > reply.length - at) break;
-    const type = view.u16(at + 4);
-    const flags = view.u16(at + 6);
-    const index = view.u32(at + 8) - 1;
+    const type = u16At(reply, at + 4);
+    const flags = u16At(reply, at + 6);
+    const index = u32At(reply, at + 8) - 1;
     const body = reply.subarray(at + HEADER, at + length);
     at += aligned(length);
     const own = messages[index];
