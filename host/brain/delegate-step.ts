@@ -4,8 +4,10 @@ import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import { printVersionAnswer } from "../../src/cni/version-answer.ts";
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import type { DelegateGrants } from "../../src/configuration/wasm-configuration.ts";
+import { closest } from "../../src/configuration/closest.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { quote } from "../../src/json/quote.ts";
 import type { Admission, AdmittedComponent } from "../sandbox/admission/admit.ts";
 import type { Success } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type Limits, limitsOf } from "../sandbox/limits.ts";
@@ -142,7 +144,18 @@ async function load(
     if (!bytes.ok) return bytes;
     admitted = host.admission.admit(bytes.value, terms, host.names.learn(file, bytes.value));
   }
-  return admitted.ok ? admitted : failed({ ...admitted.fault, msg: `${type}: ${file.path}: ${admitted.fault.msg}` });
+  if (admitted.ok) return admitted;
+  const where = admitted.fault.kind === "CAPABILITY_NOT_GRANTED" ? `; ${whereToGrant(configuration, type)}` : "";
+  return failed({ ...admitted.fault, msg: `${type}: ${file.path}: ${admitted.fault.msg}${where}` });
+}
+
+/** The key that a grant would stand under, and the one that was perhaps meant for it. */
+function whereToGrant({ wasm }: Pick<HostConfiguration, "wasm">, type: string): string {
+  const types = Object.keys(wasm.grants);
+  const key = `its grants stand under wasm.grants.${quote(type, 64)}`;
+  if (types.includes(type)) return key;
+  const meant = closest(type, types);
+  return `${key}, which is not there${meant === undefined ? "" : `: was ${quote(meant, 64)} meant to be it?`}`;
 }
 
 function grantsOf({ wasm }: Pick<HostConfiguration, "wasm">, type: string): DelegateGrants {

@@ -1,0 +1,219 @@
+// Effective is what is declared and granted, for any sets of both: what a component is bound to, and what comes of its calls.
+
+import { readFileSync } from "node:fs";
+import * as fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { testDelegate } from "../../test/delegates/built.ts";
+import { binaryOf, sectionsOf, withSection } from "../../test/hostile/components/sections.ts";
+import { buildWat } from "../../test/hostile/components/wat.ts";
+import type { ChainStep } from "../../src/cni/chain-step.ts";
+import { readHostConfiguration } from "../../src/configuration/host-configuration.ts";
+import { grantNames } from "../../src/configuration/read-wasm.ts";
+import { defaultWasm } from "../../src/configuration/wasm-configuration.ts";
+import { delegationFor } from "../delegation/scope.ts";
+import type { Hands } from "../hands/hands.ts";
+import type { Setting } from "../hands/messages.ts";
+import { runSync } from "../leases/effect.ts";
+import { lockSync } from "../locks/file-lock.ts";
+import { Admission } from "../sandbox/admission/admit.ts";
+import { defaultLimits } from "../sandbox/limits.ts";
+import { sysctlFor } from "../sysctl/scope.ts";
+import { bindCapabilities } from "./delegate-capabilities.ts";
+import { InProcessRunner } from "../sandbox/in-process.ts";
+import { namedByFile, runDelegateStep } from "./delegate-step.ts";
+
+const step: ChainStep = {
+  index: 0,
+  plugin: { type: "any", name: "", ipamType: undefined, capabilities: [], document: documentOf("{}") },
+  verb: "ADD",
+  stdin: '{"cniVersion":"1.0.0","name":"net","type":"any"}',
+  env: [["CNI_NETNS", "/run/netns/none"]],
+  prevResult: undefined,
+  attachment: { containerId: "one", ifname: "eth0" },
+};
+
+function documentOf(text: string): ChainStep["plugin"]["document"] {
+  return { text, members: new Map(), open: 1, parsed: {} };
+}
+
+/** The hands of nobody: what is asked of them is a defect. */
+const noHands: Hands = new Proxy(Object.create(null), {
+  get: (_, name) => () => expect.fail(`the hands were asked for ${String(name)}`),
+});
+
+const host = {
+  hands: noHands,
+  lease: <T>(operation: Parameters<typeof runSync<T>>[0]): T => runSync(operation, lockSync),
+  log: (): void => undefined,
+};
+
+/** Components by what they import. */
+const components: { readonly bytes: Uint8Array; readonly imports: readonly string[] }[] = [];
+const allNames = fc.subarray([...grantNames]);
+
+beforeAll(async () => {
+  components.push({ bytes: await buildWat("good"), imports: [] });
+  components.push({ bytes: await buildWat("good-leases"), imports: ["leases"] });
+  components.push({ bytes: readFileSync(await testDelegate("puppet")), imports: ["log", "delegation"] });
+  components.push({ bytes: readFileSync(await testDelegate("intruder")), imports: grantNames });
+});
+
+function isDeclaration(content: Uint8Array): boolean {
+  return Buffer.from(content.subarray(1, 16)).toString() === "plexus:delegate";
+}
+
+/** The component with another declaration. */
+function declaring(bytes: Uint8Array, names: readonly string[]): Uint8Array {
+  const kept = sectionsOf(bytes).filter(({ id, content }) => id !== 0 || !isDeclaration(content));
+  const capabilities = Object.fromEntries(names.map((name) => [name, `wants ${name}`]));
+  const base = { name: "any", abi: "0.1.0", version: "1", about: "any", cniVersions: ["1.0.0"] };
+  return withSection(binaryOf(bytes, kept), "plexus:delegate", Buffer.from(JSON.stringify({ ...base, capabilities })));
+}
+
+interface Effective {
+  readonly refused: string;
+  /** Capabilities that the refusal names with what they are wanted for. */
+  readonly named: readonly string[];
+  readonly bound: readonly string[];
+}
+
+const admission = new Admission();
+
+async function effectiveOf(bytes: Uint8Array, granted: readonly string[]): Promise<Effective> {
+  const admitted = admission.admit(bytes, { granted, limits: defaultLimits });
+  if (!admitted.ok) {
+    const { kind, msg } = admitted.fault;
+    return { refused: kind, named: grantNames.filter((name) => msg.includes(`${name} ("wants ${name}")`)), bound: [] };
+  }
+  const { capabilities } = admitted.value;
+  const grants = Object.fromEntries(granted.map((name) => [name, {}]));
+  const delegating = { callers: ["any"], run: noStep };
+  const bound = await bindCapabilities(host, { step, network: "net", grants, delegating }, capabilities);
+  expect([...capabilities].toSorted()).toEqual(Object.keys(bound).toSorted());
+  return { refused: "", named: [], bound: Object.keys(bound).toSorted() };
+}
+
+async function noStep(): Promise<never> {
+  throw new Error("a step was run");
+}
+
+describe("what is effective", () => {
+  it("E-7 is what is imported, declared and granted: a component with less is refused by each name, one with more is bound to no more", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(3), allNames, allNames, async (which, declared, granted) => {
+        const { bytes, imports } = components[which] ?? { bytes: new Uint8Array(0), imports: [] };
+        const undeclared = imports.filter((name) => !declared.includes(name));
+        const ungranted = imports.filter((name) => !granted.includes(name));
+        const refused = undeclared.length > 0 ? "COMPONENT_REFUSED" : ungranted.length > 0 ? "CAPABILITY_NOT_GRANTED" : "";
+        expect(await effectiveOf(declaring(bytes, declared), granted)).toEqual({
+          refused,
+          named: refused === "CAPABILITY_NOT_GRANTED" ? ungranted : [],
+          bound: refused === "" ? [...imports].toSorted() : [],
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("E-7 runs nothing of a component that lacks a grant, and says under which key it would stand", async () => {
+    const bytes = components[3]?.bytes ?? new Uint8Array(0);
+    const runner = new InProcessRunner();
+    const delegates = {
+      ...host,
+      admission: new Admission(),
+      names: namedByFile,
+      runner,
+      read: async () => ({ ok: true, value: bytes }) as const,
+    };
+    await fc.assert(
+      fc.asyncProperty(allNames, async (granted) => {
+        fc.pre(granted.length < grantNames.length);
+        const wasm = { ...defaultWasm, grants: { any: Object.fromEntries(granted.map((name) => [name, {}])) } };
+        const terms = { mostMs: 5000, callers: ["any"], stepTimeoutMs: 0, another: noStep };
+        const outcome = await runDelegateStep(delegates, { wasm }, step, { path: "/any.wasm", identity: "1" }, terms);
+        expect(outcome).toMatchObject({
+          ok: false,
+          fault: { kind: "CAPABILITY_NOT_GRANTED", msg: expect.stringContaining('wasm.grants."any"') },
+        });
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("E-7 of sysctl: nothing is written that no granted pattern has, part by part", async () => {
+    const part = fc.constantFrom("conf", "eth0", "IFNAME", "rp_filter", "*", "r*", "..", "");
+    const path = fc.array(part, { minLength: 1, maxLength: 2 }).map((parts) => ["net", ...parts].join("/"));
+    let done = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(path, { maxLength: 3 }),
+        fc.array(path, { minLength: 1, maxLength: 3 }),
+        async (patterns, keys) => {
+          const read = readHostConfiguration({
+            name: "n",
+            type: "plexus",
+            delegates: [{ type: "x" }],
+            wasm: { grants: { any: { sysctl: { keys: patterns } } } },
+          });
+          // What is no pattern is refused when the configuration is read.
+          const granted = read.ok ? (read.value.wasm.grants["any"]?.sysctl?.keys ?? []) : [];
+          const written: Setting[] = [];
+          const hands = {
+            sysctl: async ({ settings }: { readonly settings: readonly Setting[] }) => {
+              written.push(...settings);
+              return { kind: "done" as const, errno: 0, sent: true, reply: Buffer.from(settings.map(() => "0\0").join("")) };
+            },
+          };
+          const scope = {
+            type: "any",
+            verb: "ADD",
+            attachment: { ifname: "eth0" },
+            netns: "/run/netns/x",
+            keys: granted,
+          } as const;
+          const answer = await sysctlFor(scope, hands).write(keys.map((key) => ({ key, value: "1" })));
+          for (const { key } of written) expect(granted.some((pattern) => asRegularExpression(pattern).test(key))).toBe(true);
+          expect(written.length).toBe("ok" in answer ? keys.length : 0);
+          done += written.length;
+        },
+      ),
+      { numRuns: 3000 },
+    );
+    expect(done).toBeGreaterThan(20);
+  });
+
+  it("E-7 of delegation: nothing is called that no granted pattern has, nor in another verb than the call's", async () => {
+    const type = fc.constantFrom("a", "ab", "host-local", "../a", "", "*", "a*", "h*l", "puppet", "any");
+    const verb = fc.constantFrom("ADD" as const, "DEL" as const, "CHECK" as const, "GC" as const, "STATUS" as const);
+    const func = fc.constantFrom("add" as const, "del" as const, "check" as const, "gc" as const, "status" as const);
+    let done = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(type, { maxLength: 3 }), type, verb, func, async (plugins, called, own, name) => {
+        const ran: ChainStep[] = [];
+        const run = async (next: ChainStep) => {
+          ran.push(next);
+          return { ok: true, stdout: "{}" } as const;
+        };
+        const call = { ...step, verb: own, env: [["CNI_COMMAND", own]] as const };
+        const answer = await delegationFor({ step: call, plugins, callers: ["any"], run })[name](called, undefined);
+        for (const { plugin, verb: asked } of ran) {
+          expect(plugins.some((pattern) => asRegularExpression(pattern).test(plugin.type))).toBe(true);
+          expect(own === "ADD" ? ["ADD", "DEL"] : [own]).toContain(asked);
+          expect(plugin.type).not.toBe("any");
+        }
+        expect(ran.length).toBe("ok" in answer ? 1 : 0);
+        done += ran.length;
+      }),
+      { numRuns: 2000 },
+    );
+    expect(done).toBeGreaterThan(20);
+  });
+});
+
+/** What the documentation says of a pattern: `*` is anything but `/`, `IFNAME` the interface. */
+function asRegularExpression(pattern: string): RegExp {
+  const parts = pattern
+    .split("/")
+    .map((part) => (part === "IFNAME" ? "eth0" : part.replaceAll(".", "\\.").replaceAll("*", "[^/]*")));
+  return new RegExp(`^${parts.join("/")}$`);
+}
