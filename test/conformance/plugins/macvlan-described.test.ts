@@ -1,5 +1,6 @@
 // What the reference macvlan's own tests describe, as facts about the delegate: through the installed binary and a daemon. And the traffic.
 
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { insideOf } from "../../harness/namespaces.ts";
 import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../../harness/requires.ts";
@@ -85,6 +86,29 @@ describe.skipIf(
       step: { master: parent, ipam: { type: "ipam-host-local", subnet: "10.1.2.0/24" } },
     };
     expect(await call("DEL", configuration)).toMatchObject(succeeded);
+  });
+
+  test("attaches in a brain of one call, too, with an IPv6 gateway whose address is waited for", async () => {
+    const ipam = { type: "ipam-host-local", subnet: "fd00:88::/64", routes: [{ dst: "::/0" }] };
+    const configuration = { name: "one-shot", ifname: "alone0", pod: 3, step: { master: parent, ipam } };
+    const { prepare, plexus, lanes } = side;
+    const config = prepare.call(side, configuration)("wasm", "wasm");
+    const oneShot = (verb: string): ReturnType<SideBySide["call"]> =>
+      lanes.call(
+        join(plexus.cniPath, "plexus"),
+        { verb, containerId: "alone", netns: path(3), ifname: "alone0", config },
+        plexus.cniPath,
+      );
+    expect(await oneShot("ADD")).toMatchObject({
+      status: 0,
+      json: { ips: [{ address: "fd00:88::2/64", gateway: "fd00:88::1" }] },
+    });
+    expect((await side.links("wasm")).get("3 alone0")).toMatchObject({
+      addresses: expect.arrayContaining(["fd00:88::2/64 global "]),
+      routes: expect.arrayContaining([expect.stringContaining('"gateway":"fd00:88::1"')]),
+    });
+    expect(await oneShot("CHECK")).toMatchObject(succeeded);
+    expect(await oneShot("DEL")).toMatchObject(succeeded);
   });
 
   test("takes bcqueuelen", async () => {
