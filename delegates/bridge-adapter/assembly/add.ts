@@ -1,9 +1,10 @@
-// ADD: IPAM first, then all links in one call, then what the firewall does. Whatever fails, what was done before is taken back.
+// ADD: IPAM first, then the firewall's rules, then all links in one call, which undoes itself where it fails: so nothing has to be taken back
+// but addresses and rules.
 
 import { AttachmentRequest, SuccessOrFault } from "plexus/abi/plugin";
 import * as delegation from "plexus/abi/delegation";
 import * as links from "plexus/abi/links";
-import { LinkName, Operation, Place } from "plexus/abi/links";
+import { Place } from "plexus/abi/links";
 import * as firewall from "plexus/abi/firewall";
 import { Attachment, Fault, NetworkInterface, Success } from "plexus/abi/types";
 import { CniCode } from "plexus/faults";
@@ -15,7 +16,7 @@ import { rulesOf } from "./masquerades";
 import { addNatively } from "./native";
 import { Plan } from "./plan";
 import { Settings } from "./settings";
-import { andThen, unless } from "./undone";
+import { unless } from "./undone";
 
 export function add(request: AttachmentRequest): SuccessOrFault {
   const settings = Settings.read(request.network, request.attachment.args);
@@ -56,15 +57,18 @@ function attach(attachment: Attachment, settings: Settings, success: Success): F
   if (gateways.fault !== null) return gateways.fault;
   const plan = Plan.of(settings, attachment.ifname, success, gateways);
   if (plan.fault !== null) return plan.fault;
+  const masquerades = settings.ipMasq && settings.isLayer3;
+  if (masquerades) {
+    const refused = firewall.replace(rulesOf(success.ips));
+    if (refused !== null) return refused;
+  }
   const applied = links.apply(plan.operations);
-  if (!applied.isOk) return applied.error;
-  success.interfaces = interfacesOf(applied.value, attachment, settings, plan);
-  if (!settings.ipMasq || !settings.isLayer3) return null;
-  const failed = firewall.replace(rulesOf(success.ips));
-  if (failed === null) return null;
-  const undone = links.apply([Operation.deleteLink(new LinkName(Place.Pod, attachment.ifname))]);
-  if (!undone.isOk) andThen(failed, "the interface was not removed", undone.error);
-  return failed;
+  if (applied.isOk) {
+    success.interfaces = interfacesOf(applied.value, attachment, settings, plan);
+    return null;
+  }
+  if (masquerades) unless(firewall.remove(), applied.error, "its rules were not removed");
+  return applied.error;
 }
 
 /** The bridge, the node's end, the pod's end, and the node's access to the VLAN, with the MACs that they have. */
