@@ -1,7 +1,7 @@
 // Guests whose imports wait, in this process: what goes on meanwhile, and what is left when nobody waits for them any more.
 
 import { readFileSync } from "node:fs";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import { plainRequests, recordingImports } from "../../test/hostile/components/requests.ts";
 import { buildWat } from "../../test/hostile/components/wat.ts";
 import { Admission, type AdmittedComponent } from "./admission/admit.ts";
@@ -20,7 +20,8 @@ beforeAll(async () => {
     "waits-echo",
     "waits-and-logs",
     "waits-often",
-    "waits-then-spins",
+    "waits-then-works",
+    "waits-between-spins",
     "waits-delegates",
   ]) {
     const admitted = new Admission().admit(await buildWat(name), { granted, limits });
@@ -106,25 +107,36 @@ describe("guests that wait in this process", () => {
     ]);
   });
 
-  it("E-9: are not charged for the time that they waited, nor for what others took meanwhile", async () => {
+  it("E-9: are not charged for the time that they waited, nor for what others took when both could go on", async () => {
     const runner = new InProcessRunner();
-    // It waits for another one that takes longer than itself may.
-    const spun = Promise.withResolvers<string>();
-    const slow = loading(async () => {
-      await spun.promise;
-      return { ok: "late" };
-    });
-    const waited = call(runner, "waits-echo", slow, { timeMs: 1000 });
-    spun.resolve(
-      await call(
-        runner,
-        "waits-then-spins",
-        loading(() => ({ ok: undefined })),
-        { timeMs: 1100 },
-      ),
-    );
-    expect(await spun.promise).toContain("LIMIT_TIME");
-    expect(await waited).toBe("DELEGATE_FAILED: late");
+    // A clock that only the host moves, behind the real one.
+    let clock = 0;
+    const now = vi.spyOn(performance, "now").mockImplementation(() => clock);
+    try {
+      const go = Promise.withResolvers<{ readonly ok: string }>();
+      const other = recordingImports().imports;
+      const logging = { ...loading(() => go.promise), log: { write: () => void (clock += 20) } };
+      const all = [
+        call(runner, "waits-and-logs", { ...other, ...logging }, { timeMs: 10, deadlineMs: 1e6 }),
+        call(
+          runner,
+          "waits-then-works",
+          loading(() => go.promise),
+          { timeMs: 10, deadlineMs: 1e6 },
+        ),
+      ];
+      clock += 20;
+      go.resolve({ ok: "late" });
+      expect(await Promise.all(all)).toEqual(["OK", "OK"]);
+      expect(clock).toBe(60);
+    } finally {
+      now.mockRestore();
+    }
+  });
+
+  it("E-9: are charged for all that they compute between their waits", async () => {
+    const { imports } = recordingImports();
+    expect(await call(new InProcessRunner(), "waits-between-spins", imports, { timeMs: 50 })).toContain("used up its 50 ms");
   });
 
   it("E-9: are ended at the deadline, whatever their import does then", async () => {

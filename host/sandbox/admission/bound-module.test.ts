@@ -1,5 +1,5 @@
 import { parse } from "@bytecodealliance/jco";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { readCoreModule } from "../binary/core-module.ts";
 import { Reader } from "../binary/reader.ts";
 import { leb } from "../binary/writer.ts";
@@ -112,19 +112,26 @@ describe("a module with a meter", () => {
   });
 
   it("counts the guest's time only: the host's stands aside", async () => {
-    const meter = new Meter(50, 10_000);
-    const host = (): void => {
-      meter.pause();
-      for (const until = performance.now() + 80; performance.now() < until;);
-      meter.resume();
-    };
-    const text = `(module (import "h" "h" (func $h)) (func (export "run") (param $n i32) (result i32)
-      (call $h)
-      (loop $l (local.set $n (i32.sub (local.get $n) (i32.const 1))) (br_if $l (local.get $n)))
-      (i32.const 7)))`;
-    const made = await instance(text, { h: { h: host } });
-    startMetered(made);
-    expect(metered(made, meter, () => call(made, "run", 1_000_000))).toBe(7);
+    let clock = 0;
+    const now = vi.spyOn(performance, "now").mockImplementation(() => clock);
+    try {
+      const meter = new Meter(50, 10_000);
+      const host = (): void => {
+        meter.pause();
+        clock += 80;
+        meter.resume();
+      };
+      const text = `(module (import "h" "h" (func $h)) (func (export "run") (param $n i32) (result i32)
+        (call $h)
+        (loop $l (local.set $n (i32.sub (local.get $n) (i32.const 1))) (br_if $l (local.get $n)))
+        (i32.const 7)))`;
+      const made = await instance(text, { h: { h: host } });
+      expect(metered(made, meter, () => call(made, "run", 1_000_000))).toBe(7);
+      clock += 51;
+      expect(() => metered(made, meter, () => call(made, "run", 1_000_000))).toThrow(/used up its 50 ms/);
+    } finally {
+      now.mockRestore();
+    }
   });
 
   it("meters the start function too, which runs when the meter does", async () => {
