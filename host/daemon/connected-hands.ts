@@ -48,6 +48,7 @@ export class ConnectedHands {
   readonly #begin: (purpose: Request | Resident) => void;
   readonly #fail: (gone: HandsGone) => void;
   readonly #slackMs: number;
+  #unwritten: Uint8Array[] = [];
   #lastChannel = 0;
   #stays = false;
   #begun = false;
@@ -76,7 +77,10 @@ export class ConnectedHands {
 
   /** Answers the call; the hands print it and end. */
   reply(reply: Omit<Reply, "kind">): void {
-    if (this.#gone === undefined) this.#send(0, { kind: "reply", ...reply });
+    if (this.#gone !== undefined) return;
+    this.#send(0, { kind: "reply", ...reply });
+    // Whoever ends the connection next must find it written.
+    this.#write();
   }
 
   /** Their effects for one call; what its plugins call meanwhile, `serve` answers. */
@@ -181,8 +185,16 @@ export class ConnectedHands {
     }
   }
 
+  /** What is sent in one go is written in one: each write wakes the hands. */
   #send(channel: number, message: BrainMessage): void {
-    this.#socket.write(good(encodeFrame(good(encodeMessage(channel, message)))));
+    if (this.#unwritten.push(good(encodeFrame(good(encodeMessage(channel, message))))) === 1) queueMicrotask(() => this.#write());
+  }
+
+  #write(): void {
+    const [first] = this.#unwritten;
+    if (first === undefined) return;
+    this.#socket.write(this.#unwritten.length === 1 ? first : Buffer.concat(this.#unwritten));
+    this.#unwritten = [];
   }
 
   #end(reason: Fault): void {
