@@ -48,6 +48,23 @@ describe.skipIf(missing("links", whyNotPrivate))("apply", () => {
     expect(pod.ping("10.77.0.1")).toBe(true);
   });
 
+  test("both ends of a veth have room for as many queues as the grant says, and else for what the kernel gives them", async () => {
+    const queues = (inside: PodNamespace, name: string): unknown =>
+      /numtxqueues (\d+) numrxqueues (\d+)/u.exec(inside.exec(["ip", "-d", "link", "show", name]).stdout)?.slice(1);
+    links.ip("link add own0 type veth peer name own1");
+    const given = queues(links.node, "own0");
+    for (const [vethQueues, wanted] of [
+      [undefined, given],
+      [1, ["1", "1"]],
+      [3, ["3", "3"]],
+    ] as const) {
+      const { capability } = links.capability({ pod, grant: { ...grant, vethQueues } });
+      const [, , onNode] = links.good(await capability.apply(links.attach("10.77.0.2/24", "10.77.0.1/24")));
+      expect([queues(pod, "eth0"), queues(links.node, onNode?.name ?? "")]).toEqual([wanted, wanted]);
+      links.good(await capability.apply([{ tag: "delete-link", val: { place: "pod", name: "eth0" } }]));
+    }
+  });
+
   test("a bridge that was made keeps its MAC whatever ports it gets, and nothing of it takes router advertisements", async () => {
     const { capability } = links.capability({ pod, grant });
     const [bridge, , onNode] = links.good(await capability.apply(links.attach("10.77.0.2/24", "10.77.0.1/24")));

@@ -19,7 +19,7 @@ export async function addVeth(acting: Acting, veth: LinksVeth): Promise<Result<v
   const bridge = master === undefined ? ok(undefined) : acting.link({ place: "host", name: master });
   if (!bridge.ok) return bridge;
   const near = { name: hostName, mac: hostMac, mtu, master: bridge.value?.index };
-  const request = newVeth({ near, far: { name, mac, mtu }, farIn: "second namespace" });
+  const request = newVeth({ near, far: { name, mac, mtu }, farIn: "second namespace", queues: acting.scope.grant.vethQueues });
   const made = await acting.make("host", hostName, request, { mac: hostMac });
   if (!made.ok) return made;
   const { index = 0, link = 0 } = made.value ?? {};

@@ -32,7 +32,6 @@ const IFLA_NET_NS_FD = 28;
 const VETH_INFO_PEER = 1;
 const IFLA_NUM_TX_QUEUES = 31;
 const IFLA_NUM_RX_QUEUES = 32;
-const oneQueue = [attribute(IFLA_NUM_TX_QUEUES, u32(1)), attribute(IFLA_NUM_RX_QUEUES, u32(1))];
 
 /** What any new link may have. */
 export interface NewLink {
@@ -52,6 +51,11 @@ export interface NewVeth {
   readonly far: NewLink;
   /** Where the far end is: in the effect's second namespace, or where the near one is. */
   readonly farIn: "second namespace" | "same namespace";
+  /**
+   * Each end has room for so many; the kernel's own number, one for each CPU, where absent. A veth uses one until somebody asks for more, and
+   * room for more costs the kernel a wait for RCU while it is made: 0.5 ms of 1.8, and more on a busy machine.
+   */
+  readonly queues?: number | undefined;
 }
 
 /** A link that lies on another one, which is where the message is sent. */
@@ -75,15 +79,12 @@ export function newBridge(bridge: NewBridge): NetlinkRequest {
 }
 
 /** A pair whose near end is up. The far one can't be brought up by the same message (ENOTCONN). */
-/**
- * Each end has room for one queue, which is what a veth uses whatever room it has until somebody asks for more (ethtool -L). Room for one for each
- * CPU, which it has unless told, costs the kernel a wait for RCU while it is made: 0.5 ms of 1.8, and more on a busy machine.
- */
-export function newVeth({ near, far, farIn }: NewVeth): NetlinkRequest {
+export function newVeth({ near, far, farIn, queues }: NewVeth): NetlinkRequest {
   const away = farIn === "second namespace" ? [secondNamespace()] : [];
-  const peer = attribute(VETH_INFO_PEER, concat([ifinfomsg(), ...common(far), ...oneQueue, ...away]));
+  const room = queues === undefined ? [] : [IFLA_NUM_TX_QUEUES, IFLA_NUM_RX_QUEUES].map((type) => attribute(type, u32(queues)));
+  const peer = attribute(VETH_INFO_PEER, concat([ifinfomsg(), ...common(far), ...room, ...away]));
   const master = near.master === undefined ? [] : [attribute(IFLA_MASTER, u32(near.master))];
-  return creation([...common(near), ...oneQueue, ...master, kind("veth", [peer])], IFF_UP);
+  return creation([...common(near), ...room, ...master, kind("veth", [peer])], IFF_UP);
 }
 
 export function newMacvlan(

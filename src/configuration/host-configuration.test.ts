@@ -94,7 +94,7 @@ describe("the host configuration", () => {
     ],
     [
       { ...base, delegates, wasm: { grants: { x: { links: { bridge: ["plexus0"] } } } } },
-      "wasm.grants.x.links.bridge: no such key; did you mean bridges? valid ones: bridges, parents, uplinks, podLinks, forwarding",
+      "wasm.grants.x.links.bridge: no such key; did you mean bridges? valid ones: bridges, parents, uplinks, podLinks, forwarding, vethQueues",
     ],
     [
       { ...base, delegates, wasm: { grants: { x: { delegation: { plugin: ["host-local"] } } } } },
@@ -122,7 +122,7 @@ describe("the host configuration", () => {
 
   test("E-7: a grant is read as it was written, and replaces the default as a whole", () => {
     const grant = {
-      links: { bridges: ["plexus*"], parents: ["eth1"], uplinks: [], podLinks: ["*"], forwarding: true },
+      links: { bridges: ["plexus*"], parents: ["eth1"], uplinks: [], podLinks: ["*"], forwarding: true, vethQueues: 1 },
       sysctl: { keys: ["net/ipv4/conf/IFNAME/*"], allowlist: "/etc/cni/tuning/allowlist.conf" },
       firewall: { masquerade: true, hostPorts: ["80", "30000-32767"] },
       announce: {},
@@ -297,7 +297,10 @@ describe("the host configuration", () => {
               log: scalar,
               leases: fc.record({ directories: scalar }),
               resolver: scalar,
-              links: fc.record({ bridges: scalar, podLinks: scalar, forwarding: scalar }, { requiredKeys: [] }),
+              links: fc.record(
+                { bridges: scalar, podLinks: scalar, forwarding: scalar, vethQueues: scalar },
+                { requiredKeys: [] },
+              ),
               sysctl: fc.record({ keys: scalar, allowlist: scalar }, { requiredKeys: [] }),
               firewall: fc.record({ masquerade: scalar, hostPorts: scalar }, { requiredKeys: [] }),
               announce: scalar,

@@ -75,6 +75,9 @@ function readGrant(reader: ObjectReader): DelegateGrants {
   return Object.fromEntries(grants);
 }
 
+/** What the kernel gives any link at most. */
+const mostVethQueues = 4096;
+
 function readLinks(reader: ObjectReader): LinkGrant {
   return {
     bridges: listOf(reader, "bridges", linkPattern),
@@ -82,6 +85,7 @@ function readLinks(reader: ObjectReader): LinkGrant {
     uplinks: listOf(reader, "uplinks", linkPattern),
     podLinks: listOf(reader, "podLinks", linkPattern),
     forwarding: reader.boolean("forwarding"),
+    vethQueues: reader.count("vethQueues", mostVethQueues),
   };
 }
 

@@ -37,6 +37,14 @@ const links = z.strictObject({
     "Links that may be made in the pod's namespace besides the attachment's own; * stands for anything.",
   ),
   forwarding: z.boolean().optional().describe("Whether the node's forwarding of packets may be switched on; false by default."),
+  vethQueues: z
+    .int()
+    .min(1)
+    .max(4096)
+    .optional()
+    .describe(
+      "For how many queues each end of a veth has room; the kernel's own number, one for each CPU, by default. A veth uses one until somebody asks for more (ethtool -L); 1 makes it sooner.",
+    ),
 });
 
 const sysctl = z.strictObject({

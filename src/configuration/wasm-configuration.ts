@@ -36,6 +36,8 @@ export interface LinkGrant {
   readonly podLinks?: readonly string[] | undefined;
   /** Whether the node's forwarding of packets may be switched on. */
   readonly forwarding?: boolean | undefined;
+  /** For how many queues each end of a veth has room; the kernel's own number (one for each CPU) where absent. One is all that a veth uses by itself. */
+  readonly vethQueues?: number | undefined;
 }
 
 /** Limits of one call of a delegate; absent ones have the sandbox's defaults. None can be switched off. */

@@ -13,7 +13,7 @@ export function wasmOnlyGrants(bridges: readonly string[], leases?: string): Rea
   return {
     "bridge-adapter": {
       log: {},
-      links: { bridges, forwarding: true },
+      links: { bridges, forwarding: true, vethQueues: 1 },
       firewall: { masquerade: true },
       delegation: { plugins: ["ipam-host-local"] },
     },
