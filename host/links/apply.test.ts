@@ -10,6 +10,11 @@ const RTM_NEWLINK = 16;
 const RTM_GETLINK = 18;
 const RTM_GETADDR = 22;
 
+function queues(inside: Pick<PodNamespace, "exec">, name: string): unknown {
+  const told = inside.exec(["ip", "-d", "link", "show", name]).stdout;
+  return /numtxqueues (\d+) numrxqueues (\d+)/u.exec(told)?.slice(1);
+}
+
 describe.skipIf(missing("links", whyNotPrivate))("apply", () => {
   let links: LinkTests;
   let pod: PodNamespace;
@@ -49,8 +54,6 @@ describe.skipIf(missing("links", whyNotPrivate))("apply", () => {
   });
 
   test("both ends of a veth have room for as many queues as the grant says, and else for what the kernel gives them", async () => {
-    const queues = (inside: PodNamespace, name: string): unknown =>
-      /numtxqueues (\d+) numrxqueues (\d+)/u.exec(inside.exec(["ip", "-d", "link", "show", name]).stdout)?.slice(1);
     links.ip("link add own0 type veth peer name own1");
     const given = queues(links.node, "own0");
     for (const [vethQueues, wanted] of [
