@@ -42,7 +42,7 @@ describe.skipIf(
     side.call(verb, configuration, side.prepare(configuration)("wasm", "wasm"), "wasm");
 
   beforeAll(async () => {
-    side = await SideBySide.open({ type: "tuning", pods: 1, settings: ["ipv4/conf", "ipv6/conf"], grants: {}, lanes: 6 });
+    side = await SideBySide.open({ type: "tuning", pods: 2, settings: ["ipv4/conf", "ipv6/conf"], grants: {}, lanes: 6 });
     for (const directory of directories()) mkdirSync(directory, { recursive: true });
     const pod = `netns ${side.pod("wasm", 0)}`;
     await side.ip(
@@ -125,6 +125,17 @@ describe.skipIf(
   test("refuses a sysctl that is not granted, with the grant's key in its words", async () => {
     const refused = await call("ADD", fresh({ step: { sysctl: { "net.ipv4.ip_forward": "1" } }, grants: { tuning: grant() } }));
     expect(refused.json).toMatchObject({ msg: expect.stringContaining("wasm.grants.tuning.sysctl.keys") });
+  });
+
+  test("forgets its backup where the namespace has gone before DEL", async () => {
+    const configuration = fresh({ pod: 1, step: { mtu: 1400, dataDir: directories()[0] }, grants: { tuning: grant() } });
+    await side.ip([`link add fresh0 netns ${side.pod("wasm", 1)} type veth peer name q0 netns ${side.pod("wasm", 1)}`]);
+    expect(await call("ADD", configuration)).toMatchObject({ status: 0 });
+    expect(readdirSync(directories()[0])).toEqual([`wasm-fresh_fresh0.json`]);
+    await side.ip([`netns delete ${side.pod("wasm", 1)}`]);
+    expect(await call("DEL", configuration)).toMatchObject(succeeded);
+    expect(readdirSync(directories()[0])).toEqual([]);
+    await side.ip([`netns add ${side.pod("wasm", 1)}`]);
   });
 
   test("takes back what it did where the interface can't be changed", async () => {

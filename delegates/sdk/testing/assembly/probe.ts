@@ -9,6 +9,7 @@ import { parseJson } from "plexus/json-parse";
 import { Arg, Network } from "plexus/abi/types";
 import { Config } from "plexus/config";
 import { argsCniIps, cniArg, cniArgsIps, runtimeConfigIps } from "plexus/conventions";
+import { readMac } from "plexus/mac";
 
 /** A text to the boundary's memory and back, as one crossing does it. */
 export function bounce(text: string): string {
@@ -137,4 +138,10 @@ export function requested(text: string, args: string): string {
 
 function list(items: Array<string> | null): string {
   return items === null ? NONE : `[${items.join("|")}]`;
+}
+
+/** The kernel's spelling of a hardware address. */
+export function mac(text: string): string {
+  const read = readMac(text);
+  return read === null ? NONE : read;
 }
