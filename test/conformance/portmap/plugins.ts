@@ -41,7 +41,7 @@ function environment({ verb, containerId }: PluginCall, world: World): Record<st
 }
 
 function no(): never {
-  throw new Error("portmap needs netlink only");
+  throw new Error("the firewall needs netlink only");
 }
 
 /** Hands that do netlink, which is all that the firewall wants of them. */
@@ -58,56 +58,50 @@ function netlinkOnly(brain: BrainSide): Hands {
   };
 }
 
-/** Runs a script with our plugin, and with what it works with. */
+/** Runs a script with our plugin. */
 export async function withOurs(
   shop: Workshop,
   world: World,
   grants: DelegateGrants,
-  script: (ours: Plugin, hands: Hands) => Promise<void>,
+  script: (ours: Plugin) => Promise<void>,
 ): Promise<void> {
   const type = "portmap";
   const path = join(dist, `${type}.wasm`);
   await buildDelegate({ dir: join(delegates, type), outFile: path });
+  const [admission, runner] = [new Admission(), new InProcessRunner()];
+  const configuration = { wasm: { ...defaultWasm, grants: { [type]: grants } } };
+  const terms = { mostMs: 60_000, stepTimeoutMs: 60_000, callers: [], another: no };
+  await withHands(shop, world, async (hands) => {
+    const host = {
+      hands,
+      admission,
+      names: namedByFile,
+      runner,
+      read: async () => ok(readFileSync(path)),
+      lease: no,
+      log: () => {},
+    };
+    await script(async (call) => {
+      const request = {
+        name: type,
+        environment: new Map(Object.entries(environment(call, world))),
+        stdin: Buffer.from(JSON.stringify(call.config)),
+      };
+      const { status, stdout } = await answerAsPlugin(
+        request,
+        () => (step) => runDelegateStep(host, configuration, step, { path, identity: "1" }, terms),
+      );
+      return { status, stdout: Buffer.from(stdout).toString() };
+    });
+  });
+}
+
+/** Runs a script with the real hands in a world's node. */
+export async function withHands(shop: Workshop, world: World, script: (hands: Hands) => Promise<void>): Promise<void> {
   const nsenter = execFileSync("sh", ["-c", "command -v nsenter"], { encoding: "utf8" }).trim();
   const program = join(shop.directory, `hands-in-${world.node.name}`);
   writeFileSync(program, `#!/bin/sh\nexec ${nsenter} --net=${world.node.path} ${shop.hands} "$@"\n`, { mode: 0o755 });
-  const [admission, runner] = [new Admission(), new InProcessRunner()];
-  const configuration = { wasm: { ...defaultWasm, grants: { [type]: grants } } };
-  const terms = {
-    mostMs: 60_000,
-    stepTimeoutMs: 60_000,
-    callers: [],
-    another: () => Promise.reject(new Error("no other plugin")),
-  };
-  await callWith(
-    async (brain) => {
-      const hands = netlinkOnly(brain);
-      const host = {
-        hands,
-        admission,
-        names: namedByFile,
-        runner,
-        read: async () => ok(readFileSync(path)),
-        lease: () => {
-          throw new Error("portmap has no leases");
-        },
-        log: () => {},
-      };
-      await script(async (call) => {
-        const request = {
-          name: type,
-          environment: new Map(Object.entries(environment(call, world))),
-          stdin: Buffer.from(JSON.stringify(call.config)),
-        };
-        const { status, stdout } = await answerAsPlugin(
-          request,
-          () => (step) => runDelegateStep(host, configuration, step, { path, identity: "1" }, terms),
-        );
-        return { status, stdout: Buffer.from(stdout).toString() };
-      }, hands);
-    },
-    { hands: program },
-  );
+  await callWith((brain) => script(netlinkOnly(brain)), { hands: program });
 }
 
 /** Runs native calls in order, `lanes` at a time. Answers what they printed, in the order of the calls. */

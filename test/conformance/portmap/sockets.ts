@@ -1,5 +1,5 @@
 // Real sockets for the traffic tests, as programs in namespaces: `serve` says to whoever comes which address it came from and which port it
-// came to; `probe` asks many at once. Node runs this file by itself.
+// came to; `probe` asks many at once; `hear` prints where datagrams to groups come from, which `shout` sends. Node runs this file by itself.
 
 import { createSocket } from "node:dgram";
 import { connect, createServer } from "node:net";
@@ -19,8 +19,25 @@ export interface Served {
   readonly udp: readonly number[];
 }
 
+/** A datagram to each, from an address that is the sender's or not. */
+export interface Shout {
+  readonly from: string;
+  /** As setMulticastInterface of Node takes it. */
+  readonly link: string;
+  readonly to: readonly string[];
+  readonly port: number;
+}
+
+/** Groups, each with the interface as addMembership of Node takes it. */
+export interface Heard {
+  readonly port: number;
+  readonly groups: readonly (readonly [group: string, link: string])[];
+}
+
 const [role, argument = ""] = process.argv.slice(2);
-if (role === "serve") await serve(JSON.parse(argument));
+if (role === "hear") await hear(JSON.parse(argument));
+else if (role === "shout") await shout(JSON.parse(argument));
+else if (role === "serve") await serve(JSON.parse(argument));
 else if (role === "probe") {
   const probes: Probe[] = JSON.parse(await text(process.stdin));
   process.stdout.write(JSON.stringify(await Promise.all(probes.map((probe) => ask(probe, Number(argument))))), () =>
@@ -42,6 +59,25 @@ async function serve({ tcp, udp }: Served): Promise<void> {
     await new Promise<void>((done) => socket.bind(port, "::", done));
   }
   process.stdout.write("ready\n");
+}
+
+/** Prints `<sender> to <what it says>` for each datagram. */
+async function hear({ port, groups }: Heard): Promise<void> {
+  for (const type of ["udp4", "udp6"] as const) {
+    const socket = createSocket({ type, reuseAddr: true, ...(type === "udp6" ? { ipv6Only: true } : {}) });
+    socket.on("message", (message, { address }) => process.stdout.write(`${address} to ${message}\n`));
+    await new Promise<void>((done) => socket.bind(port, done));
+    for (const [group, link] of groups) if (group.includes(":") === (type === "udp6")) socket.addMembership(group, link);
+  }
+  process.stdout.write("ready\n");
+}
+
+async function shout({ from, link, to, port }: Shout): Promise<void> {
+  const socket = createSocket(from.includes(":") ? "udp6" : "udp4");
+  await new Promise<void>((done) => socket.bind(0, from, done));
+  socket.setMulticastInterface(link);
+  for (const address of to) await new Promise((done) => socket.send(address, port, address, done));
+  socket.close();
 }
 
 function said(address: string, port: number): string {
@@ -86,11 +122,10 @@ function askUdp({ address, port, localPort }: Probe, milliseconds: number): Prom
     };
     socket.on("error", () => end(""));
     socket.on("message", (message) => end(message.toString()));
-    socket.bind(localPort ?? 0, () =>
-      socket.connect(port, address, () => {
-        connected = true;
-        send();
-      }),
-    );
+    socket.on("connect", () => {
+      connected = true;
+      send();
+    });
+    socket.bind(localPort ?? 0, () => socket.connect(port, address));
   });
 }

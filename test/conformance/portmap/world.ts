@@ -5,7 +5,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { text } from "node:stream/consumers";
 import { createPodNamespace, inHost, type PodNamespace } from "../../harness/namespaces.ts";
-import type { Probe, Served } from "./sockets.ts";
+import type { Heard, Probe, Served } from "./sockets.ts";
 
 export type Place = "node" | "pod" | "neighbour" | "outside";
 
@@ -68,12 +68,18 @@ export class World {
 
   /** Lets a place answer on ports, in both families. */
   async serve(at: Place, ports: Served): Promise<void> {
-    const child = this.#run(at, "serve", JSON.stringify(ports));
+    await this.start(at, "serve", ports);
+  }
+
+  /** Starts a program of sockets.ts that says `ready`; answers it. It ends with the world. */
+  async start(at: Place, role: "serve" | "hear", argument: Served | Heard): Promise<ChildProcess> {
+    const child = runIn(this.at(at), role, JSON.stringify(argument));
     this.#servers.push(child);
     await new Promise<void>((ready, failed) => {
       child.stdout?.once("data", () => ready());
       child.once("exit", (status) => failed(new Error(`the server in ${at} ended with ${status}`)));
     });
+    return child;
   }
 
   /** What is answered to each probe, in order; all of them at once, each within the time. */
@@ -83,9 +89,11 @@ export class World {
     await Promise.all(
       places.map(async (place) => {
         const own = [...probes.entries()].filter(([, { from }]) => from === place);
-        const child = this.#run(place, "probe", String(milliseconds));
-        child.stdin?.end(JSON.stringify(own.map(([, probe]) => probe)));
-        const told: string[] = JSON.parse(child.stdout === null ? "[]" : await text(child.stdout));
+        const told = await probeIn(
+          this.at(place),
+          own.map(([, probe]) => probe),
+          milliseconds,
+        );
         for (const [position, [index]] of own.entries()) answers[index] = told[position] ?? "";
       }),
     );
@@ -96,14 +104,24 @@ export class World {
     return place === "node" ? this.node : place === "pod" ? this.pod : this.#others[place];
   }
 
-  #run(at: Place, ...words: readonly string[]): ChildProcess {
-    return spawn("nsenter", [`--net=${this.at(at).path}`, process.execPath, program, ...words], {
-      stdio: ["pipe", "pipe", "inherit"],
-    });
-  }
-
   dispose(): void {
     for (const server of this.#servers) server.kill("SIGKILL");
     for (const { dispose } of [this.node, this.pod, ...Object.values(this.#others)]) dispose();
   }
+}
+
+/** Runs a program of sockets.ts in a namespace. */
+export function runIn(at: Pick<PodNamespace, "path">, ...words: readonly string[]): ChildProcess {
+  return spawn("nsenter", [`--net=${at.path}`, process.execPath, program, ...words], { stdio: ["pipe", "pipe", "inherit"] });
+}
+
+/** What is answered to each probe from a namespace, in order; all of them at once, each within the time. */
+export async function probeIn(
+  at: Pick<PodNamespace, "path">,
+  probes: readonly Probe[],
+  milliseconds: number,
+): Promise<readonly string[]> {
+  const child = runIn(at, "probe", String(milliseconds));
+  child.stdin?.end(JSON.stringify(probes));
+  return JSON.parse(child.stdout === null ? "[]" : await text(child.stdout));
 }
