@@ -1,14 +1,14 @@
-// `node scripts/new-delegate.ts <name>`: makes delegates/<name>/, which builds and whose vectors pass.
+// `node scripts/new-delegate.ts <name> [capability …]`: makes delegates/<name>/, which builds and whose vectors pass.
 
 import { fileURLToPath } from "node:url";
 import { capabilitiesOf } from "../delegates/sdk/build/abi.ts";
 import { parseDeclaration } from "../delegates/sdk/build/declaration.ts";
 import { scaffold, writeScaffold } from "../delegates/sdk/build/scaffold.ts";
 
-const [name = ""] = process.argv.slice(2);
+const [name = "", ...capabilities] = process.argv.slice(2);
 try {
-  parseDeclaration(scaffold(name).get("delegate.json") ?? "", capabilitiesOf);
-  await writeScaffold(fileURLToPath(new URL(`../delegates/${name}/`, import.meta.url)), name);
+  parseDeclaration(scaffold(name, capabilities).get("delegate.json") ?? "", capabilitiesOf);
+  await writeScaffold(fileURLToPath(new URL(`../delegates/${name}/`, import.meta.url)), name, capabilities);
   console.log(`delegates/${name}/ is there.
   build it:      node scripts/build-delegates.ts
   test it:       npx vitest run delegates/${name}

@@ -6,8 +6,11 @@ import { expect, test } from "vitest";
 import { runInJco } from "../testing/run-in-jco.ts";
 import { answerOf, comparable } from "../testing/run-vectors.ts";
 import { readVectors } from "../testing/vector.ts";
+import { readHostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { capabilitiesOf, currentAbi } from "./abi.ts";
 import { buildDelegate } from "./build-delegate.ts";
-import { writeScaffold } from "./scaffold.ts";
+import { parseDeclaration } from "./declaration.ts";
+import { scaffold, writeScaffold } from "./scaffold.ts";
 
 test("E-2: a new delegate builds without warnings and its vectors pass as they are", async () => {
   const root = await mkdtemp(join(tmpdir(), "plexus-scaffold-"));
@@ -31,10 +34,24 @@ test("E-2: a new delegate builds without warnings and its vectors pass as they a
   }
 });
 
-test("a new delegate is formatted as npm test wants it", async () => {
+test("E-7 a new delegate declares the capabilities that it is made with, and its README has grants of them that are valid", () => {
+  const every = capabilitiesOf(currentAbi) ?? [];
+  const files = scaffold("my-delegate", every);
+  const declaration = parseDeclaration(files.get("delegate.json") ?? "", capabilitiesOf);
+  expect(Object.keys(declaration.capabilities).toSorted()).toEqual([...every].toSorted());
+  expect(Object.values(declaration.capabilities)).not.toContain("Say what for.");
+  const [, granting = ""] = /```json\n([^`]*)```/.exec(files.get("README.md") ?? "") ?? [];
+  const { wasm } = JSON.parse(granting) as { readonly wasm: { readonly grants: Readonly<Record<string, object>> } };
+  const read = readHostConfiguration({ name: "n", type: "plexus", delegates: [{ type: "x" }], wasm });
+  expect(read).toMatchObject({ ok: true });
+  expect(Object.keys(wasm.grants["my-delegate"] ?? {}).toSorted()).toEqual([...every].toSorted());
+  expect(() => parseDeclaration(scaffold("my-delegate", ["link"]).get("delegate.json") ?? "", capabilitiesOf)).toThrow(/links/);
+});
+
+test.each([[[]], [["links", "delegation"]]])("a new delegate with %j is formatted as npm test wants it", async (capabilities) => {
   const root = await mkdtemp(join(tmpdir(), "plexus-scaffold-"));
   try {
-    await writeScaffold(join(root, "my-delegate"), "my-delegate");
+    await writeScaffold(join(root, "my-delegate"), "my-delegate", capabilities);
     const oxfmt = spawnSync("node_modules/.bin/oxfmt", ["--check", join(root, "my-delegate")], { encoding: "utf8" });
     expect({ status: oxfmt.status, said: `${oxfmt.stdout}${oxfmt.stderr}` }).toMatchObject({ status: 0 });
   } finally {

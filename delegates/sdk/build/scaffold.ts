@@ -43,8 +43,23 @@ export function status(_network: Network): Fault | null {
 const json = (value: unknown): string =>
   `${JSON.stringify(value, null, 2).replace(/\[\s+("[^[\]{}]*")\s+\]/g, (_, items: string) => `[${items.replace(/\s*\n\s*/g, " ")}]`)}\n`;
 
-/** The files of a new delegate, by path within its directory. */
-export function scaffold(name: string): ReadonlyMap<string, string> {
+/** What to say of a capability until its author says it better, and a grant of it for the README. */
+const begun: Readonly<Record<string, { readonly reason: string; readonly grant: object }>> = {
+  leases: { reason: "Reserves the attachment's addresses.", grant: { directories: ["/var/lib/cni/networks"] } },
+  resolver: { reason: "Reads the node's name resolution settings.", grant: { files: ["/etc/resolv.conf"] } },
+  links: { reason: "Makes the pod's interface, its addresses and routes.", grant: { bridges: ["br0"] } },
+  sysctl: { reason: "Sets what the configuration lists.", grant: { keys: ["net/ipv4/conf/IFNAME/rp_filter"] } },
+  firewall: { reason: "Masquerades what the pod sends.", grant: { masquerade: true } },
+  announce: { reason: "Tells neighbours of the pod's addresses.", grant: {} },
+  delegation: { reason: "Calls the plugin that ipam.type names.", grant: { plugins: ["ipam-host-local"] } },
+  state: { reason: "Keeps what DEL needs.", grant: { directories: ["/run/cni/state"] } },
+};
+
+/** The files of a new delegate that declares these capabilities besides `log`, by path within its directory. */
+export function scaffold(name: string, capabilities: readonly string[] = []): ReadonlyMap<string, string> {
+  const further = capabilities.filter((each) => each !== "log");
+  const declared = Object.fromEntries(further.map((each) => [each, begun[each]?.reason ?? "Say what for."]));
+  const imports = further.map((each) => `// import * as ${each} from "plexus/abi/${each}";\n`).join("");
   const prevResult = { cniVersion: "1.1.0", interfaces: [{ name: "eth0" }], ips: [{ address: "10.1.0.5/24", interface: 0 }] };
   const stdin = { cniVersion: "1.1.0", name: "net", type: name };
   const env = { CNI_CONTAINERID: "pod-1", CNI_NETNS: "/var/run/netns/pod-1", CNI_IFNAME: "eth0" };
@@ -57,10 +72,10 @@ export function scaffold(name: string): ReadonlyMap<string, string> {
         version: "0.1.0",
         about: "Passes the result on and greets the container.",
         cniVersions: ["0.4.0", "1.0.0", "1.1.0"],
-        capabilities: { log: "Greets, and says why it stopped, should it ever abort." },
+        capabilities: { log: "Greets, and says why it stopped, should it ever abort.", ...declared },
       }),
     ],
-    ["assembly/index.ts", source],
+    ["assembly/index.ts", source.replace("import { Config } from", () => `${imports}import { Config } from`)],
     ["assembly/tsconfig.json", json({ extends: "../../sdk/tsconfig.guest.json", include: ["./**/*.ts"] })],
     [
       "vectors/01-passes-on.in.json",
@@ -81,13 +96,23 @@ export function scaffold(name: string): ReadonlyMap<string, string> {
       "vectors.test.ts",
       `import { describeVectors } from "../sdk/testing/vectors-of.ts";\n\nawait describeVectors(new URL(".", import.meta.url));\n`,
     ],
-    ["README.md", `# ${name}\n\nWhat it does, its configuration, and what it refuses. \`vectors/\` has examples.\n`],
+    [
+      "README.md",
+      `# ${name}\n\nWhat it does, its configuration, and what it refuses. \`vectors/\` has examples.\n${grantsText(name, further)}`,
+    ],
   ]);
 }
 
+function grantsText(name: string, capabilities: readonly string[]): string {
+  if (capabilities.length === 0) return "";
+  const grant = Object.fromEntries(["log", ...capabilities].map((each) => [each, begun[each]?.grant ?? {}]));
+  const text = json({ wasm: { grants: { [name]: grant } } });
+  return `\nIts grants, to begin with, in the host configuration:\n\n\`\`\`json\n${text}\`\`\`\n`;
+}
+
 /** Writes them. Rejects where a file is there already. */
-export async function writeScaffold(dir: string, name: string): Promise<void> {
-  for (const [path, text] of scaffold(name)) {
+export async function writeScaffold(dir: string, name: string, capabilities: readonly string[] = []): Promise<void> {
+  for (const [path, text] of scaffold(name, capabilities)) {
     const file = join(dir, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text, { flag: "wx" });
