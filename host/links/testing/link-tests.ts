@@ -30,6 +30,8 @@ export interface LinkTests {
     readonly grant?: LinkGrant;
     readonly verb?: LinkScope["verb"];
     readonly ifname?: string;
+    /** False: the call is about none. */
+    readonly attachment?: boolean;
     /** Other hands than the first ones. */
     readonly hands?: LinkHands;
     /** What the hands do instead; undefined: what they always do. */
@@ -64,7 +66,16 @@ export async function openLinkTests(): Promise<LinkTests> {
   return {
     hands: own.hands,
     another: () => startTestHands(shop.hands, node),
-    capability({ pod, netns = pod?.path ?? "", grant = {}, verb = "ADD", ifname = "eth0", instead, hands: used = own.hands }) {
+    capability({
+      pod,
+      netns = pod?.path ?? "",
+      grant = {},
+      verb = "ADD",
+      ifname = "eth0",
+      attachment = true,
+      instead,
+      hands: used = own.hands,
+    }) {
       const sent: Asked[] = [];
       const hands: LinkHands = {
         netlink: (effect) => {
@@ -78,7 +89,7 @@ export async function openLinkTests(): Promise<LinkTests> {
         },
         tap: (effect) => used.tap(effect),
       };
-      const scope: LinkScope = { type: "test", grant, verb, attachment: { ifname, netns } };
+      const scope: LinkScope = { type: "test", grant, verb, attachment: attachment ? { ifname, netns } : undefined };
       return { capability: linksFor(scope, hands, () => performance.now()), sent };
     },
     attach: (address, gateway, bridge = "lt0") => [
