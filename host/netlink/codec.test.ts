@@ -11,6 +11,7 @@ const request = fc.record({
   type: fc.integer({ min: 16, max: 0xffff }),
   flags: fc.constantFrom(0, 0x300, 0x600),
   body: bytes(60),
+  quiet: fc.boolean(),
 });
 
 /** One message of the kernel's. */
@@ -95,17 +96,17 @@ describe("answers", () => {
   });
 });
 
-test("requests are numbered, padded, and each asks to be acknowledged", () => {
+test("requests are numbered, padded, and each asks to be acknowledged unless it is quiet", () => {
   fc.assert(
     fc.property(fc.array(request, { maxLength: 5 }), (requests) => {
       const written = encodeRequests(requests);
       const view = viewOf(written);
       let at = 0;
-      for (const [index, { type, flags, body }] of requests.entries()) {
+      for (const [index, { type, flags, body, quiet }] of requests.entries()) {
         expect([view.u32(at), view.u16(at + 4), view.u16(at + 6), view.u32(at + 8)]).toEqual([
           16 + body.length,
           type,
-          flags | 5,
+          flags | (quiet ? 1 : 5),
           index + 1,
         ]);
         expect(written.slice(at + 16, at + 16 + body.length)).toEqual(body);

@@ -151,10 +151,10 @@ export function textIn(bytes: Uint8Array | undefined): string {
 export function encodeRequests(requests: readonly NetlinkRequest[]): Uint8Array {
   const whole = new Uint8Array(requests.reduce((size, { body }) => size + HEADER + aligned(body.length), 0));
   let at = 0;
-  for (const [index, { type, flags, body }] of requests.entries()) {
+  for (const [index, { type, flags, body, quiet = false }] of requests.entries()) {
     putU32(whole, at, HEADER + body.length);
     putU16(whole, at + 4, type);
-    putU16(whole, at + 6, flags | NLM_F_REQUEST | NLM_F_ACK);
+    putU16(whole, at + 6, flags | NLM_F_REQUEST | (quiet ? 0 : NLM_F_ACK));
     putU32(whole, at + 8, index + 1);
     whole.set(body, at + HEADER);
     at += HEADER + aligned(body.length);
