@@ -17,6 +17,8 @@ export class GuestSession {
   readonly outcome: Promise<CallOutcome>;
   /** Nobody waits for it any more: its guest is to be ended when it is next heard of. */
   abandoned = false;
+  /** Its guest was told to end. */
+  ending = false;
   /** The process had forgotten its component, and was sent it anew. */
   reloaded = false;
   private readonly settleWith: (outcome: CallOutcome) => void;
@@ -46,7 +48,8 @@ export class GuestSession {
   }
 
   writeLog(json: unknown): void {
-    if (!this.abandoned) this.log.write(json);
+    const write = this.log.admit(json);
+    if (!this.abandoned) write();
   }
 
   /**
@@ -83,13 +86,14 @@ class LineLog {
     this.imports = imports;
   }
 
-  write(json: unknown): void {
+  /** Counts a line, and answers what writes it. */
+  admit(json: unknown): () => void {
     const { level, message } = fields(json);
     if (!isLogLevel(level) || typeof message !== "string") throw new NonConforming("a log line of another type");
     this.lines -= 1;
     this.bytes -= Buffer.byteLength(message);
     if (this.lines < 0 || this.bytes < 0) throw new NonConforming("more log than allowed");
-    void this.imports.log?.write(level, inertLine(message, message.length));
+    return () => void this.imports.log?.write(level, inertLine(message, message.length));
   }
 }
 

@@ -68,7 +68,14 @@ export class GuestSessions {
     this.frameBytes = this.sessions.size === 0 ? bytes : Math.max(this.frameBytes, bytes);
     this.process.allow(this.frameBytes);
     this.sessions.set(session.number, session);
-    this.start(session);
+    try {
+      this.start(session);
+    } catch (error) {
+      clock.stop();
+      this.sessions.delete(session.number);
+      session.settle(unserved(error));
+      this.changed();
+    }
     return session.outcome;
   }
 
@@ -109,7 +116,7 @@ export class GuestSessions {
   private asked(session: GuestSession, json: unknown): void {
     this.giveWay(session);
     if (session.abandoned) {
-      this.tell(session, frameTypes.ABANDON, {});
+      this.endGuest(session);
       return;
     }
     let value: unknown;
@@ -139,7 +146,7 @@ export class GuestSessions {
   }
 
   private unserved(session: GuestSession, error: unknown): void {
-    session.break("INTERNAL", `could not be served: ${error instanceof Error ? error.message : String(error)}`);
+    session.settle(unserved(error));
     this.abandon(session);
   }
 
@@ -175,8 +182,19 @@ export class GuestSessions {
     session.abandoned = true;
     this.spoiled = true;
     if (!mayWait(session.call.component.capabilities)) this.process.kill("was ended because its call was");
-    else if (!this.running.includes(session)) this.tell(session, frameTypes.ABANDON, {});
+    else if (!this.running.includes(session)) this.endGuest(session);
   }
+
+  private endGuest(session: GuestSession): void {
+    if (session.ending) throw new NonConforming("an import of a call that was ended");
+    session.ending = true;
+    this.tell(session, frameTypes.ABANDON, {});
+  }
+}
+
+function unserved(error: unknown): CallOutcome {
+  const why = error instanceof Error ? error.message : String(error);
+  return { kind: "broken", fault: "INTERNAL", message: `could not be served: ${why}` };
 }
 
 function lost({ reason }: Ended): CallOutcome {

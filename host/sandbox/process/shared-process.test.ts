@@ -124,10 +124,10 @@ describe("calls of one component whose imports wait", () => {
   it("never wait for each other: one process, and calls that wait within calls that wait", async () => {
     start({ most: 1, keepMs: 1 });
     const inner: string[] = [];
-    const waiting = async () => {
+    const innermost = async () => {
       inner.push(await call("waits-good"), await call("good-leases"));
     };
-    const imports = delegating(async () => inner.push(await call("waits-delegates", delegating(waiting))));
+    const imports = delegating(async () => inner.push(await call("waits-delegates", delegating(innermost))));
     const outer = await Promise.all(Array.from({ length: 8 }, () => call("waits-delegates", imports)));
     expect(new Set([...outer, ...inner])).toEqual(new Set(["OK"]));
     expect(inner.length).toBe(24);
@@ -157,6 +157,10 @@ describe("calls of one component whose imports wait", () => {
     expect(pool.counts.busy).toBe(3);
     for (const number of [0, 1, 2]) answer(number, "x");
     expect(await Promise.all(outcomes)).toEqual(["OK", "OK", "OK"]);
+    const inner: string[] = [];
+    const imports = delegating(async () => inner.push(await call("good-leases")));
+    const outer = await Promise.all([1, 2, 3, 4].map(() => call("waits-delegates", imports)));
+    expect([...outer, ...inner]).toEqual(Array.from({ length: 8 }, () => "OK"));
   });
 
   it("get a second process when there are more than 64", async () => {
@@ -264,6 +268,19 @@ const good = { kind: "answered", answer: { ok: { interfaces: [], ips: [], routes
 send(16, 0, { uid: 0, gid: 0 });
 `;
 
+/** A call that waits in a process of ours, which does what `script` says once there is a second one. */
+async function waiting(about: string, script: string): Promise<() => Promise<string>> {
+  const directory = resolve("dist/test/hostile-process");
+  mkdirSync(directory, { recursive: true });
+  const program = join(directory, `shared-${about.replaceAll(/\W/g, "-")}.cjs`);
+  writeFileSync(program, `${prelude} read(); send(17, 1, load); read(); ${script} for (;;) read();`);
+  start({ entry: program, warm: 0, most: 1 });
+  const first = held();
+  const outcome = call("waits-good", first.imports);
+  await first.asked;
+  return () => outcome;
+}
+
 describe("a process of several calls that is not the guests' host any more", () => {
   it.each([
     ["answers for a call that waits", "send(19, 1, good);"],
@@ -273,17 +290,19 @@ describe("a process of several calls that is not the guests' host any more", () 
     ["speaks for a call that there isn't", "send(19, 77, good);"],
     ["does not give way", "read();"],
   ])("%s: it is ended, and its calls say so", async (about, script) => {
-    const directory = resolve("dist/test/hostile-process");
-    mkdirSync(directory, { recursive: true });
-    const program = join(directory, `shared-${about.replaceAll(/\W/g, "-")}.cjs`);
-    writeFileSync(program, `${prelude} read(); send(17, 1, load); read(); ${script} for (;;) read();`);
-    start({ entry: program, warm: 0, most: 1 });
-    const first = held();
-    const one = call("waits-good", first.imports, { timeMs: 200 });
-    await first.asked;
+    const one = await waiting(about, script);
     const second = held();
     const two = call("waits-good", second.imports, { timeMs: 200 });
-    expect(await one).toMatch(/^SANDBOX_UNAVAILABLE.*lost its sandbox process, which was ended because/);
+    expect(await one()).toMatch(/^SANDBOX_UNAVAILABLE.*lost its sandbox process, which was ended because/);
     expect(await two).toMatch(/^(ABI_VIOLATED|LIMIT_TIME|SANDBOX_UNAVAILABLE)/);
+  });
+
+  it("goes on with a call that was ended: it is ended, too", async () => {
+    const one = await waiting("ended", "send(17, 2, load); while (read().type !== 4); send(17, 2, load);");
+    const failing = loading(() => {
+      throw new Error("disk on fire");
+    });
+    expect(await call("waits-good", failing)).toMatch(/^INTERNAL.*disk on fire/);
+    expect(await one()).toMatch(/^SANDBOX_UNAVAILABLE.*which was ended because it sent an import of a call that was ended/);
   });
 });
