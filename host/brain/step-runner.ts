@@ -9,7 +9,7 @@ import type { Result } from "../../src/fault/result.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Found } from "../hands/messages.ts";
 import { parseDocument } from "../../src/json/document.ts";
-import { callersIn, toldCallers } from "../delegation/callers.ts";
+import { callersIn, endless, toldCallers } from "../delegation/callers.ts";
 import { isItself, itselfIn } from "./itself.ts";
 import { runNativeStep } from "./native-step.ts";
 import type { CallDeadline } from "./call-deadline.ts";
@@ -113,7 +113,11 @@ async function runStep(deps: StepRunnerDeps, init: StepRunnerInit, step: ChainSt
     const why = `there is no time left for plugin ${type}: ${whose}`;
     return watched(found.what === "native" ? "native" : "wasm", async () => ({ ok: false, fault: fault("CALL_TIMEOUT", why) }));
   }
-  const callers = [...(within.callers ?? (init.nested ? callersIn(step.env) : [])), type];
+  const before = within.callers ?? (init.nested ? callersIn(step.env) : []);
+  // A delegate's own calls are looked at before they come here.
+  const refusal = called || before.length === 0 ? undefined : endless(before, type);
+  if (refusal !== undefined) return watched("wasm", async () => ({ ok: false, fault: refusal }));
+  const callers = [...before, type];
   const { stepTimeoutMs } = configuration;
   if (found.what === "component") {
     const another = (next: ChainStep, mostMs: number): Promise<StepOutcome> => runStep(deps, init, next, { callers, mostMs });

@@ -1,12 +1,12 @@
 // A delegate that has other plugins called, through the installed binary: what the other one gets, whose failure is told, and what is
 // left when the delegate itself does not live to hear the answer.
 
-import { copyFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { installTestDelegate } from "../delegates/built.ts";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { installTestDelegate, testDelegate } from "../delegates/built.ts";
 import { installRecorder } from "../harness/recorder.ts";
-import { missing, privateNamespaces, referencePlugins } from "../harness/requires.ts";
+import { linkType, missing, privateNamespaces, referencePlugin, referencePlugins } from "../harness/requires.ts";
 import { killStep } from "./kill-step.ts";
 import { type Attaching, nothing, openStage, shown, type Stage } from "./stage.ts";
 
@@ -23,6 +23,8 @@ const unable = missing("delegation", privateNamespaces, referencePlugins("host-l
 
 describe.skipIf(unable)("a delegate that calls other plugins", () => {
   let stage: Stage;
+  // Building it may take a while, once.
+  beforeAll(() => testDelegate("puppet"));
   beforeEach(async () => {
     stage = openStage({ native: ["host-local"], components: ["ipam-host-local"] });
     await installTestDelegate("puppet", stage.plexus.cniPath, ["puppet", "second", "third", "fourth", "fifth", "sixth"]);
@@ -221,6 +223,18 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
     expect(deep.json?.["msg"]).toContain("plugins call one another more than 4 deep");
     expect(stage.left()).toEqual(nothing);
   });
+
+  test.skipIf(missing("a circle through a native plugin", referencePlugins("bridge"), linkType("bridge"), linkType("veth")))(
+    "a circle that leads through a native plugin's ipam.type is refused",
+    async () => {
+      symlinkSync(referencePlugin("bridge") ?? "", join(stage.plexus.cniPath, "bridge"));
+      const config = { type: "bridge", bridge: "br9", ipam: { type: "puppet" } };
+      const round = playing({ plugins: ["bridge"], do: { ADD: [{ call: "ADD", type: "bridge", config }] } });
+      const refused = await stage.call("ADD", round);
+      expect(refused.json?.["msg"]).toContain('plugin "puppet" would call itself: "puppet" > "bridge" > "puppet"');
+      expect(stage.left()).toEqual(nothing);
+    },
+  );
 
   test("L-62 GC and STATUS are passed on, GC with the call's own attachments whatever the delegate says", async () => {
     const inner = installRecorder(stage.plexus.cniPath, "inner");

@@ -5,9 +5,9 @@ import { createHash } from "node:crypto";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { findPlugin } from "../../host/explain/find-plugin.ts";
-import { installTestDelegate } from "../delegates/built.ts";
+import { installTestDelegate, testDelegate } from "../delegates/built.ts";
 import { dist, missingBuild } from "../harness/plexus.ts";
 
 const build = missingBuild({ components: ["ipam-host-local"] });
@@ -18,6 +18,8 @@ const puppet = { type: "puppet", ipam: { type: "ipam-host-local", subnet: "10.1.
 describe("plexusctl explain", () => {
   let directory: string;
   let bin: string;
+  // Building it may take a while, once.
+  beforeAll(() => testDelegate("puppet"));
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), "plexus-explain-"));
     bin = join(directory, "bin");

@@ -3,8 +3,8 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { installTestDelegate } from "../delegates/built.ts";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { installTestDelegate, testDelegate } from "../delegates/built.ts";
 import { type Attaching, nothing, openStage, type Stage } from "../e2e/stage.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { filesBelow, type PodNamespace } from "../harness/namespaces.ts";
@@ -20,6 +20,8 @@ type Grants = "nobody" | "others";
 
 describe.skipIf(unable).each([false, true])("a delegate that tries everything, with a daemon: %j", (withDaemon) => {
   let stage: Stage;
+  // Building it may take a while, once.
+  beforeAll(() => testDelegate("intruder"));
   let daemon: TestDaemon | undefined;
   let pod: PodNamespace;
   let neighbour: PodNamespace;
