@@ -6,7 +6,7 @@ import { insideOf } from "../../harness/namespaces.ts";
 import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../../harness/requires.ts";
 import { macvlanDescribed, macvlanNames } from "./macvlan-described.ts";
 import { playAlone, type PlayedHalf } from "./play.ts";
-import { type Configuration, SideBySide } from "./side-by-side.ts";
+import { type Configuration, patience, SideBySide } from "./side-by-side.ts";
 
 const succeeded = { status: 0, stdout: "" };
 
@@ -60,8 +60,8 @@ describe.skipIf(
       side,
       macvlanDescribed.flatMap(({ configurations }) => configurations),
     );
-  });
-  afterAll(() => side.close());
+  }, patience);
+  afterAll(() => side.close(), patience);
 
   test.each(macvlanDescribed)("$title", ({ configurations, made, has }) => {
     for (const configuration of configurations) {

@@ -5,7 +5,7 @@ import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from
 import { detecting, macvlanConfigurations, macvlanPods, parents } from "./macvlan-configurations.ts";
 import type { LinkFacts } from "./namespace-state.ts";
 import { disagreements, codeOf, play, type Played, saidOf } from "./play.ts";
-import { type Configuration, type Kind, kinds, SideBySide } from "./side-by-side.ts";
+import { type Configuration, type Kind, kinds, patience, SideBySide } from "./side-by-side.ts";
 
 /** What the reference 1.1.1 doesn't set yet, and 1.9.1 does. */
 const newer: ReadonlySet<string> = new Set(["ipv6/ndisc_notify", "ipv6/keep_addr_on_down"]);
@@ -74,8 +74,8 @@ describe.skipIf(
       ),
     );
     played = await play(side, macvlanConfigurations);
-  });
-  afterAll(() => side.close());
+  }, patience);
+  afterAll(() => side.close(), patience);
 
   function said(configuration: Configuration, kind: Kind, half: Played[Kind]): unknown {
     const text = JSON.stringify(saidOf(side, configuration, kind, half.added));
@@ -109,9 +109,9 @@ describe.skipIf(
   });
 
   test("ran as often as the reference plugin, and leaves nothing", async () => {
-    const steps = side.steps();
-    expect([steps["ADD native"], steps["ADD wasm"]]).toEqual([macvlanConfigurations.length, macvlanConfigurations.length]);
-    expect(steps["CHECK wasm"]).toBe([...played.values()].filter(({ native }) => native.checked !== undefined).length);
+    const each = macvlanConfigurations.length;
+    const checks = [...played.values()].filter(({ native }) => native.checked !== undefined).length;
+    await expect.poll(() => side.steps()).toMatchObject({ "ADD native": each, "ADD wasm": each, "CHECK wasm": checks });
     const leases = await side.lanes.run(`find ${side.state}/leases -type f ! -name 'last_reserved*' ! -name lock`);
     expect(leases.trim()).toBe("0");
     const links = [...(await side.links("wasm")).keys()].map((name) => name.replace(/^\d+ /u, ""));

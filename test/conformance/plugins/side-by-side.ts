@@ -35,6 +35,9 @@ export interface Configuration {
   readonly grants?: Readonly<Record<string, object>>;
 }
 
+/** What a set-up may take, in milliseconds, on a machine that is busy or emulated. */
+export const patience = 900_000;
+
 export type Said = Pick<Answer, "status" | "stdout" | "json">;
 
 export interface SideBySideInit {
@@ -131,6 +134,8 @@ export class SideBySide {
         trace: join(this.state, "trace"),
         wasm: {
           prefer: kind === "wasm" ? [type] : [],
+          // No test of what is fast: the machine may be busy.
+          limits: { timeMs: 60_000 },
           grants: {
             "ipam-host-local": { log: {}, leases: { directories: [join(this.state, "leases")] }, resolver: {} },
             ...grants,

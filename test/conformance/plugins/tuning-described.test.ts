@@ -7,7 +7,7 @@ import { insideOf } from "../../harness/namespaces.ts";
 import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../../harness/requires.ts";
 import type { LinkFacts } from "./namespace-state.ts";
 import { playAlone, type PlayedHalf, saidOf } from "./play.ts";
-import { type Configuration, SideBySide } from "./side-by-side.ts";
+import { type Configuration, patience, SideBySide } from "./side-by-side.ts";
 import { described as tuningDescribed } from "./tuning-described.ts";
 
 const succeeded = { status: 0, stdout: "" };
@@ -58,8 +58,8 @@ describe.skipIf(
       step: { ...each.step, dataDir: each.step["dataDir"] === undefined ? own : elsewhere },
     }));
     played = await playAlone(side, configurations);
-  });
-  afterAll(() => side.close());
+  }, patience);
+  afterAll(() => side.close(), patience);
 
   test.each(tuningDescribed)("$title, in old and new versions", ({ configurations, made, settings = {} }) => {
     for (const configuration of configurations) {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../../harness/requires.ts";
 import type { LinkFacts } from "./namespace-state.ts";
 import { disagreements, codeOf, play, type Played, saidOf } from "./play.ts";
-import { type Configuration, type Kind, kinds, SideBySide } from "./side-by-side.ts";
+import { type Configuration, type Kind, kinds, patience, SideBySide } from "./side-by-side.ts";
 import { ofNamespace, tuningConfigurations } from "./tuning-configurations.ts";
 
 const isRefused = ({ name }: Configuration): boolean => name.startsWith("refused");
@@ -60,8 +60,8 @@ describe.skipIf(
     }));
     played = await play(side, configurations);
     for (const kind of kinds) after[kind] = await side.links(kind);
-  });
-  afterAll(() => side.close());
+  }, patience);
+  afterAll(() => side.close(), patience);
 
   /** A MAC as the kernel spells it: the reference tells the configuration's own spelling. */
   function said(configuration: Configuration, kind: Kind, half: Played[Kind]): unknown {
@@ -107,9 +107,9 @@ describe.skipIf(
     expect(of(after, "wasm")).not.toEqual(of(before, "wasm"));
   });
 
-  test("leaves no backup behind, and ran as often as the reference plugin", () => {
+  test("leaves no backup behind, and ran as often as the reference plugin", async () => {
     for (const directory of directories()) expect(existsSync(directory) ? readdirSync(directory) : []).toEqual([]);
-    const steps = side.steps();
-    expect([steps["ADD native"], steps["ADD wasm"]]).toEqual([tuningConfigurations.length, tuningConfigurations.length]);
+    const each = tuningConfigurations.length;
+    await expect.poll(() => side.steps()).toMatchObject({ "ADD native": each, "ADD wasm": each });
   });
 });
