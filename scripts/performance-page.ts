@@ -45,6 +45,10 @@ ${besideMultus(rows)}
   144 MiB, because V8 had let its young generation grow to 54.
 - Thick Multus runs without its verbose log and without a chroot, and its default network is given inline: with a list in a file, 4.3.0 forgets
   the list's keys until DEL and leaves the address reserved.
+- The rows \`wasm-only-…\` and \`floor-…\` are of one run, in turns. Their node has no native plugin; the crowd comes first, so both daemons are
+  warm. Nothing but the rows against Multus and those with secondaries has an API: Multus can't do without, and there both sides tell it the pod's
+  status. Its delegates are granted [\`vethQueues: 1\`](../how-to/attach-without-native-plugins.md); the floor's veths and the native plugin's have
+  what the kernel gives them. The host with many links has 1,000 pairs of veths besides.
 - What takes longest has a knob: \`PLEXUS_BENCH_PODS\` (500), \`PLEXUS_BENCH_ROUNDS\` (3), \`PLEXUS_BENCH_CYCLES\` (10000),
   \`PLEXUS_BENCH_MULTUS_PODS\` (200), \`PLEXUS_BENCH_MULTUS_ROUNDS\` (2).
 
@@ -62,6 +66,11 @@ The test \`scripts/performance-page.test.ts\` holds these bounds: the component 
   other: ADD with two delegates 102.4 → 81.8 ms, its DEL 107.1 → 91.4, native ADD with three secondaries 97.8 → 82.5, its DEL 143.5 → 135.9,
   VERSION 31.4 → 29.5.
 - The journal's plan is written with two fsyncs before the first step. Nothing else is: what libcni's cache holds the journal knows, too.
+- A WASM-only ADD has some twenty messages between four processes in it, each a write that wakes somebody: the hands say what is asked,
+  look for two components, read the bridge, make the veth, and do and read back the rest, in four turns; the guest asks for IPAM and
+  for its links, IPAM for an address.
+- What is written to journal and cache goes to the page cache at once; only syncs, and a disk that takes longer than 10 ms, are left to threads: each of
+  their turns costs as much CPU as the write.
 - \`ipam-step\` is counted after 1500 calls of warm-up, and close to its bound: 12 runs of this build on the idle machine gave ratios from
   0.18 to 0.203, 11 of them at most 0.2. After 400 calls V8 is still compiling: 0.20–0.24.
 - What is close to its bound swings around it. In the earlier whole run, of a build that differs in \`ipam-step\` only, \`daemon-c32\` was 0.83
