@@ -10,7 +10,7 @@ import type { LinksLinkName, LinksPlace } from "../sandbox/abi/generated/delegat
 import { type KnownLink, KnownLinks } from "./known-links.ts";
 import { type LinkScope, linkText } from "./link-scope.ts";
 import { isGone, type Namespaces, refusalText } from "./namespaces.ts";
-import type { Settings } from "./settings.ts";
+import type { Setting, Settings, Wrote } from "./settings.ts";
 import type { Transaction, Undo } from "./transaction.ts";
 
 /** A dump that others disturb is asked for again, this often. */
@@ -65,14 +65,14 @@ export class Acting {
   set(link: KnownLink, key: string, value: string, missing: "fine" | "a fault"): void {
     const { by, settings, transaction } = this;
     const what = `setting ${key} to ${value}`;
-    transaction.run(async () => {
-      const wrote = await settings.write(link.place, key, value);
+    const write = (all: readonly Setting[]): Promise<readonly Wrote[]> => settings.writeAll(link.place, all);
+    transaction.set(link.place, write, { key, value }, (wrote) => {
       if ("why" in wrote) return { fault: fault("NETLINK_FAILED", `links: ${by}: ${what}: ${wrote.why}`) };
       if ("missing" in wrote)
         return missing === "fine" ? {} : { fault: fault("NETLINK_FAILED", `links: ${by}: ${what}: the kernel doesn't have it`) };
       if (link.made || wrote.before === value) return {};
       const run = async (): Promise<string | undefined> => {
-        const restored = await settings.write(link.place, key, wrote.before);
+        const restored = await settings.write(link.place, { key, value: wrote.before });
         return "why" in restored ? restored.why : undefined;
       };
       return { undo: { run, what } };

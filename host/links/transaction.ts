@@ -4,6 +4,7 @@ import { type Fault, fault } from "../../src/fault/fault.ts";
 import { NLM_F_DUMP } from "../netlink/link-attributes.ts";
 import type { NetlinkAnswer, NetlinkRequest } from "../netlink/message.ts";
 import type { LinksPlace } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { Setting, Wrote } from "./settings.ts";
 import { type Exchange, isGone, type Namespaces, refusalText } from "./namespaces.ts";
 
 /** What takes something back: a message, or an effect of another kind. Done in the order given. */
@@ -25,6 +26,19 @@ export interface Message {
   readonly undo?: (answer: NetlinkAnswer | undefined) => readonly Undo[];
 }
 
+/** How something is taken back, or what failed. */
+interface Done {
+  readonly undo?: Undo;
+  readonly fault?: Fault;
+}
+
+interface Gathered {
+  readonly place: LinksPlace;
+  readonly write: (settings: readonly Setting[]) => Promise<readonly Wrote[]>;
+  readonly settings: Setting[];
+  readonly judges: ((wrote: Wrote) => void)[];
+}
+
 interface Entry extends Message {
   /** Which operation, for faults. */
   readonly by: string;
@@ -43,8 +57,10 @@ const TAKEN_BACK = [2, 3, 19, 17, 99];
 export class Transaction {
   readonly #namespaces: Namespaces;
   /** All that was asked for, and what was done besides, in order. */
-  readonly #log: (Entry | { readonly undo?: Undo; readonly fault?: Fault })[] = [];
+  readonly #log: (Entry | Done)[] = [];
   #queue: Entry[] = [];
+  /** Settings that wait; then no message does. */
+  #settings: Gathered | undefined;
   #underWay: Promise<void>[] = [];
   #failure: Fault | undefined;
   #by = "";
@@ -72,7 +88,7 @@ export class Transaction {
       entry.place !== place ||
       (isDump(entry.request) && isDump(message.request)) ||
       (place === "pod" && entry.reaching !== message.reaching);
-    if (this.#queue.some(apart)) this.dispatch();
+    if (this.#settings !== undefined || this.#queue.some(apart)) this.dispatch();
     return new Promise((told) => {
       const entry: Entry = { ...message, by: this.#by, place, told, answer: undefined, exchange: undefined };
       this.#queue.push(entry);
@@ -82,11 +98,23 @@ export class Transaction {
 
   /** Sends what waits, without waiting for the answers. */
   dispatch(): void {
+    this.#dispatchSettings();
     const [first] = this.#queue;
     if (first === undefined) return;
     const entries = this.#queue;
     this.#queue = [];
     this.#underWay.push(this.#exchange(first.place, entries));
+  }
+
+  #dispatchSettings(): void {
+    const gathered = this.#settings;
+    if (gathered === undefined) return;
+    this.#settings = undefined;
+    const { write, settings, judges } = gathered;
+    const writing = write(settings).then((wrote) => {
+      for (const [index, judge] of judges.entries()) judge(wrote[index] ?? { why: "it was not answered" });
+    });
+    this.#underWay.push(writing);
   }
 
   async #exchange(place: LinksPlace, entries: readonly Entry[]): Promise<void> {
@@ -129,6 +157,19 @@ export class Transaction {
     const slot: { undo?: Undo; fault?: Fault } = {};
     this.#log.push(slot);
     this.#underWay.push(act().then((done) => void Object.assign(slot, done)));
+  }
+
+  /**
+   * Writes a setting, after what was asked for before, and together with those beside it; nobody waits for it until `flush`. `judge` says how it
+   * is taken back, or what failed.
+   */
+  set(place: LinksPlace, write: Gathered["write"], setting: Setting, judge: (wrote: Wrote) => Done): void {
+    if (this.#queue.length > 0 || this.#settings?.place !== place) this.dispatch();
+    const slot: Done = {};
+    this.#log.push(slot);
+    const { settings, judges } = (this.#settings ??= { place, write, settings: [], judges: [] });
+    settings.push(setting);
+    judges.push((wrote) => void Object.assign(slot, judge(wrote)));
   }
 
   /** Takes back what was done, last first. Answers what could not be. */
