@@ -48,7 +48,7 @@ ${besideMultus(rows)}
 - The rows \`wasm-only-…\` and \`floor-…\` are of one run, in turns. Their node has no native plugin; the crowd comes first, so both daemons are
   warm. Nothing but the rows against Multus and those with secondaries has an API: Multus can't do without, and there both sides tell it the pod's
   status. Its delegates are granted [\`vethQueues: 1\`](../how-to/attach-without-native-plugins.md); the floor's veths and the native plugin's have
-  what the kernel gives them. The host with many links has 1,000 pairs of veths besides.
+  what the kernel gives them. Leases, journal and results are on the same disk for all of them, as on a node. The host with many links has 1,000 pairs of veths besides.
 - What takes longest has a knob: \`PLEXUS_BENCH_PODS\` (500), \`PLEXUS_BENCH_ROUNDS\` (3), \`PLEXUS_BENCH_CYCLES\` (10000),
   \`PLEXUS_BENCH_MULTUS_PODS\` (200), \`PLEXUS_BENCH_MULTUS_ROUNDS\` (2).
 

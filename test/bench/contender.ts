@@ -17,15 +17,23 @@ export interface BridgeNetwork {
   readonly ipam: "host-local" | "ipam-host-local";
   readonly name: string;
   readonly isDefault?: boolean;
+  /** `dataDir`: where leases are kept; the default directory, which is in memory here, unless given. */
+  readonly leases?: string;
 }
 
 /** Where both kinds of IPAM keep their leases by default; private here. */
-export const leaseDirectory = "/var/lib/cni/networks";
+const leaseDirectory = "/var/lib/cni/networks";
+
+/** The directory of a network's leases. */
+export function leasesOf({ name, leases: directory = leaseDirectory }: Pick<BridgeNetwork, "name" | "leases">): string {
+  return join(directory, name);
+}
 
 /** The plugin of a network. */
 export function bridgePlugin(network: BridgeNetwork): Readonly<Record<string, unknown>> {
-  const { type = "bridge", bridge, subnet, ipam, isDefault = true } = network;
-  return { type, bridge, isDefaultGateway: isDefault, ipam: { type: ipam, subnet } };
+  const { type = "bridge", bridge, subnet, ipam, isDefault = true, leases: dataDir } = network;
+  const kept = dataDir === undefined ? {} : { dataDir };
+  return { type, bridge, isDefaultGateway: isDefault, ipam: { type: ipam, subnet, ...kept } };
 }
 
 /** Attaches and detaches pods. */
@@ -48,7 +56,7 @@ export interface ContenderInit {
 
 /** What the networks have left: addresses, and links of the host beside the bridges. */
 export function leftOf(networks: readonly BridgeNetwork[], pods: PodNamespaces): readonly string[] {
-  const held = networks.flatMap(({ name }) => leases(join(leaseDirectory, name)).map((lease) => `the address ${name}/${lease}`));
+  const held = networks.flatMap((network) => leases(leasesOf(network)).map((lease) => `the address ${network.name}/${lease}`));
   const bridges = networks.map(({ bridge }) => bridge);
   const veths = hostLinks().filter(({ master }) => master !== undefined && bridges.includes(master));
   return [

@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { builtOnce, root } from "../harness/compiled.ts";
 import { hostLinks, inHost } from "../harness/namespaces.ts";
-import { type BridgeNetwork, type Contender, leaseDirectory, leftOf, removeBridges } from "./contender.ts";
+import { type BridgeNetwork, type Contender, leasesOf, leftOf, removeBridges } from "./contender.ts";
 import type { LaneCall, PodNamespaces } from "./lanes.ts";
 
 function compiled(): string {
@@ -19,8 +19,6 @@ function compiled(): string {
   });
 }
 
-const directoryOf = (network: BridgeNetwork): string => join(leaseDirectory, network.name);
-
 function subnetOf({ subnet }: BridgeNetwork): readonly [address: string, prefix: string] {
   const [address = "", prefix = ""] = subnet.split("/");
   return [address, prefix];
@@ -28,7 +26,7 @@ function subnetOf({ subnet }: BridgeNetwork): readonly [address: string, prefix:
 
 /** The bridge and the directory, which the floor doesn't make. */
 function prepare(network: BridgeNetwork): void {
-  mkdirSync(directoryOf(network), { recursive: true });
+  mkdirSync(leasesOf(network), { recursive: true });
   const { bridge, isDefault = true } = network;
   if (hostLinks().some(({ name }) => name === bridge)) return;
   inHost(["ip", "link", "add", bridge, "type", "bridge"]);
@@ -53,7 +51,7 @@ export function floorContender(pods: PodNamespaces, networks: readonly BridgeNet
         FLOOR_SUBNET: address,
         FLOOR_PREFIX: prefix,
         FLOOR_GATEWAY: network.isDefault === false ? "0" : "1",
-        FLOOR_LEASES: directoryOf(network),
+        FLOOR_LEASES: leasesOf(network),
       };
       return { program, env, stdin: "" };
     });

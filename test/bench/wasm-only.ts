@@ -14,7 +14,7 @@ import { wasmOnlyDelegates, wasmOnlyGrants } from "../harness/wasm-only.ts";
 import { bareContender, bridgePlugin, type BridgeNetwork, type Contender, metaContender } from "./contender.ts";
 import { comeAndGo, type Throughput } from "./crowded.ts";
 import { floorContender } from "./floor.ts";
-import { createPodNamespaces, type PodNamespaces, runAll } from "./lanes.ts";
+import { createPodNamespaces, type PodNamespaces } from "./lanes.ts";
 import { inRotation, type PodTimes } from "./rotation.ts";
 
 const native = ["bridge", "host-local"];
@@ -49,9 +49,11 @@ export interface WasmOnly {
   readonly lacksApi: string | undefined;
 }
 
-function network(index: number, type: "bridge" | "bridge-adapter"): BridgeNetwork {
+/** `leases`: on the disk that the journal is on. */
+function network(index: number, type: "bridge" | "bridge-adapter", leases: string): BridgeNetwork {
   return {
     type,
+    leases,
     bridge: `wo${index}`,
     subnet: `10.${110 + index}.0.0/16`,
     ipam: type === "bridge" ? "host-local" : "ipam-host-local",
@@ -78,6 +80,7 @@ interface Bench {
   /** With the native plugins, and with the delegates only. */
   readonly natively: Installation;
   readonly sandboxed: Installation;
+  readonly leases: string;
   readonly socket: string;
   readonly cluster: Cluster | undefined;
 }
@@ -91,14 +94,14 @@ interface Pods {
 }
 
 function fieldOf(bench: Bench, { namespaces, networks, wasmArgs, nativeArgs }: Pods): Field {
-  const { natively, sandboxed, socket, cluster } = bench;
-  const all = (type: "bridge" | "bridge-adapter") => Array.from({ length: networks }, (_, index) => network(index, type));
+  const { natively, sandboxed, socket, cluster, leases } = bench;
+  const all = (type: "bridge" | "bridge-adapter") => Array.from({ length: networks }, (_, index) => network(index, type, leases));
   const [ours, theirs] = [all("bridge-adapter"), all("bridge")];
-  const main = network(0, "bridge-adapter");
+  const main = network(0, "bridge-adapter", leases);
   const throughPlexus = (name: string, env: Readonly<Record<string, string>>, kubeconfig?: string): Contender => {
     const [cniDir, runDir] = [sandboxed.state(`${name}-lib`), sandboxed.state(`${name}-run`)];
     const delegates = [{ cniVersion: "1.0.0", name: main.name, plugins: [bridgePlugin(main)] }];
-    const wasm = { grants: wasmOnlyGrants(["wo*"]) };
+    const wasm = { grants: wasmOnlyGrants(["wo*"], leases) };
     const config = { cniVersion: "1.0.0", name: "wasm-only", type: "plexus", cniDir, runDir, wasm, delegates };
     const of = { name, plexus: sandboxed, pods: namespaces, networks: ours, program: "plexus", env, state: [cniDir, runDir] };
     return metaContender(
@@ -143,9 +146,10 @@ export async function measureWasmOnly(): Promise<WasmOnly | string> {
   stack.defer(() => sandboxed.dispose());
   const daemon = await startDaemon({ socket: join(sandboxed.directory, "daemon", "plexus.sock") });
   stack.defer(async () => void (await daemon.stop()));
-  const cluster = await startCluster(stack, natively, sandboxed);
+  const leases = natively.state("leases");
+  const cluster = await startCluster(stack, natively, sandboxed, leases);
   const withApi = typeof cluster === "string" ? undefined : cluster;
-  const bench = { natively, sandboxed, socket: daemon.socket, cluster: withApi };
+  const bench = { natively, sandboxed, leases, socket: daemon.socket, cluster: withApi };
 
   // First, so that what comes after it finds both daemons warm.
   const crowd = await crowdTimes(bench, daemon.pid);
@@ -158,6 +162,7 @@ async function startCluster(
   stack: AsyncDisposableStack,
   natively: Installation,
   sandboxed: Installation,
+  leases: string,
 ): Promise<Cluster | string> {
   // Loaded here: they bring the official client, which takes longer to load than the other benchmarks' own code.
   const lacking = kubeApi() ?? everyMultus();
@@ -170,11 +175,11 @@ async function startCluster(
   stack.defer(() => api.dispose());
   for (const type of ["bridge", "bridge-adapter"] as const) {
     for (const index of [1, 2, 3]) {
-      const each = network(index, type);
+      const each = network(index, type, leases);
       await api.network("shop", each.name, [bridgePlugin(each)]);
     }
   }
-  const main = network(0, "bridge");
+  const main = network(0, "bridge", leases);
   const defaultNetwork = { cniVersion: "1.0.0", name: main.name, plugins: [bridgePlugin(main)] };
   const thick = await startThickMultus(api, natively, defaultNetwork);
   stack.defer(() => thick.stop());
@@ -206,13 +211,8 @@ async function crowdTimes(bench: Bench, daemon: number): Promise<Taken<readonly 
   const taken = new Map<string, Throughput[]>(names.map((name) => [name, []]));
   try {
     const contenders = Object.values<Contender>(all);
-    // Compiles, opens connections: not counted.
-    for (const each of contenders)
-      await runAll(
-        each.name,
-        4,
-        Array.from({ length: 20 }, (_unused, pod) => [...each.add(pod), ...each.del(pod)]),
-      );
+    // Not counted: bridges are made, connections opened, and what runs in V8 is compiled.
+    for (const contender of contenders) await comeAndGo({ contender, namespaces, networks: 1 });
     for (let round = 0; round < crowdRounds; round++) {
       for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
         const pid = daemons[contender.name];
@@ -260,7 +260,7 @@ function addManyLinks(): void {
 async function withSecondaries(bench: Bench, secondaries: number): Promise<Taken<PodTimes>> {
   const namespaces = createPodNamespaces(1);
   const selected = (type: "bridge" | "bridge-adapter"): readonly string[] =>
-    Array.from({ length: secondaries }, (_, index) => network(index + 1, type).name);
+    Array.from({ length: secondaries }, (_, index) => network(index + 1, type, bench.leases).name);
   const wasmArgs = await podWith(bench.cluster, "wasm", selected("bridge-adapter"));
   const nativeArgs = await podWith(bench.cluster, "native", selected("bridge"));
   const field = fieldOf(bench, {
