@@ -249,6 +249,28 @@ describe.skipIf(missing("nftables", whyNotPrivate, command("nft", "--version")))
     });
   });
 
+  test("has room for hundreds of mappings of one attachment, and for hundreds of attachments", async () => {
+    const many: FirewallRules = {
+      masquerades: [],
+      portMappings: Array.from({ length: 500 }, (_, index) => mapping({ hostPort: 20_000 + index, podPort: 1 + index })),
+    };
+    await withFirewall(async (firewall) => {
+      expect(await firewall(first).replace(many)).toEqual(done);
+      expect(await firewall(first).check(many)).toEqual({ ok: true });
+      const others = Array.from({ length: 200 }, (_, index) => ({
+        ...first,
+        network: "others",
+        attachment: { containerId: `other-${index}`, ifname: "eth0" },
+      }));
+      const outcomes = await Promise.all(others.map((each, index) => firewall(each).replace(mapped({ hostPort: 1 + index }))));
+      expect(outcomes.filter((outcome) => "err" in outcome)).toEqual([]);
+      expect(await firewall({ ...first, network: "others", verb: "gc" }).retain([])).toEqual({ ok: 200 });
+      expect(await firewall(first).check(many)).toEqual({ ok: true });
+      expect(await firewall(first).replace(nothing)).toEqual(done);
+      expect(nft("list", "map", "ip", "plexus", "hostports")).not.toContain("elements");
+    });
+  });
+
   test("is made whole by whoever comes first, and by all who come at once", async () => {
     await Promise.all(
       [first, second, { ...first, network: "third" }].map((scope, index) =>
