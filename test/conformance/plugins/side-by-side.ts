@@ -177,6 +177,11 @@ export class SideBySide {
     return new Map(states.flatMap((state, pod) => [...state].map(([name, facts]) => [`${pod} ${name}`, facts] as const)));
   }
 
+  /** The sysctls of a half's first namespace that are no interface's, below /proc/sys/net. */
+  async settings(kind: Kind, keys: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    return (await stateOf(this.lanes, this.pod(kind, 0), keys)).get("")?.settings ?? {};
+  }
+
   /** How many steps of the plugin under test ran so far, by verb and kind: `ADD native`. */
   steps(): Readonly<Record<string, number>> {
     const counts: Record<string, number> = {};

@@ -23,14 +23,15 @@ describe.skipIf(
   let side: SideBySide;
   let played: ReadonlyMap<string, Played>;
   const before: Partial<Record<Kind, ReadonlyMap<string, LinkFacts>>> = {};
-  const after: Partial<Record<Kind, ReadonlyMap<string, LinkFacts>>> = {};
+  /** Of the whole namespace, before and after. */
+  const globals: [Partial<Record<Kind, object>>, Partial<Record<Kind, object>>] = [{}, {}];
   const directories = (): readonly [string, string] => [`${side.state}/tuning`, `${side.state}/elsewhere`];
 
   beforeAll(async () => {
     side = await SideBySide.open({
       type: "tuning",
       pods: 1,
-      settings: ["ipv4/conf", "ipv6/conf", ...keys],
+      settings: ["ipv4/conf", "ipv6/conf"],
       grants: {
         tuning: {
           log: {},
@@ -47,19 +48,22 @@ describe.skipIf(
       kinds.flatMap((kind) =>
         tuningConfigurations.map(({ ifname }, at) => {
           const pod = `netns ${side.pod(kind, 0)}`;
-          return `link add ${ifname} address 0a:58:0a:02:${at.toString(16).padStart(2, "0")}:01 ${pod} type veth peer name q${at} ${pod}`;
+          return `link add ${ifname} address 0a:58:0a:02:${at.toString(16).padStart(2, "0")}:01 ${pod} type veth peer name ${kind[0] ?? ""}${at}`;
         }),
       ),
     );
     const [own, elsewhere] = directories();
     for (const directory of [own, elsewhere]) mkdirSync(directory, { recursive: true });
-    for (const kind of kinds) before[kind] = await side.links(kind);
+    for (const kind of kinds) {
+      before[kind] = await side.links(kind);
+      globals[0][kind] = await side.settings(kind, keys);
+    }
     const configurations = tuningConfigurations.map((each) => ({
       ...each,
       step: { ...each.step, dataDir: each.step["dataDir"] === undefined ? own : elsewhere },
     }));
     played = await play(side, configurations);
-    for (const kind of kinds) after[kind] = await side.links(kind);
+    for (const kind of kinds) globals[1][kind] = await side.settings(kind, keys);
   }, patience);
   afterAll(() => side.close(), patience);
 
@@ -101,10 +105,10 @@ describe.skipIf(
   });
 
   test("changes what belongs to the whole namespace as the reference plugin does", () => {
-    const of = (states: typeof after, kind: Kind): unknown => states[kind]?.get("0 ")?.settings;
-    expect(of(before, "wasm")).toEqual(of(before, "native"));
-    expect(of(after, "wasm")).toEqual(of(after, "native"));
-    expect(of(after, "wasm")).not.toEqual(of(before, "wasm"));
+    const [was, is] = globals;
+    expect([was.wasm, is.wasm]).toEqual([was.native, is.native]);
+    expect(Object.keys(is.wasm ?? {})).toHaveLength(keys.length);
+    expect(is.wasm).not.toEqual(was.wasm);
   });
 
   test("leaves no backup behind, and ran as often as the reference plugin", async () => {
