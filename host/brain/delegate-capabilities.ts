@@ -6,6 +6,7 @@ import type { Hands } from "../hands/hands.ts";
 import type { LeaseOperation } from "../leases/effect.ts";
 import { leasesFor } from "../leases/scope.ts";
 import { resolverFor } from "../resolver/scope.ts";
+import type { LinksLink } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import type { CapabilityImports } from "../sandbox/runner.ts";
 
 /** What the capabilities of all calls work with. */
@@ -40,6 +41,8 @@ type Name = keyof CapabilityImports;
 interface BoundCall extends CapabilityCall {
   /** Addresses that plugins called by the delegate gave the attachment. */
   readonly gained: string[];
+  /** The node's ends of veths that it made for the attachment. */
+  readonly ends: string[];
 }
 
 /** Binds one capability. What only this capability needs is loaded by it, so that no other call pays for it. */
@@ -74,7 +77,7 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
       },
     };
   },
-  firewall: async ({ hands }, { step, network, grants, gained }) => {
+  firewall: async ({ hands }, { step, network, grants, gained, ends }) => {
     const { firewallFor } = await import("../firewall/scope.ts");
     const { attachment } = step;
     return firewallFor(
@@ -85,6 +88,7 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
         ...(attachment === undefined ? {} : { attachment }),
         grant: grants.firewall ?? {},
         addresses: () => [...(step.prevResult?.result.ips ?? []).map(({ address }) => address), ...gained],
+        ends: () => ends,
       },
       hands,
     );
@@ -101,11 +105,20 @@ const binders: { readonly [C in Name]?: Bind<C> } = {
     const { stateFor } = await import("../state/scope.ts");
     return stateFor({ ...callOf(step), directories: grants.state?.directories });
   },
-  links: async ({ hands }, { step, grants }) => {
+  links: async ({ hands }, { step, grants, ends }) => {
     const { linksFor } = await import("../links/links.ts");
     const attachment = step.attachment && { ifname: step.attachment.ifname, netns: variable(step, "CNI_NETNS") };
     const scope = { type: step.plugin.type, grant: grants.links ?? {}, verb: step.verb, attachment };
-    return linksFor(scope, hands, () => performance.now());
+    const links = linksFor(scope, hands, () => performance.now());
+    return {
+      ...links,
+      apply: async (operations) => {
+        const applied = await links.apply(operations);
+        const made = new Set(operations.flatMap((each) => (each.tag === "add-veth" ? [each.val.name] : [])));
+        if ("ok" in applied) ends.push(...applied.ok.filter((link) => endOf(link, made)).map(({ name }) => name));
+        return applied;
+      },
+    };
   },
   resolver: (_, { grants }) => resolverFor({ allowedFiles: grants.resolver?.files ?? defaultResolverFiles }),
 };
@@ -117,7 +130,7 @@ export async function bindCapabilities(
   capabilities: readonly string[],
 ): Promise<CapabilityImports> {
   const bound: [string, unknown][] = [];
-  const boundCall = { ...call, gained: [] };
+  const boundCall = { ...call, gained: [], ends: [] };
   for (const name of capabilities) {
     const bind = isBound(name) ? binders[name] : undefined;
     if (bind === undefined) continue;
@@ -125,6 +138,11 @@ export async function bindCapabilities(
     bound.push([name, made instanceof Promise ? await made : made]);
   }
   return Object.fromEntries(bound);
+}
+
+/** Whether a link is the node's end of one of these veths of the pod. */
+function endOf({ place, kind, peer }: LinksLink, made: ReadonlySet<string>): boolean {
+  return place === "host" && kind === "veth" && peer !== undefined && made.has(peer);
 }
 
 function variable({ env }: ChainStep, name: string): string {

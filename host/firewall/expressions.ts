@@ -22,10 +22,13 @@ const FIRST_WORDS = 8;
 
 const DATA_VALUE = 1;
 const DATA_VERDICT = 2;
+const LINK_HEADER = 0;
 const NETWORK_HEADER = 1;
 const TRANSPORT_HEADER = 2;
 const DESTINATION_PORT_AT = 2;
+const SOURCE_MAC_AT = 6;
 const META_IIF = 4;
+const META_IIFNAME = 6;
 const META_L4PROTO = 16;
 const CT_STATUS = 2;
 const CT_PROTO_DST = 12;
@@ -151,6 +154,16 @@ export function lookUpPort(family: 4 | 6, at: boolean, map: string): readonly Ex
     payload(register(words + 1), TRANSPORT_HEADER, DESTINATION_PORT_AT, 2),
     lookup(map),
   ];
+}
+
+/** Does what the map says of the link's name that the frame came by. */
+export function lookUpLink(map: string): readonly Expression[] {
+  return [meta(FIRST, META_IIFNAME), lookup(map)];
+}
+
+/** Goes on where the frame's source is another one. */
+export function sourceMacIsNot(mac: Uint8Array): readonly Expression[] {
+  return [payload(FIRST, LINK_HEADER, SOURCE_MAC_AT, mac.length), compare("is not", mac)];
 }
 
 function lookup(map: string): Expression {

@@ -16,6 +16,7 @@ import {
   deleteElement,
   deleteRules,
   generationRequest,
+  type IpPlace,
   newChain,
   newElement,
   newRule,
@@ -149,7 +150,7 @@ function marked(all: readonly Entry[]): readonly Entry[] {
 }
 
 /** Leads to a chain. */
-function enter(place: Place, owner: Owner, entry: Entry, crowded: ReadonlySet<string>): readonly Change[] {
+function enter(place: IpPlace, owner: Owner, entry: Entry, crowded: ReadonlySet<string>): readonly Change[] {
   const what = `leading ${entry.what} to the rules of ${owner.containerId}/${owner.ifname}`;
   const verdict: Verdict =
     entry.purpose === undefined ? { kind: "return" } : { kind: "jump", chain: chainName(entry.purpose, owner) };
@@ -207,7 +208,7 @@ export async function retain(
   hands: Asks,
   of: Pick<Owner, "type" | "network">,
   valid: readonly Pick<Owner, "containerId" | "ifname">[],
-): Promise<Result<number>> {
+): Promise<Result<ReadonlySet<string>>> {
   const kept = new Set(valid.map(attachmentPart));
   const removed = new Set<string>();
   for (const family of families) {
@@ -234,7 +235,7 @@ export async function retain(
     if (first !== undefined) return failed(refusalFault(first));
     for (const { attachment } of stale.value) removed.add(attachment);
   }
-  return ok(removed.size);
+  return ok(removed);
 }
 
 async function staleChains(

@@ -13,7 +13,7 @@ import {
   lookUpPort,
   notByLoopback,
 } from "./expressions.ts";
-import { deleteRules, type Hook, newChain, newMap, newRule, newTable, type Place, type VerdictMap } from "./nf-tables.ts";
+import { deleteRules, type Hook, newChain, newMap, newRule, newTable, type IpPlace, type VerdictMap } from "./nf-tables.ts";
 
 interface BaseChain {
   readonly name: string;
@@ -79,7 +79,7 @@ function guard(toLoopback: readonly Expression[]): BaseChain {
 }
 
 /** Makes all of it, or what is missing of it; attachments' chains and elements stay. */
-export function scaffold(place: Place): readonly NetlinkRequest[] {
+export function scaffold(place: IpPlace): readonly NetlinkRequest[] {
   const all = chains(place.family);
   return [
     newTable(place),

@@ -8,9 +8,9 @@ import { chainOfVerdict, type Expression, type Verdict, verdictData } from "./ex
 /** Our tables' name, in each family. */
 export const TABLE = "plexus";
 
-/** A chain, a map or an element is in a table of a family. */
+/** A chain, a map or an element is in a table of a family: of an IP version's packets, or of the frames of bridges. */
 export interface Place {
-  readonly family: 4 | 6;
+  readonly family: 4 | 6 | "bridge";
   readonly table?: string;
 }
 
@@ -55,7 +55,12 @@ export interface ReadElement {
   readonly chain: string | undefined;
 }
 
-const AF = { 4: 2, 6: 10 } as const;
+/** Packets of one IP version. */
+export interface IpPlace extends Place {
+  readonly family: 4 | 6;
+}
+
+const AF = { 4: 2, 6: 10, bridge: 7 } as const;
 const NF_TABLES = 10;
 const BATCH_BEGIN = 0x10;
 const BATCH_END = 0x11;

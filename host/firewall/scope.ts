@@ -14,6 +14,7 @@ import type {
 } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import type { Outcome } from "../sandbox/abi/guest.ts";
 import { check, probe, remove, replace, retain } from "./firewall.ts";
+import { framesGuarded, guardFrames, retainGuards, unguardFrames } from "./frames.ts";
 import type { Asks } from "./kernel.ts";
 import { removeNative } from "./native-rules.ts";
 import type { Owner } from "./owner.ts";
@@ -35,7 +36,12 @@ export interface FirewallScope {
    * call gave it. Rules are made for these alone; asked for when rules come.
    */
   readonly addresses: () => readonly string[];
+  /** The node's ends of veths that this call made for the attachment. */
+  readonly ends?: () => readonly string[];
 }
+
+/** As the kernel spells it. */
+const MAC = /^[0-9a-f]{2}(?::[0-9a-f]{2}){5}$/;
 
 type Deferred<F> = F extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
 
@@ -47,14 +53,26 @@ export function firewallFor(scope: FirewallScope, hands: Asks): Firewall {
   return {
     replace: (rules) => acting(scope, ["add"], rules, (owner, allowed) => replace(hands, owner, allowed)),
     check: (rules) => acting(scope, ["add", "check"], rules, (owner, allowed) => check(hands, owner, allowed)),
+    guardFrames: async (link, mac) => {
+      const mistake = guardMistake(scope, link, mac);
+      if (mistake !== undefined) return refuse(mistake);
+      return acting(scope, ["add"], undefined, (owner) => guardFrames(hands, owner, { link, mac }));
+    },
+    framesGuarded: async (link, mac) => {
+      if (!MAC.test(mac)) return refuse(misused(`${quote(mac, 60)} is no MAC address`));
+      return acting(scope, ["add", "check"], undefined, (owner) => framesGuarded(hands, owner, { link, mac }));
+    },
     remove: () =>
       acting(scope, ["add", "del"], undefined, async (owner) => {
-        const [own, native] = await Promise.all([remove(hands, owner), removeNative(hands, owner, scope.grant)]);
-        return own.ok ? native : own;
+        const all = [remove(hands, owner), unguardFrames(hands, owner), removeNative(hands, owner, scope.grant)];
+        return (await Promise.all(all)).find((each) => !each.ok) ?? ok(undefined);
       }),
     retain: async (valid) => {
       if (scope.verb !== "gc") return refuse(misused(`retain is for GC only, this call is ${scope.verb.toUpperCase()}`));
-      return answer(await retain(hands, scope, valid));
+      const retained = await retain(hands, scope, valid);
+      const unguarded = await retainGuards(hands, scope, valid);
+      if (!retained.ok) return answer(retained);
+      return answer(unguarded.ok ? ok(new Set([...retained.value, ...unguarded.value]).size) : unguarded);
     },
     probe: async () => answer(await probe(hands)),
   };
@@ -73,6 +91,14 @@ async function acting<T>(
   if (!rules.ok) return refuse(rules.fault);
   const { containerId, ifname } = attachment;
   return answer(await act({ type, network, containerId, ifname }, rules.value));
+}
+
+/** Why frames may not be guarded so: a delegate could cut others off otherwise. */
+function guardMistake({ ends }: FirewallScope, link: string, mac: string): Fault | undefined {
+  if (!MAC.test(mac)) return misused(`${quote(mac, 60)} is no MAC address`);
+  const made = ends?.() ?? [];
+  if (made.includes(link)) return undefined;
+  return misused(`${quote(link, 60)} is no node's end of a veth that this call made: it made ${made.join(", ") || "none"}`);
 }
 
 /** The rules that were asked for, each of them well formed and granted. */

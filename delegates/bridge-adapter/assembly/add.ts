@@ -4,28 +4,23 @@
 import { AttachmentRequest, SuccessOrFault } from "plexus/abi/plugin";
 import * as delegation from "plexus/abi/delegation";
 import * as links from "plexus/abi/links";
-import { Place } from "plexus/abi/links";
+import { LinkName, Operation, Place } from "plexus/abi/links";
 import * as firewall from "plexus/abi/firewall";
 import { Attachment, Fault, NetworkInterface, Success } from "plexus/abi/types";
-import { CniCode } from "plexus/faults";
 import { Some } from "plexus/some";
 import { readDns } from "./dns";
 import { unusable } from "./faults";
-import { Gateways, podInterface } from "./gateways";
+import { Gateways, nodesEnd, podInterface } from "./gateways";
 import { rulesOf } from "./masquerades";
 import { addNatively } from "./native";
 import { Plan } from "./plan";
 import { Settings } from "./settings";
-import { unless } from "./undone";
+import { andThen, unless } from "./undone";
 
 export function add(request: AttachmentRequest): SuccessOrFault {
   const settings = Settings.read(request.network, request.attachment.args);
   if (settings.fault !== null) return SuccessOrFault.err(settings.fault as Fault);
   if (settings.native) return addNatively(request, settings);
-  if (settings.macSpoofCheck) {
-    const why = 'macspoofchk: is not done by this plugin: set "backend": "native" to leave it to the native plugin bridge';
-    return SuccessOrFault.err(new Fault(CniCode.UnsupportedField, why));
-  }
   let given = new Success();
   if (settings.isLayer3) {
     const answered = delegation.add(settings.ipam, null);
@@ -63,12 +58,22 @@ function attach(attachment: Attachment, settings: Settings, success: Success): F
     if (refused !== null) return refused;
   }
   const applied = links.apply(plan.operations);
+  let failed: Fault | null = null;
   if (applied.isOk) {
     success.interfaces = interfacesOf(applied.value, attachment, settings, plan);
-    return null;
-  }
-  if (masquerades) unless(firewall.remove(), applied.error, "its rules were not removed");
-  return applied.error;
+    failed = settings.macSpoofCheck ? guard(success) : null;
+    if (failed === null) return null;
+    const undone = links.apply([Operation.deleteLink(new LinkName(Place.Pod, attachment.ifname))]);
+    if (!undone.isOk) andThen(failed, "the interface was not removed", undone.error);
+  } else failed = applied.error;
+  if (masquerades) unless(firewall.remove(), failed, "its rules were not removed");
+  return failed;
+}
+
+/** macspoofchk: what comes from the pod has the MAC that its interface has now. */
+function guard(success: Success): Fault | null {
+  const mac = success.interfaces[podInterface].mac;
+  return firewall.guardFrames(success.interfaces[nodesEnd].name, mac !== null ? mac : "");
 }
 
 /** The bridge, the node's end, the pod's end, and the node's access to the VLAN, with the MACs that they have. */

@@ -77,7 +77,12 @@ function checkPort(pod: Link, result: Success, settings: Settings): Fault | null
     return notAsAdded(`${peer}, which leads to the pod, is no port of the bridge ${settings.bridge}`);
   const there = find(result, peer, null);
   if (there === null) return notAsAdded(`${peer}, which leads to the pod, is not among the result's interfaces of the node`);
-  return sameAddress(port, there);
+  const wrong = sameAddress(port, there);
+  if (wrong !== null || !settings.macSpoofCheck) return wrong;
+  const mac = pod.mac;
+  const guarded = firewall.framesGuarded(peer, mac !== null ? mac : "");
+  if (!guarded.isOk) return guarded.error;
+  return guarded.value ? null : notAsAdded(`the rules that keep the pod to its MAC are not in force for ${peer}`);
 }
 
 function checkAddresses(pod: Link, request: AttachmentRequest, result: Success): Fault | null {

@@ -22,7 +22,7 @@ export function del(request: AttachmentRequest): Fault | null {
     if (!deleted.isOk) return deleted.error;
   }
   if (settings.isLayer3) failed = delegation.del(settings.ipam, null);
-  if (settings.ipMasq) failed = both(failed, firewall.remove());
+  if (settings.hasRules) failed = both(failed, firewall.remove());
   return failed;
 }
 

@@ -6,6 +6,8 @@ import { Ip } from "plexus/ip";
 import { unusable } from "./faults";
 import { Settings } from "./settings";
 
+/** Where the result has the node's end of the veth. */
+export const nodesEnd: i32 = 1;
 /** Where the result has the pod's interface. */
 export const podInterface: i32 = 2;
 

@@ -12,7 +12,7 @@ export function gc(request: GcRequest): Fault | null {
   const settings = Settings.readRest(request.network);
   if (settings.fault !== null) return settings.fault;
   const failed = settings.isLayer3 ? delegation.gc(settings.ipam, null) : null;
-  if (settings.native || !settings.ipMasq) return failed;
+  if (settings.native || !settings.hasRules) return failed;
   const retained = firewall.retain(request.valid);
   if (retained.isOk) return failed;
   if (failed === null) return retained.error;
@@ -20,11 +20,11 @@ export function gc(request: GcRequest): Fault | null {
   return failed;
 }
 
-/** Ready when the IPAM plugin is, and, for ipMasq, when rules can be made. */
+/** Ready when the IPAM plugin is, and, for ipMasq and macspoofchk, when rules can be made. */
 export function status(network: Network): Fault | null {
   const settings = Settings.readRest(network);
   if (settings.fault !== null) return settings.fault;
   const failed = settings.isLayer3 ? delegation.status(settings.ipam, null) : null;
-  if (failed !== null || settings.native || !settings.ipMasq) return failed;
+  if (failed !== null || settings.native || !settings.hasRules) return failed;
   return firewall.probe();
 }

@@ -160,6 +160,11 @@ export class Settings {
     if (this.mac === null) from.refuse("mac", `${quote(text)} is not a MAC address, like 0a:58:0a:01:00:02`);
   }
 
+  /** Whether attachments have rules of the firewall. */
+  get hasRules(): bool {
+    return this.macSpoofCheck || (this.ipMasq && this.isLayer3);
+  }
+
   get isLayer3(): bool {
     return this.ipam != "";
   }

@@ -11,6 +11,8 @@ import type {
 /** What vectors show: rules by attachment (`containerId ifname`), and the fault that all functions answer. */
 export interface FirewallState {
   readonly rules: Readonly<Record<string, FirewallRules>>;
+  /** The only source of frames by a link of an attachment: `link MAC`. */
+  readonly guards?: Readonly<Record<string, string>> | undefined;
   readonly fault?: Fault | undefined;
 }
 
@@ -18,12 +20,14 @@ export interface FirewallState {
 export class MemoryFirewall {
   readonly #owner: string;
   readonly #rules: Map<string, FirewallRules>;
+  readonly #guards: Map<string, string>;
   readonly #fault: Fault | undefined;
 
   /** `owner`: the call's attachment; none for GC and STATUS. */
   constructor(state: FirewallState = { rules: {} }, owner?: AttachmentId) {
     this.#owner = owner === undefined ? "" : holder(owner);
     this.#rules = new Map(Object.entries(state.rules));
+    this.#guards = new Map(Object.entries(state.guards ?? {}));
     this.#fault = state.fault;
   }
 
@@ -32,16 +36,31 @@ export class MemoryFirewall {
     return Object.fromEntries(this.#rules);
   }
 
+  /** Whose frames are guarded now. */
+  guards(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#guards);
+  }
+
   readonly functions: FirewallCapability = {
     replace: (rules) => this.#unless(() => void this.#rules.set(this.#owner, rules)),
     check: (rules) => this.#unless(() => isDeepStrictEqual(plain(this.#rules.get(this.#owner)), plain(rules))),
-    remove: () => this.#unless(() => void this.#rules.delete(this.#owner)),
+    guardFrames: (link, mac) => this.#unless(() => void this.#guards.set(this.#owner, `${link} ${mac}`)),
+    framesGuarded: (link, mac) => this.#unless(() => this.#guards.get(this.#owner) === `${link} ${mac}`),
+    remove: () =>
+      this.#unless(() => {
+        this.#rules.delete(this.#owner);
+        this.#guards.delete(this.#owner);
+        return undefined;
+      }),
     retain: (valid) =>
       this.#unless(() => {
         const keep = new Set(valid.map(holder));
-        const stale = [...this.#rules.keys()].filter((owner) => !keep.has(owner));
-        for (const owner of stale) this.#rules.delete(owner);
-        return stale.length;
+        const stale = new Set([...this.#rules.keys(), ...this.#guards.keys()].filter((owner) => !keep.has(owner)));
+        for (const owner of stale) {
+          this.#rules.delete(owner);
+          this.#guards.delete(owner);
+        }
+        return stale.size;
       }),
     probe: () => this.#unless(() => undefined),
   };

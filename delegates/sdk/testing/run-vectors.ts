@@ -55,6 +55,7 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
   if (vector.state !== undefined) answer.state = state.kept();
   if (vector.announce !== undefined) answer.announced = announced.map((addresses) => [...addresses]);
   if (vector.firewall !== undefined) answer.firewall = JSON.parse(JSON.stringify(firewall.rules()));
+  if (vector.firewall?.guards !== undefined) answer.guards = firewall.guards();
   answer.log = log;
   return answer;
 }

@@ -85,7 +85,13 @@ const question = z.strictObject({
     })
     .optional(),
   /** Rules that are in force before the call, by attachment; with `fault`, none of the functions does anything. */
-  firewall: z.strictObject({ rules: z.record(z.string(), rules).default({}), fault: fault.optional() }).optional(),
+  firewall: z
+    .strictObject({
+      rules: z.record(z.string(), rules).default({}),
+      guards: z.record(z.string(), z.string()).optional(),
+      fault: fault.optional(),
+    })
+    .optional(),
   /** What the plugins that `delegation` calls answer, by type and verb; a verb that is absent succeeds. */
   plugins: z.record(z.string(), z.partialRecord(z.enum(["add", "del", "check", "gc", "status"]), told)).optional(),
   /** The keys that there are, and values that are refused. */
@@ -119,6 +125,8 @@ const answer = z.strictObject({
   announced: z.array(z.array(z.string())).optional(),
   /** The rules that are in force then; where the question has a firewall. */
   firewall: z.record(z.string(), rules).optional(),
+  /** Whose frames are guarded then; where the question has guards. */
+  guards: z.record(z.string(), z.string()).optional(),
   /** Lines of the log, `level: text`; not compared where absent. */
   log: z.array(z.string()).optional(),
 });

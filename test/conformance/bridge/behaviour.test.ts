@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
 import { installPlexus, missingBuild, type Answer, type Installation } from "../../harness/plexus.ts";
 import {
+  command,
   iproute2,
   linkType,
   missing,
@@ -269,6 +270,41 @@ describe.skipIf(missing("behaviour of bridge-adapter", ...wanted))("bridge-adapt
     const port = lane.node.links().find(({ master }) => master === "br7");
     expect(await lane.atNode.output(`ip -d link show ${port?.name}`)).toContain(`isolated ${state}`);
   });
+
+  test("configures mac spoof-check: no frame with another MAC leaves the pod, others' do, and DEL removes the rules", async () => {
+    const scenario = network({ isDefaultGateway: true, macspoofchk: true });
+    const { one } = await added(scenario);
+    const other = lane.other();
+    const beside = await added(
+      { ...scenario, ipam: { ranges: [[{ subnet: "10.1.0.0/24", rangeStart: "10.1.0.9" }]] } },
+      { netns: other.path },
+    );
+    await succeed("CHECK", one);
+    expect(lane.pod.ping("10.1.0.1")).toBe(true);
+    const mac = lane.pod.links()[0]?.mac;
+    await lane.atPod.output("ip link set eth0 address 02:11:00:00:00:66");
+    expect(lane.pod.ping("10.1.0.1")).toBe(false);
+    expect(other.ping("10.1.0.1")).toBe(true);
+    await lane.atPod.output(`ip link set eth0 address ${mac}`);
+    await lane.atNode.run("ip neighbour flush dev br7");
+    expect(lane.pod.ping("10.1.0.1")).toBe(true);
+    for (const each of [one, beside.one]) await succeed("DEL", each);
+  });
+
+  test.skipIf(missing("rules of macspoofchk, listed", command("nft", "--version")))(
+    "mac spoof-check: CHECK misses rules that somebody removed, and DEL leaves others' alone",
+    async () => {
+      const scenario = network({ macspoofchk: true });
+      const [one, beside] = [await added(scenario), await added(scenario, { netns: lane.other().path })];
+      await succeed("DEL", one.one);
+      const left = await lane.atNode.output("nft list table bridge plexus");
+      expect([left.includes(one.one.containerId), left.includes(beside.one.containerId)]).toEqual([false, true]);
+      await lane.atNode.output("nft flush ruleset");
+      const checked = await lane.call("CHECK", beside.one, "wasm");
+      expect(checked).toMatchObject({ status: 1, json: { msg: expect.stringContaining("keep the pod to its MAC") } });
+      await succeed("DEL", beside.one);
+    },
+  );
 
   test.each([
     ["vlan", { vlan: 4095 }],

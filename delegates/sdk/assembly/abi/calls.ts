@@ -501,6 +501,48 @@ export function firewall_check(rules: firewall_Rules): BoolOrFault {
 }
 
 // @ts-ignore: decorator
+@external("cni:delegate/firewall@0.1.0", "guard-frames")
+declare function _core_firewall_guardFrames(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _area: i32): void;
+
+export function firewall_guardFrames(link: string, mac: string): types_Fault | null {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  let _p3: i32 = 0;
+  _p0 = <i32>_memory.lowerString(link);
+  _p1 = _memory.loweredBytes;
+  _p2 = <i32>_memory.lowerString(mac);
+  _p3 = _memory.loweredBytes;
+  const _area = _memory.allocate(28, 4);
+  _core_firewall_guardFrames(_p0, _p1, _p2, _p3, <i32>_area);
+  const _result = _codec.load_result_none_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
+@external("cni:delegate/firewall@0.1.0", "frames-guarded")
+declare function _core_firewall_framesGuarded(_p0: i32, _p1: i32, _p2: i32, _p3: i32, _area: i32): void;
+
+export function firewall_framesGuarded(link: string, mac: string): BoolOrFault {
+  const _mark = _memory.mark();
+  let _p0: i32 = 0;
+  let _p1: i32 = 0;
+  let _p2: i32 = 0;
+  let _p3: i32 = 0;
+  _p0 = <i32>_memory.lowerString(link);
+  _p1 = _memory.loweredBytes;
+  _p2 = <i32>_memory.lowerString(mac);
+  _p3 = _memory.loweredBytes;
+  const _area = _memory.allocate(28, 4);
+  _core_firewall_framesGuarded(_p0, _p1, _p2, _p3, <i32>_area);
+  const _result = _codec.load_result_bool_types_Fault(_area);
+  _memory.release(_mark);
+  return _result;
+}
+
+// @ts-ignore: decorator
 @external("cni:delegate/firewall@0.1.0", "remove")
 declare function _core_firewall_remove(_area: i32): void;
 

@@ -69,7 +69,20 @@ export function check(rules: Rules): BoolOrFault {
   return _calls.firewall_check(rules);
 }
 
-/** Removes the attachment's rules. None is no fault. */
+/**
+ * ADD only: from now on frames that come by `link`, the node's end of a veth that this call made for the attachment, are dropped unless `mac` is
+ * their source. `replace` leaves that as it is.
+ */
+export function guardFrames(link: string, mac: string): types_Fault | null {
+  return _calls.firewall_guardFrames(link, mac);
+}
+
+/** Whether they are. */
+export function framesGuarded(link: string, mac: string): BoolOrFault {
+  return _calls.firewall_framesGuarded(link, mac);
+}
+
+/** Removes the attachment's rules, its guard included. None is no fault. */
 export function remove(): types_Fault | null {
   return _calls.firewall_remove();
 }

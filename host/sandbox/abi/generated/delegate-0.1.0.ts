@@ -384,6 +384,8 @@ export interface SysctlCapability {
 export interface FirewallCapability {
   replace(rules: FirewallRules): Outcome<undefined, Fault>;
   check(rules: FirewallRules): Outcome<boolean, Fault>;
+  guardFrames(link: string, mac: string): Outcome<undefined, Fault>;
+  framesGuarded(link: string, mac: string): Outcome<boolean, Fault>;
   remove(): Outcome<undefined, Fault>;
   retain(valid: readonly AttachmentId[]): Outcome<number, Fault>;
   probe(): Outcome<undefined, Fault>;
@@ -1101,6 +1103,24 @@ export const imports: Readonly<Record<string, Readonly<Record<string, ImportGlue
       host: "check",
       core: "i32,i32,i32,i32,i32>",
       lift: (g: Guest, p0: number, p1: number, p2: number, p3: number) => [{ masquerades: g.liftList(p0, p1, 8, 4, loadFirewallMasquerade), portMappings: g.liftList(p2, p3, 32, 4, loadFirewallPortMapping) }],
+      lower(g: Guest, value: Outcome<boolean, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeBool(at + 4, value.ok); }
+      },
+    },
+    "guard-frames": {
+      host: "guardFrames",
+      core: "i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number) => [g.liftString(p0, p1), g.liftString(p2, p3)],
+      lower(g: Guest, value: Outcome<undefined, Fault>, at: number): void {
+        g.range(at, 28, 4);
+        if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0);  }
+      },
+    },
+    "frames-guarded": {
+      host: "framesGuarded",
+      core: "i32,i32,i32,i32,i32>",
+      lift: (g: Guest, p0: number, p1: number, p2: number, p3: number) => [g.liftString(p0, p1), g.liftString(p2, p3)],
       lower(g: Guest, value: Outcome<boolean, Fault>, at: number): void {
         g.range(at, 28, 4);
         if ("err" in value) { g.storeU8(at, 1); storeFault(g, at + 4, value.err); } else { g.storeU8(at, 0); g.storeBool(at + 4, value.ok); }
