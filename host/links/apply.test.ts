@@ -34,8 +34,8 @@ describe.skipIf(missing("links", whyNotPrivate))("apply", () => {
     const [bridge, inPod, onNode, ...more] = links.good(
       await capability.apply([
         ...links.attach("10.77.0.2/24", "10.77.0.1/24"),
-        { tag: "settle", val: { link: { place: "pod", name: "eth0" }, milliseconds: 20_000 } },
-        { tag: "settle", val: { link: { place: "host", name: "lt0" }, milliseconds: 20_000 } },
+        { tag: "settle", val: { link: { place: "pod", name: "eth0" }, milliseconds: 15_000 } },
+        { tag: "settle", val: { link: { place: "host", name: "lt0" }, milliseconds: 15_000 } },
       ]),
     );
     expect(more).toEqual([]);

@@ -9,6 +9,8 @@ import { nameMistake, operationMistake } from "./operation-mistake.ts";
 
 /** More in one call is none that attaches a pod. */
 const mostOperations = 256;
+/** All waiting of one call: who called the delegate waits for it, too, even where the delegate itself was ended meanwhile. */
+const mostSettlingMs = 30_000;
 
 /** Links that are used and not made before; each has to be known before anything is done, but for those of the pod that only go. */
 export interface UsedLinks {
@@ -30,10 +32,14 @@ export function checkOperations(scope: LinkScope, operations: readonly LinksOper
   const host = new Map<string, Usage[]>();
   const pod = new Set<string>();
   const made = { host: new Set<string>(), pod: new Set<string>() };
+  let settlingMs = 0;
   for (const [number, operation] of operations.entries()) {
     const by = operationText(number, operation.tag);
     const mistake = operationMistake(operation);
     if (mistake !== undefined) return failed(misused(`${by}: ${mistake}`));
+    settlingMs += operation.tag === "settle" ? operation.val.milliseconds : 0;
+    if (settlingMs > mostSettlingMs)
+      return failed(misused(`${by}: waiting for ${settlingMs} ms in all, ${mostSettlingMs} at most`));
     const switched = switchesOnForwarding(operation);
     if (switched !== undefined && scope.grant.forwarding !== true)
       return failed(denied(scope, "forwarding", `${by}: ${switched}`));

@@ -40,7 +40,7 @@ export const usesOnNode: { readonly [U in Use]: { readonly roles: readonly Role[
   join: { roles: ["own", "uplink"], key: "uplinks" },
   change: { roles: ["own", "bridge", "gateway"], key: "bridges" },
   port: { roles: ["own"], key: "bridges" },
-  vlans: { roles: ["own", "bridge"], key: "bridges" },
+  vlans: { roles: ["own", "bridge", "uplink"], key: "bridges" },
   layer3: { roles: ["bridge", "gateway"], key: "bridges" },
   setting: { roles: ["own", "bridge", "gateway"], key: "bridges" },
   settle: { roles: ["own", "bridge", "gateway"], key: "bridges" },

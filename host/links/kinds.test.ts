@@ -207,6 +207,20 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
       expect(vlansOf("lt0")).toEqual(["3 PVID Egress Untagged", "5"]);
     });
 
+    test("has an uplink that is its port let VLANs pass, and only then", async () => {
+      const { capability } = links.capability({ pod, grant });
+      const bridge: LinksOperation = { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: true } };
+      const pass: LinksOperation = {
+        tag: "add-port-vlan",
+        val: { link: "dev1", vlan: { first: 9, last: 9, pvid: false, untagged: false } },
+      };
+      expect(await capability.apply([bridge, pass])).toMatchObject({ err: { code: 7 } });
+      links.good(await capability.apply([bridge, join("lt0"), pass]));
+      expect(vlansOf("dev1")).toEqual(["1 PVID Egress Untagged", "9"]);
+      links.good(await capability.apply([bridge, { ...pass, tag: "delete-port-vlan" }]));
+      expect(vlansOf("dev1")).toEqual(["1 PVID Egress Untagged"]);
+    });
+
     test("has a gateway to a VLAN made once, with addresses of its own, and taken back", async () => {
       const { capability } = links.capability({ pod, grant });
       const bridge: LinksOperation = { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: true } };

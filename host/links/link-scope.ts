@@ -31,7 +31,7 @@ export type Role =
   | "gateway"
   /** The node's end of the attachment's own veth. */
   | "own"
-  /** May become a port of a granted bridge. */
+  /** May become a port of a granted bridge, and be given VLANs while it is one. */
   | "uplink"
   /** May have links of the pod lie on it. */
   | "parent";

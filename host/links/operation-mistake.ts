@@ -8,8 +8,6 @@ import { demandsOf } from "./demands.ts";
 import { settingMistake } from "./interface-settings.ts";
 
 const mostVlans = 4094;
-/** Beyond this nobody waits for an address. */
-const mostSettlingMs = 60_000;
 const mostAlternativeNames = 16;
 const mostAlternativeNameLength = 127;
 
@@ -80,13 +78,12 @@ function memberMistake(operation: LinksOperation): string | undefined {
       return first(addressMistake(operation.val.neighbour.address), macMistake(operation.val.neighbour.mac));
     case "set-interface":
       return settingMistake(operation.val);
-    case "settle":
-      return operation.val.milliseconds > mostSettlingMs ? `waiting for ${operation.val.milliseconds} ms` : undefined;
     case "add-vrf":
       return operation.val.table === 0 ? "table 0 is none" : undefined;
     case "delete-link":
     case "change-port":
     case "enable-forwarding":
+    case "settle":
       return undefined;
     default:
       return operation satisfies never;

@@ -8,7 +8,7 @@ import { linkStateIn, type LinkState } from "../netlink/link-state.ts";
 import { attributesIn, type NetlinkAnswer, type NetlinkRequest, viewOf } from "../netlink/message.ts";
 import type { UsedLinks, Usage } from "./check-operations.ts";
 import { usesOnNode } from "./demands.ts";
-import { denied, linkText, type LinkScope, type Role, rolesByName } from "./link-scope.ts";
+import { denied, isListed, linkText, type LinkScope, type Role, rolesByName } from "./link-scope.ts";
 import { isGone, type Namespaces } from "./namespaces.ts";
 
 export interface ReadLinks {
@@ -50,7 +50,8 @@ export async function readLinks(
   for (const [name, usages] of used.host) {
     const link = host.get(name);
     if (link === undefined) continue;
-    const refusal = refusalOf(scope, link, name, usages, isOwnEnd(link, podEnd, podId));
+    const isPort = usages.some(({ use }) => use === "join") || isPortOfGranted(scope, link, host);
+    const refusal = refusalOf(scope, link, name, usages, { own: isOwnEnd(link, podEnd, podId), isPort });
     if (refusal !== undefined) return failed(refusal);
   }
   return ok({ host, pod, further: answers.slice(used.host.size, hostRequests.length) });
@@ -88,11 +89,23 @@ function states(names: readonly string[], answers: readonly (NetlinkAnswer | und
   return new Map(found.flatMap(([name, state]) => (state?.name === name ? [[name, state] as const] : [])));
 }
 
-function refusalOf(scope: LinkScope, link: LinkState, name: string, usages: readonly Usage[], own: boolean): Fault | undefined {
+/** Whether it is a port of a granted bridge among these, or becomes one by this call. */
+function isPortOfGranted({ grant }: LinkScope, { master }: LinkState, host: ReadonlyMap<string, LinkState>): boolean {
+  const bridge = [...host.values()].find(({ index }) => index === master);
+  return bridge?.kind === "bridge" && isListed(grant.bridges, bridge.name);
+}
+
+function refusalOf(
+  scope: LinkScope,
+  link: LinkState,
+  name: string,
+  usages: readonly Usage[],
+  { own, isPort }: { readonly own: boolean; readonly isPort: boolean },
+): Fault | undefined {
   const roles = rolesInTruth(scope, link, name, own);
   for (const { use, by } of usages) {
     const { roles: allowed, key } = usesOnNode[use];
-    if (allowed.some((role) => roles.has(role))) continue;
+    if (allowed.some((role) => roles.has(role) && (role !== "uplink" || use !== "vlans" || isPort))) continue;
     const what = link.kind === "" ? "a device" : `a ${link.kind}`;
     return denied(scope, key, `${by}: ${linkText("host", name)}, ${what}, which is not ${wanted(allowed)},`);
   }

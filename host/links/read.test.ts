@@ -169,7 +169,7 @@ describe.skipIf(missing("reading links", whyNotPrivate))("reading", () => {
       { tag: "add-veth", val: { name: "eth0", hostName: "docker0", vlans: [], keepDefaultVlan: false, up: true } },
       "does not begin with veth",
     ],
-    [{ tag: "settle", val: { link: eth0, milliseconds: 600_000 } }, "waiting for 600000 ms"],
+    [{ tag: "settle", val: { link: eth0, milliseconds: 600_000 } }, "waiting for 600000 ms in all"],
     [{ tag: "change-link", val: { link: eth0, alternativeNames: ["a/b"] } }, "is no alternative name"],
   ];
 

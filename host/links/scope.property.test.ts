@@ -36,7 +36,8 @@ function mistakeOf(message: SentMessage, grant: LinkGrant, before: readonly Node
   if (link === undefined || link.name === "vethown") return undefined; // made by this very call, or the attachment's own
   if (link.kind === "bridge" && named(grant.bridges, link)) return undefined;
   const joins = type === 19 && master !== undefined && !message.hasFlags && message.attributes.every((each) => each === 10);
-  return named(grant.uplinks, link) && joins ? undefined : `${type} changes ${link.name}`;
+  const vlans = (type === 17 || type === 19) && message.attributes.every((each) => each === 26);
+  return named(grant.uplinks, link) && (joins || vlans) ? undefined : `${type} changes ${link.name}`;
 }
 
 function maybe<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {

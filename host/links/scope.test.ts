@@ -67,6 +67,11 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
       { tag: "add-port-vlan", val: { link: "vethnext", vlan: { first: 2, last: 2, pvid: false, untagged: false } } },
       "bridges",
     ],
+    [
+      "the VLANs of an uplink that is no port of a granted bridge",
+      { tag: "add-port-vlan", val: { link: "up0", vlan: { first: 2, last: 2, pvid: false, untagged: false } } },
+      "bridges",
+    ],
     ["the removal of a bridge", { tag: "delete-link", val: onNode("brgood") }, "bridges has brgood"],
     [
       "an address",
