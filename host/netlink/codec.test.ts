@@ -1,7 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatAddress, type IpAddress } from "../../src/net/ip.ts";
+import { addressAddition, addressRestoration, addressStateIn } from "./address.ts";
+import { vlansIn } from "./bridge-port.ts";
 import { linkIn } from "./link.ts";
+import { acceptRa, inetSetting, linkStateIn } from "./link-state.ts";
+import { neighbourStateIn } from "./neighbour.ts";
 import { attribute, attributesIn, concat, decodeAnswers, encodeRequests, u16, u32, viewOf } from "./message.ts";
 import { addition, removal, restoration, routeIn } from "./route.ts";
 
@@ -94,6 +98,46 @@ describe("answers", () => {
       }),
     );
   });
+});
+
+test("links, addresses, neighbours and VLANs of any bytes are read or not, never a failure of ours", () => {
+  const anyMessage = fc.record({ type: fc.constantFrom(16, 20, 28), body: fc.oneof(bytes(200), links(), addresses()) });
+  fc.assert(
+    fc.property(anyMessage, (told) => {
+      expect(() => {
+        const state = linkStateIn(told);
+        if (state !== undefined) [acceptRa(state), inetSetting(state, 22)].toString();
+        [addressStateIn(told), neighbourStateIn(told), vlansIn(told)].toString();
+      }).not.toThrow();
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** The fixed part of a link's message, and attributes of any bytes with the types that are looked into. */
+function links(): fc.Arbitrary<Uint8Array> {
+  const attributeOf = fc
+    .tuple(fc.constantFrom(1, 3, 4, 5, 10, 18, 26, 37, 52), bytes(60))
+    .map(([type, value]) => attribute(type, value));
+  return fc.array(attributeOf, { maxLength: 6 }).map((all) => concat([new Uint8Array(16), ...all]));
+}
+
+function addresses(): fc.Arbitrary<Uint8Array> {
+  const attributeOf = fc.tuple(fc.constantFrom(1, 2, 8), bytes(20)).map(([type, value]) => attribute(type, value));
+  return fc
+    .tuple(fc.constantFrom(2, 10, 7), fc.array(attributeOf, { maxLength: 4 }))
+    .map(([family, all]) => concat([Uint8Array.of(family, 24, 0, 0, 1, 0, 0, 0), ...all]));
+}
+
+test("an address that was removed is put back with what made it, and nothing of how it was doing", () => {
+  const cidr = { address: { family: 4, value: 0x0a09_0002n }, prefix: 24 } as const;
+  const added = addressAddition(7, cidr, false);
+  const told = concat([added.body, attribute(8, u32(0x80 | 0x40 | 0x200))]);
+  const state = addressStateIn({ type: 20, body: told });
+  expect(state).toMatchObject({ link: 7, cidr, tentative: true, dadFailed: false });
+  if (state === undefined) throw new Error("no address");
+  const again = addressStateIn({ type: 20, body: addressRestoration(state).body });
+  expect(again).toMatchObject({ link: 7, cidr, tentative: false });
 });
 
 test("requests are numbered, padded, and each asks to be acknowledged unless it is quiet", () => {
