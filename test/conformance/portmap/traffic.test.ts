@@ -1,7 +1,10 @@
 // Port mappings with real connections: the same by the native portmap and by ours, in two worlds alike; and what either leaves behind.
 
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openWorkshop, type Workshop } from "../../../host/hands/testing/workshop.ts";
+import { compiledPlugin } from "../../harness/compiled.ts";
 import { command, linkType, missing, privateNamespaces, referencePlugins } from "../../harness/requires.ts";
 import { type Configuration, configurations, podPorts } from "./configurations.ts";
 import { type PluginCall, runNative, withOurs } from "./plugins.ts";
@@ -12,6 +15,9 @@ const probes = all.flatMap((configuration) => configuration.probes);
 const grants = { firewall: { hostPorts: ["1-65535"] }, log: {} };
 /** Milliseconds for all probes at once, for those again that differ, and for a few. */
 const [first, again, few] = [3000, 12_000, 5000];
+
+const sctpSockets = (): string | undefined =>
+  spawnSync(compiledPlugin("sctp")).status === 0 ? undefined : "the kernel has no SCTP sockets (npm run vm has)";
 
 const needs = missing(
   "port mappings' traffic",
@@ -155,6 +161,23 @@ describe.skipIf(needs)("portmap beside the native one", () => {
     });
     const listed = ours.node.exec(["nft", "list", "chain", "ip", "plexus", "ports/portmap/pods/single-9003/eth0"]).stdout;
     expect(listed).toContain("sctp dport 9003 dnat to 10.1.0.5:80");
+  });
+
+  test.skipIf(missing("SCTP through a mapping", sctpSockets))("carries SCTP, of both families", async () => {
+    const program = compiledPlugin("sctp");
+    const server = spawn("nsenter", [`--net=${ours.pod.path}`, program, "serve", String(podPorts.tcp[0])], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    try {
+      await once(server.stdout, "data");
+      await withOurs(shop, ours, grants, async (plugin) => {
+        expect(await plugin(call("ADD", single(9003, { protocol: "sctp" })))).toMatchObject({ status: 0 });
+      });
+      const seen = (address: string): string => ours.at("outside").exec([program, "ask", address, "9003"]).stdout.trim();
+      expect([seen("192.0.2.1"), seen("2001:db8::1")]).toEqual(["::ffff:192.0.2.2", "2001:db8::2"]);
+    } finally {
+      server.kill("SIGKILL");
+    }
   });
 
   test("does not let neighbours reach the node's own 127.0.0.1, though route_localnet is on", async () => {
