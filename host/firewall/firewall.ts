@@ -37,12 +37,17 @@ interface Entering extends Change {
   readonly family: 4 | 6;
 }
 
-/** Puts these rules in force, in place of what there was. */
+/** Puts these rules in force, in place of what there was. Where 127.0.0.1 can't be led out, none is in force then. */
 export async function replace(hands: Asks, owner: Owner, rules: Rules): Promise<Result<undefined>> {
-  const localhost = await leadLocalhostOut(hands, rules.portMappings);
-  if (!localhost.ok) return localhost;
   const done = await change(hands, owner, rules);
   if (!done.ok) return done;
+  // After the rules, of which one keeps neighbours from 127.0.0.1.
+  const localhost = await leadLocalhostOut(hands, rules.portMappings);
+  if (!localhost.ok) {
+    const removed = await remove(hands, owner);
+    const left = removed.ok ? "" : `; nor could the rules be removed again: ${removed.fault.msg}`;
+    return failed({ ...localhost.fault, msg: `${localhost.fault.msg}${left}` });
+  }
   await forgetFlows(hands, rules.portMappings);
   return ok(undefined);
 }
