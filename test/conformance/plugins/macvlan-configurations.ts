@@ -1,6 +1,7 @@
 // Configurations of macvlan, generated: modes, MTUs, MACs and where they come from, addresses of both families, routes, versions, and what is
 // refused. MASTER becomes `n` or `w`, so that each half has parents of its own: duplicate address detection would find the other half's addresses.
 
+import { isNewer } from "./reference-version.ts";
 import type { Configuration } from "./side-by-side.ts";
 
 /** Attachments in one namespace. */
@@ -142,6 +143,7 @@ const single: readonly ((number: number) => Draft)[] = [
       },
     },
   })),
+  ...(isNewer("macvlan") ? [(): Draft => ({ name: "bcqueuelen", step: { master: "MASTERup0", bcqueuelen: 3333 } })] : []),
   (number) => ({ name: "keys in another case", step: { Master: "MASTERup0", MTU: 1300, IPAM: ipam(plans[0], number) } }),
   ...[0, 1, 2].map((thru) => (number: number): Draft => ({
     name: `mode passthru ${["without ipam", "with an address", "with a MAC"][thru]}`,

@@ -1,6 +1,7 @@
 // Configurations of tuning, generated: each attribute and all of them, from each place that may ask for it, sysctls in every spelling, versions,
 // and what is refused. NETNS becomes the namespace's path; IF the interface's name.
 
+import { isNewer } from "./reference-version.ts";
 import type { Configuration } from "./side-by-side.ts";
 
 type Step = Readonly<Record<string, unknown>>;
@@ -195,7 +196,15 @@ const refused: readonly ((number: number) => Draft)[] = [
   }),
 ];
 
+/** What 1.1.1 doesn't know. */
+const newer: readonly ((number: number) => Draft)[] = [
+  () => ({ name: "a queue's length", step: { txQLen: 777 } }),
+  () => ({ name: "no queue", step: { txQLen: 0 } }),
+  () => ({ name: "a queue's length of args.cni", step: { txQLen: 777, args: { cni: { txQLen: 888 } } } }),
+];
+
 export const tuningConfigurations: readonly Configuration[] = [
+  ...(isNewer("tuning") ? newer : []),
   ...crossed,
   ...asked,
   ...whole,
