@@ -7,7 +7,7 @@ import { Pool } from "plexus/abi/leases";
 import { Config } from "plexus/config";
 import { ownFault } from "plexus/faults";
 import { tryHostLink, tryOddities, tryParent, tryPodLink } from "./links";
-import { tryAddress, tryDirectory, tryFile, tryLeases, tryOthersEnd, tryPlugin, trySysctl } from "./others";
+import { tryAddress, tryDirectory, tryFile, tryFrames, tryLeases, tryOthersEnd, tryPlugin, trySysctl } from "./others";
 import { Tries } from "./tries";
 
 export function add(request: AttachmentRequest): SuccessOrFault {
@@ -36,7 +36,10 @@ function tryAll(verb: string, network: Network): Fault | null {
   if (!listOf(config, "tries").includes(verb)) return null;
   const tries = new Tries(verb == "ADD" || verb == "DEL");
   const hostLinks = listOf(config, "hostLinks");
-  for (let i = 0; i < hostLinks.length; i++) tryHostLink(tries, hostLinks[i], "eth0", true);
+  for (let i = 0; i < hostLinks.length; i++) {
+    tryHostLink(tries, hostLinks[i], "eth0", true);
+    tryFrames(tries, hostLinks[i]);
+  }
   const absent = listOf(config, "absent");
   for (let i = 0; i < absent.length; i++) tryHostLink(tries, absent[i], "eth0", false);
   const podLinks = listOf(config, "podLinks");

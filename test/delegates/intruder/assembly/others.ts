@@ -37,6 +37,11 @@ export function tryAddress(tries: Tries, address: string, port: u16): void {
   tries.refused(`announce ${address}`, "", send([address]));
 }
 
+/** Frames of others' links. */
+export function tryFrames(tries: Tries, link: string): void {
+  tries.refused(`guard of ${link}`, link, firewall.guardFrames(link, "02:00:00:00:00:66"));
+}
+
 export function tryPlugin(tries: Tries, type: string, verb: string): void {
   const config = '{"cniVersion":"1.0.0","name":"x","ipam":{}}';
   const added = delegation.add(type, null);
