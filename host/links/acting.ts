@@ -61,8 +61,14 @@ export class Acting {
     return failed(this.transaction.failure ?? fault("INTERNAL", `links: ${this.by} failed without a reason`));
   }
 
-  /** Writes a sysctl, without waiting for it. `missing`: that the kernel doesn't have it is fine. */
-  set(link: KnownLink, key: string, value: string, missing: "fine" | "a fault"): void {
+  /** Writes a sysctl, without waiting for it. `missing`: that the kernel doesn't have it is fine. `shared`: as Undo has it. */
+  set(
+    link: KnownLink,
+    key: string,
+    value: string,
+    missing: "fine" | "a fault",
+    shared = link.place === "host" ? link.name : undefined,
+  ): void {
     const { by, settings, transaction } = this;
     const what = `setting ${key} to ${value}`;
     const write = (all: readonly Setting[]): Promise<readonly Wrote[]> => settings.writeAll(link.place, all);
@@ -75,7 +81,7 @@ export class Acting {
         const restored = await settings.write(link.place, { key, value: wrote.before });
         return "why" in restored ? restored.why : undefined;
       };
-      return { undo: { run, what } };
+      return { undo: { run, what, shared } };
     });
   }
 
@@ -113,6 +119,8 @@ export class Acting {
       readonly mac?: string | undefined;
       readonly existing?: "fine";
       readonly undo?: (index: number) => readonly Undo[];
+      /** As Undo has it. */
+      readonly shared?: string;
     } = {},
   ): Promise<Result<LinkState | undefined>> {
     const home = terms.in ?? place;
@@ -140,11 +148,19 @@ export class Acting {
     place: LinksPlace,
     name: string,
     answer: NetlinkAnswer | undefined,
-    { mac, undo }: { readonly mac?: string | undefined; readonly undo?: (index: number) => readonly Undo[] },
+    {
+      mac,
+      undo,
+      shared,
+    }: {
+      readonly mac?: string | undefined;
+      readonly undo?: (index: number) => readonly Undo[];
+      readonly shared?: string;
+    },
   ): readonly Undo[] {
     const what = `removing ${linkText(place, name)}`;
     const echoed = answer?.messages.flatMap((message) => linkStateIn(message) ?? []).find((state) => state.name === name);
-    const remove = (index: number): readonly Undo[] => undo?.(index) ?? [{ place, request: linkRemoval(index), what }];
+    const remove = (index: number): readonly Undo[] => undo?.(index) ?? [{ place, request: linkRemoval(index), what, shared }];
     if (echoed !== undefined && this.links.find(place, name)?.index === echoed.index) return remove(echoed.index);
     const run = async (): Promise<string | undefined> => {
       const read = await this.namespaces.exchange(place, [linkRequest(name)]);
@@ -160,7 +176,7 @@ export class Acting {
       }
       return undefined;
     };
-    return [{ run, what }];
+    return [{ run, what, shared }];
   }
 }
 

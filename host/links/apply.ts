@@ -7,7 +7,6 @@ import type { LinksLink, LinksOperation } from "../sandbox/abi/generated/delegat
 import { addressesRequest } from "../netlink/address.ts";
 import type { NetlinkAnswer } from "../netlink/message.ts";
 import { Acting } from "./acting.ts";
-import { bridgesInUse } from "./bridges-in-use.ts";
 import { changeLink, changePort, changePortVlans, deleteLink, enableForwarding, setInterface } from "./change-links.ts";
 import { checkOperations } from "./check-operations.ts";
 import { demandsOf } from "./demands.ts";
@@ -21,6 +20,7 @@ import { Namespaces } from "./namespaces.ts";
 import { readLinks } from "./own-links.ts";
 import { seeLinks, type SeenLink } from "./see-links.ts";
 import { settle, settleReadingBack } from "./settle.ts";
+import { forwardingName, Shared } from "./shared.ts";
 import { Settings } from "./settings.ts";
 import { Transaction } from "./transaction.ts";
 
@@ -42,7 +42,9 @@ export async function apply(
   const bridges = [...used.value.host].flatMap(([name, uses]) =>
     uses.some(({ use }) => use === "ensure" || use === "master") ? [name] : [],
   );
-  bridgesInUse.enter(bridges);
+  const forwarding = operations.flatMap((each) => (each.tag === "enable-forwarding" ? [forwardingName(each.val)] : []));
+  const shared = await Shared.enter([...used.value.host.keys(), ...forwarding]);
+  let how: "succeeded" | "failed" = "failed";
   try {
     const wished = wishedBridge(operations, bridges);
     const guessed = wished === undefined ? undefined : lastIndexes.get(wished);
@@ -53,10 +55,13 @@ export async function apply(
     }
     if (wished !== undefined) learnAddresses(acting, wished, guessed, there.value.further[0]);
     const done = await actAll(acting, operations, clock);
-    if (done.ok) return done;
-    return failed(withDetails(done.fault, await transaction.undo()));
+    if (done.ok) {
+      how = "succeeded";
+      return done;
+    }
+    return failed(withDetails(done.fault, await transaction.undo(shared.takeBack())));
   } finally {
-    bridgesInUse.leave(bridges);
+    shared.leave(how);
   }
 }
 

@@ -16,6 +16,7 @@ import { inetSettingIds } from "./interface-settings.ts";
 import type { KnownLink } from "./known-links.ts";
 import { linkText } from "./link-scope.ts";
 import { lostWith } from "./lost-with.ts";
+import { forwardingName } from "./shared.ts";
 import type { Undo } from "./transaction.ts";
 
 const ENODEV = 19;
@@ -43,7 +44,10 @@ export async function changeLink(acting: Acting, change: LinksChange): Promise<R
     const undo: readonly Undo[] =
       made || state === undefined
         ? []
-        : [{ place, request: linkChange(index, membersBefore(wanted, state)), what }, ...lost.value];
+        : [{ place, request: linkChange(index, membersBefore(wanted, state)), what }, ...lost.value].map((each) => ({
+            ...each,
+            shared: place === "host" ? named.name : undefined,
+          }));
     acting.transaction.send(place, { request: linkChange(index, wanted), what, undo: () => undo });
     if (state !== undefined) acting.links.learn({ ...link.value, state: { ...state, ...membersAfter(wanted) } });
   }
@@ -131,11 +135,12 @@ export async function changePortVlans(
   const what = `${how === "add" ? "adding" : "removing"} VLANs ${vlan.first} to ${vlan.last} ${how === "add" ? "to" : "of"} ${name}`;
   const [forth, back] = how === "add" ? [vlanAddition, vlanRemoval] : [vlanRemoval, vlanAddition];
   const whole = { ...vlan, pvid: false, untagged: false };
-  const undos: Undo[] = how === "add" && !made ? [{ place: "host", request: back(index, whole, self), what }] : [];
+  const undos: Undo[] = how === "add" && !made ? [{ place: "host", request: back(index, whole, self), what, shared: name }] : [];
   for (const range of before.value) {
     const first = Math.max(range.first, vlan.first);
     const last = Math.min(range.last, vlan.last);
-    if (first <= last) undos.push({ place: "host", request: vlanAddition(index, { ...range, first, last }, self), what });
+    if (first <= last)
+      undos.push({ place: "host", request: vlanAddition(index, { ...range, first, last }, self), what, shared: name });
   }
   acting.transaction.send("host", {
     request: forth(index, vlan, self),
@@ -178,6 +183,6 @@ export function setInterface(
 export function enableForwarding(acting: Acting, family: "ipv4" | "ipv6"): Result<void> {
   const key = family === "ipv4" ? "net/ipv4/ip_forward" : "net/ipv6/conf/all/forwarding";
   const node = { place: "host", name: "all", index: 0, state: undefined, made: false } as const;
-  acting.set(node, key, "1", "a fault");
+  acting.set(node, key, "1", "a fault", forwardingName(family));
   return ok(undefined);
 }

@@ -34,7 +34,8 @@ export function addAddress(acting: Acting, { link: named, address, noDad }: Link
 function giveAddress(acting: Acting, link: KnownLink, cidr: Cidr, noDad: boolean, fine: readonly number[] = []): void {
   const { place, index, made } = link;
   const what = `${formatCidr(cidr)} on ${linkText(place, link.name)}`;
-  const undo: readonly Undo[] = made ? [] : [{ place, request: addressRemoval(index, cidr), what }];
+  const shared = place === "host" ? link.name : undefined;
+  const undo: readonly Undo[] = made ? [] : [{ place, request: addressRemoval(index, cidr), what, shared }];
   const request = addressAddition(index, cidr, noDad);
   acting.transaction.send(place, { request, what: `adding ${what}`, fine, undo: () => undo });
   const key = `${place}/${link.name}`;
@@ -104,7 +105,8 @@ export function addRoute(acting: Acting, change: LinksRouteChange): Result<void>
   const route = routeOf(acting, change);
   if (!route.ok) return route;
   const { wish, link, place, what } = route.value;
-  const undo: readonly Undo[] = link?.made === true ? [] : [{ place, request: routeRemoval(wish), what }];
+  const shared = place === "host" ? link?.name : undefined;
+  const undo: readonly Undo[] = link?.made === true ? [] : [{ place, request: routeRemoval(wish), what, shared }];
   acting.transaction.send(place, { request: routeAddition(wish), what: `adding ${what}`, fine: [EEXIST], undo: () => undo });
   return ok(undefined);
 }

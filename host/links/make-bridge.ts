@@ -8,7 +8,6 @@ import { newBridge, newVeth } from "../netlink/link-creation.ts";
 import { acceptRa, type LinkState, linkStateIn } from "../netlink/link-state.ts";
 import type { LinksBridge, LinksVlanGateway } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type Acting, randomMac, randomVethName } from "./acting.ts";
-import { bridgesInUse } from "./bridges-in-use.ts";
 import { gatewayName } from "./demands.ts";
 import type { KnownLink } from "./known-links.ts";
 import { linkText } from "./link-scope.ts";
@@ -30,6 +29,7 @@ export async function ensureBridge(acting: Acting, bridge: LinksBridge): Promise
       mac,
       existing: "fine",
       undo,
+      shared: name,
     });
     if (!made.ok) return made;
     if (made.value !== undefined) {
@@ -65,7 +65,7 @@ async function changeBridge(acting: Acting, link: KnownLink, { vlanFiltering, de
     defaultPvid: change.defaultPvid === undefined ? undefined : state?.defaultPvid,
   };
   const what = `changing the VLAN filtering of ${name}`;
-  const undo = (): readonly Undo[] => [{ place: "host", request: bridgeChange(index, before), what }];
+  const undo = (): readonly Undo[] => [{ place: "host", request: bridgeChange(index, before), what, shared: name }];
   transaction.send("host", { request: bridgeChange(index, change), what, undo });
   return ok(undefined);
 }
@@ -77,7 +77,8 @@ async function raise(acting: Acting, link: KnownLink): Promise<Result<void>> {
   const what = `setting ${linkText("host", name)} up`;
   const lost = made || state === undefined ? ok([]) : await lostWith(acting, link, state, { up: true });
   if (!lost.ok) return lost;
-  const undo: readonly Undo[] = made ? [] : [{ place: "host", request: linkChange(index, { up: false }), what }, ...lost.value];
+  const back: readonly Undo[] = [{ place: "host", request: linkChange(index, { up: false }), what }, ...lost.value];
+  const undo: readonly Undo[] = made ? [] : back.map((each) => ({ ...each, shared: name }));
   acting.transaction.send("host", { request: linkChange(index, { up: true }), what, undo: () => undo });
   return ok(undefined);
 }
@@ -99,14 +100,13 @@ async function readBridge(acting: Acting, name: string): Promise<Result<LinkStat
 /** A bridge that this apply made goes again, unless another attachment uses it already. */
 function unmakeBridge({ namespaces }: Acting, name: string, index: number): Undo {
   const run = async (): Promise<string | undefined> => {
-    if (bridgesInUse.byOthers(name)) return undefined;
     const [ports] = (await namespaces.exchange("host", [portsRequest(index)])).answers;
     const isPort = ports?.messages.some((message) => linkStateIn(message)?.master === index);
     if (isPort !== false) return undefined;
     const [removed] = (await namespaces.exchange("host", [linkRemoval(index)])).answers;
     return removed === undefined || removed.errno === 0 ? undefined : refusalText(removed);
   };
-  return { run, what: `removing ${linkText("host", name)}` };
+  return { run, what: `removing ${linkText("host", name)}`, shared: name };
 }
 
 /** A veth on the node; the end that is the bridge's port is in the VLAN, untagged. */
@@ -120,7 +120,7 @@ export async function ensureVlanGateway(acting: Acting, gateway: LinksVlanGatewa
   const [portMac, mac] = [randomMac(), randomMac()];
   const port = { name: randomVethName(), mac: portMac, mtu, master: bridge.value.index };
   const request = newVeth({ near: port, far: { name, mac, mtu }, farIn: "same namespace" });
-  const made = await acting.make("host", port.name, request, { mac: portMac });
+  const made = await acting.make("host", port.name, request, { mac: portMac, shared: name });
   if (!made.ok) return made;
   const { index: portIndex = 0, link: index = 0 } = made.value ?? {};
   const pvid = bridge.value.state?.defaultPvid ?? 1;

@@ -8,9 +8,11 @@ import type { Setting, Wrote } from "./settings.ts";
 import { type Exchange, isGone, type Namespaces, refusalText } from "./namespaces.ts";
 
 /** What takes something back: a message, or an effect of another kind. Done in the order given. */
-export type Undo =
-  | { readonly place: LinksPlace; readonly request: NetlinkRequest; readonly what: string }
-  | { readonly run: () => Promise<string | undefined>; readonly what: string };
+export type Undo = {
+  readonly what: string;
+  /** What others of the node's may count on by then (shared.ts): it stays where they do. */
+  readonly shared?: string | undefined;
+} & ({ readonly place: LinksPlace; readonly request: NetlinkRequest } | { readonly run: () => Promise<string | undefined> });
 
 export interface Message {
   readonly request: NetlinkRequest;
@@ -172,10 +174,13 @@ export class Transaction {
     judges.push((wrote) => void Object.assign(slot, judge(wrote)));
   }
 
-  /** Takes back what was done, last first. Answers what could not be. */
-  async undo(): Promise<readonly string[]> {
+  /** Takes back what was done, last first, but what others count on. Answers what could not be. */
+  async undo(isCountedOn: (shared: string) => boolean): Promise<readonly string[]> {
     await this.flush();
-    const undos = this.#log.toReversed().flatMap((entry) => ("by" in entry ? undosOf(entry) : (entry.undo ?? [])));
+    const undos = this.#log
+      .toReversed()
+      .flatMap((entry) => ("by" in entry ? undosOf(entry) : (entry.undo ?? [])))
+      .filter(({ shared }) => shared === undefined || !isCountedOn(shared));
     const left: string[] = [];
     for (let at = 0; at < undos.length;) {
       const undo = undos[at];
