@@ -133,7 +133,7 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
   }
 
   function vlansOf(name: string): readonly string[] {
-    const told: ToldVlans[] = JSON.parse(links.node.exec(["bridge", "-j", "vlan", "show"]).stdout);
+    const told: ToldVlans[] = JSON.parse(links.node.exec(["bridge", "-c", "-j", "vlan", "show"]).stdout);
     const vlans = told.find(({ ifname }) => ifname === name)?.vlans ?? [];
     return vlans.flatMap(({ vlan, vlanEnd = vlan, flags = [] }) =>
       Array.from({ length: vlanEnd - vlan + 1 }, (_, more) => [vlan + more, ...flags].join(" ")),
@@ -219,6 +219,24 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
       expect(vlansOf("dev1")).toEqual(["1 PVID Egress Untagged", "9"]);
       links.good(await capability.apply([bridge, { ...pass, tag: "delete-port-vlan" }]));
       expect(vlansOf("dev1")).toEqual(["1 PVID Egress Untagged"]);
+    });
+
+    test("has one gateway to a VLAN whoever of several is the first to make it", async () => {
+      const pods = Array.from({ length: 6 }, () => createPodNamespace("gateway"));
+      const gateway: LinksOperation[] = [
+        { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: true } },
+        { tag: "ensure-vlan-gateway", val: { bridge: "lt0", id: 5, keepDefaultVlan: false } },
+        { tag: "ensure-address", val: { link: onNode("lt0.5"), address: "10.5.0.1/24", replace: false } },
+      ];
+      const all = await Promise.all(pods.map((each) => links.capability({ pod: each, grant }).capability.apply(gateway)));
+      for (const outcome of all) links.good(outcome);
+      expect(links.node.addresses().filter(({ link }) => link === "lt0.5")).toContainEqual({
+        link: "lt0.5",
+        address: "10.5.0.1/24",
+        scope: "global",
+      });
+      expect(links.node.links().filter(({ master }) => master === "lt0")).toHaveLength(1);
+      for (const each of pods) each.dispose();
     });
 
     test("has a gateway to a VLAN made once, with addresses of its own, and taken back", async () => {

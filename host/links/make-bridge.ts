@@ -120,9 +120,10 @@ export async function ensureVlanGateway(acting: Acting, gateway: LinksVlanGatewa
   const [portMac, mac] = [randomMac(), randomMac()];
   const port = { name: randomVethName(), mac: portMac, mtu, master: bridge.value.index };
   const request = newVeth({ near: port, far: { name, mac, mtu }, farIn: "same namespace" });
-  const made = await acting.make("host", port.name, request, { mac: portMac, shared: name });
+  const made = await acting.make("host", port.name, request, { mac: portMac, shared: name, existing: "fine" });
   if (!made.ok) return made;
-  const { index: portIndex = 0, link: index = 0 } = made.value ?? {};
+  if (made.value === undefined) return takeGateway(acting, name);
+  const { index: portIndex = 0, link: index = 0 } = made.value;
   const pvid = bridge.value.state?.defaultPvid ?? 1;
   const own = { first: id, last: id, pvid: true, untagged: true };
   const standard = { first: pvid, last: pvid, pvid: false, untagged: false };
@@ -139,4 +140,16 @@ export async function ensureVlanGateway(acting: Acting, gateway: LinksVlanGatewa
   acting.links.learn(known);
   takesNoAdvertisements(acting, known);
   return ok(undefined);
+}
+
+/** Another one made it meanwhile. */
+async function takeGateway(acting: Acting, name: string): Promise<Result<void>> {
+  const read = await acting.ask("host", linkRequest(name), `reading ${linkText("host", name)}`);
+  if (!read.ok) return read;
+  const [state] = read.value.messages.flatMap((message) => linkStateIn(message) ?? []);
+  if (state?.name !== name || state.kind !== "veth" || state.linkNamespace !== undefined)
+    return failed(fault("NETLINK_FAILED", `links: ${acting.by}: ${linkText("host", name)} is there, but is no VLAN's gateway`));
+  const known = { place: "host", name, index: state.index, state, made: false } as const;
+  acting.links.learn(known);
+  return raise(acting, known);
 }

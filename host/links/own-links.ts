@@ -50,7 +50,8 @@ export async function readLinks(
   for (const [name, usages] of used.host) {
     const link = host.get(name);
     if (link === undefined) continue;
-    const isPort = usages.some(({ use }) => use === "join") || isPortOfGranted(scope, link, host);
+    const joins = link.master === undefined && usages.some(({ use }) => use === "join");
+    const isPort = joins || isPortOfGranted(scope, link, host);
     const refusal = refusalOf(scope, link, name, usages, { own: isOwnEnd(link, podEnd, podId), isPort });
     if (refusal !== undefined) return failed(refusal);
   }
