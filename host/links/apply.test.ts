@@ -4,11 +4,14 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
 import { missing } from "../../test/harness/requires.ts";
 import type { LinksOperation } from "../sandbox/abi/generated/delegate-0.1.0.ts";
-import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
+import type { NetlinkEffect } from "../hands/hands.ts";
+import { type LinkTests, openLinkTests, typesOf } from "./testing/link-tests.ts";
 
 const RTM_NEWLINK = 16;
 const RTM_GETLINK = 18;
 const RTM_GETADDR = 22;
+const RTM_GETROUTE = 26;
+const EMSGSIZE = 90;
 
 function queues(inside: Pick<PodNamespace, "exec">, name: string): unknown {
   const told = inside.exec(["ip", "-d", "link", "show", name]).stdout;
@@ -112,6 +115,31 @@ describe.skipIf(missing("links", whyNotPrivate))("apply", () => {
     expect(links.good(await capability.apply(remove))).toEqual([]);
     for (const netns of ["", "/run/netns/nothing-there", "/etc/hostname"])
       expect(links.good(await links.capability({ netns, verb: "DEL" }).capability.apply(remove))).toEqual([]);
+  });
+});
+
+describe.skipIf(missing("a crowded pod", whyNotPrivate))("a pod whose namespace holds more than is read", () => {
+  test("can't keep its lo from being taken down", async () => {
+    const links = await openLinkTests();
+    const pod = createPodNamespace("crowded");
+    try {
+      links.ip("link set lo up", pod);
+      const down: LinksOperation = {
+        tag: "change-link",
+        val: { link: { place: "pod", name: "lo" }, up: false, alternativeNames: [] },
+      };
+      // What the hands answer where there are some 300 000 routes, which take long to make.
+      const instead = ({ request }: NetlinkEffect): Promise<{ errno: number; sent: boolean; reply: Uint8Array }> | undefined =>
+        typesOf(request).includes(RTM_GETROUTE)
+          ? Promise.resolve({ errno: EMSGSIZE, sent: true, reply: new Uint8Array(0) })
+          : undefined;
+      expect(await links.capability({ pod, instead }).capability.apply([down])).toMatchObject({ err: { code: 5 } });
+      const { capability } = links.capability({ pod, instead, verb: "DEL" });
+      expect(links.good(await capability.apply([down]))).toMatchObject([{ name: "lo", up: false }]);
+    } finally {
+      pod.dispose();
+      await links.dispose();
+    }
   });
 });
 
