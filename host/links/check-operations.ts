@@ -5,6 +5,7 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import type { LinksLinkName, LinksOperation } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type Demand, demandsOf, type Use, usesOnNode } from "./demands.ts";
 import { denied, linkText, type LinkScope, mayBeMadeInPod, misused, operationText, rolesByName } from "./link-scope.ts";
+import { foreignNetwork } from "./networks.ts";
 import { nameMistake, operationMistake } from "./operation-mistake.ts";
 
 /** More in one call is none that attaches a pod. */
@@ -53,6 +54,8 @@ export function checkOperations(scope: LinkScope, operations: readonly LinksOper
       } else if (place === "host") host.set(name, [...(host.get(name) ?? []), { use, by }]);
       else if (use !== "remove") pod.add(name);
     }
+    const foreign = foreignNetwork(scope, operation);
+    if (foreign !== undefined) return failed(denied(scope, "networks", `${by}: ${foreign}`));
   }
   return ok({ host, pod });
 }

@@ -36,7 +36,7 @@ export type Role =
   /** May have links of the pod lie on it. */
   | "parent";
 
-export type GrantKey = "bridges" | "parents" | "uplinks" | "podLinks" | "forwarding";
+export type GrantKey = "bridges" | "parents" | "uplinks" | "networks" | "podLinks" | "forwarding";
 
 /** `<bridge>.<id>`. */
 const GATEWAY = /^(.+)\.(\d{1,4})$/u;

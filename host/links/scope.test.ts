@@ -134,6 +134,59 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
     expect([snapshot(links.node.path), snapshot(pod.path), snapshot(neighbour.path)]).toEqual(before);
   });
 
+  test("what links of the node get lies in the grant's networks, and routes never without any", async () => {
+    const address = (text: string): LinksOperation => ({
+      tag: "ensure-address",
+      val: { link: onNode("brgood"), address: text, replace: false },
+    });
+    const routeTo = (dst: string): LinksOperation => ({
+      tag: "add-route",
+      val: { link: onNode("brgood"), place: "host", route: { dst }, onLink: false },
+    });
+    const proxy = (text: string): LinksOperation => ({
+      tag: "add-neighbour",
+      val: { link: onNode("brgood"), neighbour: { address: text, proxy: true } },
+    });
+    const up: LinksOperation = { tag: "ensure-bridge", val: { name: "brgood", vlanFiltering: false } };
+    const networks = ["10.50.0.0/16", "fd50::/32"];
+    const listed = links.capability({ pod, grant: { bridges: ["brgood"], networks } });
+    const before = snapshot(links.node.path);
+    for (const operation of [
+      ...["10.51.0.1/24", "10.50.0.1/15", "0.0.0.1/0", "128.0.0.1/1", "fd51::1/64", "fd50::1/31"].map(address),
+      ...["0.0.0.0/0", "10.0.0.0/8", "10.51.0.0/24", "::/0"].map(routeTo),
+      ...["10.51.0.9", "fd51::9"].map(proxy),
+    ])
+      expect([operation, await listed.capability.apply([up, operation])]).toMatchObject([
+        operation,
+        { err: { code: 7, msg: expect.stringContaining(`wasm.grants.test.links.networks has ${networks.join(", ")}`) } },
+      ]);
+    const unlisted = links.capability({ pod, grant: { bridges: ["brgood"] } });
+    expect(await unlisted.capability.apply([up, address("10.50.0.1/16"), routeTo("10.50.7.0/24")])).toMatchObject({
+      err: { code: 7, msg: expect.stringContaining("wasm.grants.test.links.networks has nothing") },
+    });
+    expect(snapshot(links.node.path)).toEqual(before);
+    links.good(await listed.capability.apply([up, address("10.50.0.1/16"), routeTo("10.50.7.0/24"), proxy("10.50.0.9")]));
+    expect(links.node.routes()).toContain("10.50.7.0/24");
+    const inThePod: LinksOperation = { tag: "add-address", val: { link: inPod("eth0"), address: "192.0.2.1/24", noDad: false } };
+    links.good(await listed.capability.apply([inThePod]));
+  });
+
+  test("an uplink that is another bridge's port keeps its VLANs, be it that it leaves it later in the call", async () => {
+    links.ip("link set up0 master brother");
+    const grant = { bridges: ["brgood"], uplinks: ["up0"] };
+    const { capability, sent } = links.capability({ pod, grant });
+    const up: LinksOperation = { tag: "ensure-bridge", val: { name: "brgood", vlanFiltering: false } };
+    const vlan = { first: 9, last: 9, pvid: false, untagged: false };
+    for (const tag of ["add-port-vlan", "delete-port-vlan"] as const) {
+      const change: LinksOperation = { tag, val: { link: "up0", vlan } };
+      for (const master of ["", "brgood"]) {
+        const join: LinksOperation = { tag: "change-link", val: { link: onNode("up0"), master, alternativeNames: [] } };
+        expect(await capability.apply([up, change, join])).toMatchObject({ err: { code: 7 } });
+      }
+    }
+    expect(sent.flatMap(messagesOf).filter(({ changes }) => changes)).toEqual([]);
+  });
+
   test("a device or a veth that has a granted bridge's name is refused, and left alone", async () => {
     const { capability } = links.capability({ pod, grant: { bridges: ["*"] } });
     const before = snapshot(links.node.path);

@@ -24,6 +24,12 @@ export const portsPattern: ElementRule = {
   wanted: "a port or a range of ports from 1 to 65535, such as 8080 or 30000-32767",
 };
 
+/** Characters of a network's; whether it is one, its reader says. */
+export const networkPattern: ElementRule = {
+  pattern: /^[0-9a-fA-F.:]{2,45}\/\d{1,3}$/,
+  wanted: "a network such as 10.1.0.0/16 or fd00:1::/48",
+};
+
 /** A plugin's type: a file's name. */
 export const pluginPattern: ElementRule = {
   pattern: /^(?!\.{1,2}$)[!-.0-~]{1,255}$/,

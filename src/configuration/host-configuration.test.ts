@@ -94,7 +94,7 @@ describe("the host configuration", () => {
     ],
     [
       { ...base, delegates, wasm: { grants: { x: { links: { bridge: ["plexus0"] } } } } },
-      "wasm.grants.x.links.bridge: no such key; did you mean bridges? valid ones: bridges, parents, uplinks, podLinks, forwarding, vethQueues",
+      "wasm.grants.x.links.bridge: no such key; did you mean bridges? valid ones: bridges, parents, uplinks, networks, podLinks, forwarding, vethQueues",
     ],
     [
       { ...base, delegates, wasm: { grants: { x: { delegation: { plugin: ["host-local"] } } } } },
@@ -107,6 +107,8 @@ describe("the host configuration", () => {
   test.each([
     [{ links: { bridges: ["plexus0", "br/0"] } }, "links.bridges.1: must be the name of a link, 1 to 15 ASCII characters"],
     [{ links: { parents: "eth0" } }, "links.parents: must be a list, each the name of a link"],
+    [{ links: { networks: ["10.0.0.0"] } }, "links.networks.0: must be a network such as 10.1.0.0/16 or fd00:1::/48"],
+    [{ links: { networks: ["10.0.0.0/33"] } }, "links.networks: 10.0.0.0/33 is no network"],
     [{ links: { forwarding: "yes" } }, 'links.forwarding: must be true or false, but is "yes"'],
     [{ sysctl: { keys: ["net.ipv4.ip_forward"] } }, "sysctl.keys.0: must be a path such as net/ipv4/conf/IFNAME/rp_filter"],
     [{ sysctl: { allowlist: "list" } }, "sysctl.allowlist: must be an absolute path"],
@@ -122,7 +124,15 @@ describe("the host configuration", () => {
 
   test("E-7: a grant is read as it was written, and replaces the default as a whole", () => {
     const grant = {
-      links: { bridges: ["plexus*"], parents: ["eth1"], uplinks: [], podLinks: ["*"], forwarding: true, vethQueues: 1 },
+      links: {
+        bridges: ["plexus*"],
+        parents: ["eth1"],
+        uplinks: [],
+        networks: ["10.1.0.0/16", "fd00:1::/48"],
+        podLinks: ["*"],
+        forwarding: true,
+        vethQueues: 1,
+      },
       sysctl: { keys: ["net/ipv4/conf/IFNAME/*"], allowlist: "/etc/cni/tuning/allowlist.conf" },
       firewall: { masquerade: true, hostPorts: ["80", "30000-32767"] },
       announce: {},

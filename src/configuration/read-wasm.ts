@@ -1,6 +1,15 @@
 // Reads the section `wasm`: what delegates may do, and within which limits.
 
-import { type ElementRule, linkPattern, pluginPattern, portRange, portsPattern, sysctlPattern } from "./grant-patterns.ts";
+import { readCidr } from "../net/ip.ts";
+import {
+  type ElementRule,
+  linkPattern,
+  networkPattern,
+  pluginPattern,
+  portRange,
+  portsPattern,
+  sysctlPattern,
+} from "./grant-patterns.ts";
 import type { ObjectReader } from "./object-reader.ts";
 import {
   type DelegateGrants,
@@ -83,10 +92,17 @@ function readLinks(reader: ObjectReader): LinkGrant {
     bridges: listOf(reader, "bridges", linkPattern),
     parents: listOf(reader, "parents", linkPattern),
     uplinks: listOf(reader, "uplinks", linkPattern),
+    networks: readNetworks(reader, "networks"),
     podLinks: listOf(reader, "podLinks", linkPattern),
     forwarding: reader.boolean("forwarding"),
     vethQueues: reader.count("vethQueues", mostVethQueues),
   };
+}
+
+function readNetworks(reader: ObjectReader, key: string): readonly string[] | undefined {
+  const networks = listOf(reader, key, networkPattern);
+  for (const text of networks ?? []) if (readCidr(text) === undefined) reader.refuse(key, `${text} is no network`);
+  return networks;
 }
 
 function readPorts(reader: ObjectReader, key: string): readonly string[] | undefined {

@@ -3,7 +3,16 @@
 
 import * as z from "zod";
 
-import { type ElementRule, linkPattern, pluginPattern, portRange, portsPattern, sysctlPattern } from "./grant-patterns.ts";
+import { readCidr } from "../net/ip.ts";
+import {
+  type ElementRule,
+  linkPattern,
+  networkPattern,
+  pluginPattern,
+  portRange,
+  portsPattern,
+  sysctlPattern,
+} from "./grant-patterns.ts";
 import { binDirPattern, chainNamePattern, logLevelPattern, namespacePattern, runDirPattern } from "./host-configuration.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 
@@ -33,6 +42,17 @@ const links = z.strictObject({
     "Links of the node that a macvlan, an ipvlan or a VLAN may lie on; they aren't changed; * stands for anything.",
   ),
   uplinks: listOf(linkPattern).describe("Links of the node that may become ports of a granted bridge; * stands for anything."),
+  networks: z
+    .array(
+      z
+        .string()
+        .regex(networkPattern.pattern, `must be ${networkPattern.wanted}`)
+        .refine((text) => readCidr(text) !== undefined, "must be a network"),
+    )
+    .optional()
+    .describe(
+      "Networks in which addresses (with all of their network), neighbours and routes of the node's links must lie. Without it addresses may be of any network, and the node gets no routes.",
+    ),
   podLinks: listOf(linkPattern).describe(
     "Links that may be made in the pod's namespace besides the attachment's own; * stands for anything.",
   ),

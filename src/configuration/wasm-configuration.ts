@@ -32,6 +32,11 @@ export interface LinkGrant {
   readonly parents?: readonly string[] | undefined;
   /** Links that may become ports of a granted bridge. */
   readonly uplinks?: readonly string[] | undefined;
+  /**
+   * Networks, as addresses with a prefix length, in which what the node's links get must lie: addresses with all of their network, neighbours, and
+   * routes. Addresses may be of any where there is no list; the node gets no route then.
+   */
+  readonly networks?: readonly string[] | undefined;
   /** Further links that may be made in the pod's namespace. */
   readonly podLinks?: readonly string[] | undefined;
   /** Whether the node's forwarding of packets may be switched on. */
