@@ -80,7 +80,6 @@ function memberMistake(operation: LinksOperation): string | undefined {
       return settingMistake(operation.val);
     case "add-vrf":
       return operation.val.table === 0 ? "table 0 is none" : undefined;
-    case "settle":
     case "delete-link":
     case "change-port":
     case "enable-forwarding":

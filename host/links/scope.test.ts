@@ -13,6 +13,19 @@ import { openTwoPods } from "./testing/two-pods.ts";
 const onNode = (name: string): { place: "host"; name: string } => ({ place: "host", name });
 const inPod = (name: string): { place: "pod"; name: string } => ({ place: "pod", name });
 
+const addressOnNode = (text: string): LinksOperation => ({
+  tag: "ensure-address",
+  val: { link: onNode("brgood"), address: text, replace: false },
+});
+const routeOfNode = (dst: string): LinksOperation => ({
+  tag: "add-route",
+  val: { link: onNode("brgood"), place: "host", route: { dst }, onLink: false },
+});
+const proxyOnNode = (text: string): LinksOperation => ({
+  tag: "add-neighbour",
+  val: { link: onNode("brgood"), neighbour: { address: text, proxy: true } },
+});
+
 describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
   let links: LinkTests;
   let pod: PodNamespace;
@@ -135,37 +148,27 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
   });
 
   test("what links of the node get lies in the grant's networks, and routes never without any", async () => {
-    const address = (text: string): LinksOperation => ({
-      tag: "ensure-address",
-      val: { link: onNode("brgood"), address: text, replace: false },
-    });
-    const routeTo = (dst: string): LinksOperation => ({
-      tag: "add-route",
-      val: { link: onNode("brgood"), place: "host", route: { dst }, onLink: false },
-    });
-    const proxy = (text: string): LinksOperation => ({
-      tag: "add-neighbour",
-      val: { link: onNode("brgood"), neighbour: { address: text, proxy: true } },
-    });
     const up: LinksOperation = { tag: "ensure-bridge", val: { name: "brgood", vlanFiltering: false } };
     const networks = ["10.50.0.0/16", "fd50::/32"];
     const listed = links.capability({ pod, grant: { bridges: ["brgood"], networks } });
     const before = snapshot(links.node.path);
     for (const operation of [
-      ...["10.51.0.1/24", "10.50.0.1/15", "0.0.0.1/0", "128.0.0.1/1", "fd51::1/64", "fd50::1/31"].map(address),
-      ...["0.0.0.0/0", "10.0.0.0/8", "10.51.0.0/24", "::/0"].map(routeTo),
-      ...["10.51.0.9", "fd51::9"].map(proxy),
+      ...["10.51.0.1/24", "10.50.0.1/15", "0.0.0.1/0", "128.0.0.1/1", "fd51::1/64", "fd50::1/31"].map(addressOnNode),
+      ...["0.0.0.0/0", "10.0.0.0/8", "10.51.0.0/24", "::/0"].map(routeOfNode),
+      ...["10.51.0.9", "fd51::9"].map(proxyOnNode),
     ])
       expect([operation, await listed.capability.apply([up, operation])]).toMatchObject([
         operation,
         { err: { code: 7, msg: expect.stringContaining(`wasm.grants.test.links.networks has ${networks.join(", ")}`) } },
       ]);
     const unlisted = links.capability({ pod, grant: { bridges: ["brgood"] } });
-    expect(await unlisted.capability.apply([up, address("10.50.0.1/16"), routeTo("10.50.7.0/24")])).toMatchObject({
+    expect(await unlisted.capability.apply([up, addressOnNode("10.50.0.1/16"), routeOfNode("10.50.7.0/24")])).toMatchObject({
       err: { code: 7, msg: expect.stringContaining("wasm.grants.test.links.networks has nothing") },
     });
     expect(snapshot(links.node.path)).toEqual(before);
-    links.good(await listed.capability.apply([up, address("10.50.0.1/16"), routeTo("10.50.7.0/24"), proxy("10.50.0.9")]));
+    links.good(
+      await listed.capability.apply([up, addressOnNode("10.50.0.1/16"), routeOfNode("10.50.7.0/24"), proxyOnNode("10.50.0.9")]),
+    );
     expect(links.node.routes()).toContain("10.50.7.0/24");
     const inThePod: LinksOperation = { tag: "add-address", val: { link: inPod("eth0"), address: "192.0.2.1/24", noDad: false } };
     links.good(await listed.capability.apply([inThePod]));

@@ -38,10 +38,8 @@ describe.skipIf(missing("shared", whyNotPrivate))("of two applies at the same ti
   /** The first one fails once the second one has got as far as `until`. */
   async function race(second: readonly LinksOperation[], until: "ended" | "under way"): Promise<readonly boolean[]> {
     const [one, two] = pods;
-    let entered = (): void => {};
-    const atFailing = new Promise<void>((resolve) => (entered = resolve));
-    let goOn = (): void => {};
-    const may = new Promise<void>((resolve) => (goOn = resolve));
+    const { promise: atFailing, resolve: entered } = Promise.withResolvers<void>();
+    const { promise: may, resolve: goOn } = Promise.withResolvers<void>();
     const isRoute = ({ path, request }: NetlinkEffect): boolean => path === one.path && includesRoute(request);
     const slow = links.capability({
       pod: one,
