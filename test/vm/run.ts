@@ -4,7 +4,9 @@
 import { vmKernel, vmTools } from "./kernel.ts";
 import { runInMachine } from "./machine.ts";
 
+// libcrc32c, which nf_tables and SCTP stand on, wants crc32c by name only: nothing but this list brings it.
 const modules = `
+  crc32c_generic
   8021q bridge br_netfilter veth dummy macvlan ipvlan vrf tun sctp af_packet
   nf_tables nf_conntrack nf_conntrack_netlink nft_chain_nat nft_nat nft_masq nft_redir nft_ct nft_fib_inet nft_compat nft_reject_inet
   nft_limit nft_log nft_counter xt_comment xt_MASQUERADE xt_mark xt_nat xt_multiport xt_tcpudp xt_addrtype xt_conntrack xt_physdev
