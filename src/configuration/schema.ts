@@ -39,7 +39,7 @@ function listOf({ pattern, wanted }: ElementRule): z.ZodOptional<z.ZodArray<z.Zo
 const links = z.strictObject({
   bridges: listOf(linkPattern).describe("Bridges of the node that may be made, changed and given ports; * stands for anything."),
   parents: listOf(linkPattern).describe(
-    "Links of the node that a macvlan, an ipvlan or a VLAN may lie on; they aren't changed; * stands for anything.",
+    "Links of the node that a macvlan, an ipvlan or a VLAN may lie on; they aren't changed, but a macvlan in passthru mode takes all of their frames, and its MAC is theirs; * stands for anything.",
   ),
   uplinks: listOf(linkPattern).describe("Links of the node that may become ports of a granted bridge; * stands for anything."),
   networks: z

@@ -28,7 +28,7 @@ export interface DelegateGrants {
 export interface LinkGrant {
   /** Bridges that may be made, changed and given ports. */
   readonly bridges?: readonly string[] | undefined;
-  /** Links that a macvlan, an ipvlan or a VLAN may lie on. They aren't changed. */
+  /** Links that a macvlan, an ipvlan or a VLAN may lie on. They aren't changed, but a macvlan in passthru mode takes their frames and shares their MAC. */
   readonly parents?: readonly string[] | undefined;
   /** Links that may become ports of a granted bridge. */
   readonly uplinks?: readonly string[] | undefined;
