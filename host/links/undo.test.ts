@@ -96,7 +96,8 @@ describe.skipIf(missing("undo", whyNotPrivate))("a failing apply", () => {
       "address add 10.80.0.1/24 dev lt1",
       "address add fd80::1/64 dev lt1 nodad",
       `link add vethown type veth peer name eth0 netns ${pod.name}`,
-      "link set vethown addrgenmode none master lt1 up",
+      "link set vethown addrgenmode none",
+      "link set vethown master lt1 up",
     ])
       links.ip(words);
     for (const words of [
