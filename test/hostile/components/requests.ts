@@ -1,7 +1,7 @@
 // A plain request for each verb, and capabilities that answer plainly, for tests that only care what a guest does.
 
 import type { SyncImports, Verb } from "../../../host/sandbox/runner.ts";
-import type { VerbTypes } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksLink, VerbTypes } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
 
 const network = { cniVersion: "1.1.0", name: "net", config: '{"type":"fixture"}' };
 const attachment = { containerId: "c1", netns: "/run/netns/c1", ifname: "eth0", args: [{ key: "K8S_POD_NAME", value: "pod" }] };
@@ -12,6 +12,26 @@ export const plainRequests: { readonly [V in Verb]: VerbTypes[V]["request"] } = 
   check: { network, attachment },
   gc: { network, valid: [{ containerId: "c1", ifname: "eth0" }] },
   status: network,
+};
+
+/** With most of what a link can have. */
+const podLink: LinksLink = {
+  place: "pod",
+  name: "eth0",
+  index: 2,
+  kind: "veth",
+  mac: "02:00:00:00:00:01",
+  mtu: 1500,
+  up: true,
+  running: true,
+  promiscuous: false,
+  allMulticast: true,
+  txQueueLength: 1000,
+  alternativeNames: ["alt0", "ålt1"],
+  peer: "veth1",
+  port: { hairpin: true, isolated: false },
+  portVlans: [{ first: 1, last: 1, pvid: true, untagged: true }],
+  addresses: [{ address: "10.1.0.2/24", tentative: false, dadFailed: false }],
 };
 
 /** Capabilities that grant what is asked, and the calls that they saw. */
@@ -44,6 +64,27 @@ export function recordingImports(): { readonly imports: SyncImports; readonly ca
       gc: (...args) => saw("delegation.gc", args, { ok: undefined }),
       status: (...args) => saw("delegation.status", args, { ok: undefined }),
     },
+    links: {
+      apply: (...args) => saw("links.apply", args, { ok: [podLink, { ...podLink, place: "host", name: "veth1", peer: "eth0" }] }),
+      read: (...args) => saw("links.read", args, { ok: [podLink] }),
+      routes: (...args) => saw("links.routes", args, { ok: [{ dst: "0.0.0.0/0", gw: "10.1.0.1", priority: 5 }] }),
+      defaultLink: (...args) => saw("links.defaultLink", args, { ok: "eth1" }),
+      neighbours: (...args) => saw("links.neighbours", args, { ok: [{ address: "10.1.0.9", proxy: true }] }),
+    },
+    sysctl: {
+      read: (...args) => saw("sysctl.read", args, { ok: args[0].map(() => "1") }),
+      write: (...args) => saw("sysctl.write", args, { ok: args[0].map(() => "0") }),
+    },
+    firewall: {
+      replace: (...args) => saw("firewall.replace", args, { ok: undefined }),
+      check: (...args) => saw("firewall.check", args, { ok: true }),
+      guardFrames: (...args) => saw("firewall.guardFrames", args, { ok: undefined }),
+      framesGuarded: (...args) => saw("firewall.framesGuarded", args, { ok: false }),
+      remove: (...args) => saw("firewall.remove", args, { ok: undefined }),
+      retain: (...args) => saw("firewall.retain", args, { ok: 3 }),
+      probe: (...args) => saw("firewall.probe", args, { err: { code: 7, msg: "no nftables here" } }),
+    },
+    announce: { send: (...args) => saw("announce.send", args, { ok: undefined }) },
     resolver: { read: (...args) => saw("resolver.read", args, { ok: { nameservers: ["10.0.0.53"], search: [], options: [] } }) },
   };
   return { imports, calls };

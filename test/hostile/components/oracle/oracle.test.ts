@@ -4,6 +4,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { array, assert, constantFrom, integer, nat, option, property, record, string } from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { AttachmentRequest, GcRequest, Network } from "../../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+import { abiVersions, capabilitiesOf } from "../../../../host/sandbox/abi/versions.ts";
 import { Admission } from "../../../../host/sandbox/admission/admit.ts";
 import { InProcessRunner } from "../../../../host/sandbox/in-process.ts";
 import { defaultLimits } from "../../../../host/sandbox/limits.ts";
@@ -17,7 +18,7 @@ import { buildQuickJs, buildRust } from "./build.ts";
 import { translate } from "./jco-runner.ts";
 
 const limits = { ...defaultLimits, timeMs: 20_000 };
-const granted = ["log", "leases", "resolver"];
+const granted = Object.values(abiVersions).flatMap(capabilitiesOf);
 const verbs: readonly Verb[] = ["add", "del", "check", "gc", "status"];
 
 // Texts with everything that UTF-8 makes hard, lone surrogates included: both sides must make the same of them.
