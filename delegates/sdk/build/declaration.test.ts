@@ -20,7 +20,7 @@ test("a declaration is read as it is written", () => {
 describe("what is wrong is named", () => {
   test("E-8: an unknown capability, with those that there are", () => {
     expect(() => parse({ capabilities: { lease: "x", log: "y", disk: "z" } })).toThrow(
-      /capabilities: "lease", "disk" unknown; cni:delegate@0\.1\.0 has leases, log, resolver/,
+      /capabilities: "lease", "disk" unknown; cni:delegate@0\.1\.0 has announce, delegation, firewall, leases, links, log, resolver, state, sysctl/,
     );
   });
 
