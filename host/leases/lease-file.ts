@@ -111,9 +111,13 @@ export class StagedLease {
     }
   }
 
-  /** Removes the staged name; linked leases stay. */
+  /** Removes the staged name, which is there unless somebody else took it away; linked leases stay. */
   discard(): void {
-    removeIfThere(this.#file);
+    try {
+      unlinkSync(this.#file);
+    } catch (error) {
+      if (!hasCode(error, "ENOENT")) throw error;
+    }
   }
 }
 
