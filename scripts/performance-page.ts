@@ -23,8 +23,8 @@ export function performancePage(): string {
   return `# Performance
 
 Measured ${measured}, with \`npm run bench -- --json ${benchmarkPath}\`. Subject and baseline take turns within one run, so the ratio
-says more than the milliseconds, which swing with the machine. The rows \`multus-…\` are those of a whole run 20 minutes earlier: in the
-later one an ADD of thin Multus failed among 200 at once, and without it there is no comparison.
+says more than the milliseconds, which swing with the machine. The rows \`multus-…\` are those of a run of their own 15 minutes later: in the
+whole one an ADD of thin Multus failed among 200 at once, and without it there is no comparison.
 
 | id | what | unit | n | median | p95 | baseline | ratio | target |
 |---|---|---|---|---|---|---|---|---|
