@@ -62,7 +62,7 @@ function layer2(bridge: object = {}, more: Partial<Scenario> = {}): Scenario {
 /** The VLANs of the pod's port, as bridge(8) shows them. */
 async function portVlans({ node, atNode }: Lane): Promise<string> {
   const port = node.links().find(({ master, name }) => master === "br7" && name.startsWith("veth"));
-  const shown = await atNode.output(`bridge -c vlan show dev ${port?.name} | tail -n +2`);
+  const shown = await atNode.output(`bridge -compressvlans vlan show dev ${port?.name} | tail -n +2`);
   return shown.replaceAll(/\s+/g, " ").trim().replace(/^\S+ /, "");
 }
 
