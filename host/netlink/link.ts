@@ -1,5 +1,17 @@
 // Links (network interfaces) as RTM_GETLINK tells them (linux/if_link.h).
 
+import {
+  RTM_NEWLINK,
+  RTM_GETLINK,
+  NLM_F_DUMP,
+  IFINFOMSG,
+  IFF_UP,
+  IFLA_ADDRESS,
+  IFLA_IFNAME,
+  IFLA_MTU,
+  IFLA_LINKINFO,
+  IFLA_INFO_KIND,
+} from "./link-attributes.ts";
 import { macText } from "./address-bytes.ts";
 import { attributesIn, type NetlinkRequest, textIn, viewOf } from "./message.ts";
 
@@ -15,17 +27,6 @@ export interface Link {
   /** What made it: `veth`, `bridge`, `vlan`, …; empty for hardware and the loopback. */
   readonly kind: string;
 }
-
-const RTM_NEWLINK = 16;
-const RTM_GETLINK = 18;
-const NLM_F_DUMP = 0x300;
-const IFINFOMSG = 16;
-const IFF_UP = 1;
-const IFLA_ADDRESS = 1;
-const IFLA_IFNAME = 3;
-const IFLA_MTU = 4;
-const IFLA_LINKINFO = 18;
-const IFLA_INFO_KIND = 1;
 
 /** Asks for all links. */
 export const linksRequest: NetlinkRequest = { type: RTM_GETLINK, flags: NLM_F_DUMP, body: new Uint8Array(IFINFOMSG) };
