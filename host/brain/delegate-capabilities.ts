@@ -4,6 +4,7 @@ import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import { type DelegateGrants, defaultLeaseDirectory, defaultResolverFiles } from "../../src/configuration/wasm-configuration.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { LeaseOperation } from "../leases/effect.ts";
+import type { LeaseMemory } from "../leases/lease-memory.ts";
 import { leasesFor } from "../leases/scope.ts";
 import { resolverFor } from "../resolver/scope.ts";
 import type { LinksLink } from "../sandbox/abi/generated/delegate-0.1.0.ts";
@@ -14,6 +15,8 @@ export interface CapabilityHost {
   readonly hands: Hands;
   /** Drives an operation on leases: takes the locks that it wants. At once where the runner's guests share this process. */
   readonly lease: <T>(operation: LeaseOperation<T>) => T | Promise<T>;
+  /** What a brain that stays remembers of leases. */
+  readonly leaseMemory?: LeaseMemory;
   /** A line of a delegate's log. */
   readonly log: (type: string, level: string, message: string) => void;
 }
@@ -53,8 +56,8 @@ type Bind<C extends Name> = (
 
 const binders: { readonly [C in Name]?: Bind<C> } = {
   log: ({ log }, { step }) => ({ write: (level, message) => log(step.plugin.type, level, message) }),
-  leases: ({ lease }, call) => {
-    const leases = leasesOf(call);
+  leases: ({ lease, leaseMemory }, call) => {
+    const leases = leasesOf(call, leaseMemory);
     return {
       reserve: (pool, address, owner) => lease(leases.reserve(pool, address, owner)),
       reserveNext: (pool, ranges, skip, owner) => lease(leases.reserveNext(pool, ranges, skip, owner)),
@@ -166,7 +169,7 @@ function callOf({ plugin, verb, attachment, env }: ChainStep): {
 
 const verbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;
 
-function leasesOf({ step, network, grants }: CapabilityCall): ReturnType<typeof leasesFor> {
+function leasesOf({ step, network, grants }: CapabilityCall, memory: LeaseMemory | undefined): ReturnType<typeof leasesFor> {
   const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
   return leasesFor({
     network,
@@ -174,5 +177,6 @@ function leasesOf({ step, network, grants }: CapabilityCall): ReturnType<typeof 
     ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
     defaultDirectory: defaultDirectory ?? defaultLeaseDirectory,
     allowedDirectories: further,
+    memory,
   });
 }

@@ -23,6 +23,7 @@ import {
   writeAllNow,
   type WriteRules,
 } from "../files/file-writer.ts";
+import type { Spares } from "../files/spares.ts";
 import { Patience } from "./patience.ts";
 
 type Done<T> = (error: Error | null, value?: T) => void;
@@ -51,11 +52,21 @@ const cachedMs = 10;
 /** Of what needs no sync: once, it may have been the machine that was busy. */
 const lateTimes = 3;
 
-/**
- * A writer whose directories are synced together. `isAlone` says whether the call that writes is the only one; `patienceMs` is what a
- * write that isn't synced may take at once, 0: all of them are for the threads.
- */
-export function backgroundWriter(isAlone: () => boolean = () => false, patienceMs: number = cachedMs): FileWriter {
+export interface BackgroundWriterInit {
+  /** Whether the call that writes is the only one; it isn't unless given. */
+  readonly isAlone?: () => boolean;
+  /** What a write that isn't synced may take at once, in ms; 0: all of them are for the threads. */
+  readonly patienceMs?: number;
+  /** Where what is removed is kept; nowhere unless given. */
+  readonly spares?: Spares;
+}
+
+/** A writer whose directories are synced together. */
+export function backgroundWriter({
+  isAlone = () => false,
+  patienceMs = cachedMs,
+  spares,
+}: BackgroundWriterInit = {}): FileWriter {
   const directories = new Map<string, DirectorySync>();
   const [syncs, cached] = [new Patience(syncMs, 1), new Patience(patienceMs, lateTimes)];
 
@@ -63,7 +74,7 @@ export function backgroundWriter(isAlone: () => boolean = () => false, patienceM
   const atOnce = (path: string, content: string, { most, durable }: WriteRules): Result<Written> | undefined => {
     const synced = durable && isAlone() && syncs.holds;
     if (!synced && !cached.holds) return undefined;
-    const written = (synced ? syncs : cached).during(() => replaceNow(path, content, { most, durable: synced }));
+    const written = (synced ? syncs : cached).during(() => replaceNow(path, content, { most, durable: synced }, spares));
     return written.ok ? ok({ ...written.value, synced }) : written;
   };
 
@@ -92,7 +103,7 @@ export function backgroundWriter(isAlone: () => boolean = () => false, patienceM
       }
     },
     async remove(path) {
-      if (cached.holds) return cached.during(() => removeFile(path));
+      if (cached.holds) return cached.during(() => removeFile(path, spares));
       const [torn, whole] = await Promise.all([removed(temporaryOf(path)), removed(path)]);
       return torn.ok ? whole : torn;
     },

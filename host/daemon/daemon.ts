@@ -2,6 +2,7 @@
 
 import type { Result } from "../../src/fault/result.ts";
 import { OneCall } from "../brain/one-call.ts";
+import { Spares } from "../files/spares.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Reply, Request } from "../hands/messages.ts";
 import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
@@ -42,7 +43,7 @@ export class Daemon {
   readonly telemetry: Telemetry;
   readonly #locks = new AsyncLocks();
   readonly #clusters: ResidentClusters;
-  readonly #writer = backgroundWriter(() => this.#server.queue.active <= 1);
+  readonly #writer = backgroundWriter({ isAlone: () => this.#server.queue.active <= 1, spares: new Spares() });
   readonly #delegates: ResidentDelegates;
   readonly #server: CallServer;
   readonly #endpoint: Endpoint;

@@ -7,6 +7,7 @@ import { fault } from "../../src/fault/fault.ts";
 import { failed, ok } from "../../src/fault/result.ts";
 import type { Hands } from "../hands/hands.ts";
 import { runAsync } from "../leases/effect.ts";
+import { LeaseMemory } from "../leases/lease-memory.ts";
 import type { TakeLock } from "../brain/answer.ts";
 import { Admission } from "../sandbox/admission/admit.ts";
 import { ComponentNames, nameOf } from "../sandbox/component-names.ts";
@@ -39,6 +40,7 @@ export class ResidentDelegates {
   readonly #names = new ComponentNames();
   readonly #ready: ReadyComponents;
   readonly #copies: ComponentCopies | undefined;
+  readonly #leaseMemory = new LeaseMemory();
   /** By the pages of memory that their processes may give a guest. */
   readonly #pools = new Map<number, ProcessPool>();
 
@@ -88,6 +90,7 @@ export class ResidentDelegates {
       },
       hands,
       lease: (operation) => runAsync(operation, takeLock),
+      leaseMemory: this.#leaseMemory,
       log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
     });
     return {

@@ -10,8 +10,8 @@ const rules = { most: 1000, durable: true };
 describe.each([
   ["at once", writingNow],
   ["in the background", backgroundWriter()],
-  ["by threads, because the disk is slow", backgroundWriter(() => false, 0)],
-  ["at once where the call is alone", backgroundWriter(() => true)],
+  ["by threads, because the disk is slow", backgroundWriter({ patienceMs: 0 })],
+  ["at once where the call is alone", backgroundWriter({ isAlone: () => true })],
 ])("writing files %s", (_, writer) => {
   let directory: string;
   beforeEach(() => {

@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { ok, failed, type Result } from "../../src/fault/result.ts";
 import { errnoOf, removeFile, removeQuietly, storeFault, syncDirectory, temporaryOf } from "./durable-file.ts";
 import { makeDirectory } from "./make-directory.ts";
+import { endAt, type Spares } from "./spares.ts";
 
 /** A file that was just written, open for more. Nobody else may append to it meanwhile. */
 export interface OpenFile {
@@ -47,19 +48,22 @@ export const writingNow: FileWriter = {
   remove: async (path) => removeFile(path),
 };
 
-/** As `replace` of a writer; answers the open file and its length in bytes. */
+/** As `replace` of a writer, into a spare where there is one; answers the open file, whose position is its end, and its length in bytes. */
 export function replaceNow(
   path: string,
   content: string,
   { durable }: WriteRules,
+  spares?: Spares,
 ): Result<{ readonly file: number; readonly size: number }> {
   const temporary = temporaryOf(path);
   let file: number | undefined;
   let name = temporary;
   try {
-    file = openNew(temporary);
+    const spare = spares?.take(temporary);
+    file = spare?.file ?? openNew(temporary);
     const bytes = Buffer.from(content);
     writeAllNow(file, bytes);
+    if (spare !== undefined) endAt(spare, bytes.length);
     renameSync(temporary, path);
     name = path;
     if (durable) {

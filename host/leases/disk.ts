@@ -4,7 +4,7 @@
 import { readdirSync } from "node:fs";
 import type { Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { formatAddress, readAddress, type IpAddress } from "../../src/net/ip.ts";
+import { formatAddress, type IpAddress, readAddress } from "../../src/net/ip.ts";
 import { isThere, make, type LeaseDirectory } from "./directory.ts";
 import { underLock, type LeaseOperation } from "./effect.ts";
 import {
@@ -12,12 +12,13 @@ import {
   discardAllStaged,
   discardStaged,
   holdingOf,
-  LeaseReader,
   removeIfThere,
   Position,
   StagedLease,
   type Owner,
 } from "./lease-file.ts";
+import type { LeaseMemory } from "./lease-memory.ts";
+import { type LeaseName, LeaseView } from "./lease-view.ts";
 import { contains, onceAround, type Span } from "./ring.ts";
 import { fromException } from "./store-fault.ts";
 
@@ -28,6 +29,8 @@ export interface Pool {
   readonly set: number;
   /** How long to wait for the lock, in ms. */
   readonly lockDeadlineMs: number;
+  /** Of a brain that stays. */
+  readonly memory?: LeaseMemory | undefined;
 }
 
 /** How many addresses in a row are tried before the directory is listed. */
@@ -57,8 +60,8 @@ export function* reserveNext(
 ): LeaseOperation<Result<Reservation | undefined>> {
   const skipped = new Set(skip.map(formatAddress));
   let before: IpAddress | undefined;
-  const reserved = yield* reserveFirst(pool, owner, (lease, position) => {
-    const own = heldNow(pool, owner);
+  const reserved = yield* reserveFirst(pool, owner, (lease, position, view) => {
+    const own = ownIn(view, owner);
     if (!own.ok) return own;
     before = own.value.find((address) => spans.some((span) => contains(span, address)));
     if (before !== undefined) return ok(undefined);
@@ -83,13 +86,13 @@ export function* reserveNext(
  * whole, and who comes and goes meanwhile is another.
  */
 export function held(pool: Pool, owner: Owner): Result<IpAddress[]> {
-  return inDirectory(pool, [], () => heldNow(pool, owner));
+  return inDirectory(pool, [], () => ownIn(new LeaseView(pool.directory.path), owner));
 }
 
-function heldNow(pool: Pool, owner: Owner): Result<IpAddress[]> {
+function ownIn(view: LeaseView, owner: Owner): Result<IpAddress[]> {
   const holding = holdingOf(owner);
-  const { found, unreadable } = select(pool.directory, (content) => holding(content) !== "other");
-  if (found.length === 0 && unreadable !== undefined) return failed(unreadable);
+  const found = view.select((content) => holding(content) !== "other");
+  if (found.length === 0 && view.unreadable !== undefined) return failed(view.unreadable);
   return ok(found.sort((a, b) => (a.path < b.path ? -1 : 1)).map((lease) => lease.address));
 }
 
@@ -99,12 +102,17 @@ function heldNow(pool: Pool, owner: Owner): Result<IpAddress[]> {
  */
 export function* release(pool: Pool, owner: Owner): LeaseOperation<Result<number>> {
   return yield* lockedInDirectory(pool, 0, () => {
+    const view = new LeaseView(pool.directory.path, pool.memory);
     discardStaged(pool.directory, owner);
     const holding = holdingOf(owner);
-    const { found, unreadable } = select(pool.directory, (content) => holding(content) === "owner");
-    if (found.length > 0) return remove(found);
-    if (unreadable !== undefined) return failed(unreadable);
-    return remove(select(pool.directory, (content) => holding(content) === "legacy").found);
+    const found = view.select((content) => holding(content) === "owner");
+    if (found.length > 0) return remove(pool, found, view);
+    if (view.unreadable !== undefined) return failed(view.unreadable);
+    return remove(
+      pool,
+      view.select((content) => holding(content) === "legacy"),
+      view,
+    );
   });
 }
 
@@ -112,10 +120,12 @@ export function* release(pool: Pool, owner: Owner): LeaseOperation<Result<number
 export function* retain(pool: Pool, valid: readonly Owner[]): LeaseOperation<Result<number>> {
   const kept = new Set(valid.flatMap((owner) => [contentOf(owner), owner.containerId.trim()]));
   return yield* lockedInDirectory(pool, 0, () => {
+    // What others left damaged may have been mended in place: read anew.
+    const view = new LeaseView(pool.directory.path);
     discardAllStaged(pool.directory);
-    const { found, unreadable } = select(pool.directory, (content) => !kept.has(content.trim()));
-    const removed = remove(found);
-    return removed.ok && unreadable !== undefined ? failed(unreadable) : removed;
+    const found = view.select((content) => !kept.has(content.trim()));
+    const removed = remove(pool, found, view);
+    return removed.ok && view.unreadable !== undefined ? failed(view.unreadable) : removed;
   });
 }
 
@@ -143,7 +153,7 @@ export function* probe(pool: Pool): LeaseOperation<Result<undefined>> {
 function* reserveFirst(
   pool: Pool,
   owner: Owner,
-  take: (lease: StagedLease, position: Position) => Result<IpAddress | undefined>,
+  take: (lease: StagedLease, position: Position, view: LeaseView) => Result<IpAddress | undefined>,
 ): LeaseOperation<Result<IpAddress | undefined>> {
   const made = make(pool.directory);
   if (!made.ok) return made;
@@ -152,11 +162,16 @@ function* reserveFirst(
     let lease: StagedLease | undefined;
     let taken: IpAddress | undefined;
     try {
-      lease = new StagedLease(pool.directory, owner);
-      const answered = take(lease, position);
+      const view = new LeaseView(pool.directory.path, pool.memory);
+      lease = new StagedLease(pool.directory, owner, pool.memory?.spares);
+      const answered = take(lease, position, view);
       if (answered.ok) taken = answered.value;
-      if (taken !== undefined) position.write(formatAddress(taken));
+      if (taken !== undefined) {
+        view.added(formatAddress(taken), contentOf(owner));
+        position.write(formatAddress(taken));
+      }
       lease.discard();
+      view.remember();
       return answered;
     } catch (error) {
       const because = fromException(pool.directory.path, error);
@@ -184,11 +199,6 @@ function lastReserved(position: Position): IpAddress | undefined {
   return text === undefined ? undefined : readAddress(text);
 }
 
-interface LeaseName {
-  readonly address: IpAddress;
-  readonly path: string;
-}
-
 /** Runs `work` on the network's directory; a network without one has no leases, and gets none made. */
 function inDirectory<T>(pool: Pool, none: T, work: () => Result<T>): Result<T> {
   const there = isThere(pool.directory);
@@ -212,38 +222,18 @@ function caught<T>(pool: Pool, work: () => Result<T>): Result<T> {
   }
 }
 
-/** The leases (files named after an address) whose content is wanted, and why the first one that can't be read can't be. */
-function select(
-  directory: LeaseDirectory,
-  wanted: (content: string) => boolean,
-): { found: LeaseName[]; unreadable: Fault | undefined } {
-  const reader = new LeaseReader();
-  const found: LeaseName[] = [];
-  let unreadable: Fault | undefined;
-  for (const name of readdirSync(directory.path)) {
-    const address = readAddress(name);
-    if (address === undefined) continue;
-    const path = `${directory.path}/${name}`;
-    try {
-      const content = reader.read(path);
-      if (content !== undefined && wanted(content)) found.push({ address, path });
-    } catch (error) {
-      unreadable ??= fromException(path, error);
-    }
-  }
-  return { found, unreadable };
-}
-
 /** Removes all that can be removed, then says what couldn't be. */
-function remove(leases: readonly LeaseName[]): Result<number> {
+function remove({ memory }: Pool, leases: readonly LeaseName[], view: LeaseView): Result<number> {
   let removed = 0;
   let kept: Fault | undefined;
   for (const lease of leases) {
     try {
-      if (removeIfThere(lease.path)) removed++;
+      if (removeIfThere(lease.path, memory?.spares)) removed++;
+      view.removed(lease.name);
     } catch (error) {
       kept ??= fromException(lease.path, error);
     }
   }
+  view.remember();
   return kept === undefined ? ok(removed) : failed(kept);
 }

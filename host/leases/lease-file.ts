@@ -14,6 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { shortHash } from "../files/short-hash.ts";
+import { endAt, isSpare, type Spares } from "../files/spares.ts";
 import type { LeaseDirectory } from "./directory.ts";
 import { hasCode } from "./store-fault.ts";
 
@@ -94,10 +95,10 @@ export class StagedLease {
   readonly #directory: LeaseDirectory;
   readonly #file: string;
 
-  constructor(directory: LeaseDirectory, owner: Owner) {
+  constructor(directory: LeaseDirectory, owner: Owner, spares?: Spares) {
     this.#directory = directory;
     this.#file = stagedName(directory, owner);
-    writeNew(this.#file, contentOf(owner));
+    writeNew(this.#file, contentOf(owner), spares);
   }
 
   /** Takes the address of this name. False: it is taken. */
@@ -188,15 +189,18 @@ export function discardStaged(directory: LeaseDirectory, owner: Owner): void {
 /** Removes all that killed calls on this network may have left staged. Best effort. */
 export function discardAllStaged(directory: LeaseDirectory): void {
   try {
-    for (const name of readdirSync(directory.path)) if (name.startsWith(STAGED)) removeIfThere(`${directory.path}/${name}`);
+    for (const name of readdirSync(directory.path)) {
+      if (name.startsWith(STAGED) && !isSpare(name)) removeIfThere(`${directory.path}/${name}`);
+    }
   } catch {
     // Nothing staged, or nothing that can be removed.
   }
 }
 
-/** Removes a file. False: it wasn't there. */
-export function removeIfThere(path: string): boolean {
+/** Removes a file; its inode is kept among `spares` if they have room for it. False: it wasn't there. */
+export function removeIfThere(path: string, spares?: Spares): boolean {
   try {
+    if (spares?.keep(path) === true) return true;
     // Looked for first: a thrown ENOENT costs more.
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
     unlinkSync(path);
@@ -212,12 +216,14 @@ function stagedName(directory: LeaseDirectory, owner: Owner): string {
   return `${directory.path}/${STAGED}${shortHash(contentOf(owner))}`;
 }
 
-function writeNew(path: string, content: string): void {
+function writeNew(path: string, content: string, spares: Spares | undefined): void {
   // A file left by a killed call may be linked as a lease already: it must not be written into, only unlinked.
-  const descriptor = openAfresh(path);
+  const spare = spares?.take(path);
+  const descriptor = spare?.file ?? openAfresh(path);
   try {
     const bytes = Buffer.from(content);
     for (let done = 0; done < bytes.length;) done += writeSync(descriptor, bytes, done);
+    if (spare !== undefined) endAt(spare, bytes.length);
   } catch (error) {
     removeIfThere(path);
     throw error;

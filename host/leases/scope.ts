@@ -10,6 +10,7 @@ import { leaseDirectory } from "./directory.ts";
 import * as disk from "./disk.ts";
 import type { LeaseOperation } from "./effect.ts";
 import type { Owner } from "./lease-file.ts";
+import type { LeaseMemory } from "./lease-memory.ts";
 import type { Span } from "./ring.ts";
 import type {
   Fault as WitFault,
@@ -39,6 +40,8 @@ export interface LeaseScope {
   readonly allowedDirectories?: readonly string[];
   /** How long to wait for another process's lock, in ms. */
   readonly lockDeadlineMs?: number;
+  /** Of a brain that stays. */
+  readonly memory?: LeaseMemory | undefined;
 }
 
 /** The WIT's interface `leases`, each function as an operation: it yields the lock it wants, then answers. */
@@ -111,7 +114,7 @@ function poolOf(scope: LeaseScope, pool: LeasesPool): Result<disk.Pool> {
   const place = resolveDirectory(scope, pool.directory);
   if (!place.ok) return place;
   const directory = leaseDirectory(place.value.root, place.value.directory, scope.network);
-  return ok({ directory, set: pool.set, lockDeadlineMs: scope.lockDeadlineMs ?? DEFAULT_LOCK_DEADLINE_MS });
+  return ok({ directory, set: pool.set, lockDeadlineMs: scope.lockDeadlineMs ?? DEFAULT_LOCK_DEADLINE_MS, memory: scope.memory });
 }
 
 /** Where the pool's directory lies, if the administrator allows it. */

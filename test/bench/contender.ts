@@ -1,8 +1,9 @@
 // Who attaches pods in a benchmark, as programs that a runtime would start: Plexus, or the plugins directly.
 
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
+import { isSpare } from "../../host/files/spares.ts";
 import { filesBelow, hostLinks, inHost, leases } from "../harness/namespaces.ts";
 import { type Call, type Installation, runtimeEnvironment } from "../harness/plexus.ts";
 import type { LaneCall, PodNamespaces } from "./lanes.ts";
@@ -124,8 +125,9 @@ export function metaContender(init: MetaContenderInit): Contender {
   };
 }
 
-/** Locks of the node, not of a container, and a daemon's copies of components. */
-const ofTheNode = (path: string): boolean => ["locks/gc/lock", "calls.lock"].includes(path) || path.startsWith("components/");
+/** Locks of the node, not of a container, and a daemon's copies of components and spare files. */
+const ofTheNode = (path: string): boolean =>
+  ["locks/gc/lock", "calls.lock"].includes(path) || path.startsWith("components/") || isSpare(basename(path));
 
 function filesOf(directory: string): readonly string[] {
   return filesBelow(directory)

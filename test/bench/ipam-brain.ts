@@ -10,6 +10,7 @@ import { OneShotStream, receiveCall } from "../../host/hands/one-shot-stream.ts"
 import { Admission } from "../../host/sandbox/admission/admit.ts";
 import { InProcessRunner } from "../../host/sandbox/in-process.ts";
 import { runSync } from "../../host/leases/effect.ts";
+import { LeaseMemory } from "../../host/leases/lease-memory.ts";
 import { lockSync } from "../../host/locks/file-lock.ts";
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import { addChain, delChain } from "../../src/cni/chains.ts";
@@ -78,6 +79,7 @@ const host: DelegateHost = {
   read: async () => ok(bytes),
   hands,
   lease: (operation) => runSync(operation, lockSync),
+  leaseMemory: new LeaseMemory(),
   log: () => {},
 };
 const wasm = {

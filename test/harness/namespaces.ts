@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
+import { isSpare } from "../../host/files/spares.ts";
 import { compiledPlugin } from "./compiled.ts";
 
 /** A link as `ip -j link` tells it, as far as tests look at it. */
@@ -126,11 +127,11 @@ export function hostLinks(): readonly Link[] {
   return linksFrom(inHost(["ip", "-j", "link", "show"])).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The files below a directory that hold leases (address files; neither `lock` nor `last_reserved_ip.N`), as relative paths. */
+/** The files below a directory that hold leases (address files; neither `lock`, `last_reserved_ip.N` nor spare files), as relative paths. */
 export function leases(directory: string): readonly string[] {
   return filesBelow(directory).filter((path) => {
     const name = path.slice(path.lastIndexOf("/") + 1);
-    return name !== "lock" && !name.startsWith("last_reserved_ip.");
+    return name !== "lock" && !name.startsWith("last_reserved_ip.") && !isSpare(name);
   });
 }
 

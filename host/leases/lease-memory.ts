@@ -1,0 +1,85 @@
+// What a brain that stays remembers of lease directories: who holds what, so that an ADD need not read every lease of its network.
+//
+// It trusts its memory only as long as the directory is as it left it. A directory's time of change says so where each change that
+// follows a look gets a time of its own (Linux 6.13 and later: multigrain timestamps of ext4, XFS, btrfs and tmpfs). Elsewhere two
+// changes in one tick of the clock have the same time, and native host-local may be the one who made the second: nothing is remembered
+// there.
+
+import { closeSync, lstatSync, openSync, unlinkSync } from "node:fs";
+import { Spares } from "../files/spares.ts";
+
+/** Contents of leases by the names of their files, which are addresses. */
+export type LeaseContents = Map<string, string>;
+
+interface Known {
+  readonly contents: LeaseContents;
+  /** The directory, and when it changed last. */
+  readonly state: string;
+}
+
+/** Leases of one directory; those of a node are a few hundred. */
+const mostLeases = 4096;
+const mostDirectories = 256;
+/** A machine that is too busy to tell is asked again so many times. */
+const mostTries = 16;
+/** Milliseconds: a coarse clock ticks at most once in them. */
+const oneTick = 1;
+
+/** For the operations on leases of one process. */
+export class LeaseMemory {
+  /** Where files of released leases are kept. */
+  readonly spares: Spares = new Spares();
+  readonly #known = new Map<string, Known>();
+  /** Whether a directory's time tells each change from the one before; how often it was tried in vain where that isn't known. */
+  readonly #tells = new Map<string, boolean | number>();
+
+  /** The leases of a directory; undefined where it must be read. Under its lock. */
+  contents(directory: string): LeaseContents | undefined {
+    const known = this.#known.get(directory);
+    if (known === undefined) return undefined;
+    this.#known.delete(directory);
+    return known.state === stateOf(directory) ? known.contents : undefined;
+  }
+
+  /** These are the leases of a directory now. Under its lock, after the last change. */
+  note(directory: string, contents: LeaseContents): void {
+    if (contents.size > mostLeases || !this.#isTold(directory)) return;
+    const state = stateOf(directory);
+    if (state === undefined) return;
+    if (this.#known.size >= mostDirectories) this.#known.clear();
+    this.#known.set(directory, { contents, state });
+  }
+
+  #isTold(directory: string): boolean {
+    const known = this.#tells.get(directory) ?? 0;
+    if (typeof known === "boolean") return known;
+    const told = tellsChanges(directory);
+    if (this.#tells.size >= mostDirectories) this.#tells.clear();
+    this.#tells.set(directory, told || (known + 1 < mostTries && known + 1));
+    return told;
+  }
+}
+
+function stateOf(directory: string): string | undefined {
+  const stats = lstatSync(directory, { throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}:${stats.ctimeMs}:${stats.mtimeMs}`;
+}
+
+/** Whether changes in less than a tick of the clock have different times here. */
+function tellsChanges(directory: string): boolean {
+  const probe = `${directory}/.plexus-clock`;
+  const states = new Set<string | undefined>();
+  const started = performance.now();
+  try {
+    for (let time = 0; time < 2; time++) {
+      closeSync(openSync(probe, "wx", 0o600));
+      states.add(stateOf(directory));
+      unlinkSync(probe);
+      states.add(stateOf(directory));
+    }
+  } catch {
+    // Whoever works on leases there says why.
+    return false;
+  }
+  return performance.now() - started < oneTick && states.size === 4;
+}
