@@ -5,7 +5,7 @@ import { basename, dirname, join } from "node:path";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { makeDirectory } from "./make-directory.ts";
-import { isSpare, type Spares } from "./spares.ts";
+import type { Spares } from "./spares.ts";
 
 /** The errno name of a Node file system error ("ENOSPC"), or undefined if it is none. */
 export function errnoOf(error: unknown): string | undefined {
@@ -49,15 +49,13 @@ function replaceFile(path: string, content: string, durably: boolean): Result<vo
 }
 
 /**
- * Removes a file and what an interrupted write left of it; one that isn't there counts as removed. Its inode is kept among `spares`
- * if they have room for it.
+ * Removes a file and what an interrupted write left of it; one that isn't there counts as removed. It is kept among `spares` where
+ * they have use for it.
  */
 export function removeFile(path: string, spares?: Spares): Result<void> {
   for (const each of [temporaryOf(path), path]) {
-    // Looked for first: nearly always one is missing, and a thrown ENOENT costs more.
-    if (isNothing(each)) continue;
     try {
-      if (spares?.keep(each) !== true) unlinkSync(each);
+      if (isStillThere(each, spares)) unlinkSync(each);
     } catch (error) {
       if (errnoOf(error) !== "ENOENT") return failed(storeFault("removing", each, error));
     }
@@ -65,20 +63,22 @@ export function removeFile(path: string, spares?: Spares): Result<void> {
   return ok(undefined);
 }
 
-function isNothing(path: string): boolean {
+/** Looked for first: nearly always one is missing, and a thrown ENOENT costs more. */
+function isStillThere(path: string, spares: Spares | undefined): boolean {
+  if (spares !== undefined) return spares.keep(path) === "there";
   try {
-    return lstatSync(path, { throwIfNoEntry: false }) === undefined;
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
     // Removing it says why.
-    return false;
+    return true;
   }
 }
 
-/** Removes what interrupted writes left in a directory, not spares. Only while nobody writes there. Best effort: it harms nobody. */
+/** Removes what interrupted writes left in a directory. Only while nobody writes there. Best effort: it harms nobody. */
 export function removeTornWrites(directory: string): void {
   try {
     for (const name of readdirSync(directory)) {
-      if (name.startsWith(".") && !isSpare(name)) removeQuietly(join(directory, name));
+      if (name.startsWith(".")) removeQuietly(join(directory, name));
     }
   } catch {
     // No directory, or none that can be read.

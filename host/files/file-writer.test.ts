@@ -1,9 +1,10 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { backgroundWriter } from "../daemon/background-writer.ts";
 import { writingNow } from "./file-writer.ts";
+import { Spares } from "./spares.ts";
 
 const rules = { most: 1000, durable: true };
 
@@ -12,12 +13,15 @@ describe.each([
   ["in the background", backgroundWriter()],
   ["by threads, because the disk is slow", backgroundWriter({ patienceMs: 0 })],
   ["at once where the call is alone", backgroundWriter({ isAlone: () => true })],
+  ["with spares", backgroundWriter({ spares: new Spares() })],
+  ["with spares where the call is alone", backgroundWriter({ isAlone: () => true, spares: new Spares() })],
 ])("writing files %s", (_, writer) => {
   let directory: string;
   beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), "plexus-writer-"));
+    directory = join(mkdtempSync(join(tmpdir(), "plexus-writer-")), "files");
+    mkdirSync(directory);
   });
-  afterEach(() => rmSync(directory, { recursive: true }));
+  afterEach(() => rmSync(dirname(directory), { recursive: true }));
 
   async function written(path: string, content: string) {
     const file = await writer.replace(path, content, rules);
@@ -42,6 +46,18 @@ describe.each([
     for (const line of lines) void file.append(line);
     await file.close();
     expect(readFileSync(path, "utf8")).toBe(["0\n", ...lines].join(""));
+  });
+
+  test("what comes in the place of a removed file holds nothing of it, shorter or longer, and what is appended is its end", async () => {
+    for (const [index, content] of ["a long first one\n", "short\n", "longer than the first one\n", ""].entries()) {
+      const path = join(directory, `f${index}`);
+      const file = await written(path, content);
+      await file.append("end\n");
+      await file.close();
+      expect(readFileSync(path, "utf8")).toBe(`${content}end\n`);
+      expect(await writer.remove(path)).toEqual({ ok: true, value: undefined });
+    }
+    expect(readdirSync(directory)).toEqual([]);
   });
 
   test("nothing is appended beyond the bound, and what fits afterwards is", async () => {

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { shortHash } from "../files/short-hash.ts";
-import { endAt, isSpare, type Spares } from "../files/spares.ts";
+import { endAt, type Spares } from "../files/spares.ts";
 import type { LeaseDirectory } from "./directory.ts";
 import { hasCode } from "./store-fault.ts";
 
@@ -190,19 +190,19 @@ export function discardStaged(directory: LeaseDirectory, owner: Owner): void {
 export function discardAllStaged(directory: LeaseDirectory): void {
   try {
     for (const name of readdirSync(directory.path)) {
-      if (name.startsWith(STAGED) && !isSpare(name)) removeIfThere(`${directory.path}/${name}`);
+      if (name.startsWith(STAGED)) removeIfThere(`${directory.path}/${name}`);
     }
   } catch {
     // Nothing staged, or nothing that can be removed.
   }
 }
 
-/** Removes a file; its inode is kept among `spares` if they have room for it. False: it wasn't there. */
+/** Removes a file; it is kept among `spares` where they have use for it. False: it wasn't there. */
 export function removeIfThere(path: string, spares?: Spares): boolean {
   try {
-    if (spares?.keep(path) === true) return true;
     // Looked for first: a thrown ENOENT costs more.
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return false;
+    const kept = spares?.keep(path) ?? (lstatSync(path, { throwIfNoEntry: false }) === undefined ? "nothing" : "there");
+    if (kept !== "there") return kept === "kept";
     unlinkSync(path);
     return true;
   } catch (error) {

@@ -3,9 +3,10 @@
 // It trusts its memory only as long as the directory is as it left it. A directory's time of change says so where each change that
 // follows a look gets a time of its own (Linux 6.13 and later: multigrain timestamps of ext4, XFS, btrfs and tmpfs). Elsewhere two
 // changes in one tick of the clock have the same time, and native host-local may be the one who made the second: nothing is remembered
-// there.
+// there. Only what neither brain nor plugin does, writing into a lease that stands, is overlooked until somebody else changes the
+// directory; GC reads all leases anew.
 
-import { closeSync, lstatSync, openSync, unlinkSync } from "node:fs";
+import { closeSync, lstatSync, openSync, type Stats, unlinkSync } from "node:fs";
 import { Spares } from "../files/spares.ts";
 
 /** Contents of leases by the names of their files, which are addresses. */
@@ -30,8 +31,8 @@ export class LeaseMemory {
   /** Where files of released leases are kept. */
   readonly spares: Spares = new Spares();
   readonly #known = new Map<string, Known>();
-  /** Whether a directory's time tells each change from the one before; how often it was tried in vain where that isn't known. */
-  readonly #tells = new Map<string, boolean | number>();
+  /** By file system: whether a directory's time tells each change from the one before; how often that was tried in vain. */
+  readonly #tells = new Map<number, boolean | number>();
 
   /** The leases of a directory; undefined where it must be read. Under its lock. */
   contents(directory: string): LeaseContents | undefined {
@@ -43,43 +44,53 @@ export class LeaseMemory {
 
   /** These are the leases of a directory now. Under its lock, after the last change. */
   note(directory: string, contents: LeaseContents): void {
-    if (contents.size > mostLeases || !this.#isTold(directory)) return;
-    const state = stateOf(directory);
+    if (contents.size > mostLeases) return;
+    const stats = lstatSync(directory, { throwIfNoEntry: false });
+    if (stats === undefined) return;
+    const tells = this.#tells.get(stats.dev) ?? 0;
+    if (tells === false) return;
+    // A try changes the directory.
+    const state = tells === true ? stateFrom(stats) : this.#tried(directory, stats.dev, tells);
     if (state === undefined) return;
     if (this.#known.size >= mostDirectories) this.#known.clear();
     this.#known.set(directory, { contents, state });
   }
 
-  #isTold(directory: string): boolean {
-    const known = this.#tells.get(directory) ?? 0;
-    if (typeof known === "boolean") return known;
+  /** The directory's state, if its time turned out to tell its changes. */
+  #tried(directory: string, device: number, tries: number): string | undefined {
     const told = tellsChanges(directory);
     if (this.#tells.size >= mostDirectories) this.#tells.clear();
-    this.#tells.set(directory, told || (known + 1 < mostTries && known + 1));
-    return told;
+    this.#tells.set(device, told || (tries + 1 < mostTries && tries + 1));
+    return told ? stateOf(directory) : undefined;
   }
 }
 
 function stateOf(directory: string): string | undefined {
   const stats = lstatSync(directory, { throwIfNoEntry: false });
-  return stats && `${stats.dev}:${stats.ino}:${stats.ctimeMs}:${stats.mtimeMs}`;
+  return stats && stateFrom(stats);
+}
+
+function stateFrom(stats: Stats): string {
+  return `${stats.dev}:${stats.ino}:${stats.ctimeMs}:${stats.mtimeMs}`;
 }
 
 /** Whether changes in less than a tick of the clock have different times here. */
 function tellsChanges(directory: string): boolean {
   const probe = `${directory}/.plexus-clock`;
   const states = new Set<string | undefined>();
-  const started = performance.now();
   try {
+    // One that was killed with it may have left it.
+    if (lstatSync(probe, { throwIfNoEntry: false }) !== undefined) unlinkSync(probe);
+    const started = performance.now();
     for (let time = 0; time < 2; time++) {
       closeSync(openSync(probe, "wx", 0o600));
       states.add(stateOf(directory));
       unlinkSync(probe);
       states.add(stateOf(directory));
     }
+    return performance.now() - started < oneTick && states.size === 4;
   } catch {
     // Whoever works on leases there says why.
     return false;
   }
-  return performance.now() - started < oneTick && states.size === 4;
 }

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import type { CallLocks } from "../brain/call-context.ts";
 import { removeAbandonedNests } from "../brain/nest-directory.ts";
 import { removeTornWrites } from "../files/durable-file.ts";
-import { isSpare } from "../files/spares.ts";
 
 export interface LeftoverPlaces {
   readonly stateDirectory: string;
@@ -38,8 +37,7 @@ export async function removeLeftovers({ stateDirectory, runDirectories }: Leftov
 function hasOld(directory: string, olderThanMs: number): boolean {
   try {
     return readdirSync(directory).some((name) => {
-      const stats =
-        name.startsWith(".") && !isSpare(name) ? lstatSync(join(directory, name), { throwIfNoEntry: false }) : undefined;
+      const stats = name.startsWith(".") ? lstatSync(join(directory, name), { throwIfNoEntry: false }) : undefined;
       return stats !== undefined && stats.mtimeMs < olderThanMs;
     });
   } catch {

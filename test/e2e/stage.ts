@@ -1,10 +1,11 @@
 // A stage for one test: an installation, pods, directories of its own for state and leases, and what is left in them.
 
 import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 import { expect } from "vitest";
 
+import { isSpare } from "../../host/files/spares.ts";
 import { readSteps, type Step } from "../demo/steps.ts";
 import { apiLink } from "../harness/kube/address.ts";
 import { createPodNamespace, filesBelow, leases, type PodNamespace } from "../harness/namespaces.ts";
@@ -73,8 +74,9 @@ export interface Stage {
   dispose(): void;
 }
 
-/** What stays for good below a state directory: a lock, and a daemon's copies of components. */
-export const staysForGood = (path: string): boolean => path === "calls.lock" || path.startsWith("components/");
+/** What stays for good below a state directory: a lock, and a daemon's copies of components and spare files. */
+export const staysForGood = (path: string): boolean =>
+  path === "calls.lock" || path.startsWith("components/") || isSpare(basename(path));
 
 /** Opens a stage. All of its state lies below the installation's directory and goes with it. */
 export function openStage(init: InstallationInit): Stage {
