@@ -6,7 +6,7 @@
 // there. Only what neither brain nor plugin does, writing into a lease that stands, is overlooked until somebody else changes the
 // directory; GC reads all leases anew.
 
-import { closeSync, lstatSync, openSync, type Stats, unlinkSync } from "node:fs";
+import { closeSync, constants, lstatSync, openSync, renameSync, type Stats, unlinkSync } from "node:fs";
 import { Spares } from "../files/spares.ts";
 
 /** Contents of leases by the names of their files, which are addresses. */
@@ -21,18 +21,19 @@ interface Known {
 /** Leases of one directory; those of a node are a few hundred. */
 const mostLeases = 4096;
 const mostDirectories = 256;
-/** A machine that is too busy to tell is asked again so many times. */
-const mostTries = 16;
-/** Milliseconds: a coarse clock ticks at most once in them. */
+/** Milliseconds: a coarse clock ticks at most once in them, so that it has two times for any number of changes. */
 const oneTick = 1;
+const changes = 3;
+/** A brain that was killed may have left its probe. */
+const openFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** For the operations on leases of one process. */
 export class LeaseMemory {
   /** Where files of released leases are kept. */
   readonly spares: Spares = new Spares();
   readonly #known = new Map<string, Known>();
-  /** By file system: whether a directory's time tells each change from the one before; how often that was tried in vain. */
-  readonly #tells = new Map<number, boolean | number>();
+  /** By file system: whether a directory's time tells each change from the one before. */
+  readonly #tells = new Map<number, boolean>();
 
   /** The leases of a directory; undefined where it must be read. Under its lock. */
   contents(directory: string): LeaseContents | undefined {
@@ -47,21 +48,22 @@ export class LeaseMemory {
     if (contents.size > mostLeases) return;
     const stats = lstatSync(directory, { throwIfNoEntry: false });
     if (stats === undefined) return;
-    const tells = this.#tells.get(stats.dev) ?? 0;
+    const tells = this.#tells.get(stats.dev);
     if (tells === false) return;
-    // A try changes the directory.
-    const state = tells === true ? stateFrom(stats) : this.#tried(directory, stats.dev, tells);
+    const state = tells === true ? stateFrom(stats) : this.#tried(directory, stats.dev);
     if (state === undefined) return;
     if (this.#known.size >= mostDirectories) this.#known.clear();
     this.#known.set(directory, { contents, state });
   }
 
-  /** The directory's state, if its time turned out to tell its changes. */
-  #tried(directory: string, device: number, tries: number): string | undefined {
-    const told = tellsChanges(directory);
+  /** The directory's state after a try, if its time turned out to tell its changes. */
+  #tried(directory: string, device: number): string | undefined {
+    const tells = tellsChanges(directory);
+    // A machine that is too busy to tell is asked again.
+    if (tells === undefined) return undefined;
     if (this.#tells.size >= mostDirectories) this.#tells.clear();
-    this.#tells.set(device, told || (tries + 1 < mostTries && tries + 1));
-    return told ? stateOf(directory) : undefined;
+    this.#tells.set(device, tells);
+    return tells ? stateOf(directory) : undefined;
   }
 }
 
@@ -74,23 +76,23 @@ function stateFrom(stats: Stats): string {
   return `${stats.dev}:${stats.ino}:${stats.ctimeMs}:${stats.mtimeMs}`;
 }
 
-/** Whether changes in less than a tick of the clock have different times here. */
-function tellsChanges(directory: string): boolean {
-  const probe = `${directory}/.plexus-clock`;
-  const states = new Set<string | undefined>();
+/** Whether changes in less than a tick of the clock have different times here; undefined where that can't be said now. */
+function tellsChanges(directory: string): boolean | undefined {
+  const probes = [`${directory}/.plexus-clock`, `${directory}/.plexus-clock-`] as const;
   try {
-    // One that was killed with it may have left it.
-    if (lstatSync(probe, { throwIfNoEntry: false }) !== undefined) unlinkSync(probe);
+    closeSync(openSync(probes[0], openFlags, 0o600));
+    const states = new Set<string | undefined>();
+    // Names only: making a file may take longer than a tick.
     const started = performance.now();
-    for (let time = 0; time < 2; time++) {
-      closeSync(openSync(probe, "wx", 0o600));
-      states.add(stateOf(directory));
-      unlinkSync(probe);
+    for (let change = 0; change < changes; change++) {
+      renameSync(probes[change % 2 === 0 ? 0 : 1], probes[change % 2 === 0 ? 1 : 0]);
       states.add(stateOf(directory));
     }
-    return performance.now() - started < oneTick && states.size === 4;
+    const took = performance.now() - started;
+    unlinkSync(probes[1]);
+    return took < oneTick ? states.size === changes : undefined;
   } catch {
     // Whoever works on leases there says why.
-    return false;
+    return undefined;
   }
 }
