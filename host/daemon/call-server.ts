@@ -128,9 +128,9 @@ export class CallServer {
       socket.destroy();
       return;
     }
-    hands.welcome();
     const late = setTimeout(() => socket.destroy(), this.#init.requestMs);
     try {
+      await hands.welcome();
       const purpose = await hands.purpose;
       clearTimeout(late);
       if (purpose.kind === "resident") this.#stays(socket, { hands, environment: purpose.environment });

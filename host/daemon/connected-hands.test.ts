@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { fault } from "../../src/fault/fault.ts";
-import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT } from "../hands/frames.ts";
+import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT, PROTOCOL_VERSION } from "../hands/frames.ts";
 import { HandsGone, type NestedCallHandler } from "../hands/hands.ts";
 import { decodeBrainMessage, encodeMessage } from "../hands/message-frames.ts";
 import type { BrainMessage, HandsMessage } from "../hands/messages.ts";
@@ -100,6 +100,25 @@ describe("hands at the daemon's socket", () => {
     }
     await called.promise;
     await expect(running).rejects.toThrow(HandsGone);
+  });
+
+  test("MO-15 that have given up are told so by their WELCOME, which can't be written, whatever they had asked for", async () => {
+    const hands = new ConnectedHands(ours);
+    say(0, request);
+    theirs.destroy();
+    await once(theirs, "close");
+    await expect(hands.welcome()).rejects.toThrow(/^hands: write EPIPE$/);
+  });
+
+  test("of a release with another protocol version have asked for nothing", async () => {
+    const hands = new ConnectedHands(ours);
+    await hands.welcome();
+    const encoded = encodeMessage(0, request);
+    const bytes = encoded.ok ? encodeFrame(encoded.value) : encoded;
+    if (!bytes.ok) throw new Error(bytes.fault.msg);
+    theirs.write(bytes.value.with(4, PROTOCOL_VERSION + 1));
+    await expect(hands.purpose).rejects.toThrow(`a frame of protocol version ${PROTOCOL_VERSION + 1}`);
+    await once(theirs.resume(), "close");
   });
 
   test("are not asked for what can't be said, and go on", async () => {

@@ -70,9 +70,15 @@ export class ConnectedHands {
     socket.on("close", () => this.#end(fault("HANDS_GONE", "hands: the stream ended")));
   }
 
-  /** Tells them that they have come to the right place; the first that they hear. */
-  welcome(): void {
-    this.#socket.write(welcome);
+  /**
+   * Tells them that they have come to the right place; the first that they hear. Resolves when the kernel has it for them, rejects with
+   * HandsGone where they have given up: nothing that they asked for may be begun then, another brain does it.
+   */
+  async welcome(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<Error | null | undefined>();
+    this.#socket.write(welcome, resolve);
+    const error = await promise;
+    if (error) throw new HandsGone(fault("HANDS_GONE", `hands: ${error.message}`));
   }
 
   /** Answers the call; the hands print it and end. */

@@ -6,6 +6,7 @@ char executable[PATH_MAX];
 
 static struct buffer environment; /* ours, as our purpose carries it */
 static char who[PATH_MAX * 2 + 64] = "the brain";
+static bool to_daemon;          /* who awaits a WELCOME */
 static pid_t brain_pid;         /* of a one-shot brain */
 static int words = -1;          /* its stderr: a file in memory, so that it can always go on writing, and the end can be quoted */
 
@@ -19,13 +20,6 @@ static void take_environment(void) {
     for (char **entry = environ; *entry != NULL; entry++) buffer_append(&environment, *entry, strlen(*entry) + 1);
     if (environment.size > ENVIRONMENT_MAX)
         fail(CNI_ENVIRONMENT, "Call the plugin with fewer or shorter variables.", "the environment is larger than %u bytes", ENVIRONMENT_MAX);
-}
-
-void tell_purpose(enum frame_type type, struct message message) {
-    take_environment();
-    message.environment = buffer_bytes(&environment);
-    tell_brain(type, 0, &message);
-    buffer_free(&environment);
 }
 
 /* Answers a socket, or -1 with errno. A full backlog is waited for, CONNECT_MS at most (then EAGAIN). */
@@ -105,24 +99,44 @@ int connect_to_daemon(void) {
     return connect_to(daemon_socket());
 }
 
-/* Whether it says anything that we understand, within WELCOME_MS. A daemon of another release does not: an update goes on one file
-   after the other, and what it brought has a brain of ours. */
-static bool speaks(int fd) {
-    unsigned char start[FRAME_VERSION_AT + 1];
-    if (fd < 0 || poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, WELCOME_MS) <= 0) return false;
-    return recv(fd, start, sizeof start, MSG_PEEK) < (ssize_t)sizeof start || start[FRAME_VERSION_AT] == PROTOCOL_VERSION;
+/* Sends what is to be said; true once the daemon has said something, or hung up. False: nothing within WELCOME_MS. */
+static bool answers(int fd, size_t *sent) {
+    struct pollfd daemon = {.fd = fd};
+    int64_t due = in_ms(WELCOME_MS), left;
+    while ((daemon.revents & ~POLLOUT) == 0 && (left = due - now_us()) > 0) {
+        *sent = stream_send(fd, &brain.out, *sent);
+        daemon.events = *sent < brain.out.size ? POLLIN | POLLOUT : POLLIN;
+        poll(&daemon, 1, (int)(left / 1000) + 1);
+    }
+    return (daemon.revents & ~POLLOUT) != 0;
 }
 
-/* The same; `fd` may be another afterwards. Who is hung up on before a word came too late or is not wanted: the one whose daemon is
-   dying finds nobody in the end, which may take it a while. */
-static bool is_welcome(int *fd) {
-    for (int tries = 1; speaks(*fd); tries++) {
-        if (tries == WELCOME_TRIES || recv(*fd, &(char){0}, 1, MSG_PEEK) > 0) return true;
+/* Whether the daemon takes our call, `sent` bytes of which it has then; `fd` may be another afterwards. One of another release does not: an
+   update goes on one file after the other, and what it brought has a brain of ours. Who is hung up on before a word came too late or is
+   not wanted: the one whose daemon is dying finds nobody in the end, which may take it a while. */
+static bool is_welcome(int *fd, size_t *sent) {
+    unsigned char start[FRAME_VERSION_AT + 1];
+    for (int tries = 1; *fd >= 0; tries++) {
+        *sent = 0;
+        bool hangs = !answers(*fd, sent);
+        if (hangs) shutdown(*fd, SHUT_RD); /* no WELCOME arrives from here on; one that has, stands: then it serves us, and we end with it */
+        ssize_t word = recv(*fd, start, sizeof start, MSG_PEEK | MSG_DONTWAIT);
+        if (word > 0) return word < (ssize_t)sizeof start || start[FRAME_VERSION_AT] == PROTOCOL_VERSION;
+        if (hangs || tries == WELCOME_TRIES) return !hangs;
         close(*fd);
         if (tries > 1) poll(NULL, 0, WELCOME_PAUSE_MS);
         *fd = connect_to_daemon();
     }
     return false;
+}
+
+/* A brain of our own, where errno says that there is no daemon. */
+static int without_daemon(void) {
+    const char *path = daemon_socket();
+    if (errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED) return start_brain();
+    if (errno == EAGAIN)
+        fail(CNI_TRY_LATER, "Look at the daemon's load and log.", "the daemon on %s accepts no connection within %d ms", path, CONNECT_MS);
+    fail(CNI_IO, "Correct PLEXUS_SOCKET, or the socket's owner and mode.", "the daemon's socket %s: %s", path, strerror(errno));
 }
 
 int connect_to_brain(void) {
@@ -132,12 +146,22 @@ int connect_to_brain(void) {
     int fd = nested ? connect_to(nest) : connect_to_daemon();
     if (nested) snprintf(who, sizeof who, "the plexus that called this (PLEXUS_NEST=%s)", nest);
     if (nested && fd < 0) fail(CNI_TRY_LATER, "Repeat the call; unset PLEXUS_NEST if no plexus called this.", "%s: %s", who, strerror(errno));
-    if (nested || is_welcome(&fd)) return fd;
-    /* it hangs, and the kernel accepts for it: it will find us gone should it wake up; or it is of another release */
-    if (fd >= 0) close(fd);
-    if (fd >= 0 || errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED) return start_brain();
-    const char *path = daemon_socket();
-    if (errno == EAGAIN)
-        fail(CNI_TRY_LATER, "Look at the daemon's load and log.", "the daemon on %s accepts no connection within %d ms", path, CONNECT_MS);
-    fail(CNI_IO, "Correct PLEXUS_SOCKET, or the socket's owner and mode.", "the daemon's socket %s: %s", path, strerror(errno));
+    to_daemon = !nested && fd >= 0;
+    return fd >= 0 ? fd : without_daemon();
+}
+
+void tell_purpose(int fd, enum frame_type type, struct message message) {
+    size_t sent = 0;
+    take_environment();
+    message.environment = buffer_bytes(&environment);
+    message_encode(&brain.out, type, 0, &message);
+    buffer_free(&environment);
+    if (to_daemon && !is_welcome(&fd, &sent)) {
+        sent = 0;
+        if (fd >= 0) close(fd);
+        fd = fd >= 0 ? start_brain() : without_daemon();
+    }
+    buffer_drop_front(&brain.out, sent);
+    stream_open(&brain, fd);
+    stream_flush(&brain);
 }

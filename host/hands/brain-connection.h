@@ -8,8 +8,9 @@
 /* The stream to the brain. */
 extern struct stream brain;
 
-/* Says what we are there for, REQUEST or RESIDENT; `message` needs no environment, it gets ours. */
-void tell_purpose(enum frame_type type, struct message message);
+/* Says on `fd` what we are there for, REQUEST or RESIDENT, and opens the stream; `message` needs no environment, it gets ours. A daemon that
+   gives a call no WELCOME is left for a brain of our own, which is told the same. */
+void tell_purpose(int fd, enum frame_type type, struct message message);
 
 void tell_brain(enum frame_type type, uint32_t channel, const struct message *message);
 

@@ -11,6 +11,7 @@
 
 static bool resident;         /* nobody called us, nobody waits for a reply */
 static struct buffer request; /* our stdin */
+static int to_brain;          /* a socket */
 
 static long long nanoseconds(const struct timespec *time) { return (long long)time->tv_sec * 1000000000LL + time->tv_nsec; }
 
@@ -75,7 +76,7 @@ static void runtime_writes(struct watch *watch, short revents) {
     buffer_append(&request, "", 1);
     if (getenv("PLEXUS_NEST") == NULL) lead_with_bin_dir((const char *)request.data);
     request.size--;
-    tell_purpose(REQUEST, (struct message){.name = text_bytes(program_invocation_short_name), .in = buffer_bytes(&request)});
+    tell_purpose(to_brain, REQUEST, (struct message){.name = text_bytes(program_invocation_short_name), .in = buffer_bytes(&request)});
     buffer_free(&request);
 }
 
@@ -133,7 +134,7 @@ int main(int argc, char **argv) {
     brain.on_end = brain_ended;
     if (resident) stay_with_daemon();
     else {
-        stream_open(&brain, connect_to_brain()); /* a one-shot brain starts while we read stdin */
+        to_brain = connect_to_brain(); /* a one-shot brain starts while we read stdin */
         watch_add(&input);
     }
     loop_run();

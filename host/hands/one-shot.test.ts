@@ -3,11 +3,12 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFil
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { PROTOCOL_VERSION } from "./frames.ts";
-import { json, startHands, type HandsAnswer } from "./testing/scripted-brain.ts";
+import { BrainSide, json, startHands, type HandsAnswer } from "./testing/scripted-brain.ts";
 import { isRunning, openWorkshop, soon, type Workshop } from "./testing/workshop.ts";
 
 let shop: Workshop;
@@ -40,13 +41,20 @@ function home(name: string, body: string): string {
   return directory;
 }
 
-function call(plexusHome: string, env: Readonly<Record<string, string>> = {}): Promise<HandsAnswer> {
+function call(
+  plexusHome: string,
+  env: Readonly<Record<string, string>> = {},
+  stdin: string | Uint8Array = '{"name":"n"}',
+): Promise<HandsAnswer> {
   return startHands({
     hands: shop.hands,
     env: { CNI_PATH: shop.cniPath, PLEXUS_SOCKET: nobody, PLEXUS_HOME: plexusHome, ...env },
-    stdin: '{"name":"n"}',
+    stdin,
   }).answer;
 }
+
+/** Beyond what a socket holds. */
+const large = new Uint8Array(3 << 20).fill(32);
 
 describe("a one-shot brain", () => {
   test("gets the call over descriptor 3, has every effect done, serves nested calls and answers", async () => {
@@ -210,12 +218,48 @@ describe("where the hands look for a brain", () => {
     daemon.close();
   });
 
+  test("MO-15 a daemon that hangs is left with their request, which a brain of their own gets whole, and can't welcome them any more", async () => {
+    const socket = join(shop.directory, "hanging.sock");
+    const daemon = createServer({ pauseOnConnect: true }).listen(socket);
+    await once(daemon, "listening");
+    const counts = home(
+      "counts",
+      'new OneShotHands(stream).reply({ status: 0, stdout: String(call.stdin.length), stderr: "" });',
+    );
+    const answer = call(counts, { PLEXUS_SOCKET: socket }, large);
+    const [connection] = (await once(daemon, "connection")) as [Socket];
+    expect((await answer).stdout).toBe(String(large.length));
+    const failure = once(connection, "error");
+    connection.write("anything");
+    expect(await failure).toMatchObject([{ code: "EPIPE" }]);
+    daemon.close();
+  });
+
+  test("MO-29 a daemon that is slow gets their whole request, however large", async () => {
+    const socket = join(shop.directory, "slow.sock");
+    const daemon = createServer({ pauseOnConnect: true }).listen(socket);
+    await once(daemon, "listening");
+    const answer = call("/nonexistent/home", { PLEXUS_SOCKET: socket }, large);
+    const [connection] = (await once(daemon, "connection")) as [Socket];
+    await setTimeout(1500);
+    const brain = new BrainSide(undefined, connection);
+    brain.send(0, { kind: "welcome" });
+    await setTimeout(1500);
+    connection.resume();
+    expect((await brain.request()).stdin).toHaveLength(large.length);
+    brain.reply({ stdout: "served" });
+    expect((await answer).stdout).toBe("served");
+    brain.end();
+    daemon.close();
+  });
+
   test("MO-15 a daemon of a release with another protocol version counts as absent, so that an update cuts nobody off", async () => {
     const socket = join(shop.directory, "older.sock");
     const welcome = Buffer.from([0, 0, 0, 0, PROTOCOL_VERSION - 1, 21, 0, 0, 0, 0, 0, 0]);
     const daemon = createServer((connection) => connection.on("error", () => undefined).write(welcome)).listen(socket);
     await once(daemon, "listening");
-    expect((await call(join(shop.directory, "linked"), { PLEXUS_SOCKET: socket })).stdout).toBe("linked plexus");
+    for (const stdin of ["{}", large])
+      expect((await call(join(shop.directory, "linked"), { PLEXUS_SOCKET: socket }, stdin)).stdout).toBe("linked plexus");
     daemon.close();
   });
 

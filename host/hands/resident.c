@@ -8,9 +8,7 @@ static void reach_daemon(struct watch *watch, UNUSED short revents) {
     if (error != 0 && error != told) dprintf(STDERR_FILENO, "plexus hands: waiting for %s: %s\n", brain_obituary(), strerror(error));
     told = error;
     watch->due = fd < 0 ? in_ms(RECONNECT_MS) : NEVER;
-    if (fd < 0) return;
-    stream_open(&brain, fd);
-    tell_purpose(RESIDENT, (struct message){0});
+    if (fd >= 0) tell_purpose(fd, RESIDENT, (struct message){0});
 }
 
 static struct watch search = {.fd = -1, .wake = reach_daemon};

@@ -2,15 +2,18 @@
 
 enum { READ_LEAST = 8192 };
 
-void stream_flush(struct stream *stream) {
-    size_t sent = 0;
-    while (stream->watch.fd >= 0 && sent < stream->out.size) {
-        ssize_t now = send(stream->watch.fd, stream->out.data + sent, stream->out.size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+size_t stream_send(int fd, const struct buffer *out, size_t sent) {
+    while (fd >= 0 && sent < out->size) {
+        ssize_t now = send(fd, out->data + sent, out->size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (now > 0) sent += (size_t)now;
-        else if (errno == EPIPE || errno == ECONNRESET) sent = stream->out.size; /* reading will say that it ended */
+        else if (errno == EPIPE || errno == ECONNRESET) sent = out->size; /* reading will say that it ended */
         else if (errno != EINTR) break;
     }
-    buffer_drop_front(&stream->out, sent);
+    return sent;
+}
+
+void stream_flush(struct stream *stream) {
+    buffer_drop_front(&stream->out, stream_send(stream->watch.fd, &stream->out, 0));
     stream->watch.events = stream->out.size > 0 ? POLLIN | POLLOUT : POLLIN;
     if (stream->out.size > QUEUE_MAX)
         fail(CNI_IO, "Report this: the brain asks without reading answers.", "%zu bytes of answers wait for the brain", stream->out.size);

@@ -20,6 +20,8 @@ struct stream {
 
 /* Takes over the connected socket `fd` and adds the watch; the other fields are the caller's to set. */
 void stream_open(struct stream *stream, int fd);
+/* Sends what `out` holds behind the first `sent` bytes, as far as the peer takes it now; answers how many are sent then. */
+size_t stream_send(int fd, const struct buffer *out, size_t sent);
 /* Sends what `out` holds, as far as the peer takes it now; the loop sends the rest. */
 void stream_flush(struct stream *stream);
 void stream_close(struct stream *stream);
