@@ -51,7 +51,8 @@ async function begin(context: CallContext, plan: JournalPlan, required: Promise<
     const cleared = await clearEarlier(context, earlier);
     return cleared.ok ? context.journal.open(plan, firstRecords) : cleared;
   }
-  // The common case: both at once.
+  // The common case: both at once. What `required` asks of the hands goes out first, and is answered while a disk is waited for.
+  await Promise.resolve();
   const [opened, found] = await Promise.allSettled([context.journal.open(plan, firstRecords), required]);
   if (opened.status === "rejected") throw opened.reason;
   if (found.status === "fulfilled" && found.value.ok) return opened.value;
