@@ -7,6 +7,7 @@ import { version } from "../version.ts";
 import { openLog } from "../telemetry/log.ts";
 import { collectorHeaders } from "../telemetry/collector-headers.ts";
 import { Daemon } from "./daemon.ts";
+import { boundHeapGrowth } from "./heap-growth.ts";
 import { nodeNameOf } from "./node-name.ts";
 import { type DaemonOptions, readOptions, usage } from "./options.ts";
 
@@ -16,6 +17,7 @@ const trimMs = 3_000;
 
 async function main(options: DaemonOptions): Promise<void> {
   limitArenas(arenas);
+  boundHeapGrowth();
   const home = dirname(realpathSync(process.argv[1] ?? ""));
   const { sandboxes, graceMs, otlp } = options;
   const uids = [0, process.getuid?.() ?? 0];

@@ -116,9 +116,12 @@ export const metricDefinitions = {
   plexus_spans_total: counter("Spans, by what became of them.", { outcome: ["sent", "dropped"] }),
   plexus_scrape_problems_total: counter("Values that could not be read for a scrape.", {}),
 
-  plexus_event_loop_delay_seconds: gauge("How late the event loop was since the last scrape.", {
-    quantile: ["0.5", "0.99", "1"],
-  }),
+  plexus_event_loop_delay_seconds: gauge(
+    "How late the event loop was since the last scrape while calls were served; 0 where there were none.",
+    {
+      quantile: ["0.5", "0.99", "1"],
+    },
+  ),
   process_resident_memory_bytes: gauge("Resident memory of the daemon, without its sandbox processes.", {}),
   process_cpu_seconds_total: counter("Processor time of the daemon, user and system.", {}),
   process_start_time_seconds: gauge("When the daemon started, in Unix time.", {}),

@@ -9,6 +9,7 @@ import { NodeStateReader } from "../node-state/node-state-reader.ts";
 import type { PoolCounts } from "../sandbox/process/pool.ts";
 import { CallWatch } from "./call-watch.ts";
 import type { Log } from "./log.ts";
+import { LoopDelay } from "./loop-delay.ts";
 import { collectProcess } from "./process-metrics.ts";
 import { type Readiness, readiness } from "./readiness.ts";
 import { RecentFailures } from "./recent-failures.ts";
@@ -45,6 +46,7 @@ const dropPauseMs = 60_000;
 export class Telemetry {
   readonly #init: TelemetryInit;
   readonly #observed: Observed;
+  readonly #loop: LoopDelay;
   readonly #failures = new RecentFailures();
   readonly #spans: SpanExporter | undefined;
   readonly #states = new Map<string, NodeStateReader>();
@@ -59,7 +61,8 @@ export class Telemetry {
     this.#sawState(init.stateDirectory, defaultLeaseDirectory);
     metrics.set("plexus_build_info", { version: init.version }, 1);
     metrics.add("plexus_queue_refused_total", {}, 0);
-    collectProcess(metrics);
+    this.#loop = new LoopDelay({ isBusy: () => observed.queue().active > 0 });
+    collectProcess(metrics, this.#loop);
     metrics.onScrape(() => this.#collectParts());
     metrics.onScrape(() => this.#collectState());
     metrics.onScrape(async () => metrics.set("plexus_ready", {}, (await this.readiness()).ready ? 1 : 0));
@@ -68,6 +71,7 @@ export class Telemetry {
   /** Watches a call. */
   observe(request: Pick<Request, "environment">): CallObserver {
     const { metrics } = this.#observed;
+    this.#loop.watch();
     const sawState = (directory: string, leases: string): void => this.#sawState(directory, leases);
     return new CallWatch({ metrics, log: this.#init.log, failures: this.#failures, spans: this.#spans, sawState }, request);
   }
