@@ -134,10 +134,7 @@ export class CallServer {
       const purpose = await hands.purpose;
       clearTimeout(late);
       if (purpose.kind === "resident") this.#stays(socket, { hands, environment: purpose.environment });
-      else {
-        hands.reply(await this.#serve(purpose, hands));
-        socket.end();
-      }
+      else hands.reply(await this.#serve(purpose, hands));
     } catch (error) {
       clearTimeout(late);
       socket.destroy();

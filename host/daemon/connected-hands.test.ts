@@ -75,6 +75,17 @@ describe("hands at the daemon's socket", () => {
     expect(() => hands.ensureThere()).toThrow(HandsGone);
   });
 
+  test.each([0, 3 << 20])("are hung up on with the reply to their call, and get all of its %i bytes", async (length) => {
+    const hands = await connected(request);
+    theirs.pause();
+    hands.reply({ status: 0, stdout: " ".repeat(length), stderr: "" });
+    const heardAll: BrainMessage[] = [];
+    for await (const { message } of heard()) heardAll.push(message);
+    expect(heardAll).toEqual([{ kind: "reply", status: 0, stdout: expect.any(Uint8Array), stderr: expect.any(Uint8Array) }]);
+    expect(heardAll[0]).toHaveProperty("stdout.length", length);
+    await expect.poll(() => ours.closed).toBe(true);
+  });
+
   test("of a call may take their time: the runtime bounds it", async () => {
     const hands = (await connected(request, 1)).serving(nobody);
     const effect = hands.find({ type: "bridge", componentFirst: false });

@@ -81,12 +81,14 @@ export class ConnectedHands {
     if (error) throw new HandsGone(fault("HANDS_GONE", `hands: ${error.message}`));
   }
 
-  /** Answers the call; the hands print it and end. */
+  /** Answers the call, and hangs up; the hands print it and end. */
   reply(reply: Omit<Reply, "kind">): void {
     if (this.#gone !== undefined) return;
     this.#send(0, { kind: "reply", ...reply });
-    // Whoever ends the connection next must find it written.
     this.#write();
+    // What the kernel has, the hands get. Their end, of which we would be told otherwise, would keep their runtime waiting.
+    if (this.#socket.writableLength === 0) this.#socket.destroy();
+    else this.#socket.end();
   }
 
   /** Their effects for one call; what its plugins call meanwhile, `serve` answers. */

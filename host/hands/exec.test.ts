@@ -1,5 +1,6 @@
-import { closeSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { callWith, json, type BrainSide, type HandsAnswer } from "./testing/scripted-brain.ts";
@@ -278,4 +279,23 @@ test("L-10: a plugin whose file is open for writing is answered as that at once"
       outcome: { kind: "exited", status: 0 },
     });
   });
+});
+
+test("a brain that replies and hangs up at once, with answers of theirs unread, is heard to the end", async () => {
+  const mark = join(shop.directory, "ran");
+  shop.script("unheard", `echo x; : > ${mark}`);
+  const stdout = "y".repeat(100_000);
+  const answer = await callWith(
+    async (brain) => {
+      await brain.request();
+      brain.pause();
+      void brain.exec({ type: "unheard" });
+      expect(await soon(() => existsSync(mark))).toBe(true);
+      await setTimeout(100);
+      brain.reply({ stdout });
+      brain.end();
+    },
+    { hands: shop.hands, env: { CNI_PATH: shop.cniPath } },
+  );
+  expect(answer).toMatchObject({ status: 0, stdout });
 });

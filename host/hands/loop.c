@@ -38,13 +38,15 @@ _Noreturn void loop_run(void) {
     static struct pollfd fds[WATCHES_MAX];
     for (;;) {
         int64_t due = now_us() + LONGEST_US;
+        nfds_t used = 0; /* the kernel looks at each of them */
         for (int i = 0; i < WATCHES_MAX; i++) {
             const struct watch *watch = watches[i];
             fds[i] = watch == NULL ? (struct pollfd){.fd = -1} : (struct pollfd){.fd = watch->fd, .events = watch->events};
+            if (watch != NULL) used = (nfds_t)i + 1;
             if (watch != NULL && watch->due < due) due = watch->due;
         }
         int64_t wait = (due - now_us() + 999) / 1000;
-        if (poll(fds, WATCHES_MAX, wait < 0 ? 0 : (int)wait) < 0) continue;
+        if (poll(fds, used, wait < 0 ? 0 : (int)wait) < 0) continue;
         int64_t now = now_us();
         for (int i = 0; i < WATCHES_MAX; i++) {
             /* who took a place during this turn has its first chance in the next one, or is woken for nothing, which it bears */
