@@ -13,16 +13,17 @@ size_t stream_send(int fd, const struct buffer *out, size_t sent) {
 }
 
 void stream_flush(struct stream *stream) {
+    if (stream->taking) return;
     buffer_drop_front(&stream->out, stream_send(stream->watch.fd, &stream->out, 0));
     stream->watch.events = stream->out.size > 0 ? POLLIN | POLLOUT : POLLIN;
     if (stream->out.size > QUEUE_MAX)
         fail(CNI_IO, "Report this: the brain asks without reading answers.", "%zu bytes of answers wait for the brain", stream->out.size);
 }
 
-/* Hands every whole frame on. */
+/* Hands every whole frame on. What is said meanwhile goes out in one: each write wakes who reads. */
 static void take_frames(struct stream *stream) {
     size_t taken = 0;
-    for (;;) {
+    for (stream->taking = true;;) {
         struct frame frame;
         struct message message;
         enum frame_state state = frame_read(stream->in.data + taken, stream->in.size - taken, stream->payload_max, &frame);
@@ -30,7 +31,9 @@ static void take_frames(struct stream *stream) {
         if (state == FRAME_BAD || !message_decode(&frame, &message) || !stream->on_frame(stream, &frame, &message)) return stream->on_end(stream, STREAM_MALFORMED);
         taken += FRAME_HEADER + frame.length;
     }
+    stream->taking = false;
     buffer_drop_front(&stream->in, taken);
+    if (stream->out.size > 0) stream_flush(stream);
 }
 
 static void stream_read(struct stream *stream) {

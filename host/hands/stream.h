@@ -12,6 +12,7 @@ struct stream {
     struct watch watch; /* `due`: when to call on_end with STREAM_SILENT */
     struct buffer in, out;
     uint32_t payload_max;
+    bool taking; /* frames are being handed on */
     /* False: the frame was not one that this sender may send now. Must not free the stream. */
     bool (*on_frame)(struct stream *stream, const struct frame *frame, const struct message *message);
     /* The stream is no use any more; may free it. */
