@@ -183,21 +183,24 @@ async function crowdTimes(
   }
 }
 
-/** At this concurrency one of thin Multus' ADDs fails now and then, on the API's answer: such a round of another's is taken once more, and said. */
-async function roundOf(of: ComeAndGo): Promise<Throughput> {
+/** Rounds of another's that are taken again at most. */
+const mostAgain = 4;
+
+/** At this concurrency one of thin Multus' ADDs fails now and then, on the API's answer: such a round of another's is taken again, and said. */
+async function roundOf(of: ComeAndGo, again: number = mostAgain): Promise<Throughput> {
   const { contender, namespaces } = of;
   try {
     return await comeAndGo(of);
   } catch (error) {
-    if (contender.name === "plexus") throw error;
+    if (contender.name === "plexus" || again === 0) throw error;
     const why = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`plexus: a round of ${contender.name} is taken once more: ${why.slice(0, 300)}\n`);
+    process.stderr.write(`plexus: a round of ${contender.name} is taken again: ${why.slice(0, 300)}\n`);
     const pods = Array.from({ length: namespaces.count }, (_, pod) => pod);
     await runLanes(
       lanes,
       pods.map((pod) => contender.del(pod)),
     );
-    return comeAndGo(of);
+    return roundOf(of, again - 1);
   }
 }
 
