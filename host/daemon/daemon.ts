@@ -51,6 +51,8 @@ export class Daemon {
   readonly residentHands = new ResidentHands();
   /** Takes away what no runtime asks to be taken away. */
   readonly reconciler: Reconciler;
+  /** Calls that are answered but not yet in spans and metrics. */
+  readonly #untold = new Set<Promise<void>>();
   readonly #roundHands = new WeakMap<ResidentConnection, RoundHands>();
 
   constructor({ server, delegates, clusters, telemetry, endpoint, reconcile }: DaemonInit) {
@@ -107,6 +109,7 @@ export class Daemon {
   async stop(graceMs: number): Promise<number> {
     const cut = await this.#server.close(graceMs, this.reconciler.stop(graceMs));
     this.#endpoint.close();
+    await Promise.all(this.#untold);
     await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
     return cut;
   }
@@ -122,10 +125,14 @@ export class Daemon {
     try {
       return await call.answer(request, waitedMs);
     } finally {
-      // After the answer: the runtime waits for none of it.
+      // After the answer: the runtime waits for none of it, the daemon's own end does.
+      const { promise: told, resolve } = Promise.withResolvers<void>();
+      this.#untold.add(told);
       setImmediate(() => {
         void call.end();
         if (call.configuration !== undefined) this.reconciler.heard(call.configuration, request.stdin);
+        this.#untold.delete(told);
+        resolve();
       });
     }
   }

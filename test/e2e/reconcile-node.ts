@@ -2,10 +2,11 @@
 // befall such a node.
 
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 import { vi } from "vitest";
 import { Daemon } from "../../host/daemon/daemon.ts";
+import { isSpare } from "../../host/files/spares.ts";
 import type { Finding, RoundReport } from "../../host/reconcile/finding.ts";
 import { filesBelow } from "../harness/namespaces.ts";
 import { type Answer, dist } from "../harness/plexus.ts";
@@ -144,10 +145,10 @@ export class ReconcileNode {
     return { ...files, state: files.state.filter((path) => !path.startsWith("configurations/")) };
   }
 
-  /** Every file of state and leases with its content. */
+  /** Every file of state and leases with its content, but for spare files. */
   contents(): ReadonlyMap<string, string> {
     const all = [this.state, this.stage.leases].flatMap((root) => filesBelow(root).map((path) => join(root, path)));
-    return new Map(all.map((path) => [path, readFileSync(path, "latin1")]));
+    return new Map(all.filter((path) => !isSpare(basename(path))).map((path) => [path, readFileSync(path, "latin1")]));
   }
 
   async dispose(): Promise<void> {
