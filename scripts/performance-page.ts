@@ -74,7 +74,7 @@ The test \`scripts/performance-page.test.ts\` holds these bounds: the component 
 - Files are not removed but kept for the next ones (\`.plexus-spares\`): ext4 looks at each inode that was removed in the last minutes before it gives
   out a new one, so that making a file took 133 us where 1,000 files had been made and removed just before, and 14 us where 10 had; an ADD makes
   three. And the daemon remembers who holds which address of a directory as long as the directory's time of change says that nobody else was
-  there, where an ADD read every lease of its network. Both together took the CPU time of a WASM-only ADD among 32 from 4.2 times the floor's to 3.0.
+  there, where an ADD read every lease of its network. Before both, the CPU time of a WASM-only ADD was 6.5 times the floor's (\`wasm-only-cpu-floor\`).
 - What is written to journal and cache goes to the page cache at once; only syncs, and a disk that takes longer than 10 ms, are left to threads: each of
   their turns costs as much CPU as the write.
 - \`ipam-step\` is counted after 1500 calls of warm-up: before, V8 is still compiling.
