@@ -53,6 +53,7 @@ static void stream_wake(struct watch *watch, short revents) {
 }
 
 void stream_open(struct stream *stream, int fd) {
+    stream->taking = false; /* the one before may have ended within its frames */
     stream->watch = (struct watch){.fd = fd, .events = POLLIN, .due = NEVER, .wake = stream_wake, .owner = stream};
     watch_add(&stream->watch);
 }
