@@ -77,9 +77,7 @@ function isStillThere(path: string, spares: Spares | undefined): boolean {
 /** Removes what interrupted writes left in a directory. Only while nobody writes there. Best effort: it harms nobody. */
 export function removeTornWrites(directory: string): void {
   try {
-    for (const name of readdirSync(directory)) {
-      if (name.startsWith(".")) removeQuietly(join(directory, name));
-    }
+    for (const name of readdirSync(directory)) if (name.startsWith(".")) removeQuietly(join(directory, name));
   } catch {
     // No directory, or none that can be read.
   }

@@ -189,9 +189,7 @@ export function discardStaged(directory: LeaseDirectory, owner: Owner): void {
 /** Removes all that killed calls on this network may have left staged. Best effort. */
 export function discardAllStaged(directory: LeaseDirectory): void {
   try {
-    for (const name of readdirSync(directory.path)) {
-      if (name.startsWith(STAGED)) removeIfThere(`${directory.path}/${name}`);
-    }
+    for (const name of readdirSync(directory.path)) if (name.startsWith(STAGED)) removeIfThere(`${directory.path}/${name}`);
   } catch {
     // Nothing staged, or nothing that can be removed.
   }
