@@ -31,7 +31,7 @@ async function measureDel(): Promise<Samples | string> {
     args: ["--node-name", "node", "--kubeconfig", api.plexus],
   });
   const ours = networkOf("ours", "10.75.0.0/16");
-  const state = [plexus.state("lib"), plexus.state("run")];
+  const state = [plexus.state("lib"), plexus.runState("run")];
   const args: string[] = [];
   const through = metaContender({
     name: "down",

@@ -87,7 +87,7 @@ async function measureCrowd(): Promise<Crowded | string> {
   });
   const through = (name: string, subnet: string, ipam: BridgeNetwork["ipam"]): Contender => {
     const network: BridgeNetwork = { bridge: `c32-${name}`, subnet, ipam, name: `c32-${name}` };
-    const [cniDir, runDir] = [plexus.state(`${name}-lib`), plexus.state(`${name}-run`)];
+    const [cniDir, runDir] = [plexus.state(`${name}-lib`), plexus.runState(`${name}-run`)];
     const config = {
       cniVersion: "1.0.0",
       name: `c32-${name}-host`,

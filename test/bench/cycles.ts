@@ -55,7 +55,7 @@ async function measureGrowth(): Promise<Growth | string> {
   if (lacking !== undefined) return lacking;
   const plexus = installPlexus({ components });
   installTwin(plexus.cniPath);
-  const [cniDir, runDir, leases] = [plexus.state("lib"), plexus.state("run"), plexus.state("leases")];
+  const [cniDir, runDir, leases] = [plexus.state("lib"), plexus.runState("run"), plexus.state("leases")];
   const daemon = await startObservedDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") });
   const shaper = { dns: { nameservers: ["10.0.0.1"] } };
   const config = {

@@ -86,7 +86,7 @@ async function plexusSide({ stopwatch, api, socket }: Bench, networks: readonly 
     name: main.name,
     type: "plexus",
     cniDir: plexus.state("lib"),
-    runDir: plexus.state("run"),
+    runDir: plexus.runState("run"),
     kubeconfig: api.plexus,
     delegates: [{ cniVersion: "1.0.0", name: `${main.name}-pods`, plugins: [bridgePlugin(main)] }],
   };

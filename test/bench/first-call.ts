@@ -36,7 +36,7 @@ export const firstCall: Benchmark = {
       name: "first",
       type: "plexus",
       cniDir: plexus.state("lib"),
-      runDir: plexus.state("run"),
+      runDir: plexus.runState("run"),
       wasm: { grants },
       delegates: [{ cniVersion: "1.0.0", name: "pods", plugins }],
     };

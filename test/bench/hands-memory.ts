@@ -31,7 +31,7 @@ export const handsMemory: Benchmark = {
       name: "hands",
       type: "plexus",
       cniDir: plexus.state("lib"),
-      runDir: plexus.state("run"),
+      runDir: plexus.runState("run"),
       delegates: [{ cniVersion: "1.0.0", name: "slow", plugins: [{ type: "slow" }] }],
     };
     const seen: number[] = [];

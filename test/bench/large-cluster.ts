@@ -46,7 +46,7 @@ function callsOf(plexus: Installation, socket: string, api: StandInApi, pod: Sta
     name: "large",
     type: "plexus",
     cniDir: plexus.state("lib"),
-    runDir: plexus.state("run"),
+    runDir: plexus.runState("run"),
     kubeconfig: api.kubeconfig,
     wasm: { grants: { "ipam-host-local": { log: {}, leases: { directories: [leases] }, resolver: {} } } },
     delegates: [{ cniVersion: "1.0.0", name: "pods", plugins: [ipam] }],

@@ -102,7 +102,7 @@ export async function compare(): Promise<Comparison | string> {
   stack.defer(async () => void (await daemon.stop()));
 
   const common = { cniVersion: "1.0.0", name: "multus-cni-network", delegates: [defaultNetwork] };
-  const [lib, run, thinState] = [plexus.state("lib"), plexus.state("run"), plexus.state("multus-thin")];
+  const [lib, run, thinState] = [plexus.state("lib"), plexus.runState("run"), plexus.state("multus-thin")];
   const thinConfig = { kubeconfig: api.adminKubeconfig, cniDir: thinState, binDir: plexus.cniPath, logLevel: "error" };
   const field: Field = (pods, count, args) => {
     const networks = Array.from({ length: count + 1 }, (_, index) => network(index));

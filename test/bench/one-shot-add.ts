@@ -51,7 +51,7 @@ export const oneShotAdd: Benchmark = {
       name: "bench",
       type: "plexus",
       cniDir: plexus.state("lib"),
-      runDir: plexus.state("run"),
+      runDir: plexus.runState("run"),
       delegates: [
         {
           cniVersion: "1.0.0",

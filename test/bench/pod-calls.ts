@@ -43,7 +43,7 @@ export async function measurePod(secondaries: number): Promise<Samples<PodTime> 
     name: "bench",
     type: "plexus",
     cniDir: plexus.state("lib"),
-    runDir: plexus.state("run"),
+    runDir: plexus.runState("run"),
     manifests: manifests.directory,
     delegates: [{ cniVersion: "1.0.0", name: "bench-pods", plugins: [bridge("p", 0)] }],
   };

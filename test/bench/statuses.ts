@@ -32,7 +32,7 @@ async function measureStatus(): Promise<Statuses | string> {
   const daemon = await startDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") });
   const env = { PLEXUS_SOCKET: daemon.socket };
   const network: BridgeNetwork = { bridge: "status0", subnet: "10.74.0.0/16", ipam: "host-local", name: "status-pods" };
-  const state = [plexus.state("lib"), plexus.state("run")];
+  const state = [plexus.state("lib"), plexus.runState("run")];
   const config = {
     cniVersion: "1.1.0",
     name: "status-host",

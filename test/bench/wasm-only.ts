@@ -99,7 +99,7 @@ function fieldOf(bench: Bench, { namespaces, networks, wasmArgs, nativeArgs }: P
   const [ours, theirs] = [all("bridge-adapter"), all("bridge")];
   const main = network(0, "bridge-adapter", leases);
   const throughPlexus = (name: string, env: Readonly<Record<string, string>>, kubeconfig?: string): Contender => {
-    const [cniDir, runDir] = [sandboxed.state(`${name}-lib`), sandboxed.state(`${name}-run`)];
+    const [cniDir, runDir] = [sandboxed.state(`${name}-lib`), sandboxed.runState(`${name}-run`)];
     const delegates = [{ cniVersion: "1.0.0", name: main.name, plugins: [bridgePlugin(main)] }];
     const wasm = { grants: wasmOnlyGrants(["wo*"], leases) };
     const config = { cniVersion: "1.0.0", name: "wasm-only", type: "plexus", cniDir, runDir, wasm, delegates };

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 import { root } from "./compiled.ts";
 import { referencePlugin } from "./requires.ts";
@@ -52,6 +52,8 @@ export interface Installation {
   readonly cniPath: string;
   /** A directory of this installation for state (journal, cache, leases): made, empty. */
   state(name: string): string;
+  /** A directory for what no reboot outlives (`runDir`): below /run, in memory as on every node; made, empty. */
+  runState(name: string): string;
   /** Calls `plexus` as a runtime does: env + stdin, nothing inherited. */
   call(call: Call): Promise<Answer>;
   dispose(): void;
@@ -159,6 +161,7 @@ export function installPlexus(init: InstallationInit = {}): Installation {
     symlinkSync(source, join(cniPath, name));
   }
   for (const name of init.components ?? []) copyFileSync(join(dist, "delegates", `${name}.wasm`), join(cniPath, `${name}.wasm`));
+  const runDirectory = join("/run", basename(directory));
   return {
     directory,
     home,
@@ -168,7 +171,15 @@ export function installPlexus(init: InstallationInit = {}): Installation {
       mkdirSync(path, { recursive: true });
       return path;
     },
+    runState(name) {
+      if (process.env["PLEXUS_PRIVATE"] === undefined) throw new Error("/run is the machine's: start this by scripts/run.sh");
+      const path = join(runDirectory, name);
+      mkdirSync(path, { recursive: true });
+      return path;
+    },
     call: (call) => callBinary(join(cniPath, call.as ?? "plexus"), call, cniPath),
-    dispose: () => rmSync(directory, { recursive: true, force: true }),
+    dispose() {
+      for (const path of [directory, runDirectory]) rmSync(path, { recursive: true, force: true });
+    },
   };
 }
