@@ -2,12 +2,13 @@
 
 import { dirname, join } from "node:path";
 import { realpathSync } from "node:fs";
+import { boundHeapGrowth } from "../engine/heap-growth.ts";
+import { tierUpSooner } from "../engine/tier-up.ts";
 import { limitArenas, trimMemory } from "../libc/native-memory.ts";
 import { version } from "../version.ts";
 import { openLog } from "../telemetry/log.ts";
 import { collectorHeaders } from "../telemetry/collector-headers.ts";
 import { Daemon } from "./daemon.ts";
-import { boundHeapGrowth } from "./heap-growth.ts";
 import { nodeNameOf } from "./node-name.ts";
 import { type DaemonOptions, readOptions, usage } from "./options.ts";
 
@@ -18,6 +19,7 @@ const trimMs = 3_000;
 async function main(options: DaemonOptions): Promise<void> {
   limitArenas(arenas);
   boundHeapGrowth();
+  tierUpSooner();
   const home = dirname(realpathSync(process.argv[1] ?? ""));
   const { sandboxes, graceMs, otlp } = options;
   const uids = [0, process.getuid?.() ?? 0];

@@ -6,6 +6,7 @@
 
 import { writeSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
+import { tierUpSooner } from "../../engine/tier-up.ts";
 import { CompiledComponents } from "../compile.ts";
 import { InstanceMemory } from "../instance-memory.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
@@ -31,6 +32,7 @@ function boundEngine(): void {
   // Inlining wants to know what each function calls: V8 would make room for that anew in every instance, and have it for one call.
   setFlagsFromString("--no-wasm-inlining");
   setFlagsFromString("--no-wasm-inlining-call-indirect");
+  tierUpSooner();
 }
 
 // In a user namespace without that id the process keeps its own, which is nobody's outside.
