@@ -6,7 +6,7 @@ import type { DelegateLimits } from "../../src/configuration/wasm-configuration.
 export type LimitSettings = DelegateLimits;
 
 export interface Limits {
-  /** Milliseconds that the guest itself may run; what the host takes to answer its imports is not counted. */
+  /** Milliseconds that the guest itself may run; what the host takes to answer its imports is not counted, nor what it waits for a CPU. */
   readonly timeMs: number;
   /** Pages of 64 KiB of linear memory. */
   readonly memoryPages: number;

@@ -112,6 +112,7 @@ describe("guests that wait in this process", () => {
     // A clock that only the host moves, behind the real one.
     let clock = 0;
     const now = vi.spyOn(performance, "now").mockImplementation(() => clock);
+    const ran = vi.spyOn(process, "threadCpuUsage").mockImplementation(() => ({ user: clock * 1000, system: 0 }));
     try {
       const go = Promise.withResolvers<{ readonly ok: string }>();
       const other = recordingImports().imports;
@@ -131,6 +132,7 @@ describe("guests that wait in this process", () => {
       expect(clock).toBe(60);
     } finally {
       now.mockRestore();
+      ran.mockRestore();
     }
   });
 

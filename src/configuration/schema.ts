@@ -23,7 +23,12 @@ const bytes = z
   .max(16 * 1024 * 1024);
 
 const limits = z.strictObject({
-  timeMs: z.int().min(1).max(60_000).optional().describe("Milliseconds of one call of a delegate; 2000 by default."),
+  timeMs: z
+    .int()
+    .min(1)
+    .max(60_000)
+    .optional()
+    .describe("Milliseconds that a delegate itself may compute in one call; 2000 by default."),
   memoryMiB: z.int().min(1).max(1024).optional().describe("Mebibytes of a delegate's memory; 16 by default."),
   inputBytes: bytes.optional().describe("Bytes handed to a delegate in one call; 1 MiB by default."),
   outputBytes: bytes.optional().describe("Bytes that a delegate hands over in one call; 1 MiB by default."),

@@ -114,6 +114,7 @@ describe("a module with a meter", () => {
   it("counts the guest's time only: the host's stands aside", async () => {
     let clock = 0;
     const now = vi.spyOn(performance, "now").mockImplementation(() => clock);
+    const ran = vi.spyOn(process, "threadCpuUsage").mockImplementation(() => ({ user: clock * 1000, system: 0 }));
     try {
       const meter = new Meter(50, 10_000);
       const host = (): void => {
@@ -129,6 +130,24 @@ describe("a module with a meter", () => {
       expect(metered(made, meter, () => call(made, "run", 1_000_000))).toBe(7);
       clock += 51;
       expect(() => metered(made, meter, () => call(made, "run", 1_000_000))).toThrow(/used up its 50 ms/);
+    } finally {
+      now.mockRestore();
+      ran.mockRestore();
+    }
+  });
+
+  it("counts what the guest ran, not what it waited for a CPU", async () => {
+    let waited = 0;
+    const wall = performance.now.bind(performance);
+    const now = vi.spyOn(performance, "now").mockImplementation(() => wall() + waited);
+    try {
+      const made = await instance(`(module (func (export "spin") (loop $l (br $l))))`);
+      const meter = new Meter(60, 10_000);
+      const ran = process.threadCpuUsage();
+      waited = 5_000;
+      expect(() => metered(made, meter, () => call(made, "spin"))).toThrow(/used up its 60 ms/);
+      const { user, system } = process.threadCpuUsage(ran);
+      expect(user + system).toBeGreaterThan(50_000);
     } finally {
       now.mockRestore();
     }

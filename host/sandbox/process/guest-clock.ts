@@ -1,23 +1,41 @@
 // Measures the guest's own time: stands while the host answers an import. The whole call has a deadline beside it.
 
+/** How many times its own time a guest may take by the clock on the wall, on a machine that has no CPU for it. */
+const mostWaiting = 10;
+
+export interface GuestClockInit {
+  /** Milliseconds of the guest's own. */
+  readonly guestMs: number;
+  /** Milliseconds of the whole call. */
+  readonly deadlineMs: number;
+  /** CPU time of the guest's process so far, in ms; undefined where the system doesn't say. */
+  readonly ranMs: () => number | undefined;
+  /** Is told which of the two ran out, of each once. */
+  readonly expire: (which: "time" | "deadline") => void;
+}
+
 export class GuestClock {
-  private readonly expire: (which: "time" | "deadline") => void;
+  private readonly init: GuestClockInit;
   private readonly deadline: NodeJS.Timeout;
   private timer: NodeJS.Timeout | undefined;
   private left: number;
   private since = 0;
+  /** What it may still wait for a CPU when its time has gone by, in ms. */
+  private patience: number;
+  /** CPU time of its process when its time had gone by. */
+  private ranBefore: number | undefined;
 
-  /** `expire` is told which of the two ran out, of each once. */
-  constructor(guestMs: number, deadlineMs: number, expire: (which: "time" | "deadline") => void) {
-    this.left = guestMs;
-    this.expire = expire;
-    this.deadline = setTimeout(() => this.expire("deadline"), deadlineMs);
+  constructor(init: GuestClockInit) {
+    this.init = init;
+    this.left = init.guestMs;
+    this.patience = init.guestMs * (mostWaiting - 1);
+    this.deadline = setTimeout(() => init.expire("deadline"), init.deadlineMs);
   }
 
   /** The guest runs. */
   start(): void {
     this.since = performance.now();
-    this.timer = setTimeout(() => this.expire("time"), Math.max(1, Math.ceil(this.left)));
+    this.timer = setTimeout(() => this.goneBy(), Math.max(1, Math.ceil(this.left)));
   }
 
   /** The host works, or another guest. */
@@ -29,5 +47,23 @@ export class GuestClock {
   stop(): void {
     clearTimeout(this.timer);
     clearTimeout(this.deadline);
+  }
+
+  /**
+   * By the clock on the wall. A process that the machine had no CPU for, or that was stopped, has done nothing wrong: it gets the time
+   * once more, and then what it still lacks. Its CPU time isn't asked before, because hardly any guest comes to this.
+   */
+  private goneBy(): void {
+    const { guestMs, ranMs, expire } = this.init;
+    const ran = ranMs();
+    const lacks = ran === undefined ? 0 : guestMs - (ran - (this.ranBefore ??= ran));
+    const granted = Math.min(lacks, this.patience);
+    if (granted <= 0) {
+      expire("time");
+      return;
+    }
+    this.patience -= granted;
+    this.left = granted;
+    this.start();
   }
 }

@@ -61,7 +61,12 @@ export class GuestSessions {
     if (abi === undefined) throw new Error(`no ABI ${component.plan.abi}`);
     if (!this.process.alive) return this.process.ended.then(lost);
     const waits = mayWait(component.capabilities);
-    const clock = new GuestClock(limits.timeMs + (waits ? graceMs : 0), deadlineMs, (which) => this.expired(session, which));
+    const clock = new GuestClock({
+      guestMs: limits.timeMs + (waits ? graceMs : 0),
+      deadlineMs,
+      ranMs: () => this.process.ranMs(),
+      expire: (which) => this.expired(session, which),
+    });
     this.numbers += 1;
     const session = new GuestSession(this.numbers, call, abi, imports, clock);
     const bytes = escaped * Math.max(limits.outputBytes, limits.logBytes);

@@ -10,7 +10,7 @@ import { Admission, type AdmittedComponent } from "../admission/admit.ts";
 import { defaultLimits } from "../limits.ts";
 import { ProcessPool } from "./pool.ts";
 
-const limits = { ...defaultLimits, timeMs: 3000 };
+const limits = { ...defaultLimits, timeMs: 1500 };
 const directory = resolve("dist/test/hostile-process");
 let component: AdmittedComponent;
 let pool: ProcessPool;
@@ -97,6 +97,7 @@ const cases: readonly (readonly [about: string, name: string, script: string, ki
   ["claims again not to know its component", "unknown", "for (;;) { send(20, {}); call(); }", "ABI_VIOLATED"],
   ["floods the log", "flood", 'for (;;) send(18, { level: "info", message: "x".repeat(1000) });', "ABI_VIOLATED"],
   ["says nothing", "silent", "call();", "LIMIT_TIME"],
+  ["runs for ever", "spins", "call(); for (;;);", "LIMIT_TIME"],
   ["speaks for another call", "another", "send(19, { kind: 'answered', answer: good, report: {} }, number + 1);", "ABI_VIOLATED"],
   ["ends", "ends", "process.exit(3);", "SANDBOX_UNAVAILABLE"],
 ];

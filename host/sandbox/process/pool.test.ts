@@ -77,6 +77,22 @@ describe("a pool of sandbox processes", () => {
     expect(await call("good-leases")).toBe("OK");
   });
 
+  it("waits for a guest that the machine has no CPU for, though not for ever", async () => {
+    start();
+    await call("good-leases");
+    const [stopped = 0] = sandboxes();
+    process.kill(stopped, "SIGSTOP");
+    const answer = call("good-leases", { timeMs: 200 });
+    await new Promise((resolve) => setTimeout(resolve, 900));
+    process.kill(stopped, "SIGCONT");
+    expect(await answer).toBe("OK");
+    expect(sandboxes()).toEqual([stopped]);
+    process.kill(stopped, "SIGSTOP");
+    expect(await call("good-leases", { timeMs: 50 })).toContain("LIMIT_TIME");
+    expect(await call("good-leases")).toBe("OK");
+    expect(sandboxes()).not.toContain(stopped);
+  });
+
   it("gives its processes no environment, nobody's rights and no descriptor but pipes and /dev/null", async () => {
     start();
     await call("good-leases");

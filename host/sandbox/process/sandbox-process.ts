@@ -2,6 +2,7 @@
 // a guest that broke out of V8 would be the one who speaks.
 
 import { spawn, type ChildProcess } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { FrameDecoder, encodeFrame, frameTypes, type Frame } from "./frames.ts";
 
 export interface SandboxProcessInit {
@@ -72,6 +73,17 @@ export class SandboxProcess {
     const { json } = frame;
     if (typeof json === "object" && json !== null && "uid" in json && typeof json.uid === "number") this.uid = json.uid;
     return true;
+  }
+
+  /** CPU time of the thread that runs guests, in ms; undefined where the kernel doesn't tell us. */
+  ranMs(): number | undefined {
+    try {
+      // Of the process' first thread: nanoseconds on a CPU, nanoseconds that it waited for one, stretches.
+      const ran = Number(readFileSync(`/proc/${this.child.pid}/schedstat`, "utf8").split(" ")[0]);
+      return Number.isFinite(ran) ? ran / 1e6 : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   /** The largest frame that it may send from now on. */
