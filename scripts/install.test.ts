@@ -24,7 +24,14 @@ test.skipIf(missing("installing", () => missingBuild()))(
       const all = readdirSync(directory, { recursive: true, encoding: "utf8" });
       expect(all.filter((name) => /\.(?:conf|conflist|json|new|old)$/.test(name))).toEqual([]);
       expect(readdirSync(bin)).toContain("plexus");
-      expect(readdirSync(home).toSorted()).toEqual(["bin", "brain", "brain.cjs", "plexusctl.cjs", "plexusd.cjs"]);
+      expect(readdirSync(home).toSorted()).toEqual([
+        "bin",
+        "brain",
+        "brain.cjs",
+        "installed-files",
+        "plexusctl.cjs",
+        "plexusd.cjs",
+      ]);
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }

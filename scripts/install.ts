@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { digestOf, type InstalledFile, listName, listText } from "../host/uninstall/installed-files.ts";
 
 const { values } = parseArgs({
   options: {
@@ -42,7 +43,20 @@ for (const name of readdirSync(join(dist, "delegates"))) {
 }
 placeLink(home, join(cniBin, ".plexus"));
 placeFile(join(dist, "plexus"), join(cniBin, "plexus"), 0o755);
+placeText(listText(installedFiles()), join(home, listName), 0o644);
 process.stdout.write(`plexus: installed ${join(cniBin, "plexus")} with its home ${home}\n`);
+
+/** What `plexusctl uninstall` removes again. */
+function installedFiles(): readonly InstalledFile[] {
+  const components = readdirSync(join(dist, "delegates")).filter((name) => name.endsWith(".wasm"));
+  const code = readdirSync(join(home, "brain"), { withFileTypes: true }).filter((entry) => entry.isFile());
+  const programs = ["brain.cjs", "plexusd.cjs", "plexusctl.cjs", "bin/plexusctl", "bin/node"];
+  const inHome = [...code.map(({ name }) => `brain/${name}`), ...programs];
+  return [
+    ...["plexus", ...components].map((name) => ({ place: "cni-bin", name, digest: digestOf(join(cniBin, name)) }) as const),
+    ...inHome.map((name) => ({ place: "home", name, digest: digestOf(join(home, name)) }) as const),
+  ];
+}
 
 function beside(path: string): string {
   return join(dirname(path), `.${basename(path)}.new`);

@@ -64,6 +64,16 @@ const explain: Command = async ({ args: [target, second], config, cniPath, outpu
   };
 };
 
+const uninstall: Command = async (options) => {
+  const { uninstallNeedsAttention, uninstallNode, uninstallText } = await import("./uninstall.ts");
+  const report = await uninstallNode(options);
+  if (!report.ok) return { stdout: "", stderr: report.fault.msg, status: 1 };
+  return {
+    stdout: await printed(report.value, options.output, () => uninstallText(report.value)),
+    status: uninstallNeedsAttention(report.value) ? 1 : 0,
+  };
+};
+
 const errors: Command = async ({ args: [wanted], output }) => {
   const text = errorsText(wanted, Infinity);
   if (text === undefined)
@@ -86,6 +96,7 @@ export const commands: Readonly<Record<string, Command>> = {
   reconcile,
   explain,
   errors,
+  uninstall,
   version: tellVersion,
 };
 

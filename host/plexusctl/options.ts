@@ -12,11 +12,11 @@ export interface ControlOptions {
   readonly output: Output;
   readonly statusSocket: string;
   readonly stateDir: string;
-  /** Of `reconcile`. */
+  /** Of `reconcile` and `uninstall`. */
   readonly dryRun: boolean;
-  /** Of `explain`: Plexus' own configuration, a file or a directory that has it. */
+  /** Of `explain`: Plexus' own configuration, a file or a directory that has it. Of `uninstall`: that directory. */
   readonly config: string;
-  /** Of `explain`: directories of plugins, colons between them. */
+  /** Of `explain` and `uninstall`: directories of plugins, colons between them. */
   readonly cniPath: string;
 }
 
@@ -31,6 +31,9 @@ export const usage = `plexusctl: what Plexus does on this node
                                each step of a network: what it is, declares, is
                                granted, and what it lacks; without a name, of
                                what the host configuration has
+  plexusctl uninstall          gives the node back its other network, and, once
+                               nothing is attached, removes Plexus' files;
+                               --dry-run: and only tell
   plexusctl errors [KIND|CODE] what a fault means, and what to do about it
   plexusctl version
 
@@ -39,14 +42,16 @@ export const usage = `plexusctl: what Plexus does on this node
   --state-dir PATH             cniDir, read where no daemon answers
                                (/var/lib/cni/plexus)
   --config PATH                for explain: Plexus' own configuration, or the
-                               directory that has it (/etc/cni/net.d)
-  --cni-path DIR[:DIR…]        for explain: where the plugins are ($CNI_PATH,
-                               else /opt/cni/bin)
+                               directory that has it; for uninstall: that
+                               directory (/etc/cni/net.d)
+  --cni-path DIR[:DIR…]        for explain and uninstall: where the plugins are
+                               ($CNI_PATH, else /opt/cni/bin)
   --help
 
 Exit status: 0; 1 where something needs attention (not ready, no daemon, an
 attachment left behind, a deletion that fails; for explain: a step that would
-not be loaded); 2 for a mistake in the command.
+not be loaded; for uninstall: something left to be done); 2 for a mistake in
+the command.
 `;
 
 /** The options; `help`, or one line that says what is wrong. */
@@ -58,9 +63,11 @@ export function readOptions(args: readonly string[]): ControlOptions | "help" | 
     if (command === undefined) return { wrong: "no command" };
     const output = outputs.find((each) => each === values.output);
     if (output === undefined) return { wrong: `-o ${values.output}: must be one of ${outputs.join(", ")}` };
-    if (values["dry-run"] === true && command !== "reconcile") return { wrong: `--dry-run: ${command} changes nothing anyway` };
+    if (values["dry-run"] === true && !["reconcile", "uninstall"].includes(command))
+      return { wrong: `--dry-run: ${command} changes nothing anyway` };
     for (const name of ["config", "cni-path"] as const) {
-      if (values[name] !== undefined && command !== "explain") return { wrong: `--${name}: is for explain only` };
+      if (values[name] !== undefined && !["explain", "uninstall"].includes(command))
+        return { wrong: `--${name}: is for explain and uninstall only` };
     }
     for (const name of ["status-socket", "state-dir"] as const) {
       if (!isAbsolute(values[name])) return { wrong: `--${name} ${values[name]}: must be an absolute path` };

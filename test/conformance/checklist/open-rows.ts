@@ -31,10 +31,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "There is an installer for a node, and none for a cluster.",
     issue: "Take the flags of Multus' thin entry point in the cluster's installer.",
   },
-  "MO-26": {
-    reason: "There is an installer and no uninstaller.",
-    issue: "Uninstall: give the node back its default network within 30 s, also with the daemon dead.",
-  },
   "MO-28": { reason: daemon, issue: "Show that a burst of 150 pods with a 55 MB plugin stays within the daemon's limits." },
   "MO-25": {
     reason: "The installer renames every file into its place; no test installs while plugins run.",

@@ -1,10 +1,12 @@
 // Plexus as the only CNI plugin of a real container runtime: Debian's containerd, and one that is new enough to call STATUS.
 
+import { spawnSync } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
+import { dist } from "../../harness/plexus.ts";
 import { installRecorder } from "../../harness/recorder.ts";
 import { manifestsIn, type Manifests } from "../manifests.ts";
 import { bridgeStep, shaperStep, tuningStep } from "../mixed-network.ts";
@@ -179,6 +181,28 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
         await node.remove(web);
       }
       expect(stage.node.exec(["iptables-save", "-t", "nat"]).stdout).not.toContain("8080");
+    });
+
+    test("MO-26 uninstalling gives the next pods the network that is there besides, within half a minute", async () => {
+      const ipam = { type: "host-local", dataDir: stage.leases, subnet: "10.50.0.0/24" };
+      const plugins = [{ type: "bridge", bridge: "br-native", ipam }];
+      node.configurationFile("20-native.conflist", JSON.stringify({ cniVersion: "1.0.0", name: "native", plugins }));
+      const netD = join(stage.plexus.directory, "net.d");
+      const where = ["--config", netD, "--cni-path", stage.plexus.cniPath, "--status-socket", join(netD, "none")];
+      const told = spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), "uninstall", ...where], { encoding: "utf8" });
+      try {
+        expect(told.stdout).toContain(`the next pods get ${join(netD, "20-native.conflist")}\n`);
+        const inNative = async (): Promise<boolean> => {
+          const pod = await node.run("web");
+          await node.remove(pod);
+          return pod.ips[0]?.startsWith("10.50.0.") ?? false;
+        };
+        await expect.poll(inNative, { timeout: 30_000 }).toBe(true);
+      } finally {
+        node.configurationFile("20-native.conflist");
+        node.configurationFile("10-plexus.conflist.uninstalled");
+      }
+      expect(stage.left()).toEqual(nothing);
     });
 
     test("N1-67 runs and stops eight pods at once, on two networks each", async () => {

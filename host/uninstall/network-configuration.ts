@@ -1,0 +1,58 @@
+// Plexus' own file in the runtime's directory of network configurations, and which network a runtime takes once that is gone.
+
+import { renameSync } from "node:fs";
+import { filesWith } from "../../src/cni/config-directory.ts";
+import { parseNetworkList, parsePluginConf } from "../../src/cni/network-list.ts";
+import { ok, type Result } from "../../src/fault/result.ts";
+import { parseDocument } from "../../src/json/document.ts";
+import { isItself } from "../brain/itself.ts";
+import { settingsIn } from "../explain/host-settings.ts";
+import { readConfigurationDirectory } from "../files/configuration-directory.ts";
+
+/** What a file is called that no runtime shall read any more: none reads another ending than libcni's three. */
+export const asideEnding = ".uninstalled";
+
+export interface NetworkConfigurations {
+  /** Files that name Plexus as their plugin, in the order in which a runtime reads them. */
+  readonly ours: readonly string[];
+  /** The first that doesn't: the network of the pods that come next. */
+  readonly heir: string | undefined;
+  /** `cniDir` of ours, also of those that were put aside before. */
+  readonly stateDirectories: readonly string[];
+}
+
+/** Fault STORE_FAILED. */
+export function findConfigurations(directory: string, cniPath: string): Result<NetworkConfigurations> {
+  const read = readConfigurationDirectory(directory);
+  if (!read.ok) return read;
+  const { files } = read.value;
+  const valid = filesWith([".conf", ".conflist", ".json"], files).flatMap((file) => {
+    const types = "text" in file ? typesIn(file.text) : [];
+    return types.length === 0 ? [] : [{ path: file.path, ours: types.some((type) => isItself(type, { type: "plexus" })) }];
+  });
+  const ours = valid.filter((each) => each.ours).map(({ path }) => path);
+  const aside = files.map(({ path }) => path).filter((path) => path.endsWith(asideEnding));
+  const stateDirectories = [...ours, ...aside].flatMap((path) => {
+    const settings = settingsIn(path, cniPath);
+    return settings.ok && settings.value !== undefined ? [settings.value.configuration.cniDir] : [];
+  });
+  return ok({ ours, heir: valid.find((each) => !each.ours)?.path, stateDirectories: [...new Set(stateDirectories)] });
+}
+
+/** A runtime doesn't see the file from here on. Throws as node:fs does. */
+export function putAside(path: string): string {
+  renameSync(path, path + asideEnding);
+  return path + asideEnding;
+}
+
+/** Of the plugins that a file configures; none where no runtime could read it. */
+function typesIn(text: string): readonly string[] {
+  const document = parseDocument(text, { what: "network configuration" });
+  if (!document.ok) return [];
+  if (document.value.members.has("plugins")) {
+    const list = parseNetworkList(text);
+    return list.ok ? list.value.plugins.map(({ type }) => type) : [];
+  }
+  const plugin = parsePluginConf(text, "network configuration");
+  return plugin.ok ? [plugin.value.type] : [];
+}
