@@ -42,7 +42,7 @@ export async function buildBrain({ outDir }: BuildBrainInit): Promise<void> {
   for (const [name, script] of packed(output.filter((each) => each.type === "chunk"))) writeFileSync(join(fresh, name), script);
   rmSync(directory, { recursive: true, force: true });
   renameSync(fresh, directory);
-  writeFileSync(join(outDir, "brain.cjs"), oneShotBootstrap({ directory: '__dirname + "/brain"', record: false }));
+  writeFileSync(join(outDir, "brain.cjs"), oneShotBootstrap({ directory: codeDirectory, record: false }));
   writeFileSync(join(outDir, "plexusd.cjs"), bootstrapOf("daemon"));
   writeFileSync(join(outDir, "plexusctl.cjs"), `#!/usr/bin/env node\n${bootstrapOf("plexusctl")}`, { mode: 0o755 });
   linkRuntime(join(outDir, "bin"));
@@ -54,11 +54,16 @@ export function refuseUnresolved(level: LogLevel, log: RolldownLog, report: LogO
   else report(level, log);
 }
 
+// Resolved once: `brain` is a link where it is installed, which an update turns to another directory while programs run that load more of
+// their code later.
+const codeDirectory = 'require("node:fs").realpathSync(__dirname + "/brain")';
+
 // The compile cache lies beside the code, so that it is as trusted as the code; where the directory is read-only
 // Node goes on without.
 const bootstrapOf = (program: string): string => `"use strict";
-require("node:module").enableCompileCache(__dirname + "/brain/cache");
-require("./brain/${program}.cjs");
+const directory = ${codeDirectory};
+require("node:module").enableCompileCache(directory + "/cache");
+require(directory + "/${program}.cjs");
 `;
 
 function linkRuntime(directory: string): void {

@@ -1,13 +1,16 @@
 // `npm run install-node -- --home DIR --cni-bin DIR`: puts a build where a container runtime finds it. Every file is written
 // beside its place and renamed into it, so that pods can start meanwhile and a plugin that is running is not disturbed.
 
+import { createHash } from "node:crypto";
 import {
   chmodSync,
   copyFileSync,
   cpSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -15,7 +18,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { digestOf, type InstalledFile, listName, listText } from "../host/uninstall/installed-files.ts";
+import { codePrefix, digestOf, type InstalledFile, listName, listText } from "../host/uninstall/installed-files.ts";
 
 const { values } = parseArgs({
   options: {
@@ -35,7 +38,7 @@ exec "$bin/node" --disable-warning=ExperimentalWarning "$bin/../plexusctl.cjs" "
 mkdirSync(join(home, "bin"), { recursive: true });
 mkdirSync(cniBin, { recursive: true });
 placeFile(process.execPath, join(home, "bin", "node"), 0o755);
-placeDirectory(join(dist, "brain"), join(home, "brain"));
+placeCode();
 for (const program of ["brain.cjs", "plexusd.cjs", "plexusctl.cjs"]) placeFile(join(dist, program), join(home, program), 0o644);
 placeText(entrance, join(home, "bin", "plexusctl"), 0o755);
 for (const name of readdirSync(join(dist, "delegates"))) {
@@ -49,9 +52,7 @@ process.stdout.write(`plexus: installed ${join(cniBin, "plexus")} with its home 
 /** What `plexusctl uninstall` removes again. */
 function installedFiles(): readonly InstalledFile[] {
   const components = readdirSync(join(dist, "delegates")).filter((name) => name.endsWith(".wasm"));
-  const code = readdirSync(join(home, "brain"), { withFileTypes: true }).filter((entry) => entry.isFile());
-  const programs = ["brain.cjs", "plexusd.cjs", "plexusctl.cjs", "bin/plexusctl", "bin/node"];
-  const inHome = [...code.map(({ name }) => `brain/${name}`), ...programs];
+  const inHome = ["brain.cjs", "plexusd.cjs", "plexusctl.cjs", "bin/plexusctl", "bin/node"];
   return [
     ...["plexus", ...components].map((name) => ({ place: "cni-bin", name, digest: digestOf(join(cniBin, name)) }) as const),
     ...inHome.map((name) => ({ place: "home", name, digest: digestOf(join(home, name)) }) as const),
@@ -83,13 +84,32 @@ function placeLink(target: string, path: string): void {
   renameSync(temporary, path);
 }
 
-/** A directory can't be renamed over a full one: the old one is moved away first, and removed. */
-function placeDirectory(from: string, to: string): void {
-  const temporary = beside(to);
-  const old = join(dirname(to), `.${basename(to)}.old`);
-  for (const path of [temporary, old]) rmSync(path, { recursive: true, force: true });
-  cpSync(from, temporary, { recursive: true });
-  if (lstatSync(to, { throwIfNoEntry: false }) !== undefined) renameSync(to, old);
-  renameSync(temporary, to);
-  rmSync(old, { recursive: true, force: true });
+/**
+ * The code goes into a directory that is named after what is in it, and `brain` becomes a link to that: a directory can't be renamed over a
+ * full one, and programs that run load more of their code later. So the code before this one stays until the next time.
+ */
+function placeCode(): void {
+  const from = join(dist, "brain");
+  const directory = `${codePrefix}${digestOfAll(from)}`;
+  const link = join(home, "brain");
+  const before = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(link) : undefined;
+  if (!existsSync(join(home, directory))) {
+    const temporary = beside(join(home, directory));
+    rmSync(temporary, { recursive: true, force: true });
+    cpSync(from, temporary, { recursive: true });
+    renameSync(temporary, join(home, directory));
+  }
+  if (before === undefined) rmSync(link, { recursive: true, force: true });
+  placeLink(directory, link);
+  for (const name of readdirSync(home)) {
+    const old = name.startsWith(codePrefix) && name !== directory && name !== before;
+    if (old) rmSync(join(home, name), { recursive: true, force: true });
+  }
+}
+
+/** Of a directory's files, by their names; what lies deeper is made by programs as they run. */
+function digestOfAll(directory: string): string {
+  const files = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isFile());
+  const lines = files.map(({ name }) => `${name} ${digestOf(join(directory, name))}\n`).toSorted();
+  return createHash("sha256").update(lines.join("")).digest("hex").slice(0, 12);
 }

@@ -46,7 +46,7 @@ async function processRunner(wasm: HostConfiguration["wasm"]): Promise<GuestRunn
 
 /** The program of a sandbox process, which the build puts beside the brain's code; its true path, because it may read no other. */
 function guestProgram(): string {
-  return join(dirname(realpathSync(process.argv[1] ?? "")), "brain", "guest-process.cjs");
+  return realpathSync(join(dirname(realpathSync(process.argv[1] ?? "")), "brain", "guest-process.cjs"));
 }
 
 function readComponent(hands: OneShotHands, path: string, cap: number): Result<Uint8Array> {

@@ -39,7 +39,7 @@ async function main(options: DaemonOptions): Promise<void> {
   const daemon = new Daemon({
     server: { socket: options.socket, active: options.calls, waiting: options.queue, uids, requestMs: 10_000 },
     delegates: {
-      entry: join(home, "brain", "guest-process.cjs"),
+      entry: realpathSync(join(home, "brain", "guest-process.cjs")),
       warm: Math.min(2, sandboxes),
       most: sandboxes,
       copies: join(options.stateDir, "components"),

@@ -1,4 +1,5 @@
 // The list of what an installation put on a node, which the installation leaves in its home: `DIGEST  PLACE/NAME`, a line for each file.
+// The code of its programs is not in it: that has directories of its own.
 
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
@@ -17,6 +18,9 @@ export interface InstalledFile {
   /** SHA-256, in hexadecimal. */
   readonly digest: string;
 }
+
+/** What directories with the programs' code are called, in the home; the link `brain` leads to the current one. */
+export const codePrefix = "brain-";
 
 /** The list's own name, in the home. */
 export const listName = "installed-files";

@@ -3,7 +3,7 @@
 import { lstatSync, readdirSync, readlinkSync, realpathSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { errnoOf } from "../files/durable-file.ts";
-import { digestOf, type InstalledFile, listName } from "./installed-files.ts";
+import { codePrefix, digestOf, type InstalledFile, listName } from "./installed-files.ts";
 
 export interface LeftFile {
   readonly path: string;
@@ -49,12 +49,22 @@ export function removeFiles(init: RemovalInit): RemovedFiles {
     left.push(...linksToUs(directory));
   }
   for (const file of init.files) if (file.place === "home") removeInstalled(init.home, file);
-  const cache = join(init.home, "brain", "cache");
-  if (lstatSync(cache, { throwIfNoEntry: false }) !== undefined) remove(cache, () => rmSync(cache, { recursive: true }));
+  for (const path of codeIn(init.home)) remove(path, () => rmSync(path, { recursive: true }));
   const list = join(init.home, listName);
   if (left.length === 0) remove(list, () => unlinkSync(list));
-  for (const directory of ["brain", "bin", "."]) removeEmpty(resolve(init.home, directory), init.dryRun);
+  for (const directory of ["bin", "."]) removeEmpty(resolve(init.home, directory), init.dryRun);
   return { removed, left };
+}
+
+/** The link to the code first, then the code, also what an update left for programs that ran then. */
+function codeIn(home: string): readonly string[] {
+  try {
+    const names = readdirSync(home).filter((name) => name.startsWith(codePrefix));
+    const link = lstatSync(join(home, "brain"), { throwIfNoEntry: false })?.isSymbolicLink() === true ? ["brain"] : [];
+    return [...link, ...names].map((name) => join(home, name));
+  } catch {
+    return [];
+  }
 }
 
 /** `absent`: there is nothing to be kept. */

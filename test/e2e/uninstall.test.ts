@@ -58,7 +58,7 @@ describe.skipIf(missingForMixed("uninstalling"))("plexusctl uninstall", () => {
     return [netD(), stage.plexus.cniPath, home()].flatMap((directory) =>
       readdirSync(directory, { recursive: true, encoding: "utf8" })
         // Code that V8 has compiled: each program adds its own.
-        .filter((name) => !name.includes("brain/cache/"))
+        .filter((name) => !/brain(?:-\w+)?\/cache(?:\/|$)/.test(name))
         .map((name) => join(directory, name)),
     );
   }

@@ -12,6 +12,8 @@ export interface DaemonOptions {
   readonly args?: readonly string[];
   /** Further arguments of Node, before the program. */
   readonly nodeArgs?: readonly string[];
+  /** plexusd.cjs of an installation; the build's unless given. */
+  readonly program?: string;
   /** Its environment; empty unless given. */
   readonly env?: Readonly<Record<string, string>>;
   /**
@@ -36,14 +38,21 @@ export interface TestDaemon {
 }
 
 /** Starts plexusd; resolves when it listens, rejects with what it said where it ends first. */
-export async function startDaemon({ socket, args = [], nodeArgs = [], env = {}, confined }: DaemonOptions): Promise<TestDaemon> {
+export async function startDaemon({
+  socket,
+  args = [],
+  nodeArgs = [],
+  env = {},
+  confined,
+  program: own = join(dist, "plexusd.cjs"),
+}: DaemonOptions): Promise<TestDaemon> {
   mkdirSync(dirname(socket), { recursive: true });
   const program = [
     process.execPath,
     "--disable-warning=ExperimentalWarning",
     "--max-semi-space-size=4",
     ...nodeArgs,
-    join(dist, "plexusd.cjs"),
+    own,
     "--socket",
     socket,
     ...args,

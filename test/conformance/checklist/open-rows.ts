@@ -32,10 +32,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     issue: "Take the flags of Multus' thin entry point in the cluster's installer.",
   },
   "MO-28": { reason: daemon, issue: "Show that a burst of 150 pods with a 55 MB plugin stays within the daemon's limits." },
-  "MO-25": {
-    reason: "The installer renames every file into its place; no test installs while plugins run.",
-    issue: "Install a hundred times while pods start and the executable runs, and show that nothing fails.",
-  },
   "MO-30": {
     reason: "Only x86-64 is built and run.",
     issue: "Build the hands for arm64, ppc64le and s390x, and run the tests on arm64.",

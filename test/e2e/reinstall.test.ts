@@ -1,0 +1,136 @@
+// Installing anew, as an update does, while pods come and go: by a brain for each call, and by a daemon of the release before.
+
+import { spawn } from "node:child_process";
+import { appendFileSync, cpSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { root } from "../harness/compiled.ts";
+import { startDaemon } from "../harness/daemon.ts";
+import { bridgeStep, missingForMixed, mixedInstallation, shaperStep } from "./mixed-network.ts";
+import { manifestsIn } from "./manifests.ts";
+import { childrenOf } from "./processes.ts";
+import { nothing, openStage, type Stage } from "./stage.ts";
+
+const installs = 12;
+
+describe.skipIf(missingForMixed("installing while pods come and go"))("installing again and again", () => {
+  let stage: Stage;
+  beforeEach(() => {
+    stage = openStage({ native: mixedInstallation.native });
+  });
+  afterEach(() => stage.dispose());
+
+  const home = (): string => join(stage.plexus.directory, "opt");
+
+  /** Two releases: the build, and the same with other code in it. */
+  function builds(): readonly string[] {
+    return ["one", "two"].map((name) => {
+      const build = join(stage.plexus.directory, "builds", name);
+      cpSync(join(root, "dist"), join(build, "dist"), { recursive: true, filter: (path) => !path.includes("/test/") });
+      for (const directory of ["scripts", "host", "src", "package.json"])
+        cpSync(join(root, directory), join(build, directory), { recursive: true });
+      symlinkSync(join(root, "node_modules"), join(build, "node_modules"));
+      appendFileSync(join(build, "dist", "brain", "one-shot.cjs"), `// ${name}\n`);
+      return build;
+    });
+  }
+
+  function install(build: string): Promise<number | null> {
+    const args = ["scripts/install.ts", "--home", home(), "--cni-bin", stage.plexus.cniPath];
+    const child = spawn(process.execPath, args, { cwd: build, stdio: "ignore" });
+    return new Promise((resolve) => child.once("close", resolve));
+  }
+
+  /** Adds and deletes pods until told to stop; answers how many, and what went wrong. */
+  async function comeAndGo(
+    name: string,
+    env: Readonly<Record<string, string>>,
+    goesOn: () => boolean,
+  ): Promise<{ pods: number; wrong: string[] }> {
+    const wrong: string[] = [];
+    const config = stage.network([bridgeStep(), shaperStep]);
+    const pod = stage.pod();
+    let pods = 0;
+    for (; goesOn(); pods++) {
+      for (const verb of ["ADD", "DEL"]) {
+        const call = { verb, containerId: `${name}-${pods}`, netns: pod.path, ifname: "eth0", config, env };
+        const { status, stdout } = await stage.request(call);
+        if (status !== 0) wrong.push(`${verb}: ${stdout}`);
+      }
+    }
+    return { pods, wrong };
+  }
+
+  test.each(["a brain for each call", "a daemon"])("MO-25 disturbs no pod: %s", async (how) => {
+    const releases = builds();
+    expect(await install(releases[0] ?? "")).toBe(0);
+    const socket = join(stage.plexus.directory, "daemon", "plexus.sock");
+    const daemon = how === "a daemon" ? await startDaemon({ socket, program: join(home(), "plexusd.cjs") }) : undefined;
+    let installing = true;
+    const env: Record<string, string> = daemon === undefined ? {} : { PLEXUS_SOCKET: socket };
+    const pods = [1, 2].map((number) => comeAndGo(`pod-${number}`, env, () => installing));
+    try {
+      const seen = new Set<string>();
+      for (let number = 1; number <= installs; number++) {
+        expect(await install(releases[number % 2] ?? "")).toBe(0);
+        seen.add(readlinkSync(join(home(), "brain")));
+      }
+      // Both were there, and no more than these two are kept.
+      expect([...seen].toSorted()).toEqual(
+        readdirSync(home())
+          .filter((name) => name.startsWith("brain-"))
+          .toSorted(),
+      );
+      expect(seen.size).toBe(2);
+    } finally {
+      installing = false;
+      const told = await Promise.all(pods);
+      await daemon?.stop();
+      expect(told.flatMap(({ wrong }) => wrong)).toEqual([]);
+      expect(Math.min(...told.map((each) => each.pods))).toBeGreaterThan(1);
+    }
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test("MO-25 a daemon that runs goes on with its own code, also with what it loads later", async () => {
+    const [one = "", two = ""] = builds();
+    for (const name of readdirSync(join(two, "dist", "brain"))) {
+      if (name.endsWith(".cjs")) writeFileSync(join(two, "dist", "brain", name), 'throw new Error("code of another release");');
+    }
+    expect(await install(one)).toBe(0);
+    const socket = join(stage.plexus.directory, "daemon", "plexus.sock");
+    const daemon = await startDaemon({ socket, program: join(home(), "plexusd.cjs"), args: ["--sandboxes", "1"] });
+    try {
+      const steps = [bridgeStep(), shaperStep];
+      const attaching = { containerId: "pod", pod: stage.pod() };
+      const call = async (verb: string, more: object): Promise<void> => {
+        const config = stage.network(steps, more);
+        const { status, stdout } = await stage.request({
+          ...attaching,
+          verb,
+          netns: attaching.pod.path,
+          ifname: "eth0",
+          config,
+          args: "IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=pod",
+          env: { PLEXUS_SOCKET: socket },
+        });
+        expect([status, stdout.includes("another release")]).toEqual([0, false]);
+      };
+      await call("ADD", {});
+      await call("DEL", {});
+      expect(await install(two)).toBe(0);
+      // What reads manifests is loaded by the first call that has some, and a sandbox process is started when one has gone.
+      const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
+      manifests.network("storage", [
+        { type: "bridge", bridge: "br-storage", ipam: { type: "ipam-host-local", subnet: "10.20.0.0/24" } },
+      ]);
+      manifests.pod("pod", "storage");
+      for (const pid of childrenOf(daemon.pid)) process.kill(pid, "SIGKILL");
+      await call("ADD", { manifests: manifests.directory });
+      await call("DEL", { manifests: manifests.directory });
+    } finally {
+      await daemon.stop();
+    }
+    expect(stage.left()).toEqual(nothing);
+  });
+});
