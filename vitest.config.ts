@@ -22,6 +22,7 @@ const shared = {
   testTimeout: 60_000,
   hookTimeout: 120_000,
   pool: "forks" as const,
+  setupFiles: ["test/harness/signal-guard.ts"],
   // As the hands start the brain: locks use node:ffi.
   execArgv: ["--disable-warning=ExperimentalWarning"],
 };
