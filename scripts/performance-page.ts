@@ -42,6 +42,10 @@ ${besideMultus(rows)}
 - Memory: RSS of the brain counts pages that it shares, too (Node's own text, some 45 MiB); the proportional set size counts them by share.
 - plexusd runs with \`--max-semi-space-size=4\`, as [the guide](../how-to/run-the-daemon.md) starts it. Without it 10,000 cycles left the brain at
   144 MiB, because V8 had let its young generation grow to 54.
+- \`runDir\` is below \`/run\`, which is in memory, as on every node. Results before 2026-11-22, 13:00 had it on the disk, where making and removing
+  a directory for each native plugin's nested calls took an ADD 0.3 to 0.6 ms.
+- Ratios of rounds with 32 at once swing by some 8 %: eight measurements of \`multus-c32\` on the day of these figures, three of them of the release
+  before, gave 2.26 to 2.69.
 - Thick Multus runs without its verbose log and without a chroot, and its default network is given inline: with a list in a file, 4.3.0 forgets
   the list's keys until DEL and leaves the address reserved.
 - The rows \`wasm-only-…\` and \`floor-…\` are of one run, in turns. Their node has no native plugin; the crowd comes first, so both daemons are
@@ -67,8 +71,10 @@ The test \`scripts/performance-page.test.ts\` holds these bounds: the component 
 - The journal's plan is written with two fsyncs before the first step. Nothing else is: what libcni's cache holds the journal knows, too.
 - A WASM-only ADD has some eighteen messages between four processes in it, each a write that wakes somebody: the hands say what is asked,
   look for two components, read the bridge, make the veth, and do and read back the rest, in four turns; the guest asks for IPAM and
-  for its links, IPAM for an address. On this machine, whose idle CPUs the hypervisor takes back, a write that wakes a process takes 50 to 125 us of the
-  writer's time and 0.1 ms until the other one runs: a quarter of what the daemon does for such a pod. With the delegates in the daemon's own
+  for its links, IPAM for an address. On this machine, whose idle CPUs the hypervisor takes back, a write that wakes a process lasts 50 to 125 us
+  and the other one runs 0.1 ms later. All on one CPU, or a daemon that looks for answers instead of sleeping, made no ADD faster: most of the time is
+  JavaScript that runs a few times in each call. So V8 compiles functions after 50 calls instead of 400 (\`host/engine/tier-up.ts\`): in paired
+  runs after 150 pods a WASM-only ADD took 4.0 times the floor's time instead of 4.4, and the daemon 12 % less CPU. With the delegates in the daemon's own
   process ten of the messages fall away; tried, that took an ADD from 0.95 to 0.81 times the native plugins' time and changed the crowd's
   throughput by less than its noise. It isn't offered: a component that broke out of V8 would have the daemon's word with the hands.
 - Files are not removed but kept for the next ones (\`.plexus-spares\`): ext4 looks at each inode that was removed in the last minutes before it gives

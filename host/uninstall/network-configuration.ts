@@ -1,6 +1,7 @@
 // Plexus' own file in the runtime's directory of network configurations, and which network a runtime takes once that is gone.
 
-import { renameSync } from "node:fs";
+import { realpathSync, renameSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { filesWith } from "../../src/cni/config-directory.ts";
 import { parseNetworkList, parsePluginConf } from "../../src/cni/network-list.ts";
 import { ok, type Result } from "../../src/fault/result.ts";
@@ -8,6 +9,7 @@ import { parseDocument } from "../../src/json/document.ts";
 import { isItself } from "../brain/itself.ts";
 import { settingsIn } from "../explain/host-settings.ts";
 import { readConfigurationDirectory } from "../files/configuration-directory.ts";
+import { digestOf } from "./installed-files.ts";
 
 /** What a file is called that no runtime shall read any more: none reads another ending than libcni's three. */
 export const asideEnding = ".uninstalled";
@@ -28,7 +30,7 @@ export function findConfigurations(directory: string, cniPath: string): Result<N
   const { files } = read.value;
   const valid = filesWith([".conf", ".conflist", ".json"], files).flatMap((file) => {
     const types = "text" in file ? typesIn(file.text) : [];
-    return types.length === 0 ? [] : [{ path: file.path, ours: types.some((type) => isItself(type, { type: "plexus" })) }];
+    return types.length === 0 ? [] : [{ path: file.path, ours: types.some((type) => isOurs(type, cniPath)) }];
   });
   const ours = valid.filter((each) => each.ours).map(({ path }) => path);
   const aside = files.map(({ path }) => path).filter((path) => path.endsWith(asideEnding));
@@ -43,6 +45,25 @@ export function findConfigurations(directory: string, cniPath: string): Result<N
 export function putAside(path: string): string {
   renameSync(path, path + asideEnding);
   return path + asideEnding;
+}
+
+/** Multus' names are ours only where an administrator made them so: Multus itself may run beside. */
+function isOurs(type: string, cniPath: string): boolean {
+  if (type === "plexus") return true;
+  return (
+    isItself(type, { type: "plexus" }) &&
+    cniPath.split(":").some((directory) => isUs(join(directory, type), join(directory, "plexus")))
+  );
+}
+
+/** A link to our executable, or a copy of it. */
+function isUs(path: string, own: string): boolean {
+  try {
+    if (realpathSync(path) === realpathSync(own)) return true;
+    return statSync(path).size === statSync(own).size && digestOf(path) === digestOf(own);
+  } catch {
+    return false;
+  }
 }
 
 /** Of the plugins that a file configures; none where no runtime could read it. */

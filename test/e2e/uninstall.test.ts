@@ -1,10 +1,21 @@
 // Taking Plexus off a node as an administrator does, by the program that the installation left there.
 
 import { spawnSync } from "node:child_process";
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startDaemon } from "../harness/daemon.ts";
+import { dist } from "../harness/plexus.ts";
 import { root } from "../harness/compiled.ts";
 import { bridgeStep, missingForMixed, mixedInstallation } from "./mixed-network.ts";
 import { nothing, openStage, type Stage } from "./stage.ts";
@@ -100,6 +111,27 @@ describe.skipIf(missingForMixed("uninstalling"))("plexusctl uninstall", () => {
     expect([told.status, told.stderr]).toEqual([1, ""]);
     expect(told.stdout).toContain("without Plexus' the node would have no network");
     expect(everything()).toEqual(before);
+  });
+
+  test.each([
+    [
+      "Multus itself",
+      (path: string) => writeFileSync(path, "#!/bin/sh\n", { mode: 0o755 }),
+      ["00-multus.conf", "10-cluster.conflist"],
+    ],
+    [
+      "a copy of Plexus",
+      (path: string) => copyFileSync(join(dist, "plexus"), path),
+      ["00-multus.conf.uninstalled", "10-cluster.conflist"],
+    ],
+    ["a link to Plexus", (path: string) => symlinkSync("plexus", path), ["00-multus.conf.uninstalled", "10-cluster.conflist"]],
+  ] as const)("puts a configuration of type multus aside only where that is Plexus: %s", (_, make, left) => {
+    configureBoth();
+    rmSync(join(netD(), "00-plexus.conf"));
+    configure("00-multus.conf", { ...own(), type: "multus" });
+    make(join(stage.plexus.cniPath, "multus"));
+    uninstall();
+    expect(readdirSync(netD()).toSorted()).toEqual(left);
   });
 
   test("keeps its files while a daemon runs", async () => {
