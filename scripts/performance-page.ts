@@ -44,7 +44,7 @@ ${besideMultus(rows)}
   144 MiB, because V8 had let its young generation grow to 54.
 - \`runDir\` is below \`/run\`, which is in memory, as on every node. Results before 2026-11-22, 13:00 had it on the disk, where making and removing
   a directory for each native plugin's nested calls took an ADD 0.3 to 0.6 ms.
-- Ratios of rounds with 32 at once swing by some 8 %: eight measurements of \`multus-c32\` on the day of these figures, three of them of the release
+- Ratios of rounds with 32 at once swing by some 8 %: nine measurements of \`multus-c32\` on the day of these figures, three of them of the release
   before, gave 2.26 to 2.69.
 - Thick Multus runs without its verbose log and without a chroot, and its default network is given inline: with a list in a file, 4.3.0 forgets
   the list's keys until DEL and leaves the address reserved.
