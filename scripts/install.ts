@@ -99,6 +99,8 @@ function placeCode(): void {
     cpSync(from, temporary, { recursive: true });
     renameSync(temporary, join(home, directory));
   }
+  // The same again: what it took the place of is still what may run.
+  if (before === directory) return;
   if (before === undefined) rmSync(link, { recursive: true, force: true });
   placeLink(directory, link);
   for (const name of readdirSync(home)) {

@@ -65,6 +65,8 @@ const explain: Command = async ({ args: [target, second], config, cniPath, outpu
 };
 
 const uninstall: Command = async (options) => {
+  const [target] = options.args;
+  if (target !== undefined) return { stdout: "", stderr: `uninstall takes no argument, and not ${target}`, status: 2 };
   const { uninstallNeedsAttention, uninstallNode, uninstallText } = await import("./uninstall.ts");
   const report = await uninstallNode(options);
   if (!report.ok) return { stdout: "", stderr: report.fault.msg, status: 1 };

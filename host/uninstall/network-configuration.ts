@@ -4,11 +4,12 @@ import { realpathSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { filesWith } from "../../src/cni/config-directory.ts";
 import { parseNetworkList, parsePluginConf } from "../../src/cni/network-list.ts";
-import { ok, type Result } from "../../src/fault/result.ts";
+import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { parseDocument } from "../../src/json/document.ts";
 import { isItself } from "../brain/itself.ts";
 import { settingsIn } from "../explain/host-settings.ts";
 import { readConfigurationDirectory } from "../files/configuration-directory.ts";
+import { storeFault } from "../files/durable-file.ts";
 import { digestOf } from "./installed-files.ts";
 
 /** What a file is called that no runtime shall read any more: none reads another ending than libcni's three. */
@@ -21,6 +22,8 @@ export interface NetworkConfigurations {
   readonly heir: string | undefined;
   /** `cniDir` of ours, also of those that were put aside before. */
   readonly stateDirectories: readonly string[];
+  /** Why one of these doesn't say where its state is; then what is attached isn't known. */
+  readonly unreadable: string | undefined;
 }
 
 /** Fault STORE_FAILED. */
@@ -34,17 +37,20 @@ export function findConfigurations(directory: string, cniPath: string): Result<N
   });
   const ours = valid.filter((each) => each.ours).map(({ path }) => path);
   const aside = files.map(({ path }) => path).filter((path) => path.endsWith(asideEnding));
-  const stateDirectories = [...ours, ...aside].flatMap((path) => {
-    const settings = settingsIn(path, cniPath);
-    return settings.ok && settings.value !== undefined ? [settings.value.configuration.cniDir] : [];
-  });
-  return ok({ ours, heir: valid.find((each) => !each.ours)?.path, stateDirectories: [...new Set(stateDirectories)] });
+  const settings = [...ours, ...aside].map((path) => settingsIn(path, cniPath));
+  const stateDirectories = settings.flatMap((each) => (each.ok && each.value ? [each.value.configuration.cniDir] : []));
+  const unreadable = settings.flatMap((each) => (each.ok ? [] : [each.fault.msg]))[0];
+  const heir = valid.find((each) => !each.ours)?.path;
+  return ok({ ours, heir, stateDirectories: [...new Set(stateDirectories)], unreadable });
 }
 
-/** A runtime doesn't see the file from here on. Throws as node:fs does. */
-export function putAside(path: string): string {
-  renameSync(path, path + asideEnding);
-  return path + asideEnding;
+/** A runtime doesn't see the file from here on. Fault STORE_FAILED. */
+export function putAside(path: string): Result<void> {
+  try {
+    return ok(renameSync(path, path + asideEnding));
+  } catch (error) {
+    return failed(storeFault("putting aside", path, error));
+  }
 }
 
 /** Multus' names are ours only where an administrator made them so: Multus itself may run beside. */

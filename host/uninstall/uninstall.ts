@@ -40,15 +40,22 @@ export async function uninstall(init: UninstallInit): Promise<Result<UninstallRe
   const { configurations, cniPath, dryRun, home } = init;
   const found = findConfigurations(configurations, cniPath);
   if (!found.ok) return found;
-  const { ours, heir, stateDirectories } = found.value;
+  const { ours, heir, stateDirectories, unreadable } = found.value;
   const report = { dryRun, heir, released: [], removed: [], left: [] } as const;
   if (ours.length > 0 && heir === undefined) {
     const why = `${configurations} has no other network configuration: without Plexus' the node would have no network`;
     const remedy = `put the default network's own file there (Plexus' has its path as clusterNetwork, or its text as delegates), ${again}`;
     return ok({ ...report, stopped: { why, remedy } });
   }
-  if (!dryRun) for (const path of ours) putAside(path);
+  for (const path of dryRun ? [] : ours) {
+    const aside = putAside(path);
+    if (!aside.ok) return aside;
+  }
   const released = ours;
+  if (unreadable !== undefined) {
+    const remedy = `correct it, so that it says where the state of attachments is (cniDir), ${again}`;
+    return ok({ ...report, released, stopped: { why: unreadable, remedy } });
+  }
   const attached = await attachedIn([...new Set([...stateDirectories, init.stateDir])]);
   if (attached !== undefined) return ok({ ...report, released, stopped: attached });
   if (await init.daemonRuns()) {

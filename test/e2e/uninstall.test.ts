@@ -134,6 +134,29 @@ describe.skipIf(missingForMixed("uninstalling"))("plexusctl uninstall", () => {
     expect(readdirSync(netD()).toSorted()).toEqual(left);
   });
 
+  test("gives the network back though its configuration is wrong, and keeps its files: nobody knows where the state is", () => {
+    configureBoth();
+    configure("00-plexus.conf", { ...own(), stepTimeoutMs: "long" });
+    for (const name of ["00-plexus.conf", "00-plexus.conf.uninstalled"]) {
+      const told = uninstall();
+      expect([told.status, told.stderr]).toEqual([1, ""]);
+      expect(told.stdout).toMatch(new RegExp(`Not done: \\S*/${name}: .*stepTimeoutMs.*\nTo do: correct it`, "u"));
+      expect(readdirSync(netD()).toSorted()).toEqual(["00-plexus.conf.uninstalled", "10-cluster.conflist"]);
+    }
+    expect(existsSync(join(home(), "bin", "node"))).toBe(true);
+  });
+
+  test("says in a line what can't be done, and takes no argument", () => {
+    configureBoth();
+    mkdirSync(join(netD(), "00-plexus.conf.uninstalled", "full"), { recursive: true });
+    const told = uninstall();
+    expect([told.status, told.stdout]).toEqual([1, ""]);
+    expect(told.stderr).toMatch(/^plexusctl: putting aside \S*00-plexus\.conf: .*\n$/);
+    const mistaken = uninstall("everything");
+    expect([mistaken.status, mistaken.stdout]).toEqual([2, ""]);
+    expect(existsSync(join(stage.plexus.cniPath, "plexus"))).toBe(true);
+  });
+
   test("keeps its files while a daemon runs", async () => {
     configureBoth();
     const daemon = await startDaemon({ socket: socket() });
