@@ -40,7 +40,7 @@ export function uninstallText({ dryRun, released, heir, removed, left, stopped }
   const lines = [
     ...released.map((path) => `${path}: ${would}put aside as ${path}.uninstalled; the next pods get ${heir}`),
     ...removed.map((path) => `${path}: ${would}removed`),
-    ...left.map(({ path, why }) => `${path}: left, because it ${why}`),
+    ...left.map(({ path, why }) => `${path}: left: ${why}`),
     ...(stopped === undefined ? [] : [`Not done: ${stopped.why}.`, `To do: ${stopped.remedy}.`]),
   ];
   return lines.length === 0 ? "nothing of Plexus was found\n" : `${lines.join("\n")}\n`;

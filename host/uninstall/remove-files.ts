@@ -24,6 +24,7 @@ export interface RemovalInit {
   readonly dryRun: boolean;
 }
 
+/** Removes what may be removed, and says of the rest why it stays; never throws. */
 export function removeFiles(init: RemovalInit): RemovedFiles {
   const removed: string[] = [];
   const left: LeftFile[] = [];
