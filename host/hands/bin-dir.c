@@ -1,4 +1,5 @@
 #include "bin-dir.h"
+#include "buffer.h"
 
 static const char space[] = " \t\r\n";
 
@@ -18,13 +19,15 @@ static const char *behind(const char *text, char mark) {
 /* The directory is to be absolute, with no separator of CNI_PATH, no escape, nothing that an environment can't hold. */
 static void lead(const char *directory, size_t length) {
     const char *path = getenv("CNI_PATH") ?: "";
-    char *led;
+    struct buffer led = {0};
     if (length == 0 || length >= PATH_MAX || directory[0] != '/') return;
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)directory[i] < ' ' || directory[i] == ':' || directory[i] == '\\') return;
-    if (asprintf(&led, "%.*s%s%s", (int)length, directory, *path == 0 ? "" : ":", path) < 0) return; /* the brain misses it and says so */
-    setenv("CNI_PATH", led, 1);
-    free(led);
+    buffer_append(&led, directory, length);
+    if (*path != 0) buffer_append(&led, ":", 1);
+    buffer_append(&led, path, strlen(path) + 1);
+    setenv("CNI_PATH", (const char *)led.data, 1);
+    buffer_free(&led);
 }
 
 void lead_with_bin_dir(const char *json) {

@@ -1,4 +1,4 @@
-// Compiles the hands, `dist/plexus`: static, hardened, stripped. Compiles nothing when sources, flags and compiler are
+// Compiles the hands, `dist/plexus`: static, without a libc where that can be, hardened, stripped. Compiles nothing when sources, flags and compiler are
 // the ones of the last time. As a script: node host/hands/build.ts [OUT-DIR].
 
 import { execFileSync } from "node:child_process";
@@ -14,7 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { z } from "zod";
@@ -29,7 +29,7 @@ export interface BuildHandsInit {
 export interface BuiltHands {
   /** The executable. */
   readonly path: string;
-  /** How it is linked: the first of these that the libc here allows. */
+  /** How it is linked: the first of these that compiler and libc here allow. */
   readonly linkage: Linkage;
   /** In bytes. */
   readonly size: number;
@@ -37,7 +37,8 @@ export interface BuiltHands {
   readonly compiled: boolean;
 }
 
-export type Linkage = "static-pie" | "static" | "dynamic";
+/** `bare`: without a libc, on what is in `bare/` (x86-64). */
+export type Linkage = "bare" | "static-pie" | "static" | "dynamic";
 
 const directory = fileURLToPath(new URL(".", import.meta.url));
 const packageFile = fileURLToPath(new URL("../../package.json", import.meta.url));
@@ -45,38 +46,53 @@ const packageFile = fileURLToPath(new URL("../../package.json", import.meta.url)
 /** Warnings are errors; language and libc level. Tests compile the same sources with them. */
 export const LANGUAGE_FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"] as const;
 
-const HARDENING_FLAGS = [
-  "-O2",
-  "-U_FORTIFY_SOURCE",
-  "-D_FORTIFY_SOURCE=2",
-  "-fstack-protector-strong",
-  "-fno-strict-aliasing",
-] as const;
+const HARDENING_FLAGS = ["-O2", "-U_FORTIFY_SOURCE", "-fstack-protector-strong", "-fno-strict-aliasing"] as const;
+/** A libc's own checks of its callers. */
+const FORTIFIED = "-D_FORTIFY_SOURCE=2";
 const SIZE_FLAGS = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-s"] as const;
 const LINK_FLAGS = ["-Wl,-z,relro,-z,now,-z,noexecstack"] as const;
 
+/** Without a libc the stack protector's guard is a variable of ours: where a libc has it there is no thread's memory. */
+export const bareFlags = [
+  "-mstack-protector-guard=global",
+  "-fvisibility=hidden",
+  "-fPIE",
+  "-static-pie",
+  "-nostdlib",
+  "-nostartfiles",
+] as const;
+
 const LINKAGES: Readonly<Record<Linkage, readonly string[]>> = {
-  "static-pie": ["-fPIE", "-static-pie"],
-  static: ["-static"],
-  dynamic: ["-fPIE", "-pie"],
+  bare: bareFlags,
+  "static-pie": [FORTIFIED, "-fPIE", "-static-pie"],
+  static: [FORTIFIED, "-static"],
+  dynamic: [FORTIFIED, "-fPIE", "-pie"],
 };
+
+const bareDirectory = join(directory, "bare");
 
 /** The hands' C sources, absolute, sorted. */
 export function handsSources(): readonly string[] {
-  return namesEnding(".c").map((name) => join(directory, name));
+  return filesEnding(directory, ".c");
 }
 
-function namesEnding(...endings: readonly string[]): readonly string[] {
-  return readdirSync(directory)
+/** What takes a libc's place beneath them, absolute, sorted. */
+export function bareSources(): readonly string[] {
+  return filesEnding(bareDirectory, ".c");
+}
+
+function filesEnding(folder: string, ...endings: readonly string[]): readonly string[] {
+  return readdirSync(folder)
     .filter((name) => endings.some((ending) => name.endsWith(ending)))
-    .sort();
+    .sort()
+    .map((name) => join(folder, name));
 }
 
 function packageVersion(): string {
   return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(packageFile, "utf8"))).version;
 }
 
-const Stamp = z.object({ inputs: z.string(), linkage: z.enum(["static-pie", "static", "dynamic"]) });
+const Stamp = z.object({ inputs: z.string(), linkage: z.enum(["bare", "static-pie", "static", "dynamic"]) });
 
 function readStamp(path: string): z.infer<typeof Stamp> | undefined {
   try {
@@ -95,7 +111,9 @@ export async function buildHands({ outDir, cc = process.env["CC"] ?? "cc" }: Bui
   const hash = createHash("sha256").update(
     JSON.stringify([flags, LINKAGES, execFileSync(cc, ["--version"], { encoding: "utf8" })]),
   );
-  for (const name of namesEnding(".c", ".h")) hash.update(`\0${name}\0`).update(readFileSync(join(directory, name)));
+  for (const folder of [directory, bareDirectory])
+    for (const path of filesEnding(folder, ".c", ".h"))
+      hash.update(`\0${relative(directory, path)}\0`).update(readFileSync(path));
   const inputs = hash.digest("hex");
 
   const path = join(outDir, "plexus");
@@ -120,9 +138,10 @@ export async function buildHands({ outDir, cc = process.env["CC"] ?? "cc" }: Bui
 
 function compile(cc: string, flags: readonly string[], output: string): Linkage {
   let words = "";
-  for (const linkage of ["static-pie", "static", "dynamic"] as const) {
+  for (const linkage of ["bare", "static-pie", "static", "dynamic"] as const) {
+    const sources = linkage === "bare" ? [...handsSources(), ...bareSources()] : handsSources();
     try {
-      execFileSync(cc, [...flags, ...LINKAGES[linkage], "-o", output, ...handsSources()], {
+      execFileSync(cc, [...flags, ...LINKAGES[linkage], "-o", output, ...sources], {
         encoding: "utf8",
         stdio: ["ignore", "pipe", "pipe"],
       });

@@ -119,8 +119,8 @@ int main(int argc, char **argv) {
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) return 1;
     if (!called && !resident) { /* as the reference plugins do */
-        fputs("CNI plugin plexus " PLEXUS_VERSION ": chains of native plugins and WebAssembly components\n"
-              "CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n", stderr);
+        dprintf(STDERR_FILENO, "CNI plugin plexus " PLEXUS_VERSION ": chains of native plugins and WebAssembly components\n"
+                               "CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n");
         return 0;
     }
     close_from(3);

@@ -1,0 +1,142 @@
+// The hands without a libc beneath them: what stands in its place does what a libc does, and protects as one does.
+
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { bareFlags, bareSources, buildHands, handsSources, LANGUAGE_FLAGS, type Linkage } from "./build.ts";
+import { fileURLToPath } from "node:url";
+
+const compiler = process.env["CC"] ?? "cc";
+const check = fileURLToPath(new URL("testing/bare-check.c", import.meta.url));
+
+/** What `bare-check.c` calls under another name. */
+const compared = [
+  ...[
+    "memcpy",
+    "memmove",
+    "memset",
+    "memcmp",
+    "memchr",
+    "strlen",
+    "strcmp",
+    "strncmp",
+    "strchr",
+    "strrchr",
+    "strspn",
+    "strcspn",
+    "strcpy",
+  ],
+  ...["vsnprintf", "snprintf", "sprintf", "dprintf", "strerror", "malloc", "realloc", "free"],
+];
+
+let place = "";
+let linkage: Linkage | undefined;
+let hands = "";
+beforeAll(async () => {
+  place = mkdtempSync(join(tmpdir(), "plexus-bare-"));
+  ({ linkage, path: hands } = await buildHands({ outDir: place }));
+});
+afterAll(() => rmSync(place, { recursive: true, force: true }));
+
+function compiled(name: string, ...args: readonly string[]): string {
+  const output = join(place, name);
+  execFileSync(compiler, [...LANGUAGE_FLAGS, "-O2", ...args, "-o", output], { stdio: ["ignore", "ignore", "inherit"] });
+  return output;
+}
+
+/** A program of ours in the place of the hands. */
+function bareProgram(name: string, main: string): string {
+  const source = join(place, `${name}.c`);
+  writeFileSync(source, main);
+  return compiled(name, "-fstack-protector-strong", ...bareFlags, source, ...bareSources());
+}
+
+describe("beneath the hands", () => {
+  test.runIf(process.arch === "x64" && process.platform === "linux")("there is no libc on x86-64", () => {
+    expect(linkage).toBe("bare");
+  });
+
+  test.for([1, 2, 3])("texts, formats, errors and memory are a libc's (seed %i)", (seed, context) => {
+    if (linkage !== "bare") return context.skip("the hands are linked with a libc here");
+    const sources = bareSources().filter((path) => ["text.c", "format.c", "errors.c", "heap.c"].includes(basename(path)));
+    const renamed = compared.map((name) => `-D${name}=bare_${name}`);
+    // The compiler must not take the renamed ones for the ones that it knows.
+    const objects = sources.map((path) => compiled(`${basename(path)}-${seed}.o`, "-fno-builtin", ...renamed, "-c", path));
+    const program = compiled(`check-${seed}`, "-fno-builtin", check, ...objects);
+    expect(spawnSync(program, [String(seed)], { encoding: "utf8" })).toMatchObject({ stdout: "same\n", status: 0 });
+  });
+
+  test("every conversion that the sources write is one that is there", () => {
+    const conversions = handsSources().flatMap((path) =>
+      [...readFileSync(path, "utf8").matchAll(/"(?:[^"\\\n]|\\.)*"/g)].flatMap(([literal]) =>
+        [...literal.matchAll(/%[^"%a-z]*(?:ll|z)?[a-z%]/g)].map(([each]) => each),
+      ),
+    );
+    const known = ["%%", "%.*s", "%04x", "%d", "%lld", "%llu", "%s", "%u", "%zu"];
+    expect(conversions.length).toBeGreaterThan(30);
+    expect([...new Set(conversions)].filter((each) => !known.includes(each))).toEqual([]);
+  });
+
+  test("what had to be relocated can't be written, and no two runs have it in one place", async (context) => {
+    if (linkage !== "bare") return context.skip("the hands are linked with a libc here");
+    const starts: string[] = [];
+    for (let run = 0; run < 3; run++) {
+      // Without a daemon resident hands wait for one.
+      const child = spawn(hands, ["hands"], { env: { PLEXUS_SOCKET: join(place, "none") }, stdio: ["ignore", "ignore", "pipe"] });
+      await once(child.stderr, "data");
+      const own = readFileSync(`/proc/${child.pid}/maps`, "utf8")
+        .split("\n")
+        .filter((line) => line.endsWith(hands));
+      child.kill();
+      await once(child, "close");
+      // Headers, code, constants, what was relocated; then what is written to.
+      expect(own.map((line) => line.split(" ")[1])).toEqual(["r--p", "r-xp", "r--p", "r--p", "rw-p"]);
+      starts.push(own[0]?.split("-")[0] ?? "");
+    }
+    expect(new Set(starts).size).toBeGreaterThan(1);
+  });
+
+  test("a function that writes past its own memory ends the process", (context) => {
+    if (linkage !== "bare") return context.skip("the hands are linked with a libc here");
+    const program = bareProgram(
+      "overrun",
+      `#include <string.h>
+       static __attribute__((noinline)) void fill(char *text, size_t size) { memset(text, 'x', size); }
+       static __attribute__((noinline)) int run(size_t size) { char text[16]; fill(text, size); return text[3] == 'x' ? 7 : 0; }
+       int main(int argc, char **argv) { return (void)argv, run(argc > 1 ? 64 : 16); }`,
+    );
+    expect(spawnSync(program)).toMatchObject({ status: 7, signal: null });
+    expect(spawnSync(program, ["more"])).toMatchObject({ status: null, signal: "SIGILL" });
+  });
+
+  test("the environment, arguments and an errno come as a libc gives them, and a child of vfork leaves its parent whole", (context) => {
+    if (linkage !== "bare") return context.skip("the hands are linked with a libc here");
+    const program = bareProgram(
+      "process",
+      `#include <errno.h>
+       #include <fcntl.h>
+       #include <stdio.h>
+       #include <stdlib.h>
+       #include <string.h>
+       #include <sys/wait.h>
+       #include <unistd.h>
+       int main(int argc, char **argv) {
+         char *list[] = {"sh", "-c", "exit 5", NULL};
+         int kept = argc, status = 0;
+         if (setenv("MADE", "new", 1) != 0 || setenv("GIVEN", "other", 0) != 0 || setenv("GIVEN2", "changed", 1) != 0) return 1;
+         pid_t child = vfork();
+         if (child == 0) { execve("/bin/sh", list, environ); _exit(9); }
+         if (waitpid(child, &status, 0) != child) return 2;
+         int fd = open("/nonexistent/file", O_RDONLY);
+         dprintf(1, "%d %s %s %s %s %s %d %d %s\\n", kept, argv[1], program_invocation_short_name, getenv("GIVEN"), getenv("GIVEN2"), getenv("MADE"), WEXITSTATUS(status), fd, strerror(errno));
+         return getenv("ABSENT") == NULL ? 0 : 3;
+       }`,
+    );
+    const told = spawnSync(program, ["one"], { env: { GIVEN: "stays", GIVEN2: "old", GIVENX: "" }, encoding: "utf8" });
+    expect(told).toMatchObject({ status: 0, stdout: "2 one process stays changed new 5 -1 No such file or directory\n" });
+  });
+});

@@ -1,0 +1,94 @@
+/* Memory in blocks (C11 7.22.3). Small ones, each twice as large as the kind before, are kept for the next who asks; the kernel has large ones
+   back at once. */
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#include "kernel.h"
+
+enum { HEADER = 16, SMALLEST = 5, LARGEST = 16 /* powers of two, with their header */, PIECE = 1 << 17 };
+
+struct block {
+    size_t room; /* the header's included */
+    struct block *next; /* of its kind, while nobody has it */
+};
+
+_Static_assert(sizeof(struct block) <= HEADER, "what is handed out stays aligned");
+
+static struct block *spare[LARGEST + 1];
+static uint8_t *fresh;
+static size_t fresh_left;
+
+static void *mapped(size_t size) {
+    long at = kernel(SYS_mmap, 0, size, 3 /* PROT_READ | PROT_WRITE */, 0x22 /* MAP_PRIVATE | MAP_ANONYMOUS */, -1, 0);
+    return at < 0 && at >= -4095 ? NULL : (void *)at;
+}
+
+static int kind_of(size_t room) {
+    int kind = SMALLEST;
+    while (kind <= LARGEST && (size_t)1 << kind < room) kind++;
+    return kind;
+}
+
+static struct block *small_block(int kind) {
+    size_t room = (size_t)1 << kind;
+    struct block *block = spare[kind];
+    if (block != NULL) {
+        spare[kind] = block->next;
+        return block;
+    }
+    if (fresh_left < room) { /* what was left of the last piece is never used */
+        fresh = mapped(PIECE);
+        fresh_left = fresh == NULL ? 0 : PIECE;
+        if (fresh == NULL) return NULL;
+    }
+    block = (struct block *)(void *)fresh;
+    fresh += room;
+    fresh_left -= room;
+    block->room = room;
+    return block;
+}
+
+void *malloc(size_t size) {
+    if (size > (size_t)PTRDIFF_MAX - 2 * HEADER) return NULL;
+    int kind = kind_of(size + HEADER);
+    struct block *block;
+    if (kind <= LARGEST) block = small_block(kind);
+    else {
+        block = mapped(size + HEADER);
+        if (block != NULL) block->room = size + HEADER;
+    }
+    return block == NULL ? NULL : (uint8_t *)block + HEADER;
+}
+
+void free(void *data) {
+    if (data == NULL) return;
+    struct block *block = (struct block *)(void *)((uint8_t *)data - HEADER);
+    int kind = kind_of(block->room);
+    if (kind > LARGEST) {
+        kernel(SYS_munmap, block, block->room);
+        return;
+    }
+    block->next = spare[kind];
+    spare[kind] = block;
+}
+
+void *memcpy(void *to, const void *from, size_t size);
+
+void *realloc(void *data, size_t size) {
+    if (data == NULL) return malloc(size);
+    struct block *block = (struct block *)(void *)((uint8_t *)data - HEADER);
+    if (size <= block->room - HEADER) return data;
+    if (kind_of(block->room) > LARGEST && size <= (size_t)PTRDIFF_MAX - 2 * HEADER) {
+        long at = kernel(SYS_mremap, block, block->room, size + HEADER, 1 /* MREMAP_MAYMOVE */);
+        if (at < 0 && at >= -4095) return NULL;
+        block = (struct block *)at;
+        block->room = size + HEADER;
+        return (uint8_t *)block + HEADER;
+    }
+    void *larger = malloc(size);
+    if (larger == NULL) return NULL;
+    memcpy(larger, data, block->room - HEADER);
+    free(data);
+    return larger;
+}
