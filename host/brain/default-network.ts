@@ -52,9 +52,20 @@ export function readFurtherDelegates({ document, configuration }: OfflineContext
   return ok(lists);
 }
 
+/** That of a configuration which many calls share is read once. */
+const inlineDefaults = new WeakMap<JsonObjectDocument, Result<NamedNetwork>>();
+
 /** Undefined where `clusterNetwork` names it. */
 function inlineDefault({ document, configuration }: OfflineContext): Result<NamedNetwork> | undefined {
   if (configuration.clusterNetwork !== undefined) return undefined;
+  const known = inlineDefaults.get(document);
+  if (known !== undefined) return known;
+  const read = readInlineDefault({ document, configuration });
+  inlineDefaults.set(document, read);
+  return read;
+}
+
+function readInlineDefault({ document, configuration }: Omit<OfflineContext, "warn">): Result<NamedNetwork> {
   const [first] = inlineDelegates(document, configuration);
   if (first === undefined) return failed(fault("NETWORK_NOT_FOUND", "the configuration names no default network"));
   const list = inlineNetwork(first, "delegates[0]", configuration);

@@ -2,12 +2,14 @@
 
 import type { Attachment } from "../../src/cni/attachment.ts";
 import type { CniArg } from "../../src/cni/args.ts";
+import type { ConfigDirectory } from "../../src/cni/config-directory.ts";
 import { selfContainedText } from "../../src/cni/network-list.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { quote } from "../../src/json/quote.ts";
 import { resourceNameAnnotation, withDeviceId } from "../../src/npwg/device-id.ts";
-import { networkFor } from "../../src/npwg/network-for-definition.ts";
+import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
+import { type DefinedNetwork, networkFor } from "../../src/npwg/network-for-definition.ts";
 import type { NetworkSelection } from "../../src/npwg/network-selection.ts";
 import type { NpwgProfile } from "../../src/npwg/profile.ts";
 import { requestAttachment } from "../../src/npwg/runtime-config.ts";
@@ -31,7 +33,7 @@ export async function planDefinition(
   const directory =
     definition.value.config === undefined ? readConfigurationDirectory(context.configuration.confDir) : ok(undefined);
   if (!directory.ok) return directory;
-  const network = networkFor(definition.value, directory.value);
+  const network = networkOf(definition.value, directory.value);
   if (!network.ok) return network;
   for (const warning of network.value.warnings) context.warn(warning);
   const verification = verificationOf(definition.value.annotations);
@@ -60,6 +62,19 @@ export async function planDefinition(
     request: { selection, verification: verification.value },
     device,
   });
+}
+
+/** What a definition that is watched means is worked out once for each of its versions. */
+const networks = new WeakMap<NetworkAttachmentDefinition, Result<DefinedNetwork>>();
+
+function networkOf(definition: NetworkAttachmentDefinition, directory: ConfigDirectory | undefined): Result<DefinedNetwork> {
+  // Files are read anew by each call.
+  if (definition.config === undefined) return networkFor(definition, directory);
+  const known = networks.get(definition);
+  if (known !== undefined) return known;
+  const network = networkFor(definition, directory);
+  networks.set(definition, network);
+  return network;
 }
 
 /**
