@@ -76,6 +76,7 @@ class Progress {
 
   constructor(entry: OpenEntry) {
     this.#entry = entry;
+    this.#begun(entry.synced);
   }
 
   /** Need not be waited for where the call could go on without it after a crash. */

@@ -1,28 +1,20 @@
 // Writing files without holding up the event loop: every call that may wait for a disk is made on libuv's threads.
 //
-// What is synced, and why: the plan of an ADD, before its first step runs, because after a power loss what was attached must still be
-// known. The file gets its name, then file and directory are synced at the same time, which is one commit of the file system's own
-// journal; a directory is synced once for all who wait for it (group commit). Nothing else is: what follows in a journal entry makes an
-// undo shorter, never possible, and the cache is what others read.
+// What is synced, and why: the plan of an ADD, because after a power loss what was attached must still be known. It has its name, so that
+// whoever comes after a crash of ours finds it, before the first step runs; and is on the disk before the runtime is answered, which is
+// the moment from which somebody counts on it: the steps don't wait for a disk. File and directory are synced at the same time, which is
+// one commit of the file system's own journal; a directory is synced once for all who wait for it (group commit). Nothing else is: what
+// follows in a journal entry makes an undo shorter, never possible, and the cache is what others read.
 //
 // Each turn of a thread costs a call some 30 us and the event loop as much, several for a file; what goes to the page cache only takes a
-// tenth of that. So it is done at once, and what is synced goes to the threads, unless the call is the only one: there is nobody whom a
-// sync of 0.3 ms could hold up. Where the disk takes longer than that, all of it is left to the threads for a while.
+// tenth of that. So that is done at once, and what is synced goes to the threads. Where the page cache takes longer, all of it is left to
+// the threads for a while.
 
 import { close, closeSync, fsync, open, openSync, rename, unlink, write } from "node:fs";
 import { dirname } from "node:path";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { errnoOf, removeFile, storeFault, temporaryOf } from "../files/durable-file.ts";
-import {
-  type FileWriter,
-  makeWay,
-  newFile,
-  type OpenFile,
-  replaceNow,
-  Tail,
-  writeAllNow,
-  type WriteRules,
-} from "../files/file-writer.ts";
+import { type FileWriter, makeWay, newFile, type OpenFile, replaceNow, Tail, writeAllNow } from "../files/file-writer.ts";
 import type { Spares } from "../files/spares.ts";
 import { Patience } from "./patience.ts";
 
@@ -46,37 +38,22 @@ function closeQuietly(file: number): void {
   }
 }
 
-/** Milliseconds that a sync, or what needs none, may hold up whoever comes meanwhile; a disk that took longer isn't waited for so soon again. */
-const syncMs = 2;
+/** Milliseconds that a write may hold up whoever comes meanwhile; a disk that took longer so often isn't waited for so soon again. */
 const cachedMs = 10;
-/** Of what needs no sync: once, it may have been the machine that was busy. */
+/** Once, it may have been the machine that was busy. */
 const lateTimes = 3;
 
 export interface BackgroundWriterInit {
-  /** Whether the call that writes is the only one; it isn't unless given. */
-  readonly isAlone?: () => boolean;
-  /** What a write that isn't synced may take at once, in ms; 0: all of them are for the threads. */
+  /** What a write may take at once, in ms; 0: all of them are for the threads. */
   readonly patienceMs?: number;
   /** Where what is removed is kept; nowhere unless given. */
   readonly spares?: Spares;
 }
 
 /** A writer whose directories are synced together. */
-export function backgroundWriter({
-  isAlone = () => false,
-  patienceMs = cachedMs,
-  spares,
-}: BackgroundWriterInit = {}): FileWriter {
+export function backgroundWriter({ patienceMs = cachedMs, spares }: BackgroundWriterInit = {}): FileWriter {
   const directories = new Map<string, DirectorySync>();
-  const [syncs, cached] = [new Patience(syncMs, 1), new Patience(patienceMs, lateTimes)];
-
-  /** With its sync where nobody else waits; undefined where all of it is for the threads. */
-  const atOnce = (path: string, content: string, { most, durable }: WriteRules): Result<Written> | undefined => {
-    const synced = durable && isAlone() && syncs.holds;
-    if (!synced && !cached.holds) return undefined;
-    const written = (synced ? syncs : cached).during(() => replaceNow(path, content, { most, durable: synced }, spares));
-    return written.ok ? ok({ ...written.value, synced }) : written;
-  };
+  const cached = new Patience(patienceMs, lateTimes);
 
   const syncDirectory = async (path: string): Promise<void> => {
     let sync = directories.get(path);
@@ -88,19 +65,24 @@ export function backgroundWriter({
     if (sync.isIdle && directories.get(path) === sync) directories.delete(path);
   };
 
+  const sync = async (path: string, file: number): Promise<Result<void>> => {
+    try {
+      await Promise.all([done((end) => fsync(file, end)), syncDirectory(dirname(path))]);
+      return ok(undefined);
+    } catch (error) {
+      return failed(storeFault("writing", path, error));
+    }
+  };
+
   return {
-    async replace(path, content, rules) {
-      const written = atOnce(path, content, rules) ?? (await inThreads(path, content));
+    async replace(path, content, { most, durable }) {
+      const written = cached.holds
+        ? cached.during(() => replaceNow(path, content, { most, durable: false }, spares))
+        : await inThreads(path, content);
       if (!written.ok) return written;
-      const { file, size, synced } = written.value;
-      try {
-        if (rules.durable && !synced) await Promise.all([done((end) => fsync(file, end)), syncDirectory(dirname(path))]);
-        return ok(appending({ path, file, size, most: rules.most, patience: cached }));
-      } catch (error) {
-        close(file, ignore);
-        await removed(path);
-        return failed(storeFault("writing", path, error));
-      }
+      const { file, size } = written.value;
+      const synced = durable ? sync(path, file) : Promise.resolve(ok(undefined));
+      return ok(appending({ path, file, size, most, patience: cached, synced }));
     },
     async remove(path) {
       if (cached.holds) return cached.during(() => removeFile(path, spares));
@@ -113,7 +95,6 @@ export function backgroundWriter({
 interface Written {
   readonly file: number;
   readonly size: number;
-  readonly synced: boolean;
 }
 
 async function inThreads(path: string, content: string): Promise<Result<Written>> {
@@ -124,7 +105,7 @@ async function inThreads(path: string, content: string): Promise<Result<Written>
     const bytes = Buffer.from(content);
     await writeAll(file, bytes);
     await done((end) => rename(temporary, path, end));
-    return ok({ file, size: bytes.length, synced: false });
+    return ok({ file, size: bytes.length });
   } catch (error) {
     if (file !== undefined) close(file, ignore);
     await removed(temporary);
@@ -164,9 +145,10 @@ interface AppendingInit {
   readonly size: number;
   readonly most: number;
   readonly patience: Patience;
+  readonly synced: Promise<Result<void>>;
 }
 
-function appending({ path, file, size, most, patience }: AppendingInit): OpenFile {
+function appending({ path, file, size, most, patience, synced }: AppendingInit): OpenFile {
   const tail = new Tail(path, size, most);
   // One after the other: two threads would keep no order.
   let last: Promise<unknown> = Promise.resolve();
@@ -183,13 +165,14 @@ function appending({ path, file, size, most, patience }: AppendingInit): OpenFil
     }
   };
   return {
+    synced,
     append(lines) {
       const appended = append(last, lines);
       last = appended;
       return appended;
     },
     async close() {
-      await last;
+      await Promise.all([last, synced]);
       if (patience.holds) patience.during(() => closeQuietly(file));
       else close(file, ignore);
     },

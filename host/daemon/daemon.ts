@@ -43,7 +43,7 @@ export class Daemon {
   readonly telemetry: Telemetry;
   readonly #locks = new AsyncLocks();
   readonly #clusters: ResidentClusters;
-  readonly #writer = backgroundWriter({ isAlone: () => this.#server.queue.active <= 1, spares: new Spares() });
+  readonly #writer = backgroundWriter({ spares: new Spares() });
   readonly #delegates: ResidentDelegates;
   readonly #server: CallServer;
   readonly #endpoint: Endpoint;

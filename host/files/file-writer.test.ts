@@ -12,9 +12,7 @@ describe.each([
   ["at once", writingNow],
   ["in the background", backgroundWriter()],
   ["by threads, because the disk is slow", backgroundWriter({ patienceMs: 0 })],
-  ["at once where the call is alone", backgroundWriter({ isAlone: () => true })],
   ["with spares", backgroundWriter({ spares: new Spares() })],
-  ["with spares where the call is alone", backgroundWriter({ isAlone: () => true, spares: new Spares() })],
 ])("writing files %s", (_, writer) => {
   let directory: string;
   beforeEach(() => {

@@ -9,6 +9,8 @@ import { endAt, type Spares } from "./spares.ts";
 
 /** A file that was just written, open for more. Nobody else may append to it meanwhile. */
 export interface OpenFile {
+  /** Settles once what was written first survives a power loss, at once where it need not. Fault STORE_FAILED; never rejects. */
+  readonly synced: Promise<Result<void>>;
   /** Appends whole lines, in the order of the calls; not synced. Fault STORE_FAILED. */
   readonly append: (lines: string) => Promise<Result<void>>;
   /** Once; ends what is under way first. */
@@ -19,8 +21,9 @@ export interface WriteRules {
   /** Bytes that the file may grow to. */
   readonly most: number;
   /**
-   * Whether it is to survive a power loss. It gets its name first, then file and directory are synced together, which a file system
-   * does in one go: a power loss before the answer may leave it empty, so this is for what wasn't there before.
+   * Whether it is to survive a power loss, once it is `synced`. It gets its name first, then file and directory are synced together,
+   * which a file system does in one go: a power loss before that may leave it empty, or as a spare file was, so this is for what wasn't
+   * there before.
    */
   readonly durable: boolean;
 }
@@ -29,7 +32,7 @@ export interface WriteRules {
 export interface FileWriter {
   /**
    * Replaces `path` by `content`, by way of a temporary file (mode 0600, directory 0700), so that a crash leaves the old content or
-   * the new one. Answers when that is done.
+   * the new one. Answers when it has its name.
    */
   readonly replace: (path: string, content: string, rules: WriteRules) => Promise<Result<OpenFile>>;
   /** Removes a file and what an interrupted write left of it; one that isn't there counts as removed. */
@@ -102,6 +105,7 @@ export function makeWay(path: string, error: unknown): void {
 function appending(path: string, file: number, written: number, most: number): OpenFile {
   const tail = new Tail(path, written, most);
   return {
+    synced: Promise.resolve(ok(undefined)),
     async append(lines) {
       const bytes = tail.begin(lines);
       if (!bytes.ok) return bytes;

@@ -1,5 +1,5 @@
-// The journal: one file for each call of the runtime, written before the first step runs. The plan is written durably; what
-// follows are appended lines, so that progress costs one write.
+// The journal: one file for each call of the runtime, written before the first step runs. The plan is written durably, which is waited for
+// before the call is answered; what follows are appended lines, so that progress costs one write.
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -28,6 +28,8 @@ const longestPlan = longestEntry / 2;
 
 /** The entry of an ADD that is under way. */
 export interface OpenEntry {
+  /** Settles once the plan survives a power loss: nobody may count on what it says before. Fault STORE_FAILED; never rejects. */
+  readonly synced: Promise<Result<void>>;
   /** Appends progress, in the order of the calls. Not synced: losing it makes an undo more thorough, never less. */
   readonly append: (record: JournalRecord) => Promise<Result<void>>;
   /** Once. */
@@ -55,14 +57,17 @@ export class Journal {
     return text.ok ? writeDurably(this.pathOf(plan), text.value) : text;
   }
 
-  /** As `begin`; the entry stays open for what becomes of it. The caller holds the container's lock until it is closed. */
+  /**
+   * Writes the plan, and what is known of it already, where whoever comes after a crash finds it; nothing may be attempted before this
+   * answers. The entry stays open for what becomes of it. The caller holds the container's lock until it is closed.
+   */
   async open(plan: JournalPlan, records: readonly JournalRecord[] = []): Promise<Result<OpenEntry>> {
     const text = this.#textOf(plan, records);
     if (!text.ok) return text;
     const file = await this.#writer.replace(this.pathOf(plan), text.value, { most: longestEntry, durable: true });
     if (!file.ok) return file;
-    const { append, close } = file.value;
-    return ok({ append: (record) => append(recordText(record)), close });
+    const { append, close, synced } = file.value;
+    return ok({ synced, append: (record) => append(recordText(record)), close });
   }
 
   #textOf(plan: JournalPlan, records: readonly JournalRecord[]): Result<string> {
