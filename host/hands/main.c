@@ -11,7 +11,6 @@
 
 static bool resident;         /* nobody called us, nobody waits for a reply */
 static struct buffer request; /* our stdin */
-static int to_brain;          /* a socket */
 
 static long long nanoseconds(const struct timespec *time) { return (long long)time->tv_sec * 1000000000LL + time->tv_nsec; }
 
@@ -76,7 +75,8 @@ static void runtime_writes(struct watch *watch, short revents) {
     buffer_append(&request, "", 1);
     if (getenv("PLEXUS_NEST") == NULL) lead_with_bin_dir((const char *)request.data);
     request.size--;
-    tell_purpose(to_brain, REQUEST, (struct message){.name = text_bytes(program_invocation_short_name), .in = buffer_bytes(&request)});
+    /* Not before there is something to say: a daemon that is woken for a mere connection keeps us from reading on. */
+    tell_purpose(connect_to_brain(), REQUEST, (struct message){.name = text_bytes(program_invocation_short_name), .in = buffer_bytes(&request)});
     buffer_free(&request);
 }
 
@@ -133,9 +133,6 @@ int main(int argc, char **argv) {
     brain.on_frame = brain_says;
     brain.on_end = brain_ended;
     if (resident) stay_with_daemon();
-    else {
-        to_brain = connect_to_brain(); /* a one-shot brain starts while we read stdin */
-        watch_add(&input);
-    }
+    else watch_add(&input);
     loop_run();
 }

@@ -56,16 +56,13 @@ describe("what a runtime sees", () => {
   test("stdin of 8 MiB is taken, a byte more is refused", async () => {
     const limit = 8 << 20;
     await run(async (brain) => expect((await brain.request()).stdin).toHaveLength(limit), { stdin: new Uint8Array(limit) });
-    const refused = await run(async (brain) => void (await brain.hands.answer), { stdin: new Uint8Array(limit + 1) });
+    const refused = await startHands({ hands: shop.hands, stdin: new Uint8Array(limit + 1) }).answer;
     expect(refused.status).toBe(1);
     expect(json(refused.stdout)).toMatchObject({ code: 5, msg: `plexus: stdin is larger than ${limit} bytes` });
   });
 
   test("a stdin that is never closed is given up", async () => {
-    const answer = await run(async (brain) => void (await brain.hands.answer), {
-      hands: shop.impatientHands(300),
-      endStdin: false,
-    });
+    const answer = await startHands({ hands: shop.impatientHands(300), endStdin: false }).answer;
     expect(json(answer.stdout)).toMatchObject({ code: 5, msg: "plexus: stdin was not closed within 300 ms (2 bytes came)" });
   });
 
@@ -228,14 +225,11 @@ describe("hands that are stopped", () => {
   });
 
   test("while the runtime still writes their stdin answer too", async () => {
-    const answer = await run(
-      async (brain) => {
-        setTimeout(() => brain.hands.process.kill("SIGTERM"), 100);
-        await brain.hands.answer;
-      },
-      { endStdin: false },
-    );
-    expect(json(answer.stdout)).toMatchObject({ code: 11 });
+    const hands = startHands({ hands: shop.hands, endStdin: false });
+    // Before that a signal ends them as it ends any process.
+    await soon(() => readOrEmpty(`/proc/${hands.pid}/fdinfo/3`).includes("sigmask:"));
+    hands.process.kill("SIGTERM");
+    expect(json((await hands.answer).stdout)).toMatchObject({ code: 11 });
   });
 
   test("by SIGKILL leave no plugin behind", async () => {
