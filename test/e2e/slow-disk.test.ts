@@ -1,0 +1,93 @@
+// A daemon on a disk that is slow to sync, or fails to: its steps don't wait for it, its answer does. strace makes such a disk of a good one.
+
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
+import { missing, type Requirement } from "../harness/requires.ts";
+import { missingForMixed, mixedInstallation } from "./mixed-network.ts";
+import { nothing, openStage, type Stage } from "./stage.ts";
+
+const strace: Requirement = () =>
+  spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=1", "true"]).status === 0
+    ? undefined
+    : "no strace that may trace";
+
+/** Of CLOCK_MONOTONIC, as a recorder's times are. */
+const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
+
+/** How long a sync takes on the slow disk. */
+const syncMs = 500;
+
+describe.skipIf(missing("a daemon's disk", strace) || missingForMixed("a daemon's disk"))("a daemon whose disk", () => {
+  let stage: Stage;
+  let daemon: TestDaemon;
+  let plugin: RecorderPlugin;
+  let disk: ChildProcess | undefined;
+  beforeEach(async () => {
+    stage = openStage(mixedInstallation);
+    daemon = await startDaemon({ socket: join(stage.plexus.directory, "daemon", "plexus.sock") });
+    plugin = installRecorder(stage.plexus.cniPath, "recorder");
+    plugin.script("ADD", { stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}' });
+  });
+  afterEach(async () => {
+    await heal();
+    await daemon.stop();
+    stage.dispose();
+  });
+
+  /** From here on every fsync of the daemon ends like this. */
+  async function make(syncs: string): Promise<void> {
+    const options = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", `inject=fsync:${syncs}`];
+    disk = spawn("strace", [...options, "-p", String(daemon.pid)], { stdio: "ignore" });
+    const isTraced = () => !/^TracerPid:\t0$/m.test(readFileSync(`/proc/${daemon.pid}/status`, "utf8"));
+    await expect.poll(isTraced, { timeout: 5000 }).toBe(true);
+  }
+
+  async function heal(): Promise<void> {
+    if (disk === undefined) return;
+    const ended = once(disk, "exit");
+    disk.kill("SIGINT");
+    await ended;
+    disk = undefined;
+  }
+
+  const pods = new Map<string, { readonly path: string }>();
+  const call = (verb: string, containerId: string) => {
+    const pod = pods.get(containerId) ?? stage.pod();
+    pods.set(containerId, pod);
+    const config = stage.network([{ type: "recorder" }]);
+    const env = { PLEXUS_SOCKET: daemon.socket };
+    return stage.request({ verb, containerId, netns: pod.path, ifname: "eth0", config, env });
+  };
+  const verbs = () => plugin.calls().map(({ env }) => env["CNI_COMMAND"]);
+
+  test("takes long runs a step meanwhile, and answers once the plan is on it", async () => {
+    await make(`delay_enter=${syncMs * 1000}`);
+    const began = monotonicMs();
+    expect((await call("ADD", "slow")).status).toBe(0);
+    const answered = monotonicMs();
+    const [added] = plugin.calls();
+    expect(answered - began).toBeGreaterThanOrEqual(syncMs);
+    // The step ran with most of the sync still ahead.
+    expect(answered - (added?.time ?? Infinity) * 1000).toBeGreaterThan(syncMs / 2);
+    expect((await call("DEL", "slow")).status).toBe(0);
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test("fails undoes what was begun and says which file could not be kept; once it is well the pod comes", async () => {
+    await make("error=EIO");
+    const refused = await call("ADD", "bad");
+    expect(refused.status).toBe(1);
+    expect(refused.json).toMatchObject({ code: 5, msg: expect.stringMatching(/journal\/bad@.*EIO/) });
+    expect(verbs()).toEqual(["ADD", "DEL"]);
+    expect(stage.left()).toEqual(nothing);
+    await heal();
+    expect((await call("ADD", "bad")).status).toBe(0);
+    expect((await call("DEL", "bad")).status).toBe(0);
+    expect(verbs()).toEqual(["ADD", "DEL", "ADD", "DEL"]);
+  });
+});
