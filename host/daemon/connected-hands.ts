@@ -129,7 +129,7 @@ export class ConnectedHands {
     } finally {
       clearTimeout(late);
       // A plugin that was killed, or whose hands were, leaves them under way: what they still make must not come after its undoing.
-      await Promise.all(nested);
+      if (nested.length > 0) await Promise.all(nested);
     }
   }
 
