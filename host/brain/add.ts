@@ -79,6 +79,11 @@ class Progress {
     this.#begun(entry.synced);
   }
 
+  /** Once the plan survives a power loss. */
+  get planSynced(): Promise<Result<void>> {
+    return this.#entry.synced;
+  }
+
   /** Need not be waited for where the call could go on without it after a crash. */
   note(record: JournalRecord): Promise<Result<void>> {
     this.records.push(record);
@@ -140,6 +145,12 @@ function defaultResult([first]: readonly Attached[], cniVersion: string): Result
 }
 
 async function attach(context: CallContext, plan: AttachmentPlan, index: number, progress: Progress): Promise<Result<Attached>> {
+  // What only the plan knows of isn't begun before the plan is kept. The configuration's own default network a DEL undoes without it, so
+  // that one's first step needn't wait for a disk; by its end the plan is kept, as a rule.
+  if (index > 0 || plan.request !== undefined) {
+    const kept = await progress.planSynced;
+    if (!kept.ok) return kept;
+  }
   if (index > 0) {
     const attempted = await progress.note({ attempted: index });
     if (!attempted.ok) return attempted;

@@ -56,31 +56,42 @@ describe.skipIf(missing("a daemon's disk", strace) || missingForMixed("a daemon'
   }
 
   const pods = new Map<string, { readonly path: string }>();
-  const call = (verb: string, containerId: string) => {
+  const call = (verb: string, containerId: string, networks = 1) => {
     const pod = pods.get(containerId) ?? stage.pod();
     pods.set(containerId, pod);
-    const config = stage.network([{ type: "recorder" }]);
+    const delegates = Array.from({ length: networks }, (_, index) => ({
+      cniVersion: "1.0.0",
+      name: `network${index}`,
+      plugins: [{ type: "recorder" }],
+    }));
+    const config = stage.host({ delegates });
     const env = { PLEXUS_SOCKET: daemon.socket };
     return stage.request({ verb, containerId, netns: pod.path, ifname: "eth0", config, env });
   };
   const verbs = () => plugin.calls().map(({ env }) => env["CNI_COMMAND"]);
 
-  test("takes long runs a step meanwhile, and answers once the plan is on it", async () => {
-    await make(`delay_enter=${syncMs * 1000}`);
-    const began = monotonicMs();
-    expect((await call("ADD", "slow")).status).toBe(0);
-    const answered = monotonicMs();
-    const [added] = plugin.calls();
-    expect(answered - began).toBeGreaterThanOrEqual(syncMs);
-    // The step ran with most of the sync still ahead.
-    expect(answered - (added?.time ?? Infinity) * 1000).toBeGreaterThan(syncMs / 2);
-    expect((await call("DEL", "slow")).status).toBe(0);
-    expect(stage.left()).toEqual(nothing);
-  });
+  test.each([1, 2])(
+    "takes long attaches the default network meanwhile; more, and the answer, wait (%i networks)",
+    async (networks) => {
+      await make(`delay_enter=${syncMs * 1000}`);
+      const began = monotonicMs();
+      expect((await call("ADD", "slow", networks)).status).toBe(0);
+      const answered = monotonicMs();
+      const [first = Infinity, second] = plugin.calls().map(({ time }) => time * 1000);
+      expect(answered - began).toBeGreaterThanOrEqual(syncMs);
+      // It ran with most of the sync still ahead.
+      expect(answered - first).toBeGreaterThan(syncMs / 2);
+      expect(second === undefined ? 1 : 2).toBe(networks);
+      if (second !== undefined) expect(second - first).toBeGreaterThan(syncMs / 2);
+      expect((await call("DEL", "slow", networks)).status).toBe(0);
+      expect(stage.left()).toEqual(nothing);
+    },
+  );
 
   test("fails undoes what was begun and says which file could not be kept; once it is well the pod comes", async () => {
     await make("error=EIO");
-    const refused = await call("ADD", "bad");
+    // The second network is never begun.
+    const refused = await call("ADD", "bad", 2);
     expect(refused.status).toBe(1);
     expect(refused.json).toMatchObject({ code: 5, msg: expect.stringMatching(/journal\/bad@.*EIO/) });
     expect(verbs()).toEqual(["ADD", "DEL"]);
