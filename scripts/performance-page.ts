@@ -44,8 +44,10 @@ ${besideMultus(rows)}
   144 MiB, because V8 had let its young generation grow to 54.
 - \`runDir\` is below \`/run\`, which is in memory, as on every node. Results before 2026-11-22, 13:00 had it on the disk, where making and removing
   a directory for each native plugin's nested calls took an ADD 0.3 to 0.6 ms.
-- Ratios of rounds with 32 at once swing by some 8 %: nine measurements of \`multus-c32\` on the day of these figures, three of them of the release
-  before, gave 2.26 to 2.69.
+- The machine is shared, and its speed swings by half in an hour; a daemon in JavaScript suffers more from a cache that others use than what it is
+  compared with. These figures are of a slow hour: the plugins alone took 13.4 ms where they take 8 to 10 in a fast one. Rows of 32 at once swing most:
+  fourteen measurements of \`multus-c32\` on that day, of three releases, gave 2.06 to 2.76. \`daemon-native-pod0\` by itself, of these
+  programs, was 2.1 to 3.0 ms above in five runs (median 2.5) where the baseline took 12 to 15 ms, and 3.9 in this run at 18; of the release before 3.2 to 4.1 at 14 to 18.
 - Thick Multus runs without its verbose log and without a chroot, and its default network is given inline: with a list in a file, 4.3.0 forgets
   the list's keys until DEL and leaves the address reserved.
 - The rows \`wasm-only-…\` and \`floor-…\` are of one run, in turns. Their node has no native plugin; the crowd comes first, so both daemons are
