@@ -21,7 +21,10 @@ export function readCallWords(verb: Exclude<Verb, "VERSION">, path: CniCall["pat
   // The path, too: `binDir` is compared with it.
   const key = `${verb} ${path}\n${stdin}`;
   const same = known.get(key);
-  if (same !== undefined) return ok(same);
+  if (same !== undefined) {
+    remember(key, same);
+    return ok(same);
+  }
   const request = readPluginRequest(verb, stdin);
   if (!request.ok) return request;
   const words = { request: request.value, configured: readCallConfiguration({ verb, path }, request.value.document) };
@@ -36,7 +39,9 @@ function comesAgain({ configured }: CallWords): boolean {
   return !["configFile", "prevResult", "cni.dev/valid-attachments"].some((key) => members.has(key));
 }
 
+/** The one that came longest ago makes way: texts with one pod's capability arguments must not push out what all others share. */
 function remember(key: string, words: CallWords): void {
+  known.delete(key);
   const [oldest] = known.keys();
   if (known.size >= mostTexts && oldest !== undefined) known.delete(oldest);
   known.set(key, words);
