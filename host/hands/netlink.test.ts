@@ -1,9 +1,9 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { chmodSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
-import { missing, type Requirement } from "../../test/harness/requires.ts";
+import { missing, strace } from "../../test/harness/requires.ts";
 import { linksRequest } from "../netlink/link.ts";
 import { attribute, concat, decodeAnswers, encodeRequests, type NetlinkRequest, u32 } from "../netlink/message.ts";
 import { SECOND_NAMESPACE } from "./messages.ts";
@@ -30,9 +30,6 @@ function linkRequest(index: number): NetlinkRequest {
 function run(script: (brain: BrainSide) => Promise<void>, hands = shop.hands): Promise<HandsAnswer> {
   return callWith(script, { hands, env: { CNI_PATH: shop.cniPath } });
 }
-
-const strace: Requirement = () =>
-  spawnSync("strace", ["-qq", "-o", "/dev/null", "true"]).status === 0 ? undefined : "no strace that may trace";
 
 describe.skipIf(missing("NETLINK", whyNotPrivate))("NETLINK", () => {
   let pod: PodNamespace;

@@ -1,14 +1,14 @@
 // Kills the journal at every system call that it makes on its files (strace delivers the SIGKILL on entry): an entry is there whole
 // or not at all, in one place, and the next call can go on from what is there.
 
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { missing, type Requirement } from "../../test/harness/requires.ts";
+import { missing, strace } from "../../test/harness/requires.ts";
 import { replay, type JournalEntry } from "./entry.ts";
 import { type Act, acts, laterPlan, plan, progress } from "./fixtures/acts.ts";
 import { Journal } from "./journal.ts";
@@ -17,11 +17,6 @@ import { LeftBehind } from "./left-behind.ts";
 const run = promisify(execFile);
 const oneAct = fileURLToPath(new URL("fixtures/one-act.ts", import.meta.url));
 const name = "victim@cluster@eth0";
-
-const strace: Requirement = () =>
-  spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", "-e", "inject=unlink:error=EPERM:when=1", "true"]).status === 0
-    ? undefined
-    : "no strace that may trace";
 
 interface Found {
   readonly journal: JournalEntry | undefined;

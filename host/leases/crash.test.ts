@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { missing, type Requirement } from "../../test/harness/requires.ts";
+import { missing, type Requirement, strace } from "../../test/harness/requires.ts";
 import { shortHash } from "../files/short-hash.ts";
 import { lockSync } from "../locks/file-lock.ts";
 import { runSync } from "./effect.ts";
@@ -21,10 +21,6 @@ const quiet = "--disable-warning=ExperimentalWarning";
 const victim = { containerId: "victim", ifname: "eth0" };
 const stagedName = shortHash(contentOf(victim));
 
-const strace: Requirement = () =>
-  spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", "-e", "inject=unlink:error=EPERM:when=1", "true"]).status === 0
-    ? undefined
-    : "no strace that may trace";
 const mountNamespace: Requirement = () =>
   spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0
     ? undefined

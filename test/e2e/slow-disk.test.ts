@@ -1,6 +1,7 @@
-// A daemon on a disk that is slow to sync, or fails to: its steps don't wait for it, its answer does. strace makes such a disk of a good one.
+// A daemon on a disk that hangs when it is to sync, or fails to: the default network's steps don't wait for it, all else does. strace makes
+// such a disk of a good one.
 
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,14 +9,9 @@ import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
-import { missing, type Requirement } from "../harness/requires.ts";
+import { missing, strace } from "../harness/requires.ts";
 import { missingForMixed, mixedInstallation } from "./mixed-network.ts";
 import { nothing, openStage, type Stage } from "./stage.ts";
-
-const strace: Requirement = () =>
-  spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=1", "true"]).status === 0
-    ? undefined
-    : "no strace that may trace";
 
 describe.skipIf(missing("a daemon's disk", strace) || missingForMixed("a daemon's disk"))("a daemon whose disk", () => {
   let stage: Stage;

@@ -27,6 +27,12 @@ export const go: Requirement = command("go", "version");
 export const clang: Requirement = command("clang", "--version");
 export const iproute2: Requirement = command("ip", "-V");
 
+/** strace, where it may trace, and change how system calls end. */
+export const strace: Requirement = () =>
+  spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", "-e", "inject=unlink:error=EPERM:when=1", "true"]).status === 0
+    ? undefined
+    : "no strace that may trace";
+
 /** All of these reference plugins. */
 export function referencePlugins(...names: string[]): Requirement {
   return () => {
