@@ -74,8 +74,7 @@ The test \`scripts/performance-page.test.ts\` holds these bounds: the component 
   and in a virtual machine each question is an exit to the hypervisor (4.2 us here). Started and ended by a loop in C, 3,000 times in turn:
   \`/bin/true\` 0.50 ms, the hands with a static glibc 0.38, without 0.10.
 - The journal's plan is synced, file and directory, while the default network is attached, and waited for before another one is and before the
-  runtime is answered. Nothing else is synced: what
-  libcni's cache holds the journal knows, too.
+  runtime is answered. Nothing else is synced: what libcni's cache holds the journal knows, too.
 - What a configuration's text means is worked out once for all calls that bring it, a definition's once for each of its versions: 0.15 ms of an ADD.
   With this, the two points above, and hands that connect once they have read their stdin, an ADD of a native chain through the daemon took 0.29 times the
   plugins' own time above it, where it took 0.38 before (medians of five turns of both builds, no API, 2026-11-22).

@@ -1,10 +1,10 @@
 // Writing files without holding up the event loop: every call that may wait for a disk is made on libuv's threads.
 //
 // What is synced, and why: the plan of an ADD, because after a power loss what was attached must still be known. It has its name, so that
-// whoever comes after a crash of ours finds it, before the first step runs; and is on the disk before a network is attached that nothing but
-// the plan names, and before the runtime is answered: the default network's steps don't wait for a disk. File and directory are synced at the same time, which is
-// one commit of the file system's own journal; a directory is synced once for all who wait for it (group commit). Nothing else is: what
-// follows in a journal entry makes an undo shorter, never possible, and the cache is what others read.
+// whoever comes after a crash of ours finds it, before the first step runs; and is on the disk before a network is attached that nothing
+// but the plan names, and before the runtime is answered: the default network's steps don't wait for a disk. File and directory are synced
+// at the same time, which is one commit of the file system's own journal; a directory is synced once for all who wait for it (group
+// commit). Nothing else is: what follows in a journal entry makes an undo shorter, never possible, and the cache is what others read.
 //
 // Each turn of a thread costs a call some 30 us and the event loop as much, several for a file; what goes to the page cache only takes a
 // tenth of that. So that is done at once, and what is synced goes to the threads. Where the page cache takes longer, all of it is left to

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { bareFlags, bareSources, buildHands, handsSources, LANGUAGE_FLAGS, type Linkage } from "./build.ts";
+import { BARE_FLAGS, bareSources, buildHands, handsSources, LANGUAGE_FLAGS, type Linkage } from "./build.ts";
 import { fileURLToPath } from "node:url";
 
 const compiler = process.env["CC"] ?? "cc";
@@ -38,7 +38,7 @@ function compiled(name: string, ...args: readonly string[]): string {
 function bareProgram(name: string, main: string): string {
   const source = join(place, `${name}.c`);
   writeFileSync(source, main);
-  return compiled(name, "-fstack-protector-strong", ...bareFlags, source, ...bareSources());
+  return compiled(name, "-fstack-protector-strong", ...BARE_FLAGS, source, ...bareSources());
 }
 
 describe("beneath the hands", () => {

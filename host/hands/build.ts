@@ -53,7 +53,7 @@ const SIZE_FLAGS = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections
 const LINK_FLAGS = ["-Wl,-z,relro,-z,now,-z,noexecstack"] as const;
 
 /** Without a libc the stack protector's guard is a variable of ours: where a libc has it there is no thread's memory. */
-export const bareFlags = [
+export const BARE_FLAGS = [
   "-mstack-protector-guard=global",
   "-fvisibility=hidden",
   "-fPIE",
@@ -63,7 +63,7 @@ export const bareFlags = [
 ] as const;
 
 const LINKAGES: Readonly<Record<Linkage, readonly string[]>> = {
-  bare: bareFlags,
+  bare: BARE_FLAGS,
   "static-pie": [FORTIFIED, "-fPIE", "-static-pie"],
   static: [FORTIFIED, "-static"],
   dynamic: [FORTIFIED, "-fPIE", "-pie"],

@@ -12,6 +12,7 @@ struct __dirstream {
     _Alignas(struct dirent) char entries[8192];
 };
 
+/* Some libcs declare it, each in its own way. */
 extern long getdents64_here(int fd, void *entries, size_t size) __asm__("getdents64");
 
 DIR *fdopendir(int fd) {
