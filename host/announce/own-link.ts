@@ -7,7 +7,9 @@ import { AF_INET6, macBytes } from "../netlink/address-bytes.ts";
 import { IFINFOMSG, IFLA_AF_SPEC } from "../netlink/link-attributes.ts";
 import { linkRequest } from "../netlink/link-change.ts";
 import { linkStateIn } from "../netlink/link-state.ts";
-import { attributesIn, decodeAnswers, encodeRequests, viewOf } from "../netlink/message.ts";
+import { Attributes } from "../netlink/attributes.ts";
+import { u32At, i32At } from "../netlink/bytes.ts";
+import { decodeAnswers, encodeRequests } from "../netlink/message.ts";
 
 export interface OwnLink {
   readonly index: number;
@@ -48,7 +50,7 @@ export async function seeOwnLink(hands: Pick<Hands, "netlink">, netns: string, i
   if (message === undefined || link === undefined || addresses === undefined || addresses.interrupted)
     return { errno: EAGAIN, words: "", entered: true };
   const own = addresses.messages.flatMap((each) => addressStateIn(each) ?? []).filter((each) => each.link === link.index);
-  const hasNeighbours = (viewOf(message.body).u32(8) & IFF_NOARP) === 0;
+  const hasNeighbours = (u32At(message.body, 8) & IFF_NOARP) === 0;
   return {
     index: link.index,
     mac: hasNeighbours ? macBytes(link.mac) : undefined,
@@ -59,7 +61,6 @@ export async function seeOwnLink(hands: Pick<Hands, "netlink">, netns: string, i
 }
 
 function forwards(body: Uint8Array): boolean {
-  const families = attributesIn(attributesIn(body.subarray(IFINFOMSG)).get(IFLA_AF_SPEC) ?? new Uint8Array());
-  const settings = attributesIn(families.get(AF_INET6) ?? new Uint8Array()).get(IFLA_INET6_CONF);
-  return settings !== undefined && viewOf(settings).i32(FORWARDING) > 0;
+  const settings = new Attributes(body, IFINFOMSG).within(IFLA_AF_SPEC).within(AF_INET6).get(IFLA_INET6_CONF);
+  return settings !== undefined && i32At(settings, FORWARDING) > 0;
 }

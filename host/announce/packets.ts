@@ -3,7 +3,7 @@
 import type { IpAddress } from "../../src/net/ip.ts";
 import type { LinkPacket } from "../hands/messages.ts";
 import { addressBytes } from "../netlink/address-bytes.ts";
-import { concat } from "../netlink/message.ts";
+import { concat } from "../netlink/bytes.ts";
 
 const ETHERTYPE_ARP = 0x0806;
 const ETHERTYPE_IPV6 = 0x86dd;

@@ -155,15 +155,18 @@ export function contextOf(
   own: Pick<CallContext, "document" | "configuration" | "deadline">,
   deps: BrainDeps,
 ): CallContext {
-  const { configuration, deadline } = own;
+  const { document, configuration, deadline } = own;
   const { observer, date, warn } = deps;
   const trace = openTrace({ path: configuration.trace, observer, now: date, warn });
   const plugins = new PluginFinder(deps.hands, configuration.wasm.prefer);
   const { runDir } = configuration;
   const nest = call.containerId === "" ? nestOfCall(runDir) : nestDirectory(runDir, call, configuration.name);
   return {
+    // Not spread: V8 would define each member after one as if its key were only now known, 15 times 1.6 thousand instructions.
+    document,
+    configuration,
+    deadline,
     call,
-    ...own,
     inherited: [...request.environment],
     journal: new Journal(configuration.cniDir, deps.writer),
     leftBehind: new LeftBehind(configuration.cniDir),

@@ -3,6 +3,7 @@
 import type { CniCall, Verb } from "../../src/cni/environment.ts";
 import { type PluginRequest, readPluginRequest } from "../../src/cni/plugin-request.ts";
 import { ok, type Result } from "../../src/fault/result.ts";
+import { RecentTexts } from "../../src/json/recent-texts.ts";
 import { type CallConfiguration, readCallConfiguration } from "./read-configuration.ts";
 
 export interface CallWords {
@@ -10,25 +11,19 @@ export interface CallWords {
   readonly configured: Result<CallConfiguration>;
 }
 
-/** Those of a node's networks; in UTF-16 units. */
-const mostTexts = 8;
-const longestText = 64 * 1024;
-
-const known = new Map<string, CallWords>();
+/** Those of a node's networks: texts with one pod's capability arguments must not push out what all others share. */
+const known = new RecentTexts<CallWords>(8);
 
 /** Reads stdin. Faults: those of `readPluginRequest`. */
 export function readCallWords(verb: Exclude<Verb, "VERSION">, path: CniCall["path"], stdin: string): Result<CallWords> {
   // The path, too: `binDir` is compared with it.
   const key = `${verb} ${path}\n${stdin}`;
   const same = known.get(key);
-  if (same !== undefined) {
-    remember(key, same);
-    return ok(same);
-  }
+  if (same !== undefined) return ok(same);
   const request = readPluginRequest(verb, stdin);
   if (!request.ok) return request;
   const words = { request: request.value, configured: readCallConfiguration({ verb, path }, request.value.document) };
-  if (comesAgain(words) && key.length <= longestText) remember(key, words);
+  if (comesAgain(words)) known.put(key, words);
   return ok(words);
 }
 
@@ -37,12 +32,4 @@ function comesAgain({ configured }: CallWords): boolean {
   if (!configured.ok) return false;
   const { members } = configured.value.document;
   return !["configFile", "prevResult", "cni.dev/valid-attachments"].some((key) => members.has(key));
-}
-
-/** The one that came longest ago makes way: texts with one pod's capability arguments must not push out what all others share. */
-function remember(key: string, words: CallWords): void {
-  known.delete(key);
-  const [oldest] = known.keys();
-  if (known.size >= mostTexts && oldest !== undefined) known.delete(oldest);
-  known.set(key, words);
 }

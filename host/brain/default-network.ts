@@ -72,10 +72,18 @@ function readInlineDefault({ document, configuration }: Omit<OfflineContext, "wa
   return list.ok ? ok({ list: list.value, statusName: list.value.name, defined: false }) : list;
 }
 
+const delegateTexts = new WeakMap<JsonObjectDocument, readonly string[]>();
+
 /** None where `clusterNetwork` is there: Multus ignores them then. */
 function inlineDelegates(document: JsonObjectDocument, { clusterNetwork }: HostConfiguration): readonly string[] {
-  const text = clusterNetwork === undefined ? memberText(document, "delegates") : undefined;
-  return text?.startsWith("[") === true ? elementTexts(text) : [];
+  if (clusterNetwork !== undefined) return [];
+  let texts = delegateTexts.get(document);
+  if (texts === undefined) {
+    const text = memberText(document, "delegates");
+    texts = text?.startsWith("[") === true ? elementTexts(text) : [];
+    delegateTexts.set(document, texts);
+  }
+  return texts;
 }
 
 function rememberedPath({ cniDir }: HostConfiguration): string {

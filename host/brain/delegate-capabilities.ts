@@ -132,15 +132,15 @@ export async function bindCapabilities(
   call: CapabilityCall,
   capabilities: readonly string[],
 ): Promise<CapabilityImports> {
-  const bound: [string, unknown][] = [];
-  const boundCall = { ...call, gained: [], ends: [] };
+  const bound: Record<string, unknown> = {};
+  const boundCall = { gained: [], ends: [], ...call };
   for (const name of capabilities) {
     const bind = isBound(name) ? binders[name] : undefined;
     if (bind === undefined) continue;
     const made = bind(host, boundCall);
-    bound.push([name, made instanceof Promise ? await made : made]);
+    bound[name] = made instanceof Promise ? await made : made;
   }
-  return Object.fromEntries(bound);
+  return bound;
 }
 
 /** Whether a link is the node's end of one of these veths of the pod. */
@@ -174,9 +174,9 @@ function leasesOf({ step, network, grants }: CapabilityCall, memory: LeaseMemory
   return leasesFor({
     network,
     verb: verbs[step.verb],
-    ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
     defaultDirectory: defaultDirectory ?? defaultLeaseDirectory,
     allowedDirectories: further,
     memory,
+    ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
   });
 }

@@ -93,7 +93,12 @@ type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 };
 
 function present<T extends object>(record: T): Present<T> {
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Present<T>;
+  const told: Record<string, unknown> = {};
+  for (const key in record) {
+    const value: unknown = record[key];
+    if (value !== undefined) told[key] = value;
+  }
+  return told as Present<T>;
 }
 
 /** A delegate's fault, with the step's type in front of its message. */

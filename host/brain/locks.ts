@@ -1,7 +1,6 @@
 // Locks across brains: a container's calls one after the other, GC alone (CNI section 3, L-46). All are bytes of one file of the state
 // directory, which stays: a call makes and removes nothing for its locks.
 
-import { join } from "node:path";
 import { getSystemErrorName } from "node:util";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
@@ -24,7 +23,7 @@ const everything = 0;
 
 /** The file of locks. */
 export function locksPath(stateDirectory: string): string {
-  return join(stateDirectory, "calls.lock");
+  return `${stateDirectory}/calls.lock`;
 }
 
 /** The byte that is one container's lock. */

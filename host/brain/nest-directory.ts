@@ -1,7 +1,6 @@
 // Where the hands put the links and the socket for the nested calls of one call's steps.
 
 import { closeSync, constants, fstatSync, openSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import type { AttachmentId } from "../../src/cni/attachment.ts";
 import { shortHash } from "../files/short-hash.ts";
 import { tryFlock } from "../libc/libc.ts";
@@ -13,7 +12,7 @@ const prefix = "call-";
  * emptied by the next call of the same container. The name is short because a socket's path has at most 107 bytes.
  */
 export function nestDirectory(runDirectory: string, id: AttachmentId, network: string): string {
-  return join(runDirectory, shortHash(`${id.containerId}@${network}@${id.ifname}`));
+  return `${runDirectory}/${shortHash(`${id.containerId}@${network}@${id.ifname}`)}`;
 }
 
 /** Removes what the hands of a container's call left there when they were killed. Best effort: the container's next call does it, too. */
@@ -33,13 +32,13 @@ let calls = 0;
 /** A directory for one call without a container, STATUS or GC: any number of them run side by side. The hands remove it. */
 export function nestOfCall(runDirectory: string): string {
   calls += 1;
-  return join(runDirectory, `${prefix}${process.pid}-${calls}`);
+  return `${runDirectory}/${prefix}${process.pid}-${calls}`;
 }
 
 /** Removes the nests of such calls whose hands were killed; hands that live hold theirs by a lock. Best effort. */
 export function removeAbandonedNests(runDirectory: string): void {
   try {
-    for (const name of readdirSync(runDirectory)) if (name.startsWith(prefix)) removeIfAbandoned(join(runDirectory, name));
+    for (const name of readdirSync(runDirectory)) if (name.startsWith(prefix)) removeIfAbandoned(`${runDirectory}/${name}`);
   } catch {
     // No such directory, or not ours: nothing to be removed.
   }

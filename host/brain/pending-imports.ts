@@ -10,7 +10,9 @@ export class PendingImports {
 
   /** The same capabilities, each answer that comes later taken note of. */
   watched(imports: CapabilityImports): CapabilityImports {
-    return Object.fromEntries(Object.entries(imports).map(([name, capability]) => [name, this.#watchedCapability(capability)]));
+    const watched: Record<string, object> = {};
+    for (const [name, capability] of Object.entries<object>(imports)) watched[name] = this.#watchedCapability(capability);
+    return watched;
   }
 
   /** When nothing is being answered any more. Throws HandsGone where an import met that: the guest heard another failure. */
@@ -20,15 +22,21 @@ export class PendingImports {
   }
 
   #watchedCapability(capability: object): object {
-    const watch = (func: unknown): unknown => {
-      if (typeof func !== "function") return func;
-      return (...args: readonly unknown[]): unknown => {
-        const answer: unknown = Reflect.apply(func, capability, args);
-        if (answer instanceof Promise) this.#note(answer);
-        return answer;
-      };
+    const watched: Record<string, unknown> = {};
+    for (const name in capability) {
+      const func: unknown = Reflect.get(capability, name);
+      watched[name] = typeof func === "function" ? this.#watchedFunction(capability, func) : func;
+    }
+    return watched;
+  }
+
+  // oxlint-disable-next-line typescript/no-unsafe-function-type
+  #watchedFunction(capability: object, func: Function): unknown {
+    return (...args: readonly unknown[]): unknown => {
+      const answer: unknown = Reflect.apply(func, capability, args);
+      if (answer instanceof Promise) this.#note(answer);
+      return answer;
     };
-    return Object.fromEntries(Object.entries(capability).map(([name, func]) => [name, watch(func)]));
   }
 
   #note(answer: Promise<unknown>): void {

@@ -2,7 +2,6 @@
 // they were attached. Read for pods that Multus attached and Plexus takes away; never written.
 
 import { lstatSync } from "node:fs";
-import { join } from "node:path";
 import { inlineNetwork } from "../../src/cni/inline-network.ts";
 import type { NetworkList } from "../../src/cni/network-list.ts";
 import { isJsonObject, parseArray, parseDocument } from "../../src/json/document.ts";
@@ -23,22 +22,22 @@ export class MultusScratch {
 
   /** `directories`: what may have been Multus' `cniDir`. */
   constructor(directories: readonly string[], warn: (text: string) => void) {
-    this.#directories = [...new Set(directories)];
+    this.#directories = directories.filter((each, index) => directories.indexOf(each) === index);
     this.#warn = warn;
   }
 
   /** In the order in which they were attached; `ifname` is the default network's. What can't be read is warned of. */
   networks(containerId: string, ifname: string): readonly ScratchedNetwork[] {
-    return this.#directories.flatMap((directory) => this.#read(join(directory, containerId), ifname));
+    return this.#directories.flatMap((directory) => this.#read(`${directory}/${containerId}`, ifname));
   }
 
   has(containerId: string): boolean {
-    return this.#directories.some((directory) => isFile(join(directory, containerId)));
+    return this.#directories.some((directory) => isFile(`${directory}/${containerId}`));
   }
 
   remove(containerId: string): void {
     for (const directory of this.#directories) {
-      const path = join(directory, containerId);
+      const path = `${directory}/${containerId}`;
       // Our own rooms stand beside it: a container may have the name of one.
       if (isFile(path)) removeFile(path);
     }
@@ -87,7 +86,7 @@ function textAt(value: unknown): string {
 /** A brain of little privilege may not even look there; then it is none of ours to take away. */
 function isFile(path: string): boolean {
   try {
-    return lstatSync(path).isFile();
+    return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
   } catch {
     return false;
   }

@@ -2,7 +2,6 @@
 // is what Plexus itself relies on.
 
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import type { Attachment } from "../../src/cni/attachment.ts";
 import { cachedAttachments, cacheFileName, type CacheKey, encodeCache, mayBeEntryOf } from "../../src/cni/cache.ts";
 import { inlineNetwork } from "../../src/cni/inline-network.ts";
@@ -48,8 +47,8 @@ export class ResultCache {
     { multusDirectory = stateDirectory, warn = () => {}, writer = writingNow }: ResultCacheInit = {},
   ) {
     this.#writer = writer;
-    this.directory = join(stateDirectory, "results");
-    this.#directories = [...new Set([this.directory, join(multusDirectory, "results")])];
+    this.directory = `${stateDirectory}/results`;
+    this.#directories = multusDirectory === stateDirectory ? [this.directory] : [this.directory, `${multusDirectory}/results`];
     this.#scratch = new MultusScratch([stateDirectory, multusDirectory], warn);
   }
 
@@ -71,7 +70,7 @@ export class ResultCache {
       config: conflist,
       result: result.text,
     });
-    const path = join(this.directory, name.value);
+    const path = `${this.directory}/${name.value}`;
     const written = await this.#writer.replace(path, entry, { most: entryFile.most, durable: false });
     if (!written.ok) return written;
     await written.value.close();
@@ -81,7 +80,7 @@ export class ResultCache {
   /** Removed once the whole list's DEL succeeded (L-36); what can't be removed stays, and harms nobody. */
   async remove(key: CacheKey): Promise<void> {
     const name = cacheFileName(key);
-    if (name.ok) await Promise.all(this.#directories.map((directory) => this.#writer.remove(join(directory, name.value))));
+    if (name.ok) await Promise.all(this.#directories.map((directory) => this.#writer.remove(`${directory}/${name.value}`)));
     const { containerId } = key;
     if (this.#scratch.has(containerId) && this.#cached(containerId).length === 0) this.#scratch.remove(containerId);
   }
@@ -127,7 +126,7 @@ function filesIn(directory: string, containerId: string): readonly { readonly na
   return names
     .filter((name) => !name.startsWith(".") && mayBeEntryOf(containerId, name))
     .flatMap((name) => {
-      const text = attempt(() => readRegularFile(join(directory, name), entryFile));
+      const text = attempt(() => readRegularFile(`${directory}/${name}`, entryFile));
       return text === undefined ? [] : [{ name, text }];
     });
 }

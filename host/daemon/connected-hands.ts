@@ -17,6 +17,7 @@ import {
   type TapEffect,
 } from "../hands/hands.ts";
 import { decodeHandsMessage, encodeMessage } from "../hands/message-frames.ts";
+import { readStraight } from "../streams/read-straight.ts";
 import type { BrainMessage, Content, Done, Executed, Found, HandsMessage, Reply, Request, Resident } from "../hands/messages.ts";
 
 type Answer = Exclude<HandsMessage, Request | Resident>;
@@ -65,7 +66,7 @@ export class ConnectedHands {
     this.purpose = promise;
     this.#begin = resolve;
     this.#fail = reject;
-    socket.on("data", (chunk: Uint8Array) => this.#received(chunk));
+    readStraight(socket, (chunk) => this.#received(chunk));
     socket.on("error", (error) => this.#end(fault("HANDS_GONE", `hands: ${error.message}`)));
     socket.on("close", () => this.#end(fault("HANDS_GONE", "hands: the stream ended")));
   }

@@ -1,7 +1,7 @@
 // Writing a file so that a crash leaves the old content or the new one, never a part of it; durably, where a power loss must, too.
 
 import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { makeDirectory } from "./make-directory.ts";
@@ -85,7 +85,8 @@ export function removeTornWrites(directory: string): void {
 
 /** Where a file is written before it gets its name. */
 export function temporaryOf(path: string): string {
-  return join(dirname(path), `.${basename(path)}`);
+  const name = path.lastIndexOf("/") + 1;
+  return `${path.slice(0, name)}.${path.slice(name)}`;
 }
 
 function writeNew(path: string, content: string, sync: boolean): void {

@@ -1,7 +1,9 @@
 // Flows of UDP that began before a mapping was there go on past it for as long as packets come: the kernel looks at rules only for a flow's
 // first packet. So flows to mapped ports are forgotten (linux/netfilter/nfnetlink_conntrack.h).
 
-import { attribute, attributesIn, concat, type NetlinkRequest, u32 } from "../netlink/message.ts";
+import { attribute, Attributes } from "../netlink/attributes.ts";
+import { concat, u32 } from "../netlink/bytes.ts";
+import type { NetlinkRequest } from "../netlink/message.ts";
 import { numberIn, u16be } from "./big-endian.ts";
 import { addressBytes } from "./expressions.ts";
 import { ask, type Asks } from "./kernel.ts";
@@ -60,9 +62,9 @@ interface Message {
 
 function isTo({ type, body }: Message, { hostAddress, hostPort, pod }: PortMapping): boolean {
   if (type !== IPCTNL_MSG_CT_NEW || body[0] !== AF[pod.address.family]) return false;
-  const tuple = within(attributesIn(body.subarray(GENERIC_HEADER)).get(CTA_TUPLE_ORIG));
-  const port = within(tuple.get(CTA_TUPLE_PROTO));
-  const to = within(tuple.get(CTA_TUPLE_IP)).get(DESTINATION[pod.address.family]);
+  const tuple = new Attributes(body, GENERIC_HEADER).within(CTA_TUPLE_ORIG);
+  const port = tuple.within(CTA_TUPLE_PROTO);
+  const to = tuple.within(CTA_TUPLE_IP).get(DESTINATION[pod.address.family]);
   return (
     numberIn(port.get(CTA_PROTO_NUM)) === protocolNumbers.udp &&
     numberIn(port.get(CTA_PROTO_DST_PORT)) === hostPort &&
@@ -72,14 +74,10 @@ function isTo({ type, body }: Message, { hostAddress, hostPort, pod }: PortMappi
 
 /** Of exactly the flow that was told: one that took its place meanwhile has another ID. */
 function deletion({ body }: Message): NetlinkRequest {
-  const told = attributesIn(body.subarray(GENERIC_HEADER));
+  const told = new Attributes(body, GENERIC_HEADER);
   const named = [CTA_TUPLE_ORIG, CTA_ID, CTA_ZONE].flatMap((type) => {
     const value = told.get(type);
     return value === undefined ? [] : [attribute(type, value)];
   });
   return { type: IPCTNL_MSG_CT_DELETE, flags: 0, body: concat([body.subarray(0, GENERIC_HEADER), ...named]) };
-}
-
-function within(bytes: Uint8Array | undefined): ReadonlyMap<number, Uint8Array> {
-  return attributesIn(bytes ?? new Uint8Array(0));
 }

@@ -2,7 +2,8 @@
 // as the kernel tells them back, so that what is in force can be compared with what was asked for. No I/O.
 
 import type { IpAddress } from "../../src/net/ip.ts";
-import { attribute, attributesIn, concat, textIn } from "../netlink/message.ts";
+import { attribute, attributesIn, textIn } from "../netlink/attributes.ts";
+import { concat } from "../netlink/bytes.ts";
 import { u16be, u32be } from "./big-endian.ts";
 
 export interface Expression {
@@ -198,8 +199,7 @@ export function verdictData(verdict: Verdict): Uint8Array {
 
 /** The chain that a verdict jumps or goes to; undefined where it is another one. */
 export function chainOfVerdict(data: Uint8Array | undefined): string | undefined {
-  const verdict = attributesIn(data ?? new Uint8Array(0)).get(DATA_VERDICT);
-  const chain = attributesIn(verdict ?? new Uint8Array(0)).get(2);
+  const chain = attributesIn(data).within(DATA_VERDICT).get(2);
   return chain === undefined ? undefined : textIn(chain);
 }
 

@@ -3,7 +3,9 @@
 
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { formatAddress, type IpAddress } from "../../src/net/ip.ts";
-import { attribute, attributesIn, concat, type NetlinkRequest, u32, viewOf } from "../netlink/message.ts";
+import { attribute, Attributes } from "../netlink/attributes.ts";
+import { concat, u32 } from "../netlink/bytes.ts";
+import type { NetlinkRequest } from "../netlink/message.ts";
 import { addressBytes } from "./expressions.ts";
 import { ask, type Asks, failure, systemError } from "./kernel.ts";
 import type { PortMapping } from "./rules.ts";
@@ -48,8 +50,7 @@ async function linkTowards(hands: Asks, address: IpAddress): Promise<Result<numb
   const answers = await ask(hands, [request], `looking up the route to ${formatAddress(address)}`, "route");
   if (!answers.ok) return answers;
   const [route] = answers.value.flatMap(({ messages }) => messages.filter(({ type }) => type === RTM_NEWROUTE));
-  const link = route === undefined ? undefined : attributesIn(route.body.subarray(RTMSG)).get(RTA_OIF);
-  return ok(link === undefined ? undefined : viewOf(link).u32(0));
+  return ok(route && new Attributes(route.body, RTMSG).u32(RTA_OIF));
 }
 
 /** Of IPv4's settings, for one link, without /proc. */

@@ -1,7 +1,9 @@
 // Messages of nf_tables (linux/netfilter/nf_tables.h) as bytes: tables, chains, rules, maps and their elements, made, removed, asked for
 // and read. No I/O. All of them are about the table `plexus` unless another one is named.
 
-import { attribute, attributesIn, concat, type NetlinkRequest, textIn, u16 } from "../netlink/message.ts";
+import { attribute, attributesIn, textIn, Attributes } from "../netlink/attributes.ts";
+import { concat, u16 } from "../netlink/bytes.ts";
+import type { NetlinkRequest } from "../netlink/message.ts";
 import { numberIn, u16be, u32be } from "./big-endian.ts";
 import { chainOfVerdict, type Expression, type Verdict, verdictData } from "./expressions.ts";
 
@@ -202,15 +204,15 @@ interface Message {
   readonly body: Uint8Array;
 }
 
-const attributesOf = ({ body }: Message): ReadonlyMap<number, Uint8Array> => attributesIn(body.subarray(GENERIC_HEADER));
+const attributesOf = ({ body }: Message): Attributes => new Attributes(body, GENERIC_HEADER);
 
 /** A chain, or undefined where the message tells something else. */
 export function chainIn(message: Message): ReadChain | undefined {
   if (message.type !== NEWCHAIN) return undefined;
   const told = attributesOf(message);
   return {
-    table: textIn(told.get(1)),
-    name: textIn(told.get(3)),
+    table: told.text(1),
+    name: told.text(3),
     uses: numberIn(told.get(6)),
     hooked: told.has(4),
   };
@@ -222,9 +224,9 @@ export function ruleIn(message: Message): ReadRule | undefined {
   const told = attributesOf(message);
   const expressions = listIn(told.get(4)).map((each): Expression => {
     const parts = attributesIn(each);
-    return { name: textIn(parts.get(1)), data: parts.get(2) ?? new Uint8Array(0) };
+    return { name: parts.text(1), data: parts.get(2) ?? new Uint8Array(0) };
   });
-  return { chain: textIn(told.get(2)), handle: told.get(3) ?? new Uint8Array(0), expressions, comment: commentIn(told.get(7)) };
+  return { chain: told.text(2), handle: told.get(3) ?? new Uint8Array(0), expressions, comment: commentIn(told.get(7)) };
 }
 
 /** The elements that a message tells. */
@@ -232,7 +234,7 @@ export function elementsIn(message: Message): readonly ReadElement[] {
   if (message.type !== NEWSETELEM) return [];
   return listIn(attributesOf(message).get(3)).map((each) => {
     const parts = attributesIn(each);
-    const key = attributesIn(parts.get(1) ?? new Uint8Array(0)).get(1) ?? new Uint8Array(0);
+    const key = parts.within(1).get(1) ?? new Uint8Array(0);
     return { key, chain: chainOfVerdict(parts.get(2)) };
   });
 }

@@ -2,7 +2,7 @@
 // them. No I/O.
 
 import { type Cidr, formatAddress, formatCidr, type IpAddress, readAddress, readCidr } from "../../src/net/ip.ts";
-import { concat } from "../netlink/message.ts";
+import { concat } from "../netlink/bytes.ts";
 import { u16be } from "./big-endian.ts";
 import {
   addressBytes,

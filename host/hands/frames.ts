@@ -2,6 +2,7 @@
 
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { putU32, u32At } from "./fields.ts";
 
 export const PROTOCOL_VERSION = 3;
 export const FRAME_HEADER_BYTES = 12;
@@ -35,12 +36,13 @@ export function encodeFrame(frame: Frame): Result<Uint8Array> {
       protocolFault(`a frame of type ${frame.type} would carry ${length} bytes, at most ${PAYLOAD_MAX_BYTES} are allowed`),
     );
   }
-  const bytes = new Uint8Array(FRAME_HEADER_BYTES + length);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, length, true);
-  view.setUint8(VERSION_OFFSET, PROTOCOL_VERSION);
-  view.setUint8(TYPE_OFFSET, frame.type);
-  view.setUint32(CHANNEL_OFFSET, frame.channel, true);
+  const bytes = Buffer.allocUnsafe(FRAME_HEADER_BYTES + length);
+  putU32(bytes, 0, length);
+  bytes[VERSION_OFFSET] = PROTOCOL_VERSION;
+  bytes[TYPE_OFFSET] = frame.type;
+  bytes[RESERVED_OFFSET] = 0;
+  bytes[RESERVED_OFFSET + 1] = 0;
+  putU32(bytes, CHANNEL_OFFSET, frame.channel);
   bytes.set(frame.payload, FRAME_HEADER_BYTES);
   return ok(bytes);
 }
@@ -105,28 +107,27 @@ export class FrameDecoder {
   next(): Result<Frame | undefined> {
     if (this.#end - this.#start < FRAME_HEADER_BYTES) return ok(undefined);
     const at = this.#start;
-    const view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset + at, FRAME_HEADER_BYTES);
-    const version = view.getUint8(VERSION_OFFSET);
+    const version = this.#bytes[at + VERSION_OFFSET];
     if (version !== PROTOCOL_VERSION)
       return failed(protocolFault(`a frame of protocol version ${version}, this is version ${PROTOCOL_VERSION}`));
-    const reserved = view.getUint16(RESERVED_OFFSET, true);
+    const reserved = (this.#bytes[at + RESERVED_OFFSET] ?? 0) | ((this.#bytes[at + RESERVED_OFFSET + 1] ?? 0) << 8);
     if (reserved !== 0) return failed(protocolFault(`a frame whose reserved bytes are ${reserved}, not zero`));
-    const length = view.getUint32(0, true);
+    const length = u32At(this.#bytes, at);
     if (length > PAYLOAD_MAX_BYTES)
       return failed(protocolFault(`a frame of ${length} bytes, at most ${PAYLOAD_MAX_BYTES} are allowed`));
     const end = at + this.#frameBytes();
     if (this.#end < end) return ok(undefined);
     this.#start = end;
+    const type = this.#bytes[at + TYPE_OFFSET] ?? 0;
+    const channel = u32At(this.#bytes, at + CHANNEL_OFFSET);
     const payload = new Uint8Array(this.#bytes.subarray(at + FRAME_HEADER_BYTES, end));
     if (this.#start === this.#end) this.#giveBack();
-    return ok({ type: view.getUint8(TYPE_OFFSET), channel: view.getUint32(CHANNEL_OFFSET, true), payload });
+    return ok({ type, channel, payload });
   }
 
   /** Of the first frame, whose header is there; a length beyond the bound counts as the bound. */
   #frameBytes(): number {
-    const { buffer, byteOffset } = this.#bytes;
-    const length = new DataView(buffer, byteOffset + this.#start).getUint32(0, true);
-    return FRAME_HEADER_BYTES + Math.min(length, PAYLOAD_MAX_BYTES);
+    return FRAME_HEADER_BYTES + Math.min(u32At(this.#bytes, this.#start), PAYLOAD_MAX_BYTES);
   }
 
   #giveBack(): void {

@@ -2,7 +2,6 @@
 // before the call is answered; what follows are appended lines, so that progress costs one write.
 
 import { lstatSync, readdirSync } from "node:fs";
-import { join } from "node:path";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { errnoOf, storeFault, removeFile, writeDurably } from "../files/durable-file.ts";
@@ -42,7 +41,7 @@ export class Journal {
 
   /** `stateDirectory` is made when it is first written to. */
   constructor(stateDirectory: string, writer: FileWriter = writingNow) {
-    this.directory = join(stateDirectory, "journal");
+    this.directory = `${stateDirectory}/journal`;
     this.#writer = writer;
   }
 
@@ -129,6 +128,6 @@ export class Journal {
 
   /** The path of a call's entry, whether there is one or not. */
   pathOf(key: JournalKey): string {
-    return join(this.directory, fileNameOf(key));
+    return `${this.directory}/${fileNameOf(key)}`;
   }
 }

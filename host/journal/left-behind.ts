@@ -2,7 +2,6 @@
 // the runtime gets its success, and kept until a later GC has undone them.
 
 import { lstatSync, readdirSync, renameSync } from "node:fs";
-import { join } from "node:path";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { errnoOf, removeFile, storeFault, syncDirectory } from "../files/durable-file.ts";
 import { makeDirectory } from "../files/make-directory.ts";
@@ -23,7 +22,7 @@ export class LeftBehind {
 
   /** `stateDirectory` is the journal's. */
   constructor(stateDirectory: string) {
-    this.directory = join(stateDirectory, "left-behind");
+    this.directory = `${stateDirectory}/left-behind`;
   }
 
   /**
@@ -56,7 +55,7 @@ export class LeftBehind {
         .flatMap((name): LeftBehindFile[] => {
           const found = /^\d+@(.+)$/u.exec(name)?.[1] ?? "";
           const of = wanted === undefined || wanted === found ? keyOfFileName(found) : undefined;
-          return of === undefined ? [] : [{ path: join(this.directory, name), key: of }];
+          return of === undefined ? [] : [{ path: `${this.directory}/${name}`, key: of }];
         });
       return ok(files);
     } catch (error) {
@@ -78,7 +77,7 @@ export class LeftBehind {
     if (!taken.ok) return taken;
     const paths = new Set(taken.value.map(({ path }) => path));
     for (let number = 1; number <= most; number++) {
-      const path = join(this.directory, `${number}@${fileNameOf(key)}`);
+      const path = `${this.directory}/${number}@${fileNameOf(key)}`;
       if (!paths.has(path)) return ok(path);
     }
     return failed(storeFault("moving aside an entry to", this.directory, new Error(`it has ${most} of this call already`)));

@@ -55,40 +55,54 @@ export function unlockByte(fd: number, byte: number): void {
   libc().fcntl(fd, F_OFD_SETLK, oneByte(F_UNLCK, byte));
 }
 
+// What the system calls get and give is made once: nothing else runs between filling it and the call's end.
+
 /** A `struct flock`: short type, short whence (0: from the file's beginning), long start, long length, int pid. */
+const lock = Buffer.alloc(32);
+const lockType = new Int16Array(lock.buffer, lock.byteOffset, 2);
+const lockRange = new BigInt64Array(lock.buffer, lock.byteOffset + 8, 2);
+
 function oneByte(type: number, byte: number): Buffer {
-  const lock = Buffer.alloc(32);
-  const { buffer, byteOffset } = lock;
-  new Int16Array(buffer, byteOffset, 1)[0] = type;
-  const range = new BigInt64Array(buffer, byteOffset + 8, 2);
-  range[0] = BigInt(byte);
-  range[1] = 1n;
+  lockType[0] = type;
+  lockType[1] = 0;
+  lockRange[0] = BigInt(byte);
+  lockRange[1] = 1n;
   return lock;
+}
+
+/** A `struct pollfd`: int fd, short events, short revents. */
+const polled = Buffer.alloc(8);
+const polledDescriptor = new Int32Array(polled.buffer, polled.byteOffset, 1);
+const polledEvents = new Int16Array(polled.buffer, polled.byteOffset + 4, 2);
+
+/** What there is of these events, and of those that nobody asks for; 0: nothing. */
+function eventsOf(fd: number, events: number): number {
+  polledDescriptor[0] = fd;
+  polledEvents[0] = events;
+  polledEvents[1] = 0;
+  return libc().poll(polled, 1n, 0) > 0 ? (polledEvents[1] ?? 0) : 0;
 }
 
 /** Whether the other end of a stream socket is closed, whatever there still is to be read. */
 export function isHungUp(fd: number): boolean {
-  const descriptor = Buffer.alloc(8); // struct pollfd: int fd; short events; short revents
-  new Int32Array(descriptor.buffer, descriptor.byteOffset, 1)[0] = fd;
-  const revents = new Int16Array(descriptor.buffer, descriptor.byteOffset + 6, 1);
-  return libc().poll(descriptor, 1n, 0) > 0 && ((revents[0] ?? 0) & (POLLHUP | POLLERR)) !== 0;
+  return (eventsOf(fd, 0) & (POLLHUP | POLLERR)) !== 0;
 }
+
+/** A `struct ucred`: pid, uid, gid; and how long it is. */
+const ucred = Buffer.alloc(12);
+const ucredNumbers = new Uint32Array(ucred.buffer, ucred.byteOffset, 3);
+const ucredLength = Buffer.alloc(4);
+const ucredSize = new Uint32Array(ucredLength.buffer, ucredLength.byteOffset, 1);
 
 /** The uid of the process at the other end of a unix socket (SO_PEERCRED); undefined where the system doesn't say. */
 export function peerUid(fd: number): number | undefined {
-  const credentials = Buffer.alloc(12); // struct ucred: pid, uid, gid
-  const size = Buffer.alloc(4);
-  const numbers = new Uint32Array(credentials.buffer, credentials.byteOffset, 3);
-  new Uint32Array(size.buffer, size.byteOffset, 1)[0] = credentials.length;
-  return libc().getsockopt(fd, SOL_SOCKET, SO_PEERCRED, credentials, size) === 0 ? numbers[1] : undefined;
+  ucredSize[0] = ucred.length;
+  return libc().getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ucred, ucredLength) === 0 ? ucredNumbers[1] : undefined;
 }
 
 /** Whether a write to the descriptor would not wait: for a pipe, one of at most 4096 bytes. Also where nobody will ever read. */
 export function isWritable(fd: number): boolean {
-  const descriptor = Buffer.alloc(8);
-  new Int32Array(descriptor.buffer, descriptor.byteOffset, 1)[0] = fd;
-  new Int16Array(descriptor.buffer, descriptor.byteOffset + 4, 1)[0] = POLLOUT;
-  return libc().poll(descriptor, 1n, 0) > 0;
+  return eventsOf(fd, POLLOUT) !== 0;
 }
 
 function libc(): Libc {

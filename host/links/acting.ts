@@ -3,6 +3,7 @@
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { addressesOf, addressesRequest, type AddressState } from "../netlink/address.ts";
+import { byteText } from "../netlink/address-bytes.ts";
 import { linkRequest, linkRemoval } from "../netlink/link-change.ts";
 import { type LinkState, linkStateIn } from "../netlink/link-state.ts";
 import type { NetlinkAnswer, NetlinkRequest } from "../netlink/message.ts";
@@ -185,19 +186,17 @@ const ENODEV = 19;
 
 /** A locally administered MAC address that nobody has. */
 export function randomMac(): string {
-  return `${randomHex(1, (byte) => (byte & 0xfc) | 0x02)}:${Array.from({ length: 5 }, () => randomHex(1)).join(":")}`;
+  let mac = byteText((randomByte() & 0xfc) | 0x02);
+  for (let byte = 1; byte < 6; byte++) mac += `:${byteText(randomByte())}`;
+  return mac;
 }
 
 /** A name for the node's end of a veth. */
 export function randomVethName(): string {
-  return `veth${randomHex(4)}`;
+  return `veth${byteText(randomByte())}${byteText(randomByte())}${byteText(randomByte())}${byteText(randomByte())}`;
 }
 
 /** Nobody gains by guessing it, and making Web Crypto costs a call of its own brain milliseconds. */
-function randomHex(bytes: number, change = (byte: number): number => byte): string {
-  return Array.from({ length: bytes }, () =>
-    change(Math.floor(Math.random() * 256))
-      .toString(16)
-      .padStart(2, "0"),
-  ).join("");
+function randomByte(): number {
+  return Math.floor(Math.random() * 256);
 }

@@ -5,7 +5,8 @@ import type { Fault } from "../../src/fault/fault.ts";
 import { SECOND_NAMESPACE } from "../hands/messages.ts";
 import { linkRequest, namespaceIdRequest } from "../netlink/link-change.ts";
 import { linkStateIn, type LinkState } from "../netlink/link-state.ts";
-import { attributesIn, type NetlinkAnswer, type NetlinkRequest, viewOf } from "../netlink/message.ts";
+import { Attributes } from "../netlink/attributes.ts";
+import type { NetlinkAnswer, NetlinkRequest } from "../netlink/message.ts";
 import type { UsedLinks, Usage } from "./check-operations.ts";
 import { usesOnNode } from "./demands.ts";
 import { denied, isListed, linkText, type LinkScope, type Role, rolesByName } from "./link-scope.ts";
@@ -72,8 +73,7 @@ export function isOwnEnd(link: LinkState, podEnd: LinkState | undefined, podId: 
 /** By which id the host's namespace knows the pod's; undefined where it has none. */
 export function namespaceId(answer: NetlinkAnswer | undefined): number | undefined {
   const body = answer?.messages[0]?.body;
-  const id = body === undefined ? undefined : attributesIn(body.subarray(RTGENMSG)).get(NETNSA_NSID);
-  const value = id === undefined ? -1 : viewOf(id).i32(0);
+  const value = (body && new Attributes(body, RTGENMSG).i32(NETNSA_NSID)) ?? -1;
   return value < 0 ? undefined : value;
 }
 

@@ -5,7 +5,8 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { formatAddress } from "../../src/net/ip.ts";
 import { linkRequest } from "../netlink/link-change.ts";
 import { linkStateIn } from "../netlink/link-state.ts";
-import { attributesIn, type NetlinkAnswer, type NetlinkRequest, viewOf } from "../netlink/message.ts";
+import { Attributes } from "../netlink/attributes.ts";
+import type { NetlinkAnswer, NetlinkRequest } from "../netlink/message.ts";
 import { neighboursRequest, neighbourStateIn } from "../netlink/neighbour.ts";
 import { nextHopsOf } from "../netlink/next-hops.ts";
 import { MAIN_TABLE, type Route as KernelRoute, routeIn, routesRequest } from "../netlink/route.ts";
@@ -69,18 +70,14 @@ export async function routes(
 function routesOver(route: KernelRoute, link: number | undefined): readonly Route[] {
   if (route.type !== RTN_UNICAST || route.table === TABLE_LOCAL) return [];
   const hops = route.multipath ? nextHopsOf(route) : [{ gateway: route.gateway ?? route.via, oif: route.oif }];
-  const metrics = attributesIn(attributesIn(route.raw.subarray(RTM_HEADER)).get(RTA_METRICS) ?? new Uint8Array(0));
-  const metric = (which: number): number | undefined => {
-    const bytes = metrics.get(which);
-    return bytes === undefined ? undefined : viewOf(bytes).u32(0);
-  };
+  const metrics = new Attributes(route.raw, RTM_HEADER).within(RTA_METRICS);
   return hops
     .filter(({ oif }) => link === undefined || oif === link)
     .map(({ gateway }) => ({
       dst: route.dst,
       gw: gateway,
-      mtu: metric(RTAX_MTU),
-      advmss: metric(RTAX_ADVMSS),
+      mtu: metrics.u32(RTAX_MTU),
+      advmss: metrics.u32(RTAX_ADVMSS),
       priority: route.metric === 0 ? undefined : route.metric,
       table: route.table === MAIN_TABLE ? undefined : route.table,
       scope: route.scope,

@@ -10,14 +10,25 @@ export function familyNumber(family: 4 | 6): number {
 }
 
 export function addressBytes({ family, value }: IpAddress): Uint8Array {
-  const size = family === 4 ? 4 : 16;
-  return Uint8Array.from({ length: size }, (_, index) => Number((value >> BigInt(8 * (size - 1 - index))) & 0xffn));
+  const bytes = new Uint8Array(family === 4 ? 4 : 16);
+  let rest = value;
+  for (let at = bytes.length - 4; at >= 0; at -= 4) {
+    const word = Number(rest & 0xffff_ffffn);
+    bytes[at] = word >>> 24;
+    bytes[at + 1] = word >>> 16;
+    bytes[at + 2] = word >>> 8;
+    bytes[at + 3] = word;
+    rest >>= 32n;
+  }
+  return bytes;
 }
 
 /** Undefined where there are none, or not as many as the family has. */
 export function addressIn(bytes: Uint8Array | undefined, family: 4 | 6): IpAddress | undefined {
   if (bytes === undefined || bytes.length !== (family === 4 ? 4 : 16)) return undefined;
-  return { family, value: bytes.reduce((value, byte) => (value << 8n) | BigInt(byte), 0n) };
+  let value = BigInt(wordAt(bytes, 0));
+  for (let at = 4; at < bytes.length; at += 4) value = (value << 32n) | BigInt(wordAt(bytes, at));
+  return { family, value };
 }
 
 export function addressText(bytes: Uint8Array | undefined, family: 4 | 6): string | undefined {
@@ -27,7 +38,26 @@ export function addressText(bytes: Uint8Array | undefined, family: 4 | 6): strin
 
 /** Lower case with colons; empty for no bytes. */
 export function macText(bytes: Uint8Array | undefined): string {
-  return Array.from(bytes ?? [], (byte) => byte.toString(16).padStart(2, "0")).join(":");
+  let text = "";
+  const length = bytes?.length ?? 0;
+  for (let at = 0; at < length; at++) text += `${at === 0 ? "" : ":"}${byteText(bytes?.[at] ?? 0)}`;
+  return text;
+}
+
+/** Two hexadecimal digits, lower case. */
+export function byteText(byte: number): string {
+  return `${hexDigit(byte >>> 4)}${hexDigit(byte & 0xf)}`;
+}
+
+function hexDigit(digit: number): string {
+  return "0123456789abcdef".charAt(digit);
+}
+
+/** Four bytes in network byte order. */
+function wordAt(bytes: Uint8Array, at: number): number {
+  const high = ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
+  const low = ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
+  return high * 0x1_0000 + low;
 }
 
 /** The six bytes of a MAC address, whose parts are parted by colons or hyphens; undefined where the text is none. */

@@ -4,7 +4,9 @@
 import type { Cidr } from "../../src/net/ip.ts";
 import { AF_INET, AF_INET6, addressBytes, addressIn, familyNumber } from "./address-bytes.ts";
 import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from "./link-attributes.ts";
-import { attribute, attributesIn, concat, type NetlinkAnswer, type NetlinkRequest, u32, u8, viewOf } from "./message.ts";
+import { attribute, Attributes } from "./attributes.ts";
+import { concat, u32, u8, u32At, i32At } from "./bytes.ts";
+import type { NetlinkAnswer, NetlinkRequest } from "./message.ts";
 
 /** An address as the kernel tells it. */
 export interface AddressState {
@@ -45,17 +47,18 @@ export function addressesRequest(link: number): NetlinkRequest {
 /** An address, or undefined where the message tells something else. */
 export function addressStateIn({ type, body }: { readonly type: number; readonly body: Uint8Array }): AddressState | undefined {
   if (type !== RTM_NEWADDR || body.length < IFADDRMSG) return undefined;
-  const [number, prefix = 0, lowFlags = 0] = body;
+  const number = body[0];
+  const prefix = body[1] ?? 0;
+  const lowFlags = body[2] ?? 0;
   if (number !== AF_INET && number !== AF_INET6) return undefined;
-  const attributes = attributesIn(body.subarray(IFADDRMSG));
+  const attributes = new Attributes(body, IFADDRMSG);
   const family = number === AF_INET ? 4 : 6;
   // Where there is a peer, ADDRESS is the peer's.
   const address = addressIn(attributes.get(IFA_LOCAL) ?? attributes.get(IFA_ADDRESS), family);
-  const wide = attributes.get(IFA_FLAGS);
-  const flags = wide === undefined ? lowFlags : viewOf(wide).u32(0);
+  const flags = attributes.u32(IFA_FLAGS) ?? lowFlags;
   if (address === undefined) return undefined;
   return {
-    link: viewOf(body).i32(4),
+    link: i32At(body, 4),
     cidr: { address, prefix },
     tentative: (flags & IFA_F_TENTATIVE) !== 0,
     dadFailed: (flags & IFA_F_DADFAILED) !== 0,
@@ -86,9 +89,9 @@ export function addressRemoval(link: number, cidr: Cidr): NetlinkRequest {
 export function addressRestoration({ raw }: AddressState): NetlinkRequest {
   const head = raw.slice(0, IFADDRMSG);
   head[2] = (head[2] ?? 0) & SETTABLE;
-  const attributes = [...attributesIn(raw.subarray(IFADDRMSG))].filter(([type]) => MADE_OF.has(type));
+  const attributes = [...new Attributes(raw, IFADDRMSG)].filter(([type]) => MADE_OF.has(type));
   const written = attributes.map(([type, value]) =>
-    attribute(type, type === IFA_FLAGS ? u32(viewOf(value).u32(0) & SETTABLE) : value),
+    attribute(type, type === IFA_FLAGS ? u32(u32At(value, 0) & SETTABLE) : value),
   );
   return { type: RTM_NEWADDR, flags: NLM_F_CREATE | NLM_F_EXCL, body: concat([head, ...written]) };
 }

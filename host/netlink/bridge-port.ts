@@ -18,7 +18,9 @@ import {
   RTM_SETLINK,
 } from "./link-attributes.ts";
 import type { PortState } from "./link-state.ts";
-import { attribute, attributesIn, concat, attributeList, nested, type NetlinkRequest, u16, u32, u8, viewOf } from "./message.ts";
+import { attribute, nested, Attributes } from "./attributes.ts";
+import { concat, u16, u32, u8, u16At, i32At } from "./bytes.ts";
+import type { NetlinkRequest } from "./message.ts";
 
 /** VLANs `first` to `last`, both included. */
 export interface VlanRange {
@@ -83,13 +85,12 @@ export function vlansIn({
   readonly body: Uint8Array;
 }): { readonly link: number; readonly vlans: readonly VlanRange[] } | undefined {
   if (type !== RTM_NEWLINK || body.length < IFINFOMSG || body[0] !== AF_BRIDGE) return undefined;
-  const spec = attributesIn(body.subarray(IFINFOMSG)).get(IFLA_AF_SPEC);
   const ranges: VlanRange[] = [];
   let begin: number | undefined;
-  for (const [which, value] of attributeList(spec ?? new Uint8Array(0))) {
+  for (const [which, value] of new Attributes(body, IFINFOMSG).within(IFLA_AF_SPEC).list()) {
     if (which !== IFLA_BRIDGE_VLAN_INFO) continue;
-    const flags = viewOf(value).u16(0);
-    const id = viewOf(value).u16(2);
+    const flags = u16At(value, 0);
+    const id = u16At(value, 2);
     if ((flags & BRIDGE_VLAN_INFO_RANGE_BEGIN) !== 0) {
       begin = id;
       continue;
@@ -99,5 +100,5 @@ export function vlansIn({
     ranges.push({ first: begin ?? id, last: id, pvid, untagged });
     begin = undefined;
   }
-  return { link: viewOf(body).i32(4), vlans: ranges };
+  return { link: i32At(body, 4), vlans: ranges };
 }

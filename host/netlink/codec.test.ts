@@ -6,7 +6,9 @@ import { vlansIn } from "./bridge-port.ts";
 import { linkIn } from "./link.ts";
 import { acceptRa, inetSetting, linkStateIn } from "./link-state.ts";
 import { neighbourStateIn } from "./neighbour.ts";
-import { attribute, attributesIn, concat, decodeAnswers, encodeRequests, u16, u32, viewOf } from "./message.ts";
+import { attribute, attributesIn } from "./attributes.ts";
+import { concat, u16, u32, u16At, u32At } from "./bytes.ts";
+import { decodeAnswers, encodeRequests } from "./message.ts";
 import { addition, removal, restoration, routeIn } from "./route.ts";
 
 const bytes = (maxLength: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ maxLength });
@@ -38,7 +40,7 @@ describe("attributes", () => {
   test("of any bytes are found or not, and lie within them", () => {
     fc.assert(
       fc.property(bytes(200), (any) => {
-        for (const value of attributesIn(any).values()) expect(value.length).toBeLessThanOrEqual(any.length - 4);
+        for (const [, value] of attributesIn(any).list()) expect(value.length).toBeLessThanOrEqual(any.length - 4);
       }),
     );
   });
@@ -144,10 +146,9 @@ test("requests are numbered, padded, and each asks to be acknowledged unless it 
   fc.assert(
     fc.property(fc.array(request, { maxLength: 5 }), (requests) => {
       const written = encodeRequests(requests);
-      const view = viewOf(written);
       let at = 0;
       for (const [index, { type, flags, body, quiet }] of requests.entries()) {
-        expect([view.u32(at), view.u16(at + 4), view.u16(at + 6), view.u32(at + 8)]).toEqual([
+        expect([u32At(written, at), u16At(written, at + 4), u16At(written, at + 6), u32At(written, at + 8)]).toEqual([
           16 + body.length,
           type,
           flags | (quiet ? 1 : 5),

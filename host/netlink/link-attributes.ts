@@ -2,7 +2,7 @@
 // another namespace by its id or a process (IFLA_TARGET_NETNSID, IFLA_NEW_NETNSID, IFLA_NET_NS_PID): such a message, sent in a pod's namespace, would
 // act in the host's.
 
-import { concat, i32, u16, u32, u8 } from "./message.ts";
+import { concat, i32, u16, u32, u8 } from "./bytes.ts";
 
 export const RTM_NEWLINK = 16;
 export const RTM_DELLINK = 17;

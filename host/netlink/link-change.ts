@@ -30,7 +30,9 @@ import {
   RTM_NEWLINK,
   RTM_SETLINK,
 } from "./link-attributes.ts";
-import { attribute, concat, cString, nested, type NetlinkRequest, u16, u32, u8 } from "./message.ts";
+import { attribute, nested } from "./attributes.ts";
+import { concat, cString, u16, u32, u8 } from "./bytes.ts";
+import type { NetlinkRequest } from "./message.ts";
 
 const RTM_NEWLINKPROP = 108;
 const RTM_DELLINKPROP = 109;

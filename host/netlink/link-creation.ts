@@ -26,7 +26,9 @@ import {
   NLM_F_EXCL,
   RTM_NEWLINK,
 } from "./link-attributes.ts";
-import { attribute, concat, cString, nested, type NetlinkRequest, u16, u32, u8 } from "./message.ts";
+import { attribute, nested } from "./attributes.ts";
+import { concat, cString, u16, u32, u8 } from "./bytes.ts";
+import type { NetlinkRequest } from "./message.ts";
 
 const IFLA_NET_NS_FD = 28;
 const VETH_INFO_PEER = 1;

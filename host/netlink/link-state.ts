@@ -33,7 +33,8 @@ import {
   IFLA_VLAN_ID,
   RTM_NEWLINK,
 } from "./link-attributes.ts";
-import { attributesIn, attributeList, textIn, viewOf } from "./message.ts";
+import { attributesIn, textIn, Attributes } from "./attributes.ts";
+import { i32At, u32At } from "./bytes.ts";
 
 /** How a port of a bridge treats its frames. */
 export interface PortState {
@@ -88,84 +89,84 @@ const MACVLAN_MODES: ReadonlyMap<number, string> = new Map([
 ]);
 const IPVLAN_MODES = ["l2", "l3", "l3s"] as const;
 const none = new Uint8Array(0);
+const noNames: readonly string[] = [];
 
 /** A link, or undefined where the message tells something else. */
 export function linkStateIn({ type, body }: { readonly type: number; readonly body: Uint8Array }): LinkState | undefined {
   if (type !== RTM_NEWLINK || body.length < IFINFOMSG) return undefined;
-  const fixed = viewOf(body);
-  const flags = fixed.u32(8);
-  const attributes = attributesIn(body.subarray(IFINFOMSG));
-  const number = (which: number): number | undefined => {
-    const bytes = attributes.get(which);
-    return bytes === undefined ? undefined : viewOf(bytes).i32(0);
-  };
-  const info = attributesIn(attributes.get(IFLA_LINKINFO) ?? none);
-  const kind = textIn(info.get(IFLA_INFO_KIND));
+  const flags = u32At(body, 8);
+  const attributes = new Attributes(body, IFINFOMSG);
+  const info = attributes.within(IFLA_LINKINFO);
+  const kind = info.text(IFLA_INFO_KIND);
+  const { mode, vlanId, vlanFiltering, defaultPvid } = kindState(kind, info);
   return {
-    index: fixed.i32(4),
-    name: textIn(attributes.get(IFLA_IFNAME)),
+    index: i32At(body, 4),
+    name: attributes.text(IFLA_IFNAME),
     mac: macText(attributes.get(IFLA_ADDRESS)),
-    mtu: number(IFLA_MTU) ?? 0,
+    mtu: attributes.i32(IFLA_MTU) ?? 0,
     up: (flags & IFF_UP) !== 0,
     running: (flags & IFF_RUNNING) !== 0,
     promiscuous: (flags & IFF_PROMISC) !== 0,
     allMulticast: (flags & IFF_ALLMULTI) !== 0,
-    txQueueLength: number(IFLA_TXQLEN) ?? 0,
-    alternativeNames: attributeList(attributes.get(IFLA_PROP_LIST) ?? none).flatMap(([which, value]) =>
-      which === IFLA_ALT_IFNAME ? [textIn(value)] : [],
-    ),
+    txQueueLength: attributes.i32(IFLA_TXQLEN) ?? 0,
+    alternativeNames: attributes.has(IFLA_PROP_LIST) ? alternativeNames(attributes.within(IFLA_PROP_LIST)) : noNames,
     kind,
-    master: number(IFLA_MASTER),
-    link: number(IFLA_LINK),
-    linkNamespace: number(IFLA_LINK_NETNSID),
-    ...kindState(kind, attributesIn(info.get(IFLA_INFO_DATA) ?? none)),
-    port:
-      textIn(info.get(IFLA_INFO_SLAVE_KIND)) === "bridge"
-        ? portState(attributesIn(info.get(IFLA_INFO_SLAVE_DATA) ?? none))
-        : undefined,
+    master: attributes.i32(IFLA_MASTER),
+    link: attributes.i32(IFLA_LINK),
+    linkNamespace: attributes.i32(IFLA_LINK_NETNSID),
+    mode,
+    vlanId,
+    vlanFiltering,
+    defaultPvid,
+    port: info.text(IFLA_INFO_SLAVE_KIND) === "bridge" ? portState(info.within(IFLA_INFO_SLAVE_DATA)) : undefined,
     spec: attributes.get(IFLA_AF_SPEC) ?? none,
   };
 }
 
-type KindState = Pick<LinkState, "mode" | "vlanId" | "vlanFiltering" | "defaultPvid">;
-
-function kindState(kind: string, data: ReadonlyMap<number, Uint8Array>): KindState {
-  const number = (which: number, size: 1 | 2 | 4): number => {
-    const bytes = data.get(which) ?? none;
-    return size === 1 ? (bytes[0] ?? 0) : size === 2 ? viewOf(bytes).u16(0) : viewOf(bytes).u32(0);
-  };
-  const bridge = kind === "bridge";
-  return {
-    mode:
-      kind === "macvlan"
-        ? MACVLAN_MODES.get(number(IFLA_MACVLAN_MODE, 4))
-        : kind === "ipvlan"
-          ? IPVLAN_MODES[number(IFLA_IPVLAN_MODE, 2)]
-          : undefined,
-    vlanId: kind === "vlan" ? number(IFLA_VLAN_ID, 2) : undefined,
-    vlanFiltering: bridge ? number(IFLA_BR_VLAN_FILTERING, 1) !== 0 : undefined,
-    defaultPvid: bridge && data.has(IFLA_BR_VLAN_DEFAULT_PVID) ? number(IFLA_BR_VLAN_DEFAULT_PVID, 2) : undefined,
-  };
+function alternativeNames(names: Attributes): readonly string[] {
+  return names.list().flatMap(([which, value]) => (which === IFLA_ALT_IFNAME ? [textIn(value)] : []));
 }
 
-function portState(data: ReadonlyMap<number, Uint8Array>): PortState {
-  const on = (which: number): boolean => (data.get(which)?.[0] ?? 0) !== 0;
+type KindState = Pick<LinkState, "mode" | "vlanId" | "vlanFiltering" | "defaultPvid">;
+
+const ofNoKind: KindState = { mode: undefined, vlanId: undefined, vlanFiltering: undefined, defaultPvid: undefined };
+
+function kindState(kind: string, info: Attributes): KindState {
+  if (kind !== "bridge" && kind !== "macvlan" && kind !== "ipvlan" && kind !== "vlan") return ofNoKind;
+  const data = info.within(IFLA_INFO_DATA);
+  switch (kind) {
+    case "bridge":
+      return {
+        ...ofNoKind,
+        vlanFiltering: (data.u8(IFLA_BR_VLAN_FILTERING) ?? 0) !== 0,
+        defaultPvid: data.u16(IFLA_BR_VLAN_DEFAULT_PVID),
+      };
+    case "macvlan":
+      return { ...ofNoKind, mode: MACVLAN_MODES.get(data.u32(IFLA_MACVLAN_MODE) ?? 0) };
+    case "ipvlan":
+      return { ...ofNoKind, mode: IPVLAN_MODES[data.u16(IFLA_IPVLAN_MODE) ?? 0] };
+    case "vlan":
+      return { ...ofNoKind, vlanId: data.u16(IFLA_VLAN_ID) ?? 0 };
+  }
+}
+
+function portState(data: Attributes): PortState {
   return {
-    hairpin: on(IFLA_BRPORT_MODE),
-    isolated: on(IFLA_BRPORT_ISOLATED),
-    learning: on(IFLA_BRPORT_LEARNING),
-    flood: on(IFLA_BRPORT_UNICAST_FLOOD),
+    hairpin: (data.u8(IFLA_BRPORT_MODE) ?? 0) !== 0,
+    isolated: (data.u8(IFLA_BRPORT_ISOLATED) ?? 0) !== 0,
+    learning: (data.u8(IFLA_BRPORT_LEARNING) ?? 0) !== 0,
+    flood: (data.u8(IFLA_BRPORT_UNICAST_FLOOD) ?? 0) !== 0,
   };
 }
 
 /** `net.ipv4.conf.<link>`, by its IPV4_DEVCONF_*; undefined where the link has none. The kernel tells all in the order of their ids, from 1. */
 export function inetSetting({ spec }: LinkState, id: number): number | undefined {
-  const values = attributesIn(attributesIn(spec).get(AF_INET) ?? none).get(IFLA_INET_CONF) ?? none;
-  return id >= 1 && values.length >= 4 * id ? viewOf(values).i32(4 * (id - 1)) : undefined;
+  const values = attributesIn(spec).within(AF_INET).get(IFLA_INET_CONF) ?? none;
+  return id >= 1 && values.length >= 4 * id ? i32At(values, 4 * (id - 1)) : undefined;
 }
 
 /** `net.ipv6.conf.<link>.accept_ra`; undefined where the link has no IPv6. */
 export function acceptRa({ spec }: LinkState): number | undefined {
-  const values = attributesIn(attributesIn(spec).get(AF_INET6) ?? none).get(IFLA_INET6_CONF);
-  return values === undefined ? undefined : viewOf(values).i32(4 * DEVCONF_ACCEPT_RA);
+  const values = attributesIn(spec).within(AF_INET6).get(IFLA_INET6_CONF);
+  return values === undefined ? undefined : i32At(values, 4 * DEVCONF_ACCEPT_RA);
 }

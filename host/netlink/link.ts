@@ -13,7 +13,9 @@ import {
   IFLA_INFO_KIND,
 } from "./link-attributes.ts";
 import { macText } from "./address-bytes.ts";
-import { attributesIn, type NetlinkRequest, textIn, viewOf } from "./message.ts";
+import { Attributes } from "./attributes.ts";
+import { u32At, i32At } from "./bytes.ts";
+import type { NetlinkRequest } from "./message.ts";
 
 export interface Link {
   /** The interface index, which routes name. */
@@ -34,15 +36,13 @@ export const linksRequest: NetlinkRequest = { type: RTM_GETLINK, flags: NLM_F_DU
 /** A link, or undefined where the message tells something else. */
 export function linkIn({ type, body }: { readonly type: number; readonly body: Uint8Array }): Link | undefined {
   if (type !== RTM_NEWLINK || body.length < IFINFOMSG) return undefined;
-  const fixed = viewOf(body);
-  const attributes = attributesIn(body.subarray(IFINFOMSG));
-  const info = attributesIn(attributes.get(IFLA_LINKINFO) ?? new Uint8Array(0));
+  const attributes = new Attributes(body, IFINFOMSG);
   return {
-    index: fixed.i32(4),
-    name: textIn(attributes.get(IFLA_IFNAME)),
+    index: i32At(body, 4),
+    name: attributes.text(IFLA_IFNAME),
     mac: macText(attributes.get(IFLA_ADDRESS)),
-    mtu: viewOf(attributes.get(IFLA_MTU) ?? new Uint8Array(0)).u32(0),
-    up: (fixed.u32(8) & IFF_UP) !== 0,
-    kind: textIn(info.get(IFLA_INFO_KIND)),
+    mtu: attributes.u32(IFLA_MTU) ?? 0,
+    up: (u32At(body, 8) & IFF_UP) !== 0,
+    kind: attributes.within(IFLA_LINKINFO).text(IFLA_INFO_KIND),
   };
 }

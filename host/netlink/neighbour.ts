@@ -3,7 +3,9 @@
 import type { IpAddress } from "../../src/net/ip.ts";
 import { AF_INET, AF_INET6, addressBytes, addressIn, familyNumber, macBytes, macText } from "./address-bytes.ts";
 import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from "./link-attributes.ts";
-import { attribute, attributesIn, concat, type NetlinkRequest, u16, u32, u8, viewOf } from "./message.ts";
+import { attribute, Attributes } from "./attributes.ts";
+import { concat, u16, u32, u8, u16At, i32At } from "./bytes.ts";
+import type { NetlinkRequest } from "./message.ts";
 
 export interface NeighbourState {
   readonly link: number;
@@ -47,16 +49,15 @@ export function neighbourStateIn({
   if (type !== RTM_NEWNEIGH || body.length < NDMSG) return undefined;
   const [number] = body;
   if (number !== AF_INET && number !== AF_INET6) return undefined;
-  const attributes = attributesIn(body.subarray(NDMSG));
+  const attributes = new Attributes(body, NDMSG);
   const address = addressIn(attributes.get(NDA_DST), number === AF_INET ? 4 : 6);
   if (address === undefined) return undefined;
-  const view = viewOf(body);
   return {
-    link: view.i32(4),
+    link: i32At(body, 4),
     address,
     mac: macText(attributes.get(NDA_LLADDR)),
     proxy: ((body[10] ?? 0) & NTF_PROXY) !== 0,
-    permanent: (view.u16(8) & NUD_PERMANENT) !== 0,
+    permanent: (u16At(body, 8) & NUD_PERMANENT) !== 0,
   };
 }
 

@@ -4,7 +4,9 @@ import type { Cidr, IpAddress } from "../../src/net/ip.ts";
 import { networkOf } from "../../src/net/ip.ts";
 import { AF_INET, AF_INET6, addressBytes, familyNumber } from "./address-bytes.ts";
 import { NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL } from "./link-attributes.ts";
-import { attribute, concat, nested, type NetlinkRequest, u16, u32 } from "./message.ts";
+import { attribute, nested } from "./attributes.ts";
+import { concat, u16, u32 } from "./bytes.ts";
+import type { NetlinkRequest } from "./message.ts";
 import { MAIN_TABLE } from "./route.ts";
 
 /** A route to be added or removed; absent members are the kernel's matter. */

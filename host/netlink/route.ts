@@ -2,7 +2,9 @@
 
 import { formatCidr, type IpAddress } from "../../src/net/ip.ts";
 import { addressBytes, addressIn, addressText } from "./address-bytes.ts";
-import { attribute, attributesIn, concat, type NetlinkRequest, u16, u32, viewOf } from "./message.ts";
+import { attribute, Attributes } from "./attributes.ts";
+import { concat, u16, u32, u16At, u32At } from "./bytes.ts";
+import type { NetlinkRequest } from "./message.ts";
 
 export interface Route {
   readonly family: 4 | 6;
@@ -89,14 +91,10 @@ export function routesRequest(family: 4 | 6): NetlinkRequest {
 export function routeIn({ type, body }: { readonly type: number; readonly body: Uint8Array }): Route | undefined {
   if (type !== RTM_NEWROUTE || body.length < RTMSG) return undefined;
   const [family, dstLength = 0, , , table = 0, protocol = 0, scope = 0, kind = 0] = body;
-  const flags = viewOf(body).u32(8);
+  const flags = u32At(body, 8);
   if ((family !== AF_INET && family !== AF_INET6) || (flags & RTM_F_CLONED) !== 0) return undefined;
   const version = family === AF_INET ? 4 : 6;
-  const attributes = attributesIn(body.subarray(RTMSG));
-  const number = (which: number): number | undefined => {
-    const bytes = attributes.get(which);
-    return bytes === undefined ? undefined : viewOf(bytes).u32(0);
-  };
+  const attributes = new Attributes(body, RTMSG);
   const address = (which: number): string | undefined => addressText(attributes.get(which), version);
   const dst = addressIn(attributes.get(RTA_DST), version) ?? { family: version, value: 0n };
   const via = attributes.get(RTA_VIA);
@@ -104,10 +102,10 @@ export function routeIn({ type, body }: { readonly type: number; readonly body: 
     family: version,
     dst: formatCidr({ address: dst, prefix: dstLength }),
     gateway: address(RTA_GATEWAY),
-    via: via === undefined ? undefined : addressText(via.subarray(2), viewOf(via).u16(0) === AF_INET ? 4 : 6),
-    oif: number(RTA_OIF),
-    metric: number(RTA_PRIORITY) ?? 0,
-    table: number(RTA_TABLE) ?? table,
+    via: via === undefined ? undefined : addressText(via.subarray(2), u16At(via, 0) === AF_INET ? 4 : 6),
+    oif: attributes.u32(RTA_OIF),
+    metric: attributes.u32(RTA_PRIORITY) ?? 0,
+    table: attributes.u32(RTA_TABLE) ?? table,
     scope,
     type: kind,
     protocol,
@@ -158,8 +156,8 @@ function nextHop(family: 4 | 6, gateway: IpAddress): Uint8Array {
 /** The kernel's message of a route, reduced to what makes the route. */
 function again({ raw }: Route): Uint8Array {
   const fixed = raw.slice(0, RTMSG);
-  fixed.set(u32(viewOf(raw).u32(8) & RTNH_F_ONLINK), 8);
-  const attributes = attributesIn(raw.subarray(RTMSG));
+  fixed.set(u32(u32At(raw, 8) & RTNH_F_ONLINK), 8);
+  const attributes = new Attributes(raw, RTMSG);
   const named = attributes.has(RTA_NH_ID);
   const wanted = [...attributes].filter(([type]) => MADE_OF.has(type) && !(named && NEXT_HOP.has(type)));
   return concat([fixed, ...wanted.map(([type, value]) => attribute(type, value))]);

@@ -75,7 +75,10 @@ function loggerTo(destination: DestinationStream, level: DaemonLogLevel): Logger
 }
 
 function harmless(fields: LogFields): LogFields {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, typeof value === "string" ? inertLine(value, longestField) : value]),
-  );
+  const told: Record<string, unknown> = { ...fields };
+  for (const name in told) {
+    const value = told[name];
+    if (typeof value === "string") told[name] = inertLine(value, longestField);
+  }
+  return told;
 }

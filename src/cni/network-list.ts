@@ -14,6 +14,7 @@ import {
   parseDocument,
 } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
+import { RecentTexts } from "../json/recent-texts.ts";
 import { checkNetworkName } from "./names.ts";
 import { negotiateVersion } from "./versions.ts";
 
@@ -164,6 +165,17 @@ function readPlugins(document: JsonObjectDocument, loadOnlyInlined: boolean, wha
  * (L-01), because it becomes part of paths (L-21). Faults: CONFIG_NOT_JSON (6), CONFIG_INVALID (7).
  */
 export function parseNetworkList(text: string, what = "network configuration list"): Result<NetworkList> {
+  const same = recent.get(text);
+  if (same !== undefined) return ok(same);
+  const list = readNetworkList(text, what);
+  if (list.ok) recent.put(text, list.value);
+  return list;
+}
+
+/** Those of the networks that pods are in. */
+const recent = new RecentTexts<NetworkList>(16);
+
+function readNetworkList(text: string, what: string): Result<NetworkList> {
   const read = parseDocument(text, { what });
   if (!read.ok) return read;
   const document = read.value;

@@ -254,6 +254,11 @@ function readDefaultNetworkKeys(
   };
 }
 
+/** Without repeated and final slashes: paths are compared, and further names appended, as texts. */
+function plainPath(path: string): string {
+  return path.replaceAll(/\/+/g, "/").replace(/(?<=.)\/$/, "");
+}
+
 function readDirectories(
   reader: ObjectReader,
   notices: string[],
@@ -262,8 +267,8 @@ function readDirectories(
   if (cniConf !== undefined) notices.push("configuration: cniConf is read as confDir; Multus itself ignores it: rename it");
   return {
     confDir: reader.absolutePath("confDir") ?? cniConf ?? "/etc/cni/multus/net.d",
-    cniDir: reader.absolutePath("cniDir") ?? "/var/lib/cni/plexus",
-    multusCniDir: reader.absolutePath("multusCniDir") ?? "/var/lib/cni/multus",
+    cniDir: plainPath(reader.absolutePath("cniDir") ?? "/var/lib/cni/plexus"),
+    multusCniDir: plainPath(reader.absolutePath("multusCniDir") ?? "/var/lib/cni/multus"),
     runDir: reader.matching("runDir", runDirPattern, runDirWanted) ?? "/run/plexus",
   };
 }

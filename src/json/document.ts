@@ -6,6 +6,7 @@ import { type Fault, fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { findMistake } from "./mistake.ts";
 import { quote } from "./quote.ts";
+import { RecentTexts } from "./recent-texts.ts";
 import { type Scan, scan, type Span } from "./scan.ts";
 
 /** An object's text together with what is known about it. Never built but by `parseDocument`. */
@@ -31,6 +32,9 @@ export interface JsonSource {
 
 const MAX_LENGTH = 4 * 1024 * 1024;
 const MAX_DEPTH = 100;
+
+/** Those of the steps that are under way; a step's configuration is read by whoever hands it on. */
+const recent = new RecentTexts<JsonObjectDocument>(32);
 
 /** "line 3, column 7" of an offset; both count from 1, columns in UTF-16 units. */
 export function placeOf(text: string, offset: number): string {
@@ -96,13 +100,21 @@ function parse(text: string, source: JsonSource): Result<{ readonly value: unkno
  * kind, CNI code 6 by default) name line and column.
  */
 export function parseDocument(text: string, source: JsonSource): Result<JsonObjectDocument> {
+  const same = recent.get(text);
+  // Bounds of its own may be narrower than those that it was read by.
+  if (same !== undefined && source.maxLength === undefined && source.maxDepth === undefined) return ok(same);
   const read = parse(text, source);
   if (!read.ok) return read;
   const { value, found } = read.value;
   if (!isJsonObject(value)) {
     return failed(fault(source.kind ?? "CONFIG_NOT_JSON", `${source.what} must be a JSON object, but is ${describeJson(value)}`));
   }
-  return ok({ text, members: new Map(found.spans.map((span) => [span.key, span])), open: found.open, parsed: value });
+  const members = new Map<string, Span>();
+  for (const span of found.spans) members.set(span.key, span);
+  const document = { text, members, open: found.open, parsed: value };
+  // Nobody but `parse` says what is too long or too deep: a document that passed wider bounds is not one for everybody.
+  if (source.maxLength === undefined && source.maxDepth === undefined) recent.put(text, document);
+  return ok(document);
 }
 
 /** Reads a text that must be one JSON array, by the rules of `parseDocument`; answers the exact texts of its elements. */

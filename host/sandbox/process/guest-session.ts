@@ -61,17 +61,23 @@ export class GuestSession {
     if (this.calls > this.call.limits.importCalls) throw new NonConforming("more imports than allowed");
     const { abi } = this;
     const { capability, func, args } = fields(json);
-    const granted = typeof capability === "string" && this.call.component.capabilities.includes(capability);
-    const [wit, glue] =
-      Object.entries(granted ? (abi.imports[capability] ?? {}) : {}).find(([, { host }]) => host === func) ?? [];
-    if (typeof capability !== "string" || wit === undefined || glue === undefined)
+    if (typeof capability !== "string" || typeof func !== "string" || !this.call.component.capabilities.includes(capability))
       throw new NonConforming("a call of something that was not granted");
+    const wit = witName(abi, capability, func);
+    if (wit === undefined) throw new NonConforming("a call of something that was not granted");
     const type = abi.model.interfaces[capability]?.functions[wit];
     if (type === undefined || !Array.isArray(args) || args.length !== type.params.length)
       throw new NonConforming("a call with other arguments");
     const clean = type.params.map(([, use], index) => conform(abi.model, use, args[index]));
-    return callCapability(this.imports, capability, glue.host, clean);
+    return callCapability(this.imports, capability, func, clean);
   }
+}
+
+/** The WIT's name of a function that the host calls `func`; undefined: the capability has none such. */
+function witName({ imports }: AbiVersion, capability: string, func: string): string | undefined {
+  const functions = imports[capability];
+  for (const name in functions) if (functions[name]?.host === func) return name;
+  return undefined;
 }
 
 class LineLog {

@@ -3,6 +3,7 @@
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { readStraight } from "../../streams/read-straight.ts";
 import { FrameDecoder, encodeFrame, frameTypes, type Frame } from "./frames.ts";
 
 export interface SandboxProcessInit {
@@ -57,7 +58,7 @@ export class SandboxProcess {
       this.child.once("close", (code, signal) => end(signal === null ? `ended with status ${code}` : `was ended by ${signal}`));
       this.child.stdin?.on("error", () => undefined);
       this.child.stdout?.on("error", () => undefined);
-      this.child.stdout?.on("data", (chunk: Buffer) => this.heard(chunk));
+      if (this.child.stdout !== null) readStraight(this.child.stdout, (chunk) => this.heard(chunk));
     });
   }
 

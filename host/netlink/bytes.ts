@@ -1,0 +1,82 @@
+// Numbers and text as the kernel has them in netlink messages: in the machine's own byte order. No I/O.
+
+const littleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+const encoder = new TextEncoder();
+
+/** Two bytes as a number; 0 where there are none. Without destructuring, here and below: it makes arrays, thousands in an attach. */
+export function u16At(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] ?? 0;
+  const second = bytes[at + 1] ?? 0;
+  if (at + 2 > bytes.length) return 0;
+  return littleEndian ? first | (second << 8) : second | (first << 8);
+}
+
+/** Four bytes as a number; 0 where there are none. */
+export function u32At(bytes: Uint8Array, at: number): number {
+  if (at + 4 > bytes.length) return 0;
+  const first = u16At(bytes, at);
+  const second = u16At(bytes, at + 2);
+  return littleEndian ? first + second * 0x1_0000 : second + first * 0x1_0000;
+}
+
+/** Four bytes as a number that may be negative, as an index is; 0 where there are none. */
+export function i32At(bytes: Uint8Array, at: number): number {
+  return u32At(bytes, at) | 0;
+}
+
+export function putU16(bytes: Uint8Array, at: number, value: number): void {
+  bytes[littleEndian ? at : at + 1] = value & 0xff;
+  bytes[littleEndian ? at + 1 : at] = (value >>> 8) & 0xff;
+}
+
+export function putU32(bytes: Uint8Array, at: number, value: number): void {
+  putU16(bytes, littleEndian ? at : at + 2, value & 0xffff);
+  putU16(bytes, littleEndian ? at + 2 : at, value >>> 16);
+}
+
+/** Four bytes of a number. */
+export function u32(value: number): Uint8Array {
+  const bytes = new Uint8Array(4);
+  putU32(bytes, 0, value);
+  return bytes;
+}
+
+/** Four bytes of a number that may be negative, as an index is. */
+export function i32(value: number): Uint8Array {
+  return u32(value >>> 0);
+}
+
+/** Two bytes of a number. */
+export function u16(value: number): Uint8Array {
+  const bytes = new Uint8Array(2);
+  putU16(bytes, 0, value);
+  return bytes;
+}
+
+/** One byte of a number. */
+export function u8(value: number): Uint8Array {
+  return Uint8Array.of(value);
+}
+
+/** UTF-8 with a NUL at its end, as the kernel wants names. */
+export function cString(text: string): Uint8Array {
+  return encoder.encode(`${text}\0`);
+}
+
+export function concat(parts: readonly Uint8Array[]): Uint8Array {
+  let size = 0;
+  for (const part of parts) size += part.length;
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** The length with the padding that netlink has after messages and attributes. */
+export function aligned(length: number): number {
+  return (length + 3) & ~3;
+}
