@@ -1,8 +1,8 @@
 // Flows of UDP that began before a mapping was there go on past it for as long as packets come: the kernel looks at rules only for a flow's
 // first packet. So flows to mapped ports are forgotten (linux/netfilter/nfnetlink_conntrack.h).
 
-import { attribute, Attributes } from "../netlink/attributes.ts";
-import { concat, u32 } from "../netlink/bytes.ts";
+import { attribute, Attributes, u32Attribute } from "../netlink/attributes.ts";
+import { concat } from "../netlink/bytes.ts";
 import type { NetlinkRequest } from "../netlink/message.ts";
 import { numberIn, u16be } from "./big-endian.ts";
 import { addressBytes } from "./expressions.ts";
@@ -50,7 +50,7 @@ function flowsRequest(mapping: PortMapping): NetlinkRequest {
   const body = concat([
     Uint8Array.of(AF[pod.address.family], 0, 0, 0),
     attribute(CTA_TUPLE_ORIG, concat(tuple)),
-    attribute(CTA_FILTER, attribute(CTA_FILTER_ORIG_FLAGS, u32(flags))),
+    attribute(CTA_FILTER, u32Attribute(CTA_FILTER_ORIG_FLAGS, flags)),
   ]);
   return { type: IPCTNL_MSG_CT_GET, flags: NLM_F_DUMP, body };
 }

@@ -3,7 +3,7 @@
 
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { formatAddress, type IpAddress } from "../../src/net/ip.ts";
-import { attribute, Attributes } from "../netlink/attributes.ts";
+import { attribute, Attributes, u32Attribute } from "../netlink/attributes.ts";
 import { concat, u32 } from "../netlink/bytes.ts";
 import type { NetlinkRequest } from "../netlink/message.ts";
 import { addressBytes } from "./expressions.ts";
@@ -55,7 +55,7 @@ async function linkTowards(hands: Asks, address: IpAddress): Promise<Result<numb
 
 /** Of IPv4's settings, for one link, without /proc. */
 function routeLocalnet(index: number): NetlinkRequest {
-  const settings = attribute(IFLA_INET_CONF, attribute(ROUTE_LOCALNET, u32(1)));
+  const settings = attribute(IFLA_INET_CONF, u32Attribute(ROUTE_LOCALNET, 1));
   const body = concat([u32(0), u32(index), u32(0), u32(0), attribute(IFLA_AF_SPEC, attribute(AF_INET, settings))]);
   return { type: RTM_SETLINK, flags: 0, body };
 }

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
 import { missing, strace } from "../../test/harness/requires.ts";
 import { linksRequest } from "../netlink/link.ts";
-import { attribute } from "../netlink/attributes.ts";
+import { u32Attribute } from "../netlink/attributes.ts";
 import { concat, u32 } from "../netlink/bytes.ts";
 import { decodeAnswers, encodeRequests, type NetlinkRequest } from "../netlink/message.ts";
 import { SECOND_NAMESPACE } from "./messages.ts";
@@ -101,7 +101,7 @@ describe.skipIf(missing("NETLINK", whyNotPrivate))("NETLINK", () => {
 
   test("names a second namespace to the kernel by a descriptor that is there for the one send", async () => {
     // RTM_GETNSID of NETNSA_FD: answered where the descriptor is a network namespace.
-    const ask: NetlinkRequest = { type: 90, flags: 0, body: concat([new Uint8Array(4), attribute(3, u32(SECOND_NAMESPACE))]) };
+    const ask: NetlinkRequest = { type: 90, flags: 0, body: concat([new Uint8Array(4), u32Attribute(3, SECOND_NAMESPACE)]) };
     const request = encodeRequests([ask]);
     await run(async (brain) => {
       await brain.request();

@@ -4,7 +4,7 @@
 import type { Cidr } from "../../src/net/ip.ts";
 import { AF_INET, AF_INET6, addressBytes, addressIn, familyNumber } from "./address-bytes.ts";
 import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from "./link-attributes.ts";
-import { attribute, Attributes } from "./attributes.ts";
+import { attribute, Attributes, u32Attribute } from "./attributes.ts";
 import { concat, u32, u8, u32At, i32At } from "./bytes.ts";
 import type { NetlinkAnswer, NetlinkRequest } from "./message.ts";
 
@@ -73,7 +73,7 @@ export function addressesOf({ messages }: Pick<NetlinkAnswer, "messages">, link:
 
 /** Adds an address; one that is there is not touched (EEXIST). An IPv4 one gets its network's broadcast address, as ip(8) doesn't, but Go's netlink does. */
 export function addressAddition(link: number, cidr: Cidr, noDad: boolean): NetlinkRequest {
-  const flags = noDad && cidr.address.family === 6 ? [attribute(IFA_FLAGS, u32(IFA_F_NODAD))] : [];
+  const flags = noDad && cidr.address.family === 6 ? [u32Attribute(IFA_FLAGS, IFA_F_NODAD)] : [];
   return {
     type: RTM_NEWADDR,
     flags: NLM_F_CREATE | NLM_F_EXCL,

@@ -1,6 +1,6 @@
 // Attributes of netlink messages (linux/netlink.h): type, length and value, padded, one within another. No I/O.
 
-import { aligned, concat, i32At, putU16, u16At, u32At } from "./bytes.ts";
+import { aligned, concat, i32At, putU16, putU32, u16At, u32At } from "./bytes.ts";
 
 const ATTRIBUTE_HEADER = 4;
 /** The upper bits of an attribute's type are flags (nested, byte order). */
@@ -16,6 +16,15 @@ export function attribute(type: number, value: Uint8Array): Uint8Array {
   putU16(bytes, 0, ATTRIBUTE_HEADER + value.length);
   putU16(bytes, 2, type);
   bytes.set(value, ATTRIBUTE_HEADER);
+  return bytes;
+}
+
+/** An attribute that is a number of four bytes. */
+export function u32Attribute(type: number, value: number): Uint8Array {
+  const bytes = new Uint8Array(ATTRIBUTE_HEADER + 4);
+  putU16(bytes, 0, ATTRIBUTE_HEADER + 4);
+  putU16(bytes, 2, type);
+  putU32(bytes, ATTRIBUTE_HEADER, value);
   return bytes;
 }
 

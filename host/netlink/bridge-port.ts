@@ -18,8 +18,8 @@ import {
   RTM_SETLINK,
 } from "./link-attributes.ts";
 import type { PortState } from "./link-state.ts";
-import { attribute, nested, Attributes } from "./attributes.ts";
-import { concat, u16, u32, u8, u16At, i32At } from "./bytes.ts";
+import { attribute, nested, Attributes, u32Attribute } from "./attributes.ts";
+import { concat, u16, u8, u16At, i32At } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 
 /** VLANs `first` to `last`, both included. */
@@ -72,7 +72,7 @@ function vlans(type: number, index: number, { first, last, pvid, untagged }: Vla
 
 /** Asks for the VLANs of all ports: the kernel has no message for those of one. */
 export function vlansRequest(): NetlinkRequest {
-  const mask = attribute(IFLA_EXT_MASK, u32(RTEXT_FILTER_BRVLAN_COMPRESSED));
+  const mask = u32Attribute(IFLA_EXT_MASK, RTEXT_FILTER_BRVLAN_COMPRESSED);
   return { type: RTM_GETLINK, flags: NLM_F_DUMP, body: concat([ifinfomsg(0, 0, 0, AF_BRIDGE), mask]) };
 }
 

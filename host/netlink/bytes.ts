@@ -35,16 +35,11 @@ export function putU32(bytes: Uint8Array, at: number, value: number): void {
   putU16(bytes, littleEndian ? at + 2 : at, value >>> 16);
 }
 
-/** Four bytes of a number. */
+/** Four bytes of a number, which may be negative, as an index is. */
 export function u32(value: number): Uint8Array {
   const bytes = new Uint8Array(4);
   putU32(bytes, 0, value);
   return bytes;
-}
-
-/** Four bytes of a number that may be negative, as an index is. */
-export function i32(value: number): Uint8Array {
-  return u32(value >>> 0);
 }
 
 /** Two bytes of a number. */

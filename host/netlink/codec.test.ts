@@ -6,7 +6,7 @@ import { vlansIn } from "./bridge-port.ts";
 import { linkIn } from "./link.ts";
 import { acceptRa, inetSetting, linkStateIn } from "./link-state.ts";
 import { neighbourStateIn } from "./neighbour.ts";
-import { attribute, attributesIn } from "./attributes.ts";
+import { attribute, attributesIn, u32Attribute } from "./attributes.ts";
 import { concat, u16, u32, u16At, u32At } from "./bytes.ts";
 import { decodeAnswers, encodeRequests } from "./message.ts";
 import { addition, removal, restoration, routeIn } from "./route.ts";
@@ -65,7 +65,7 @@ describe("answers", () => {
   });
 
   test("carry the kernel's words and the attribute it means, whether the request is repeated or not", () => {
-    const tail = concat([attribute(1, Buffer.from("Nexthop has invalid gateway\0")), attribute(2, u32(28))]);
+    const tail = concat([attribute(1, Buffer.from("Nexthop has invalid gateway\0")), u32Attribute(2, 28)]);
     const asked = message(24, 0x605, 1, new Uint8Array(13));
     for (const [flags, repeated] of [
       [0x300, asked.subarray(0, 16)],
@@ -134,7 +134,7 @@ function addresses(): fc.Arbitrary<Uint8Array> {
 test("an address that was removed is put back with what made it, and nothing of how it was doing", () => {
   const cidr = { address: { family: 4, value: 0x0a09_0002n }, prefix: 24 } as const;
   const added = addressAddition(7, cidr, false);
-  const told = concat([added.body, attribute(8, u32(0x80 | 0x40 | 0x200))]);
+  const told = concat([added.body, u32Attribute(8, 0x80 | 0x40 | 0x200)]);
   const state = addressStateIn({ type: 20, body: told });
   expect(state).toMatchObject({ link: 7, cidr, tentative: true, dadFailed: false });
   if (state === undefined) throw new Error("no address");

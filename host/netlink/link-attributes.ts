@@ -2,7 +2,7 @@
 // another namespace by its id or a process (IFLA_TARGET_NETNSID, IFLA_NEW_NETNSID, IFLA_NET_NS_PID): such a message, sent in a pod's namespace, would
 // act in the host's.
 
-import { concat, i32, u16, u32, u8 } from "./bytes.ts";
+import { putU32 } from "./bytes.ts";
 
 export const RTM_NEWLINK = 16;
 export const RTM_DELLINK = 17;
@@ -57,5 +57,10 @@ export const IFINFOMSG = 16;
 
 /** The fixed part of a link's message. `flags`: those that are to be set; `change`: those that are meant at all. */
 export function ifinfomsg(index = 0, flags = 0, change = 0, family = AF_UNSPEC): Uint8Array {
-  return concat([u8(family), u8(0), u16(0), i32(index), u32(flags), u32(change)]);
+  const bytes = new Uint8Array(IFINFOMSG);
+  bytes[0] = family;
+  putU32(bytes, 4, index);
+  putU32(bytes, 8, flags);
+  putU32(bytes, 12, change);
+  return bytes;
 }

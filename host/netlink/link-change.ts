@@ -30,8 +30,8 @@ import {
   RTM_NEWLINK,
   RTM_SETLINK,
 } from "./link-attributes.ts";
-import { attribute, nested } from "./attributes.ts";
-import { concat, cString, u16, u32, u8 } from "./bytes.ts";
+import { attribute, nested, u32Attribute } from "./attributes.ts";
+import { concat, cString, u16, u8 } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 
 const RTM_NEWLINKPROP = 108;
@@ -58,18 +58,18 @@ export interface LinkChange {
 /** Asks for one link. */
 export function linkRequest(which: string | number): NetlinkRequest {
   const name = typeof which === "string" ? [attribute(IFLA_IFNAME, cString(which))] : [];
-  const mask = attribute(IFLA_EXT_MASK, u32(RTEXT_FILTER_SKIP_STATS));
+  const mask = u32Attribute(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
   return { type: RTM_GETLINK, flags: 0, body: concat([ifinfomsg(typeof which === "number" ? which : 0), mask, ...name]) };
 }
 
 /** Asks for the ports of a bridge. A kernel that doesn't know the filter tells all links. */
 export function portsRequest(bridge: number): NetlinkRequest {
-  return { type: RTM_GETLINK, flags: NLM_F_DUMP, body: concat([ifinfomsg(), attribute(IFLA_MASTER, u32(bridge))]) };
+  return { type: RTM_GETLINK, flags: NLM_F_DUMP, body: concat([ifinfomsg(), u32Attribute(IFLA_MASTER, bridge)]) };
 }
 
 /** Asks by which id the namespace knows the effect's second one. */
 export function namespaceIdRequest(descriptor: number): NetlinkRequest {
-  return { type: RTM_GETNSID, flags: 0, body: concat([new Uint8Array(4), attribute(NETNSA_FD, u32(descriptor))]) };
+  return { type: RTM_GETNSID, flags: 0, body: concat([new Uint8Array(4), u32Attribute(NETNSA_FD, descriptor)]) };
 }
 
 export function linkChange(index: number, change: LinkChange): NetlinkRequest {
@@ -83,16 +83,16 @@ export function linkChange(index: number, change: LinkChange): NetlinkRequest {
   const mac = change.mac === undefined ? undefined : macBytes(change.mac);
   const attributes = [
     ...(mac === undefined ? [] : [attribute(IFLA_ADDRESS, mac)]),
-    ...(change.mtu === undefined ? [] : [attribute(IFLA_MTU, u32(change.mtu))]),
-    ...(change.txQueueLength === undefined ? [] : [attribute(IFLA_TXQLEN, u32(change.txQueueLength))]),
-    ...(change.master === undefined ? [] : [attribute(IFLA_MASTER, u32(change.master))]),
+    ...(change.mtu === undefined ? [] : [u32Attribute(IFLA_MTU, change.mtu)]),
+    ...(change.txQueueLength === undefined ? [] : [u32Attribute(IFLA_TXQLEN, change.txQueueLength)]),
+    ...(change.master === undefined ? [] : [u32Attribute(IFLA_MASTER, change.master)]),
   ];
   return { type: RTM_SETLINK, flags: 0, body: concat([ifinfomsg(index, set, meant), ...attributes]) };
 }
 
 /** Sets numbers of `net.ipv4.conf.<link>`, by IPV4_DEVCONF_*. */
 export function inetSettings(index: number, settings: ReadonlyMap<number, number>): NetlinkRequest {
-  const all = [...settings].map(([id, value]) => attribute(id, u32(value >>> 0)));
+  const all = [...settings].map(([id, value]) => u32Attribute(id, value >>> 0));
   const spec = nested(IFLA_AF_SPEC, [nested(AF_INET, [nested(IFLA_INET_CONF, all)])]);
   return { type: RTM_SETLINK, flags: 0, body: concat([ifinfomsg(index), spec]) };
 }

@@ -26,8 +26,8 @@ import {
   NLM_F_EXCL,
   RTM_NEWLINK,
 } from "./link-attributes.ts";
-import { attribute, nested } from "./attributes.ts";
-import { concat, cString, u16, u32, u8 } from "./bytes.ts";
+import { attribute, nested, u32Attribute } from "./attributes.ts";
+import { concat, cString, u16, u8 } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 
 const IFLA_NET_NS_FD = 28;
@@ -83,9 +83,9 @@ export function newBridge(bridge: NewBridge): NetlinkRequest {
 /** A pair whose near end is up. The far one can't be brought up by the same message (ENOTCONN). */
 export function newVeth({ near, far, farIn, queues }: NewVeth): NetlinkRequest {
   const away = farIn === "second namespace" ? [secondNamespace()] : [];
-  const room = queues === undefined ? [] : [IFLA_NUM_TX_QUEUES, IFLA_NUM_RX_QUEUES].map((type) => attribute(type, u32(queues)));
+  const room = queues === undefined ? [] : [IFLA_NUM_TX_QUEUES, IFLA_NUM_RX_QUEUES].map((type) => u32Attribute(type, queues));
   const peer = attribute(VETH_INFO_PEER, concat([ifinfomsg(), ...common(far), ...room, ...away]));
-  const master = near.master === undefined ? [] : [attribute(IFLA_MASTER, u32(near.master))];
+  const master = near.master === undefined ? [] : [u32Attribute(IFLA_MASTER, near.master)];
   return creation([...common(near), ...room, ...master, kind("veth", [peer])], IFF_UP);
 }
 
@@ -93,8 +93,8 @@ export function newMacvlan(
   link: NewUpper & { readonly mode: keyof typeof MACVLAN_MODES; readonly broadcastQueue: number | undefined },
 ): NetlinkRequest {
   const data = [
-    attribute(IFLA_MACVLAN_MODE, u32(MACVLAN_MODES[link.mode])),
-    ...(link.broadcastQueue === undefined ? [] : [attribute(IFLA_MACVLAN_BC_QUEUE_LEN, u32(link.broadcastQueue))]),
+    u32Attribute(IFLA_MACVLAN_MODE, MACVLAN_MODES[link.mode]),
+    ...(link.broadcastQueue === undefined ? [] : [u32Attribute(IFLA_MACVLAN_BC_QUEUE_LEN, link.broadcastQueue)]),
   ];
   return creation([...upper(link), kind("macvlan", data)]);
 }
@@ -112,7 +112,7 @@ export function newDummy(link: NewLink): NetlinkRequest {
 }
 
 export function newVrf(link: NewLink & { readonly table: number }): NetlinkRequest {
-  return creation([...common(link), kind("vrf", [attribute(IFLA_VRF_TABLE, u32(link.table))])]);
+  return creation([...common(link), kind("vrf", [u32Attribute(IFLA_VRF_TABLE, link.table)])]);
 }
 
 function creation(attributes: readonly Uint8Array[], flags = 0): NetlinkRequest {
@@ -127,13 +127,13 @@ function common({ name, mac, mtu }: NewLink): Uint8Array[] {
   const bytes = mac === undefined ? undefined : macBytes(mac);
   return [
     attribute(IFLA_IFNAME, cString(name)),
-    ...(mtu === undefined ? [] : [attribute(IFLA_MTU, u32(mtu))]),
+    ...(mtu === undefined ? [] : [u32Attribute(IFLA_MTU, mtu)]),
     ...(bytes === undefined ? [] : [attribute(IFLA_ADDRESS, bytes)]),
   ];
 }
 
 function upper(link: NewUpper): Uint8Array[] {
-  return [...common(link), attribute(IFLA_LINK, u32(link.parent)), ...(link.away ? [secondNamespace()] : [])];
+  return [...common(link), u32Attribute(IFLA_LINK, link.parent), ...(link.away ? [secondNamespace()] : [])];
 }
 
 function kind(name: string, data: readonly Uint8Array[]): Uint8Array {
@@ -143,5 +143,5 @@ function kind(name: string, data: readonly Uint8Array[]): Uint8Array {
 
 /** The only namespace that a message can name: the one that the hands opened for it. */
 function secondNamespace(): Uint8Array {
-  return attribute(IFLA_NET_NS_FD, u32(SECOND_NAMESPACE));
+  return u32Attribute(IFLA_NET_NS_FD, SECOND_NAMESPACE);
 }

@@ -3,7 +3,7 @@
 import type { IpAddress } from "../../src/net/ip.ts";
 import { AF_INET, AF_INET6, addressBytes, addressIn, familyNumber, macBytes, macText } from "./address-bytes.ts";
 import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from "./link-attributes.ts";
-import { attribute, Attributes } from "./attributes.ts";
+import { attribute, Attributes, u32Attribute } from "./attributes.ts";
 import { concat, u16, u32, u8, u16At, i32At } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 
@@ -36,7 +36,7 @@ const NTF_PROXY = 0x08;
 /** Asks for the neighbours of one link, or for the addresses that it answers for. */
 export function neighboursRequest(link: number, proxy: boolean): NetlinkRequest {
   const head = concat([new Uint8Array(10), u8(proxy ? NTF_PROXY : 0), u8(0)]);
-  return { type: RTM_GETNEIGH, flags: NLM_F_DUMP, body: concat([head, attribute(NDA_IFINDEX, u32(link))]) };
+  return { type: RTM_GETNEIGH, flags: NLM_F_DUMP, body: concat([head, u32Attribute(NDA_IFINDEX, link)]) };
 }
 
 export function neighbourStateIn({

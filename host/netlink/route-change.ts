@@ -4,7 +4,7 @@ import type { Cidr, IpAddress } from "../../src/net/ip.ts";
 import { networkOf } from "../../src/net/ip.ts";
 import { AF_INET, AF_INET6, addressBytes, familyNumber } from "./address-bytes.ts";
 import { NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL } from "./link-attributes.ts";
-import { attribute, nested } from "./attributes.ts";
+import { attribute, nested, u32Attribute } from "./attributes.ts";
 import { concat, u16, u32 } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 import { MAIN_TABLE } from "./route.ts";
@@ -49,8 +49,8 @@ const RTAX_ADVMSS = 8;
 /** One with the same destination, metric and table that is there already is not touched (EEXIST). */
 export function routeAddition(route: RouteWish): NetlinkRequest {
   const metrics = [
-    ...(route.mtu === undefined ? [] : [attribute(RTAX_MTU, u32(route.mtu))]),
-    ...(route.advmss === undefined ? [] : [attribute(RTAX_ADVMSS, u32(route.advmss))]),
+    ...(route.mtu === undefined ? [] : [u32Attribute(RTAX_MTU, route.mtu)]),
+    ...(route.advmss === undefined ? [] : [u32Attribute(RTAX_ADVMSS, route.advmss)]),
   ];
   const body = [
     header(route, route.scope ?? 0, RTPROT_BOOT, RTN_UNICAST),
@@ -78,9 +78,9 @@ function named(route: RouteWish): Uint8Array[] {
   return [
     attribute(RTA_DST, addressBytes(networkOf(dst).first)),
     ...(gateway === undefined ? [] : [nextHop(dst.address.family, gateway)]),
-    ...(oif === undefined ? [] : [attribute(RTA_OIF, u32(oif))]),
-    ...(priority === undefined ? [] : [attribute(RTA_PRIORITY, u32(priority))]),
-    ...(table > 255 ? [attribute(RTA_TABLE, u32(table))] : []),
+    ...(oif === undefined ? [] : [u32Attribute(RTA_OIF, oif)]),
+    ...(priority === undefined ? [] : [u32Attribute(RTA_PRIORITY, priority)]),
+    ...(table > 255 ? [u32Attribute(RTA_TABLE, table)] : []),
   ];
 }
 

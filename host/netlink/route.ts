@@ -2,7 +2,7 @@
 
 import { formatCidr, type IpAddress } from "../../src/net/ip.ts";
 import { addressBytes, addressIn, addressText } from "./address-bytes.ts";
-import { attribute, Attributes } from "./attributes.ts";
+import { attribute, Attributes, u32Attribute } from "./attributes.ts";
 import { concat, u16, u32, u16At, u32At } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 
@@ -136,8 +136,8 @@ export function addition({ family, gateway, oif, metric, onlink = false }: Defau
   const fixed = Uint8Array.of(family === 4 ? AF_INET : AF_INET6, 0, 0, 0, MAIN_TABLE, RTPROT_STATIC, scope, RTN_UNICAST);
   const attributes = [
     ...(gateway === undefined ? [] : [nextHop(family, gateway)]),
-    ...(oif === undefined ? [] : [attribute(RTA_OIF, u32(oif))]),
-    ...(metric === undefined ? [] : [attribute(RTA_PRIORITY, u32(metric))]),
+    ...(oif === undefined ? [] : [u32Attribute(RTA_OIF, oif)]),
+    ...(metric === undefined ? [] : [u32Attribute(RTA_PRIORITY, metric)]),
   ];
   return {
     type: RTM_NEWROUTE,
