@@ -20,6 +20,7 @@ import { planDefinition } from "./plan-definition.ts";
 import { planPodDefault } from "./pod-default.ts";
 import { callArgs, podIdentity } from "./pod-identity.ts";
 import { publishStatus } from "./publish-status.ts";
+import { typesOf } from "./require-plugins.ts";
 
 /** The plan of this call's ADD. Where no source of pods is configured: the administrator's networks only. */
 export async function planCall(context: CallContext): Promise<Result<CallPlan>> {
@@ -57,7 +58,7 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
   const administrators = (list: typeof further.value): { readonly name: string; readonly namespace: string }[] =>
     list.map(({ source }) => ({ name: source, namespace: "configuration" }));
   const requests = [...administrators(further.value), ...selected.value, ...administrators(last)];
-  const present = requests.length === 0 ? [] : await presentLinks(context);
+  const present = requests.length === 0 ? [] : await presentLinks(context, main.value.plan);
   const names = assignInterfaceNames(requests, call.ifname, present);
   if (!names.ok) return names;
   const free = names.value[Symbol.iterator]();
@@ -86,10 +87,13 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
 
 /**
  * Names of the links that the pod's namespace has already: a device plugin may have moved one in. A namespace that can't be
- * looked at has none that are known; whether an ADD can do without it is for its plugins to say.
+ * looked at has none that are known; whether an ADD can do without it is for its plugins to say. With this question the hands get those for
+ * the plugins of the `first` network, which come next: each time that they are asked anew costs a wake-up of both sides.
  */
-async function presentLinks({ hands, call }: CallContext): Promise<readonly string[]> {
+async function presentLinks({ hands, call, plugins }: CallContext, first: AttachmentPlan): Promise<readonly string[]> {
   const { listLinks } = await import("../netlink/operations.ts");
+  // Who needs the answer hears of a failure.
+  for (const type of typesOf(first)) plugins.find(type).catch(() => undefined);
   const links = await listLinks(hands, call.netns);
   return links.ok ? links.value.map(({ name }) => name) : [];
 }

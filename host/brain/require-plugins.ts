@@ -17,10 +17,7 @@ export async function requirePlugins(
   delegates: Pick<DelegateRunner, "admit">,
   attachments: readonly Pick<AttachmentPlan, "source" | "list">[],
 ): Promise<Result<void>> {
-  const types = attachments.flatMap(({ list }) =>
-    list.plugins.flatMap(({ type, ipamType }) => (ipamType === undefined ? [type] : [type, ipamType])),
-  );
-  await Promise.all(types.map((type) => context.plugins.find(type)));
+  await Promise.all(attachments.flatMap(typesOf).map((type) => context.plugins.find(type)));
   for (const { source, list } of attachments) {
     for (const { type, ipamType, document } of list.plugins) {
       const itself = itselfIn(document.parsed, context.configuration);
@@ -35,6 +32,11 @@ export async function requirePlugins(
     }
   }
   return ok(undefined);
+}
+
+/** The types of an attachment's steps, and of what they call for IPAM. */
+export function typesOf({ list }: Pick<AttachmentPlan, "list">): readonly string[] {
+  return list.plugins.flatMap(({ type, ipamType }) => (ipamType === undefined ? [type] : [type, ipamType]));
 }
 
 async function requireOne(

@@ -51,6 +51,9 @@ export const IFLA_IPVLAN_MODE = 1;
 export const IFLA_VLAN_ID = 1;
 export const IFLA_VRF_TABLE = 1;
 
+/** Of IFLA_EXT_MASK: the kernel leaves out the counters, which are half of its answer. */
+export const RTEXT_FILTER_SKIP_STATS = 8;
+
 export const AF_UNSPEC = 0;
 export const AF_BRIDGE = 7;
 export const IFINFOMSG = 16;

@@ -12,6 +12,7 @@ import {
   IFLA_BR_VLAN_DEFAULT_PVID,
   IFLA_BR_VLAN_FILTERING,
   IFLA_EXT_MASK,
+  RTEXT_FILTER_SKIP_STATS,
   IFLA_IFNAME,
   IFLA_INFO_DATA,
   IFLA_INFO_KIND,
@@ -40,8 +41,6 @@ const NLM_F_APPEND = 0x800;
 const NETNSA_FD = 3;
 const IFLA_INET_CONF = 1;
 const AF_INET = 2;
-/** The kernel leaves out the counters, which are half of its answer. */
-const RTEXT_FILTER_SKIP_STATS = 8;
 
 /** What of a link changes; absent members stay. */
 export interface LinkChange {

@@ -11,10 +11,13 @@ import {
   IFLA_MTU,
   IFLA_LINKINFO,
   IFLA_INFO_KIND,
+  IFLA_EXT_MASK,
+  RTEXT_FILTER_SKIP_STATS,
+  ifinfomsg,
 } from "./link-attributes.ts";
 import { macText } from "./address-bytes.ts";
-import { Attributes } from "./attributes.ts";
-import { u32At, i32At } from "./bytes.ts";
+import { Attributes, u32Attribute } from "./attributes.ts";
+import { concat, i32At, u32At } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 
 export interface Link {
@@ -31,7 +34,11 @@ export interface Link {
 }
 
 /** Asks for all links. */
-export const linksRequest: NetlinkRequest = { type: RTM_GETLINK, flags: NLM_F_DUMP, body: new Uint8Array(IFINFOMSG) };
+export const linksRequest: NetlinkRequest = {
+  type: RTM_GETLINK,
+  flags: NLM_F_DUMP,
+  body: concat([ifinfomsg(), u32Attribute(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS)]),
+};
 
 /** A link, or undefined where the message tells something else. */
 export function linkIn({ type, body }: { readonly type: number; readonly body: Uint8Array }): Link | undefined {

@@ -35,7 +35,15 @@ const SPACE = 0x20;
 
 /** Offset after the string's closing quote, or -1. `start` is the opening quote. */
 function endOfString(text: string, start: number): number {
-  let quote = text.indexOf('"', start + 1);
+  // Most are short, and calling `indexOf` takes as long as forty characters.
+  const near = Math.min(text.length, start + 32);
+  let from = start + 1;
+  for (; from < near; from++) {
+    const code = text.charCodeAt(from);
+    if (code === QUOTE) return from + 1;
+    if (code === BACKSLASH) break;
+  }
+  let quote = text.indexOf('"', from);
   while (quote !== -1) {
     let backslashes = 0;
     while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++;
