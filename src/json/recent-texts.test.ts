@@ -1,0 +1,36 @@
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { RecentTexts } from "./recent-texts.ts";
+
+test("a text is known until so many others came after it was last asked for", () => {
+  const known = new RecentTexts<number>(2);
+  known.put("one", 1);
+  known.put("two", 2);
+  expect(known.get("one")).toBe(1);
+  known.put("three", 3);
+  expect([known.get("one"), known.get("two"), known.get("three")]).toEqual([1, undefined, 3]);
+});
+
+test("a text that is too long is not kept", () => {
+  const known = new RecentTexts<number>(2);
+  known.put("x".repeat(64 * 1024 + 1), 1);
+  expect(known.get("x".repeat(64 * 1024 + 1))).toBe(undefined);
+});
+
+test("it never answers what was not the text's last meaning, and keeps no more than it may", () => {
+  const step = fc.record({ text: fc.constantFrom("a", "b", "c", "d", "e"), put: fc.boolean() });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 60 }), (most, steps) => {
+      const known = new RecentTexts<number>(most);
+      /** The last one that was put or asked for comes last. */
+      let expected: [string, number][] = [];
+      for (const [number, { text, put }] of steps.entries()) {
+        const before = expected.find(([each]) => each === text);
+        const now: [string, number] | undefined = put ? [text, number] : before;
+        if (put) known.put(text, number);
+        else expect(known.get(text)).toBe(before?.[1]);
+        if (now !== undefined) expected = [...expected.filter(([each]) => each !== text), now].slice(-most);
+      }
+    }),
+  );
+});
