@@ -12,7 +12,7 @@ export interface CallWords {
 }
 
 /** Those of a node's networks: texts with one pod's capability arguments must not push out what all others share. */
-const known = new RecentTexts<CallWords>(8);
+const known = new RecentTexts<CallWords>({ most: 8, longest: 64 * 1024 });
 
 /** Reads stdin. Faults: those of `readPluginRequest`. */
 export function readCallWords(verb: Exclude<Verb, "VERSION">, path: CniCall["path"], stdin: string): Result<CallWords> {

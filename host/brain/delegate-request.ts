@@ -8,7 +8,7 @@ import type { CniResult } from "../../src/cni/result.ts";
 import { toVersion } from "../../src/cni/versions.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { editMembers, memberValue, parseDocument } from "../../src/json/document.ts";
+import { editMembers, memberValue, parseConfiguration } from "../../src/json/document.ts";
 import type { AttachmentRequest, GcRequest, Network, Success } from "../sandbox/abi/generated/delegate-0.1.0.ts";
 
 /** A call of a delegate: the verb with its request. */
@@ -19,7 +19,7 @@ export type DelegateCall =
 
 /** The network's name and version as the step's stdin has them, and the plugin's configuration without `prevResult`. */
 export function delegateCall(step: ChainStep): Result<DelegateCall> {
-  const document = parseDocument(step.stdin, { what: `configuration of ${step.plugin.type}` });
+  const document = parseConfiguration(step.stdin, { what: `configuration of ${step.plugin.type}` });
   if (!document.ok) return document;
   const name = memberValue(document.value, "name");
   const version = memberValue(document.value, "cniVersion") ?? "";

@@ -3,7 +3,15 @@
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
-import { editMembers, isJsonObject, type JsonObjectDocument, memberText, memberValue, parseDocument } from "../json/document.ts";
+import {
+  editMembers,
+  isJsonObject,
+  type JsonObjectDocument,
+  memberText,
+  memberValue,
+  parseConfiguration,
+  parseDocument,
+} from "../json/document.ts";
 import { chainFailed, wrapFault } from "./chains.ts";
 import type { Chain, ChainStep } from "./chain-step.ts";
 import type { Verb } from "./environment.ts";
@@ -29,7 +37,7 @@ interface Configurations {
 }
 
 function readConfigurations(call: ChainStep, { type, config }: Delegated): Result<Configurations> {
-  const own = parseDocument(call.stdin, { what: `configuration of ${call.plugin.type}` });
+  const own = parseConfiguration(call.stdin, { what: `configuration of ${call.plugin.type}` });
   if (!own.ok) return own;
   const given = config === undefined ? own : parseDocument(config, { what: `configuration for plugin ${type}` });
   return given.ok ? ok({ own: own.value, given: given.value }) : given;

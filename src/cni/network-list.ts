@@ -173,7 +173,7 @@ export function parseNetworkList(text: string, what = "network configuration lis
 }
 
 /** Those of the networks that pods are in. */
-const recent = new RecentTexts<NetworkList>(16);
+const recent = new RecentTexts<NetworkList>({ most: 16, longest: 16 * 1024 });
 
 function readNetworkList(text: string, what: string): Result<NetworkList> {
   const read = parseDocument(text, { what });

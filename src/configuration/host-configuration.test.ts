@@ -148,6 +148,16 @@ describe("the host configuration", () => {
     expect(read.ok && Object.keys(read.value.wasm.otherGrants)).toEqual(["log", "leases", "resolver"]);
   });
 
+  test.each([
+    ["/var//lib/cni/", "/var/lib/cni"],
+    ["/var/./lib/x/../cni", "/var/lib/cni"],
+    ["/../var/lib/cni/.", "/var/lib/cni"],
+    ["/", "/"],
+  ])("the directory %s is spelt %s: paths are compared as texts", (written, spelt) => {
+    const read = readHostConfiguration({ ...base, delegates, cniDir: written, multusCniDir: written, runDir: written });
+    expect(read.ok && read.value).toMatchObject({ cniDir: spelt, multusCniDir: spelt, runDir: spelt });
+  });
+
   test("a runDir below which no socket could be named, or that CNI_PATH would take for two, is refused", () => {
     for (const runDir of [`/${"r".repeat(84)}`, "/run/a:b"]) {
       expect(message({ ...base, delegates, runDir })).toMatch(/runDir: must be an absolute path of at most 84/);

@@ -254,9 +254,14 @@ function readDefaultNetworkKeys(
   };
 }
 
-/** Without repeated and final slashes: paths are compared, and further names appended, as texts. */
+/** An absolute path in its shortest spelling: paths are compared, and further names appended, as texts. */
 function plainPath(path: string): string {
-  return path.replaceAll(/\/+/g, "/").replace(/(?<=.)\/$/, "");
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return `/${parts.join("/")}`;
 }
 
 function readDirectories(
@@ -269,7 +274,7 @@ function readDirectories(
     confDir: reader.absolutePath("confDir") ?? cniConf ?? "/etc/cni/multus/net.d",
     cniDir: plainPath(reader.absolutePath("cniDir") ?? "/var/lib/cni/plexus"),
     multusCniDir: plainPath(reader.absolutePath("multusCniDir") ?? "/var/lib/cni/multus"),
-    runDir: reader.matching("runDir", runDirPattern, runDirWanted) ?? "/run/plexus",
+    runDir: plainPath(reader.matching("runDir", runDirPattern, runDirWanted) ?? "/run/plexus"),
   };
 }
 

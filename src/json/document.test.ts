@@ -10,6 +10,7 @@ import {
   memberText,
   memberTexts,
   memberValue,
+  parseConfiguration,
   parseDocument,
 } from "./document.ts";
 
@@ -236,4 +237,15 @@ describe("editing", () => {
       ["a", '{"c":[]}'],
     ]);
   });
+});
+
+test("a configuration that comes again is not read again, and one that is wrong is refused each time, by its own name", () => {
+  const text = '{"type":"comes-again","a":[1,2]}';
+  const [first, second] = [parseConfiguration(text, { what: "one" }), parseConfiguration(text, { what: "another" })];
+  expect(first).toEqual(parseDocument(text, { what: "one" }));
+  expect(first.ok && second.ok && first.value === second.value).toBe(true);
+  for (const what of ["one", "another"]) {
+    const wrong = parseConfiguration('{"type":', { what });
+    expect(!wrong.ok && wrong.fault.msg).toMatch(what);
+  }
 });

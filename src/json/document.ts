@@ -33,9 +33,6 @@ export interface JsonSource {
 const MAX_LENGTH = 4 * 1024 * 1024;
 const MAX_DEPTH = 100;
 
-/** Those of the steps that are under way; a step's configuration is read by whoever hands it on. */
-const recent = new RecentTexts<JsonObjectDocument>(32);
-
 /** "line 3, column 7" of an offset; both count from 1, columns in UTF-16 units. */
 export function placeOf(text: string, offset: number): string {
   let line = 1;
@@ -100,9 +97,6 @@ function parse(text: string, source: JsonSource): Result<{ readonly value: unkno
  * kind, CNI code 6 by default) name line and column.
  */
 export function parseDocument(text: string, source: JsonSource): Result<JsonObjectDocument> {
-  const same = recent.get(text);
-  // Bounds of its own may be narrower than those that it was read by.
-  if (same !== undefined && source.maxLength === undefined && source.maxDepth === undefined) return ok(same);
   const read = parse(text, source);
   if (!read.ok) return read;
   const { value, found } = read.value;
@@ -111,10 +105,22 @@ export function parseDocument(text: string, source: JsonSource): Result<JsonObje
   }
   const members = new Map<string, Span>();
   for (const span of found.spans) members.set(span.key, span);
-  const document = { text, members, open: found.open, parsed: value };
-  // Nobody but `parse` says what is too long or too deep: a document that passed wider bounds is not one for everybody.
-  if (source.maxLength === undefined && source.maxDepth === undefined) recent.put(text, document);
-  return ok(document);
+  return ok({ text, members, open: found.open, parsed: value });
+}
+
+/** Those of the steps that are under way. */
+const recent = new RecentTexts<JsonObjectDocument>({ most: 32, longest: 8 * 1024 });
+
+/**
+ * As `parseDocument`, of a plugin's configuration, which comes again: in each pod of a network, and from whoever hands it on to another
+ * plugin. Not for what holds credentials, or what somebody else wrote: it is kept until others have come.
+ */
+export function parseConfiguration(text: string, source: Pick<JsonSource, "what">): Result<JsonObjectDocument> {
+  const same = recent.get(text);
+  if (same !== undefined) return ok(same);
+  const document = parseDocument(text, source);
+  if (document.ok) recent.put(text, document.value);
+  return document;
 }
 
 /** Reads a text that must be one JSON array, by the rules of `parseDocument`; answers the exact texts of its elements. */

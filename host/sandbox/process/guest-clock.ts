@@ -18,8 +18,10 @@ export class GuestClock {
   private readonly init: GuestClockInit;
   private readonly deadline: NodeJS.Timeout;
   private timer: NodeJS.Timeout | undefined;
+  /** Of the guest's own, before the stretch under way. */
   private left: number;
-  private since = 0;
+  /** When the stretch under way began; undefined: there is none. */
+  private since: number | undefined;
   /** What it may still wait for a CPU when its time has gone by, in ms. */
   private patience: number;
   /** CPU time of its process when its time had gone by. */
@@ -35,18 +37,34 @@ export class GuestClock {
   /** The guest runs. */
   start(): void {
     this.since = performance.now();
-    this.timer = setTimeout(() => this.goneBy(), Math.max(1, Math.ceil(this.left)));
+    if (this.timer === undefined) this.wait(this.left);
   }
 
   /** The host works, or another guest. */
   pause(): void {
-    clearTimeout(this.timer);
+    if (this.since === undefined) return;
     this.left -= performance.now() - this.since;
+    this.since = undefined;
   }
 
   stop(): void {
+    this.since = undefined;
     clearTimeout(this.timer);
     clearTimeout(this.deadline);
+  }
+
+  /** One timer goes on over pauses: a call has a dozen stretches, and none of them ends by it but by mishap. */
+  private wait(milliseconds: number): void {
+    this.timer = setTimeout(() => this.look(), Math.max(1, Math.ceil(milliseconds)));
+  }
+
+  private look(): void {
+    this.timer = undefined;
+    // The next stretch waits for what is left.
+    if (this.since === undefined) return;
+    const left = this.left - (performance.now() - this.since);
+    if (left > 0) this.wait(left);
+    else this.goneBy();
   }
 
   /**
