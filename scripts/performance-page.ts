@@ -45,9 +45,9 @@ ${besideMultus(rows)}
 - \`runDir\` is below \`/run\`, which is in memory, as on every node. Results before 2026-11-22, 13:00 had it on the disk, where making and removing
   a directory for each native plugin's nested calls took an ADD 0.3 to 0.6 ms.
 - The machine is shared, and its speed swings by half in an hour; a daemon in JavaScript suffers more from a cache that others use than what it is
-  compared with. These figures are of a slow hour: the plugins alone took 13.4 ms where they take 8 to 10 in a fast one. Rows of 32 at once swing most:
-  fourteen measurements of \`multus-c32\` on that day, of three releases, gave 2.06 to 2.76. \`daemon-native-pod0\` by itself, of these
-  programs, was 2.1 to 3.0 ms above in five runs (median 2.5) where the baseline took 12 to 15 ms, and 3.9 in this run at 18; of the release before 3.2 to 4.1 at 14 to 18.
+  compared with. In this run the plugins alone took 9.5 to 10.7 ms, but the baseline of \`daemon-native-pod0\` 17.1 (11 in a fast hour): by itself that
+  row was 2.2 to 3.2 ms above in five runs with a baseline of 14 to 18, and \`daemon-native-pod3\` 4.7 to 7.8 in five of 48 to 55.
+  Rows of 32 at once swing most: \`multus-c32\` of these programs gave 2.42, 2.60 and, in this run, 2.45; three releases of the same day 2.06 to 2.76.
 - Thick Multus runs without its verbose log and without a chroot, and its default network is given inline: with a list in a file, 4.3.0 forgets
   the list's keys until DEL and leaves the address reserved.
 - The rows \`wasm-only-…\` and \`floor-…\` are of one run, in turns. Their node has no native plugin; the crowd comes first, so both daemons are
@@ -86,6 +86,12 @@ The test \`scripts/performance-page.test.ts\` holds these bounds: the component 
   runs after 150 pods a WASM-only ADD took 4.0 times the floor's time instead of 4.4, and the daemon 12 % less CPU. With the delegates in the daemon's own
   process ten of the messages fall away; tried, that took an ADD from 0.95 to 0.81 times the native plugins' time and changed the crowd's
   throughput by less than its noise. It isn't offered: a component that broke out of V8 would have the daemon's word with the hands.
+- A daemon's work for a call is counted in instructions, which don't swing: by callgrind, with plexusd under it and nothing else, of its main thread,
+  after 250 pods. An ADD and a DEL of a WASM-only pod were 8.5 million on 2026-11-22, 14:00, and are 5.2 since: attributes of links that
+  nobody asks for were made objects (0.7), \`node:path\` joined what needs no joining (0.4), one configuration was read by each who handed it on
+  (0.4), Node's streams queued what was taken at once (0.25). Native chains: 3.5 and 2.3. Time follows slowly, because the daemon mostly waits for
+  memory, 0.3 instructions for each cycle: in seven paired runs of both builds a WASM-only ADD went from 0.77 of the native plugins' time to 0.72, in nine
+  a native one from 0.29 of the plugins' time above it to 0.27.
 - Files are not removed but kept for the next ones (\`.plexus-spares\`): ext4 looks at each inode that was removed in the last minutes before it gives
   out a new one, so that making a file took 133 us where 1,000 files had been made and removed just before, and 14 us where 10 had; an ADD makes
   three. And the daemon remembers who holds which address of a directory as long as the directory's time of change says that nobody else was
