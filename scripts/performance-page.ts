@@ -89,8 +89,8 @@ The test \`scripts/performance-page.test.ts\` holds these bounds: the component 
 - A daemon's work for a call is counted in instructions, which don't swing: by callgrind, with plexusd under it and nothing else, of its main thread,
   after 250 pods. An ADD and a DEL of a WASM-only pod were 8.5 million on 2026-11-22, 14:00, and are 5.2 since: attributes of links that
   nobody asks for were made objects (0.7), \`node:path\` joined what needs no joining (0.4), one configuration was read by each who handed it on
-  (0.4), Node's streams queued what was taken at once (0.25). Native chains: 3.5 and 2.3. Time follows slowly, because the daemon mostly waits for
-  memory, 0.3 instructions for each cycle: in seven paired runs of both builds a WASM-only ADD went from 0.77 of the native plugins' time to 0.72, in nine
+  (0.4), Node's streams queued what was taken at once (0.25). Native chains, counted without V8's inlining: 3.5 and 2.3. Time follows slowly, because the daemon mostly waits for
+  memory, some 0.3 instructions for each cycle: in seven paired runs of both builds a WASM-only ADD went from 0.77 of the native plugins' time to 0.72, in nine
   a native one from 0.29 of the plugins' time above it to 0.27.
 - Files are not removed but kept for the next ones (\`.plexus-spares\`): ext4 looks at each inode that was removed in the last minutes before it gives
   out a new one, so that making a file took 133 us where 1,000 files had been made and removed just before, and 14 us where 10 had; an ADD makes
