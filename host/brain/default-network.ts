@@ -72,6 +72,7 @@ function readInlineDefault({ document, configuration }: Omit<OfflineContext, "wa
   return list.ok ? ok({ list: list.value, statusName: list.value.name, defined: false }) : list;
 }
 
+/** The elements of `delegates`: scanned once for all calls that bring the same configuration. */
 const delegateTexts = new WeakMap<JsonObjectDocument, readonly string[]>();
 
 /** None where `clusterNetwork` is there: Multus ignores them then. */

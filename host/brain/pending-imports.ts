@@ -25,18 +25,14 @@ export class PendingImports {
     const watched: Record<string, unknown> = {};
     for (const name in capability) {
       const func: unknown = Reflect.get(capability, name);
-      watched[name] = typeof func === "function" ? this.#watchedFunction(capability, func) : func;
+      if (typeof func !== "function") continue;
+      watched[name] = (...args: readonly unknown[]): unknown => {
+        const answer: unknown = Reflect.apply(func, capability, args);
+        if (answer instanceof Promise) this.#note(answer);
+        return answer;
+      };
     }
     return watched;
-  }
-
-  // oxlint-disable-next-line typescript/no-unsafe-function-type
-  #watchedFunction(capability: object, func: Function): unknown {
-    return (...args: readonly unknown[]): unknown => {
-      const answer: unknown = Reflect.apply(func, capability, args);
-      if (answer instanceof Promise) this.#note(answer);
-      return answer;
-    };
   }
 
   #note(answer: Promise<unknown>): void {

@@ -4,7 +4,7 @@ const U32_BYTES = 4;
 const decoder = new TextDecoder();
 const nothing = new Uint8Array(0);
 
-/** Without a DataView, here and below: making one takes a thousand instructions, and a call has a hundred numbers to be read and written. */
+/** Little endian, as all of the protocol is, and netlink on some machines isn't. Without a DataView, here and below: making one takes a thousand instructions, and a call has a hundred numbers to be read and written. */
 export function putU32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at] = value;
   bytes[at + 1] = value >>> 8;
@@ -12,7 +12,7 @@ export function putU32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at + 3] = value >>> 24;
 }
 
-/** The caller has seen that four bytes are there. */
+/** Little endian. The caller has seen that four bytes are there. */
 export function u32At(bytes: Uint8Array, at: number): number {
   const low = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
   const high = (bytes[at + 2] ?? 0) | ((bytes[at + 3] ?? 0) << 8);

@@ -33,7 +33,7 @@ import {
   IFLA_VLAN_ID,
   RTM_NEWLINK,
 } from "./link-attributes.ts";
-import { attributesIn, textIn, Attributes } from "./attributes.ts";
+import { Attributes, attributesIn, textIn } from "./attributes.ts";
 import { i32At, u32At } from "./bytes.ts";
 
 /** How a port of a bridge treats its frames. */
@@ -132,7 +132,6 @@ type KindState = Pick<LinkState, "mode" | "vlanId" | "vlanFiltering" | "defaultP
 const ofNoKind: KindState = { mode: undefined, vlanId: undefined, vlanFiltering: undefined, defaultPvid: undefined };
 
 function kindState(kind: string, info: Attributes): KindState {
-  if (kind !== "bridge" && kind !== "macvlan" && kind !== "ipvlan" && kind !== "vlan") return ofNoKind;
   const data = info.within(IFLA_INFO_DATA);
   switch (kind) {
     case "bridge":
@@ -147,6 +146,8 @@ function kindState(kind: string, info: Attributes): KindState {
       return { ...ofNoKind, mode: IPVLAN_MODES[data.u16(IFLA_IPVLAN_MODE) ?? 0] };
     case "vlan":
       return { ...ofNoKind, vlanId: data.u16(IFLA_VLAN_ID) ?? 0 };
+    default:
+      return ofNoKind;
   }
 }
 

@@ -244,6 +244,10 @@ test("a configuration that comes again is not read again, and one that is wrong 
   const [first, second] = [parseConfiguration(text, { what: "one" }), parseConfiguration(text, { what: "another" })];
   expect(first).toEqual(parseDocument(text, { what: "one" }));
   expect(first.ok && second.ok && first.value === second.value).toBe(true);
+  // What is long is not kept: what it means takes many times its own memory.
+  const long = `{"type":"${"x".repeat(8 * 1024)}"}`;
+  const [longFirst, longSecond] = [parseConfiguration(long, { what: "one" }), parseConfiguration(long, { what: "one" })];
+  expect(longFirst.ok && longSecond.ok && longFirst.value !== longSecond.value).toBe(true);
   for (const what of ["one", "another"]) {
     const wrong = parseConfiguration('{"type":', { what });
     expect(!wrong.ok && wrong.fault.msg).toMatch(what);
