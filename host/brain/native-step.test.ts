@@ -40,7 +40,7 @@ async function run(type: string, deadlineMs: number, tried: (nth: number) => voi
           return executed;
         },
       };
-      const outcome = await runNativeStep(hands, stepOf(type), { deadlineMs, nest: "" });
+      const outcome = await runNativeStep(hands, stepOf(type), { deadlineMs, nest: "", goMaxProcs: 0 });
       ran.push({ outcome, tries });
     },
     { hands: shop.hands, env: { CNI_PATH: shop.cniPath } },

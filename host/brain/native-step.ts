@@ -25,14 +25,17 @@ export interface NativeStepInit {
   readonly ofCall?: boolean;
   /** Directory for the nested calls of this step (PROTOCOL.md). */
   readonly nest: string;
+  /** GOMAXPROCS where the runtime sets none; 0: none. */
+  readonly goMaxProcs: number;
 }
 
 export async function runNativeStep(
   hands: Pick<Hands, "exec">,
   step: ChainStep,
-  { deadlineMs, ofCall = false, nest }: NativeStepInit,
+  { deadlineMs, ofCall = false, nest, goMaxProcs }: NativeStepInit,
 ): Promise<StepOutcome> {
   const environment = new Map(step.env);
+  if (goMaxProcs !== 0 && !environment.has("GOMAXPROCS")) environment.set("GOMAXPROCS", String(goMaxProcs));
   const type = step.plugin.type;
   const effect = { type, environment, stdin: step.stdin, deadlineMs, stdoutCap, stderrCap, nest };
   const executed = await execute(hands, effect);

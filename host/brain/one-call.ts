@@ -2,7 +2,7 @@
 // and in a resident one.
 
 import { printError } from "../../src/cni/error-json.ts";
-import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
+import { defaultGoMaxProcs, type HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import { defaultWasm } from "../../src/configuration/wasm-configuration.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { traceEnvironment } from "../../src/trace/trace-context.ts";
@@ -25,6 +25,7 @@ const ownName = "plexus";
 /** What a delegate that is called as a plugin of its own runs with: there is no host configuration then. */
 const bareConfiguration: StepRunnerInit["configuration"] = {
   stepTimeoutMs: 60_000,
+  goMaxProcs: defaultGoMaxProcs,
   wasm: defaultWasm,
 };
 

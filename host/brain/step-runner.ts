@@ -54,7 +54,8 @@ export interface StepRunnerDeps {
 }
 
 export interface StepRunnerInit {
-  readonly configuration: Pick<HostConfiguration, "wasm" | "stepTimeoutMs"> & Partial<Pick<HostConfiguration, "type">>;
+  readonly configuration: Pick<HostConfiguration, "wasm" | "stepTimeoutMs" | "goMaxProcs"> &
+    Partial<Pick<HostConfiguration, "type">>;
   /** Milliseconds that the call has for a step when it begins; a nested call's are its parent's. */
   readonly deadline?: Pick<CallDeadline, "stepMs" | "totalMs">;
   /** Directory for the nested calls of native steps. */
@@ -118,7 +119,7 @@ async function runStep(deps: StepRunnerDeps, init: StepRunnerInit, step: ChainSt
   const refusal = called || before.length === 0 ? undefined : endless(before, type);
   if (refusal !== undefined) return watched("wasm", async () => ({ ok: false, fault: refusal }));
   const callers = [...before, type];
-  const { stepTimeoutMs } = configuration;
+  const { stepTimeoutMs, goMaxProcs } = configuration;
   if (found.what === "component") {
     const another = (next: ChainStep, mostMs: number): Promise<StepOutcome> => runStep(deps, init, next, { callers, mostMs });
     const terms = { mostMs: callMs, callers, stepTimeoutMs, another };
@@ -127,7 +128,7 @@ async function runStep(deps: StepRunnerDeps, init: StepRunnerInit, step: ChainSt
   if (found.what === "native" && (called || init.componentOnly !== true)) {
     const itself = called ? itselfCalled(step, configuration) : undefined;
     if (itself !== undefined) return watched("native", async () => ({ ok: false, fault: itself }));
-    const terms = { deadlineMs: Math.min(stepTimeoutMs, callMs), ofCall: callMs < stepTimeoutMs, nest };
+    const terms = { deadlineMs: Math.min(stepTimeoutMs, callMs), ofCall: callMs < stepTimeoutMs, nest, goMaxProcs };
     return watched("native", (traced) =>
       runNativeStep(hands, called ? { ...traced, env: toldCallers(traced.env, callers) } : traced, terms),
     );

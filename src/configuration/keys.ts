@@ -50,6 +50,7 @@ export const knownKeys: readonly string[] = [
   "logToStderr",
   "trace",
   "stepTimeoutMs",
+  "goMaxProcs",
   "callTimeoutMs",
   "profile",
   "invalidAnnotation",

@@ -74,9 +74,9 @@ export class ObjectReader {
   }
 
   /** A whole number from 1 to `most`. */
-  count(key: string, most: number): number | undefined {
-    return this.#typed(key, `a whole number from 1 to ${most}`, (value) =>
-      typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= most ? value : undefined,
+  count(key: string, most: number, least: 0 | 1 = 1): number | undefined {
+    return this.#typed(key, `a whole number from ${least} to ${most}`, (value) =>
+      typeof value === "number" && Number.isInteger(value) && value >= least && value <= most ? value : undefined,
     );
   }
 

@@ -301,6 +301,14 @@ const common = {
     .describe("Whether log lines go to stderr, and with that to the runtime's log; true by default."),
   trace: absolutePath.optional().describe("A file that gets one line of JSON for each step."),
   stepTimeoutMs: z.int().min(1).max(240_000).optional().describe("Milliseconds that one native step may take; 60000 by default."),
+  goMaxProcs: z
+    .int()
+    .min(0)
+    .max(4096)
+    .optional()
+    .describe(
+      "GOMAXPROCS of native plugins, unless the runtime sets it: how many CPUs a plugin written in Go computes on at a time. 1 by default: it waits for the kernel more than it computes, and starting threads for other CPUs costs more than they bring. 0: left to the plugin.",
+    ),
   callTimeoutMs: z
     .int()
     .min(1)

@@ -124,7 +124,7 @@ const taken = await inTurns({
     runDelegateStep(host, { wasm }, step, { path: component, identity: "warm" }, terms),
   ),
   baseline: adding(listOf("bench-native", "host-local", leases), (step) =>
-    runNativeStep(hands, step, { deadlineMs: 10_000, nest: "" }),
+    runNativeStep(hands, step, { deadlineMs: 10_000, nest: "", goMaxProcs: 0 }),
   ),
   warmUp,
   samples,
