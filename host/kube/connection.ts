@@ -3,6 +3,7 @@
 
 import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
 import type { IncomingMessage } from "node:http";
+import { urlToHttpOptions } from "node:url";
 
 import { type ApiRequest, headersOf, messageOf, type Outcome, outcomeOf, tlsOptions } from "./api-request.ts";
 import type { Credentials } from "./credentials.ts";
@@ -28,6 +29,10 @@ type Attempt = Outcome | { readonly kind: "stale"; readonly why: string };
 interface Kept {
   readonly credentials: Credentials;
   readonly agent: Agent;
+  /** Where each request goes. Taken apart once: of a URL's text Node makes an object of thirteen members, and copies it three times. */
+  readonly place: Pick<RequestOptions, "protocol" | "hostname" | "port">;
+  /** The server's own path. */
+  readonly prefix: string;
 }
 
 /** Keeps connections open, of one server and its credentials. */
@@ -53,13 +58,18 @@ export class Connection {
 
   /** Milliseconds in `timeoutMs`: until the last byte of the answer. */
   async request(credentials: Credentials, request: ApiRequest, timeoutMs: number): Promise<Outcome> {
-    const agent = this.#agentFor(credentials);
     const end = performance.now() + timeoutMs;
+    let kept: Kept;
+    try {
+      kept = this.#keptFor(credentials);
+    } catch (error) {
+      return { kind: "unusable", why: messageOf(error) };
+    }
     for (;;) {
-      const attempt = await once(agent, credentials, request, end - performance.now(), this.#staleAfterMs);
+      const attempt = await once(kept, credentials, request, end - performance.now(), this.#staleAfterMs);
       if (attempt.kind !== "stale") return attempt;
       // What else is idle is as old.
-      dropIdle(agent);
+      dropIdle(kept.agent);
       if (performance.now() >= end) return { kind: "broken", why: attempt.why };
     }
   }
@@ -70,14 +80,17 @@ export class Connection {
   }
 
   /** A token is part of each request: only what TLS needs takes new connections. */
-  #agentFor(credentials: Credentials): Agent {
-    const kept = this.#kept.find((each) => isSameServer(each.credentials, credentials));
-    if (kept !== undefined) return kept.agent;
+  #keptFor(credentials: Credentials): Kept {
+    const known = this.#kept.find((each) => isSameServer(each.credentials, credentials));
+    if (known !== undefined) return known;
+    const url = new URL(credentials.server);
+    const { protocol, hostname, port } = urlToHttpOptions(url);
     const agent = agentFor(credentials, this.#sockets);
+    const kept = { credentials, agent, place: { protocol, hostname, port }, prefix: url.pathname.replace(/\/$/, "") };
     for (const { agent: old } of this.#kept.slice(mostKept - 1)) old.destroy();
     for (const { agent: old } of this.#kept) retire(old);
-    this.#kept = [{ credentials, agent }, ...this.#kept.slice(0, mostKept - 1)];
-    return agent;
+    this.#kept = [kept, ...this.#kept.slice(0, mostKept - 1)];
+    return kept;
   }
 }
 
@@ -117,18 +130,28 @@ function retire(agent: Agent): void {
 }
 
 function once(
-  agent: Agent,
+  { agent, place, prefix }: Kept,
   credentials: Credentials,
   request: ApiRequest,
   timeoutMs: number,
   staleAfterMs: number,
 ): Promise<Attempt> {
   return new Promise((resolve) => {
-    const options: RequestOptions = { agent, method: request.method, headers: headersOf(credentials, request) };
+    const { protocol, hostname, port } = place;
+    const { method } = request;
+    const options = {
+      agent,
+      protocol,
+      hostname,
+      port,
+      method,
+      path: prefix + request.path,
+      headers: headersOf(credentials, request),
+    };
     let phase = "waiting for another request to end";
     let outgoing: ReturnType<typeof httpsRequest>;
     try {
-      outgoing = httpsRequest(credentials.server + request.path, options);
+      outgoing = httpsRequest(options);
     } catch (error) {
       resolve({ kind: "unusable", why: messageOf(error) });
       return;

@@ -27,6 +27,9 @@ export interface CallWatchDeps {
   readonly sawState: (directory: string, leases: string) => void;
 }
 
+/** What every line says of its call. */
+type Identity = LogFields & { readonly request: string };
+
 /** Characters of a name that others chose, where it stands in a record. */
 const longestName = 253;
 
@@ -36,29 +39,37 @@ const frequent: ReadonlySet<string> = new Set(["STATUS", "VERSION"]);
 export class CallWatch implements CallObserver {
   readonly span: SpanContext | undefined;
   readonly #deps: CallWatchDeps;
-  readonly #parentId: string | undefined;
   readonly #verb: Verb | "other";
-  readonly #who: LogFields & { readonly request: string };
+  readonly #environment: Request["environment"];
+  readonly #parent: SpanContext | undefined;
+  #identity: Identity | undefined;
   /** The last network that failed. */
   #failed: string | undefined;
 
   constructor(deps: CallWatchDeps, { environment }: Pick<Request, "environment">) {
     this.#deps = deps;
-    const value = (name: string): string => inertLine(environment.get(name) ?? "", longestName);
-    const verb = value("CNI_COMMAND");
+    this.#environment = environment;
+    const verb = environment.get("CNI_COMMAND") ?? "";
     this.#verb = isVerb(verb) ? verb : "other";
-    const parent = spanOf(environment);
-    const id = newSpanId();
+    this.#parent = spanOf(environment);
     // What nobody above records is not recorded here; what nobody began is begun here.
-    if (deps.spans !== undefined && (parent?.sampled ?? !frequent.has(this.#verb))) {
-      this.span = { traceId: parent?.traceId ?? newTraceId(), spanId: id, sampled: true };
-      this.#parentId = parent?.spanId;
+    if (deps.spans !== undefined && (this.#parent?.sampled ?? !frequent.has(this.#verb))) {
+      this.span = { traceId: this.#parent?.traceId ?? newTraceId(), spanId: newSpanId(), sampled: true };
     }
-    this.#who = {
-      request: id,
-      trace: this.span?.traceId ?? parent?.traceId,
+  }
+
+  /** Worked out with the first line: of a call that goes well the only one, written when the runtime has its answer. */
+  get #who(): Identity {
+    return (this.#identity ??= this.#identify());
+  }
+
+  #identify(): Identity {
+    const value = (name: string): string => inertLine(this.#environment.get(name) ?? "", longestName);
+    return {
+      request: this.span?.spanId ?? newSpanId(),
+      trace: this.span?.traceId ?? this.#parent?.traceId,
       verb: this.#verb,
-      pod: podOf(environment.get("CNI_ARGS") ?? ""),
+      pod: podOf(this.#environment.get("CNI_ARGS") ?? ""),
       container: value("CNI_CONTAINERID") || undefined,
       ifname: value("CNI_IFNAME") || undefined,
     };
@@ -133,7 +144,7 @@ export class CallWatch implements CallObserver {
     if (this.span === undefined) return;
     this.#record({
       context: this.span,
-      parentId: this.#parentId,
+      parentId: this.#parent?.spanId,
       name: `CNI ${verb}`,
       kind: "server",
       ms,

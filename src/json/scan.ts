@@ -99,7 +99,13 @@ export function scan(text: string, maxDepth: number): Scan {
   while (index < length) {
     const code = text.charCodeAt(index);
     let next = index + 1;
-    if (code <= SPACE || code === COLON) {
+    if (code <= SPACE) {
+      // Plugins indent what they print: half of it is space.
+      while (next < length && text.charCodeAt(next) <= SPACE) next++;
+      index = next;
+      continue;
+    }
+    if (code === COLON) {
       index = next;
       continue;
     }
