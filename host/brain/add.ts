@@ -76,12 +76,11 @@ class Progress {
 
   constructor(entry: OpenEntry) {
     this.#entry = entry;
-    this.#begun(entry.synced);
   }
 
-  /** Once the plan survives a power loss. */
-  get planSynced(): Promise<Result<void>> {
-    return this.#entry.synced;
+  /** Puts the plan on the disk; answers once it survives a power loss. */
+  syncPlan(): Promise<Result<void>> {
+    return this.#entry.sync();
   }
 
   /** Need not be waited for where the call could go on without it after a crash. */
@@ -109,9 +108,9 @@ class Progress {
     this.#underWay.push(writing);
   }
 
-  /** Answers when all is written; the first fault of it. */
+  /** Answers when all is written, and the plan is on the disk; the first fault of it. */
   async settled(): Promise<Result<void>> {
-    const all = await Promise.all(this.#underWay);
+    const all = await Promise.all([this.syncPlan(), ...this.#underWay]);
     return all.find(({ ok: good }) => !good) ?? ok(undefined);
   }
 
@@ -159,8 +158,9 @@ async function attach(
 ): Promise<Result<Attached>> {
   // What only the plan knows of isn't begun before the plan is kept. The configuration's own default network a DEL undoes without it, so
   // that one's first step needn't wait for a disk; by its end the plan is kept, as a rule.
-  if (index > 0 || plan.request !== undefined) {
-    const kept = await progress.planSynced;
+  const isPlansOnly = index > 0 || plan.request !== undefined;
+  if (isPlansOnly) {
+    const kept = await progress.syncPlan();
     if (!kept.ok) return kept;
   }
   if (index > 0) {
@@ -171,7 +171,10 @@ async function attach(
   if (!prepared.ok) return failed(located(prepared.fault, plan.source, plan.attachment.ifname));
   const { attachment, list, previous } = plan;
   const chain = addChain({ list, path: context.call.path, inherited: context.inherited, attachment, previous });
-  const ended = await runChain(chain, context.runStep(plan.list.name, attachment.ifname));
+  const running = runChain(chain, context.runStep(plan.list.name, attachment.ifname));
+  // Once the first step is on its way, so that it isn't kept waiting.
+  if (!isPlansOnly) progress.later(() => progress.syncPlan());
+  const ended = await running;
   if (!ended.ok) return failed(located(ended.fault, plan.source, attachment.ifname));
   const attached = { attached: index, result: ended.value.text };
   // After the last one the cluster is told next, which takes longer than a line of the journal: that is written meanwhile.

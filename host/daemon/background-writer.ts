@@ -81,8 +81,8 @@ export function backgroundWriter({ patienceMs = cachedMs, spares }: BackgroundWr
         : await inThreads(path, content);
       if (!written.ok) return written;
       const { file, size } = written.value;
-      const synced = durable ? sync(path, file) : Promise.resolve(ok(undefined));
-      return ok(appending({ path, file, size, most, patience: cached, synced }));
+      const begin = durable ? () => sync(path, file) : async () => ok(undefined);
+      return ok(appending({ path, file, size, most, patience: cached, sync: begin }));
     },
     async remove(path) {
       if (cached.holds) return cached.during(() => removeFile(path, spares));
@@ -145,10 +145,11 @@ interface AppendingInit {
   readonly size: number;
   readonly most: number;
   readonly patience: Patience;
-  readonly synced: Promise<Result<void>>;
+  readonly sync: () => Promise<Result<void>>;
 }
 
-function appending({ path, file, size, most, patience, synced }: AppendingInit): OpenFile {
+function appending({ path, file, size, most, patience, sync }: AppendingInit): OpenFile {
+  let synced: Promise<Result<void>> | undefined;
   const tail = new Tail(path, size, most);
   // One after the other: two threads would keep no order.
   let last: Promise<unknown> = Promise.resolve();
@@ -165,7 +166,7 @@ function appending({ path, file, size, most, patience, synced }: AppendingInit):
     }
   };
   return {
-    synced,
+    sync: () => (synced ??= sync()),
     append(lines) {
       const appended = append(last, lines);
       last = appended;

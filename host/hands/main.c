@@ -104,15 +104,6 @@ static int take_signals(void) {
     return fd;
 }
 
-static void take_executable(void) {
-    static const char gone[] = " (deleted)"; /* replaced by an upgrade meanwhile: the path serves the new one */
-    ssize_t size = readlink("/proc/self/exe", executable, sizeof executable - 1);
-    if (size <= 0) fail(CNI_IO, "Mount /proc where the runtime starts plugins.", "/proc/self/exe: %s", strerror(errno));
-    executable[size] = 0;
-    char *end = executable + size - strlen(gone);
-    if (end > executable && strcmp(end, gone) == 0) *end = 0;
-}
-
 int main(int argc, char **argv) {
     bool called = *(getenv("CNI_COMMAND") ?: "") != 0;
     resident = !called && argc == 2 && strcmp(argv[1], "hands") == 0;
@@ -127,7 +118,6 @@ int main(int argc, char **argv) {
     struct watch signals = {.fd = take_signals(), .events = POLLIN, .due = NEVER, .wake = signal_came};
     struct watch input = {.fd = STDIN_FILENO, .events = POLLIN, .due = in_ms(STDIN_MS), .wake = runtime_writes};
     watch_add(&signals);
-    take_executable();
     before_leaving = stop_plugins;
     brain.payload_max = PAYLOAD_MAX;
     brain.on_frame = brain_says;

@@ -103,7 +103,7 @@ static int link_components(struct nest *nest) {
             find_plugin(text_bytes(entry->d_name), NATIVE_FIRST, &found);
             if (found.kind != COMPONENT) continue;
             bool stands = nest->directory >= 0 || make_directory(nest);
-            if (stands && symlinkat(executable, nest->directory, entry->d_name) == 0) links++;
+            if (stands && symlinkat(own_executable(), nest->directory, entry->d_name) == 0) links++;
             else if (!stands || errno != EEXIST) links = -1;
         }
         if (listing != NULL) closedir(listing);

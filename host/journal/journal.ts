@@ -27,8 +27,11 @@ const longestPlan = longestEntry / 2;
 
 /** The entry of an ADD that is under way. */
 export interface OpenEntry {
-  /** Settles once the plan survives a power loss: nobody may count on what it says before. Fault STORE_FAILED; never rejects. */
-  readonly synced: Promise<Result<void>>;
+  /**
+   * Begins to put the plan on the disk, where that hasn't begun yet; answers once it survives a power loss: nobody may count on what it
+   * says before. Fault STORE_FAILED; never rejects.
+   */
+  readonly sync: () => Promise<Result<void>>;
   /** Appends progress, in the order of the calls. Not synced: losing it makes an undo more thorough, never less. */
   readonly append: (record: JournalRecord) => Promise<Result<void>>;
   /** Once. */
@@ -65,8 +68,8 @@ export class Journal {
     if (!text.ok) return text;
     const file = await this.#writer.replace(this.pathOf(plan), text.value, { most: longestEntry, durable: true });
     if (!file.ok) return file;
-    const { append, close, synced } = file.value;
-    return ok({ synced, append: (record) => append(recordText(record)), close });
+    const { append, close, sync } = file.value;
+    return ok({ sync, append: (record) => append(recordText(record)), close });
   }
 
   #textOf(plan: JournalPlan, records: readonly JournalRecord[]): Result<string> {
