@@ -42,6 +42,8 @@ ${besideMultus(rows)}
 - Memory: RSS of the brain counts pages that it shares, too (Node's own text, some 45 MiB); the proportional set size counts them by share.
 - plexusd runs with \`--max-semi-space-size=4\`, as [the guide](../how-to/run-the-daemon.md) starts it. Without it 10,000 cycles left the brain at
   144 MiB, because V8 had let its young generation grow to 54.
+- Plexus gives native plugins \`GOMAXPROCS=1\` ([\`goMaxProcs\`](configuration.md)); called directly, and by Multus, they have what the runtime's
+  environment says: nothing. So part of what a row gains on them is that: see below.
 - \`runDir\` is below \`/run\`, which is in memory, as on every node. Results before 2026-11-22, 13:00 had it on the disk, where making and removing
   a directory for each native plugin's nested calls took an ADD 0.3 to 0.6 ms.
 - The machine is shared, and its speed swings by half in an hour; a daemon in JavaScript suffers more from a cache that others use than what it is
@@ -78,6 +80,12 @@ The test \`scripts/performance-page.test.ts\` holds these bounds: the component 
 - What a configuration's text means is worked out once for all calls that bring it, a definition's once for each of its versions: 0.15 ms of an ADD.
   With this, the two points above, and hands that connect once they have read their stdin, an ADD of a native chain through the daemon took 0.29 times the
   plugins' own time above it, where it took 0.38 before (medians of five turns of both builds, no API, 2026-11-22).
+- Go's runtime starts threads for each CPU that it sees, and a CNI plugin waits for the kernel: with \`GOMAXPROCS=1\` a lone bridge + host-local
+  took 9.09 ms instead of 9.38 (200 in turns), and 32 at once 8.4 ms of CPU each instead of 9.7, 198 a second instead of 168 (medians of six rounds in turn).
+  In seven paired runs of both builds, no API, a native ADD through the daemon went from 0.27 of the plugins' own time above it to 0.24.
+- A request to the API server was a quarter of the 1.2 million instructions of a native ADD, because Node makes an object of thirteen members out of a
+  URL's text and copies it three times: the URL is taken apart once now. With the daemon's log line, a line of the journal and a count of bytes out of
+  the way, and the point above, \`daemon-native-pod0\` went from 2.9 ms above to 2.1 (medians of six runs of each build in turn).
 - A WASM-only ADD has some eighteen messages between four processes in it, each a write that wakes somebody: the hands say what is asked,
   look for two components, read the bridge, make the veth, and do and read back the rest, in four turns; the guest asks for IPAM and
   for its links, IPAM for an address. On this machine, whose idle CPUs the hypervisor takes back, a write that wakes a process lasts 50 to 125 us

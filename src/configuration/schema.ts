@@ -307,7 +307,7 @@ const common = {
     .max(4096)
     .optional()
     .describe(
-      "GOMAXPROCS of native plugins, unless the runtime sets it: how many CPUs a plugin written in Go computes on at a time. 1 by default: it waits for the kernel more than it computes, and starting threads for other CPUs costs more than they bring. 0: left to the plugin.",
+      "GOMAXPROCS of native plugins, unless the runtime sets it: how many CPUs a plugin written in Go computes on at a time. 1 by default: it waits for the kernel more than it computes, and starting threads for other CPUs costs more than they bring. 0: left to the plugin. What a plugin starts inherits it.",
     ),
   callTimeoutMs: z
     .int()
