@@ -158,10 +158,12 @@ async function attach(
 ): Promise<Result<Attached>> {
   // What only the plan knows of isn't begun before the plan is kept. The configuration's own default network a DEL undoes without it, so
   // that one's first step needn't wait for a disk; by its end the plan is kept, as a rule.
-  const isPlansOnly = index > 0 || plan.request !== undefined;
-  if (isPlansOnly) {
+  if (index > 0 || plan.request !== undefined) {
     const kept = await progress.syncPlan();
     if (!kept.ok) return kept;
+  } else {
+    // Once its first step is on its way, which isn't kept waiting so.
+    progress.later(() => progress.syncPlan());
   }
   if (index > 0) {
     const attempted = await progress.note({ attempted: index });
@@ -171,10 +173,7 @@ async function attach(
   if (!prepared.ok) return failed(located(prepared.fault, plan.source, plan.attachment.ifname));
   const { attachment, list, previous } = plan;
   const chain = addChain({ list, path: context.call.path, inherited: context.inherited, attachment, previous });
-  const running = runChain(chain, context.runStep(plan.list.name, attachment.ifname));
-  // Once the first step is on its way, so that it isn't kept waiting.
-  if (!isPlansOnly) progress.later(() => progress.syncPlan());
-  const ended = await running;
+  const ended = await runChain(chain, context.runStep(plan.list.name, attachment.ifname));
   if (!ended.ok) return failed(located(ended.fault, plan.source, attachment.ifname));
   const attached = { attached: index, result: ended.value.text };
   // After the last one the cluster is told next, which takes longer than a line of the journal: that is written meanwhile.

@@ -173,6 +173,8 @@ function appending({ path, file, size, most, patience, sync }: AppendingInit): O
       return appended;
     },
     async close() {
+      // Its descriptor may be another file's then.
+      synced ??= Promise.resolve(failed(storeFault("syncing", path, new Error("it is closed already"))));
       await Promise.all([last, synced]);
       if (patience.holds) patience.during(() => closeQuietly(file));
       else close(file, ignore);

@@ -58,6 +58,18 @@ describe.each([
     expect(readdirSync(directory)).toEqual([]);
   });
 
+  test("what is to survive a power loss is synced once it is asked for, and not through a descriptor that is another file's by then", async () => {
+    const early = await written(join(directory, "early"), "0\n");
+    expect(await early.sync()).toEqual({ ok: true, value: undefined });
+    await early.close();
+    expect(await early.sync()).toEqual({ ok: true, value: undefined });
+    const late = await written(join(directory, "late"), "0\n");
+    await late.close();
+    // One that writes at once has synced it already.
+    const expected = writer === writingNow ? { ok: true } : { ok: false, fault: { kind: "STORE_FAILED" } };
+    expect(await late.sync()).toMatchObject(expected);
+  });
+
   test("nothing is appended beyond the bound, and what fits afterwards is", async () => {
     const path = join(directory, "f");
     const file = await written(path, "0\n");

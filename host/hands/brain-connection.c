@@ -59,7 +59,7 @@ const char *own_executable(void) {
     static const char gone[] = " (deleted)"; /* replaced by an upgrade meanwhile: the path serves the new one */
     if (*path != 0) return path;
     ssize_t size = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (size <= 0) fail(CNI_IO, "Mount /proc where the runtime starts plugins.", "/proc/self/exe: %s", strerror(errno));
+    if (size <= 0) return NULL;
     path[size] = 0;
     char *end = path + size - strlen(gone);
     if (end > path && strcmp(end, gone) == 0) *end = 0;
@@ -69,7 +69,9 @@ const char *own_executable(void) {
 /* PLEXUS_HOME, else the link .plexus beside the executable, else /opt/plexus. */
 static void find_home(char home[PATH_MAX]) {
     struct stat status;
-    const char *named = getenv("PLEXUS_HOME") ?: "", *executable = own_executable(), *slash = strrchr(executable, '/');
+    const char *named = getenv("PLEXUS_HOME") ?: "", *executable = own_executable();
+    if (executable == NULL) fail(CNI_IO, "Mount /proc where the runtime starts plugins.", "/proc/self/exe: %s", strerror(errno));
+    const char *slash = strrchr(executable, '/');
     bool is_named = *named != 0;
     int size = is_named ? snprintf(home, PATH_MAX, "%s", named) : snprintf(home, PATH_MAX, "%.*s/.plexus", (int)(slash - executable), executable);
     if (size >= PATH_MAX || (!is_named && lstat(home, &status) != 0)) strcpy(home, "/opt/plexus");

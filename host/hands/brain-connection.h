@@ -14,7 +14,8 @@ void tell_purpose(int fd, enum frame_type type, struct message message);
 
 void tell_brain(enum frame_type type, uint32_t channel, const struct message *message);
 
-/* Absolute path of the running executable. Looked for when it is wanted: with a daemon and native plugins it isn't. */
+/* Absolute path of the running executable; NULL with errno where /proc isn't mounted. Looked for when it is wanted: with a daemon and
+   native plugins it isn't. */
 const char *own_executable(void);
 
 /* Answers a socket connected to the daemon; -1 with errno: none listens, or not for us. */

@@ -102,8 +102,9 @@ static int link_components(struct nest *nest) {
             entry->d_name[size] = 0;
             find_plugin(text_bytes(entry->d_name), NATIVE_FIRST, &found);
             if (found.kind != COMPONENT) continue;
-            bool stands = nest->directory >= 0 || make_directory(nest);
-            if (stands && symlinkat(own_executable(), nest->directory, entry->d_name) == 0) links++;
+            const char *executable = own_executable();
+            bool stands = executable != NULL && (nest->directory >= 0 || make_directory(nest));
+            if (stands && symlinkat(executable, nest->directory, entry->d_name) == 0) links++;
             else if (!stands || errno != EEXIST) links = -1;
         }
         if (listing != NULL) closedir(listing);

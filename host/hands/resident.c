@@ -25,5 +25,6 @@ static void lose_daemon(struct stream *stream, enum stream_end end) {
 void stay_with_daemon(void) {
     brain.on_end = lose_daemon;
     setenv("CNI_PATH", "/opt/cni/bin", 0);
+    own_executable(); /* as it is called now: an upgrade may rename what runs */
     watch_add(&search); /* due since long ago */
 }

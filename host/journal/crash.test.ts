@@ -86,15 +86,23 @@ describe.skipIf(missing("killed journals", strace))("a journal killed at any sys
     readonly after: readonly Act[];
     readonly allowed: readonly Found[];
     readonly least: number;
+    /** Of file and directory, where there are any. */
+    readonly fsyncs: number;
   }[] = [
-    { act: "begin", after: [], allowed: [none, inJournal(planned)], least: 8 },
-    { act: "wholeAdd", after: [], allowed: [none, ...opened], least: 12 },
-    { act: "wholeAddInBackground", after: [], allowed: [none, ...opened], least: 12 },
-    { act: "comeAndGoWithSpares", after: ["leaveSpare"], allowed: [none, ...opened], least: 10 },
-    { act: "wholeAdd", after: ["begin", "progress"], allowed: [inJournal(failed), ...opened], least: 12 },
-    { act: "progress", after: ["begin"], allowed: [...steps, inJournal(failed)], least: 12 },
-    { act: "beginAgain", after: ["begin", "progress"], allowed: [inJournal(failed), inJournal(replay(laterPlan, []))], least: 7 },
-    { act: "leaveBehind", after: ["begin", "progress"], allowed: [inJournal(failed), aside(failed)], least: 6 },
+    { act: "begin", after: [], allowed: [none, inJournal(planned)], least: 8, fsyncs: 2 },
+    { act: "wholeAdd", after: [], allowed: [none, ...opened], least: 12, fsyncs: 2 },
+    { act: "wholeAddInBackground", after: [], allowed: [none, ...opened], least: 12, fsyncs: 2 },
+    { act: "comeAndGoWithSpares", after: ["leaveSpare"], allowed: [none, ...opened], least: 10, fsyncs: 0 },
+    { act: "wholeAdd", after: ["begin", "progress"], allowed: [inJournal(failed), ...opened], least: 12, fsyncs: 2 },
+    { act: "progress", after: ["begin"], allowed: [...steps, inJournal(failed)], least: 12, fsyncs: 0 },
+    {
+      act: "beginAgain",
+      after: ["begin", "progress"],
+      allowed: [inJournal(failed), inJournal(replay(laterPlan, []))],
+      least: 7,
+      fsyncs: 2,
+    },
+    { act: "leaveBehind", after: ["begin", "progress"], allowed: [inJournal(failed), aside(failed)], least: 6, fsyncs: 2 },
     {
       act: "finish",
       after: ["begin", "progress", "leaveBehind"],
@@ -105,13 +113,14 @@ describe.skipIf(missing("killed journals", strace))("a journal killed at any sys
         none,
       ],
       least: 6,
+      fsyncs: 0,
     },
-    { act: "remove", after: ["begin", "progress"], allowed: [inJournal(failed), none], least: 1 },
+    { act: "remove", after: ["begin", "progress"], allowed: [inJournal(failed), none], least: 1, fsyncs: 0 },
   ];
 
   test.each(cases)(
     "$act after $after: an entry is whole, in one place, and can be gone on from",
-    async ({ act, after, allowed, least }) => {
+    async ({ act, after, allowed, least, fsyncs }) => {
       const before = join(scratch, `${act}-${after.length}-before`);
       const [journal, leftBehind] = [new Journal(before), new LeftBehind(before)];
       acts.remove(journal);
@@ -129,6 +138,8 @@ describe.skipIf(missing("killed journals", strace))("a journal killed at any sys
       const all = await callsOf(prepared("whole"), act);
       const calls = act.endsWith("WithSpares") ? all.filter(([call]) => /write|rename|ftruncate/.test(call)) : all;
       expect(calls.length).toBeGreaterThanOrEqual(least);
+      // Killed while it is synced, too.
+      expect(calls.filter(([call]) => call === "fsync")).toHaveLength(fsyncs);
       const kill = async ([call, nth]: readonly [string, number]): Promise<void> => {
         const state = prepared(`${call}-${nth}`);
         await expect(traced(state, act, "-e", `inject=${call}:signal=SIGKILL:when=${nth}`)).rejects.toMatchObject({

@@ -73,7 +73,7 @@ export class ObjectReader {
     });
   }
 
-  /** A whole number from 1 to `most`. */
+  /** A whole number from `least` to `most`. */
   count(key: string, most: number, least: 0 | 1 = 1): number | undefined {
     return this.#typed(key, `a whole number from ${least} to ${most}`, (value) =>
       typeof value === "number" && Number.isInteger(value) && value >= least && value <= most ? value : undefined,
