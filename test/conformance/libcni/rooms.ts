@@ -64,8 +64,16 @@ function stdinOf(text: string): unknown {
   return isRecord(value) && "prevResult" in value ? { ...value, prevResult: meaningful(value["prevResult"]) } : value;
 }
 
+/** What one plugin was called with. */
+interface ObservedCall {
+  readonly plugin: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: unknown;
+}
+
 /** Every call of every plugin, in order, without what must differ: the rooms' own directories. */
-export function observedCalls(room: FurnishedRoom): unknown {
+export function observedCalls(room: FurnishedRoom): readonly ObservedCall[] {
   return callsInOrder(room.recorders).map((call) => ({
     plugin: call.plugin,
     argv: call.argv.map((arg) => arg.replace(room.cniPath, "BIN")),
