@@ -47,9 +47,9 @@ ${besideMultus(rows)}
 - \`runDir\` is below \`/run\`, which is in memory, as on every node. Results before 2026-11-22, 13:00 had it on the disk, where making and removing
   a directory for each native plugin's nested calls took an ADD 0.3 to 0.6 ms.
 - The machine is shared, and its speed swings by half in an hour; a daemon in JavaScript suffers more from a cache that others use than what it is
-  compared with. In this run the plugins alone took 9.5 to 10.7 ms, but the baseline of \`daemon-native-pod0\` 17.1 (11 in a fast hour): by itself that
-  row was 2.2 to 3.2 ms above in five runs with a baseline of 14 to 18, and \`daemon-native-pod3\` 4.7 to 7.8 in five of 48 to 55.
-  Rows of 32 at once swing most: \`multus-c32\` of these programs gave 2.42, 2.60 and, in this run, 2.45; three releases of the same day 2.06 to 2.76.
+  compared with. In this run the plugins alone took 8.7 to 11.1 ms: by itself \`daemon-native-pod0\` was 2.1 to 2.9 ms above (median 2.24) in nine runs with
+  a baseline of about 14. Rows of 32 at once swing most: \`daemon-c32\` was 1.01 with the release before, three hours earlier, when everything was slower; in the hour of
+  this run five rounds of that release gave 0.81, of this one 0.85.
 - Thick Multus runs without its verbose log and without a chroot, and its default network is given inline: with a list in a file, 4.3.0 forgets
   the list's keys until DEL and leaves the address reserved.
 - The rows \`wasm-only-…\` and \`floor-…\` are of one run, in turns. Their node has no native plugin; the crowd comes first, so both daemons are
