@@ -29,7 +29,7 @@ type Attempt = Outcome | { readonly kind: "stale"; readonly why: string };
 interface Kept {
   readonly credentials: Credentials;
   readonly agent: Agent;
-  /** Where each request goes. Taken apart once: of a URL's text Node makes an object of thirteen members, and copies it three times. */
+  /** Where each request goes. Taken apart once: a URL's text Node takes apart for each request, and copies more members each time. */
   readonly place: Pick<RequestOptions, "protocol" | "hostname" | "port">;
   /** The server's own path. */
   readonly prefix: string;

@@ -23,8 +23,9 @@ describe.skipIf(missingForMixed("GOMAXPROCS"))("GOMAXPROCS of a native plugin", 
   test("is 1 for every verb", async () => {
     const config = stage.network([{ type: "probe" }], { cniVersion: "1.1.0" });
     for (const verb of ["STATUS", "ADD", "CHECK", "DEL"]) await call(verb, config);
-    expect(probe.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["STATUS", "ADD", "CHECK", "DEL"]);
-    expect(seen()).toEqual(["1", "1", "1", "1"]);
+    await call("GC", { ...config, "cni.dev/valid-attachments": [] });
+    expect(probe.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["STATUS", "ADD", "CHECK", "DEL", "GC"]);
+    expect(seen()).toEqual(["1", "1", "1", "1", "1"]);
   });
 
   test.each([
