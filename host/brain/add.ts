@@ -91,12 +91,6 @@ class Progress {
     return noted;
   }
 
-  /** As `note`, written with what is done `later`: for what no further step follows. */
-  noteLater(record: JournalRecord): void {
-    this.records.push(record);
-    this.later(() => this.#entry.append(record));
-  }
-
   /** Does something that the call needs before it is answered only: once it has begun what takes longer. */
   later(write: () => Promise<Result<void>>): void {
     this.#begun(nextTurn().then(write));
@@ -127,7 +121,7 @@ function nextTurn(): Promise<void> {
 async function attachAll(context: CallContext, plan: CallPlan, progress: Progress): Promise<Result<PluginResult>> {
   const attached: Attached[] = [];
   for (const [index, attachment] of plan.attachments.entries()) {
-    const result = await attach(context, plan, attachment, index, progress);
+    const result = await attach(context, attachment, index, progress);
     if (!result.ok) return result;
     attached.push(result.value);
   }
@@ -149,13 +143,7 @@ function defaultResult([first]: readonly Attached[], cniVersion: string): Result
   return convertResult(first.result, cniVersion);
 }
 
-async function attach(
-  context: CallContext,
-  { attachments }: CallPlan,
-  plan: AttachmentPlan,
-  index: number,
-  progress: Progress,
-): Promise<Result<Attached>> {
+async function attach(context: CallContext, plan: AttachmentPlan, index: number, progress: Progress): Promise<Result<Attached>> {
   // What only the plan knows of isn't begun before the plan is kept. The configuration's own default network a DEL undoes without it, so
   // that one's first step needn't wait for a disk; by its end the plan is kept, as a rule.
   if (index > 0 || plan.request !== undefined) {
@@ -175,10 +163,7 @@ async function attach(
   const chain = addChain({ list, path: context.call.path, inherited: context.inherited, attachment, previous });
   const ended = await runChain(chain, context.runStep(plan.list.name, attachment.ifname));
   if (!ended.ok) return failed(located(ended.fault, plan.source, attachment.ifname));
-  const attached = { attached: index, result: ended.value.text };
-  // After the last one the cluster is told next, which takes longer than a line of the journal: that is written meanwhile.
-  if (index === attachments.length - 1) progress.noteLater(attached);
-  else void progress.note(attached);
+  void progress.note({ attached: index, result: ended.value.text });
   const { request } = plan;
   if (request !== undefined) {
     const verified = verifyResult(request.selection, attachment.ifname, ended.value.result, request.verification);
