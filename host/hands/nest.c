@@ -69,23 +69,38 @@ static bool only_nest(int directory, bool removes) {
     return only;
 }
 
+/* Its parents are made only where they are missing, as they are once after a boot. */
+static bool make_path(char *path) {
+    if (mkdir(path, 0700) == 0) return true;
+    if (errno != ENOENT) return false;
+    for (char *slash = path; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
+        *slash = 0;
+        mkdir(path, 0700);
+    }
+    return mkdir(path, 0700) == 0;
+}
+
 /* True: the directory stands, is ours alone and is empty. What is no nest of an earlier call stays as it is. */
 static bool make_directory(struct nest *nest) {
-    for (char *slash = nest->path; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
-        *slash = 0;
-        mkdir(nest->path, 0700);
-    }
     struct stat status;
-    if (mkdir(nest->path, 0700) != 0 && errno != EEXIST) return false;
+    bool is_new = make_path(nest->path);
+    if (!is_new && errno != EEXIST) return false;
     int fd = open(nest->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return false;
     bool ours = fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 0777) == 0700;
-    int error = !ours ? EPERM : flock(fd, LOCK_EX | LOCK_NB) != 0 ? EAGAIN /* hands that live use it */ : !only_nest(fd, false) ? ENOTEMPTY : 0;
+    int error = !ours ? EPERM : flock(fd, LOCK_EX | LOCK_NB) != 0 ? EAGAIN /* hands that live use it */ : is_new || only_nest(fd, false) ? 0 : ENOTEMPTY;
     if (error != 0) close(fd);
     errno = error;
     if (error != 0) return false;
     nest->directory = fd;
-    return only_nest(fd, true);
+    return is_new || only_nest(fd, true);
+}
+
+/* The path that we were called by, where that is one; /proc would tell, too, but the kernel then has to clear what it keeps of us there. */
+static const char *link_target(void) {
+    const char *called = (const char *)getauxval(AT_EXECFN);
+    bool is_path = called != NULL && *called == '/' && strncmp(called, "/proc/", 6) != 0 && strncmp(called, "/dev/", 5) != 0;
+    return is_path ? called : own_executable();
 }
 
 /* Links each name that FIND gives as a component; the first makes the directory. Answers how many there are, -1 with errno on failure. */
@@ -102,24 +117,37 @@ static int link_components(struct nest *nest) {
             entry->d_name[size] = 0;
             find_plugin(text_bytes(entry->d_name), NATIVE_FIRST, &found);
             if (found.kind != COMPONENT) continue;
-            const char *executable = own_executable();
+            const char *executable = link_target();
             bool stands = executable != NULL && (nest->directory >= 0 || make_directory(nest));
-            if (stands && symlinkat(executable, nest->directory, entry->d_name) == 0) links++;
-            else if (!stands || errno != EEXIST) links = -1;
+            if (stands && symlinkat(executable, nest->directory, entry->d_name) == 0) {
+                buffer_append(&nest->links, entry->d_name, size + 1);
+                links++;
+            } else if (!stands || errno != EEXIST) links = -1;
         }
         if (listing != NULL) closedir(listing);
     }
     return links;
 }
 
+/* Bound from within the directory: a path to it may be another's by now. */
+static bool bind_in(int directory, int socket) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = SOCKET_NAME};
+    int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (here < 0) return false;
+    bool bound = fchdir(directory) == 0 && bind(socket, (struct sockaddr *)&address, sizeof address) == 0;
+    int error = errno;
+    bool back = fchdir(here) == 0;
+    if (!bound) errno = error;
+    close(here);
+    return bound && back;
+}
+
 static bool listen_in(struct nest *nest) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" SOCKET_NAME, nest->directory);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return false;
     nest->listener = (struct watch){.fd = fd, .events = POLLIN, .due = NEVER, .wake = someone_calls, .owner = nest};
     watch_add(&nest->listener);
-    return bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, EFFECTS_MAX) == 0;
+    return bind_in(nest->directory, fd) && listen(fd, EFFECTS_MAX) == 0;
 }
 
 int nest_open(struct nest *nest, struct bytes path, uint32_t channel) {
@@ -140,10 +168,16 @@ void nest_close(struct nest *nest) {
         if (caller->nest == nest) hang_up(&caller->stream, STREAM_CLOSED);
     watch_close(&nest->listener);
     if (nest->directory >= 0) {
-        only_nest(nest->directory, true);
-        rmdir(nest->path);
+        unlinkat(nest->directory, SOCKET_NAME, 0);
+        for (size_t at = 0; at < nest->links.size; at += strlen((char *)nest->links.data + at) + 1)
+            unlinkat(nest->directory, (char *)nest->links.data + at, 0);
+        if (rmdir(nest->path) != 0) { /* somebody put something into it */
+            only_nest(nest->directory, true);
+            rmdir(nest->path);
+        }
         close(nest->directory);
     }
+    buffer_free(&nest->links);
     nest->directory = -1;
     nest->path[0] = 0;
 }

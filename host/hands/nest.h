@@ -2,12 +2,14 @@
 #ifndef PLEXUS_NEST_H
 #define PLEXUS_NEST_H
 
+#include "buffer.h"
 #include "frame.h"
 #include "loop.h"
 
 struct nest {
     char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* empty: there is none */
     int directory;
+    struct buffer links; /* their names, each with a NUL */
     uint32_t under; /* channel of its EXEC */
     struct watch listener;
 };

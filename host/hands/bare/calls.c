@@ -78,6 +78,7 @@ int rmdir(const char *path) { return (int)CALL(SYS_rmdir, path); }
 int unlinkat(int directory, const char *path, int flags) { return (int)CALL(SYS_unlinkat, directory, path, flags); }
 int symlinkat(const char *target, int directory, const char *path) { return (int)CALL(SYS_symlinkat, target, directory, path); }
 long readlink(const char *path, char *text, size_t size) { return CALL(SYS_readlink, path, text, size); }
+int fchdir(int directory) { return (int)CALL(SYS_fchdir, directory); }
 int chdir(const char *path) { return (int)CALL(SYS_chdir, path); }
 long getdents64(int fd, void *entries, size_t size) { return CALL(SYS_getdents64, fd, entries, size); }
 

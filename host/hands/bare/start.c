@@ -27,6 +27,7 @@ _Noreturn void _exit(int status);
 uintptr_t __stack_chk_guard;
 char **environ;
 char *program_invocation_short_name = "";
+static uintptr_t called_as;
 
 /* The stack as the kernel leaves it: argc, argv, NULL, environ, NULL, pairs of the auxiliary vector (System V ABI, 3.4). */
 __asm__(".globl _start\n"
@@ -88,6 +89,7 @@ _Noreturn __attribute__((used, no_stack_protector)) void bare_start(uintptr_t *s
     for (const Elf64_auxv_t *entry = (const void *)(after + 1); entry->a_type != AT_NULL; entry++) {
         if (entry->a_type == AT_PHDR) headers = (const void *)entry->a_un.a_val;
         if (entry->a_type == AT_PHNUM) count = entry->a_un.a_val;
+        if (entry->a_type == AT_EXECFN) called_as = entry->a_un.a_val;
         /* its lowest byte stays 0, which no string function writes past */
         if (entry->a_type == AT_RANDOM) __stack_chk_guard = *(const uintptr_t *)entry->a_un.a_val & ~(uintptr_t)0xff;
     }
@@ -97,6 +99,9 @@ _Noreturn __attribute__((used, no_stack_protector)) void bare_start(uintptr_t *s
         if (*at == '/') program_invocation_short_name = at + 1;
     _exit(main(argc, argv));
 }
+
+/* Of the auxiliary vector, the one entry that is asked for later. */
+unsigned long getauxval(unsigned long type) { return type == AT_EXECFN ? called_as : 0; }
 
 _Noreturn __attribute__((no_stack_protector)) void __stack_chk_fail(void) {
     for (;;) __asm__ volatile("ud2");
