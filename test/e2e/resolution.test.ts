@@ -1,6 +1,6 @@
 // How a type finds its plugin, what a component may use, and a delegate that is a plugin of its own.
 
-import { accessSync, constants, copyFileSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { accessSync, constants, copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -110,6 +110,84 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
       await stage.succeed("ADD", other);
       expect(shown(stage.steps())).toEqual(["ADD ipam-host-local wasm nested", "ADD bridge native"]);
       await stage.succeed("DEL", other);
+      expect(stage.left()).toEqual(nothing);
+    });
+  });
+
+  describe("that earlier calls found is looked up anew", () => {
+    let attaching: Attaching & { readonly cniPath: string };
+    let front = "";
+    let component = "";
+    let calls: () => number;
+    beforeEach(async () => {
+      const { directory, cniPath } = stage.plexus;
+      front = join(directory, "front");
+      mkdirSync(front);
+      const recorders = ["first", "status-shaper"].map((type) => installRecorder(cniPath, type));
+      calls = () => recorders.flatMap((each) => each.calls()).length;
+      const config = stage.network([{ type: "first" }, shaperStep]);
+      attaching = { config, containerId: "again", pod: stage.pod(), cniPath: `${front}:${cniPath}` };
+      component = join(cniPath, "status-shaper.wasm");
+      for (const verb of ["ADD", "DEL"]) await stage.succeed(verb, attaching);
+    });
+
+    test("and is the component that comes before it now, and the binary again without that", async () => {
+      expect(shown(stage.steps())).toEqual([
+        "ADD first native",
+        "ADD status-shaper native",
+        "DEL status-shaper native",
+        "DEL first native",
+      ]);
+      copyFileSync(component, join(front, "status-shaper.wasm"));
+      for (const verb of ["ADD", "DEL"]) await stage.succeed(verb, attaching);
+      expect(shown(stage.steps())).toEqual([
+        "ADD first native",
+        "ADD status-shaper wasm",
+        "DEL status-shaper wasm",
+        "DEL first native",
+      ]);
+      rmSync(join(front, "status-shaper.wasm"));
+      await stage.succeed("ADD", attaching);
+      expect(shown(stage.steps())).toEqual(["ADD first native", "ADD status-shaper native"]);
+      // Between ADD and DEL.
+      copyFileSync(component, join(front, "status-shaper.wasm"));
+      copyFileSync(component, join(front, "first.wasm"));
+      await stage.succeed("DEL", attaching);
+      expect(shown(stage.steps())).toEqual(["DEL status-shaper wasm", "DEL first wasm"]);
+      // This component can't be a chain's first: that it says so shows that it was the one to run.
+      const added = await stage.call("ADD", attaching);
+      expect([added.status, added.json]).toMatchObject([1, { msg: expect.stringContaining("chained behind others") }]);
+      expect(shown(stage.steps())[0]).toBe("ADD first wasm failed");
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("and nothing is begun where it is gone, whichever of them", async () => {
+      const before = calls();
+      rmSync(component);
+      for (const type of ["status-shaper", "first"]) {
+        const binary = join(stage.plexus.cniPath, type);
+        renameSync(binary, `${binary}.away`);
+        const added = await stage.call("ADD", attaching);
+        expect([added.status, added.json]).toMatchObject([1, { code: 7, msg: expect.stringContaining(`plugin "${type}"`) }]);
+        expect([calls(), stage.left()]).toEqual([before, nothing]);
+        renameSync(`${binary}.away`, binary);
+      }
+      for (const verb of ["ADD", "DEL"]) await stage.succeed(verb, attaching);
+      expect([calls(), stage.left()]).toEqual([before + 4, nothing]);
+    });
+
+    test("and a DEL whose plugin is gone says so, and succeeds when it is back", async () => {
+      await stage.succeed("ADD", attaching);
+      rmSync(component);
+      const binary = join(stage.plexus.cniPath, "status-shaper");
+      renameSync(binary, `${binary}.away`);
+      const deleted = await stage.call("DEL", attaching);
+      expect([deleted.status, deleted.json]).toMatchObject([
+        1,
+        { msg: expect.stringContaining('failed to find plugin "status-shaper"') },
+      ]);
+      renameSync(`${binary}.away`, binary);
+      await stage.succeed("DEL", attaching);
       expect(stage.left()).toEqual(nothing);
     });
   });
