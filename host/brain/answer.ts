@@ -159,8 +159,7 @@ export function contextOf(
   const { observer, date, warn } = deps;
   const trace = openTrace({ path: configuration.trace, observer, now: date, warn });
   const { hands, formerFinds } = deps;
-  const former = formerFinds === undefined ? undefined : { path: call.path, finds: formerFinds };
-  const plugins = new PluginFinder({ hands, prefer: configuration.wasm.prefer, former });
+  const plugins = new PluginFinder({ hands, prefer: configuration.wasm.prefer, former: formerFinds?.on(call.path) });
   const { runDir } = configuration;
   const nest = call.containerId === "" ? nestOfCall(runDir) : nestDirectory(runDir, call, configuration.name);
   return {

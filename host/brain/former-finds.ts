@@ -2,33 +2,42 @@
 
 import type { Found } from "../hands/messages.ts";
 
-/** A node has a few dozen plugins; where there are more, all are looked for anew once. */
-const most = 1024;
+/** A node has one CNI_PATH or two with a few dozen plugins; where there are more, all are looked for anew once. */
+const mostPaths = 16;
+const mostTypes = 1024;
 
 export class FormerFinds {
-  readonly #found = new Map<string, Found>();
+  readonly #paths = new Map<string, FoundTypes>();
 
-  /** `path`: the CNI_PATH that it was looked for on. */
-  of(path: string, type: string): Found | undefined {
-    return this.#found.get(keyOf(path, type));
-  }
-
-  /** Keeps what FIND gave where native binaries come first. */
-  keep(path: string, type: string, found: Found): void {
-    const key = keyOf(path, type);
-    if (found.what === "nothing") {
-      this.#found.delete(key);
-      return;
-    }
-    if (this.#found.size >= most && !this.#found.has(key)) this.#found.clear();
-    this.#found.set(key, found);
-  }
-
-  forget(path: string, type: string): void {
-    this.#found.delete(keyOf(path, type));
+  /** What was found on this CNI_PATH. */
+  on(path: string): FoundTypes {
+    const known = this.#paths.get(path);
+    if (known !== undefined) return known;
+    if (this.#paths.size >= mostPaths) this.#paths.clear();
+    const types = new FoundTypes();
+    this.#paths.set(path, types);
+    return types;
   }
 }
 
-function keyOf(path: string, type: string): string {
-  return `${path}\0${type}`;
+export class FoundTypes {
+  readonly #found = new Map<string, Found>();
+
+  of(type: string): Found | undefined {
+    return this.#found.get(type);
+  }
+
+  /** Keeps what FIND gave where native binaries come first. */
+  keep(type: string, found: Found): void {
+    if (found.what === "nothing") {
+      this.#found.delete(type);
+      return;
+    }
+    if (this.#found.size >= mostTypes && !this.#found.has(type)) this.#found.clear();
+    this.#found.set(type, found);
+  }
+
+  forget(type: string): void {
+    this.#found.delete(type);
+  }
 }

@@ -25,7 +25,7 @@ function finder(more: Partial<PluginFinderInit> = {}): PluginFinder {
     const found = what === "nothing" ? { path: "", identity: "" } : { path: `${path}/${effect.type}`, identity };
     return Promise.resolve({ kind: "found", what, ...found });
   };
-  return new PluginFinder({ hands: { find }, prefer: false, former: { path, finds }, ...more });
+  return new PluginFinder({ hands: { find }, prefer: false, former: finds.on(path), ...more });
 }
 
 /** A call that asks for all of these. */
@@ -70,7 +70,7 @@ describe("a finder", () => {
     ["components come first", types, async () => finder({ prefer: true })],
     ["components of the first type come first", types, async () => finder({ prefer: ["bridge"] })],
     ["no call was before", types, async () => finder({ former: undefined })],
-    ["it was on another CNI_PATH", types, async () => finder({ former: { path: "/other", finds } })],
+    ["it was on another CNI_PATH", types, async () => finder({ former: finds.on("/other") })],
     [
       "the first was asked for already",
       types,
@@ -127,16 +127,22 @@ describe("a finder", () => {
 describe("what earlier calls found", () => {
   test("is bounded: with more types than a node has, all are looked for anew", () => {
     const found: Found = { kind: "found", what: "native", path: "/p", identity };
-    for (let type = 0; type < 1024; type++) finds.keep(path, String(type), found);
-    finds.keep(path, "0", found);
-    expect([finds.of(path, "0"), finds.of(path, "1023")]).toEqual([found, found]);
-    finds.keep(path, "one more", found);
-    expect([finds.of(path, "0"), finds.of(path, "one more")]).toEqual([undefined, found]);
+    const here = finds.on(path);
+    for (let type = 0; type < 1024; type++) here.keep(String(type), found);
+    here.keep("0", found);
+    expect([here.of("0"), here.of("1023")]).toEqual([found, found]);
+    here.keep("one more", found);
+    expect([here.of("0"), here.of("one more")]).toEqual([undefined, found]);
+    for (let other = 0; other < 15; other++) finds.on(String(other));
+    expect(finds.on(path)).toBe(here);
+    finds.on("one more");
+    expect(finds.on(path)).not.toBe(here);
   });
 
   test("is forgotten where it is gone", () => {
-    finds.keep(path, "bridge", { kind: "found", what: "native", path: "/p", identity });
-    finds.keep(path, "bridge", { kind: "found", what: "nothing", path: "", identity: "" });
-    expect(finds.of(path, "bridge")).toBeUndefined();
+    const here = finds.on(path);
+    here.keep("bridge", { kind: "found", what: "native", path: "/p", identity });
+    here.keep("bridge", { kind: "found", what: "nothing", path: "", identity: "" });
+    expect(here.of("bridge")).toBeUndefined();
   });
 });

@@ -6,14 +6,14 @@ import { type Fault, fault } from "../../src/fault/fault.ts";
 import type { WasmConfiguration } from "../../src/configuration/wasm-configuration.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Found, TakenForGranted } from "../hands/messages.ts";
-import type { FormerFinds } from "./former-finds.ts";
+import type { FoundTypes } from "./former-finds.ts";
 
 export interface PluginFinderInit {
   readonly hands: Pick<Hands, "find">;
   /** Whether components win over native binaries in the same directory: always, never, or for the types listed. */
   readonly prefer: WasmConfiguration["prefer"];
-  /** CNI_PATH, and what earlier calls found there; nothing is taken for granted where it is absent. */
-  readonly former?: { readonly path: string; readonly finds: FormerFinds } | undefined;
+  /** What earlier calls found on the same CNI_PATH; nothing is taken for granted where it is absent. */
+  readonly former?: FoundTypes | undefined;
 }
 
 /** What a step needs of it. */
@@ -81,7 +81,7 @@ export class PluginFinder {
     this.#untold = [];
     for (const type of taken) {
       this.#found.delete(type);
-      this.#former?.finds.forget(this.#former.path, type);
+      this.#former?.forget(type);
     }
     return taken.length > 0;
   }
@@ -92,12 +92,12 @@ export class PluginFinder {
 
   #formerly(type: string): Found | undefined {
     if (this.#doubted || this.#former === undefined || this.#found.has(type) || this.#prefersComponent(type)) return undefined;
-    return this.#former.finds.of(this.#former.path, type);
+    return this.#former.of(type);
   }
 }
 
-function keep({ path, finds }: NonNullable<PluginFinderInit["former"]>, type: string, found: Found): Found {
-  finds.keep(path, type, found);
+function keep(former: FoundTypes, type: string, found: Found): Found {
+  former.keep(type, found);
   return found;
 }
 
