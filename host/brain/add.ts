@@ -17,90 +17,52 @@ import { journalKey, type CallContext } from "./call-context.ts";
 import { undoOrLeave } from "./converge.ts";
 import { retryLeftBehind } from "./finish-left-behind.ts";
 import { located } from "./located.ts";
-import { FoundOtherwise } from "./plugin-finder.ts";
 import { callArgs } from "./pod-identity.ts";
-import { typesOf } from "./require-plugins.ts";
 import { runChain } from "./run-chain.ts";
 import { undoEntry } from "./undo.ts";
 
-/** Says whether every step has its plugin. */
-type RequirePlugins = () => Promise<Result<void>>;
-
 /**
  * Attaches what the plan says; answers the default network's result. The journal holds the plan before the first step
- * runs; `required` is waited for as long. Fault: the failing plugin's own,
+ * runs; `required` says whether every step has its plugin, and is waited for as long. Fault: the failing plugin's own,
  * with the attachment named; everything attempted has been undone, or is left in the journal for DEL with the reason.
  */
-export async function add(context: CallContext, plan: CallPlan, required: RequirePlugins): Promise<Result<PluginResult>> {
+export async function add(context: CallContext, plan: CallPlan, required: Promise<Result<void>>): Promise<Result<PluginResult>> {
   const planned = journalPlan(context, plan);
-  const begun = await begin(context, plan, planned, required);
+  const begun = await begin(context, planned, required);
   if (!begun.ok) return begun;
   const progress = new Progress(begun.value);
   let result: Result<PluginResult>;
-  let found: Result<void> = ok(undefined);
   try {
-    try {
-      result = await attachAll(context, plan, progress);
-    } catch (error) {
-      if (!(error instanceof FoundOtherwise)) throw error;
-      // The very first step was not begun: all that was taken for granted is looked for now.
-      context.plugins.doubt();
-      found = await required();
-      result = found.ok ? await attachAll(context, plan, progress) : found;
-    }
+    result = await attachAll(context, plan, progress);
   } finally {
     await progress.end();
   }
   if (result.ok) return result;
-  if (!found.ok) {
-    await forget(context, planned);
-    return found;
-  }
   return failed(await undone(context, planned, progress.records, result.fault));
 }
 
 /** Writes the plan, once nothing of an earlier ADD is in the way and every step has its plugin. */
-async function begin(
-  context: CallContext,
-  { attachments }: CallPlan,
-  plan: JournalPlan,
-  required: RequirePlugins,
-): Promise<Result<OpenEntry>> {
+async function begin(context: CallContext, plan: JournalPlan, required: Promise<Result<void>>): Promise<Result<OpenEntry>> {
   const earlier = context.journal.load(journalKey(context));
   const leftBehind = earlier.ok && earlier.value === undefined ? context.leftBehind.list(journalKey(context)) : undefined;
   if (leftBehind?.ok !== true || leftBehind.value.length > 0) {
-    const found = await required();
+    const found = await required;
     if (!found.ok) return found;
     const cleared = await clearEarlier(context, earlier);
     return cleared.ok ? context.journal.open(plan, firstRecords) : cleared;
   }
   // The common case: both at once. What `required` asks of the hands goes out first, and is answered while a disk is waited for.
-  context.plugins.takeForGranted(attachments.flatMap(typesOf));
-  const asked = requiredForSure(context, required);
-  // Who waits for it hears of it, too.
-  asked.catch(() => undefined);
   await Promise.resolve();
-  const [opened, found] = await Promise.allSettled([context.journal.open(plan, firstRecords), asked]);
+  const [opened, found] = await Promise.allSettled([context.journal.open(plan, firstRecords), required]);
   if (opened.status === "rejected") throw opened.reason;
   if (found.status === "fulfilled" && found.value.ok) return opened.value;
   if (opened.value.ok) {
     await opened.value.value.close();
-    await forget(context, plan);
+    const forgotten = await context.journal.forget(plan);
+    if (!forgotten.ok) context.warn(`nothing was begun, but its journal entry stays: ${forgotten.fault.msg}`);
   }
   if (found.status === "rejected") throw found.reason;
   return found.value.ok ? opened.value : found.value;
-}
-
-/** What was taken for granted is nothing that an ADD may fail for. */
-async function requiredForSure(context: CallContext, required: RequirePlugins): Promise<Result<void>> {
-  const found = await required();
-  return found.ok || !context.plugins.doubt() ? found : required();
-}
-
-/** Removes the entry of an ADD that has begun nothing. */
-async function forget(context: CallContext, plan: JournalPlan): Promise<void> {
-  const forgotten = await context.journal.forget(plan);
-  if (!forgotten.ok) context.warn(`nothing was begun, but its journal entry stays: ${forgotten.fault.msg}`);
 }
 
 /** The first attachment counts as attempted with the plan already: its plugins are asked next. */

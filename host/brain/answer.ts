@@ -24,7 +24,6 @@ import { CallDeadline } from "./call-deadline.ts";
 import { readCallWords } from "./call-words.ts";
 import { check } from "./check.ts";
 import { del } from "./del.ts";
-import type { FormerFinds } from "./former-finds.ts";
 import { gc } from "./gc.ts";
 import { callLocks } from "./locks.ts";
 import { namespaceIsGone } from "./namespace-gone.ts";
@@ -46,8 +45,6 @@ export interface BrainDeps {
   readonly takeLock: TakeLock;
   /** Writes journal and cache. */
   readonly writer: FileWriter;
-  /** What earlier calls found; absent where there were none, or none that count. */
-  readonly formerFinds?: FormerFinds | undefined;
   /** The source of pods and definitions that a configuration names. */
   readonly cluster: (configuration: HostConfiguration) => Promise<Cluster | undefined>;
   readonly warn: (text: string) => void;
@@ -144,7 +141,10 @@ async function lockFor(context: CallContext): Promise<Result<Release> | undefine
 async function addText(context: CallContext, deps: BrainDeps): Promise<Result<string>> {
   const plan = await planCall(context);
   if (!plan.ok) return plan;
-  const added = await add(context, plan.value, () => requirePlugins(context, deps.delegates, plan.value.attachments));
+  const required = requirePlugins(context, deps.delegates, plan.value.attachments);
+  // Who waits for it hears of it, too.
+  required.catch(() => undefined);
+  const added = await add(context, plan.value, required);
   return added.ok ? ok(added.value.text) : added;
 }
 
@@ -158,8 +158,7 @@ export function contextOf(
   const { document, configuration, deadline } = own;
   const { observer, date, warn } = deps;
   const trace = openTrace({ path: configuration.trace, observer, now: date, warn });
-  const { hands, formerFinds } = deps;
-  const plugins = new PluginFinder({ hands, prefer: configuration.wasm.prefer, former: formerFinds?.on(call.path) });
+  const plugins = new PluginFinder(deps.hands, configuration.wasm.prefer);
   const { runDir } = configuration;
   const nest = call.containerId === "" ? nestOfCall(runDir) : nestDirectory(runDir, call, configuration.name);
   return {

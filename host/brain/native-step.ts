@@ -5,8 +5,8 @@ import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import { readPluginFailure } from "../../src/cni/error-json.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
 import type { ExecEffect, Hands } from "../hands/hands.ts";
-import type { Executed, Outcome, TakenForGranted } from "../hands/messages.ts";
-import { FoundOtherwise, notFound } from "./plugin-finder.ts";
+import type { Executed } from "../hands/messages.ts";
+import { notFound } from "./plugin-finder.ts";
 import { inertLine, inertText } from "../sandbox/inert-text.ts";
 import { textOf } from "./utf8.ts";
 
@@ -27,23 +27,19 @@ export interface NativeStepInit {
   readonly nest: string;
   /** GOMAXPROCS where the runtime sets none; 0: none. */
   readonly goMaxProcs: number;
-  /** What was taken for granted (PluginFinder). */
-  readonly taken?: readonly TakenForGranted[];
 }
 
-/** Throws FoundOtherwise where not all of `taken` is so. */
 export async function runNativeStep(
   hands: Pick<Hands, "exec">,
   step: ChainStep,
-  { deadlineMs, ofCall = false, nest, goMaxProcs, taken = [] }: NativeStepInit,
+  { deadlineMs, ofCall = false, nest, goMaxProcs }: NativeStepInit,
 ): Promise<StepOutcome> {
   const environment = new Map(step.env);
   if (goMaxProcs !== 0 && !environment.has("GOMAXPROCS")) environment.set("GOMAXPROCS", String(goMaxProcs));
   const type = step.plugin.type;
-  const effect = { type, environment, stdin: step.stdin, deadlineMs, stdoutCap, stderrCap, nest, taken };
+  const effect = { type, environment, stdin: step.stdin, deadlineMs, stdoutCap, stderrCap, nest };
   const executed = await execute(hands, effect);
   const { outcome } = executed;
-  if (outcome.kind === "found-otherwise") throw new FoundOtherwise();
   if (outcome.kind === "exited" && outcome.status === 0) {
     // Of the others' answers nobody reads a word (CNI section 2): a DEL that succeeded must not fail for what it printed.
     if (step.verb !== "ADD" && step.verb !== "VERSION") return { ok: true, stdout: "" };
@@ -60,7 +56,7 @@ export async function runNativeStep(
           `plugin ${executed.path} did not end in what the call had left for it, ${deadlineMs} ms, and was killed`,
         )
       : undefined;
-  const failure = late ?? failureOf(type, { ...executed, outcome }, deadlineMs, environment.get("CNI_PATH") ?? "");
+  const failure = late ?? failureOf(type, executed, deadlineMs, environment.get("CNI_PATH") ?? "");
   // A plugin's words end in logs and terminals: nothing in them may act there.
   const details = failure.details === undefined ? {} : { details: inertText(failure.details, longestDetails) };
   return no({ ...failure, msg: inertLine(failure.msg, longestMessage), ...details });
@@ -78,10 +74,7 @@ async function execute(hands: Pick<Hands, "exec">, effect: ExecEffect): Promise<
   }
 }
 
-/** Of a plugin that was begun, or could not be. */
-type Ended = Executed & { readonly outcome: Exclude<Outcome, { readonly kind: "found-otherwise" }> };
-
-function failureOf(type: string, executed: Ended, deadlineMs: number, path: string): Fault {
+function failureOf(type: string, executed: Executed, deadlineMs: number, path: string): Fault {
   const { outcome } = executed;
   switch (outcome.kind) {
     case "exited":

@@ -15,7 +15,7 @@ import type { CallContext } from "./call-context.ts";
 import { CallLog } from "./call-log.ts";
 import type { CallObserver } from "./call-observer.ts";
 import { answerAsPlugin } from "./nested-call.ts";
-import { PluginFinder, type StepPlugins } from "./plugin-finder.ts";
+import { PluginFinder } from "./plugin-finder.ts";
 import { type DelegateRunner, type StepRunnerInit, stepRunner } from "./step-runner.ts";
 import { openTrace } from "./trace.ts";
 
@@ -33,7 +33,7 @@ const bareConfiguration: StepRunnerInit["configuration"] = {
 const mostEventsMs = 3_000;
 
 /** What the program that a brain lives in gives to one call. */
-export interface CallHost extends Pick<BrainDeps, "takeLock" | "writer" | "formerFinds"> {
+export interface CallHost extends Pick<BrainDeps, "takeLock" | "writer"> {
   readonly hands: Hands;
   /** Opens the source of pods and definitions that the configuration names. */
   readonly cluster: (configuration: HostConfiguration, warn: (text: string) => void) => Promise<Cluster | undefined>;
@@ -157,12 +157,9 @@ export class OneCall {
   }
 
   /** The components that the call was found to need before it began; others are looked for. */
-  #components(): StepPlugins {
-    const own = new PluginFinder({ hands: this.#host.hands, prefer: true });
+  #components(): Pick<PluginFinder, "find"> {
+    const own = new PluginFinder(this.#host.hands, true);
     return {
-      takeForGranted: () => undefined,
-      takenForGranted: () => [],
-      doubt: () => false,
       find: async (type) => {
         const known = await this.#progress.plugins?.known(type);
         return known?.what === "component" ? known : own.find(type);
@@ -172,11 +169,11 @@ export class OneCall {
 
   /** Finds what delegates call, as the call itself finds its plugins. */
   #finder({ wasm }: Pick<HostConfiguration, "wasm">): PluginFinder {
-    return this.#progress.plugins ?? new PluginFinder({ hands: this.#host.hands, prefer: wasm.prefer });
+    return this.#progress.plugins ?? new PluginFinder(this.#host.hands, wasm.prefer);
   }
 
   #deps(): BrainDeps {
-    const { hands, takeLock, writer, formerFinds } = this.#host;
+    const { hands, takeLock, writer } = this.#host;
     const warn = (text: string): void => {
       this.#log.warn(text);
       this.#observer?.line("plexus", text);
@@ -189,7 +186,6 @@ export class OneCall {
       },
       takeLock,
       writer,
-      formerFinds,
       cluster: (configuration) => (this.#cluster ??= this.#host.cluster(configuration, warn)),
       warn,
       now: () => performance.now(),

@@ -13,7 +13,7 @@ import { callersIn, endless, toldCallers } from "../delegation/callers.ts";
 import { isItself, itselfIn } from "./itself.ts";
 import { runNativeStep } from "./native-step.ts";
 import type { CallDeadline } from "./call-deadline.ts";
-import { FoundOtherwise, notFound, type PluginFinder, type StepPlugins } from "./plugin-finder.ts";
+import { notFound, type PluginFinder } from "./plugin-finder.ts";
 import type { RunStep } from "./run-chain.ts";
 import type { StepKind } from "./call-observer.ts";
 import type { Trace } from "./trace.ts";
@@ -44,7 +44,7 @@ export interface DelegateTerms {
 
 export interface StepRunnerDeps {
   readonly hands: Hands;
-  readonly plugins: StepPlugins;
+  readonly plugins: Pick<PluginFinder, "find">;
   /** Finds the plugins that delegates call; as `plugins` unless given. */
   readonly delegated?: Pick<PluginFinder, "find">;
   readonly delegates: DelegateRunner;
@@ -75,7 +75,7 @@ interface Within {
   readonly mostMs: number;
 }
 
-/** A runner of steps of one network's chain. Throws FoundOtherwise where an ADD took for granted what isn't so: nothing was begun then. */
+/** A runner of steps of one network's chain. */
 export function stepRunner(deps: StepRunnerDeps, init: StepRunnerInit): RunStep {
   const { trace, now } = deps;
   const { network, ifname, nested } = init;
@@ -97,8 +97,6 @@ async function runStep(deps: StepRunnerDeps, init: StepRunnerInit, step: ChainSt
   const { type } = step.plugin;
   const started = now();
   const called = within.callers !== undefined;
-  // What an ADD takes for granted, it does so before it begins: all of its steps' plugins.
-  if (step.verb === "DEL" && !called) plugins.takeForGranted([type]);
   const found = await (called ? (deps.delegated ?? plugins) : plugins).find(type);
   const watched = async (kind: StepKind, act: (step: ChainStep) => Promise<StepOutcome>): Promise<StepOutcome> => {
     const containerId = step.attachment?.containerId ?? "";
@@ -130,19 +128,10 @@ async function runStep(deps: StepRunnerDeps, init: StepRunnerInit, step: ChainSt
   if (found.what === "native" && (called || init.componentOnly !== true)) {
     const itself = called ? itselfCalled(step, configuration) : undefined;
     if (itself !== undefined) return watched("native", async () => ({ ok: false, fault: itself }));
-    const taken = called ? [] : plugins.takenForGranted();
-    const terms = { deadlineMs: Math.min(stepTimeoutMs, callMs), ofCall: callMs < stepTimeoutMs, nest, goMaxProcs, taken };
-    const ran = watched("native", (traced) =>
+    const terms = { deadlineMs: Math.min(stepTimeoutMs, callMs), ofCall: callMs < stepTimeoutMs, nest, goMaxProcs };
+    return watched("native", (traced) =>
       runNativeStep(hands, called ? { ...traced, env: toldCallers(traced.env, callers) } : traced, terms),
     );
-    if (taken.length === 0 || step.verb === "ADD") return ran;
-    try {
-      return await ran;
-    } catch (error) {
-      if (!(error instanceof FoundOtherwise)) throw error;
-      plugins.doubt();
-      return runStep(deps, init, step, within);
-    }
   }
   return watched("native", async () => ({ ok: false, fault: notFound(type, pathOf(step)) }));
 }

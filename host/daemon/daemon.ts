@@ -1,7 +1,6 @@
 // The daemon: one resident brain for all calls of a node. Everything that belongs to a call comes from the call (MO-32).
 
 import type { Result } from "../../src/fault/result.ts";
-import { FormerFinds } from "../brain/former-finds.ts";
 import { OneCall } from "../brain/one-call.ts";
 import { Spares } from "../files/spares.ts";
 import type { Hands } from "../hands/hands.ts";
@@ -44,7 +43,6 @@ export class Daemon {
   readonly telemetry: Telemetry;
   readonly #locks = new AsyncLocks();
   readonly #clusters: ResidentClusters;
-  readonly #formerFinds = new FormerFinds();
   readonly #writer = backgroundWriter({ spares: new Spares() });
   readonly #delegates: ResidentDelegates;
   readonly #server: CallServer;
@@ -146,7 +144,6 @@ export class Daemon {
       hands,
       takeLock,
       writer: this.#writer,
-      formerFinds: this.#formerFinds,
       openDelegates: async (_, log) => this.#delegates.open({ hands, takeLock, log }),
       cluster: (configuration, told) => this.#clusters.open(configuration, told),
       observe: (observed) => this.telemetry.observe(observed),

@@ -10,7 +10,7 @@ struct field {
 #define FIELD(kind, name) {kind, offsetof(struct message, name)}
 
 /* Each type's fields in their order, up to NO_FIELD. */
-static const struct field fields[][9] = {
+static const struct field fields[][8] = {
     [REQUEST] = {FIELD(TEXT, name), FIELD(ENVIRONMENT, environment), FIELD(BYTES, in), FIELD(NUMBER, under)},
     [EXECUTED] = {FIELD(NUMBER, status), FIELD(NUMBER, detail), FIELD(NUMBER, microseconds), FIELD(NUMBER, flags), FIELD(BYTES, out),
                   FIELD(BYTES, err), FIELD(TEXT, path)},
@@ -20,7 +20,7 @@ static const struct field fields[][9] = {
     [RESIDENT] = {FIELD(ENVIRONMENT, environment)},
     [REPLY] = {FIELD(NUMBER, status), FIELD(BYTES, out), FIELD(BYTES, err)},
     [EXEC] = {FIELD(TEXT, name), FIELD(ENVIRONMENT, environment), FIELD(BYTES, in), FIELD(NUMBER, deadline_ms), FIELD(NUMBER, out_cap),
-              FIELD(NUMBER, err_cap), FIELD(TEXT, path), FIELD(ENVIRONMENT, taken)},
+              FIELD(NUMBER, err_cap), FIELD(TEXT, path)},
     [FIND] = {FIELD(TEXT, name), FIELD(FLAG, flag)},
     [READ] = {FIELD(TEXT, path), FIELD(NUMBER, out_cap)},
     [NETLINK] = {FIELD(TEXT, path), FIELD(BYTES, in), FIELD(NUMBER, deadline_ms), FIELD(TEXT, second), FIELD(FLAG, flag), FIELD(NUMBER, protocol)},

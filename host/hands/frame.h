@@ -5,7 +5,7 @@
 #include "common.h"
 #include "buffer.h"
 
-enum { FRAME_HEADER = 12, FRAME_VERSION_AT = 4, PROTOCOL_VERSION = 4 };
+enum { FRAME_HEADER = 12, FRAME_VERSION_AT = 4, PROTOCOL_VERSION = 3 };
 #define NESTED_CHANNEL 0x80000000u
 
 enum frame_type {
@@ -31,7 +31,7 @@ struct bytes {
 
 /* All fields of all types; each type has its own of them. */
 struct message {
-    struct bytes name, environment, in, out, err, path, second, identity, taken;
+    struct bytes name, environment, in, out, err, path, second, identity;
     uint32_t status, detail, microseconds, flags, under, deadline_ms, out_cap, err_cap, protocol, index, owner, group, flag;
 };
 

@@ -29,7 +29,7 @@ function decodeAll(decoder: FrameDecoder): Frame[] {
 describe("frames", () => {
   test("a frame's bytes are the ones of PROTOCOL.md", () => {
     const bytes = bytesOf({ type: 17, channel: 0x8000_0001, payload: Uint8Array.of(1, 2, 3) });
-    expect([...bytes]).toEqual([3, 0, 0, 0, 4, 17, 0, 0, 1, 0, 0, 0x80, 1, 2, 3]);
+    expect([...bytes]).toEqual([3, 0, 0, 0, 3, 17, 0, 0, 1, 0, 0, 0x80, 1, 2, 3]);
   });
 
   test("any frames, cut into any chunks, come out as they went in", () => {
@@ -68,9 +68,9 @@ describe("frames", () => {
 
   test.each([
     ["another version", [0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0], "protocol version 1"],
-    ["reserved bytes", [0, 0, 0, 0, 4, 1, 0, 1, 0, 0, 0, 0], "reserved bytes are 256"],
-    ["too long a payload", [1, 0, 0, 2, 4, 1, 0, 0, 0, 0, 0, 0], "33554433 bytes"],
-    ["the longest length there is", [255, 255, 255, 255, 4, 1, 0, 0, 0, 0, 0, 0], "4294967295 bytes"],
+    ["reserved bytes", [0, 0, 0, 0, 3, 1, 0, 1, 0, 0, 0, 0], "reserved bytes are 256"],
+    ["too long a payload", [1, 0, 0, 2, 3, 1, 0, 0, 0, 0, 0, 0], "33554433 bytes"],
+    ["the longest length there is", [255, 255, 255, 255, 3, 1, 0, 0, 0, 0, 0, 0], "4294967295 bytes"],
   ])("%s is refused as soon as the header is there, without making room for the payload", (_, header, words) => {
     const decoder = new FrameDecoder();
     decoder.push(Uint8Array.from(header));

@@ -4,7 +4,7 @@ import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { putU32, u32At } from "./fields.ts";
 
-export const PROTOCOL_VERSION = 4;
+export const PROTOCOL_VERSION = 3;
 export const FRAME_HEADER_BYTES = 12;
 /** The longest payload, in bytes. */
 export const PAYLOAD_MAX_BYTES = 33_554_432;

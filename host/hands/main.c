@@ -12,10 +12,16 @@
 static bool resident;         /* nobody called us, nobody waits for a reply */
 static struct buffer request; /* our stdin */
 
+static long long nanoseconds(const struct timespec *time) { return (long long)time->tv_sec * 1000000000LL + time->tv_nsec; }
+
 static void answer_find(uint32_t channel, const struct message *find) {
     static struct found found;
+    char identity[160] = "";
     find_plugin(find->name, find->flag != 0 ? COMPONENT_FIRST : NATIVE_FIRST, &found);
-    tell_brain(FOUND, channel, &(struct message){.status = found.kind, .path = text_bytes(found.path), .identity = text_bytes(found_identity(&found))});
+    if (found.kind != NOTHING)
+        snprintf(identity, sizeof identity, "%llu:%llu:%lld:%lld:%lld", (unsigned long long)found.status.st_dev, (unsigned long long)found.status.st_ino,
+                 (long long)found.status.st_size, nanoseconds(&found.status.st_mtim), nanoseconds(&found.status.st_ctim));
+    tell_brain(FOUND, channel, &(struct message){.status = found.kind, .path = text_bytes(found.path), .identity = text_bytes(identity)});
 }
 
 static void answer_read(uint32_t channel, const struct message *read) {

@@ -3,7 +3,7 @@
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { environmentMistake, FieldReader, FieldWriter } from "./fields.ts";
 import { protocolFault, type Frame } from "./frames.ts";
-import type { BrainMessage, HandsMessage, Outcome, TakenForGranted, Tap } from "./messages.ts";
+import type { BrainMessage, HandsMessage, Outcome, Tap } from "./messages.ts";
 import { HARDWARE_ADDRESS_BYTES, packetBytes, packetsIn, settingsIn, settingsRow } from "./network-fields.ts";
 
 /** Type numbers. */
@@ -25,15 +25,7 @@ const TYPE = {
   tap: 24,
 } as const;
 
-const OUTCOMES = [
-  "exited",
-  "signalled",
-  "deadline-passed",
-  "not-found",
-  "not-startable",
-  "text-busy",
-  "found-otherwise",
-] as const;
+const OUTCOMES = ["exited", "signalled", "deadline-passed", "not-found", "not-startable", "text-busy"] as const;
 const FOUND = ["nothing", "native", "component"] as const;
 /** NETLINK_NETFILTER; NETLINK_ROUTE is 0. */
 const NETFILTER = 12;
@@ -142,8 +134,7 @@ export function encodeMessage(channel: number, message: HandsMessage | BrainMess
         .u32(message.deadlineMs)
         .u32(message.stdoutCap)
         .u32(message.stderrCap)
-        .bytes(message.nest ?? "")
-        .bytes(takenRows(message.taken));
+        .bytes(message.nest ?? "");
       break;
     case "find":
       fields.bytes(message.type).u32(message.componentFirst ? 1 : 0);
@@ -160,23 +151,10 @@ export function encodeMessage(channel: number, message: HandsMessage | BrainMess
     : failed(protocolFault(`${message.kind}: ${mistake}`));
 }
 
-function takenRows(taken: readonly TakenForGranted[] = []): string {
-  let rows = "";
-  for (const { type, identity } of taken) rows += `${type}\0${identity}\0`;
-  return rows;
-}
-
-function takenIn(rows: string): readonly TakenForGranted[] | undefined {
-  const texts = rows.split("\0");
-  if (texts.pop() !== "" || texts.length % 2 !== 0) return undefined;
-  return texts.flatMap((type, at) => (at % 2 === 0 ? [{ type, identity: texts[at + 1] ?? "" }] : []));
-}
-
 /** What of a message the hands would refuse as malformed, ending the whole call for it. */
 function messageMistake(message: HandsMessage | BrainMessage): string | undefined {
   const texts = "type" in message ? [message.type] : "path" in message ? [message.path] : [];
-  if (message.kind === "exec")
-    texts.push(message.nest ?? "", ...(message.taken ?? []).flatMap(({ type, identity }) => [type, identity]));
+  if (message.kind === "exec" && message.nest !== undefined) texts.push(message.nest);
   if (message.kind === "netlink" && message.second !== undefined) texts.push(message.second);
   if (message.kind === "tap") texts.push(message.name);
   if (message.kind === "sysctl") texts.push(...message.settings.flatMap(({ key, value }) => [key, value]));
@@ -266,9 +244,8 @@ function readBrainMessage(type: number, fields: FieldReader): BrainMessage | und
         stdoutCap: fields.u32(),
         stderrCap: fields.u32(),
       } as const;
-      const [nest, taken] = [fields.text(), takenIn(fields.text())];
-      if (taken === undefined) return undefined;
-      return { ...exec, ...(nest === "" ? {} : { nest }), ...(taken.length === 0 ? {} : { taken }) };
+      const nest = fields.text();
+      return nest === "" ? exec : { ...exec, nest };
     }
     case TYPE.find:
       return { kind: "find", type: fields.text(), componentFirst: fields.u32() === 1 };

@@ -27,9 +27,7 @@ export type Outcome =
   | { readonly kind: "deadline-passed" }
   | { readonly kind: "not-found" }
   | { readonly kind: "not-startable"; readonly errno: number }
-  | { readonly kind: "text-busy" }
-  /** Something that the EXEC took for granted isn't so; nothing was started. */
-  | { readonly kind: "found-otherwise" };
+  | { readonly kind: "text-busy" };
 
 export interface Executed {
   readonly kind: "executed";
@@ -94,15 +92,6 @@ export interface Exec {
   readonly stderrCap: number;
   /** Directory for nested calls; absent: none can be made. */
   readonly nest?: string;
-  /** Nothing is executed where one of these is found otherwise now; absent: whatever there is. */
-  readonly taken?: readonly TakenForGranted[];
-}
-
-/** What a type was found to be, native first, when it was looked for last. */
-export interface TakenForGranted {
-  readonly type: string;
-  /** Of a component, as Found has it; empty: a native binary. */
-  readonly identity: string;
 }
 
 export interface Find {

@@ -35,18 +35,6 @@ static bool is_there(struct found *found) {
     return fd >= 0;
 }
 
-static long long nanoseconds(const struct timespec *time) { return (long long)time->tv_sec * 1000000000LL + time->tv_nsec; }
-
-const char *found_identity(const struct found *found) {
-    static char identity[160];
-    const struct stat *status = &found->status;
-    *identity = 0;
-    if (found->kind != NOTHING)
-        snprintf(identity, sizeof identity, "%llu:%llu:%lld:%lld:%lld", (unsigned long long)status->st_dev, (unsigned long long)status->st_ino,
-                 (long long)status->st_size, nanoseconds(&status->st_mtim), nanoseconds(&status->st_ctim));
-    return identity;
-}
-
 void find_plugin(struct bytes type, enum wanted wanted, struct found *found) {
     bool is_name = type.size > 0 && type.size <= NAME_MAX && memchr(type.data, '/', type.size) == NULL;
     for (struct bytes directory = {0}; is_name && next_directory(&directory);) {

@@ -20,9 +20,6 @@ bool next_directory(struct bytes *directory);
 /* How long T is where a file is called T.wasm, 0 where it is called otherwise. */
 size_t component_type_size(const char *file);
 
-/* `dev:ino:size:mtime-ns:ctime-ns` of what was found, empty where nothing was. */
-const char *found_identity(const struct found *found);
-
 void find_plugin(struct bytes type, enum wanted wanted, struct found *found);
 
 /* Opens a component that find_plugin can name: directly in a directory of CNI_PATH, called *.wasm. -1: errno says why, EINVAL that it

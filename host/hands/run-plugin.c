@@ -132,24 +132,10 @@ bool plugin_runs_on(uint32_t channel) {
     return run_on(channel) != NULL;
 }
 
-/* Whether FIND, native first, still gives what the brain took for granted: rows of type and identity, each with its NUL; of native ones no identity. */
-static bool is_as_taken(struct bytes rows) {
-    static struct found found;
-    for (const char *at = (const char *)rows.data, *end = at + rows.size; at < end;) {
-        const char *type = at, *identity = type + strlen(type) + 1;
-        if (identity >= end) return false;
-        at = identity + strlen(identity) + 1;
-        find_plugin(text_bytes(type), NATIVE_FIRST, &found);
-        if (*identity == 0 ? found.kind != NATIVE : found.kind != COMPONENT || strcmp(identity, found_identity(&found)) != 0) return false;
-    }
-    return true;
-}
-
 void run_plugin(uint32_t channel, const struct message *exec) {
     static struct found found;
-    struct run *run = run_on(0), refused = {.channel = channel, .started = now_us()};
-    if (!is_as_taken(exec->taken)) return answer(&refused, FOUND_OTHERWISE, 0);
     find_plugin(exec->name, NATIVE_ONLY, &found);
+    struct run *run = run_on(0), refused = {.channel = channel, .started = now_us()};
     if (found.kind != NATIVE) return answer(&refused, NOT_FOUND, ENOENT);
     if (run == NULL) return answer(&refused, NOT_STARTABLE, EAGAIN);
     if (exec->deadline_ms == 0) return answer(&refused, DEADLINE_PASSED, 0);

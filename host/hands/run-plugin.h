@@ -4,7 +4,7 @@
 
 #include "frame.h"
 
-enum outcome { EXITED, SIGNALLED, DEADLINE_PASSED, NOT_FOUND, NOT_STARTABLE, TEXT_BUSY, FOUND_OTHERWISE };
+enum outcome { EXITED, SIGNALLED, DEADLINE_PASSED, NOT_FOUND, NOT_STARTABLE, TEXT_BUSY };
 
 /* Starts what EXEC asks for, or answers at once why not. */
 void run_plugin(uint32_t channel, const struct message *exec);
