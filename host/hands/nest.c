@@ -80,27 +80,47 @@ static bool make_path(char *path) {
     return mkdir(path, 0700) == 0;
 }
 
-/* True: the directory stands, is ours alone and is empty. What is no nest of an earlier call stays as it is. */
+/* As it is at this moment; without opening it once more. */
+static bool is_empty(int directory) {
+    _Alignas(struct dirent64) char entries[1024];
+    long size;
+    while ((size = syscall(SYS_getdents64, directory, entries, sizeof entries)) > 0)
+        for (long at = 0; at < size; at += ((struct dirent64 *)(entries + at))->d_reclen) {
+            const char *name = ((struct dirent64 *)(entries + at))->d_name;
+            if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) return false;
+        }
+    return size == 0;
+}
+
+/* True: the directory stands, is ours alone and is empty. What is no nest of an earlier call stays as it is. Whether mkdir made it says nothing
+   of what was opened: who named the path may lead it elsewhere in between. */
 static bool make_directory(struct nest *nest) {
     struct stat status;
-    bool is_new = make_path(nest->path);
-    if (!is_new && errno != EEXIST) return false;
+    if (!make_path(nest->path) && errno != EEXIST) return false;
     int fd = open(nest->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return false;
     bool ours = fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 0777) == 0700;
-    int error = !ours ? EPERM : flock(fd, LOCK_EX | LOCK_NB) != 0 ? EAGAIN /* hands that live use it */ : is_new || only_nest(fd, false) ? 0 : ENOTEMPTY;
+    int error = !ours ? EPERM : flock(fd, LOCK_EX | LOCK_NB) != 0 ? EAGAIN /* hands that live use it */ : 0;
+    bool empty = error == 0 && is_empty(fd);
+    if (error == 0 && !empty && !only_nest(fd, false)) error = ENOTEMPTY;
     if (error != 0) close(fd);
     errno = error;
     if (error != 0) return false;
     nest->directory = fd;
-    return is_new || only_nest(fd, true);
+    return empty || only_nest(fd, true);
 }
 
-/* The path that we were called by, where that is one; /proc would tell, too, but the kernel then has to clear what it keeps of us there. */
+/* The path that we were called by, where it is one without any link in it; /proc tells, too, but the kernel then has to clear what it keeps of
+   us there. Links may lead to another release while we run. */
 static const char *link_target(void) {
+#ifdef SYS_openat2
     const char *called = (const char *)getauxval(AT_EXECFN);
-    bool is_path = called != NULL && *called == '/' && strncmp(called, "/proc/", 6) != 0 && strncmp(called, "/dev/", 5) != 0;
-    return is_path ? called : own_executable();
+    uint64_t how[] = {O_PATH | O_CLOEXEC, 0, 4 /* RESOLVE_NO_SYMLINKS */};
+    long fd = called == NULL || *called != '/' ? -1 : syscall(SYS_openat2, AT_FDCWD, called, how, sizeof how);
+    if (fd >= 0) close((int)fd);
+    if (fd >= 0) return called;
+#endif
+    return own_executable();
 }
 
 /* Links each name that FIND gives as a component; the first makes the directory. Answers how many there are, -1 with errno on failure. */
@@ -129,17 +149,18 @@ static int link_components(struct nest *nest) {
     return links;
 }
 
-/* Bound from within the directory: a path to it may be another's by now. */
+/* Bound from within the directory: a path to it may be another's by now. By /proc where we may not enter our own directory: there would be
+   no way back. */
 static bool bind_in(int directory, int socket) {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = SOCKET_NAME};
     int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (here < 0) return false;
-    bool bound = fchdir(directory) == 0 && bind(socket, (struct sockaddr *)&address, sizeof address) == 0;
+    if (here < 0) snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" SOCKET_NAME, directory);
+    bool bound = (here < 0 || fchdir(directory) == 0) && bind(socket, (struct sockaddr *)&address, sizeof address) == 0;
     int error = errno;
-    bool back = fchdir(here) == 0;
-    if (!bound) errno = error;
-    close(here);
-    return bound && back;
+    if (here >= 0 && fchdir(here) != 0) bound = false;
+    else errno = error;
+    if (here >= 0) close(here);
+    return bound;
 }
 
 static bool listen_in(struct nest *nest) {
@@ -171,10 +192,7 @@ void nest_close(struct nest *nest) {
         unlinkat(nest->directory, SOCKET_NAME, 0);
         for (size_t at = 0; at < nest->links.size; at += strlen((char *)nest->links.data + at) + 1)
             unlinkat(nest->directory, (char *)nest->links.data + at, 0);
-        if (rmdir(nest->path) != 0) { /* somebody put something into it */
-            only_nest(nest->directory, true);
-            rmdir(nest->path);
-        }
+        rmdir(nest->path); /* what somebody else put into it stays: it need not be the directory that we were meant to take */
         close(nest->directory);
     }
     buffer_free(&nest->links);

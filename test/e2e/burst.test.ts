@@ -19,7 +19,7 @@ const childLists: Requirement = () =>
 
 describe.skipIf(missing("a burst of pods", childLists))("a burst of pods", () => {
   test(
-    `MO-29 ${pods} at once, each with a plugin of 55 MB, wait for their turn, and the daemon's memory is not theirs`,
+    `MO-28 MO-29 ${pods} at once, each with a plugin of 55 MB, wait for their turn, and the daemon's memory is not theirs`,
     { timeout: 180_000 },
     async () => {
       const plexus = installPlexus();

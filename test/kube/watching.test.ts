@@ -141,7 +141,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     expect(warnings).toEqual([]);
   });
 
-  test("pods of other nodes are never fetched", async () => {
+  test("MO-18 pods of other nodes are never fetched", async () => {
     await api.pod("shop", "elsewhere", "storage");
     const { informers, cluster } = informed(api.plexus, "another-node");
     await informers.begin();

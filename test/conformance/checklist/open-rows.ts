@@ -25,13 +25,11 @@ export const openRows: Readonly<Record<string, Open>> = {
   },
   "MO-16": { reason: daemon, issue: "Take Multus' daemon settings, or refuse each by name with what to do instead." },
   "MO-17": { reason: runningPods, issue: "Attach and detach networks of a running pod as its annotation changes." },
-  "MO-18": { reason: daemon, issue: "Bound the daemon's memory with 60 000 pods in the cluster by watching the node's only." },
   "MO-22": { reason: daemon, issue: "Obtain and rotate a certificate for each node." },
   "MO-23": {
     reason: "There is an installer for a node, and none for a cluster.",
     issue: "Take the flags of Multus' thin entry point in the cluster's installer.",
   },
-  "MO-28": { reason: daemon, issue: "Show that a burst of 150 pods with a 55 MB plugin stays within the daemon's limits." },
   "MO-30": {
     reason: "Only x86-64 is built and run.",
     issue: "Build the hands for arm64, ppc64le and s390x, and run the tests on arm64.",
