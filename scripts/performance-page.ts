@@ -12,7 +12,7 @@ export const benchmarkPath = "docs/reference/benchmark.json";
 
 /** The day and the machine of the committed result. */
 const measured =
-  "2026-11-22, on a virtual machine with 2 shared x86-64 cores, Linux 6.18, Node 26.10.0, Debian's reference plugins 1.1.1";
+  "2026-11-23, on a virtual machine with 2 shared x86-64 cores, Linux 6.18, Node 26.10.0, Debian's reference plugins 1.1.1";
 
 export function performancePage(): string {
   const rows: readonly Row[] = JSON.parse(readFileSync(benchmarkPath, "utf8"));
@@ -47,9 +47,8 @@ ${besideMultus(rows)}
 - \`runDir\` is below \`/run\`, which is in memory, as on every node. Results before 2026-11-22, 13:00 had it on the disk, where making and removing
   a directory for each native plugin's nested calls took an ADD 0.3 to 0.6 ms.
 - The machine is shared, and its speed swings by half in an hour; a daemon in JavaScript suffers more from a cache that others use than what it is
-  compared with. In this run the plugins alone took 8.7 to 11.1 ms: by itself \`daemon-native-pod0\` was 2.1 to 2.9 ms above (median 2.24) in nine runs with
-  a baseline of about 14. Rows of 32 at once swing most: \`daemon-c32\` was 1.01 with the release before, three hours earlier, when everything was slower; in the hour of
-  this run five rounds of that release gave 0.81, of this one 0.85.
+  compared with. In this run the plugins alone took 8.2 to 9.7 ms. Three hours before, \`daemon-native-pod0\` of nearly the same code was 2.1 to 2.9 ms
+  above (median 2.24) in nine runs. Rows of 32 at once swing most: \`daemon-c32\` was 0.87 and 1.01 in the two runs before this one.
 - Thick Multus runs without its verbose log and without a chroot, and its default network is given inline: with a list in a file, 4.3.0 forgets
   the list's keys until DEL and leaves the address reserved.
 - The rows \`wasm-only-…\` and \`floor-…\` are of one run, in turns. Their node has no native plugin; the crowd comes first, so both daemons are
