@@ -1,4 +1,4 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
@@ -27,7 +27,7 @@ interface Ran {
 }
 
 /** Runs it with the real hands, which look on the workshop's CNI_PATH. `tried` is told how each try ended. */
-async function run(type: string, deadlineMs: number, tried: (nth: number) => void = () => {}): Promise<Ran> {
+async function run(type: string, deadlineMs: number, tried: (nth: number) => void = () => {}, nest = ""): Promise<Ran> {
   const ran: Ran[] = [];
   await callWith(
     async (brain) => {
@@ -40,7 +40,7 @@ async function run(type: string, deadlineMs: number, tried: (nth: number) => voi
           return executed;
         },
       };
-      const outcome = await runNativeStep(hands, stepOf(type), { deadlineMs, nest: "", goMaxProcs: 0 });
+      const outcome = await runNativeStep(hands, stepOf(type), { deadlineMs, nest, goMaxProcs: 0 });
       ran.push({ outcome, tries });
     },
     { hands: shop.hands, env: { CNI_PATH: shop.cniPath } },
@@ -49,6 +49,22 @@ async function run(type: string, deadlineMs: number, tried: (nth: number) => voi
   if (only === undefined) throw new Error("the script did not end");
   return only;
 }
+
+test("a plugin whose directory for nested calls holds something else is not started, and the error names that directory", async () => {
+  const nest = join(shop.directory, "occupied");
+  shop.component("some-component");
+  mkdirSync(nest, { mode: 0o700 });
+  writeFileSync(join(nest, "precious"), "data");
+  const { outcome } = await run("nobody", 20_000, undefined, nest);
+  expect(outcome).toMatchObject({ ok: false, fault: { kind: "PLUGIN_NOT_FOUND" } });
+  shop.probe("ready");
+  const msg = `plugin ${join(shop.cniPath, "ready")} was not started: ${nest}, made anew for its calls of other plugins, holds what isn't Plexus'`;
+  expect((await run("ready", 20_000, undefined, nest)).outcome).toMatchObject({
+    ok: false,
+    fault: { kind: "NEST_OCCUPIED", msg },
+  });
+  expect(readFileSync(join(nest, "precious"), "utf8")).toBe("data");
+});
 
 describe.concurrent("L-10: a plugin whose file is open for writing", () => {
   test("is tried again and runs once the writer is gone", async () => {

@@ -56,7 +56,7 @@ export async function runNativeStep(
           `plugin ${executed.path} did not end in what the call had left for it, ${deadlineMs} ms, and was killed`,
         )
       : undefined;
-  const failure = late ?? failureOf(type, executed, deadlineMs, environment.get("CNI_PATH") ?? "");
+  const failure = late ?? failureOf(executed, { type, deadlineMs, path: environment.get("CNI_PATH") ?? "", nest });
   // A plugin's words end in logs and terminals: nothing in them may act there.
   const details = failure.details === undefined ? {} : { details: inertText(failure.details, longestDetails) };
   return no({ ...failure, msg: inertLine(failure.msg, longestMessage), ...details });
@@ -74,7 +74,15 @@ async function execute(hands: Pick<Hands, "exec">, effect: ExecEffect): Promise<
   }
 }
 
-function failureOf(type: string, executed: Executed, deadlineMs: number, path: string): Fault {
+interface Called {
+  readonly type: string;
+  readonly deadlineMs: number;
+  /** CNI_PATH. */
+  readonly path: string;
+  readonly nest: string;
+}
+
+function failureOf(executed: Executed, { type, deadlineMs, path, nest }: Called): Fault {
   const { outcome } = executed;
   switch (outcome.kind) {
     case "exited":
@@ -88,6 +96,11 @@ function failureOf(type: string, executed: Executed, deadlineMs: number, path: s
     case "not-found":
       return notFound(type, path);
     case "not-startable":
+      // Nothing that begins a plugin fails so but making its nest.
+      if (errnoName(outcome.errno) === "ENOTEMPTY") {
+        const why = `${nest}, made anew for its calls of other plugins, holds what isn't Plexus'`;
+        return fault("NEST_OCCUPIED", `plugin ${executed.path} was not started: ${why}`);
+      }
       return fault("PLUGIN_NOT_STARTABLE", `plugin ${executed.path} could not be started: ${errnoName(outcome.errno)}`);
     case "text-busy":
       return fault("PLUGIN_NOT_STARTABLE", `plugin ${executed.path} was being written (ETXTBSY) at each attempt`);

@@ -117,6 +117,12 @@ const entries = {
     meaning: "A plugin's file is there but can't be executed.",
     remedy: "Make the file named an executable for this machine, or finish writing it.",
   },
+  NEST_OCCUPIED: {
+    cni: 5,
+    actor: "administrator",
+    meaning: "The directory for a native plugin's nested calls holds something that Plexus did not put there.",
+    remedy: "Look at what is in the directory named and remove both; Plexus makes it anew for each call.",
+  },
   STORE_BUSY: {
     cni: 11,
     actor: "runtime",
