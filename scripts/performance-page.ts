@@ -48,7 +48,8 @@ ${besideMultus(rows)}
   a directory for each native plugin's nested calls took an ADD 0.3 to 0.6 ms.
 - The machine is shared, and its speed swings by half in an hour; a daemon in JavaScript suffers more from a cache that others use than what it is
   compared with. In this run the plugins alone took 8.2 to 9.7 ms. Three hours before, \`daemon-native-pod0\` of nearly the same code was 2.1 to 2.9 ms
-  above (median 2.24) in nine runs. Rows of 32 at once swing most: \`daemon-c32\` was 0.87 and 1.01 in the two runs before this one.
+  above (median 2.24) in nine runs. Rows of 32 at once swing most: \`daemon-c32\` was 0.87 and 1.01 in the two whole runs before this one,
+  and 0.87 to 0.94 (median 0.89) in seven of this code: its target is met in some hours only.
 - Thick Multus runs without its verbose log and without a chroot, and its default network is given inline: with a list in a file, 4.3.0 forgets
   the list's keys until DEL and leaves the address reserved.
 - The rows \`wasm-only-…\` and \`floor-…\` are of one run, in turns. Their node has no native plugin; the crowd comes first, so both daemons are
