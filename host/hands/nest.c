@@ -126,6 +126,7 @@ static const char *link_target(void) {
 /* Links each name that FIND gives as a component; the first makes the directory. Answers how many there are, -1 with errno on failure. */
 static int link_components(struct nest *nest) {
     static struct found found;
+    const char *executable = NULL;
     char path[PATH_MAX];
     int links = 0;
     for (struct bytes directory = {0}; links >= 0 && next_directory(&directory);) {
@@ -137,7 +138,7 @@ static int link_components(struct nest *nest) {
             entry->d_name[size] = 0;
             find_plugin(text_bytes(entry->d_name), NATIVE_FIRST, &found);
             if (found.kind != COMPONENT) continue;
-            const char *executable = link_target();
+            if (executable == NULL) executable = link_target();
             bool stands = executable != NULL && (nest->directory >= 0 || make_directory(nest));
             if (stands && symlinkat(executable, nest->directory, entry->d_name) == 0) {
                 buffer_append(&nest->links, entry->d_name, size + 1);
