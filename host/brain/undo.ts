@@ -46,6 +46,12 @@ export async function undoEntry(
   const rebooted = isOfAnotherBoot(context, entry);
   const faults: Fault[] = [];
   let declined = false;
+  // Marked before the next one begins. The last one's mark would go with the entry.
+  let unmarked: number | undefined;
+  const mark = (): void => {
+    if (unmarked !== undefined) keeper.append({ undone: unmarked });
+    unmarked = undefined;
+  };
   for (const [index, progress] of [...entry.progress.entries()].toReversed()) {
     const planned = entry.plan.attachments[index];
     if (planned === undefined || progress.undone || !(progress.attempted || rebooted)) continue;
@@ -54,17 +60,20 @@ export async function undoEntry(
       declined = true;
       continue;
     }
+    mark();
     const undone = list.ok ? await undoAttachment(context, entry, planned, list.value, progress.result, netns) : list;
     if (undone.ok) {
       await context.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
-      keeper.append({ undone: index });
+      unmarked = index;
     } else {
       faults.push(tell(undone.fault, planned));
     }
   }
   const joined = joinFaults(faults);
-  if (joined !== undefined) return failed(joined);
-  return declined ? ok(undefined) : await keeper.remove();
+  const removed = joined !== undefined || declined ? undefined : await keeper.remove();
+  if (removed?.ok === true) return removed;
+  mark();
+  return joined === undefined ? (removed ?? ok(undefined)) : failed(joined);
 }
 
 /** Then its namespace is gone, whatever stands under that path now. */

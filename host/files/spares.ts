@@ -29,8 +29,8 @@ const homeName = ".plexus-spares";
 /** What a spare's name begins with. */
 const prefix = ".plexus-spare-";
 
-/** Of each home: pods that go at once, as when a node is drained; each file is a page or two. */
-const usualMost = 256;
+/** Of each home: two for each of 500 pods that go at once, as when a large node is drained; each file is a page or two. */
+const usualMost = 1024;
 /** Bytes; what is longer is removed, so that spares hold little. */
 const longest = 16 * 1024;
 const permissions = 0o600;

@@ -37,7 +37,7 @@ void watch_close(struct watch *watch) {
 _Noreturn void loop_run(void) {
     static struct pollfd fds[WATCHES_MAX];
     for (;;) {
-        int64_t due = now_us() + LONGEST_US;
+        int64_t before = now_us(), due = before + LONGEST_US;
         nfds_t used = 0; /* the kernel looks at each of them */
         for (int i = 0; i < WATCHES_MAX; i++) {
             const struct watch *watch = watches[i];
@@ -45,7 +45,7 @@ _Noreturn void loop_run(void) {
             if (watch != NULL) used = (nfds_t)i + 1;
             if (watch != NULL && watch->due < due) due = watch->due;
         }
-        int64_t wait = (due - now_us() + 999) / 1000;
+        int64_t wait = (due - before + 999) / 1000;
         if (poll(fds, used, wait < 0 ? 0 : (int)wait) < 0) continue;
         int64_t now = now_us();
         for (int i = 0; i < WATCHES_MAX; i++) {
