@@ -13,7 +13,7 @@ import { familyCpuMs, startObservedDaemon } from "./observed-daemon.ts";
 
 export const lanes = 32;
 const pods = Number(process.env["PLEXUS_BENCH_PODS"] ?? 500);
-const rounds = Number(process.env["PLEXUS_BENCH_ROUNDS"] ?? 3);
+const rounds = Number(process.env["PLEXUS_BENCH_ROUNDS"] ?? 5);
 /** How many calls the daemon serves at once; its own default unless given. */
 const calls = process.env["PLEXUS_BENCH_CALLS"];
 

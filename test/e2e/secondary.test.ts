@@ -1,6 +1,6 @@
 // A pod's further networks, from the selection annotation to the status, through the installed binary.
 
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -159,6 +159,19 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
       expect(executed()).toEqual(["DEL three net3", "DEL two net2", "DEL one net1", "DEL main eth0"]);
       await stage.succeed("DEL", web);
       expect(executed().slice(4)).toEqual(["DEL two net2"]);
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("N1-65: what is undone stands in the journal before the next network's DEL begins, which may be the brain's end", async () => {
+      const web = attaching("web", [{ type: "main" }]);
+      await stage.succeed("ADD", web);
+      const undone = (): readonly string[] =>
+        readFileSync(join(stage.plexus.state("cni"), "journal", "ctr-web@cluster@eth0"), "utf8").match(/"undone":\d/gu) ?? [];
+      recorders.two.script("DEL", { sleepMs: 1000 });
+      const deleted = stage.succeed("DEL", web);
+      await expect.poll(executed).toContain("DEL two net2");
+      expect([undone(), executed()]).toEqual([['"undone":3'], expect.not.arrayContaining(["DEL one net1"])]);
+      await deleted;
       expect(stage.left()).toEqual(nothing);
     });
 
