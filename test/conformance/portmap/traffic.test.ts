@@ -83,12 +83,17 @@ describe.skipIf(needs)("portmap beside the native one", () => {
       for (const each of all) expect(await plugin(call("CHECK", each))).toEqual({ status: 0, stdout: "" });
     });
     expect((await adding).filter(({ status }) => status !== 0)).toEqual([]);
-    const [mine = [], theirs = []] = await Promise.all([ours, native].map((world) => world.probe(probes, first)));
-    const differing = probes.filter((_, index) => mine[index] !== theirs[index]);
-    const [mineAgain = [], theirsAgain = []] = await Promise.all([ours, native].map((world) => world.probe(differing, again)));
-    const told = (outcome: readonly string[]): object[] =>
-      differing.map((probe, index) => ({ ...probe, outcome: outcome[index] }));
-    expect(told(mineAgain)).toEqual(told(theirsAgain));
+    const both = (asked: readonly PlacedProbe[], time: number): Promise<readonly (readonly string[])[]> =>
+      Promise.all([ours, native].map((world) => world.probe(asked, time)));
+    const [mine = [], theirs = []] = await both(probes, first);
+    let apart = probes.flatMap((probe, at) => (mine[at] === theirs[at] ? [] : [{ probe, ours: mine[at], native: theirs[at] }]));
+    // Where the machine is busy an answer comes late or gets lost. What the rules differ in, they differ in each time.
+    for (let tries = 0; tries < 3 && apart.length > 0; tries++) {
+      const asked = apart.map(({ probe }) => probe);
+      const [one = [], other = []] = await both(asked, again);
+      apart = asked.flatMap((probe, at) => (one[at] === other[at] ? [] : [{ probe, ours: one[at], native: other[at] }]));
+    }
+    expect(apart).toEqual([]);
     let index = 0;
     for (const { about, probes: own } of all)
       for (const probe of own) outcomes.set(key(about, probe), { probe, outcome: mine[index++] ?? "" });
