@@ -2,7 +2,7 @@
 // server, for which a directory of manifests stands. Once through chains that mix native binaries and sandboxed components, and once
 // through components alone: then every program that is executed is counted. `--mixed` and `--wasm-only` do the one or the other.
 
-import { cpSync, readFileSync, realpathSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { compiledPlugin } from "../harness/compiled.ts";
@@ -127,7 +127,9 @@ async function attachAndDetach(
   const bridges = left.hostLinks.filter((name) => ownBridges.has(name));
   for (const bridge of bridges) inHost(["ip", "link", "delete", bridge]);
   const nothingLeft = Object.values(left).flat().length === bridges.length;
-  const steps = readSteps(join(plexus.directory, "trace"));
+  const trace = join(plexus.directory, "trace");
+  // Where every call failed before its first step there is none, and the faults say why.
+  const steps = existsSync(trace) ? readSteps(trace) : [];
   const onlyOurs = executed === undefined || (executed.others.length === 0 && steps.every(({ kind }) => kind === "wasm"));
   return {
     title: variant.title,
