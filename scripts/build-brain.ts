@@ -59,8 +59,12 @@ export function refuseUnresolved(level: LogLevel, log: RolldownLog, report: LogO
 const codeDirectory = 'require("node:fs").realpathSync(__dirname + "/brain")';
 
 // The compile cache lies beside the code, so that it is as trusted as the code; where the directory is read-only
-// Node goes on without.
+// Node goes on without. Who starts it by hand may have the distribution's Node on PATH.
 const bootstrapOf = (program: string): string => `"use strict";
+if (Number.parseInt(process.versions.node, 10) < 26) {
+  process.stderr.write("plexus: Node " + process.versions.node + " is too old for this: start it with " + __dirname + "/bin/node\\n");
+  process.exit(1);
+}
 const directory = ${codeDirectory};
 require("node:module").enableCompileCache(directory + "/cache");
 require(directory + "/${program}.cjs");
