@@ -6,6 +6,7 @@ import { suiteSocket } from "./test/harness/suite-daemon.ts";
 // of them may use what a node has one of.
 const attaching = [
   "lifecycle",
+  "mistakes",
   "mixing",
   "secondary",
   "verbs",

@@ -145,7 +145,8 @@ function defaultNetwork(context: CallContext, begun: boolean): KnownAttachment |
     network: list.ok ? list.value.name : configuration.name,
     ifname: call.ifname,
     source: "default",
-    conflist: list.ok ? selfContainedText(list.value) : "",
+    // What is only assumed is undone as it is configured then: a mistake that is mended must not stay in the entry.
+    conflist: begun && list.ok ? selfContainedText(list.value) : "",
     capabilityArgs: {},
   };
   return { planned, result: undefined };

@@ -94,7 +94,7 @@ function failureOf(executed: Executed, { type, deadlineMs, path, nest }: Called)
     case "deadline-passed":
       return fault("PLUGIN_TIMEOUT", `plugin ${executed.path} did not end within ${deadlineMs} ms and was killed`);
     case "not-found":
-      return notFound(type, path);
+      return notFound(type, path, "");
     case "not-startable":
       // Nothing that begins a plugin fails so but making its nest.
       if (errnoName(outcome.errno) === "ENOTEMPTY") {

@@ -32,8 +32,14 @@ export class PluginFinder {
   }
 }
 
-/** The fault of a type that no directory of CNI_PATH has. */
-export function notFound(type: string, path: string): Fault {
-  const places = path === "" ? "CNI_PATH is empty" : `looked for ${type} and ${type}.wasm in ${path.split(":").join(", ")}`;
-  return fault("PLUGIN_NOT_FOUND", `failed to find plugin "${type}": ${places}`);
+/** The fault of a type that no directory of CNI_PATH has. `unfit`: the path of what has its name and is no plugin, or nothing. */
+export function notFound(type: string, path: string, unfit: string): Fault {
+  return fault("PLUGIN_NOT_FOUND", `failed to find plugin "${type}": ${whyNotFound(type, path, unfit)}`);
+}
+
+function whyNotFound(type: string, path: string, unfit: string): string {
+  if (unfit.endsWith(`/${type}.wasm`))
+    return `${unfit} is there, but is no WebAssembly component (a core module, which still has to be made one, or no WebAssembly at all)`;
+  if (unfit !== "") return `${unfit} is there, but is no file that may be executed`;
+  return path === "" ? "CNI_PATH is empty" : `looked for ${type} and ${type}.wasm in ${path.split(":").join(", ")}`;
 }

@@ -1,5 +1,7 @@
-// What has to be there before anything is begun: a step without its plugin could neither be ended nor undone.
+// What has to be there before anything is begun: a step without its plugin, or in a version that nobody speaks, could neither be ended
+// nor undone.
 
+import { toVersion } from "../../src/cni/versions.ts";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
@@ -10,7 +12,7 @@ import type { DelegateRunner } from "./step-runner.ts";
 
 /**
  * That every step of every attachment has its plugin, and that components, those that a native plugin calls for IPAM too,
- * are admitted with what they are granted. Faults: CONFIG_INVALID (plexus in its own chain), PLUGIN_NOT_FOUND, and those of admission, with network and type.
+ * are admitted with what they are granted. Faults: VERSION_UNSUPPORTED, CONFIG_INVALID (plexus in its own chain), PLUGIN_NOT_FOUND, and those of admission, with network and type.
  */
 export async function requirePlugins(
   context: Pick<CallContext, "call" | "configuration" | "plugins">,
@@ -19,6 +21,8 @@ export async function requirePlugins(
 ): Promise<Result<void>> {
   await Promise.all(attachments.flatMap(typesOf).map((type) => context.plugins.find(type)));
   for (const { source, list } of attachments) {
+    const version = toVersion(list.cniVersion);
+    if (!version.ok) return failed({ ...version.fault, msg: `network ${source}: ${version.fault.msg}` });
     for (const { type, ipamType, document } of list.plugins) {
       const itself = itselfIn(document.parsed, context.configuration);
       if (itself !== undefined) {
@@ -47,5 +51,5 @@ async function requireOne(
 ): Promise<Result<void>> {
   const found = await plugins.find(type);
   if (found.what === "component") return delegates.admit(configuration, type, found);
-  return found.what === "nothing" && must ? failed(notFound(type, call.path)) : ok(undefined);
+  return found.what === "nothing" && must ? failed(notFound(type, call.path, found.path)) : ok(undefined);
 }

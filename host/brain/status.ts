@@ -1,12 +1,10 @@
 // STATUS: whether the default network could attach a pod now (CNI 1.1.0 section 2). It executes no more than the plugins' own
 // STATUS, changes nothing and waits for nobody. The failing plugin's code (50, 51) survives (MO-13); what Plexus itself lacks is 50.
 
-import { accessSync, constants } from "node:fs";
-import { dirname } from "node:path";
 import { statusChain } from "../../src/cni/chains.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { errnoOf, storeFault } from "../files/durable-file.ts";
+import { whyUnwritable } from "../journal/can-be-written.ts";
 import type { CallContext } from "./call-context.ts";
 import { readDefaultNetwork } from "./default-network.ts";
 import { readyNow } from "./readiness.ts";
@@ -24,8 +22,9 @@ export async function status(context: CallContext, delegates: Pick<DelegateRunne
   if (!list.ok) return failed(unavailable(list.fault));
   const found = await requirePlugins(context, delegates, [{ source: "default", list: list.value }]);
   if (!found.ok) return failed(unavailable(found.fault));
-  const store = writable(context.configuration.cniDir);
-  if (!store.ok) return failed(unavailable(store.fault));
+  const { cniDir } = context.configuration;
+  const unwritable = await whyUnwritable(cniDir);
+  if (unwritable !== undefined) return failed(unavailable(fault("STORE_FAILED", `journal in ${cniDir}: ${unwritable}`)));
   const chain = statusChain({ list: list.value, path: context.call.path, inherited: context.inherited });
   const ended = await runChain(chain, context.runStep(list.value.name, "", statusStepMs));
   return ended.ok ? ok(undefined) : failed(ended.fault);
@@ -34,16 +33,4 @@ export async function status(context: CallContext, delegates: Pick<DelegateRunne
 /** An ADD would be refused for it: that is code 50, whatever its own is; its own remedy stays. */
 function unavailable(cause: Fault): Fault {
   return fault("NOT_AVAILABLE", cause.msg, cause.details === undefined ? {} : { details: cause.details });
-}
-
-/** Without its journal nothing can be attached. A directory that isn't there is made by the first ADD. */
-function writable(directory: string): Result<void> {
-  try {
-    accessSync(directory, constants.W_OK | constants.X_OK);
-    return ok(undefined);
-  } catch (error) {
-    const above = dirname(directory);
-    if (errnoOf(error) === "ENOENT" && above !== directory) return writable(above);
-    return failed(storeFault("writing to", directory, error));
-  }
 }

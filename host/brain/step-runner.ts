@@ -133,7 +133,7 @@ async function runStep(deps: StepRunnerDeps, init: StepRunnerInit, step: ChainSt
       runNativeStep(hands, called ? { ...traced, env: toldCallers(traced.env, callers) } : traced, terms),
     );
   }
-  return watched("native", async () => ({ ok: false, fault: notFound(type, pathOf(step)) }));
+  return watched("native", async () => ({ ok: false, fault: notFound(type, pathOf(step), found.path) }));
 }
 
 /** A delegate's configuration must not have a native plugin call Plexus, nor may the delegate do it itself. */

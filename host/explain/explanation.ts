@@ -3,6 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import type { NetworkList, PluginConf } from "../../src/cni/network-list.ts";
+import { toVersion } from "../../src/cni/versions.ts";
 import { type DelegateGrants, defaultWasm, type WasmConfiguration } from "../../src/configuration/wasm-configuration.ts";
 import { catalogue } from "../../src/fault/catalogue.ts";
 import { type Fault, fault } from "../../src/fault/fault.ts";
@@ -67,6 +68,8 @@ export interface ExplainedNetwork {
   readonly cniVersion: string;
   /** Whether an ADD would get as far as its first step. */
   readonly loads: boolean;
+  /** Why it would not, whatever its steps are. */
+  readonly problem: ExplainedProblem | null;
   readonly steps: readonly ExplainedStep[];
 }
 
@@ -113,7 +116,9 @@ export function explain(
 function explainNetwork(source: string, list: NetworkList, terms: Omit<Terms, "cniVersion">): ExplainedNetwork {
   const { name, cniVersion } = list;
   const steps = list.plugins.map((plugin) => explainPlugin(plugin, { ...terms, cniVersion }));
-  return { source, name, cniVersion, loads: steps.every(isLoadable), steps };
+  const version = toVersion(cniVersion);
+  const problem = version.ok ? null : problemOf(version.fault);
+  return { source, name, cniVersion, loads: problem === null && steps.every(isLoadable), problem, steps };
 }
 
 function isLoadable({ problem, steps }: ExplainedStep): boolean {
@@ -151,7 +156,9 @@ function explainType(
     steps: [],
   };
   const found = findPlugin(type, terms.cniPath, terms.wasm.prefer);
-  if (found === undefined) return { ...none, kind: "missing", path: null, problem: problemOf(notFound(type, terms.cniPath)) };
+  if (found.kind === "missing") {
+    return { ...none, kind: "missing", path: null, problem: problemOf(notFound(type, terms.cniPath, found.unfit)) };
+  }
   const own = isItself(type, { type: terms.ownType })
     ? fault("CONFIG_INVALID", `type "${type}" can't be a plugin of a network that plexus attaches: it would be plexus itself`)
     : undefined;

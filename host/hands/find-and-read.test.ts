@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -75,10 +75,30 @@ describe("FIND", () => {
     mkdirSync(join(first, "folder"));
     execFileSync("mkfifo", [join(first, "fifo.wasm"), join(first, "fifo")]);
     await run(async (brain) => {
-      for (const type of ["module", "short", "text", "folder", "fifo", "", ".", "..", "a/b", "first/known", "x".repeat(251)]) {
-        expect([type, await brain.find(type)]).toEqual([type, { kind: "found", what: "nothing", path: "", identity: "" }]);
-      }
+      const nothing = { kind: "found", what: "nothing", path: "", identity: "" };
+      for (const type of ["absent", "", "a/b", "first/known", "x".repeat(251)])
+        expect([type, await brain.find(type)]).toEqual([type, nothing]);
+      // What has the name is told, for whoever wonders why it isn't found.
+      for (const [type, file] of [
+        ["module", "module.wasm"],
+        ["short", "short.wasm"],
+        ["text", "text.wasm"],
+        ["folder", "folder"],
+        ["fifo", "fifo"],
+      ] as const)
+        expect([type, await brain.find(type)]).toEqual([type, { ...nothing, path: join(first, file) }]);
+      for (const type of [".", ".."]) expect(await brain.find(type)).toMatchObject({ what: "nothing" });
+      chmodSync(join(first, "known.wasm"), 0o755);
       expect(await brain.find("known.wasm")).toMatchObject({ what: "native" }); // whatever it holds: its name is the type
+    });
+  });
+
+  test("a native plugin that nobody may execute is none, though another directory has one", async () => {
+    writeFileSync(join(first, "locked"), "#!/bin/sh\n", { mode: 0o644 });
+    native(join(second, "locked"));
+    await run(async (brain) => {
+      const path = join(first, "locked");
+      expect(await brain.find("locked")).toEqual({ kind: "found", what: "nothing", path, identity: "" });
     });
   });
 

@@ -17,7 +17,7 @@ static long long nanoseconds(const struct timespec *time) { return (long long)ti
 static void answer_find(uint32_t channel, const struct message *find) {
     static struct found found;
     char identity[160] = "";
-    find_plugin(find->name, find->flag != 0 ? COMPONENT_FIRST : NATIVE_FIRST, &found);
+    find_for_plan(find->name, find->flag != 0 ? COMPONENT_FIRST : NATIVE_FIRST, &found);
     if (found.kind != NOTHING)
         snprintf(identity, sizeof identity, "%llu:%llu:%lld:%lld:%lld", (unsigned long long)found.status.st_dev, (unsigned long long)found.status.st_ino,
                  (long long)found.status.st_size, nanoseconds(&found.status.st_mtim), nanoseconds(&found.status.st_ctim));

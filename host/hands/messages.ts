@@ -45,7 +45,7 @@ export interface Executed {
 export interface Found {
   readonly kind: "found";
   readonly what: "nothing" | "native" | "component";
-  /** Empty for nothing. */
+  /** Of nothing: what has the name but is no plugin (no component, or nobody may execute it); empty where there is none. */
   readonly path: string;
   /** `dev:ino:size:mtime-ns`, decimal: changes with the file. Empty for nothing. */
   readonly identity: string;

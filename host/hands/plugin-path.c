@@ -35,18 +35,33 @@ static bool is_there(struct found *found) {
     return fd >= 0;
 }
 
-void find_plugin(struct bytes type, enum wanted wanted, struct found *found) {
+static bool has_name(struct found *found) {
+    return stat(found->path, &found->status) == 0;
+}
+
+static void find_by(bool (*suits)(struct found *), struct bytes type, enum wanted wanted, struct found *found) {
     bool is_name = type.size > 0 && type.size <= NAME_MAX && memchr(type.data, '/', type.size) == NULL;
     for (struct bytes directory = {0}; is_name && next_directory(&directory);) {
         for (int try = 0; try < (wanted == NATIVE_ONLY ? 1 : 2); try++) {
             found->kind = (try == 0) == (wanted == COMPONENT_FIRST) ? COMPONENT : NATIVE;
             int size = snprintf(found->path, PATH_MAX, "%.*s/%.*s%s", (int)directory.size, (const char *)directory.data, (int)type.size,
                                 (const char *)type.data, found->kind == COMPONENT ? ".wasm" : "");
-            if (size < PATH_MAX && is_there(found)) return;
+            if (size < PATH_MAX && suits(found)) return;
         }
     }
     found->kind = NOTHING;
     found->path[0] = 0;
+}
+
+void find_plugin(struct bytes type, enum wanted wanted, struct found *found) {
+    find_by(is_there, type, wanted, found);
+}
+
+void find_for_plan(struct bytes type, enum wanted wanted, struct found *found) {
+    find_by(is_there, type, wanted, found);
+    if (found->kind == NOTHING) find_by(has_name, type, wanted, found);
+    else if (found->kind == COMPONENT || (found->status.st_mode & 0111) != 0) return;
+    found->kind = NOTHING;
 }
 
 int open_found_component(struct bytes path, struct stat *status) {

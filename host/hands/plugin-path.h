@@ -22,6 +22,10 @@ size_t component_type_size(const char *file);
 
 void find_plugin(struct bytes type, enum wanted wanted, struct found *found);
 
+/* As find_plugin, but a native one that nobody may execute is none, and with NOTHING `path` names what has the name and is no plugin; empty
+   where nothing has. */
+void find_for_plan(struct bytes type, enum wanted wanted, struct found *found);
+
 /* Opens a component that find_plugin can name: directly in a directory of CNI_PATH, called *.wasm. -1: errno says why, EINVAL that it
    is none. */
 int open_found_component(struct bytes path, struct stat *status);

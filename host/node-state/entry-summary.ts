@@ -24,7 +24,8 @@ export function summaryOf(entry: JournalEntry, text: string, leftBehind: boolean
   const why = failures.count === 0 ? undefined : lastReason(text);
   const attachments = plan.attachments.map((planned, index): AttachmentState => {
     const { attempted = false, result, undone = false } = progress[index] ?? {};
-    const begun = result === undefined ? (attempted ? "attaching" : "not begun") : "attached";
+    const unfinished = plan.assumed === true ? "unknown" : attempted ? "attaching" : "not begun";
+    const begun = result === undefined ? unfinished : "attached";
     return {
       pod: namespace === "" || pod === "" ? "" : name(`${namespace}/${pod}`),
       container: name(plan.containerId),

@@ -11,7 +11,8 @@ export interface AttachmentState {
   /** `default`, or `namespace/name` of its definition. */
   readonly source: string;
   readonly addresses: readonly string[];
-  readonly state: "attached" | "attaching" | "not begun" | "detached" | "left behind";
+  /** `unknown`: an ADD of it isn't known, and its DELs fail. */
+  readonly state: "attached" | "attaching" | "not begun" | "detached" | "left behind" | "unknown";
   /** When its ADD began, ISO 8601. */
   readonly since: string | undefined;
   /** DELs that failed, and why the last one did. */

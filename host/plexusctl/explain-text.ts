@@ -1,6 +1,12 @@
 // An explanation for a person.
 
-import type { ExplainedCapability, ExplainedNetwork, ExplainedStep, Explanation } from "../explain/explanation.ts";
+import type {
+  ExplainedCapability,
+  ExplainedNetwork,
+  ExplainedProblem,
+  ExplainedStep,
+  Explanation,
+} from "../explain/explanation.ts";
 import { inertLine } from "../sandbox/inert-text.ts";
 import { wrap } from "./table.ts";
 
@@ -23,10 +29,12 @@ export function explanationText({ hostConfiguration, cniPath, networks, warnings
   ].join("\n");
 }
 
-function networkLines({ source, name, cniVersion, loads, steps }: ExplainedNetwork, width: number): readonly string[] {
-  const verdict = loads ? "would load" : "would NOT load";
+function networkLines({ source, name, cniVersion, loads, problem, steps }: ExplainedNetwork, width: number): readonly string[] {
+  const verdict = !loads ? "would NOT load" : steps.some(hasUncovered) ? "would load, but see the notes" : "would load";
+  const why = problem === null ? [] : wrap(problemText(problem), Math.max(least, width - 2)).map((line) => `  ${line}`);
   return [
     `Network ${inert(name)} (cniVersion ${inert(cniVersion)}) of ${inert(source)}: ${verdict}`,
+    ...why,
     ...steps.flatMap((step, index) => stepLines(step, String(index + 1), "  ", width)),
   ];
 }
@@ -53,7 +61,7 @@ function stepLines(step: ExplainedStep, number: string, indent: string, width: n
   for (const each of idle) say(`Note: ${inert(each)} is granted, but never asked for.`);
   for (const each of uncovered)
     say(`Note: an ADD would be refused, if the delegate takes this key as the reference plugins do: ${inert(each)}`);
-  if (problem !== null) say(`Would not load [${problem.kind}]: ${inert(problem.msg)}. To do: ${problem.remedy}`);
+  if (problem !== null) say(problemText(problem));
   if (toGrant !== null) {
     say("To grant it, put this into the host configuration:");
     lines.push(
@@ -63,6 +71,14 @@ function stepLines(step: ExplainedStep, number: string, indent: string, width: n
     );
   }
   return [...lines, ...step.steps.flatMap((each, index) => stepLines(each, `${number}.${index + 1}`, inner, width))];
+}
+
+function problemText({ kind, msg, remedy }: ExplainedProblem): string {
+  return `Would not load [${kind}]: ${inert(msg)}. To do: ${remedy}`;
+}
+
+function hasUncovered({ uncovered, steps }: ExplainedStep): boolean {
+  return uncovered.length > 0 || steps.some(hasUncovered);
 }
 
 /** `+` what it can call, `-` what it can't. */

@@ -73,11 +73,13 @@ export async function uninstall(init: UninstallInit): Promise<Result<UninstallRe
 async function attachedIn(directories: readonly string[]): Promise<UninstallReport["stopped"]> {
   for (const directory of directories) {
     const { attachments, problems } = await new NodeStateReader(directory).read();
-    const containers = new Set(attachments.filter(({ state }) => state !== "detached").map(({ container }) => container));
+    // Of one that is unknown nothing was ever attached by us, as far as anybody knows.
+    const needing = attachments.filter(({ state }) => state !== "detached" && state !== "unknown");
+    const containers = new Set(needing.map(({ container }) => container));
     if (containers.size > 0) {
       const pods = containers.size === 1 ? "1 pod has" : `${containers.size} pods have`;
       const remedy = `drain the node or delete them (plexusctl attachments --state-dir ${directory} lists them), ${again}`;
-      return { why: `${pods} networks of Plexus, and need it for their DEL`, remedy };
+      return { why: `${pods} networks of Plexus, whose DEL needs it`, remedy };
     }
     const [problem] = problems;
     if (problem !== undefined)

@@ -84,6 +84,7 @@ describe("the host configuration", () => {
   });
 
   test.each([
+    [{ ...base, delegates, wams: {} }, "wams: no such key; did you mean wasm?"],
     [{ ...base, delgates: delegates }, "delgates: no such key; did you mean delegates?"],
     [{ ...base, delegates, wasm: { limits: { timems: 5 } } }, "wasm.limits.timems: no such key; did you mean timeMs?"],
     [{ ...base, delegates, wasm: { grants: { x: { lease: {} } } } }, "wasm.grants.x.lease: no such key; did you mean leases?"],

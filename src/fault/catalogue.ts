@@ -47,7 +47,7 @@ const entries = {
     cni: 7,
     actor: "administrator",
     meaning: "No directory of CNI_PATH has the plugin, native or as a component.",
-    remedy: "Install the plugin in one of the directories named, or correct the type.",
+    remedy: "Install the plugin in one of the directories named, make the file named a plugin, or correct the type.",
   },
   PLUGIN_FAILED: {
     cni: 999,
@@ -140,7 +140,8 @@ const entries = {
     cni: 7,
     actor: "administrator",
     meaning: "A configuration names a directory or a file that the host configuration does not list.",
-    remedy: "Add it to the host configuration if it is meant, or leave it out for the default.",
+    remedy:
+      "If it is meant, add it to wasm.grants.TYPE.leases.directories (resolver.files for a file) in the host configuration; or leave it out for the default.",
   },
   CAPABILITY_MISUSED: {
     cni: 999,
@@ -330,31 +331,34 @@ const entries = {
     cni: 999,
     actor: "administrator",
     meaning: "A delegate used up its time.",
-    remedy: "Raise the time limit if the delegate's work justifies it; otherwise report it to its author.",
+    remedy:
+      "Raise wasm.limits.timeMs in the host configuration if the delegate's work justifies it; otherwise report it to its author.",
   },
   LIMIT_MEMORY: {
     cni: 999,
     actor: "administrator",
     meaning: "A delegate needs more memory or larger tables than its limit.",
-    remedy: "Raise the memory limit if the delegate's work justifies it; otherwise report it to its author.",
+    remedy:
+      "Raise wasm.limits.memoryMiB in the host configuration if the delegate's work justifies it; otherwise report it to its author.",
   },
   LIMIT_INPUT: {
     cni: 999,
     actor: "administrator",
     meaning: "A request is larger than a delegate may be given.",
-    remedy: "Make the configuration or the previous result smaller, or raise the input limit.",
+    remedy: "Make the configuration or the previous result smaller, or raise wasm.limits.inputBytes in the host configuration.",
   },
   LIMIT_OUTPUT: {
     cni: 999,
     actor: "administrator",
     meaning: "A delegate handed over more data than its limit.",
-    remedy: "Raise the output limit if the delegate's work justifies it; otherwise report it to its author.",
+    remedy:
+      "Raise wasm.limits.outputBytes in the host configuration if the delegate's work justifies it; otherwise report it to its author.",
   },
   LIMIT_LOG: {
     cni: 999,
     actor: "administrator",
     meaning: "A delegate flooded the log.",
-    remedy: "Raise the log limit, or report it to the delegate's author.",
+    remedy: "Report it to the delegate's author: how many lines a call may write is fixed.",
   },
   LIMIT_RECURSION: {
     cni: 999,

@@ -226,8 +226,16 @@ describe("plexusctl explain", () => {
     expect(findPlugin("native", path, true)).toEqual({ kind: "native", path: join(bin, "native") });
     expect(findPlugin("native", second, ["native"])).toEqual({ kind: "component", path: join(second, "native.wasm") });
     expect(findPlugin("link", path, false)).toEqual({ kind: "native", path: join(second, "link") });
-    for (const type of ["", "../bin/native", "text", "directory", "puppet.wasm/", "n".repeat(256)]) {
-      expect(findPlugin(type, path, false)).toBeUndefined();
+    const missing = { kind: "missing", unfit: "" };
+    for (const type of ["", "../bin/native", "absent", "puppet.wasm/", "n".repeat(256)]) {
+      expect(findPlugin(type, path, false)).toEqual(missing);
     }
+    writeFileSync(join(second, "locked"), "#!/bin/sh\n", { mode: 0o644 });
+    for (const [type, name] of [
+      ["text", "text.wasm"],
+      ["directory", "directory"],
+      ["locked", "locked"],
+    ] as const)
+      expect(findPlugin(type, path, false)).toEqual({ ...missing, unfit: join(second, name) });
   });
 });

@@ -81,7 +81,7 @@ describe.skipIf(missingForMixed("uninstalling"))("plexusctl uninstall", () => {
     const first = uninstall();
     expect([first.status, first.stderr]).toEqual([1, ""]);
     expect(first.stdout).toContain(`00-plexus.conf.uninstalled; the next pods get ${join(netD(), "10-cluster.conflist")}\n`);
-    expect(first.stdout).toContain("Not done: 1 pod has networks of Plexus, and need it for their DEL.\n");
+    expect(first.stdout).toContain("Not done: 1 pod has networks of Plexus, whose DEL needs it.\n");
     expect(readdirSync(netD()).toSorted()).toEqual(["00-plexus.conf.uninstalled", "10-cluster.conflist"]);
     expect(readFileSync(join(netD(), "00-plexus.conf.uninstalled"), "utf8")).toBe(JSON.stringify(own()));
     await stage.succeed("DEL", attaching);

@@ -234,7 +234,7 @@ export class Guest {
 
   private charge(bytes: number): void {
     this.budget.output -= bytes;
-    if (this.budget.output < 0) throw new GuestFault("LIMIT_OUTPUT", "what it hands over exceeds the limit of its output");
+    if (this.budget.output < 0) throw new GuestFault("LIMIT_OUTPUT", "handed over more than the limit of its output");
   }
 }
 

@@ -1,0 +1,94 @@
+// An administrator's mistakes: what can't work is refused before anything is begun, the words say where to look, and nothing of the mistake
+// stays once it is mended.
+
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
+import { manifestsIn } from "./manifests.ts";
+import { bridgeStep, missingForMixed, mixedInstallation } from "./mixed-network.ts";
+import { nothing, openStage, type Attaching, type Stage } from "./stage.ts";
+
+describe.skipIf(missingForMixed("an administrator's mistakes"))("a mistake", () => {
+  let stage: Stage;
+  let recorder: RecorderPlugin;
+  beforeEach(() => {
+    stage = openStage(mixedInstallation);
+    recorder = installRecorder(stage.plexus.cniPath, "recorder");
+  });
+  afterEach(() => stage.dispose());
+
+  const attaching = (config: object, more: Partial<Attaching> = {}): Attaching => ({
+    config,
+    containerId: "one",
+    pod: stage.pod(),
+    ...more,
+  });
+
+  test("a version that nobody speaks, of a network that the pod selects: refused with code 1 before the default network is attached", async () => {
+    const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
+    manifests.definition("storage", { config: '{"cniVersion":"7.0.0","name":"storage","plugins":[{"type":"recorder"}]}' });
+    manifests.pod("web", "storage");
+    const web = attaching(stage.network([bridgeStep()], { manifests: manifests.directory }), { args: manifests.argsOf("web") });
+    const added = await stage.call("ADD", web);
+    expect([added.status, added.json?.["code"], added.json?.["msg"]]).toEqual([
+      1,
+      1,
+      expect.stringMatching(/^network shop\/storage: cniVersion "7\.0\.0" is not one of 0\.1\.0, .*1\.1\.0$/),
+    ]);
+    expect([stage.steps(), recorder.calls(), stage.left()]).toEqual([[], [], nothing]);
+    await stage.succeed("DEL", web);
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test("a plugin that nobody may execute: refused before anything is begun", async () => {
+    const path = join(stage.plexus.cniPath, "locked");
+    writeFileSync(path, "#!/bin/sh\n");
+    chmodSync(path, 0o644);
+    const added = await stage.call("ADD", attaching(stage.network([bridgeStep(), { type: "locked" }])));
+    expect([added.json?.["code"], added.json?.["msg"]]).toEqual([
+      7,
+      `network default: failed to find plugin "locked": ${path} is there, but is no file that may be executed`,
+    ]);
+    expect([stage.steps(), stage.left()]).toEqual([[], nothing]);
+  });
+
+  test.each([
+    ["a core module", Buffer.from("\0asm\x01\0\0\0", "latin1")],
+    ["a page that was saved by mistake", Buffer.from("<!doctype html>")],
+  ])("%s in place of a component: the file is named", async (_what, content) => {
+    const path = join(stage.plexus.cniPath, "nearly.wasm");
+    writeFileSync(path, content);
+    const added = await stage.call("ADD", attaching(stage.network([{ type: "nearly" }])));
+    expect([added.json?.["code"], added.json?.["msg"]]).toEqual([
+      7,
+      expect.stringMatching(
+        /^network default: failed to find plugin "nearly": .*\/nearly\.wasm is there, but is no WebAssembly component/,
+      ),
+    ]);
+  });
+
+  test("a type that isn't there: its DELs fail, and succeed as soon as the configuration is right; GC of others does meanwhile", async () => {
+    const wrong = attaching(stage.network([bridgeStep(), { type: "recordr" }]));
+    expect((await stage.call("ADD", wrong)).json).toMatchObject({ code: 7 });
+    const deleted = await stage.call("DEL", wrong);
+    expect([deleted.status, deleted.json?.["details"]]).toEqual([
+      1,
+      expect.stringMatching(/DEL failed 1 times since .*; nothing is known of the container, so it is given up after 10 times$/),
+    ]);
+    const collected = await stage.request({
+      verb: "GC",
+      config: { ...wrong.config, cniVersion: "1.1.0", "cni.dev/valid-attachments": [] },
+    });
+    expect([collected.status, collected.stderr]).toEqual([0, expect.stringContaining('"recordr"')]);
+
+    expect((await stage.call("DEL", wrong)).status).toBe(1);
+    const right = { ...wrong, config: stage.network([bridgeStep(), { type: "recorder" }]) };
+    await stage.succeed("DEL", right);
+    expect(stage.left()).toEqual(nothing);
+    expect((await stage.call("DEL", wrong)).status).toBe(1);
+    await stage.succeed("ADD", right);
+    await stage.succeed("DEL", right);
+    expect(stage.left()).toEqual(nothing);
+  });
+});
