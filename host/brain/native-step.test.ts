@@ -1,9 +1,11 @@
+import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import { parsePluginConf } from "../../src/cni/network-list.ts";
 import { callWith } from "../hands/testing/scripted-brain.ts";
+import { missing, privateNamespaces } from "../../test/harness/requires.ts";
 import { openWorkshop, type Workshop } from "../hands/testing/workshop.ts";
 import { runNativeStep } from "./native-step.ts";
 
@@ -58,13 +60,36 @@ test("a plugin whose directory for nested calls holds something else is not star
   const { outcome } = await run("nobody", 20_000, undefined, nest);
   expect(outcome).toMatchObject({ ok: false, fault: { kind: "PLUGIN_NOT_FOUND" } });
   shop.probe("ready");
-  const msg = `plugin ${join(shop.cniPath, "ready")} was not started: ${nest}, made anew for its calls of other plugins, holds what isn't Plexus'`;
+  const msg = `plugin ready was not started: ${nest}, made anew for its calls of other plugins, holds what isn't Plexus'`;
   expect((await run("ready", 20_000, undefined, nest)).outcome).toMatchObject({
     ok: false,
     fault: { kind: "NEST_OCCUPIED", msg },
   });
   expect(readFileSync(join(nest, "precious"), "utf8")).toBe("data");
 });
+
+test.skipIf(missing("a read-only run directory", privateNamespaces))(
+  "a directory for nested calls that can't be made is named with the reason, and not the plugin, which isn't to blame",
+  async () => {
+    const directory = join(shop.directory, "read-only");
+    mkdirSync(directory);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "ro", "tmpfs", directory]);
+    try {
+      shop.component("another-component");
+      shop.probe("willing");
+      for (const nest of [join(directory, "nest"), join(directory, "plexus", "nest")])
+        expect((await run("willing", 20_000, undefined, nest)).outcome).toMatchObject({
+          ok: false,
+          fault: {
+            kind: "STORE_FAILED",
+            msg: `plugin willing was not started: making ${nest} for its calls of other plugins: EROFS, read-only file system`,
+          },
+        });
+    } finally {
+      execFileSync("umount", [directory]);
+    }
+  },
+);
 
 describe.concurrent("L-10: a plugin whose file is open for writing", () => {
   test("is tried again and runs once the writer is gone", async () => {

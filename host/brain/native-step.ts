@@ -96,17 +96,32 @@ function failureOf(executed: Executed, { type, deadlineMs, path, nest }: Called)
     case "not-found":
       return notFound(type, path, "");
     case "not-startable":
-      // Nothing that begins a plugin fails so but making its nest.
-      if (errnoName(outcome.errno) === "ENOTEMPTY") {
-        const why = `${nest}, made anew for its calls of other plugins, holds what isn't Plexus'`;
-        return fault("NEST_OCCUPIED", `plugin ${executed.path} was not started: ${why}`);
-      }
-      return fault("PLUGIN_NOT_STARTABLE", `plugin ${executed.path} could not be started: ${errnoName(outcome.errno)}`);
+      return executed.path === nest ? nestFault(type, nest, outcome.errno) : notStartable(executed.path, outcome.errno);
     case "text-busy":
       return fault("PLUGIN_NOT_STARTABLE", `plugin ${executed.path} was being written (ETXTBSY) at each attempt`);
     default:
       return outcome satisfies never;
   }
+}
+
+/** The hands name what they could not make. */
+function nestFault(type: string, nest: string, errno: number): Fault {
+  if (errnoName(errno) === "ENOTEMPTY") {
+    const why = `${nest}, made anew for its calls of other plugins, holds what isn't Plexus'`;
+    return fault("NEST_OCCUPIED", `plugin ${type} was not started: ${why}`);
+  }
+  const why = `making ${nest} for its calls of other plugins: ${errnoWords(errno)}`;
+  return fault("STORE_FAILED", `plugin ${type} was not started: ${why}`);
+}
+
+function notStartable(path: string, errno: number): Fault {
+  return fault("PLUGIN_NOT_STARTABLE", `plugin ${path} could not be started: ${errnoWords(errno)}`);
+}
+
+/** `EACCES, permission denied`. */
+function errnoWords(errno: number): string {
+  const [name, words] = process.getBuiltinModule("node:util").getSystemErrorMap().get(-errno) ?? [errnoName(errno), ""];
+  return words === "" ? name : `${name}, ${words}`;
 }
 
 function no(reason: Fault): StepOutcome {

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { CallQueue } from "./call-queue.ts";
 
+const stays = (): void => {};
+
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { open: resolve, passed: promise };
@@ -15,10 +17,10 @@ test("MO-29 serves so many at once, lets so many wait in order, and refuses the 
       begun.push(index);
       await passed;
       return index;
-    }),
+    }, stays),
   );
   expect(calls.every((call) => call !== undefined)).toBe(true);
-  expect(queue.enter(async () => 4)).toBeUndefined();
+  expect(queue.enter(async () => 4, stays)).toBeUndefined();
   expect([queue.active, queue.waiting, begun]).toEqual([2, 2, [0, 1]]);
   gates[1]?.open();
   expect(await calls[1]).toBe(1);
@@ -33,8 +35,27 @@ test("goes on after a call that failed", async () => {
   const queue = new CallQueue({ active: 1, waiting: 1 });
   const failing = queue.enter(async () => {
     throw new Error("broken");
-  });
-  const next = queue.enter(async () => "served");
+  }, stays);
+  const next = queue.enter(async () => "served", stays);
   await expect(failing).rejects.toThrow("broken");
   expect(await next).toBe("served");
+});
+
+test("the place of who has left is free, and its call is never served", async () => {
+  const queue = new CallQueue({ active: 1, waiting: 1 });
+  const { open, passed } = gate();
+  const first = queue.enter(() => passed, stays);
+  let leave = stays;
+  const left = queue.enter(
+    async () => "served",
+    (now) => (leave = now),
+  );
+  expect(queue.enter(async () => "refused", stays)).toBeUndefined();
+  leave();
+  expect([await left, queue.waiting]).toEqual([undefined, 0]);
+  const next = queue.enter(async () => "next", stays);
+  open();
+  await first;
+  leave();
+  expect([await next, queue.active]).toEqual(["next", 0]);
 });

@@ -27,16 +27,25 @@ export class CallQueue {
     return this.#waiters.length;
   }
 
-  /** Runs `serve` when it is its turn, in the order of arrival; undefined, at once, where the queue is full. */
-  enter<T>(serve: () => Promise<T>): Promise<T> | undefined {
+  /**
+   * Runs `serve` when it is its turn, in the order of arrival; undefined, at once, where the queue is full. Who has to wait gives `mayLeave`
+   * what to call when nobody waits for the call any more: it answers undefined then, and its place is free.
+   */
+  enter<T>(serve: () => Promise<T>, mayLeave: (leave: () => void) => void): Promise<T | undefined> | undefined {
     if (this.#active < this.#bounds.active) {
       this.#active += 1;
       return this.#run(serve);
     }
     if (this.#waiters.length >= this.#bounds.waiting) return undefined;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiters.push(resolve);
-    return promise.then(() => this.#run(serve));
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const turn = (): void => resolve(true);
+    this.#waiters.push(turn);
+    mayLeave(() => {
+      const place = this.#waiters.indexOf(turn);
+      if (place >= 0) this.#waiters.splice(place, 1);
+      resolve(false);
+    });
+    return promise.then((served) => (served ? this.#run(serve) : undefined));
   }
 
   async #run<T>(serve: () => Promise<T>): Promise<T> {

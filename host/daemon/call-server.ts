@@ -134,7 +134,7 @@ export class CallServer {
       const purpose = await hands.purpose;
       clearTimeout(late);
       if (purpose.kind === "resident") this.#stays(socket, { hands, environment: purpose.environment });
-      else hands.reply(await this.#serve(purpose, hands));
+      else hands.reply(await this.#serve(purpose, hands, socket));
     } catch (error) {
       clearTimeout(late);
       socket.destroy();
@@ -162,15 +162,22 @@ export class CallServer {
     this.#isNoCall(socket);
   }
 
-  async #serve(request: Request, hands: ConnectedHands): Promise<Omit<Reply, "kind">> {
+  async #serve(request: Request, hands: ConnectedHands, socket: Socket): Promise<Omit<Reply, "kind">> {
     if (this.#closing) return refusal(fault("DAEMON_BUSY", "the daemon is being stopped"));
     const came = performance.now();
-    const served = this.queue.enter(() => {
-      const waitedMs = performance.now() - came;
-      this.#service.waited(waitedMs);
-      return this.#service.serve(request, hands, waitedMs);
-    });
-    if (served !== undefined) return served;
+    const served = this.queue.enter(
+      () => {
+        const waitedMs = performance.now() - came;
+        this.#service.waited(waitedMs);
+        return this.#service.serve(request, hands, waitedMs);
+      },
+      (leave) => void socket.once("close", leave),
+    );
+    if (served !== undefined) {
+      const reply = await served;
+      if (reply === undefined) throw new HandsGone(fault("HANDS_GONE", "hands: they ended while their call waited for its turn"));
+      return reply;
+    }
     this.#service.waited(undefined);
     const { active, waiting } = this.#init;
     return refusal(fault("DAEMON_BUSY", `${active} calls are being served and ${waiting} are waiting`));

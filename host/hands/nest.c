@@ -75,7 +75,8 @@ static bool make_path(char *path) {
     if (errno != ENOENT) return false;
     for (char *slash = path; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
         *slash = 0;
-        mkdir(path, 0700);
+        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
+        if (!made) return *slash = '/', false;
     }
     return mkdir(path, 0700) == 0;
 }

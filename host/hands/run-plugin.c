@@ -147,6 +147,11 @@ void run_plugin(uint32_t channel, const struct message *exec) {
     watch_add(&run->timer);
     buffer_append(&run->path, found.path, strlen(found.path) + 1);
     int error = nest_open(&run->nest, exec->path, channel);
+    if (error != 0) { /* what couldn't be made is named, not the plugin, which isn't to blame */
+        run->path.size = 0;
+        buffer_append(&run->path, exec->path.data, exec->path.size);
+        buffer_append(&run->path, "", 1);
+    }
     nest_environment(&run->nest, exec->environment, &run->environment);
     if (error == 0) error = start(run, exec->in);
     if (error != 0) finish(run, error == ETXTBSY ? TEXT_BUSY : NOT_STARTABLE, error);

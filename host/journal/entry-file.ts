@@ -1,5 +1,6 @@
 // An entry as a file: the plan on the first line, then a line for each record. A torn last line is progress that didn't happen.
 
+import { lstatSync } from "node:fs";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { isJsonObject } from "../../src/json/document.ts";
@@ -29,6 +30,8 @@ export interface EntryKeeper {
 /** Bytes: far above the plan of a pod with hundreds of networks. */
 export const longestEntry = 64 * 1024 * 1024;
 const own = { most: longestEntry, foreign: false } as const;
+/** Of reading one that changes each time. */
+const mostTries = 5;
 
 /** `@` is in none of the parts but the last, so that a name says its key without doubt. */
 export function fileNameOf({ containerId, network, ifname }: JournalKey): string {
@@ -63,6 +66,23 @@ export function appendRecord(path: string, record: JournalRecord): Result<void> 
  * system can't read it now.
  */
 export function readEntry(path: string, key: JournalKey): Result<JournalEntry | undefined> {
+  let read = readOnce(path, key);
+  // Whoever reads without the container's lock may have opened a file that then was another's (host/files/spares.ts).
+  for (let tries = 0; tries < mostTries && !read.ok && read.fault.kind === "JOURNAL_UNREADABLE"; tries++) {
+    const before = versionOf(path);
+    read = readOnce(path, key);
+    if (versionOf(path) === before) break;
+  }
+  return read;
+}
+
+/** Changes when another file has the name, or the file another content; undefined where nothing has it. */
+function versionOf(path: string): string | undefined {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? undefined : `${stats.ino}:${stats.size}:${stats.ctimeNs}`;
+}
+
+function readOnce(path: string, key: JournalKey): Result<JournalEntry | undefined> {
   try {
     return parseEntry(path, readRegularFile(path, own), key);
   } catch (error) {

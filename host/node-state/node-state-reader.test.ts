@@ -2,7 +2,10 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { backgroundWriter } from "../daemon/background-writer.ts";
+import { Spares } from "../files/spares.ts";
 import { Journal } from "../journal/journal.ts";
 import { LeftBehind } from "../journal/left-behind.ts";
 import type { JournalPlan, JournalRecord } from "../journal/entry.ts";
@@ -99,6 +102,30 @@ test("neither waits nor follows, whatever stands in an entry's place, and says s
   expect([journal.entries, problems.length]).toEqual([6, 5]);
   // oxlint-disable-next-line no-control-regex -- they are what must not be there
   expect(problems.join("")).not.toMatch(/hunter2|[\u0000-\u001F]/);
+});
+
+test("sees no damage where a daemon writes the entries of pods that come into the files of those that went", async () => {
+  const journal = new Journal(state, backgroundWriter({ spares: new Spares() }));
+  let written = 0;
+  const end = new AbortController();
+  const comeAndGo = async (): Promise<void> => {
+    while (!end.signal.aborted) {
+      const key = plan(`pod${written++}`, conflist);
+      const entry = await journal.open(key, attached);
+      if (!entry.ok) throw new Error(entry.fault.msg);
+      await entry.value.close();
+      await setTimeout(2);
+      expect(await journal.forget(key)).toMatchObject({ ok: true });
+    }
+  };
+  const lanes = Promise.all(Array.from({ length: 16 }, comeAndGo));
+  const reader = new NodeStateReader(state, leases());
+  const problems: string[] = [];
+  for (const until = Date.now() + 3000; Date.now() < until;) problems.push(...(await reader.read()).problems);
+  end.abort();
+  await lanes;
+  expect(written).toBeGreaterThan(500);
+  expect(problems).toEqual([]);
 });
 
 test("of a node without state tells nothing, and no problem", async () => {

@@ -76,6 +76,33 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     expect(refused?.ms).toBeLessThan(1500);
   });
 
+  test("MO-29 gives the place of a call whose hands have ended to who comes next", async () => {
+    const { stderr } = await daemon({ args: ["--calls", "1", "--queue", "1"] });
+    const slow = installRecorder(stage.plexus.cniPath, "slow");
+    slow.script("ADD", { sleepMs: 3000, stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}' });
+    const config = stage.network([{ type: "slow" }]);
+    const add = (containerId: string, deadlineMs = 60_000) =>
+      stage.plexus.call({
+        verb: "ADD",
+        containerId,
+        netns: stage.pod().path,
+        ifname: "eth0",
+        config,
+        env: { PLEXUS_SOCKET: socketOf() },
+        deadlineMs,
+      });
+    const first = add("first");
+    await expect.poll(() => slow.calls().length, { timeout: 10_000 }).toBe(1);
+    expect((await add("killed", 500)).status).toBe(137);
+    expect((await add("next")).status).toBe(0);
+    expect((await first).status).toBe(0);
+    // Nothing was begun of what nobody waited for.
+    expect([slow.calls().map(({ env }) => env["CNI_CONTAINERID"]), stderr()]).toEqual([
+      ["first", "next"],
+      expect.not.stringContaining("INTERNAL"),
+    ]);
+  });
+
   test("A-10 hangs up on who talks nonsense, lets who says nothing wait, and serves others meanwhile", async () => {
     await daemon();
     const silent = connect(socketOf());
