@@ -4,11 +4,11 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, utimesSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { nestOfCall, removeAbandonedNests } from "./nest-directory.ts";
+import { abandonedNests, nestOfCall, removeAbandonedNests } from "./nest-directory.ts";
 
 const hourAgo = Date.now() / 1000 - 3600;
 
-test("Nests of calls without a container are told apart, and go once they are old and nobody holds them", async () => {
+test("Nests of calls without a container are told apart; all go once they are old and nobody holds them", async () => {
   const run = mkdtempSync(join(tmpdir(), "plexus-nests-"));
   const nest = (old: boolean): string => {
     const path = nestOfCall(run);
@@ -19,13 +19,15 @@ test("Nests of calls without a container are told apart, and go once they are ol
   };
   nest(true);
   const [fresh, held] = [nest(false), nest(true)];
-  mkdirSync(join(run, "0123456789abcdef"));
+  // Of containers; and what is none.
+  for (const name of ["0123456789abcdef", "fedcba9876543210", "0123456789abcdef0"]) mkdirSync(join(run, name));
   symlinkSync(fresh, join(run, "a-link"));
-  utimesSync(join(run, "0123456789abcdef"), hourAgo, hourAgo);
+  for (const name of ["0123456789abcdef", "0123456789abcdef0"]) utimesSync(join(run, name), hourAgo, hourAgo);
   const hands = spawn("flock", [held, "sh", "-c", "echo held; read line"], { stdio: ["pipe", "pipe", "inherit"] });
   await once(hands.stdout, "data");
+  expect(abandonedNests(run)).toHaveLength(2);
   removeAbandonedNests(run);
-  const kept = ["0123456789abcdef", "a-link", fresh.slice(run.length + 1)];
+  const kept = ["fedcba9876543210", "0123456789abcdef0", "a-link", fresh.slice(run.length + 1)];
   expect(readdirSync(run).toSorted()).toEqual([...kept, held.slice(run.length + 1)].toSorted());
   hands.stdin.end("\n");
   await once(hands, "close");

@@ -6,6 +6,8 @@ import { shortHash } from "../files/short-hash.ts";
 import { tryFlock } from "../libc/libc.ts";
 
 const prefix = "call-";
+/** As `shortHash` gives them. */
+const ofContainer = /^[0-9a-f]{16}$/u;
 
 /**
  * One directory for one container's calls, which come one after the other, so that a directory which a crash left is found and
@@ -35,20 +37,39 @@ export function nestOfCall(runDirectory: string): string {
   return `${runDirectory}/${prefix}${process.pid}-${calls}`;
 }
 
-/** Removes the nests of such calls whose hands were killed; hands that live hold theirs by a lock. Best effort. */
-export function removeAbandonedNests(runDirectory: string): void {
+/** Nests whose hands were killed before they could remove them: those that live hold theirs by a lock. */
+export function abandonedNests(runDirectory: string): readonly string[] {
   try {
-    for (const name of readdirSync(runDirectory)) if (name.startsWith(prefix)) removeIfAbandoned(`${runDirectory}/${name}`);
+    return readdirSync(runDirectory)
+      .filter((name) => name.startsWith(prefix) || ofContainer.test(name))
+      .map((name) => `${runDirectory}/${name}`)
+      .filter(isAbandoned);
   } catch {
     // No such directory, or not ours: nothing to be removed.
+    return [];
   }
 }
 
-function removeIfAbandoned(path: string): void {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+/** Removes them; while no call with a container is under way, which may be about to take up its own. Best effort. */
+export function removeAbandonedNests(runDirectory: string): void {
+  for (const path of abandonedNests(runDirectory)) {
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch {
+      // E.g. read-only for a daemon.
+    }
+  }
+}
+
+function isAbandoned(path: string): boolean {
+  let fd: number;
   try {
-    const abandoned = Date.now() - fstatSync(fd).mtimeMs > settled && tryFlock(fd, false) === 0;
-    if (abandoned) rmSync(path, { recursive: true, force: true });
+    fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch {
+    return false;
+  }
+  try {
+    return Date.now() - fstatSync(fd).mtimeMs > settled && tryFlock(fd, false) === 0;
   } finally {
     closeSync(fd);
   }

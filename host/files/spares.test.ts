@@ -18,6 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { missing, privateNamespaces } from "../../test/harness/requires.ts";
 import { removeFile } from "./durable-file.ts";
 import { replaceNow } from "./file-writer.ts";
 import { isSpare, Spares } from "./spares.ts";
@@ -232,3 +233,22 @@ test("A process with the same id replaces no spare of the one before", () => {
   }
   expect(kept()).toHaveLength(8);
 });
+
+test.skipIf(missing("spares and another file system", privateNamespaces))(
+  "A directory of another file system has none, and others' are not looked up anew for it",
+  () => {
+    const spares = brainWith(4);
+    // A list that is made anew has this one, too.
+    const planted = join(home, ".plexus-spare-planted");
+    writeFileSync(planted, "", { mode: 0o600 });
+    execFileSync("mount", ["-t", "tmpfs", "tmpfs", directory]);
+    try {
+      write(spares, "a");
+      expect([kept().length, text("a")]).toEqual([5, "of a\n"]);
+    } finally {
+      execFileSync("umount", [directory]);
+    }
+    for (const name of ["b", "c", "d", "e", "f"]) write(spares, name);
+    expect(kept()).toEqual([".plexus-spare-planted"]);
+  },
+);

@@ -24,6 +24,10 @@ import {
   unlinkSync,
 } from "node:fs";
 
+function errnoOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
+}
+
 /** Beside the directories of the files that it keeps; hidden, so that nobody takes it for a network's. */
 const homeName = ".plexus-spares";
 /** What a spare's name begins with. */
@@ -72,9 +76,11 @@ export class Spares {
     try {
       // First of all its name: another process that wants the same one finds it gone.
       renameSync(`${home}/${name}`, path);
-    } catch {
+    } catch (error) {
+      // Of another file system than the home's: the spare is still there, for others.
+      if (errnoOf(error) === "EXDEV") names.push(name);
       // Taken, or cleaned away, perhaps with all others: what there is now is asked when the next one is wanted.
-      this.#names.delete(home);
+      else this.#names.delete(home);
       return undefined;
     }
     return opened(path);

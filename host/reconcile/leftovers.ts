@@ -4,7 +4,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { CallLocks } from "../brain/call-context.ts";
-import { removeAbandonedNests } from "../brain/nest-directory.ts";
+import { abandonedNests, removeAbandonedNests } from "../brain/nest-directory.ts";
 import { removeTornWrites } from "../files/durable-file.ts";
 
 export interface LeftoverPlaces {
@@ -16,9 +16,10 @@ export interface LeftoverPlaces {
 /** The directories of a state directory in which files are written by a temporary name. */
 const written = ["journal", "results", "left-behind", "configurations"];
 
-/** Directories with something in them that is older than `olderThanMs` (time of day) and that no call needs. */
-export function leftoversIn({ stateDirectory }: LeftoverPlaces, olderThanMs: number): readonly string[] {
-  return written.map((name) => join(stateDirectory, name)).filter((path) => hasOld(path, olderThanMs));
+/** Directories with something in them that is older than `olderThanMs` (time of day) and that no call needs; and nests that nobody holds. */
+export function leftoversIn({ stateDirectory, runDirectories }: LeftoverPlaces, olderThanMs: number): readonly string[] {
+  const torn = written.map((name) => join(stateDirectory, name)).filter((path) => hasOld(path, olderThanMs));
+  return [...torn, ...runDirectories.flatMap(abandonedNests)];
 }
 
 /** Takes them away if no call is under way at this moment; answers whether none was. */

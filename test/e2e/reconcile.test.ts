@@ -366,6 +366,18 @@ describe.skipIf(missingForMixed("the reconciler"))("the reconciler", () => {
       await node.succeed("CHECK", live);
     });
 
+    test("RT-02 takes away the nests of calls whose hands were killed, and none that is new", async () => {
+      await node.hands();
+      await attached("live");
+      const old = new Date(Date.now() - 3_600_000);
+      const nests = ["0123456789abcdef", "call-1-1"].map((name) => join(stage.plexus.directory, "run", name));
+      for (const path of nests) mkdirSync(path, { recursive: true });
+      expect((await node.round()).findings).toEqual([]);
+      for (const path of nests) utimesSync(path, old, old);
+      expect(shown((await node.round()).findings)).toEqual(Array.from({ length: 2 }, () => "leftover killed-call cleaned"));
+      expect(nests.filter((path) => existsSync(path))).toEqual([]);
+    });
+
     test("RT-02 tells of a damaged entry and touches nothing", async () => {
       await node.hands();
       await attached("damaged");
