@@ -15,7 +15,7 @@ export interface BuildDelegatesInit {
   readonly outDir?: string;
 }
 
-/** Builds all delegates, side by side. Throws an Error that names the delegate and what its author must correct. */
+/** Builds all delegates, side by side. Throws an Error that names each delegate that can't be built, and what its author must correct. */
 export async function buildDelegates({ outDir = join(root, "dist/delegates") }: BuildDelegatesInit = {}): Promise<
   BuiltDelegate[]
 > {
@@ -23,10 +23,15 @@ export async function buildDelegates({ outDir = join(root, "dist/delegates") }: 
   const names = entries
     .filter((e) => e.isDirectory() && existsSync(join(root, "delegates", e.name, "delegate.json")))
     .map((e) => e.name);
-  return Promise.all(
+  await removeOthers(outDir, names);
+  const all = await Promise.allSettled(
     names.map(async (name) => {
       const started = performance.now();
-      const built = await buildDelegate({ dir: join(root, "delegates", name), outFile: join(outDir, `${name}.wasm`) });
+      const built = await buildDelegate({ dir: join(root, "delegates", name), outFile: join(outDir, `${name}.wasm`) }).catch(
+        (error: unknown) => {
+          throw new Error(`delegates/${name}: ${messageOf(error)}`, { cause: error });
+        },
+      );
       if (built.declaration.name !== name) throw new Error(`delegates/${name}: delegate.json calls it ${built.declaration.name}`);
       for (const warning of built.warnings) process.stderr.write(`plexus: warning: ${warning}\n`);
       if (!built.cached) {
@@ -36,6 +41,20 @@ export async function buildDelegates({ outDir = join(root, "dist/delegates") }: 
       return built;
     }),
   );
+  const failures = all.flatMap((each) => (each.status === "rejected" ? [messageOf(each.reason)] : []));
+  if (failures.length > 0) throw new Error(failures.join("\n"));
+  return all.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+}
+
+/** Components of delegates that aren't there any more would be installed on nodes. */
+async function removeOthers(outDir: string, names: readonly string[]): Promise<void> {
+  const files = existsSync(outDir) ? await readdir(outDir) : [];
+  const others = files.filter((file) => file.endsWith(".wasm") && !names.includes(file.slice(0, -".wasm".length)));
+  for (const file of others) await rm(join(outDir, file));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Writes the bindings of the current ABI to where authors read them; a test holds them up to date. */
@@ -50,5 +69,9 @@ export async function writeBindings(): Promise<void> {
 
 if (import.meta.main) {
   if (process.argv.includes("--bindings")) await writeBindings();
-  else await buildDelegates();
+  else
+    await buildDelegates().catch((error: unknown) => {
+      process.stderr.write(`plexus: ${messageOf(error)}\n`);
+      process.exitCode = 1;
+    });
 }

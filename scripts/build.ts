@@ -7,6 +7,11 @@ import { buildDelegates } from "./build-delegates.ts";
 import { warmBrain } from "./warm-brain.ts";
 
 const started = performance.now();
-await Promise.all([buildHands({ outDir: "dist" }), buildBrain({ outDir: "dist" }), buildDelegates()]);
-warmBrain({ outDir: "dist" });
-process.stderr.write(`plexus: built in ${Math.round(performance.now() - started)} ms\n`);
+try {
+  await Promise.all([buildHands({ outDir: "dist" }), buildBrain({ outDir: "dist" }), buildDelegates()]);
+  warmBrain({ outDir: "dist" });
+  process.stderr.write(`plexus: built in ${Math.round(performance.now() - started)} ms\n`);
+} catch (error) {
+  process.stderr.write(`plexus: the build failed: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -82,7 +82,7 @@ export function refusalFault({ change, errno: number, words }: Refusal): Fault {
   const why = `${systemError(number)}${words === "" ? "" : `: ${words}`}`;
   const lacking =
     number === errno.ENOENT || number === errno.EOPNOTSUPP || number === errno.EPROTONOSUPPORT || number === errno.EAFNOSUPPORT
-      ? "; the kernel lacks what this needs of nftables (nf_tables, nft_chain_nat, nft_nat, nft_masq, nft_ct, nft_fib_ipv4, nft_fib_ipv6)"
+      ? "; the kernel lacks what this needs of nftables (nf_tables, nft_chain_nat, nft_nat, nft_masq, nft_ct, nft_fib_ipv4, nft_fib_ipv6; nft_meta_bridge for frames)"
       : "";
   return failure(what, `${why}${lacking}`);
 }

@@ -1,5 +1,6 @@
 // The status of this node: from the daemon, or, where none answers, from the disk.
 
+import { existsSync } from "node:fs";
 import { NodeStateReader } from "../node-state/node-state-reader.ts";
 import type { StatusDocument } from "../telemetry/status-document.ts";
 import { askDaemon } from "./ask-daemon.ts";
@@ -23,9 +24,15 @@ export async function readStatus({ statusSocket, stateDir }: ReadStatusInit): Pr
   const asked = await ask(statusSocket);
   if (typeof asked !== "string") return { document: asked, silent: undefined };
   const node = await new NodeStateReader(stateDir).read();
+  const problems = existsSync(stateDir)
+    ? node.problems
+    : [
+        `there is no ${stateDir}: no pod was attached yet, or --state-dir (cniDir of the host configuration) is another`,
+        ...node.problems,
+      ];
   const time = new Date().toISOString();
   return {
-    document: { apiVersion: "plexus/v1", kind: "NodeStatus", time, daemon: null, nodes: [node], failures: [] },
+    document: { apiVersion: "plexus/v1", kind: "NodeStatus", time, daemon: null, nodes: [{ ...node, problems }], failures: [] },
     silent: asked,
   };
 }

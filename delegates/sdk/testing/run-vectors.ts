@@ -6,7 +6,7 @@ import { MemoryLeases } from "./memory-leases.ts";
 import { MemoryLinks } from "./memory-links.ts";
 import { MemoryState } from "./memory-state.ts";
 import { MemorySysctl } from "./memory-sysctl.ts";
-import type { RunDelegate } from "./records.ts";
+import type { CapabilityFunctions, RunDelegate } from "./records.ts";
 import { ToldDelegation } from "./told-delegation.ts";
 import type { Vector, VectorAnswer } from "./vector.ts";
 
@@ -21,7 +21,7 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
   const call = callOf(vector);
   const firewall = new MemoryFirewall(vector.firewall, "attachment" in call.request ? call.request.attachment : undefined);
   const log: string[] = [];
-  const outcome = await run(component, call, {
+  const capabilities: CapabilityFunctions = {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
     leases: leases.functions,
     resolver: {
@@ -41,6 +41,11 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
       },
     },
     firewall: firewall.functions,
+  };
+  const outcome = await run(component, call, capabilities).catch((error: unknown) => {
+    // What it said before it trapped: an abort's message and place, for one.
+    const said = log.length === 0 ? "" : `\n  it logged: ${log.join("\n             ")}`;
+    throw new Error(`${error instanceof Error ? error.message : String(error)}${said}`, { cause: error });
   });
   const answer: VectorAnswer = {};
   if ("err" in outcome) {

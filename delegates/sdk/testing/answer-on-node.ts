@@ -1,0 +1,29 @@
+// What a delegate answers to a vector as a node takes it: by our own sandbox, within the default limits, and judged by the rules for what
+// plugins answer.
+
+import { quote } from "../../../src/json/quote.ts";
+import { readResult } from "../../../src/cni/read-result.ts";
+import { runInSandbox } from "./run-in-sandbox.ts";
+import { answerOf } from "./run-vectors.ts";
+import { versionOf } from "./vector-call.ts";
+import type { Vector, VectorAnswer } from "./vector.ts";
+
+/** Rejects with an Error that names the vector where the delegate traps or meets a limit, and where a node would refuse its answer. */
+export async function answerOnNode(vector: Vector, component: Uint8Array): Promise<VectorAnswer> {
+  let answer: VectorAnswer;
+  try {
+    answer = await answerOf(vector, component, runInSandbox);
+  } catch (error) {
+    throw new Error(`vector ${vector.name}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+  const why = refusalOf(vector, answer);
+  if (why !== undefined) throw new Error(`vector ${vector.name}: a node refuses this answer: ${why}`);
+  return answer;
+}
+
+function refusalOf(vector: Vector, { result, error }: VectorAnswer): string | undefined {
+  if (error?.code === 0) return `an error's code is not 0 (its message: ${quote(error.msg, 200)})`;
+  if (result === undefined) return undefined;
+  const read = readResult(JSON.stringify(result), versionOf(vector));
+  return read.ok ? undefined : read.fault.msg;
+}
