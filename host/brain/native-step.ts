@@ -96,7 +96,9 @@ function failureOf(executed: Executed, { type, deadlineMs, path, nest }: Called)
     case "not-found":
       return notFound(type, path, "");
     case "not-startable":
-      return executed.path === nest ? nestFault(type, nest, outcome.errno) : notStartable(executed.path, outcome.errno);
+      if (nest !== "" && executed.path === nest) return nestFault(type, nest, outcome.errno);
+      // Hands that run as many as they can name none.
+      return notStartable(executed.path === "" ? type : executed.path, outcome.errno);
     case "text-busy":
       return fault("PLUGIN_NOT_STARTABLE", `plugin ${executed.path} was being written (ETXTBSY) at each attempt`);
     default:
