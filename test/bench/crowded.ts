@@ -158,6 +158,7 @@ function row(id: string, chain: "native" | "wasm", what: "add" | "del" | "both",
       crowd((taken) => ({
         subject: taken[chain].map((each) => each[what]),
         baseline: taken.bare.map((each) => each[what]),
+        inRounds: true,
       })),
   };
 }

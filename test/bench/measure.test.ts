@@ -28,3 +28,10 @@ test("subject and baseline alternate, and warm-up turns don't count", async () =
     ratio: 1.5,
   });
 });
+
+test("samples in rounds are compared by their rounds, whatever the machine did in between", () => {
+  const taken = { subject: [90, 45, 180], baseline: [100, 50, 100], inRounds: true } as const;
+  expect(summary("x", taken, "pods/s")).toMatchObject({ median: 90, baseline: 100, ratio: 0.9 });
+  expect(summary("x", { ...taken, subject: [45, 80, 90] }, "pods/s").ratio).toBe(0.9);
+  expect(() => summary("x", { ...taken, subject: [1] })).toThrow("a round lacks a sample");
+});

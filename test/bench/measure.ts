@@ -17,6 +17,8 @@ export interface Pair<T = number> {
 export interface Samples<T = number> {
   readonly subject: readonly T[];
   readonly baseline: readonly T[];
+  /** True: samples of one place were taken one after the other, in a round of seconds each, so that few of them are compared by their rounds. */
+  readonly inRounds?: true;
 }
 
 /** What a row counts. */
@@ -37,7 +39,10 @@ export interface Benchmark {
   sample(): Promise<Samples | string>;
 }
 
-/** A row of the results. `median`, `p95` and `baseline` (the baseline's median) are in `unit`; ratio = median / baseline. */
+/**
+ * A row of the results. `median`, `p95` and `baseline` (the baseline's median) are in `unit`; ratio = median / baseline, or, of samples in
+ * rounds, the median of each round's ratio: between rounds the machine's speed changes more than what is compared.
+ */
 export interface Measured {
   readonly id: string;
   readonly unit: Unit;
@@ -82,7 +87,7 @@ export function above({ subject, baseline }: Samples): { readonly median: number
   return { median: at(0.5), p95: at(0.95) };
 }
 
-export function summary(id: string, { subject, baseline }: Samples, unit: Unit = "ms"): Measured {
+export function summary(id: string, { subject, baseline, inRounds }: Samples, unit: Unit = "ms"): Measured {
   const median = quantile(subject, 0.5);
   const base = quantile(baseline, 0.5);
   return {
@@ -93,8 +98,13 @@ export function summary(id: string, { subject, baseline }: Samples, unit: Unit =
     p95: rounded(quantile(subject, 0.95)),
     baseline: rounded(base),
     baselineP95: rounded(quantile(baseline, 0.95)),
-    ratio: rounded(median / base),
+    ratio: rounded(inRounds === true ? quantile(ratiosOf(subject, baseline), 0.5) : median / base),
   };
+}
+
+function ratiosOf(subject: readonly number[], baseline: readonly number[]): readonly number[] {
+  if (subject.length !== baseline.length) throw new Error("a round lacks a sample");
+  return subject.map((value, round) => value / (baseline[round] ?? Number.NaN));
 }
 
 /** A sample of something that runs in this process. */

@@ -59,7 +59,7 @@ function crowdRow(init: Omit<RowInit, "title" | "unit">, of: "both" | "add" | "d
   return row({ ...init, title, unit: "pods/s" }, ({ crowd, lacksApi }) => {
     const [ours, theirs] = [crowd.get(subject), crowd.get(baseline)];
     if (ours === undefined || theirs === undefined) return lacksApi ?? "not measured";
-    return { subject: ratesOf(ours, of), baseline: ratesOf(theirs, of) };
+    return { subject: ratesOf(ours, of), baseline: ratesOf(theirs, of), inRounds: true };
   });
 }
 
