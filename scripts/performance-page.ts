@@ -47,16 +47,16 @@ ${besideMultus(rows)}
 - \`runDir\` is below \`/run\`, which is in memory, as on every node. Results before 2026-11-22, 13:00 had it on the disk, where making and removing
   a directory for each native plugin's nested calls took an ADD 0.3 to 0.6 ms.
 - The machine is shared, and its speed swings by half in an hour; a daemon in JavaScript suffers more from a cache that others use than what it is
-  compared with. In this run the plugins alone took 8.2 to 9.7 ms. Three hours before, \`daemon-native-pod0\` of nearly the same code was 2.1 to 2.9 ms
-  above (median 2.24) in nine runs. Rows of 32 at once swing most: \`daemon-c32\` was 0.87 and 1.01 in the two whole runs before this one,
-  and 0.87 to 0.94 (median 0.89) in seven of this code: its target is met in some hours only.
+  compared with. In this run the plugins alone took 7.1 to 8.8 ms, in one half an hour before 7.5 to 8.0. Rows of 32 at once swing most, so each of
+  their ratios is the median of the rounds' ratios (5 rounds; 2 against Multus): a round's contenders run one after the other. \`daemon-c32\` was 0.87
+  in that run before, still as the ratio of the medians, and 0.90 to 0.97 (median 0.94) in five runs of it alone.
 - Thick Multus runs without its verbose log and without a chroot, and its default network is given inline: with a list in a file, 4.3.0 forgets
   the list's keys until DEL and leaves the address reserved.
 - The rows \`wasm-only-…\` and \`floor-…\` are of one run, in turns. Their node has no native plugin; the crowd comes first, so both daemons are
   warm. Nothing but the rows against Multus and those with secondaries has an API: Multus can't do without, and there both sides tell it the pod's
   status. Its delegates are granted [\`vethQueues: 1\`](../how-to/attach-without-native-plugins.md); the floor's veths and the native plugin's have
   what the kernel gives them. Leases, journal and results are on the same disk for all of them, as on a node. The host with many links has 1,000 pairs of veths besides.
-- What takes longest has a knob: \`PLEXUS_BENCH_PODS\` (500), \`PLEXUS_BENCH_ROUNDS\` (3), \`PLEXUS_BENCH_CYCLES\` (10000),
+- What takes longest has a knob: \`PLEXUS_BENCH_PODS\` (500), \`PLEXUS_BENCH_ROUNDS\` (5), \`PLEXUS_BENCH_CYCLES\` (10000),
   \`PLEXUS_BENCH_MULTUS_PODS\` (200), \`PLEXUS_BENCH_MULTUS_ROUNDS\` (2).
 
 ## Sizes
@@ -108,7 +108,8 @@ The test \`scripts/performance-page.test.ts\` holds these bounds: the component 
   a native one from 0.29 of the plugins' time above it to 0.27.
 - Files are not removed but kept for the next ones (\`.plexus-spares\`): ext4 looks at each inode that was removed in the last minutes before it gives
   out a new one, so that making a file took 133 us where 1,000 files had been made and removed just before, and 14 us where 10 had; an ADD makes
-  three. And the daemon remembers who holds which address of a directory as long as the directory's time of change says that nobody else was
+  three. 256 of them, which were kept at first, are those of 128 pods: with 1,024 the crowd of 500 pods (\`daemon-c32\`) went from 0.89 to 0.93 of the plugins'
+  throughput (twelve rounds of both builds in turns, 2026-11-23). And the daemon remembers who holds which address of a directory as long as the directory's time of change says that nobody else was
   there, where an ADD read every lease of its network. Before both, the CPU time of a WASM-only ADD was 6.5 times the floor's (\`wasm-only-cpu-floor\`).
 - What is written to journal and cache goes to the page cache at once; only syncs, and a disk that takes longer than 10 ms, are left to threads: each of
   their turns costs as much CPU as the write.
