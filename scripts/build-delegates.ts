@@ -10,20 +10,16 @@ import { buildDelegate, type BuiltDelegate } from "../delegates/sdk/build/build-
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
-export interface BuildDelegatesInit {
-  /** Where the components go; `dist/delegates` of this project by default. */
-  readonly outDir?: string;
-}
+/** Where the components go, and nothing else's. */
+const outDir = join(root, "dist/delegates");
 
 /** Builds all delegates, side by side. Throws an Error that names each delegate that can't be built, and what its author must correct. */
-export async function buildDelegates({ outDir = join(root, "dist/delegates") }: BuildDelegatesInit = {}): Promise<
-  BuiltDelegate[]
-> {
+export async function buildDelegates(): Promise<BuiltDelegate[]> {
   const entries = await readdir(join(root, "delegates"), { withFileTypes: true });
   const names = entries
     .filter((e) => e.isDirectory() && existsSync(join(root, "delegates", e.name, "delegate.json")))
     .map((e) => e.name);
-  await removeOthers(outDir, names);
+  await removeOthers(names);
   const all = await Promise.allSettled(
     names.map(async (name) => {
       const started = performance.now();
@@ -47,10 +43,10 @@ export async function buildDelegates({ outDir = join(root, "dist/delegates") }: 
 }
 
 /** Components of delegates that aren't there any more would be installed on nodes. */
-async function removeOthers(outDir: string, names: readonly string[]): Promise<void> {
+async function removeOthers(names: readonly string[]): Promise<void> {
   const files = existsSync(outDir) ? await readdir(outDir) : [];
   const others = files.filter((file) => file.endsWith(".wasm") && !names.includes(file.slice(0, -".wasm".length)));
-  for (const file of others) await rm(join(outDir, file));
+  for (const file of others) await rm(join(outDir, file), { force: true });
 }
 
 function messageOf(error: unknown): string {

@@ -44,8 +44,11 @@ export async function failedAgain(context: CallContext, entry: JournalEntry, net
     isOfAnotherBoot(context, entry) ||
     (await context.namespaceIsGone(netns));
   if (count < tries || !(await due())) {
-    const terms = plan.assumed === true ? "nothing is known of the container, so " : "";
-    const told = `DEL failed ${count} times since ${since}; ${terms}it is given up after ${tries} times${plan.assumed === true ? "" : ` and ${atLeast} s`}`;
+    const terms =
+      plan.assumed === true
+        ? `nothing is known of the container, so it is given up after ${tries} times`
+        : `it is given up after ${tries} times and ${atLeast} s`;
+    const told = `DEL failed ${count} times since ${since}; ${terms}`;
     return failed({ ...cause, details: cause.details === undefined ? told : `${cause.details}\n${told}` });
   }
   if (plan.assumed === true) {
