@@ -13,7 +13,8 @@
 import { close, closeSync, fsync, open, openSync, rename, unlink, write } from "node:fs";
 import { dirname } from "node:path";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { errnoOf, removeFile, storeFault, temporaryOf } from "../files/durable-file.ts";
+import { removeFile, storeFault, temporaryOf } from "../files/durable-file.ts";
+import { errnoOf } from "../files/errno.ts";
 import { type FileWriter, makeWay, newFile, type OpenFile, replaceNow, Tail, writeAllNow } from "../files/file-writer.ts";
 import type { Spares } from "../files/spares.ts";
 import { Patience } from "./patience.ts";

@@ -8,7 +8,8 @@ import type { Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { type DeviceInfo, longestDeviceInfo, readDeviceInfo } from "../../src/npwg/device-info.ts";
 import { attachmentFile, type DeviceInfoFiles } from "../../src/npwg/device-info-files.ts";
-import { errnoOf, removeFile, storeFault } from "../files/durable-file.ts";
+import { removeFile, storeFault } from "../files/durable-file.ts";
+import { errnoOf } from "../files/errno.ts";
 
 /**
  * Makes the directory (0755, whatever the umask), and the file a copy of the device plugin's where there is one. A file that

@@ -11,7 +11,8 @@ import { type JsonObjectDocument, memberValue, parseDocument } from "../../src/j
 import { isItself } from "../brain/itself.ts";
 import { readCallConfiguration } from "../brain/read-configuration.ts";
 import { configurationFile, readConfigurationDirectory } from "../files/configuration-directory.ts";
-import { errnoOf, storeFault } from "../files/durable-file.ts";
+import { storeFault } from "../files/durable-file.ts";
+import { errnoOf } from "../files/errno.ts";
 import { readRegularFile } from "../files/regular-file.ts";
 
 export interface HostSettings {

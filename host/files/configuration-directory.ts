@@ -5,7 +5,8 @@ import { dirname, join } from "node:path";
 import { appendSubdirectoryPlugins, type ConfigDirectory, type ConfigFile } from "../../src/cni/config-directory.ts";
 import type { NetworkList } from "../../src/cni/network-list.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { errnoOf, storeFault } from "./durable-file.ts";
+import { storeFault } from "./durable-file.ts";
+import { errnoOf } from "./errno.ts";
 import { readRegularFile } from "./regular-file.ts";
 
 /** Nothing longer is a network configuration. Links are followed: a mounted ConfigMap has nothing else. */

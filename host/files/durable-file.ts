@@ -4,13 +4,9 @@ import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, unl
 import { dirname, join } from "node:path";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { errnoOf } from "./errno.ts";
 import { makeDirectory } from "./make-directory.ts";
 import type { Spares } from "./spares.ts";
-
-/** The errno name of a Node file system error ("ENOSPC"), or undefined if it is none. */
-export function errnoOf(error: unknown): string | undefined {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
-}
 
 /** A fault of a store: which operation on which path, and the system's reason. */
 export function storeFault(doing: string, path: string, error: unknown): Fault {

@@ -3,7 +3,8 @@
 import { closeSync, constants, fsyncSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { ok, failed, type Result } from "../../src/fault/result.ts";
-import { errnoOf, removeFile, removeQuietly, storeFault, syncDirectory, temporaryOf } from "./durable-file.ts";
+import { removeFile, removeQuietly, storeFault, syncDirectory, temporaryOf } from "./durable-file.ts";
+import { errnoOf } from "./errno.ts";
 import { makeDirectory } from "./make-directory.ts";
 import { endAt, type Spares } from "./spares.ts";
 

@@ -23,10 +23,7 @@ import {
   type Stats,
   unlinkSync,
 } from "node:fs";
-
-function errnoOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
+import { errnoOf } from "./errno.ts";
 
 /** Beside the directories of the files that it keeps; hidden, so that nobody takes it for a network's. */
 const homeName = ".plexus-spares";

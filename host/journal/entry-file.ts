@@ -4,7 +4,8 @@ import { lstatSync } from "node:fs";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { isJsonObject } from "../../src/json/document.ts";
-import { errnoOf, storeFault } from "../files/durable-file.ts";
+import { storeFault } from "../files/durable-file.ts";
+import { errnoOf } from "../files/errno.ts";
 import { appendLines, readRegularFile } from "../files/regular-file.ts";
 import { replay, type JournalEntry, type JournalPlan, type JournalRecord } from "./entry.ts";
 

@@ -4,7 +4,8 @@
 import { lstatSync, readdirSync } from "node:fs";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { errnoOf, storeFault, removeFile, writeDurably } from "../files/durable-file.ts";
+import { storeFault, removeFile, writeDurably } from "../files/durable-file.ts";
+import { errnoOf } from "../files/errno.ts";
 import { type FileWriter, writingNow } from "../files/file-writer.ts";
 import type { JournalEntry, JournalPlan, JournalRecord } from "./entry.ts";
 import {

@@ -3,7 +3,8 @@
 
 import { lstatSync, readdirSync, renameSync } from "node:fs";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { errnoOf, removeFile, storeFault, syncDirectory } from "../files/durable-file.ts";
+import { removeFile, storeFault, syncDirectory } from "../files/durable-file.ts";
+import { errnoOf } from "../files/errno.ts";
 import { makeDirectory } from "../files/make-directory.ts";
 import type { JournalEntry } from "./entry.ts";
 import { appendRecord, fileNameOf, keyOfFileName, readEntry, type EntryKeeper, type JournalKey } from "./entry-file.ts";

@@ -6,7 +6,7 @@ import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { isJsonObject } from "../../src/json/document.ts";
 import type { AllocatedDevices } from "../../src/npwg/device-id.ts";
-import { errnoOf } from "../files/durable-file.ts";
+import { errnoOf } from "../files/errno.ts";
 
 const mostBytes = 16 * 1024 * 1024;
 

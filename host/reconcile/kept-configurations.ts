@@ -6,7 +6,8 @@ import { runtimeKeys } from "../../src/configuration/keys.ts";
 import { ok, type Result } from "../../src/fault/result.ts";
 import { editMembers, parseDocument } from "../../src/json/document.ts";
 import { checkNetworkName } from "../../src/cni/names.ts";
-import { errnoOf, storeFault, writeDurably } from "../files/durable-file.ts";
+import { storeFault, writeDurably } from "../files/durable-file.ts";
+import { errnoOf } from "../files/errno.ts";
 import { readRegularFile } from "../files/regular-file.ts";
 
 /** As much as is read from stdin. */

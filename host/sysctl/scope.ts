@@ -8,7 +8,7 @@ import { type Fault, fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { quote } from "../../src/json/quote.ts";
 import { allowedByList, defaultAllowlist, mostKeyLength } from "../../src/sysctl/allowlist.ts";
-import { errnoOf } from "../files/durable-file.ts";
+import { errnoOf } from "../files/errno.ts";
 import { readRegularFile } from "../files/regular-file.ts";
 import type { Hands } from "../hands/hands.ts";
 import type { Setting } from "../hands/messages.ts";

@@ -6,7 +6,8 @@ import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { errnoOf, storeFault } from "../files/durable-file.ts";
+import { storeFault } from "../files/durable-file.ts";
+import { errnoOf } from "../files/errno.ts";
 
 export const places = ["home", "cni-bin"] as const;
 

@@ -2,7 +2,7 @@
 
 import { lstatSync, readdirSync, readlinkSync, realpathSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { errnoOf } from "../files/durable-file.ts";
+import { errnoOf } from "../files/errno.ts";
 import { codePrefix, digestOf, type InstalledFile, listName } from "./installed-files.ts";
 
 export interface LeftFile {
