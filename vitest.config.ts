@@ -1,9 +1,10 @@
 import { defineConfig } from "vitest/config";
 import { ClosingLine } from "./test/harness/closing-line.ts";
+import { fastTests } from "./test/harness/fast-tests.ts";
 import { suiteSocket } from "./test/harness/suite-daemon.ts";
 
-// What runs calls from the runtime's side: once with one-shot brains, and once more against a daemon. Both at the same time, so none
-// of them may use what a node has one of.
+// Suites that call Plexus as a runtime does: once with one-shot engines, and once more against a daemon. Both run at the same
+// time, so no suite may use anything that a node has only one of.
 const attaching = [
   "lifecycle",
   "mistakes",
@@ -24,13 +25,13 @@ const shared = {
   hookTimeout: 120_000,
   pool: "forks" as const,
   setupFiles: ["test/harness/signal-guard.ts"],
-  // As the hands start the brain: locks use node:ffi.
+  // As the shim starts the engine: locks use node:ffi.
   execArgv: ["--disable-warning=ExperimentalWarning"],
 };
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    maxWorkers: 3,
     reporters: ["default", new ClosingLine()],
     projects: [
       { test: { ...shared, name: "all", include: ["{src,host,delegates,test,scripts}/**/*.test.ts"] } },
@@ -43,6 +44,10 @@ export default defineConfig({
           env: { PLEXUS_TEST_SOCKET: suiteSocket },
         },
       },
+      // `npm run test:fast` only: `npm test` has these files in the project "all".
+      ...(process.env["PLEXUS_TEST_FAST"] === undefined
+        ? []
+        : [{ test: { ...shared, name: "fast", include: [...fastTests(import.meta.dirname)] } }]),
     ],
   },
 });

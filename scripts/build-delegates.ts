@@ -1,5 +1,5 @@
-// Builds every delegate of delegates/ into dist/delegates/<name>.wasm. A second build of the same sources is instant.
-// `--bindings` writes the generated AssemblyScript of the current ABI to delegates/sdk/assembly/abi/ instead.
+// Builds every delegate of delegates/ into dist/delegates/<name>.wasm. Unchanged delegates are not built again.
+// With `--bindings`, writes the generated AssemblyScript of the current ABI to delegates/sdk/assembly/abi/ instead.
 
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
@@ -10,16 +10,16 @@ import { buildDelegate, type BuiltDelegate } from "../delegates/sdk/build/build-
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
-/** Where the components go, and nothing else's. */
+/** The directory of the components. It contains nothing else. */
 const outDir = join(root, "dist/delegates");
 
-/** Builds all delegates, side by side. Throws an Error that names each delegate that can't be built, and what its author must correct. */
+/** Builds all delegates concurrently. Throws an Error that names each delegate that cannot be built, with the author's mistake. */
 export async function buildDelegates(): Promise<BuiltDelegate[]> {
   const entries = await readdir(join(root, "delegates"), { withFileTypes: true });
   const names = entries
     .filter((e) => e.isDirectory() && existsSync(join(root, "delegates", e.name, "delegate.json")))
     .map((e) => e.name);
-  await removeOthers(names);
+  await removeStaleComponents(names);
   const all = await Promise.allSettled(
     names.map(async (name) => {
       const started = performance.now();
@@ -28,7 +28,10 @@ export async function buildDelegates(): Promise<BuiltDelegate[]> {
           throw new Error(`delegates/${name}: ${messageOf(error)}`, { cause: error });
         },
       );
-      if (built.declaration.name !== name) throw new Error(`delegates/${name}: delegate.json calls it ${built.declaration.name}`);
+      if (built.declaration.name !== name)
+        throw new Error(
+          `delegates/${name}: delegate.json has the name ${built.declaration.name}; it must be the directory's name`,
+        );
       for (const warning of built.warnings) process.stderr.write(`plexus: warning: ${warning}\n`);
       if (!built.cached) {
         const kib = (built.bytes.length / 1024).toFixed(1);
@@ -42,18 +45,18 @@ export async function buildDelegates(): Promise<BuiltDelegate[]> {
   return all.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
 }
 
-/** Components of delegates that aren't there any more would be installed on nodes. */
-async function removeOthers(names: readonly string[]): Promise<void> {
+/** Removes the components of deleted delegates, which would otherwise be installed on nodes. */
+async function removeStaleComponents(names: readonly string[]): Promise<void> {
   const files = existsSync(outDir) ? await readdir(outDir) : [];
-  const others = files.filter((file) => file.endsWith(".wasm") && !names.includes(file.slice(0, -".wasm".length)));
-  for (const file of others) await rm(join(outDir, file), { force: true });
+  const stale = files.filter((file) => file.endsWith(".wasm") && !names.includes(file.slice(0, -".wasm".length)));
+  for (const file of stale) await rm(join(outDir, file), { force: true });
 }
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Writes the bindings of the current ABI to where authors read them; a test holds them up to date. */
+/** Writes the bindings of the current ABI into the kit. A test checks that they are current. */
 export async function writeBindings(): Promise<void> {
   const abi = readAbi(currentAbi);
   if (abi === null) throw new Error(`wit/${currentAbi} is missing`);

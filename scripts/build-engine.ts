@@ -1,4 +1,4 @@
-// Bundles the brain: the one-shot brain as two scripts, the daemon and the guest process as CommonJS.
+// Bundles the programs: the one-shot engine as two scripts; the daemon, plexusctl and the sandbox process as CommonJS.
 
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -6,31 +6,33 @@ import { type LogLevel, type LogOrStringHandler, type RolldownLog, rolldown } fr
 
 import { oneShotBootstrap, packed } from "./one-shot-scripts.ts";
 
-export interface BuildBrainInit {
-  /** Where `brain.cjs` and its code go. */
+/** The settings of a build. */
+export interface BuildEngineInit {
+  /** The output directory. */
   readonly outDir: string;
 }
 
 /**
- * Makes `outDir/brain.cjs` (what the hands start), `outDir/plexusd.cjs` (the daemon), `outDir/plexusctl.cjs`, `outDir/brain/` (their code) and `outDir/bin/node` (the
- * pinned runtime). CommonJS, because Node loads it sooner: the one-shot brain started in 1.45 times bare Node's time where ES modules took 1.78.
- * The code cache comes from `warmBrain`, which needs hands and delegates too; without it the one-shot brain compiles what it runs, and is slower.
+ * Makes `outDir/engine.cjs` (which the shim starts), `outDir/plexusd.cjs` (the daemon), `outDir/plexusctl.cjs`, `outDir/engine/` (their code) and
+ * `outDir/bin/node` (the pinned Node). The format is CommonJS, because Node loads it faster: the one-shot engine starts in 1.45 times the time of
+ * bare Node, with ES modules in 1.78 times. `warmEngine` makes the code cache, for which it also needs the shim and the delegates. Without
+ * the cache the one-shot engine works, but compiles its code in each call.
  */
-export async function buildBrain({ outDir }: BuildBrainInit): Promise<void> {
+export async function buildEngine({ outDir }: BuildEngineInit): Promise<void> {
   const bundle = await rolldown({
     input: {
-      "one-shot": "host/cli/one-shot.ts",
+      "one-shot": "host/programs/one-shot/main.ts",
       "guest-process": "host/sandbox/process/main.ts",
-      daemon: "host/daemon/main.ts",
-      plexusctl: "host/plexusctl/main.ts",
+      daemon: "host/programs/plexusd/main.ts",
+      plexusctl: "host/programs/plexusctl/main.ts",
     },
     platform: "node",
     external: [/^node:/],
     preserveEntrySignatures: "allow-extension",
     onLog: refuseUnresolved,
   });
-  const directory = join(outDir, "brain");
-  const fresh = join(outDir, ".brain.new");
+  const directory = join(outDir, "engine");
+  const fresh = join(outDir, ".engine.new");
   rmSync(fresh, { recursive: true, force: true });
   const { output } = await bundle.write({
     dir: fresh,
@@ -42,27 +44,26 @@ export async function buildBrain({ outDir }: BuildBrainInit): Promise<void> {
   for (const [name, script] of packed(output.filter((each) => each.type === "chunk"))) writeFileSync(join(fresh, name), script);
   rmSync(directory, { recursive: true, force: true });
   renameSync(fresh, directory);
-  writeFileSync(join(outDir, "brain.cjs"), oneShotBootstrap({ directory: codeDirectory, record: false }));
+  writeFileSync(join(outDir, "engine.cjs"), oneShotBootstrap({ directory: codeDirectory, record: false }));
   writeFileSync(join(outDir, "plexusd.cjs"), bootstrapOf("daemon"));
   writeFileSync(join(outDir, "plexusctl.cjs"), `#!/usr/bin/env node\n${bootstrapOf("plexusctl")}`, { mode: 0o755 });
   linkRuntime(join(outDir, "bin"));
 }
 
-/** Rolldown's `onLog`: a package that isn't there ends the build. Rolldown itself warns, and leaves a program that can't start. */
+/** Rolldown's `onLog`: makes a missing package an error. Rolldown itself only warns, and writes a program that cannot start. */
 export function refuseUnresolved(level: LogLevel, log: RolldownLog, report: LogOrStringHandler): void {
-  if (log.code === "UNRESOLVED_IMPORT") report("error", { ...log, message: `${log.message}\nnpm install gets what is missing` });
+  if (log.code === "UNRESOLVED_IMPORT") report("error", { ...log, message: `${log.message}\nTo do: npm install` });
   else report(level, log);
 }
 
-// Resolved once: `brain` is a link where it is installed, which an update turns to another directory while programs run that load more of
-// their code later.
-const codeDirectory = 'require("node:fs").realpathSync(__dirname + "/brain")';
+// Resolved once at the start. On a node, `engine` is a link that an update changes, and running programs load more of their code later.
+const codeDirectory = 'require("node:fs").realpathSync(__dirname + "/engine")';
 
-// The compile cache lies beside the code, so that it is as trusted as the code; where the directory is read-only
-// Node goes on without. Who starts it by hand may have the distribution's Node on PATH.
+// The compile cache is beside the code, so that only users who may change the code may change the cache. In a read-only directory Node works
+// without it. The version is checked, because a user who starts the program by hand may have the distribution's Node on PATH.
 const bootstrapOf = (program: string): string => `"use strict";
 if (Number.parseInt(process.versions.node, 10) < 26) {
-  process.stderr.write("plexus: Node " + process.versions.node + " is too old for this: start it with " + __dirname + "/bin/node\\n");
+  process.stderr.write("plexus: Node " + process.versions.node + " is too old: start this program with " + __dirname + "/bin/node\\n");
   process.exit(1);
 }
 const directory = ${codeDirectory};

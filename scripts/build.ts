@@ -1,15 +1,14 @@
-// `npm run build`: everything that is made before the first call, into dist/: the hands, the brain, the delegates, and the
-// brain's code cache.
+// `npm run build`: makes the shim, the engine, the delegates and the engine's code cache in dist/.
 
-import { buildBrain } from "./build-brain.ts";
-import { buildHands } from "../host/hands/build.ts";
+import { buildEngine } from "./build-engine.ts";
+import { buildShim } from "../host/shim/build.ts";
 import { buildDelegates } from "./build-delegates.ts";
-import { warmBrain } from "./warm-brain.ts";
+import { warmEngine } from "./warm-engine.ts";
 
 const started = performance.now();
 try {
-  await Promise.all([buildHands({ outDir: "dist" }), buildBrain({ outDir: "dist" }), buildDelegates()]);
-  warmBrain({ outDir: "dist" });
+  await Promise.all([buildShim({ outDir: "dist" }), buildEngine({ outDir: "dist" }), buildDelegates()]);
+  warmEngine({ outDir: "dist" });
   process.stderr.write(`plexus: built in ${Math.round(performance.now() - started)} ms\n`);
 } catch (error) {
   process.stderr.write(`plexus: the build failed: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { configurationPage, configurationPagePath, configurationSchema, configurationSchemaPath } from "./configuration-page.ts";
 
-test("the page and the schema of configuration keys are the code's (npm run docs writes them)", () => {
+test("the page and the JSON Schema of configuration keys are generated from the code (npm run docs)", () => {
   expect(readFileSync(configurationPagePath, "utf8")).toBe(configurationPage());
   expect(readFileSync(configurationSchemaPath, "utf8")).toBe(configurationSchema());
 });

@@ -1,13 +1,15 @@
-// docs/reference/configuration.md and configuration.schema.json, made from the schema in the code: `npm run docs` writes
-// them, a test holds them to it.
+// Generates docs/reference/configuration.md and configuration.schema.json from the schema in the code (`npm run docs`). A test checks that
+// they are current.
 
 import { writeFileSync } from "node:fs";
 import * as z from "zod";
 import { hostConfigurationSchema } from "../src/configuration/schema.ts";
 
+/** Paths from the repository's root. */
 export const configurationPagePath = "docs/reference/configuration.md";
 export const configurationSchemaPath = "docs/reference/configuration.schema.json";
 
+/** The used part of a JSON Schema. */
 interface Described {
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Described>>;
@@ -17,33 +19,32 @@ interface Described {
   readonly enum?: readonly string[];
 }
 
-/** The JSON Schema's text. */
+/** The text of the JSON Schema. */
 export function configurationSchema(): string {
   return `${JSON.stringify(z.toJSONSchema(hostConfigurationSchema), undefined, 2)}\n`;
 }
 
-/** The page: a row for each key, those of nested objects with their path. */
+/** The page's text: a row for each key. Keys of nested objects have their path. */
 export function configurationPage(): string {
   const schema: Described = JSON.parse(configurationSchema());
   const rows = new Map<string, string>();
   for (const shape of schema.anyOf ?? []) collect(shape, "", rows);
   return `# Configuration keys
 
-Plexus is configured by its own CNI configuration, which the runtime hands it on stdin with every call. Keys that Multus has too
-have Multus' meaning, and every key of Multus is known: one that has no effect here gets a warning. A key in another case is
-read as the key, as Multus' decoder does, with a warning. One of \`delegates\` and \`clusterNetwork\` says what the default network
-is; where both are there, it is \`clusterNetwork\`, as with Multus. [configuration.schema.json](configuration.schema.json) has the
-same for editors.
+Plexus reads its configuration from its own CNI configuration, which the runtime passes on stdin with every call. Plexus knows all keys of Multus.
+They have Multus' meaning, or no effect and a warning. The case of a key does not matter, as with Multus' decoder, but another case gets a
+warning. Either \`delegates\` or \`clusterNetwork\` defines the default network. If both are present, \`clusterNetwork\` counts, as with
+Multus. [configuration.schema.json](configuration.schema.json) is the same as a JSON Schema for editors.
 
-**Mistakes.** An unknown key, or a value of the wrong kind, is an error of ADD, STATUS and GC that names the nearest valid key: a typo
-in a key that guards something must not pass for "not configured". DEL and CHECK go on with a warning, because what was
-attached must stay removable; only a mistake in \`name\`, \`cniVersion\`, \`cniDir\` or \`runDir\` stops them, because it hides the
-journal. Where \`wasm\` has a mistake, they run with nothing granted.
+**Mistakes.** An unknown key or a value of the wrong type is an error of ADD, STATUS and GC, which names the nearest valid key: a typo
+in a protective key must not mean "not configured". DEL and CHECK continue with a warning, because attachments must stay
+removable. Only a mistake in \`name\`, \`cniVersion\`, \`cniDir\` or \`runDir\` stops DEL and CHECK, because it hides the
+journal. If \`wasm\` has a mistake, DEL and CHECK run without any grant.
 
-**Warnings** go to the log with each ADD (\`logToStderr\`, \`logFile\`).
+**Warnings** are logged with each ADD (\`logToStderr\`, \`logFile\`).
 
-**Log.** A call appends lines to stderr, which the runtime puts into its own log, and to \`logFile\`, with the daemon and without. It doesn't
-rotate the file: let logrotate do that. The daemon has [a log of its own](../how-to/see-what-happens.md#the-log) besides.
+**Log.** A call writes lines to stderr, which the runtime copies to its own log, and to \`logFile\`, with and without the daemon. Plexus does not
+rotate the file: use logrotate. The daemon also has [its own log](../how-to/see-what-happens.md#the-log).
 
 | key | type | meaning |
 |---|---|---|

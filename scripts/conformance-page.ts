@@ -1,5 +1,4 @@
-// docs/reference/conformance.md, made from the checklist and the titles of the tests: `npm run docs` writes it, a test
-// holds it to both.
+// Generates docs/reference/conformance.md from the checklist and the tests' titles (`npm run docs`). A test checks that the page is current.
 
 import { writeFileSync } from "node:fs";
 import { implementedVersions } from "../src/npwg/profile.ts";
@@ -9,27 +8,27 @@ import { coreGoal, sections } from "../test/conformance/checklist/rows.ts";
 /** The page's path from the repository's root. */
 export const conformancePagePath = "docs/reference/conformance.md";
 
-/** The whole page as Markdown. */
+/** The page's text. */
 export function conformancePage(): string {
   const rows = new Map(checklist().map((each) => [each.id, each]));
-  const tables = sections.map(({ title, rows: own }) => {
-    const lines = own.flatMap(({ id }) => {
+  const tables = sections.map(({ title, rows: sectionRows }) => {
+    const lines = sectionRows.flatMap(({ id }) => {
       const row = rows.get(id);
       return row === undefined ? [] : [tableLine(row)];
     });
-    return `## ${title}\n\n| row | what is asked | held by |\n|---|---|---|\n${lines.join("\n")}\n`;
+    return `## ${title}\n\n| row | requirement | tests |\n|---|---|---|\n${lines.join("\n")}\n`;
   });
   const all = [...rows.values()];
   const core = coreFigure(all);
   return `# Conformance
 
-What Plexus is held to, row by row: the Network Plumbing Working Group's specification, versions ${implementedVersions.join(", ")}, the
-Device Information Specification, what Multus' users rely on, how container runtimes behave, and the rules of CNI. A row is held if a test's
-name begins with its number; the third column has the files of these tests, or why there is none.
-\`npm run checklist\` prints the tests, \`npm run checklist -- --json FILE\` writes them down.
+The requirements on Plexus, row by row: the Network Plumbing Working Group's specification, versions ${implementedVersions.join(", ")}, the
+Device Information Specification, features that Multus' users need, the behaviour of container runtimes, and the CNI specification. A test belongs to a row if
+the test's name begins with the row's number. The third column has the files of these tests, or the reason why there is none.
+\`npm run checklist\` prints the tests, \`npm run checklist -- --json FILE\` writes them to a file.
 
-${all.filter((each) => each.tests.length > 0).length} of ${all.length} rows are held. Of the ${core.all} that a node needs before Plexus may replace Multus on it (marked *),
-${core.held} are held: ${core.percent} %; ${coreGoal} % are asked for.
+${all.filter((each) => each.tests.length > 0).length} of ${all.length} rows have a test. Rows with * must work before Plexus may replace Multus on a node.
+${core.held} of these ${core.all} rows have a test: ${core.percent} %; the goal is ${coreGoal} %.
 
 ${tables.join("\n")}`;
 }

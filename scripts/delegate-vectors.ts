@@ -1,5 +1,5 @@
-// Writes the missing `.out.json` of a delegate's vectors from what it answers as on a node, for the author to read and
-// commit: `node scripts/delegate-vectors.ts delegates/<name>`; `--all` writes those that are there again, too.
+// Writes the missing `.out.json` files of a delegate's vectors from the delegate's answers, as on a node. The author reviews and commits them.
+// `node scripts/delegate-vectors.ts delegates/<name>`; with `--all`, existing files are written again.
 
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -8,7 +8,7 @@ import { answerOnNode } from "../delegates/sdk/testing/answer-on-node.ts";
 import { readVectors } from "../delegates/sdk/testing/vector.ts";
 
 const [dir, ...flags] = process.argv.slice(2);
-if (dir === undefined) throw new Error("name a delegate's directory");
+if (dir === undefined) throw new Error("give the delegate's directory: node scripts/delegate-vectors.ts delegates/<name>");
 let failed = 0;
 const outFile = resolve("dist/delegates", `${resolve(dir).split("/").at(-1)}.wasm`);
 const { bytes } = await buildDelegate({ dir, outFile });

@@ -9,7 +9,7 @@ import { missing } from "../test/harness/requires.ts";
 import { missingBuild } from "../test/harness/plexus.ts";
 
 test.skipIf(missing("installing", () => missingBuild()))(
-  "N1-58 installing writes no CNI configuration: a runtime uses Plexus once the administrator says so, not before",
+  "N1-58 installing writes no CNI configuration: a runtime uses Plexus only after the administrator has configured it",
   () => {
     const directory = mkdtempSync(join(tmpdir(), "plexus-install-"));
     try {
@@ -24,9 +24,9 @@ test.skipIf(missing("installing", () => missingBuild()))(
       const all = readdirSync(directory, { recursive: true, encoding: "utf8" });
       expect(all.filter((name) => /\.(?:conf|conflist|json|new|old)$/.test(name))).toEqual([]);
       expect(readdirSync(bin)).toContain("plexus");
-      const code = expect.stringMatching(/^brain-[0-9a-f]{12}$/);
-      const programs = ["brain.cjs", "installed-files", "plexusctl.cjs", "plexusd.cjs"];
-      expect(readdirSync(home).toSorted()).toEqual(["bin", "brain", code, ...programs]);
+      const code = expect.stringMatching(/^engine-[0-9a-f]{12}$/);
+      const programs = ["engine.cjs", "installed-files", "plexusctl.cjs", "plexusd.cjs"];
+      expect(readdirSync(home).toSorted()).toEqual(["bin", "engine", code, ...programs]);
     } finally {
       rmSync(directory, { recursive: true, force: true });
     }

@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { metricDefinitions } from "../host/metrics/definitions.ts";
+import { metricDefinitions } from "../host/telemetry/metrics/definitions.ts";
 import { metricsPage, metricsPagePath } from "./metrics-page.ts";
 
-test("the page of metrics is the definitions' (npm run docs writes it)", () => {
+test("the metrics page is generated from the definitions (npm run docs)", () => {
   expect(readFileSync(metricsPagePath, "utf8")).toBe(metricsPage());
 });
 
-test("every metric is counted or set somewhere", () => {
+test("the code uses every metric", () => {
   const sources = readdirSync("host", { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts") && !name.endsWith("metrics/definitions.ts"))
     .map((name) => readFileSync(join("host", name), "utf8"))
@@ -16,7 +16,7 @@ test("every metric is counted or set somewhere", () => {
   expect(Object.keys(metricDefinitions).filter((name) => !sources.includes(`"${name}"`))).toEqual([]);
 });
 
-test("the guides name no metric that there isn't", () => {
+test("the guides name only metrics that exist", () => {
   const guides = readdirSync("docs", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".md"));
   const named = guides.flatMap((name) => readFileSync(join("docs", name), "utf8").match(/\bplexus_[a-z_]*[a-z]\b/g) ?? []);
   expect(named.length).toBeGreaterThan(10);
@@ -25,7 +25,7 @@ test("the guides name no metric that there isn't", () => {
 });
 
 test.each(Object.entries(metricDefinitions))(
-  "%s is named by Prometheus' rules and says what it is, in a sentence",
+  "%s has a name by Prometheus' rules and a help text of one sentence",
   (name, metric) => {
     expect(name).toMatch(/^(?:plexus|process)_[a-z_]+[a-z]$/);
     expect(name.endsWith("_total")).toBe(metric.type === "counter");

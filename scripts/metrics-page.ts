@@ -1,39 +1,40 @@
-// docs/reference/metrics.md, made from the metrics' definitions: `npm run docs` writes it, a test holds it to the code.
+// Generates docs/reference/metrics.md from the metrics' definitions (`npm run docs`). A test checks that the page is current.
 
 import { writeFileSync } from "node:fs";
-import { type LabelValues, metricDefinitions, type MetricDefinition } from "../host/metrics/definitions.ts";
-import { mostSets } from "../host/metrics/series.ts";
+import { type LabelValues, metricDefinitions, type MetricDefinition } from "../host/telemetry/metrics/definitions.ts";
+import { maxSeries } from "../host/telemetry/metrics/series.ts";
 
 /** The page's path from the repository's root. */
 export const metricsPagePath = "docs/reference/metrics.md";
 
-/** Labels with as many values as there are faults are told in words. */
-const longestList = 8;
+/** Longer lists of values, such as all fault kinds, are described instead of listed. */
+const maxListed = 8;
 
+/** The page's text. */
 export function metricsPage(): string {
   const rows = Object.entries(metricDefinitions).map(([name, { type, help, labels }]: [string, MetricDefinition]) => {
-    const told = Object.entries(labels).map(([label, values]) => `\`${label}\` ${valuesText(values)}`);
-    return `| \`${name}\` | ${type} | ${help} | ${told.join("; ")} |`;
+    const labelTexts = Object.entries(labels).map(([label, values]) => `\`${label}\` ${valuesText(values)}`);
+    return `| \`${name}\` | ${type} | ${help} | ${labelTexts.join("; ")} |`;
   });
   return `# Metrics
 
-What the daemon tells Prometheus. [See what happens](../how-to/see-what-happens.md) says where, and which of them deserve an alert.
-Durations are in seconds, and only those of calls that the daemon served: a one-shot brain has none.
+The daemon's metrics for Prometheus. [See what happens](../how-to/see-what-happens.md) describes where to scrape them and which alerts to set.
+Durations are in seconds. All metrics are about calls that the daemon served: a one-shot engine has no metrics.
 
-| metric | type | what it says | labels |
+| metric | type | meaning | labels |
 |---|---|---|---|
 ${rows.join("\n")}
 
-"Any" is a value that others choose: whoever may create a network names it. Once a metric has ${mostSets} sets of labels, further values of
-such labels count together as \`other\`, so that nobody can fill the daemon's memory or Prometheus' with names. A verb \`other\` is a call whose CNI_COMMAND is none of CNI's.
+"Any": users choose the value, such as the name of a network. Once a metric has ${maxSeries} series, further values of such labels count together as
+\`other\`, so that names cannot fill the memory of the daemon or of Prometheus. The verb \`other\` is a call with an unknown CNI_COMMAND.
 
-A fault is a kind of [the errors' page](errors.md); \`PLUGIN_FAILED\` is a native plugin that failed for a reason of its own.
+A fault kind is a kind of [Errors](errors.md). \`PLUGIN_FAILED\` means that a native plugin returned an error.
 `;
 }
 
 function valuesText(values: LabelValues): string {
   if (values === "open") return "(any)";
-  if (values.length > longestList) return "(a kind of fault)";
+  if (values.length > maxListed) return "(a fault kind)";
   return `(${values.map((value) => `\`${value}\``).join(", ")})`;
 }
 

@@ -1,4 +1,4 @@
-// `node scripts/new-delegate.ts <name> [capability …]`: makes delegates/<name>/, which builds and whose vectors pass.
+// `node scripts/new-delegate.ts <name> [capability …]`: makes delegates/<name>/, a delegate that builds and whose vectors pass.
 
 import { fileURLToPath } from "node:url";
 import { capabilitiesOf } from "../delegates/sdk/build/abi.ts";
@@ -9,11 +9,11 @@ const [name = "", ...capabilities] = process.argv.slice(2);
 try {
   parseDeclaration(scaffold(name, capabilities).get("delegate.json") ?? "", capabilitiesOf);
   await writeScaffold(fileURLToPath(new URL(`../delegates/${name}/`, import.meta.url)), name, capabilities);
-  console.log(`delegates/${name}/ is there.
-  build it:      node scripts/build-delegates.ts
-  test it:       npx vitest run delegates/${name}
+  console.log(`Created delegates/${name}/.
+  build:         node scripts/build-delegates.ts
+  test:          npx vitest run delegates/${name}
   new vectors:   write vectors/<name>.in.json, then node scripts/delegate-vectors.ts delegates/${name}
-delegates/sdk/README.md has the rest.`);
+See also delegates/sdk/README.md.`);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 2;

@@ -1,21 +1,22 @@
-// The one-shot brain's code as scripts for which V8 keeps a code cache, and the program that runs them.
+// Packs the one-shot engine's code into scripts with a V8 code cache, and makes the program that runs them.
 
 import { createHash } from "node:crypto";
 
 import type { OutputChunk } from "rolldown";
 
-/** The chunk behind which all lies that only a delegate needs. */
+/** The chunk that imports all code that only delegates need. */
 const delegatesChunk = /^delegates-for-one-call-/u;
 
 /**
- * All chunks that the one-shot brain may load, as two scripts: what every call may need, and what a delegate needs. A script's value is an
- * object of functions, by chunk; the first one names the second where a chunk is there. Node's own compile cache holds only what is
- * compiled when a module is loaded, not the functions that run later; V8's cache of one script, made after it has run, holds both.
- * The parser of YAML stays a file: few calls need it.
+ * Packs the chunks of the one-shot engine into two scripts: code that any call may need, and code that only delegates need. A script's value is
+ * an object with a function for each chunk. For a chunk of the second script, the first script has the second script's name.
+ * Scripts are used because Node's own compile cache holds only functions that are compiled while a module loads. V8's code cache of a script,
+ * made after the script has run, also holds the functions that ran later. Chunks with packages (such as the YAML parser) stay files, because
+ * few calls need them.
  */
 export function packed(chunks: readonly OutputChunk[]): ReadonlyMap<string, string> {
   const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
-  const reached = (from: string, passes: (name: string) => boolean): ReadonlySet<string> => {
+  const reachable = (from: string, passes: (name: string) => boolean): ReadonlySet<string> => {
     const names = new Set([from]);
     for (const name of names) {
       const { imports = [], dynamicImports = [] } = byName.get(name) ?? {};
@@ -23,23 +24,25 @@ export function packed(chunks: readonly OutputChunk[]): ReadonlyMap<string, stri
     }
     return names;
   };
-  const ownCode = (name: string): boolean => byName.get(name)?.moduleIds.some((id) => id.includes("node_modules")) === false;
-  const common = reached("one-shot.cjs", (name) => ownCode(name) && !delegatesChunk.test(name));
-  const all = reached("one-shot.cjs", ownCode);
+  const isProjectCode = (name: string): boolean =>
+    byName.get(name)?.moduleIds.some((id) => id.includes("node_modules")) === false;
+  const common = reachable("one-shot.cjs", (name) => isProjectCode(name) && !delegatesChunk.test(name));
+  const all = reachable("one-shot.cjs", isProjectCode);
   const forDelegates = [...all].filter((name) => !common.has(name));
-  if (!forDelegates.some((name) => delegatesChunk.test(name))) throw new Error(`no chunk is called ${delegatesChunk.source}`);
+  if (!forDelegates.some((name) => delegatesChunk.test(name)))
+    throw new Error(`no chunk has a name like ${delegatesChunk.source}`);
   const functionOf = (name: string): string =>
     `${JSON.stringify(`./${name}`)}: function (exports, require, module, __filename, __dirname) {\n${byName.get(name)?.code}\n}`;
-  const elsewhere = forDelegates.map((name) => `${JSON.stringify(`./${name}`)}: "delegates.js"`);
+  const references = forDelegates.map((name) => `${JSON.stringify(`./${name}`)}: "delegates.js"`);
   return new Map([
-    ["one-shot.js", headed([...[...common].map(functionOf), ...elsewhere])],
-    ["delegates.js", headed(forDelegates.map(functionOf))],
+    ["one-shot.js", withDigest([...[...common].map(functionOf), ...references])],
+    ["delegates.js", withDigest(forDelegates.map(functionOf))],
   ]);
 }
 
-/** A script of these members, headed by a digest that names its cache: V8 itself compares no more than the length of the source. */
-function headed(members: readonly string[]): string {
-  // ASCII, so that it can be read, and kept by V8, as one byte for each character.
+/** A script with these members. Its first line is a digest, which names the cache file: V8 itself compares only the source's length. */
+function withDigest(members: readonly string[]): string {
+  // Only ASCII, so that V8 stores the source with one byte for each character.
   const code = `({\n${members.join(",\n")}\n})\n`.replaceAll(
     /[^\0-\x7f]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -49,14 +52,15 @@ function headed(members: readonly string[]): string {
 
 const digestLength = 16;
 
+/** The settings of the program. */
 export interface BootstrapInit {
-  /** Where the scripts are: an expression. */
+  /** A JavaScript expression for the scripts' directory. */
   readonly directory: string;
-  /** Whether to write the caches at the end, of what ran and of what was in them. */
+  /** Whether to write the code caches at the end: the functions that ran, and those of the previous caches. */
   readonly record: boolean;
 }
 
-/** The program that runs the scripts, with their caches where there are good ones: V8 refuses those of other flags or another version. */
+/** The program that runs the scripts with their code caches. V8 ignores a cache of another version or of other flags. */
 export function oneShotBootstrap({ directory, record }: BootstrapInit): string {
   const recording = 'process.on("exit", () => require("node:fs").writeFileSync(cache, script.createCachedData()));';
   return `"use strict";

@@ -1,18 +1,50 @@
 #!/bin/sh
-# Runs inside the private namespaces that run.sh made: gives them a loopback, an empty /run and empty CNI state, marks
-# them (tests refuse to run without the mark), and starts the command.
+# Runs inside the private namespaces that run.sh made. Gives them a loopback, an empty /run and empty CNI state, sets
+# PLEXUS_PRIVATE (tests that touch links refuse to run without it), and starts the command.
 set -eu
 command=$1
 shift
+
+# Covers directory $1 with a tmpfs that shows each entry of $1 as a bind mount. New entries can then be made in $1
+# without a trace on the machine, by an ordinary user too.
+cover() {
+  copy=$(mktemp -d)
+  mount -t tmpfs -o mode=755 tmpfs "$copy"
+  for entry in "$1"/* "$1"/.[!.]*; do
+    name=${entry##*/}
+    if [ -L "$entry" ]; then
+      cp -P "$entry" "$copy/$name"
+    elif [ -d "$entry" ]; then
+      mkdir "$copy/$name"
+      mount --rbind "$entry" "$copy/$name"
+    elif [ -e "$entry" ]; then
+      : >"$copy/$name"
+      mount --bind "$entry" "$copy/$name"
+    fi
+  done
+  mount --move "$copy" "$1"
+  rmdir "$copy"
+}
+
+# Mounts an empty tmpfs at $1, whether or not the machine has that directory.
+mount_empty() {
+  if [ ! -d "$1" ]; then
+    cover "${1%/*}"
+    mkdir "$1"
+  fi
+  mount -t tmpfs -o mode=755 tmpfs "$1"
+}
+
 mount -t tmpfs -o mode=755 tmpfs /run
 mkdir -p /run/netns /run/plexus /run/lock
-for state in /var/lib/cni /etc/cni /var/lib/kubelet; do
-  if [ -d "$state" ] || mkdir -p "$state" 2>/dev/null; then mount -t tmpfs -o mode=755 tmpfs "$state"; fi
-done
+mount_empty /var/lib/cni
+mount_empty /var/lib/kubelet
+# Only hides the machine's own networks; tests write nothing there.
+if [ -d /etc/cni ]; then mount_empty /etc/cni; fi
 ip link set lo up
 PLEXUS_PRIVATE=$(stat -L -c %i /proc/self/ns/net)
 export PLEXUS_PRIVATE
-unset NODE_EXTRA_CA_CERTS NODE_OPTIONS PLEXUS_SOCKET PLEXUS_HOME PLEXUS_NEST 2>/dev/null || true
+unset NODE_EXTRA_CA_CERTS NODE_OPTIONS PLEXUS_SOCKET PLEXUS_HOME PLEXUS_NESTED_CALLS 2>/dev/null || true
 
 case $command in
   demo) exec node test/demo/demo.ts "$@" ;;

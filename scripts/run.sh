@@ -1,6 +1,6 @@
 #!/bin/sh
-# Behind `npm run demo`, `npm test` and `npm run bench`: does all set-up in a fresh clone, then runs the command
-# in network and mount namespaces of its own. What is missing and can't be installed is said in one line.
+# Runs `npm run demo`, `npm test`, `npm run test:fast`, `npm run bench` and `npm run shell`: sets up a fresh clone, then starts the command in
+# network and mount namespaces of its own. A missing program that cannot be installed is named in one line.
 set -eu
 command=$1
 shift
@@ -9,22 +9,15 @@ root=$PWD
 say() { printf 'plexus: %s\n' "$*" >&2; }
 stop() { say "$*"; exit 3; }
 
+# Debian's PATH for an ordinary user lacks the directories where it installs iproute2, nftables and iptables.
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+export PATH
+
 command -v npm >/dev/null 2>&1 || stop "npm is missing: install Node.js 20 or newer with npm"
-command -v "${CC:-cc}" >/dev/null 2>&1 || stop "a C compiler is missing: install one (Debian: apt-get install gcc libc6-dev)"
-
-# Namespaces of its own: nothing that runs here can touch the machine's links, /run or CNI state.
-if [ "$(id -u)" = 0 ] && unshare --net --mount true 2>/dev/null; then
-  namespaces="--net"
-elif unshare --user --map-root-user --net --mount true 2>/dev/null; then
-  namespaces="--user --map-root-user --net"
-else
-  stop "neither root's nor a user's namespaces may be made here: run as root (in a container with CAP_SYS_ADMIN), or allow user namespaces (sysctl user.max_user_namespaces=10000; Debian: kernel.unprivileged_userns_clone=1; Ubuntu: kernel.apparmor_restrict_unprivileged_userns=0)"
-fi
-
-# npm writes node_modules/.package-lock.json at the end of a good install: older than the lock means not done.
+# npm writes node_modules/.package-lock.json at the end of an install that succeeded.
 if [ ! -x node_modules/node/bin/node ] || [ package-lock.json -nt node_modules/.package-lock.json ]; then
   say "installing npm packages (once)"
-  # Not `npm ci`: it fails where a registry lacks the optional binary of another platform. Versions are the lock's all the same.
+  # `npm ci` fails where a registry lacks the optional binary of another platform. `npm install` keeps to the lock file too.
   npm install --no-save --no-fund --no-audit --loglevel=error >&2 ||
     stop "npm install failed: see above; a registry must be reachable once"
   touch node_modules/.package-lock.json
@@ -33,6 +26,23 @@ PATH=$root/node_modules/.bin:$root/node_modules/node/bin:$PATH
 export PATH
 node -e 'process.exit(Number(process.versions.node.split(".")[0]) >= 26 ? 0 : 1)' ||
   stop "the npm package 'node' did not install Node 26: its install script must be allowed (npm install-scripts approve node; npm rebuild node)"
+
+# The fast tests need no compiler, no namespaces, no plugins and no build.
+if [ "$command" = test-fast ]; then
+  unset NODE_EXTRA_CA_CERTS NODE_OPTIONS 2>/dev/null || true
+  PLEXUS_TEST_FAST=1 exec vitest run --project fast "$@"
+fi
+
+command -v "${CC:-cc}" >/dev/null 2>&1 || stop "a C compiler is missing: install one (Debian: apt-get install gcc libc6-dev)"
+
+# Private namespaces keep the command away from the machine's links, /run and CNI state.
+if [ "$(id -u)" = 0 ] && unshare --net --mount true 2>/dev/null; then
+  namespaces="--net"
+elif unshare --user --map-root-user --net --mount true 2>/dev/null; then
+  namespaces="--user --map-root-user --net"
+else
+  stop "namespaces cannot be made here, neither as root nor as a user: run as root (in a container with CAP_SYS_ADMIN), or allow user namespaces (sysctl user.max_user_namespaces=10000; Debian: kernel.unprivileged_userns_clone=1; Ubuntu: kernel.apparmor_restrict_unprivileged_userns=0)"
+fi
 
 find_plugins() {
   for directory in /opt/cni/bin /usr/lib/cni /usr/libexec/cni; do
@@ -59,14 +69,15 @@ if [ -n "$missing" ]; then
 fi
 
 node scripts/build.ts || stop "the build failed: see above"
-# What is built from Go modules needs the module proxy once, which private namespaces don't reach.
+# Go modules come from the module proxy, which private namespaces do not reach.
 if [ "$command" = test ]; then
   node test/conformance/libcni/build-oracle.ts
   node test/conformance/multus/build.ts
   node test/harness/kube/build.ts
+  node test/harness/build-newer-plugins.ts
   node test/e2e/containerd/get.ts
 fi
-# The rows that compare with Multus need both; no others do.
+# Only the rows that compare with Multus need Multus and kube-apiserver.
 if [ "$command" = bench ]; then
   case " $* " in
     *multus* | *api* | *wasm-only* | *floor*) compared=yes ;;

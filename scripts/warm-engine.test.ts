@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { callBinary, dist, missingBuild } from "../test/harness/plexus.ts";
 import { missing } from "../test/harness/requires.ts";
 
-/** How the hands start the brain. */
+/** The flags with which the shim starts the engine. */
 const flags = ["--disable-warning=ExperimentalWarning"];
 
 const tryCache = `
@@ -20,11 +20,14 @@ const cachedData = readFileSync(directory + "/" + source.slice(3, 19) + ".cache"
 process.stdout.write(String(new Script(source, { cachedData }).cachedDataRejected));
 `;
 
-describe.skipIf(missing("the brain's code cache", missingBuild))("the one-shot brain's code cache", () => {
+/** Other tests write engine/cache at the same time. */
+const isBuilt = (path: string): boolean => !path.startsWith(join(dist, "engine", "cache"));
+
+describe.skipIf(missing("the engine's code cache", missingBuild))("the one-shot engine's code cache", () => {
   let home: string;
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), "plexus-home-"));
-    for (const name of ["brain", "brain.cjs"]) cpSync(join(dist, name), join(home, name), { recursive: true });
+    for (const name of ["engine", "engine.cjs"]) cpSync(join(dist, name), join(home, name), { recursive: true, filter: isBuilt });
     symlinkSync(join(dist, "bin"), join(home, "bin"));
   });
   afterEach(() => rmSync(home, { recursive: true }));
@@ -35,8 +38,8 @@ describe.skipIf(missing("the brain's code cache", missingBuild))("the one-shot b
     return [answer.status, answer.stderr, answer.json?.["cniVersion"]];
   };
 
-  test.each(["one-shot.js", "delegates.js"])("of %s is there, and the Node that is shipped takes it", (name) => {
-    const tried = spawnSync(join(home, "bin", "node"), [...flags, "-e", tryCache, "--", join(home, "brain"), name], {
+  test.each(["one-shot.js", "delegates.js"])("exists for %s, and the installed Node accepts it", (name) => {
+    const tried = spawnSync(join(home, "bin", "node"), [...flags, "-e", tryCache, "--", join(home, "engine"), name], {
       env: {},
       encoding: "utf8",
     });
@@ -48,10 +51,10 @@ describe.skipIf(missing("the brain's code cache", missingBuild))("the one-shot b
     ["cut short", (path) => truncateSync(path, 100_000)],
     ["empty", (path) => truncateSync(path, 0)],
     ["another version's", (path) => writeFileSync(path, readFileSync(path).fill(7, 0, 64))],
-  ])("that is %s harms no call", async (_, spoil) => {
-    const caches = readdirSync(join(home, "brain")).filter((name) => name.endsWith(".cache"));
+  ])("that is %s makes no call fail", async (_, spoil) => {
+    const caches = readdirSync(join(home, "engine")).filter((name) => name.endsWith(".cache"));
     expect(caches).toHaveLength(2);
-    for (const name of caches) spoil(join(home, "brain", name));
+    for (const name of caches) spoil(join(home, "engine", name));
     expect(await version()).toEqual([0, "", "1.1.0"]);
   });
 });

@@ -1,5 +1,5 @@
-// Makes the one-shot brain's code cache: runs calls of every kind through the built hands, brain and delegates, and keeps what V8
-// compiled for them. Needs no rights: the chains are of delegates and of a shell script that calls its IPAM as `bridge` does.
+// Makes the one-shot engine's code cache: runs calls of every verb through the built shim, engine and delegates, and stores the functions
+// that V8 compiled. Needs no privileges: the chains consist of delegates and of a shell script that calls its IPAM plugin like `bridge`.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -8,13 +8,14 @@ import { join, resolve } from "node:path";
 
 import { oneShotBootstrap } from "./one-shot-scripts.ts";
 
-export interface WarmBrainInit {
-  /** Holds `plexus`, `brain/`, `delegates/`. */
+/** The build whose code cache is made. */
+export interface WarmEngineInit {
+  /** The build's directory, with `plexus`, `engine/` and `delegates/`. */
   readonly outDir: string;
 }
 
-/** Calls one after the other, each of which adds to the cache. Throws where one ends otherwise than it should. */
-export function warmBrain({ outDir }: WarmBrainInit): void {
+/** Runs the calls one after another; each adds to the cache. Throws if a call ends with an unexpected status. */
+export function warmEngine({ outDir }: WarmEngineInit): void {
   const built = resolve(outDir);
   const directory = mkdtempSync(join(tmpdir(), "plexus-warm-"));
   try {
@@ -24,7 +25,7 @@ export function warmBrain({ outDir }: WarmBrainInit): void {
     const leases = join(directory, "leases");
     for (const each of [join(home, "bin"), cni, manifests, leases]) mkdirSync(each, { recursive: true });
     symlinkSync(process.execPath, join(home, "bin", "node"));
-    writeFileSync(join(home, "brain.cjs"), oneShotBootstrap({ directory: JSON.stringify(join(built, "brain")), record: true }));
+    writeFileSync(join(home, "engine.cjs"), oneShotBootstrap({ directory: JSON.stringify(join(built, "engine")), record: true }));
     for (const name of ["ipam-host-local", "status-shaper"])
       symlinkSync(join(built, "delegates", `${name}.wasm`), join(cni, `${name}.wasm`));
     writeFileSync(join(cni, "main"), mainPlugin, { mode: 0o755 });
@@ -55,7 +56,7 @@ export function warmBrain({ outDir }: WarmBrainInit): void {
       const ended = spawnSync(join(built, "plexus"), [], { env, input, encoding: "utf8", timeout: 60_000 });
       if (ended.status !== expected)
         throw new Error(
-          `the brain can't be warmed: ${verb} of ${pod} ended with ${ended.status}: ${ended.stdout}${ended.stderr}`,
+          `the engine's code cache cannot be made: ${verb} of ${pod} ended with ${ended.status}: ${ended.stdout}${ended.stderr}`,
         );
     };
     call("VERSION", "web");
@@ -70,12 +71,12 @@ export function warmBrain({ outDir }: WarmBrainInit): void {
   }
 }
 
-/** A native plugin that calls its `ipam.type` with its own input, and answers with its result. */
+/** A native plugin that calls its `ipam.type` with its own stdin, and returns the IPAM plugin's result. */
 const mainPlugin = `#!/bin/sh
 exec "\${CNI_PATH%%:*}/ipam-host-local"
 `;
 
-/** A list of native and WASM steps, with a nested call. */
+/** A network configuration list with a native step, its nested call, and a WASM step. */
 function network(name: string, n: number): object {
   const ipam = { type: "ipam-host-local", subnet: `10.${n}.0.0/24` };
   return {

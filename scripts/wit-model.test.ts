@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { modelText, releases } from "./wit-model.ts";
 
-test("each released model.json is what its WIT decodes to", async () => {
+test("each released model.json is generated from its WIT", async () => {
   const all = await releases();
   expect(all.map((r) => r.version)).toContain("0.1.0");
   for (const release of all) {

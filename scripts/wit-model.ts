@@ -1,4 +1,4 @@
-// Writes `wit/<version>/model.json` from the WIT beside it; `--check` only says whether it is up to date.
+// Generates `wit/<version>/model.json` from the WIT in the same directory. `--check` only checks that it is current.
 
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { readWit } from "../delegates/sdk/wit/read-wit.ts";
@@ -10,7 +10,7 @@ export async function modelText(witSource: string): Promise<string> {
   return `${JSON.stringify(await readWit(witSource), null, 1)}\n`;
 }
 
-/** The released versions: the directories of wit/ with their WIT and their model as they are on disk. */
+/** The released versions: the directories of wit/, each with its WIT and the path of its model. */
 export async function releases(): Promise<{ version: string; wit: string; model: URL }[]> {
   const entries = await readdir(root, { withFileTypes: true });
   const versions = entries.filter((e) => e.isDirectory()).map((e) => e.name);

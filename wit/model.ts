@@ -1,12 +1,12 @@
-// The typed model of a WIT package, as `wit/<version>/model.json` has it. Types only: everything that generates
-// code from the ABI (the sandbox's glue, the guest kit's bindings) reads this instead of parsing WIT.
+// The typed model of a WIT package, `wit/<version>/model.json`. Types only: all generators of code for the ABI (the sandbox's
+// glue, the guest kit's bindings) read it instead of parsing WIT.
 
-/** A type without structure of its own. */
+/** A type without further structure. */
 export type Primitive = "bool" | "u8" | "s8" | "u16" | "s16" | "u32" | "s32" | "u64" | "s64" | "f32" | "f64" | "char" | "string";
 
 /**
- * A use of a type. `ref` is `interface.type` and names the interface that *defines* the type: a `use` is followed.
- * An interface of another package goes by its full name, e.g. `wasi:clocks/types@0.2.0.duration`.
+ * A use of a type. `ref` is `interface.type` with the interface that *defines* the type: each `use` is resolved. An interface of
+ * another package has its full name, e.g. `wasi:clocks/types@0.2.0.duration`.
  */
 export type TypeRef =
   | Primitive
@@ -16,7 +16,7 @@ export type TypeRef =
   | { readonly result: { readonly ok: TypeRef | null; readonly err: TypeRef | null } }
   | { readonly tuple: readonly TypeRef[] };
 
-/** The definition of a named type. Order of fields and cases is that of the WIT, which the ABI depends on. */
+/** The definition of a named type. Fields and cases are in the order of the WIT, on which the ABI depends. */
 export type TypeDef =
   | { readonly record: readonly (readonly [name: string, type: TypeRef])[] }
   | { readonly enum: readonly string[] }
@@ -27,7 +27,7 @@ export type TypeDef =
 
 export interface WitFunction {
   readonly params: readonly (readonly [name: string, type: TypeRef])[];
-  /** Null: the function answers nothing. */
+  /** Null: the function has no result. */
   readonly result: TypeRef | null;
 }
 
@@ -37,7 +37,7 @@ export interface WitInterface {
 }
 
 export interface WitWorld {
-  /** Interfaces by their keys in `interfaces`, those that are only imported for their types included. */
+  /** Interfaces by their keys in `interfaces`, including those that are imported only for their types. */
   readonly imports: readonly string[];
   readonly exports: readonly string[];
 }
@@ -45,9 +45,9 @@ export interface WitWorld {
 export interface WitModel {
   /** `namespace:name`, without version. */
   readonly package: string;
-  /** Empty where the WIT gives none. */
+  /** Empty if the WIT has none. */
   readonly version: string;
-  /** What the worlds reach. */
+  /** All interfaces that the worlds use, directly or indirectly. */
   readonly interfaces: Readonly<Record<string, WitInterface>>;
   readonly worlds: Readonly<Record<string, WitWorld>>;
 }

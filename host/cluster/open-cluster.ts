@@ -1,19 +1,19 @@
-// The source of pods and definitions that a configuration names; each kind is loaded only where it is used.
+// Opens the source of pods and definitions that a configuration names; loads only the code of that source.
 
 import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
 import type { Cluster } from "./cluster.ts";
 
-/** For one call; undefined where the configuration names none. A directory of manifests stands in for the API. */
+/** Opens the cluster for one call; undefined if the configuration names none. A directory of manifests replaces the API. */
 export async function openCluster(
   { manifests, kubeconfig, kubernetes }: Pick<HostConfiguration, "manifests" | "kubeconfig" | "kubernetes">,
   warn: (text: string) => void,
 ): Promise<Cluster | undefined> {
   if (manifests !== undefined) {
-    const { manifestDirectory } = await import("./manifest-directory.ts");
+    const { manifestDirectory } = await import("./manifests/manifest-directory.ts");
     return manifestDirectory(manifests);
   }
   if (kubeconfig === undefined) return undefined;
-  const { kubeCluster } = await import("../kube/kube-cluster.ts");
+  const { kubeCluster } = await import("./kube/kube-cluster.ts");
   return kubeCluster({
     credentials: { kubeconfig, allowInsecure: kubernetes.allowInsecure },
     budgetMs: kubernetes.budgetMs,

@@ -1,6 +1,6 @@
-// Pods as the runtime tells of them: containerd hands a pod's annotations to a configuration that declares the capability
-// `io.kubernetes.cri.pod-annotations`, so the selection needs no request. They are the kubelet's, which started this sandbox for
-// this pod; whatever else a pod needs (its definitions, its status) is still asked of the cluster.
+// Pods from the runtime: containerd passes a pod's annotations to a configuration with the capability
+// `io.kubernetes.cri.pod-annotations`, so the selection needs no request. The annotations come from the kubelet, which started
+// this sandbox for this pod. Definitions and status still go through the cluster.
 
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
@@ -8,31 +8,31 @@ import { describeJson, isJsonObject, type JsonObjectDocument, memberValue } from
 import { isStatic } from "../../src/npwg/pod.ts";
 import type { Cluster } from "./cluster.ts";
 
-/** containerd's capability. */
+/** containerd's capability name. */
 export const podAnnotationsCapability = "io.kubernetes.cri.pod-annotations";
 
-/** The annotations in the runtime's configuration; undefined where it gives none. Fault CONFIG_INVALID. */
+/** The pod's annotations in the runtime's configuration; undefined if there are none. Fault CONFIG_INVALID. */
 export function runtimeAnnotations(document: JsonObjectDocument): Result<ReadonlyMap<string, string> | undefined> {
   const runtimeConfig = memberValue(document, "runtimeConfig");
-  const given = isJsonObject(runtimeConfig) ? runtimeConfig[podAnnotationsCapability] : undefined;
-  if (given === undefined || given === null) return ok(undefined);
-  if (!isJsonObject(given)) return wrong(`must be an object, but is ${describeJson(given)}`);
+  const members = isJsonObject(runtimeConfig) ? runtimeConfig[podAnnotationsCapability] : undefined;
+  if (members === undefined || members === null) return ok(undefined);
+  if (!isJsonObject(members)) return invalid(`must be an object, but is ${describeJson(members)}`);
   const annotations = new Map<string, string>();
-  for (const [key, value] of Object.entries(given)) {
-    if (typeof value !== "string") return wrong(`${key} must be a string, but is ${describeJson(value)}`);
+  for (const [key, value] of Object.entries(members)) {
+    if (typeof value !== "string") return invalid(`${key} must be a string, but is ${describeJson(value)}`);
     annotations.set(key, value);
   }
   return ok(annotations);
 }
 
-function wrong(why: string): Result<never> {
+function invalid(why: string): Result<never> {
   return failed(fault("CONFIG_INVALID", `configuration: runtimeConfig.${podAnnotationsCapability}: ${why}`));
 }
 
 /**
- * `cluster` with the runtime's word for the pod of this call. A static pod is still looked up: its uid in the cluster is its
- * mirror's. Without a cluster (`undefined`) a selection names configurations in confDir: a definition without a configuration
- * of its own means just that (NPWG 3.4.1), and nobody is told anything.
+ * `cluster` with the runtime's annotations for the pod of this call. A static pod is still looked up, because its mirror pod has
+ * another uid. Without a cluster (`undefined`) a selection names configurations in confDir: that is the meaning of a definition
+ * without a configuration (NPWG 3.4.1). No status is then published.
  */
 export function withRuntimeAnnotations(cluster: Cluster | undefined, annotations: ReadonlyMap<string, string>): Cluster {
   const standIn: Cluster = {

@@ -1,99 +1,100 @@
-// The hands as a resident brain has them: effects on a socket, any number at once, nested calls served side by side.
+// The shim of a daemon: any number of effects at once on one socket, and nested calls served concurrently.
 
 import type { Socket } from "node:net";
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import type { Result } from "../../src/fault/result.ts";
-import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT, protocolFault } from "../hands/frames.ts";
+import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT, protocolFault } from "./frames.ts";
 import {
   type ExecEffect,
   type FindEffect,
-  type Hands,
-  HandsGone,
+  type Shim,
+  ShimGone,
   type NestedCallHandler,
   type NetlinkEffect,
   type PacketEffect,
   type ReadEffect,
   type SysctlEffect,
   type TapEffect,
-} from "../hands/hands.ts";
-import { decodeHandsMessage, encodeMessage } from "../hands/message-frames.ts";
-import { readStraight } from "../streams/read-straight.ts";
-import type { BrainMessage, Content, Done, Executed, Found, HandsMessage, Reply, Request, Resident } from "../hands/messages.ts";
+} from "./shim.ts";
+import { decodeShimMessage, encodeMessage } from "./message-frames.ts";
+import { readUnbuffered } from "../system/node-internals.ts";
+import type { EngineMessage, Content, Done, Executed, Found, ShimMessage, Reply, Request, AgentGreeting } from "./messages.ts";
 
-type Answer = Exclude<HandsMessage, Request | Resident>;
+type Answer = Exclude<ShimMessage, Request | AgentGreeting>;
 
-/** How long beyond an effect's own deadline resident hands may take to answer, in ms. Calls are bounded by their runtime, who kills the hands. */
+/** Milliseconds after an effect's own deadline in which an agent must answer. A call needs no such limit: its runtime kills the shim. */
 const defaultSlackMs = 10_000;
-/** Channels of effects go from 1 to this. */
+/** Effects use the channels from 1 to this number. */
 const lastEffectChannel = NESTED_CHANNEL_BIT - 1;
 
-const welcome = good(encodeFrame(good(encodeMessage(0, { kind: "welcome" }))));
+const welcome = valueOrGone(encodeFrame(valueOrGone(encodeMessage(0, { kind: "welcome" }))));
 
 interface Waiting {
   readonly kind: Answer["kind"];
-  /** Who serves what the plugin of an EXEC calls. */
+  /** Serves the nested calls of an EXEC's plugin. */
   readonly serve: NestedCallHandler | undefined;
-  /** What is being served of it. */
+  /** The nested calls under way. */
   readonly nested: Promise<void>[];
   readonly resolve: (answer: Answer) => void;
-  readonly reject: (gone: HandsGone) => void;
+  readonly reject: (gone: ShimGone) => void;
 }
 
-/** One connection: of a call, or of resident hands. All that waits rejects with HandsGone when it ends. */
-export class ConnectedHands {
-  /** What the hands are there for: the call for which they were started, or to stay; rejects with HandsGone. */
-  readonly purpose: Promise<Request | Resident>;
+/** One connection of a call or an agent. All pending promises reject with ShimGone when it ends. */
+export class ConnectedShim {
+  /** The first message: a runtime's call, or an agent's greeting. Rejects with ShimGone. */
+  readonly purpose: Promise<Request | AgentGreeting>;
   readonly #socket: Socket;
   readonly #decoder = new FrameDecoder();
   readonly #waiting = new Map<number, Waiting>();
-  readonly #begin: (purpose: Request | Resident) => void;
-  readonly #fail: (gone: HandsGone) => void;
+  readonly #begin: (purpose: Request | AgentGreeting) => void;
+  readonly #fail: (gone: ShimGone) => void;
   readonly #slackMs: number;
   #unwritten: Uint8Array[] = [];
   #lastChannel = 0;
-  #stays = false;
+  #isAgent = false;
+  /** Whether the first message has arrived. */
   #begun = false;
-  /** Why they are. No error yet: making one costs some 50 us, and most have only ended after their reply. */
+  /** Why the connection ended. Not an Error: making one costs some 50 us, and most connections end after their reply. */
   #gone: Fault | undefined;
 
-  /** `slackMs`: how long beyond an effect's own deadline resident hands may take, before they count as gone. */
+  /** `slackMs`: the time beyond an effect's own deadline after which a silent agent counts as gone. */
   constructor(socket: Socket, slackMs: number = defaultSlackMs) {
     this.#socket = socket;
     this.#slackMs = slackMs;
-    const { promise, resolve, reject } = Promise.withResolvers<Request | Resident>();
-    // Who asks for it later still gets the rejection.
+    const { promise, resolve, reject } = Promise.withResolvers<Request | AgentGreeting>();
+    // Without this handler a rejection before the first `await purpose` would end the process.
     promise.catch(() => undefined);
     this.purpose = promise;
     this.#begin = resolve;
     this.#fail = reject;
-    readStraight(socket, (chunk) => this.#received(chunk));
-    socket.on("error", (error) => this.#end(fault("HANDS_GONE", `hands: ${error.message}`)));
-    socket.on("close", () => this.#end(fault("HANDS_GONE", "hands: the stream ended")));
+    readUnbuffered(socket, (chunk) => this.#received(chunk));
+    socket.on("error", (error) => this.#end(fault("SHIM_GONE", `shim: ${error.message}`)));
+    socket.on("close", () => this.#end(fault("SHIM_GONE", "shim: the stream ended")));
   }
 
   /**
-   * Tells them that they have come to the right place; the first that they hear. Resolves when the kernel has it for them, rejects with
-   * HandsGone where they have given up: nothing that they asked for may be begun then, another brain does it.
+   * Sends WELCOME, the daemon's first message. Resolves when the kernel has taken it. Rejects with ShimGone if the shim has given up: then
+   * the call must not be begun, because another engine serves it.
    */
   async welcome(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<Error | null | undefined>();
     this.#socket.write(welcome, resolve);
     const error = await promise;
-    if (error) throw new HandsGone(fault("HANDS_GONE", `hands: ${error.message}`));
+    if (error) throw new ShimGone(fault("SHIM_GONE", `shim: ${error.message}`));
   }
 
-  /** Answers the call, and hangs up; the hands print it and end. */
+  /** Answers the call and closes the connection. The shim prints the reply and exits. */
   reply(reply: Omit<Reply, "kind">): void {
     if (this.#gone !== undefined) return;
     this.#send(0, { kind: "reply", ...reply });
     this.#write();
-    // What the kernel has, the hands get. Their end, of which we would be told otherwise, would keep their runtime waiting.
+    // The shim gets all that the kernel has taken. Waiting for the shim's end would keep the socket open without need.
     if (this.#socket.writableLength === 0) this.#socket.destroy();
     else this.#socket.end();
   }
 
-  /** Their effects for one call; what its plugins call meanwhile, `serve` answers. */
-  serving(serve: NestedCallHandler): Hands {
+  /** The shim's effects for one call. `serve` answers the nested calls of its plugins. */
+  serving(serve: NestedCallHandler): Shim {
     return {
       exec: (effect: ExecEffect): Promise<Executed> => this.#effect({ kind: "exec", ...effect }, "executed", serve),
       find: (effect: FindEffect): Promise<Found> => this.#effect({ kind: "find", ...effect }, "found"),
@@ -102,42 +103,42 @@ export class ConnectedHands {
       sysctl: (effect: SysctlEffect): Promise<Done> => this.#effect({ kind: "sysctl", ...effect }, "done"),
       packet: (effect: PacketEffect): Promise<Done> => this.#effect({ kind: "packet", ...effect }, "done"),
       tap: (effect: TapEffect): Promise<Done> => this.#effect({ kind: "tap", ...effect }, "done"),
-      ensureThere: () => this.#ensureThere(),
+      ensureConnected: () => this.#ensureConnected(),
     };
   }
 
-  #ensureThere(): void {
-    if (this.#gone !== undefined) throw new HandsGone(this.#gone);
+  #ensureConnected(): void {
+    if (this.#gone !== undefined) throw new ShimGone(this.#gone);
   }
 
   async #effect<K extends Answer["kind"]>(
-    message: BrainMessage,
+    message: EngineMessage,
     kind: K,
     serve?: NestedCallHandler,
   ): Promise<Extract<Answer, { kind: K }>> {
-    this.#ensureThere();
+    this.#ensureConnected();
     const channel = this.#newChannel();
-    // Before anything waits: what can't be said is not said.
+    // Sent before the promise is registered: a message that cannot be encoded throws here.
     this.#send(channel, message);
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const nested: Promise<void>[] = [];
     this.#waiting.set(channel, { kind, serve, nested, resolve, reject });
-    const late = this.#stays ? this.#patience(message) : undefined;
+    const timeout = this.#isAgent ? this.#answerTimeout(message) : undefined;
     try {
       const answer = await promise;
       if (isKind(answer, kind)) return answer;
-      throw new HandsGone(protocolFault(`channel ${channel} was answered with ${answer.kind}, not ${kind}`));
+      throw new ShimGone(protocolFault(`channel ${channel} was answered with ${answer.kind}, not ${kind}`));
     } finally {
-      clearTimeout(late);
-      // A plugin that was killed, or whose hands were, leaves them under way: what they still make must not come after its undoing.
+      clearTimeout(timeout);
+      // Nested calls outlive a killed plugin or shim. Waiting for them keeps their effects before the undo of the plugin's step.
       if (nested.length > 0) await Promise.all(nested);
     }
   }
 
-  /** Hands that stay and don't answer, stopped for instance, are as good as gone: nobody else would end them. */
-  #patience(message: BrainMessage): NodeJS.Timeout {
+  /** Closes the connection of an agent that does not answer, for example a stopped process. Otherwise the wait would never end. */
+  #answerTimeout(message: EngineMessage): NodeJS.Timeout {
     const ms = ("deadlineMs" in message ? message.deadlineMs : 0) + this.#slackMs;
-    return setTimeout(() => this.#hangUp(fault("HANDS_GONE", `hands: no answer to ${message.kind} within ${ms} ms`)), ms);
+    return setTimeout(() => this.#hangUp(fault("SHIM_GONE", `shim: no answer to ${message.kind} within ${ms} ms`)), ms);
   }
 
   #newChannel(): number {
@@ -150,12 +151,12 @@ export class ConnectedHands {
     this.#decoder.push(chunk);
     try {
       for (;;) {
-        const frame = good(this.#decoder.next());
+        const frame = valueOrGone(this.#decoder.next());
         if (frame === undefined) return;
-        this.#take(frame.channel, good(decodeHandsMessage(frame)));
+        this.#take(frame.channel, valueOrGone(decodeShimMessage(frame)));
       }
     } catch (error) {
-      if (!(error instanceof HandsGone)) throw error;
+      if (!(error instanceof ShimGone)) throw error;
       this.#hangUp(error.fault);
     }
   }
@@ -165,23 +166,23 @@ export class ConnectedHands {
     this.#socket.destroy();
   }
 
-  #take(channel: number, message: HandsMessage): void {
+  #take(channel: number, message: ShimMessage): void {
     if (!isPurpose(message)) {
       const waiting = this.#waiting.get(channel);
       if (waiting?.kind !== message.kind)
-        throw new HandsGone(protocolFault(`${message.kind} on channel ${channel}, which waits for nothing like it`));
+        throw new ShimGone(protocolFault(`${message.kind} on channel ${channel}, which does not wait for this message`));
       this.#waiting.delete(channel);
       waiting.resolve(message);
     } else if (channel === 0 && !this.#begun) {
       this.#begun = true;
-      this.#stays = message.kind === "resident";
+      this.#isAgent = message.kind === "agent";
       this.#begin(message);
     } else if (message.kind === "request" && channel >= NESTED_CHANNEL_BIT) {
       const caller = this.#waiting.get(message.under);
       if (caller?.serve === undefined)
-        throw new HandsGone(protocolFault(`a nested call under channel ${message.under}, where no plugin runs`));
+        throw new ShimGone(protocolFault(`a nested call under channel ${message.under}, where no plugin runs`));
       caller.nested.push(this.#nested(channel, caller.serve(message)));
-    } else throw new HandsGone(protocolFault(`${message.kind} on channel ${channel}`));
+    } else throw new ShimGone(protocolFault(`${message.kind} on channel ${channel}`));
   }
 
   async #nested(channel: number, answer: ReturnType<NestedCallHandler>): Promise<void> {
@@ -189,14 +190,15 @@ export class ConnectedHands {
       const reply = await answer;
       if (this.#gone === undefined) this.#send(channel, { kind: "reply", ...reply });
     } catch (error) {
-      // Its caller is gone with the hands.
-      if (!(error instanceof HandsGone)) throw error;
+      // The nested caller has ended together with the shim.
+      if (!(error instanceof ShimGone)) throw error;
     }
   }
 
-  /** What is sent in one go is written in one: each write wakes the hands. */
-  #send(channel: number, message: BrainMessage): void {
-    if (this.#unwritten.push(good(encodeFrame(good(encodeMessage(channel, message))))) === 1) queueMicrotask(() => this.#write());
+  /** Messages sent in one turn of the event loop go out in one write: each write wakes the shim. */
+  #send(channel: number, message: EngineMessage): void {
+    if (this.#unwritten.push(valueOrGone(encodeFrame(valueOrGone(encodeMessage(channel, message))))) === 1)
+      queueMicrotask(() => this.#write());
   }
 
   #write(): void {
@@ -209,21 +211,21 @@ export class ConnectedHands {
   #end(reason: Fault): void {
     if (this.#gone !== undefined) return;
     this.#gone = reason;
-    if (!this.#begun) this.#fail(new HandsGone(reason));
-    for (const { reject } of this.#waiting.values()) reject(new HandsGone(reason));
+    if (!this.#begun) this.#fail(new ShimGone(reason));
+    for (const { reject } of this.#waiting.values()) reject(new ShimGone(reason));
     this.#waiting.clear();
   }
 }
 
-function good<T>(result: Result<T>): T {
+function valueOrGone<T>(result: Result<T>): T {
   if (result.ok) return result.value;
-  throw new HandsGone(result.fault);
+  throw new ShimGone(result.fault);
 }
 
 function isKind<K extends Answer["kind"]>(answer: Answer, kind: K): answer is Extract<Answer, { kind: K }> {
   return answer.kind === kind;
 }
 
-function isPurpose(message: HandsMessage): message is Request | Resident {
-  return message.kind === "request" || message.kind === "resident";
+function isPurpose(message: ShimMessage): message is Request | AgentGreeting {
+  return message.kind === "request" || message.kind === "agent";
 }

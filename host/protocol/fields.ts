@@ -1,10 +1,13 @@
 // Fields of a frame's payload (PROTOCOL.md): u32, bytes, text, environment.
 
 const U32_BYTES = 4;
-const decoder = new TextDecoder();
-const nothing = new Uint8Array(0);
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const noBytes = new Uint8Array(0);
 
-/** Little endian, as all of the protocol is, and netlink on some machines isn't. Without a DataView, here and below: making one takes a thousand instructions, and a call has a hundred numbers to be read and written. */
+/**
+ * Writes a u32, little endian like the whole protocol (netlink has the machine's byte order). No DataView here and below: making one
+ * takes a thousand instructions, and a call has a hundred numbers.
+ */
 export function putU32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at] = value;
   bytes[at + 1] = value >>> 8;
@@ -12,22 +15,22 @@ export function putU32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at + 3] = value >>> 24;
 }
 
-/** Little endian. The caller has seen that four bytes are there. */
+/** Reads a u32, little endian. The caller has checked that `bytes` has four bytes at `at`. */
 export function u32At(bytes: Uint8Array, at: number): number {
   const low = (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
   const high = (bytes[at + 2] ?? 0) | ((bytes[at + 3] ?? 0) << 8);
   return low + high * 0x1_0000;
 }
 
-/** What a `bytes` field may be given as. */
+/** The value of a `bytes` field; a string is written as UTF-8. */
 export type FieldBytes = Uint8Array | string;
 
-/** Variables in the order of the block; of two with one name the first counts, as for getenv. */
+/** Variables in the order of the block. If a name occurs twice, the first value counts, as for getenv(3). */
 export type Environment = ReadonlyMap<string, string>;
 
-/** Writes fields one after the other; `payload()` joins them. */
+/** Collects fields in order; `payload()` joins them. */
 export class FieldWriter {
-  /** A number is a u32. */
+  /** A number stands for a u32 field. */
   readonly #parts: (FieldBytes | number)[] = [];
   #size = 0;
 
@@ -48,7 +51,7 @@ export class FieldWriter {
   environment(environment: Environment): this {
     let block = "";
     for (const [key, value] of environment) block += `${key}=${value}\0`;
-    return this.bytes(block);
+    return this.bytes(block.isWellFormed() ? block : unescapedBytes(block));
   }
 
   payload(): Uint8Array {
@@ -69,8 +72,8 @@ export class FieldWriter {
 }
 
 /**
- * Reads fields one after the other. A field that overruns the payload reads as empty and marks the reader; `whole`
- * says at the end whether all fields were there and nothing else.
+ * Reads fields in order. A field that overruns the payload reads as empty and marks the reader. After the last field, `isComplete` tells
+ * whether the fields filled the payload exactly.
  */
 export class FieldReader {
   readonly #payload: Uint8Array;
@@ -81,7 +84,7 @@ export class FieldReader {
     this.#payload = payload;
   }
 
-  get whole(): boolean {
+  get isComplete(): boolean {
     return !this.#overrun && this.#at === this.#payload.length;
   }
 
@@ -100,26 +103,27 @@ export class FieldReader {
     const size = this.u32();
     if (this.#overrun || size > this.#payload.length - this.#at) {
       this.#overrun = true;
-      return nothing;
+      return noBytes;
     }
-    if (size === 0) return nothing;
+    if (size === 0) return noBytes;
     const bytes = this.#payload.subarray(this.#at, this.#at + size);
     this.#at += size;
     return bytes;
   }
 
-  /** Bytes that are no UTF-8 read as U+FFFD. */
+  /** Invalid UTF-8 reads as U+FFFD. */
   text(): string {
     const bytes = this.bytes();
     return bytes.length === 0 ? "" : decoder.decode(bytes);
   }
 
-  /** Entries without a name are left out. */
+  /** Entries without a name are skipped. A byte that is not UTF-8 becomes a lone surrogate, which `FieldWriter` writes as that byte. */
   environment(): Environment {
     const environment = new Map<string, string>();
     const block = this.bytes();
     if (block.length > 0 && block[block.length - 1] !== 0) this.#overrun = true;
-    for (const entry of decoder.decode(block).split("\0")) {
+    const text = decoder.decode(block);
+    for (const entry of (text.includes("\ufffd") ? escapedText(block) : text).split("\0")) {
       const equals = entry.indexOf("=");
       if (equals < 1) continue;
       const key = entry.slice(0, equals);
@@ -129,11 +133,49 @@ export class FieldReader {
   }
 }
 
-/** The first reason why this can't be a process's environment; undefined where it can. */
+/** A byte that is not part of UTF-8 text becomes the code unit `escapedByte` + byte, as with Python's `surrogateescape`. */
+const escapedByte = 0xdc00;
+
+/** Decodes UTF-8, with a lone surrogate for each byte that is not UTF-8. */
+function escapedText(bytes: Uint8Array): string {
+  const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let text = "";
+  for (let at = 0; at < bytes.length;) {
+    const length = sequenceLength(bytes[at] ?? 0);
+    try {
+      text += strict.decode(bytes.subarray(at, at + length));
+      at += length;
+    } catch {
+      text += String.fromCharCode(escapedByte + (bytes[at] ?? 0));
+      at += 1;
+    }
+  }
+  return text;
+}
+
+/** Length in bytes of the UTF-8 character whose first byte is `first`. */
+function sequenceLength(first: number): number {
+  if (first < 0xe0) return first < 0xc0 ? 1 : 2;
+  return first < 0xf0 ? 3 : 4;
+}
+
+/** The reverse of `escapedText`. */
+function unescapedBytes(text: string): Uint8Array {
+  return Buffer.concat(
+    Array.from(text, (character) => {
+      const code = character.charCodeAt(0);
+      return character.length === 1 && code >= escapedByte + 0x80 && code <= escapedByte + 0xff
+        ? Uint8Array.of(code - escapedByte)
+        : Buffer.from(character);
+    }),
+  );
+}
+
+/** Why `environment` cannot be the environment of a process; undefined if it can. */
 export function environmentMistake(environment: Environment): string | undefined {
   for (const [key, value] of environment) {
-    if (key === "" || key.includes("=") || key.includes("\0")) return `a variable can't be called ${JSON.stringify(key)}`;
-    if (value.includes("\0")) return `the value of ${key} holds a NUL`;
+    if (key === "" || key.includes("=") || key.includes("\0")) return `a variable can't have the name ${JSON.stringify(key)}`;
+    if (value.includes("\0")) return `the value of ${key} contains a NUL`;
   }
   return undefined;
 }

@@ -27,12 +27,12 @@ function decodeAll(decoder: FrameDecoder): Frame[] {
 }
 
 describe("frames", () => {
-  test("a frame's bytes are the ones of PROTOCOL.md", () => {
+  test("a frame has the bytes that PROTOCOL.md gives", () => {
     const bytes = bytesOf({ type: 17, channel: 0x8000_0001, payload: Uint8Array.of(1, 2, 3) });
     expect([...bytes]).toEqual([3, 0, 0, 0, 3, 17, 0, 0, 1, 0, 0, 0x80, 1, 2, 3]);
   });
 
-  test("any frames, cut into any chunks, come out as they went in", () => {
+  test("any frames, split into any chunks, are decoded unchanged", () => {
     fc.assert(
       fc.property(
         fc.array(anyFrame, { maxLength: 6 }),
@@ -55,7 +55,7 @@ describe("frames", () => {
     );
   });
 
-  test("the longest payload passes in both directions, one byte more in none", () => {
+  test("the longest payload is encoded and decoded; one byte more is refused", () => {
     const longest = new Uint8Array(PAYLOAD_MAX_BYTES);
     longest[PAYLOAD_MAX_BYTES - 1] = 7;
     const decoder = new FrameDecoder();
@@ -63,24 +63,24 @@ describe("frames", () => {
     const [frame] = decodeAll(decoder);
     expect([frame?.payload.length, frame?.payload.at(-1)]).toEqual([PAYLOAD_MAX_BYTES, 7]);
     const refused = encodeFrame({ type: 2, channel: 1, payload: new Uint8Array(PAYLOAD_MAX_BYTES + 1) });
-    expect(refused).toMatchObject({ ok: false, fault: { kind: "HANDS_PROTOCOL" } });
+    expect(refused).toMatchObject({ ok: false, fault: { kind: "SHIM_PROTOCOL" } });
   });
 
   test.each([
     ["another version", [0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0], "protocol version 1"],
     ["reserved bytes", [0, 0, 0, 0, 3, 1, 0, 1, 0, 0, 0, 0], "reserved bytes are 256"],
     ["too long a payload", [1, 0, 0, 2, 3, 1, 0, 0, 0, 0, 0, 0], "33554433 bytes"],
-    ["the longest length there is", [255, 255, 255, 255, 3, 1, 0, 0, 0, 0, 0, 0], "4294967295 bytes"],
-  ])("%s is refused as soon as the header is there, without making room for the payload", (_, header, words) => {
+    ["a length of 4 GiB", [255, 255, 255, 255, 3, 1, 0, 0, 0, 0, 0, 0], "4294967295 bytes"],
+  ])("%s is refused after the header, before memory for the payload is allocated", (_, header, message) => {
     const decoder = new FrameDecoder();
     decoder.push(Uint8Array.from(header));
     expect(decoder.next()).toMatchObject({
       ok: false,
-      fault: { kind: "HANDS_PROTOCOL", code: 999, msg: expect.stringContaining(words) },
+      fault: { kind: "SHIM_PROTOCOL", code: 999, msg: expect.stringContaining(message) },
     });
   });
 
-  test("a stream that ends within a frame is told from one that ends between two", () => {
+  test("the decoder knows whether the stream ends within a frame or between two", () => {
     const decoder = new FrameDecoder();
     decoder.push(bytesOf({ type: 1, channel: 0, payload: Uint8Array.of(1) }).subarray(0, 12));
     expect(decodeAll(decoder)).toEqual([]);

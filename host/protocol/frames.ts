@@ -1,14 +1,16 @@
-// Frames of the stream between hands and brain (PROTOCOL.md, "A frame"), without I/O: bytes in, frames out.
+// Frames of the stream between shim and engine (PROTOCOL.md, "A frame"), without I/O: bytes in, frames out.
 
 import { fault, type Fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { putU32, u32At } from "./fields.ts";
 
+/** The version of the protocol, which every frame has. */
 export const PROTOCOL_VERSION = 3;
+/** Size of a frame's header, in bytes. */
 export const FRAME_HEADER_BYTES = 12;
-/** The longest payload, in bytes. */
+/** Maximum of a payload, in bytes. */
 export const PAYLOAD_MAX_BYTES = 33_554_432;
-/** Set in a channel number: a nested call. */
+/** This bit of a channel number marks a nested call. */
 export const NESTED_CHANNEL_BIT = 0x8000_0000;
 
 const VERSION_OFFSET = 4;
@@ -16,16 +18,17 @@ const TYPE_OFFSET = 5;
 const RESERVED_OFFSET = 6;
 const CHANNEL_OFFSET = 8;
 
+/** One frame of the stream. */
 export interface Frame {
-  /** One of the protocol's type numbers; what the payload means depends on it. */
+  /** One of the protocol's type numbers. It determines the payload's fields. */
   readonly type: number;
   readonly channel: number;
   readonly payload: Uint8Array;
 }
 
-/** A stream that breaks the protocol. `what` names the field and the value. Kind HANDS_PROTOCOL (999). */
+/** The fault of a malformed stream: SHIM_PROTOCOL (999). `what` names the field and the value. */
 export function protocolFault(what: string): Fault {
-  return fault("HANDS_PROTOCOL", `hands: ${what}`);
+  return fault("SHIM_PROTOCOL", `shim: ${what}`);
 }
 
 /** The frame's bytes: header and payload. Fault: a payload above PAYLOAD_MAX_BYTES. */
@@ -47,25 +50,25 @@ export function encodeFrame(frame: Frame): Result<Uint8Array> {
   return ok(bytes);
 }
 
-const LEAST_ROOM = 65_536;
+const minRoom = 65_536;
 
 /**
- * Cuts a stream of bytes into frames. Whoever reads puts bytes where `room()` points and says with `filled()` how many
- * came, or hands chunks to `push()`; `next()` answers the frames one by one. After a fault nothing more is to be had.
+ * Cuts a stream of bytes into frames. The reader puts bytes into `room()` and calls `filled()` with their number, or passes chunks to
+ * `push()`. `next()` answers the frames one by one. After a fault the decoder must not be used any more.
  */
 export class FrameDecoder {
-  /** None before there is something to hold: each connection of a daemon has a decoder. */
+  /** Empty until bytes arrive: each connection of a daemon has a decoder. */
   #bytes: Uint8Array = new Uint8Array(0);
   #start = 0;
   #end = 0;
 
-  /** Where the next bytes of the stream go: at least one byte, the rest of a frame under way if its length is known. */
+  /** Memory for the next bytes: at least one byte, or the rest of an incomplete frame if its length is known. */
   room(): Uint8Array {
     const held = this.#end - this.#start;
-    const wanted = Math.max(LEAST_ROOM / 2, held >= FRAME_HEADER_BYTES ? this.#frameBytes() - held : 0);
+    const wanted = Math.max(minRoom / 2, held >= FRAME_HEADER_BYTES ? this.#frameBytes() - held : 0);
     if (this.#bytes.length - this.#end < wanted) {
       const fits = this.#bytes.length >= held + wanted;
-      const bytes = fits ? this.#bytes : new Uint8Array(Math.max(held + wanted, LEAST_ROOM));
+      const bytes = fits ? this.#bytes : new Uint8Array(Math.max(held + wanted, minRoom));
       bytes.set(this.#bytes.subarray(this.#start, this.#end));
       this.#bytes = bytes;
       this.#start = 0;
@@ -74,15 +77,15 @@ export class FrameDecoder {
     return this.#bytes.subarray(this.#end);
   }
 
-  /** `count` bytes were put where the last `room()` pointed. */
+  /** Takes `count` bytes that were put into the last `room()`. */
   filled(count: number): void {
     this.#end += count;
   }
 
-  /** The same for a chunk that lies elsewhere, and that nobody else changes from here on. */
+  /** Takes a chunk. The decoder owns the chunk from now on. */
   push(chunk: Uint8Array): void {
     if (this.#start === this.#end) {
-      // Nothing is copied where nothing has to be put together; the chunk is ours from here on.
+      // No copy: the decoder holds no other bytes.
       this.#bytes = chunk;
       this.#start = 0;
       this.#end = chunk.length;
@@ -98,12 +101,12 @@ export class FrameDecoder {
     }
   }
 
-  /** Whether the stream may end here: no frame is half there. */
+  /** Whether the stream may end here: no frame is incomplete. */
   get betweenFrames(): boolean {
     return this.#start === this.#end;
   }
 
-  /** The next whole frame, with a payload of its own; undefined where more bytes are needed. Fault: HANDS_PROTOCOL. */
+  /** The next complete frame, with a copy of its payload; undefined if more bytes are needed. Fault: SHIM_PROTOCOL. */
   next(): Result<Frame | undefined> {
     if (this.#end - this.#start < FRAME_HEADER_BYTES) return ok(undefined);
     const at = this.#start;
@@ -121,18 +124,18 @@ export class FrameDecoder {
     const type = this.#bytes[at + TYPE_OFFSET] ?? 0;
     const channel = u32At(this.#bytes, at + CHANNEL_OFFSET);
     const payload = new Uint8Array(this.#bytes.subarray(at + FRAME_HEADER_BYTES, end));
-    if (this.#start === this.#end) this.#giveBack();
+    if (this.#start === this.#end) this.#release();
     return ok({ type, channel, payload });
   }
 
-  /** Of the first frame, whose header is there; a length beyond the bound counts as the bound. */
+  /** Length of the first frame, whose header has arrived. A payload length beyond the bound counts as the bound. */
   #frameBytes(): number {
     return FRAME_HEADER_BYTES + Math.min(u32At(this.#bytes, this.#start), PAYLOAD_MAX_BYTES);
   }
 
-  #giveBack(): void {
+  #release(): void {
     this.#start = 0;
     this.#end = 0;
-    if (this.#bytes.length > LEAST_ROOM) this.#bytes = new Uint8Array(0);
+    if (this.#bytes.length > minRoom) this.#bytes = new Uint8Array(0);
   }
 }

@@ -2,11 +2,11 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import type { Frame } from "./frames.ts";
-import { decodeBrainMessage, decodeHandsMessage, encodeMessage } from "./message-frames.ts";
-import type { BrainMessage, HandsMessage, Netlink, Packet } from "./messages.ts";
+import { decodeEngineMessage, decodeShimMessage, encodeMessage } from "./message-frames.ts";
+import type { EngineMessage, ShimMessage, Netlink, Packet } from "./messages.ts";
 
 const u32 = fc.nat({ max: 0xffff_ffff });
-/** The highest number means that there is none. */
+/** The highest u32 stands for an absent owner or group. */
 const account = fc.nat({ max: 0xffff_fffe });
 const bytes = fc.uint8Array({ maxLength: 300 });
 const text = fc.string({ unit: "grapheme", maxLength: 40 }).map((value) => value.replaceAll("\0", ""));
@@ -20,9 +20,9 @@ const environment = fc
   )
   .map((entries) => new Map(entries));
 
-const handsMessage: fc.Arbitrary<HandsMessage> = fc.oneof(
+const shimMessage: fc.Arbitrary<ShimMessage> = fc.oneof(
   fc.record({ kind: fc.constant("request" as const), name: text, environment, stdin: bytes, under: u32 }),
-  fc.record({ kind: fc.constant("resident" as const), environment }),
+  fc.record({ kind: fc.constant("agent" as const), environment }),
   fc.record({
     kind: fc.constant("executed" as const),
     outcome: fc.oneof(
@@ -48,7 +48,7 @@ const handsMessage: fc.Arbitrary<HandsMessage> = fc.oneof(
   fc.record({ kind: fc.constant("content" as const), errno: u32, content: bytes }),
 );
 
-const brainMessage: fc.Arbitrary<BrainMessage> = fc.oneof(
+const engineMessage: fc.Arbitrary<EngineMessage> = fc.oneof(
   fc.record({ kind: fc.constant("reply" as const), status: u32, stdout: bytes, stderr: bytes }),
   fc.record(
     {
@@ -59,7 +59,7 @@ const brainMessage: fc.Arbitrary<BrainMessage> = fc.oneof(
       deadlineMs: u32,
       stdoutCap: u32,
       stderrCap: u32,
-      nest: text.map((path) => `/${path}`),
+      nestedCallDirectory: text.map((path) => `/${path}`),
     },
     { requiredKeys: ["kind", "type", "environment", "stdin", "deadlineMs", "stdoutCap", "stderrCap"] },
   ),
@@ -101,39 +101,39 @@ const brainMessage: fc.Arbitrary<BrainMessage> = fc.oneof(
   ),
 );
 
-/** As the decoder of a stream hands it out. */
+/** A frame as the decoder of a stream returns it. */
 function arrived(frame: Frame): Frame {
   return { ...frame, payload: new Uint8Array(frame.payload) };
 }
 
 describe("messages", () => {
-  test("every message of either side comes out of its frame as it went in", () => {
+  test("every message of either side is decoded unchanged", () => {
     fc.assert(
-      fc.property(u32, handsMessage, (channel, message) => {
+      fc.property(u32, shimMessage, (channel, message) => {
         const frame = encodeMessage(channel, message);
-        expect(frame.ok && decodeHandsMessage(arrived(frame.value))).toEqual({ ok: true, value: message });
-        expect(frame.ok && decodeBrainMessage(arrived(frame.value)).ok).toBe(false);
+        expect(frame.ok && decodeShimMessage(arrived(frame.value))).toEqual({ ok: true, value: message });
+        expect(frame.ok && decodeEngineMessage(arrived(frame.value)).ok).toBe(false);
       }),
     );
     fc.assert(
-      fc.property(u32, brainMessage, (channel, message) => {
+      fc.property(u32, engineMessage, (channel, message) => {
         const frame = encodeMessage(channel, message);
-        expect(frame.ok && decodeBrainMessage(arrived(frame.value))).toEqual({ ok: true, value: message });
-        expect(frame.ok && decodeHandsMessage(arrived(frame.value)).ok).toBe(false);
+        expect(frame.ok && decodeEngineMessage(arrived(frame.value))).toEqual({ ok: true, value: message });
+        expect(frame.ok && decodeShimMessage(arrived(frame.value)).ok).toBe(false);
       }),
     );
   });
 
-  test("a payload that is cut or has a byte too many is refused", () => {
+  test("a payload that is incomplete or has an extra byte is refused", () => {
     fc.assert(
-      fc.property(fc.oneof(handsMessage, brainMessage), fc.nat(), (message, where) => {
+      fc.property(fc.oneof(shimMessage, engineMessage), fc.nat(), (message, where) => {
         const frame = encodeMessage(1, message);
         if (!frame.ok) throw new Error(frame.fault.msg);
         const { payload } = frame.value;
-        const decode = frame.value.type < 16 ? decodeHandsMessage : decodeBrainMessage;
+        const decode = frame.value.type < 16 ? decodeShimMessage : decodeEngineMessage;
         expect(decode({ ...frame.value, payload: Buffer.concat([payload, Uint8Array.of(0)]) })).toMatchObject({
           ok: false,
-          fault: { kind: "HANDS_PROTOCOL" },
+          fault: { kind: "SHIM_PROTOCOL" },
         });
         const cut = payload.subarray(0, payload.length === 0 ? 0 : where % payload.length);
         expect(decode({ ...frame.value, payload: cut }).ok).toBe(payload.length === 0);
@@ -144,8 +144,8 @@ describe("messages", () => {
   test("any bytes as a payload give a message or a fault, never an exception", () => {
     fc.assert(
       fc.property(fc.nat({ max: 26 }), fc.uint8Array({ maxLength: 64 }), (type, payload) => {
-        const answers = [decodeHandsMessage({ type, channel: 1, payload }), decodeBrainMessage({ type, channel: 1, payload })];
-        for (const answer of answers) expect(answer.ok || answer.fault.kind === "HANDS_PROTOCOL").toBe(true);
+        const answers = [decodeShimMessage({ type, channel: 1, payload }), decodeEngineMessage({ type, channel: 1, payload })];
+        for (const answer of answers) expect(answer.ok || answer.fault.kind === "SHIM_PROTOCOL").toBe(true);
       }),
       { numRuns: 500 },
     );
@@ -163,7 +163,7 @@ describe("messages", () => {
       deadlineMs: 0x0102_0304,
       stdoutCap: 5,
       stderrCap: 6,
-      nest: "/n",
+      nestedCallDirectory: "/n",
     });
     expect(frame).toMatchObject({ ok: true, value: { type: 17, channel: 2 } });
     expect(frame.ok && Buffer.from(frame.value.payload).toString("latin1")).toBe(
@@ -172,16 +172,20 @@ describe("messages", () => {
   });
 
   test.each([
-    ["a variable without a name", { environment: new Map([["", "x"]]) }, 'a variable can\'t be called ""'],
-    ["a variable with = in its name", { environment: new Map([["A=B", "x"]]) }, "can't be called"],
-    ["a NUL in a value", { environment: new Map([["CNI_ARGS", "a\0PATH=/evil"]]) }, "CNI_ARGS holds a NUL"],
-    ["a NUL in the type", { type: "bridge\0x" }, "holds a NUL"],
-    ["a NUL in the nest", { nest: "/n\0" }, "holds a NUL"],
-    ["a NUL in a second namespace's path", netlink({ second: "/p\0" }), "holds a NUL"],
-    ["a NUL in a setting", { kind: "sysctl", path: "", settings: [{ key: "net/a", value: "1\0net/b" }] } as const, "holds a NUL"],
-    ["a NUL in a tap's name", { kind: "tap", path: "", name: "t\0", multiQueue: false } as const, "holds a NUL"],
-    ["a hardware address that is none", packetTo(new Uint8Array(8)), "a destination that is not 6 bytes long"],
-  ])("%s is refused here, before the hands would end the call for it", (_, wrong, words) => {
+    ["a variable without a name", { environment: new Map([["", "x"]]) }, 'a variable can\'t have the name ""'],
+    ["a variable with = in its name", { environment: new Map([["A=B", "x"]]) }, "can't have the name"],
+    ["a NUL in a value", { environment: new Map([["CNI_ARGS", "a\0PATH=/evil"]]) }, "CNI_ARGS contains a NUL"],
+    ["a NUL in the type", { type: "bridge\0x" }, "contains a NUL"],
+    ["a NUL in the nested-call directory", { nestedCallDirectory: "/n\0" }, "contains a NUL"],
+    ["a NUL in a second namespace's path", netlink({ second: "/p\0" }), "contains a NUL"],
+    [
+      "a NUL in a setting",
+      { kind: "sysctl", path: "", settings: [{ key: "net/a", value: "1\0net/b" }] } as const,
+      "contains a NUL",
+    ],
+    ["a NUL in a tap's name", { kind: "tap", path: "", name: "t\0", multiQueue: false } as const, "contains a NUL"],
+    ["a hardware address of 8 bytes", packetTo(new Uint8Array(8)), "a destination that is not 6 bytes long"],
+  ])("%s is refused by the engine, before the shim would end the call", (_, wrong, message) => {
     const exec = {
       kind: "exec",
       type: "T",
@@ -193,14 +197,14 @@ describe("messages", () => {
     } as const;
     expect(encodeMessage(1, "kind" in wrong ? wrong : { ...exec, ...wrong })).toMatchObject({
       ok: false,
-      fault: { kind: "HANDS_PROTOCOL", msg: expect.stringContaining(words) },
+      fault: { kind: "SHIM_PROTOCOL", msg: expect.stringContaining(message) },
     });
   });
 
-  test("of two variables with one name the first counts, as for getenv; what has no name is left out", () => {
+  test("the first of two variables with one name counts, as for getenv; an entry without a name is skipped", () => {
     const block = "A=1\0A=2\0nothing\0=x\0B=c=d\0";
     const payload = Buffer.concat([le(1), Buffer.from("p"), le(block.length), Buffer.from(block), le(0), le(0)]);
-    const decoded = decodeHandsMessage({ type: 1, channel: 0, payload });
+    const decoded = decodeShimMessage({ type: 1, channel: 0, payload });
     expect(decoded).toMatchObject({
       ok: true,
       value: {
@@ -213,9 +217,9 @@ describe("messages", () => {
   });
 
   test("values that are not in the protocol are refused", () => {
-    expect(decodeHandsMessage({ type: 3, channel: 1, payload: Buffer.concat([le(3), le(0), le(0)]) }).ok).toBe(false);
+    expect(decodeShimMessage({ type: 3, channel: 1, payload: Buffer.concat([le(3), le(0), le(0)]) }).ok).toBe(false);
     expect(
-      decodeHandsMessage({ type: 2, channel: 1, payload: Buffer.concat([le(6), le(0), le(0), le(0), le(0), le(0), le(0)]) }).ok,
+      decodeShimMessage({ type: 2, channel: 1, payload: Buffer.concat([le(6), le(0), le(0), le(0), le(0), le(0), le(0)]) }).ok,
     ).toBe(false);
   });
 });

@@ -3,7 +3,7 @@
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { environmentMistake, FieldReader, FieldWriter } from "./fields.ts";
 import { protocolFault, type Frame } from "./frames.ts";
-import type { BrainMessage, HandsMessage, Outcome, Tap } from "./messages.ts";
+import type { EngineMessage, ShimMessage, Outcome, Tap } from "./messages.ts";
 import { HARDWARE_ADDRESS_BYTES, packetBytes, packetsIn, settingsIn, settingsRow } from "./network-fields.ts";
 
 /** Type numbers. */
@@ -13,7 +13,7 @@ const TYPE = {
   found: 3,
   content: 4,
   done: 5,
-  resident: 6,
+  agent: 6,
   reply: 16,
   exec: 17,
   find: 18,
@@ -29,8 +29,8 @@ const OUTCOMES = ["exited", "signalled", "deadline-passed", "not-found", "not-st
 const FOUND = ["nothing", "native", "component"] as const;
 /** NETLINK_NETFILTER; NETLINK_ROUTE is 0. */
 const NETFILTER = 12;
-/** Instead of an owner or a group. */
-const NOBODY = 0xffff_ffff;
+/** A tap without an owner or a group. */
+const NO_ID = 0xffff_ffff;
 const STDOUT_TRUNCATED = 1;
 const STDERR_TRUNCATED = 2;
 
@@ -64,16 +64,15 @@ function outcomeOf(number: number, detail: number): Outcome | undefined {
 }
 
 /**
- * A message's frame. Fault HANDS_PROTOCOL: an environment, a type or a path that can't be handed to a process because
- * of a NUL or a `=`.
+ * Encodes a message as a frame. Fault SHIM_PROTOCOL: an environment, a type or a path with a NUL, or a variable's name with a `=`.
  */
-export function encodeMessage(channel: number, message: HandsMessage | BrainMessage): Result<Frame> {
+export function encodeMessage(channel: number, message: ShimMessage | EngineMessage): Result<Frame> {
   const fields = new FieldWriter();
   switch (message.kind) {
     case "request":
       fields.bytes(message.name).environment(message.environment).bytes(message.stdin).u32(message.under);
       break;
-    case "resident":
+    case "agent":
       fields.environment(message.environment);
       break;
     case "executed":
@@ -118,8 +117,8 @@ export function encodeMessage(channel: number, message: HandsMessage | BrainMess
         .bytes(message.path)
         .bytes(message.name)
         .u32(message.multiQueue ? 1 : 0)
-        .u32(message.owner ?? NOBODY)
-        .u32(message.group ?? NOBODY);
+        .u32(message.owner ?? NO_ID)
+        .u32(message.group ?? NO_ID);
       break;
     case "welcome":
       break;
@@ -134,7 +133,7 @@ export function encodeMessage(channel: number, message: HandsMessage | BrainMess
         .u32(message.deadlineMs)
         .u32(message.stdoutCap)
         .u32(message.stderrCap)
-        .bytes(message.nest ?? "");
+        .bytes(message.nestedCallDirectory ?? "");
       break;
     case "find":
       fields.bytes(message.type).u32(message.componentFirst ? 1 : 0);
@@ -151,43 +150,43 @@ export function encodeMessage(channel: number, message: HandsMessage | BrainMess
     : failed(protocolFault(`${message.kind}: ${mistake}`));
 }
 
-/** What of a message the hands would refuse as malformed, ending the whole call for it. */
-function messageMistake(message: HandsMessage | BrainMessage): string | undefined {
+/** Why the shim would refuse the message as malformed and end the call; undefined if all fields are valid. */
+function messageMistake(message: ShimMessage | EngineMessage): string | undefined {
   const texts = "type" in message ? [message.type] : "path" in message ? [message.path] : [];
-  if (message.kind === "exec" && message.nest !== undefined) texts.push(message.nest);
+  if (message.kind === "exec" && message.nestedCallDirectory !== undefined) texts.push(message.nestedCallDirectory);
   if (message.kind === "netlink" && message.second !== undefined) texts.push(message.second);
   if (message.kind === "tap") texts.push(message.name);
   if (message.kind === "sysctl") texts.push(...message.settings.flatMap(({ key, value }) => [key, value]));
   if (message.kind === "packet" && message.packets.some(({ destination }) => destination.length !== HARDWARE_ADDRESS_BYTES))
     return `a destination that is not ${HARDWARE_ADDRESS_BYTES} bytes long`;
   if (texts.some((text) => text.includes("\0")))
-    return `${JSON.stringify(texts.find((text) => text.includes("\0")))} holds a NUL`;
+    return `${JSON.stringify(texts.find((text) => text.includes("\0")))} contains a NUL`;
   return "environment" in message ? environmentMistake(message.environment) : undefined;
 }
 
-/** What a frame from the hands says. Fault HANDS_PROTOCOL: a type that hands don't send, or malformed fields. */
-export function decodeHandsMessage(frame: Frame): Result<HandsMessage> {
+/** Decodes a frame from the shim. Fault SHIM_PROTOCOL: a type that the shim does not send, or malformed fields. */
+export function decodeShimMessage(frame: Frame): Result<ShimMessage> {
   const fields = new FieldReader(frame.payload);
-  const message = readHandsMessage(frame.type, fields);
+  const message = readShimMessage(frame.type, fields);
   return checked(frame, fields, message);
 }
 
-/** What a frame from a brain says: for the hands' side of tests. Fault HANDS_PROTOCOL. */
-export function decodeBrainMessage(frame: Frame): Result<BrainMessage> {
+/** Decodes a frame from an engine, for tests that play the shim. Fault SHIM_PROTOCOL. */
+export function decodeEngineMessage(frame: Frame): Result<EngineMessage> {
   const fields = new FieldReader(frame.payload);
-  const message = readBrainMessage(frame.type, fields);
+  const message = readEngineMessage(frame.type, fields);
   return checked(frame, fields, message);
 }
 
 function checked<T>(frame: Frame, fields: FieldReader, message: T | undefined): Result<T> {
   if (message === undefined)
-    return failed(protocolFault(`a frame of type ${frame.type}, which is unknown or has an unknown value`));
-  if (!fields.whole)
+    return failed(protocolFault(`a frame of type ${frame.type}, an unknown type or one with an unknown value`));
+  if (!fields.isComplete)
     return failed(protocolFault(`a frame of type ${frame.type} whose fields do not fill its ${frame.payload.length} bytes`));
   return ok(message);
 }
 
-function readHandsMessage(type: number, fields: FieldReader): HandsMessage | undefined {
+function readShimMessage(type: number, fields: FieldReader): ShimMessage | undefined {
   switch (type) {
     case TYPE.request:
       return {
@@ -197,8 +196,8 @@ function readHandsMessage(type: number, fields: FieldReader): HandsMessage | und
         stdin: fields.bytes(),
         under: fields.u32(),
       };
-    case TYPE.resident:
-      return { kind: "resident", environment: fields.environment() };
+    case TYPE.agent:
+      return { kind: "agent", environment: fields.environment() };
     case TYPE.executed: {
       const outcome = outcomeOf(fields.u32(), fields.u32());
       const microseconds = fields.u32();
@@ -228,7 +227,7 @@ function readHandsMessage(type: number, fields: FieldReader): HandsMessage | und
   }
 }
 
-function readBrainMessage(type: number, fields: FieldReader): BrainMessage | undefined {
+function readEngineMessage(type: number, fields: FieldReader): EngineMessage | undefined {
   switch (type) {
     case TYPE.welcome:
       return { kind: "welcome" };
@@ -244,8 +243,8 @@ function readBrainMessage(type: number, fields: FieldReader): BrainMessage | und
         stdoutCap: fields.u32(),
         stderrCap: fields.u32(),
       } as const;
-      const nest = fields.text();
-      return nest === "" ? exec : { ...exec, nest };
+      const nestedCallDirectory = fields.text();
+      return nestedCallDirectory === "" ? exec : { ...exec, nestedCallDirectory };
     }
     case TYPE.find:
       return { kind: "find", type: fields.text(), componentFirst: fields.u32() === 1 };
@@ -275,7 +274,7 @@ function readBrainMessage(type: number, fields: FieldReader): BrainMessage | und
       const [path, name, multiQueue] = [fields.text(), fields.text(), fields.u32() === 1];
       const [owner, group] = [fields.u32(), fields.u32()];
       const tap: Tap = { kind: "tap", path, name, multiQueue };
-      return { ...tap, ...(owner === NOBODY ? {} : { owner }), ...(group === NOBODY ? {} : { group }) };
+      return { ...tap, ...(owner === NO_ID ? {} : { owner }), ...(group === NO_ID ? {} : { group }) };
     }
     default:
       return undefined;

@@ -1,26 +1,27 @@
-// The messages between hands and brain, as PROTOCOL.md has them.
+// The messages between shim and engine (host/shim/PROTOCOL.md).
 
+import type { NamespaceOutcome, NetlinkExchange } from "../system/netlink/exchange.ts";
 import type { Environment, FieldBytes } from "./fields.ts";
 
-/** A runtime's call (channel 0), or a call that a running plugin made (a nested channel). */
+/** A runtime's call (channel 0), or a nested call of a running plugin (a nested channel). */
 export interface Request {
   readonly kind: "request";
-  /** The name under which the hands were called: `plexus`, or the delegate's where a nested call means one. */
+  /** The name under which the shim was called: `plexus`, or a delegate's in a nested call. */
   readonly name: string;
   readonly environment: Environment;
   readonly stdin: Uint8Array;
-  /** Channel of the EXEC under which it was nested; 0 for the call itself. */
+  /** Channel of the EXEC whose plugin makes the nested call; 0 for a runtime's call. */
   readonly under: number;
 }
 
-/** Hands that no runtime started: they stay, and carry out effects for what the brain does on its own. */
-export interface Resident {
-  readonly kind: "resident";
-  /** Theirs; EXEC, FIND and READ look on the `CNI_PATH` in it. */
+/** The greeting of an agent, which carries out the effects that the daemon starts on its own. */
+export interface AgentGreeting {
+  readonly kind: "agent";
+  /** The agent's environment; EXEC, FIND and READ use the `CNI_PATH` in it. */
   readonly environment: Environment;
 }
 
-/** How a plugin ended, or why it didn't start. */
+/** How a plugin ended, or why it did not start. */
 export type Outcome =
   | { readonly kind: "exited"; readonly status: number }
   | { readonly kind: "signalled"; readonly signal: number }
@@ -29,47 +30,45 @@ export type Outcome =
   | { readonly kind: "not-startable"; readonly errno: number }
   | { readonly kind: "text-busy" };
 
+/** The answer to EXEC. */
 export interface Executed {
   readonly kind: "executed";
   readonly outcome: Outcome;
-  /** From EXEC's arrival at the hands to the plugin's end. */
+  /** From EXEC's arrival at the shim to the plugin's end. */
   readonly microseconds: number;
   readonly stdoutTruncated: boolean;
   readonly stderrTruncated: boolean;
   readonly stdout: Uint8Array;
   readonly stderr: Uint8Array;
-  /** The file executed; empty where none was found. */
+  /** The executed file; empty if none was found. */
   readonly path: string;
 }
 
+/** The answer to FIND. */
 export interface Found {
   readonly kind: "found";
   readonly what: "nothing" | "native" | "component";
-  /** Of nothing: what has the name but is no plugin (no component, or nobody may execute it); empty where there is none. */
+  /** The plugin's path. For `nothing`: a file of this name that is not a plugin (no component and not executable), else empty. */
   readonly path: string;
-  /** `dev:ino:size:mtime-ns`, decimal: changes with the file. Empty for nothing. */
+  /** `dev:ino:size:mtime-ns:ctime-ns`, decimal: changes with the file. Empty for `nothing`. */
   readonly identity: string;
 }
 
+/** The answer to READ. */
 export interface Content {
   readonly kind: "content";
-  /** 0: good. */
+  /** 0: success. */
   readonly errno: number;
   readonly content: Uint8Array;
 }
 
-/** What became of an effect in a network namespace. */
-export interface Done {
+/** The outcome of an effect in a network namespace. */
+export interface Done extends NamespaceOutcome {
   readonly kind: "done";
-  /** 0: all was done; of NETLINK: every message was answered. */
-  readonly errno: number;
-  /** False: the kernel has seen nothing of it. With an errno but true: a part was done, or of NETLINK what was done is not known. */
-  readonly sent: boolean;
-  /** NETLINK: the kernel's answers, one after the other. SYSCTL: the values before of what was done, each with a NUL. */
-  readonly reply: Uint8Array;
 }
 
-export type HandsMessage = Request | Resident | Executed | Found | Content | Done;
+/** A message from the shim or the agent. */
+export type ShimMessage = Request | AgentGreeting | Executed | Found | Content | Done;
 
 /** The answer to a Request. */
 export interface Reply {
@@ -79,21 +78,23 @@ export interface Reply {
   readonly stderr: FieldBytes;
 }
 
+/** The effect of executing a native plugin. */
 export interface Exec {
   readonly kind: "exec";
   /** The plugin's type, looked up on the call's CNI_PATH; native binaries only. */
   readonly type: string;
-  /** Complete: nothing is inherited. */
+  /** The complete environment: the plugin inherits none. */
   readonly environment: Environment;
   readonly stdin: FieldBytes;
   readonly deadlineMs: number;
-  /** Bytes of stdout that are kept. */
+  /** Maximum of stdout in bytes; further bytes are dropped. */
   readonly stdoutCap: number;
   readonly stderrCap: number;
-  /** Directory for nested calls; absent: none can be made. */
-  readonly nest?: string;
+  /** The nested-call directory; absent: the plugin cannot make nested calls. */
+  readonly nestedCallDirectory?: string;
 }
 
+/** The effect of looking up a type on `CNI_PATH`. */
 export interface Find {
   readonly kind: "find";
   readonly type: string;
@@ -101,44 +102,33 @@ export interface Find {
   readonly componentFirst: boolean;
 }
 
+/** The effect of reading a component. */
 export interface Read {
   readonly kind: "read";
-  /** As a Found of a component named it. */
+  /** A component's path, as a Found message named it. */
   readonly path: string;
-  /** A longer file is not read (EFBIG). */
+  /** Maximum size in bytes; a longer file is not read (EFBIG). */
   readonly cap: number;
 }
 
-export interface Netlink {
+/** The effect of sending netlink messages in a network namespace. */
+export interface Netlink extends NetlinkExchange {
   readonly kind: "netlink";
-  /** Path of the network namespace; empty for the hands' own, which is the host's. */
-  readonly path: string;
-  /** Absent: rtnetlink. */
-  readonly protocol?: "netfilter" | undefined;
-  /** Netlink messages; at least one asks for an acknowledgement, and those that do are waited for. */
-  readonly request: Uint8Array;
-  readonly deadlineMs: number;
-  /** Path of a second namespace, which the messages name by the descriptor SECOND_NAMESPACE; absent: none. */
-  readonly second?: string | undefined;
-  /** Refuses (EXDEV, nothing sent) a namespace, first or second, that is the hands' own by another name. The empty path is no other name. */
-  readonly foreign?: boolean | undefined;
 }
-
-/** Number of the descriptor under which the hands have a NETLINK's second namespace open (IFLA_NET_NS_FD). */
-export const SECOND_NAMESPACE = 960;
 
 /** A key is a path below /proc/sys that begins with `net/`. */
 export interface Setting {
   readonly key: string;
-  /** Empty: the value is read only. */
+  /** Empty: the shim only reads the value. */
   readonly value: string;
 }
 
+/** The effect of reading and writing settings below /proc/sys/net in a network namespace. */
 export interface Sysctl {
   readonly kind: "sysctl";
-  /** As NETLINK's, always a foreign one. */
+  /** Path of a network namespace other than the shim's own. */
   readonly path: string;
-  /** Read, then written, one after the other; the first one that fails ends it. */
+  /** The shim reads, then writes each in order, and stops at the first failure. */
   readonly settings: readonly Setting[];
 }
 
@@ -147,35 +137,38 @@ export interface LinkPacket {
   readonly ethertype: number;
   /** Six bytes. */
   readonly destination: Uint8Array;
-  /** What follows the link's own header: at most 1500 bytes. */
+  /** The bytes after the link-layer header: at most 1500. */
   readonly payload: Uint8Array;
 }
 
+/** The effect of sending link-layer packets in a network namespace. */
 export interface Packet {
   readonly kind: "packet";
-  /** As NETLINK's, always a foreign one. */
+  /** Path of a network namespace other than the shim's own. */
   readonly path: string;
-  /** Index of the link that sends them, from its own hardware address. */
+  /** Index of the link that sends the packets; its hardware address becomes their source. */
   readonly index: number;
   /** At most 64. */
   readonly packets: readonly LinkPacket[];
 }
 
+/** The effect of making a persistent tap in a network namespace. */
 export interface Tap {
   readonly kind: "tap";
-  /** As NETLINK's, always a foreign one. */
+  /** Path of a network namespace other than the shim's own. */
   readonly path: string;
-  /** Of the link; one that is there already is refused. */
+  /** Name of the tap. A link of this name that exists is an error. */
   readonly name: string;
   readonly multiQueue: boolean;
-  /** User and group who may use it, by number; absent: whoever may make one. */
+  /** Numbers of the user and the group that may use the tap; absent: any process that may make taps. */
   readonly owner?: number;
   readonly group?: number;
 }
 
-/** What a daemon says first: it is there, and will answer. */
+/** The daemon's first message: it accepts the call. */
 export interface Welcome {
   readonly kind: "welcome";
 }
 
-export type BrainMessage = Welcome | Reply | Exec | Find | Read | Netlink | Sysctl | Packet | Tap;
+/** A message from the engine. */
+export type EngineMessage = Welcome | Reply | Exec | Find | Read | Netlink | Sysctl | Packet | Tap;

@@ -1,11 +1,12 @@
-// Lists that SYSCTL and PACKET carry within one field (PROTOCOL.md).
+// The lists that SYSCTL and PACKET carry in one field (PROTOCOL.md).
 
 import type { LinkPacket, Setting } from "./messages.ts";
 
+/** Length of an Ethernet address. */
 export const HARDWARE_ADDRESS_BYTES = 6;
 const PACKET_HEADER_BYTES = 12;
 
-/** Each with a header: u32 length of the payload, ethertype in network order, destination. */
+/** Encodes packets, each with a header: u32 length of the payload, ethertype in network byte order, destination. */
 export function packetBytes(packets: readonly LinkPacket[]): Uint8Array {
   const bytes = new Uint8Array(packets.reduce((size, { payload }) => size + PACKET_HEADER_BYTES + payload.length, 0));
   const view = new DataView(bytes.buffer);
@@ -20,7 +21,7 @@ export function packetBytes(packets: readonly LinkPacket[]): Uint8Array {
   return bytes;
 }
 
-/** Undefined: malformed. */
+/** Decodes packets; undefined if the bytes are malformed. */
 export function packetsIn(bytes: Uint8Array): readonly LinkPacket[] | undefined {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const packets: LinkPacket[] = [];
@@ -38,12 +39,12 @@ export function packetsIn(bytes: Uint8Array): readonly LinkPacket[] | undefined 
   return packets;
 }
 
-/** A row of texts, each with a NUL: key and value in turn. */
+/** Encodes settings: key and value alternate, each with a NUL. */
 export function settingsRow(settings: readonly Setting[]): string {
   return settings.map(({ key, value }) => `${key}\0${value}\0`).join("");
 }
 
-/** Undefined: malformed. */
+/** Decodes settings; undefined if the text is malformed. */
 export function settingsIn(row: string): readonly Setting[] | undefined {
   const texts = row.split("\0");
   if (texts.pop() !== "" || texts.length % 2 !== 0) return undefined;

@@ -1,20 +1,20 @@
-// The hands as a one-shot brain has them: effects on a blocking stream, and nested calls served while a plugin runs.
+// The shim of a one-shot engine: effects on a blocking stream, and nested calls served while a plugin runs.
 
 import { NESTED_CHANNEL_BIT, protocolFault } from "./frames.ts";
 import {
-  HandsGone,
+  ShimGone,
   type ExecEffect,
   type FindEffect,
-  type Hands,
+  type Shim,
   type NestedCallHandler,
   type NetlinkEffect,
   type PacketEffect,
   type ReadEffect,
-  type SyncHands,
+  type SyncShim,
   type SysctlEffect,
   type TapEffect,
-} from "./hands.ts";
-import type { BrainMessage, Content, Done, Executed, Found, HandsMessage, Reply, Request, Resident } from "./messages.ts";
+} from "./shim.ts";
+import type { EngineMessage, Content, Done, Executed, Found, ShimMessage, Reply, Request, AgentGreeting } from "./messages.ts";
 import type { OneShotStream } from "./one-shot-stream.ts";
 
 interface NestedCall {
@@ -22,13 +22,13 @@ interface NestedCall {
   readonly request: Request;
 }
 
-type Answer = Exclude<HandsMessage, Request | Resident>;
+type Answer = Exclude<ShimMessage, Request | AgentGreeting>;
 
 /**
- * Effects are written at once and their answers awaited by reading the stream. While one waits, answers to others and
- * nested calls may arrive: answers are kept for who waits for them, nested calls for the `exec` that is under way.
+ * Sends effects immediately and reads the stream until their answers arrive. Answers to other effects are kept for their callers, nested
+ * calls for the `exec` under way.
  */
-export class OneShotHands implements Hands, SyncHands {
+export class OneShotShim implements Shim, SyncShim {
   readonly #stream: OneShotStream;
   readonly #serve: NestedCallHandler;
   readonly #answers = new Map<number, Answer>();
@@ -40,19 +40,19 @@ export class OneShotHands implements Hands, SyncHands {
     this.#serve = serve;
   }
 
-  /** Answers the call that this brain was started for; the hands print it and end. */
+  /** Answers the call for which this engine was started. The shim prints the reply and exits. */
   reply(reply: Omit<Reply, "kind">): void {
     this.#stream.send(0, { kind: "reply", ...reply });
   }
 
-  /** Nested calls made by the plugin are given to the handler one after the other, those of other plugins too. */
+  /** Passes nested calls to the handler one after the other, also those of other plugins. */
   async exec(effect: ExecEffect): Promise<Executed> {
     const channel = this.#newChannel();
     this.#stream.send(channel, { kind: "exec", ...effect });
     for (;;) {
       const executed = this.#answerOn(channel, "executed");
       if (executed !== undefined) {
-        this.#nested = this.#nested.filter((call) => call.request.under !== channel); // their callers are gone
+        this.#nested = this.#nested.filter((call) => call.request.under !== channel); // their callers have ended
         return executed;
       }
       const call = this.#nested.shift();
@@ -89,7 +89,7 @@ export class OneShotHands implements Hands, SyncHands {
     return this.#inNamespace({ kind: "tap", ...effect });
   }
 
-  ensureThere(): void {
+  ensureConnected(): void {
     this.#stream.ensureOpen();
   }
 
@@ -101,7 +101,7 @@ export class OneShotHands implements Hands, SyncHands {
     return this.readSync(effect);
   }
 
-  #inNamespace(effect: BrainMessage): Done {
+  #inNamespace(effect: EngineMessage): Done {
     const channel = this.#newChannel();
     this.#stream.send(channel, effect);
     return this.#awaitAnswer(channel, "done");
@@ -125,18 +125,18 @@ export class OneShotHands implements Hands, SyncHands {
     if (answer === undefined) return undefined;
     this.#answers.delete(channel);
     if (isKind(answer, kind)) return answer;
-    throw new HandsGone(protocolFault(`channel ${channel} was answered with ${answer.kind}, not ${kind}`));
+    throw new ShimGone(protocolFault(`channel ${channel} was answered with ${answer.kind}, not ${kind}`));
   }
 
   #receive(): void {
     const { channel, message } = this.#stream.receive();
     const nested = channel >= NESTED_CHANNEL_BIT;
-    if (nested !== (message.kind === "request") || message.kind === "resident" || channel === 0) {
-      throw new HandsGone(protocolFault(`${message.kind} on channel ${channel}`));
+    if (nested !== (message.kind === "request") || message.kind === "agent" || channel === 0) {
+      throw new ShimGone(protocolFault(`${message.kind} on channel ${channel}`));
     }
     if (message.kind === "request") this.#nested.push({ channel, request: message });
     else if (channel > this.#lastChannel || this.#answers.has(channel))
-      throw new HandsGone(protocolFault(`an answer on channel ${channel} to nothing`));
+      throw new ShimGone(protocolFault(`an answer on channel ${channel}, on which no effect waits`));
     else this.#answers.set(channel, message);
   }
 }

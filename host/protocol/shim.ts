@@ -1,4 +1,4 @@
-// What a brain can have done by the hands, whichever way it is connected to them.
+// The effects that an engine can ask of the shim over either kind of connection.
 
 import type { Fault } from "../../src/fault/fault.ts";
 import type {
@@ -17,6 +17,7 @@ import type {
   Tap,
 } from "./messages.ts";
 
+/** The parameters of EXEC; the types below are those of the other effects. */
 export type ExecEffect = Omit<Exec, "kind">;
 export type FindEffect = Omit<Find, "kind">;
 export type ReadEffect = Omit<Read, "kind">;
@@ -25,13 +26,13 @@ export type SysctlEffect = Omit<Sysctl, "kind">;
 export type PacketEffect = Omit<Packet, "kind">;
 export type TapEffect = Omit<Tap, "kind">;
 
-/** The effects. All throw HandsGone when the stream to the hands ends or breaks. */
-export interface Hands {
-  /** Runs a native plugin to its end; nested calls of it are served meanwhile. */
+/** The effects. Each throws ShimGone when the stream to the shim ends or is malformed. */
+export interface Shim {
+  /** Runs a native plugin to its end and serves its nested calls meanwhile. */
   exec(effect: ExecEffect): Promise<Executed>;
-  /** Looks a type up on the call's CNI_PATH; on their own, where no runtime called the hands. */
+  /** Looks a type up on the CNI_PATH of the call or of the agent. */
   find(effect: FindEffect): Promise<Found>;
-  /** Reads a component that `find` gave. */
+  /** Reads a component at a path that `find` answered. */
   read(effect: ReadEffect): Promise<Content>;
   /** Sends netlink messages in a network namespace. */
   netlink(effect: NetlinkEffect): Promise<Done>;
@@ -39,25 +40,25 @@ export interface Hands {
   sysctl(effect: SysctlEffect): Promise<Done>;
   /** Sends packets from a link of a network namespace. */
   packet(effect: PacketEffect): Promise<Done>;
-  /** Makes a tap that stays, in a network namespace. */
+  /** Makes a persistent tap in a network namespace. */
   tap(effect: TapEffect): Promise<Done>;
-  /** Does nothing but throw if they have gone. */
-  ensureThere(): void;
+  /** Throws ShimGone if the shim has gone; otherwise does nothing. */
+  ensureConnected(): void;
 }
 
-/** The same where the caller can't wait: imports of a guest are answered on the spot. Nested calls wait meanwhile. */
-export interface SyncHands {
+/** Synchronous effects, for a guest's import that must return its answer. Nested calls wait meanwhile. */
+export interface SyncShim {
   findSync(effect: FindEffect): Found;
   readSync(effect: ReadEffect): Content;
 }
 
-/** Answers a call that a running plugin made through its nest. `request.under` is the plugin's EXEC. Must not reject. */
+/** Answers a nested call of a running plugin; `request.under` is the channel of the plugin's EXEC. Must not reject. */
 export type NestedCallHandler = (request: Request) => Promise<Omit<Reply, "kind">>;
 
-/** The hands are gone: nothing can be done on this call any more, and nobody waits for its answer. */
-export class HandsGone extends Error {
-  override readonly name = "HandsGone";
-  /** HANDS_GONE, or HANDS_PROTOCOL where they said something that the protocol does not have. */
+/** The shim is gone: this call can have no more effects, and no caller waits for its answer. */
+export class ShimGone extends Error {
+  override readonly name = "ShimGone";
+  /** SHIM_GONE, or SHIM_PROTOCOL if the shim sent a message that the protocol does not allow. */
   readonly fault: Fault;
 
   constructor(fault: Fault) {

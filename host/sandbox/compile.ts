@@ -1,25 +1,26 @@
-// Compiled core modules by component, shared by all calls in a process. Instances never are.
+// Compiled core modules by component. All calls in a process share them; instances are never shared.
 
 import type { Callable } from "./linker/call.ts";
 import { MemoryPool } from "./linker/memory-pool.ts";
 import type { LinkPlan } from "./linker/plan.ts";
 
+/** The parts of an admitted component that are needed to compile and link it. */
 export interface Compilable {
   readonly key: string;
   readonly plan: LinkPlan;
   readonly modules: readonly Uint8Array[];
 }
 
-/** Compiles each component once; forgets the one that was used least recently. */
+/** Compiles each component once; drops the least recently used component if there are too many. */
 export class CompiledComponents {
-  private readonly most: number;
+  private readonly maxComponents: number;
   private readonly compiled = new Map<string, Callable>();
 
-  constructor(most = 32) {
-    this.most = most;
+  constructor(maxComponents = 32) {
+    this.maxComponents = maxComponents;
   }
 
-  /** The compiled component of this key, if it is known. */
+  /** The compiled component with this key; undefined if there is none. */
   get(key: string): Callable | undefined {
     const found = this.compiled.get(key);
     if (found === undefined) return undefined;
@@ -28,13 +29,13 @@ export class CompiledComponents {
     return found;
   }
 
-  /** Compiles; throws WebAssembly.CompileError for what V8 refuses. */
+  /** Compiles a component. Throws WebAssembly.CompileError if V8 refuses a module. */
   add({ key, plan, modules }: Compilable): Callable {
     const memories: MemoryPool[] = [];
     for (const [module, limits] of Object.entries(plan.memories)) memories[Number(module)] = new MemoryPool(limits);
     const callable = { plan, modules: modules.map((bytes) => new WebAssembly.Module(bytes)), memories };
     const [oldest] = this.compiled.keys();
-    if (this.compiled.size >= this.most && oldest !== undefined) this.compiled.delete(oldest);
+    if (this.compiled.size >= this.maxComponents && oldest !== undefined) this.compiled.delete(oldest);
     this.compiled.set(key, callable);
     return callable;
   }

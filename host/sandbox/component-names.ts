@@ -1,46 +1,40 @@
-// Under which name what is known of a component is kept: by its bytes, so that a copy, a second path or a new date make nothing new.
+// Names a component by a hash of its bytes. A copy, a second path or a new timestamp of the same component keeps the name.
 
 import { hash } from "node:crypto";
+import type { ComponentFile } from "./component-file.ts";
 
-/** A component as the hands found it. */
-export interface FoundComponent {
-  readonly path: string;
-  /** `dev:ino:size:mtime-ns:ctime-ns` (host/hands/PROTOCOL.md). */
-  readonly identity: string;
-}
+/** Granularity of file timestamps: a file may change again with the timestamp that it had when it was read. */
+const maxGranularityMs = 2_000;
 
-/** Clocks of file systems go in steps; a file may change again within the one in which it was read. */
-const coarsestStepMs = 2_000;
+const maxFiles = 256;
 
-const mostFiles = 256;
-
-/** Remembers which bytes a file had: a file that is what it was needs no reading. */
+/** Remembers the name of each file's content, so that an unchanged file is not read again. */
 export class ComponentNames {
   readonly #digests = new Map<string, string>();
 
-  /** The name of what this file holds; undefined where it has to be read. */
-  known({ path, identity }: FoundComponent): string | undefined {
+  /** The name of the file's content; undefined if the file must be read first. */
+  known({ path, identity }: ComponentFile): string | undefined {
     return this.#digests.get(`${path}:${identity}`);
   }
 
   /** The name of `bytes`, which were read from the file after it had this identity. */
-  learn({ path, identity }: FoundComponent, bytes: Uint8Array): string {
+  learn({ path, identity }: ComponentFile, bytes: Uint8Array): string {
     const digest = nameOf(bytes);
     if (!isSettled(identity)) return digest;
     const [oldest] = this.#digests.keys();
-    if (this.#digests.size >= mostFiles && oldest !== undefined) this.#digests.delete(oldest);
+    if (this.#digests.size >= maxFiles && oldest !== undefined) this.#digests.delete(oldest);
     this.#digests.set(`${path}:${identity}`, digest);
     return digest;
   }
 }
 
-/** The name of these bytes. */
+/** The name of a component with these bytes: `sha256:` and the digest in hexadecimal. */
 export function nameOf(bytes: Uint8Array): string {
   return `sha256:${hash("sha256", bytes, "hex")}`;
 }
 
-/** A change after this moment shows in the identity. One without a time of change is never relied on. */
+/** Whether a later change of the file changes its identity. An identity without a change time is never settled. */
 function isSettled(identity: string): boolean {
   const changedNs = Number(identity.split(":")[4] ?? Number.NaN);
-  return Date.now() - changedNs / 1e6 > coarsestStepMs;
+  return Date.now() - changedNs / 1e6 > maxGranularityMs;
 }

@@ -18,23 +18,23 @@ beforeAll(async () => {
   }
 });
 
-function call(name: string, imports: SyncImports = recordingImports().imports, own: Partial<typeof limits> = {}) {
+function call(name: string, imports: SyncImports = recordingImports().imports, callLimits: Partial<typeof limits> = {}) {
   const component = components.get(name);
   if (component === undefined) throw new Error(`no component ${name}`);
   return new InProcessRunner().callNow(
-    { component, verb: "add", request: plainRequests.add, limits: { ...limits, ...own }, deadlineMs },
+    { component, verb: "add", request: plainRequests.add, limits: { ...limits, ...callLimits }, deadlineMs },
     imports,
   );
 }
 
 describe("a guest in this process", () => {
-  it("E-9: is interrupted within its time, and the process goes on", () => {
+  it("E-9: is ended at its time limit, and the process goes on", () => {
     const started = performance.now();
     expect(call("spin", {}, { timeMs: 100 })).toMatchObject({ ok: false, fault: { kind: "LIMIT_TIME" } });
     expect(performance.now() - started).toBeLessThan(3000);
   });
 
-  it("E-10: gives back the memory of calls that have ended", () => {
+  it("E-10: frees the memory of ended calls", () => {
     const component = components.get("memory-touched");
     if (component === undefined) throw new Error("no component");
     const runner = new InProcessRunner();
@@ -45,11 +45,11 @@ describe("a guest in this process", () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(400 * 1024 * 1024);
   });
 
-  it("E-10: may not be given more than its input's limit", () => {
+  it("E-10: receives at most the limit of its input", () => {
     expect(call("good-leases", undefined, { inputBytes: 100 })).toMatchObject({ ok: false, fault: { kind: "LIMIT_INPUT" } });
   });
 
-  it("sees a capability that fails, or answers later, as the host's defect, not as its answer", () => {
+  it("ends with INTERNAL if a capability throws or answers a promise", () => {
     const { imports } = recordingImports();
     const leases = imports.leases;
     if (leases === undefined) throw new Error("no leases");
@@ -69,14 +69,14 @@ describe("a guest in this process", () => {
     expect(call("good-leases", Object.assign(imports, later))).toMatchObject({ ok: false, fault: { kind: "INTERNAL" } });
   });
 
-  it("finds no capability on a prototype", () => {
+  it("cannot call a capability that the imports inherit from a prototype", () => {
     const inherited: SyncImports = Object.create(recordingImports().imports);
     expect(call("good-leases", inherited)).toMatchObject({ ok: false, fault: { kind: "INTERNAL" } });
   });
 });
 
 describe("limits", () => {
-  it("E-9: are all on by default, and none can be switched off", () => {
+  it("E-9: are all on by default, and no limit can be switched off", () => {
     expect(limitsOf({})).toEqual(defaultLimits);
     for (const value of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e300]) {
       const made = limitsOf({ timeMs: value, memoryMiB: value, inputBytes: value, outputBytes: value, logBytes: value });

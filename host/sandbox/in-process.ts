@@ -1,11 +1,11 @@
-// Runs guests in the process itself: for the one-shot brain, which lives for one call anyway.
-// README.md says what this contains and what it doesn't.
+// Runs guests in the engine's process: the default of the one-shot engine, which lives for one call. README.md lists the protection that only
+// a sandbox process gives.
 
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { fault } from "../../src/fault/fault.ts";
-import { hostFault, resultOf } from "./answer.ts";
+import { hostFault, resultOf } from "./call-result.ts";
 import { CompiledComponents } from "./compile.ts";
-import { inertLine } from "./inert-text.ts";
+import { inertLine } from "../../src/text/inert-text.ts";
 import { InstanceMemory } from "./instance-memory.ts";
 import { type Callable, callGuest, type CallOutcome, callSuspendable } from "./linker/call.ts";
 import { mayWait } from "./linker/may-wait.ts";
@@ -14,17 +14,17 @@ import { lateFault } from "./linker/meter.ts";
 import { isLogLevel } from "./linker/log-import.ts";
 import type { CapabilityImports, GuestCall, GuestRunner, GuestSuccess, Verb } from "./runner.ts";
 
-/** Finds a capability's function by name; own properties of the capability's object or its class only. */
+/** Calls a capability's function by name. `imports` must have the capability as an own property. Throws what the function throws. */
 export function callCapability(imports: object, capability: string, func: string, args: readonly unknown[]): unknown {
   const object: unknown = Object.hasOwn(imports, capability) ? Reflect.get(imports, capability) : undefined;
   const found: unknown = typeof object === "object" && object !== null ? Reflect.get(object, func) : undefined;
-  if (typeof found !== "function") throw new Error(`the capability ${capability} was granted but is not there`);
+  if (typeof found !== "function") throw new Error(`the granted capability ${capability} has no function ${func}`);
   return Reflect.apply(found, object, args);
 }
 
 /**
- * A runner whose guests share this process. A component whose imports may wait is suspended meanwhile, so that its capabilities may
- * answer later and may run other guests here; those of the others must answer at once.
+ * A runner whose guests share this process. A component whose imports may wait is suspended during an import: its capabilities may answer
+ * later and may run other guests here. The capabilities of other components must answer synchronously.
  */
 export class InProcessRunner implements GuestRunner {
   private readonly compiled = new CompiledComponents();
@@ -34,16 +34,16 @@ export class InProcessRunner implements GuestRunner {
     return mayWait(call.component.capabilities) ? this.callSuspendable(call, imports) : this.callNow(call, imports);
   }
 
-  /** As `call`, at once, with capabilities that answer at once. */
+  /** As `call`, synchronously, with synchronous capabilities. */
   callNow<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Result<GuestSuccess<V>> {
     const callable = this.callable(call);
     if (!callable.ok) return callable;
     const outcome = callGuest(callable.value, call, (name, func, args) => {
       const answer = callOrLog(imports, name, func, args);
-      if (answer instanceof Promise) throw new Error(`the capability ${name} answers later, which this call can't wait for`);
+      if (answer instanceof Promise) throw new Error(`the capability ${name} answered a promise in a synchronous call`);
       return answer;
     });
-    return this.ended(call, outcome);
+    return this.resultOf(call, outcome);
   }
 
   private async callSuspendable<V extends Verb>(
@@ -56,7 +56,7 @@ export class InProcessRunner implements GuestRunner {
     const { outcome, abandon } = callSuspendable(callable.value, call, capability);
     const timer = setTimeout(() => abandon(lateFault(call.deadlineMs)), call.deadlineMs);
     try {
-      return this.ended(call, await outcome);
+      return this.resultOf(call, await outcome);
     } finally {
       clearTimeout(timer);
     }
@@ -72,16 +72,16 @@ export class InProcessRunner implements GuestRunner {
     }
   }
 
-  private ended<V extends Verb>({ component, verb }: GuestCall<V>, outcome: CallOutcome): Result<GuestSuccess<V>> {
-    this.memory.ended(outcome.kind === "answered" ? outcome.report.abandonedBytes : brokenBytes(outcome));
-    this.memory.tidy();
+  private resultOf<V extends Verb>({ component, verb }: GuestCall<V>, outcome: CallOutcome): Result<GuestSuccess<V>> {
+    this.memory.add(outcome.kind === "answered" ? outcome.report.abandonedBytes : brokenBytes(outcome));
+    this.memory.collectIfMuch();
     return resultOf(component, verb, outcome);
   }
 
   async close(): Promise<void> {}
 }
 
-// A memory is 8 GiB of address space beside its bytes, so that many small ones are not left to the collector either.
+// At least 1 MiB: each memory also reserves 8 GiB of address space, so many small memories must cause a collection, too.
 function brokenBytes({ abandonedBytes = 0 }: CallOutcome & { readonly kind: "broken" }): number {
   return Math.max(abandonedBytes, 1024 * 1024);
 }

@@ -1,31 +1,31 @@
-// Linear memories of ended calls. V8 doesn't count them when it decides whether to collect garbage: without this, 400
-// calls that touched 12 MiB each took 5 GB before any of it was given back.
+// Linear memories of ended calls. V8 ignores them when it decides whether to collect garbage: 400 calls that touched 12 MiB each took
+// 5 GB before V8 freed any memory.
 
 import { runInNewContext } from "node:vm";
 
-const mostBytes = 64 * 1024 * 1024;
+const maxUncollectedBytes = 64 * 1024 * 1024;
 
-/** Counts what ended calls leave behind, and collects when that is much. One per process. */
+/** Counts the linear memory of ended calls, and requests a garbage collection above 64 MiB. One per process. */
 export class InstanceMemory {
-  private left = 0;
+  private uncollectedBytes = 0;
   private collect: (() => void) | undefined;
 
-  /** A call has ended with that many bytes of linear memory. */
-  ended(bytes: number): void {
-    this.left += bytes;
+  /** Adds the bytes of linear memory that an ended call leaves to the garbage collector. */
+  add(bytes: number): void {
+    this.uncollectedBytes += bytes;
   }
 
-  /** Collects when more than 64 MiB are left behind; takes some milliseconds, so it belongs behind an answer. */
-  tidy(): void {
-    if (this.left < mostBytes) return;
-    this.left = 0;
+  /** Collects garbage above 64 MiB. Takes some milliseconds, so the caller first sends the call's answer. */
+  collectIfMuch(): void {
+    if (this.uncollectedBytes < maxUncollectedBytes) return;
+    this.uncollectedBytes = 0;
     this.collect ??= collector();
     this.collect();
   }
 }
 
-// V8 gives `gc` to contexts that are made after the flag was set. node:v8 is loaded only then: it takes 2 ms of every call that
-// runs a delegate, and hardly any call collects.
+// Only contexts that are made after the flag was set have `gc`. node:v8 is loaded here, because it takes 2 ms and hardly any call
+// collects.
 function collector(): () => void {
   process.getBuiltinModule("node:v8").setFlagsFromString("--expose-gc");
   const collect: unknown = runInNewContext("gc");

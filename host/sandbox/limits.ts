@@ -1,12 +1,13 @@
-// Limits of one call of a delegate. Every one has a default and none can be switched off.
+// Limits of one call of a delegate. Each limit has a default, and no limit can be switched off.
 
 import type { DelegateLimits } from "../../src/configuration/wasm-configuration.ts";
 
-/** Limits as the administrator may set them; absent ones have the default. */
+/** The administrator's settings; an absent setting has the default. */
 export type LimitSettings = DelegateLimits;
 
+/** The limits of one call. */
 export interface Limits {
-  /** Milliseconds that the guest itself may run; what the host takes to answer its imports is not counted, nor what it waits for a CPU. */
+  /** Milliseconds of the guest's own time, without its imports and without waits for a CPU. */
   readonly timeMs: number;
   /** Pages of 64 KiB of linear memory. */
   readonly memoryPages: number;
@@ -14,13 +15,13 @@ export interface Limits {
   readonly tableEntries: number;
   /** Bytes of the component. */
   readonly componentBytes: number;
-  /** Bytes handed to the guest in one call: the request and the answers of its imports. */
+  /** Bytes that the guest receives in one call: the request and the answers to its imports. */
   readonly inputBytes: number;
-  /** Bytes that the guest hands over in one call, its arguments to imports included; aliased ones count each time. */
+  /** Bytes that the guest gives to the host in one call, including the arguments of imports. Bytes that are used twice count twice. */
   readonly outputBytes: number;
-  /** Bytes of log in one call; what exceeds them is cut. */
+  /** Bytes of log in one call; a longer log is cut. */
   readonly logBytes: number;
-  /** Lines of log in one call; what exceeds them is dropped, and a guest that goes on writing is stopped. */
+  /** Lines of log in one call. Further lines are dropped; after 16 times as many lines the guest is ended. */
   readonly logLines: number;
   /** Calls of imports in one call. */
   readonly importCalls: number;
@@ -28,6 +29,7 @@ export interface Limits {
 
 const mebibyte = 1024 * 1024;
 
+/** The default of each limit. */
 export const defaultLimits: Limits = {
   timeMs: 2000,
   memoryPages: 256,
@@ -40,8 +42,8 @@ export const defaultLimits: Limits = {
   importCalls: 10_000,
 };
 
-// The largest of each that can be asked for; the sandbox process is started with the memory's.
-const most: Limits = {
+// The maximum of each setting.
+const maxLimits: Limits = {
   ...defaultLimits,
   timeMs: 60_000,
   memoryPages: 16_384,
@@ -50,23 +52,23 @@ const most: Limits = {
   logBytes: 16 * mebibyte,
 };
 
-function bounded(value: number | undefined, standard: number, top: number): number {
-  if (value === undefined || Number.isNaN(value)) return standard;
-  return Math.min(Math.max(1, Math.floor(value)), top);
+function bounded(value: number | undefined, defaultValue: number, max: number): number {
+  if (value === undefined || Number.isNaN(value)) return defaultValue;
+  return Math.min(Math.max(1, Math.floor(value)), max);
 }
 
-/** The limits that these settings make: absent ones are the default, others are kept between 1 and the largest allowed. */
+/** The limits for these settings. An absent setting has the default; any other is clamped between 1 and its maximum. */
 export function limitsOf(settings: LimitSettings): Limits {
   return {
     ...defaultLimits,
-    timeMs: bounded(settings.timeMs, defaultLimits.timeMs, most.timeMs),
+    timeMs: bounded(settings.timeMs, defaultLimits.timeMs, maxLimits.timeMs),
     memoryPages: bounded(
       settings.memoryMiB === undefined ? undefined : settings.memoryMiB * 16,
       defaultLimits.memoryPages,
-      most.memoryPages,
+      maxLimits.memoryPages,
     ),
-    inputBytes: bounded(settings.inputBytes, defaultLimits.inputBytes, most.inputBytes),
-    outputBytes: bounded(settings.outputBytes, defaultLimits.outputBytes, most.outputBytes),
-    logBytes: bounded(settings.logBytes, defaultLimits.logBytes, most.logBytes),
+    inputBytes: bounded(settings.inputBytes, defaultLimits.inputBytes, maxLimits.inputBytes),
+    outputBytes: bounded(settings.outputBytes, defaultLimits.outputBytes, maxLimits.outputBytes),
+    logBytes: bounded(settings.logBytes, defaultLimits.logBytes, maxLimits.logBytes),
   };
 }

@@ -1,4 +1,4 @@
-// What runs a delegate's call: in this process or in a sandbox process, the same to whoever asks.
+// The interface of the two runners of guests: in this process (in-process.ts) and in a sandbox process (process/pool.ts).
 
 import type { Result } from "../../src/fault/result.ts";
 import type { Capabilities, VerbTypes } from "./abi/generated/delegate-0.1.0.ts";
@@ -6,37 +6,42 @@ import type { AdmittedComponent } from "./admission/admit.ts";
 import type { Limits } from "./limits.ts";
 import type { CallReport } from "./linker/call.ts";
 
+/** A verb that a component exports. */
 export type Verb = keyof VerbTypes;
 
-/** Capabilities for one call, each answering at once. A capability that the component doesn't use may be left out. */
+/** Synchronous capabilities for one call. A capability that the component does not use may be absent. */
 export type SyncImports = { readonly [C in keyof Capabilities]?: Capabilities[C] };
 
 type Deferred<F> = F extends (...args: infer A) => infer R ? (...args: A) => R | Promise<R> : never;
 
-/** Capabilities for one call, answering at once or later. */
+/** Capabilities for one call, which answer synchronously or with a promise. */
 export type CapabilityImports = {
   readonly [C in keyof Capabilities]?: { readonly [F in keyof Capabilities[C]]: Deferred<Capabilities[C][F]> };
 };
 
+/** One call of a component's verb. */
 export interface GuestCall<V extends Verb> {
   readonly component: AdmittedComponent;
   readonly verb: V;
   readonly request: VerbTypes[V]["request"];
   readonly limits: Limits;
-  /** Milliseconds that the whole call may take, imports included. */
+  /** Milliseconds for the whole call, including imports. */
   readonly deadlineMs: number;
 }
 
+/** A verb's success, and the resources that the call used. */
 export interface GuestSuccess<V extends Verb> {
   readonly value: VerbTypes[V]["success"];
   readonly report: CallReport;
 }
 
+/** Runs calls of guests. */
 export interface GuestRunner {
   /**
-   * Calls a verb on a fresh instance. A delegate's own error comes back as DELEGATE_FAILED with its code; a limit, a trap
-   * or a broken ABI as that kind. After any of these the runner is as good as before.
+   * Calls a verb on a fresh instance. A delegate's own error is the fault DELEGATE_FAILED with the delegate's code; a limit, a trap or a
+   * violation of the ABI is a fault of that kind. The runner remains usable after every fault.
    */
   call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>>;
+  /** Ends the runner's processes, if any. */
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// Guests whose imports wait, in this process: what goes on meanwhile, and what is left when nobody waits for them any more.
+// Suspended guests in this process: other guests that run meanwhile, and the resources of abandoned calls.
 
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it, vi } from "vitest";
@@ -30,7 +30,7 @@ beforeAll(async () => {
   }
 });
 
-interface Own extends Partial<Limits> {
+interface Bounds extends Partial<Limits> {
   readonly deadlineMs?: number;
 }
 
@@ -38,11 +38,11 @@ async function call(
   runner: InProcessRunner,
   name: string,
   imports: CapabilityImports,
-  { deadlineMs = 30_000, ...own }: Own = {},
+  { deadlineMs = 30_000, ...callLimits }: Bounds = {},
 ) {
   const component = components.get(name);
   if (component === undefined) throw new Error(`no component ${name}`);
-  const bounds = { limits: { ...limits, ...own }, deadlineMs };
+  const bounds = { limits: { ...limits, ...callLimits }, deadlineMs };
   const result = await runner.call({ component, verb: "add", request: plainRequests.add, ...bounds }, imports);
   return result.ok ? "OK" : `${result.fault.kind}: ${result.fault.msg}`;
 }
@@ -59,8 +59,8 @@ function mappings(): number {
   return readFileSync("/proc/self/maps", "latin1").split("\n").length;
 }
 
-describe("guests that wait in this process", () => {
-  it("wait at the same time, and are answered in any order", async () => {
+describe("suspended guests in this process", () => {
+  it("are suspended at the same time, and are answered in any order", async () => {
     const runner = new InProcessRunner();
     const waiting: (() => void)[] = [];
     const calls = Array.from({ length: 32 }, (_, number) =>
@@ -77,7 +77,7 @@ describe("guests that wait in this process", () => {
     }
   });
 
-  it("let others run meanwhile that are not suspended, and others within them", async () => {
+  it("let other guests run meanwhile, also within each other", async () => {
     const runner = new InProcessRunner();
     const { delegation } = recordingImports().imports;
     if (delegation === undefined) throw new Error("no delegation");
@@ -97,7 +97,7 @@ describe("guests that wait in this process", () => {
     expect(inner.toSorted()).toEqual([..."000111222"].map((depth) => `${depth} OK`));
   });
 
-  it("log in order before and after they waited", async () => {
+  it("log in order before and after an import", async () => {
     const { imports, calls } = recordingImports();
     expect(await call(new InProcessRunner(), "waits-and-logs", imports)).toBe("OK");
     expect(calls.map(([name, , text]) => [name, text])).toEqual([
@@ -107,9 +107,9 @@ describe("guests that wait in this process", () => {
     ]);
   });
 
-  it("E-9: are not charged for the time that they waited, nor for what others took when both could go on", async () => {
+  it("E-9: are not charged for their imports, nor for the time of other guests", async () => {
     const runner = new InProcessRunner();
-    // A clock that only the host moves, behind the real one.
+    // A clock that only this test advances.
     let clock = 0;
     const now = vi.spyOn(performance, "now").mockImplementation(() => clock);
     const ran = vi.spyOn(process, "threadCpuUsage").mockImplementation(() => ({ user: clock * 1000, system: 0 }));
@@ -136,12 +136,12 @@ describe("guests that wait in this process", () => {
     }
   });
 
-  it("E-9: are charged for all that they compute between their waits", async () => {
+  it("E-9: are charged for all their time between imports", async () => {
     const { imports } = recordingImports();
     expect(await call(new InProcessRunner(), "waits-between-spins", imports, { timeMs: 50 })).toContain("used up its 50 ms");
   });
 
-  it("E-9: are ended at the deadline, whatever their import does then", async () => {
+  it("E-9: are ended at the deadline, and a later answer of their import is ignored", async () => {
     const runner = new InProcessRunner();
     let answer: (() => void) | undefined;
     let refuse: (() => void) | undefined;
@@ -157,7 +157,7 @@ describe("guests that wait in this process", () => {
     expect(await call(runner, "waits-good", recordingImports().imports)).toBe("OK");
   });
 
-  it("end with the host's defect where a capability throws, at once or later", async () => {
+  it("end with INTERNAL if a capability throws, rejects or is missing", async () => {
     const runner = new InProcessRunner();
     const thrown = loading(() => {
       throw new Error("disk on fire");
@@ -168,7 +168,7 @@ describe("guests that wait in this process", () => {
     }
   });
 
-  it("E-10: may call imports as often as allowed and no more, and may be given no more than their input", async () => {
+  it("E-10: are limited in their imports, their input and their output", async () => {
     const runner = new InProcessRunner();
     const { imports } = recordingImports();
     expect(await call(runner, "waits-often", imports, { importCalls: 9_999 })).toContain(
@@ -180,7 +180,7 @@ describe("guests that wait in this process", () => {
     expect(await call(runner, "waits-echo", large, { outputBytes: 4000 })).toContain("LIMIT_OUTPUT");
   });
 
-  it("E-10: leave nothing behind when they were abandoned a thousand times", async () => {
+  it("E-10: leave neither memory nor mappings after a thousand abandoned calls", async () => {
     const runner = new InProcessRunner();
     const never = loading(() => new Promise(() => undefined));
     const abandoned = async (times: number) => {
@@ -192,7 +192,7 @@ describe("guests that wait in this process", () => {
     await abandoned(4);
     const [bytes, maps] = [process.memoryUsage.rss(), mappings()];
     await abandoned(20);
-    // Each has a stack and a memory of its own, which are mappings.
+    // The stack and the memory of each call are mappings.
     expect(mappings() - maps).toBeLessThan(500);
     expect(process.memoryUsage.rss() - bytes).toBeLessThan(48 * 1024 * 1024);
   });

@@ -1,6 +1,6 @@
-// What the sandbox uses of V8's WebAssembly API: TypeScript has it in its library of the browser only.
+// The parts of the WebAssembly JavaScript API that the sandbox uses. TypeScript declares them only in its library for browsers.
 
-// oxlint-disable typescript/no-extraneous-class -- it is a class without methods.
+// oxlint-disable typescript/no-extraneous-class -- the API's class has no methods.
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);
@@ -18,13 +18,13 @@ declare namespace WebAssembly {
     readonly length: number;
     set(index: number, value: unknown): void;
   }
-  /** An import that suspends the guest until what `func` answers is there. */
+  /** An import that suspends the guest until the promise of `func` settles. */
   class Suspending {
     constructor(func: (...args: number[]) => unknown);
   }
-  /** The same exported function; its calls answer a promise and may be suspended. */
+  /** Wraps an exported function: a call answers a promise, and its imports may suspend it. */
   function promising(func: unknown): (...args: number[]) => Promise<unknown>;
-  /** An import that suspends was called where nothing can be: by a start function, by an allocator. */
+  /** A `Suspending` import was called without a `promising` call, for example by a start function or an allocator. */
   class SuspendError extends Error {}
   class CompileError extends Error {}
   class LinkError extends Error {}

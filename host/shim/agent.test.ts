@@ -1,4 +1,4 @@
-// Resident hands against a brain that does what a test says: what they are for, and what becomes of them when it goes.
+// The agent against an engine that a test scripts: its effects, and its behaviour when the engine goes away.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -7,13 +7,13 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 
-import { startResidentHands, type TestResidentHands } from "../../test/harness/resident-hands.ts";
-import { BrainSide } from "./testing/scripted-brain.ts";
+import { startAgent, type TestAgent } from "../../test/harness/agent.ts";
+import { EngineSide } from "./testing/scripted-engine.ts";
 import { isRunning, openWorkshop, soon, type Workshop } from "./testing/workshop.ts";
 
 let shop: Workshop;
 let listener: Listener;
-const started: TestResidentHands[] = [];
+const started: TestAgent[] = [];
 beforeAll(async () => {
   shop = await openWorkshop();
 });
@@ -22,11 +22,11 @@ beforeEach(() => {
   listener = new Listener(join(shop.directory, "s"));
 });
 afterEach(async () => {
-  await Promise.all(started.splice(0).map((hands) => hands.stop()));
+  await Promise.all(started.splice(0).map((shim) => shim.stop()));
   await listener.close();
 });
 
-/** A daemon's socket, with nobody behind it but the test. */
+/** A daemon's socket, on which the test itself listens. */
 class Listener {
   readonly path: string;
   readonly #arrived: Socket[] = [];
@@ -49,14 +49,14 @@ class Listener {
     await once(this.#server, "listening");
   }
 
-  /** The next that connects; it hears WELCOME first, unless it is to speak without. */
-  async brain(welcomes = true): Promise<BrainSide> {
+  /** The next connection; the test sends WELCOME at once unless told otherwise. */
+  async engine(welcomes = true): Promise<EngineSide> {
     while (this.#arrived.length === 0) await new Promise<void>((resolve) => (this.#came = resolve));
     const [socket] = this.#arrived.splice(0, 1);
-    if (socket === undefined) throw new Error("nobody has come");
-    const brain = new BrainSide(undefined, socket);
-    if (welcomes) brain.send(0, { kind: "welcome" });
-    return brain;
+    if (socket === undefined) throw new Error("no agent has connected");
+    const engine = new EngineSide(undefined, socket);
+    if (welcomes) engine.send(0, { kind: "welcome" });
+    return engine;
   }
 
   async close(): Promise<void> {
@@ -69,13 +69,13 @@ class Listener {
   }
 }
 
-function resident(env: Readonly<Record<string, string>> = {}): TestResidentHands {
-  const hands = startResidentHands({
-    command: shop.hands,
+function agent(env: Readonly<Record<string, string>> = {}): TestAgent {
+  const shim = startAgent({
+    command: shop.shim,
     env: { CNI_PATH: shop.cniPath, PLEXUS_SOCKET: listener.path, PATH: "/bin:/usr/bin", ...env },
   });
-  started.push(hands);
-  return hands;
+  started.push(shim);
+  return shim;
 }
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
@@ -84,124 +84,124 @@ const environment = new Map([
   ["PATH", "/bin:/usr/bin"],
 ]);
 
-describe("resident hands", () => {
-  test("say what they are, and carry out EXEC, FIND, READ and NETLINK for as long as the brain is there", async () => {
+describe("agent", () => {
+  test("sends AGENT, and carries out EXEC, FIND, READ and NETLINK while the engine is connected", async () => {
     await listener.listen();
     shop.script("says", 'cat; echo " $CNI_COMMAND"');
     const path = shop.component("a-delegate", "its bytes");
-    resident({ PLEXUS_NEST: "/nowhere/.sock" });
-    const brain = await listener.brain();
-    const registered = await brain.resident();
+    agent({ PLEXUS_NESTED_CALLS: "/nowhere/.sock" });
+    const engine = await listener.engine();
+    const registered = await engine.agent();
     expect(registered.environment.get("CNI_PATH")).toBe(shop.cniPath);
     for (const round of ["one", "two"]) {
-      const executed = await brain.exec({ type: "says", environment, stdin: round });
+      const executed = await engine.exec({ type: "says", environment, stdin: round });
       expect([executed.outcome, text(executed.stdout)]).toEqual([{ kind: "exited", status: 0 }, `${round} DEL\n`]);
     }
-    expect(await brain.find("a-delegate")).toMatchObject({ what: "component", path });
-    expect(text((await brain.read(path)).content)).toContain("its bytes");
-    expect(await brain.netlink({ path: "", request: linksDump(), deadlineMs: 5000 })).toMatchObject({ errno: 0, sent: true });
-    expect((await brain.exec({ type: "../says" })).outcome).toEqual({ kind: "not-found" });
+    expect(await engine.find("a-delegate")).toMatchObject({ what: "component", path });
+    expect(text((await engine.read(path)).content)).toContain("its bytes");
+    expect(await engine.netlink({ path: "", request: linksDump(), deadlineMs: 5000 })).toMatchObject({ errno: 0, sent: true });
+    expect((await engine.exec({ type: "../says" })).outcome).toEqual({ kind: "not-found" });
   });
 
-  test("look for plugins in /opt/cni/bin where the environment has no CNI_PATH", async () => {
+  test("looks for plugins in /opt/cni/bin if the environment has no CNI_PATH", async () => {
     await listener.listen();
-    started.push(startResidentHands({ command: shop.hands, env: { PLEXUS_SOCKET: listener.path } }));
-    const { environment: theirs } = await (await listener.brain()).resident();
+    started.push(startAgent({ command: shop.shim, env: { PLEXUS_SOCKET: listener.path } }));
+    const { environment: theirs } = await (await listener.engine()).agent();
     expect(theirs.get("CNI_PATH")).toBe("/opt/cni/bin");
   });
 
-  test("serve nested calls of a plugin that they run", async () => {
+  test("serves nested calls of its plugin", async () => {
     await listener.listen();
     shop.component("wasm-ipam");
     shop.script("main", 'exec "${CNI_PATH%%:*}/wasm-ipam"');
-    resident();
-    const brain = await listener.brain();
-    const nest = join(shop.directory, "nest");
-    const channel = brain.newChannel();
-    const main = brain.exec({ type: "main", environment, stdin: "{}", nest }, channel);
-    const { channel: nested, request } = await brain.nested();
+    agent();
+    const engine = await listener.engine();
+    const nestedCallDirectory = join(shop.directory, "nested-calls");
+    const channel = engine.newChannel();
+    const main = engine.exec({ type: "main", environment, stdin: "{}", nestedCallDirectory }, channel);
+    const { channel: nested, request } = await engine.nested();
     expect(request).toMatchObject({ name: "wasm-ipam", under: channel });
-    brain.reply({ stdout: "served" }, nested);
+    engine.reply({ stdout: "served" }, nested);
     expect(text((await main).stdout)).toBe("served");
-    expect(existsSync(nest)).toBe(false);
+    expect(existsSync(nestedCallDirectory)).toBe(false);
   });
 
-  test("started before the daemon wait for it, saying so once, and come back to the next one", async () => {
-    const hands = resident();
-    expect(await soon(() => hands.stderr() !== "")).toBe(true);
+  test("started before the daemon logs once that it waits, and reconnects to the next daemon", async () => {
+    const shim = agent();
+    expect(await soon(() => shim.stderr() !== "")).toBe(true);
     await listener.listen();
-    await (await listener.brain()).resident();
-    const words = `plexus hands: waiting for the daemon (${listener.path}): No such file or directory\n`;
-    expect(hands.stderr().split(words)).toHaveLength(2);
+    await (await listener.engine()).agent();
+    const line = `plexus agent: waiting for the daemon (${listener.path}): No such file or directory\n`;
+    expect(shim.stderr().split(line)).toHaveLength(2);
     await listener.close();
     await listener.listen();
-    const next = await listener.brain();
-    await next.resident();
+    const next = await listener.engine();
+    await next.agent();
     shop.script("says", "echo again");
     expect(text((await next.exec({ type: "says", environment })).stdout)).toBe("again\n");
-    expect(isRunning(hands.pid)).toBe(true);
+    expect(isRunning(shim.pid)).toBe(true);
   });
 
   test.each([
-    ["goes", (brain: BrainSide) => brain.end()],
-    ["talks nonsense", (brain: BrainSide) => brain.raw(Buffer.from("HTTP/1.1 400 Bad Request\r\n"))],
-    ["speaks another version", (brain: BrainSide) => brain.raw(Uint8Array.of(0, 0, 0, 0, 1, 21, 0, 0, 0, 0, 0, 0))],
-    ["replies to a call that nobody made", (brain: BrainSide) => brain.reply()],
-  ])("whose brain %s kill what they run, and try again", async (_, act) => {
+    ["goes", (engine: EngineSide) => engine.end()],
+    ["talks nonsense", (engine: EngineSide) => engine.raw(Buffer.from("HTTP/1.1 400 Bad Request\r\n"))],
+    ["speaks another version", (engine: EngineSide) => engine.raw(Uint8Array.of(0, 0, 0, 0, 1, 21, 0, 0, 0, 0, 0, 0))],
+    ["replies to a call that nobody made", (engine: EngineSide) => engine.reply()],
+  ])("whose engine %s kills its plugins, and reconnects", async (_, act) => {
     await listener.listen();
     const mark = join(shop.directory, "family");
     rmSync(mark, { force: true });
     shop.script("family", `/bin/sleep 60 & echo "$! $$" > ${mark}.part; mv ${mark}.part ${mark}; wait`);
-    const hands = resident();
-    const brain = await listener.brain();
-    await brain.resident();
-    brain.send(brain.newChannel(), execOf("family"));
+    const shim = agent();
+    const engine = await listener.engine();
+    await engine.agent();
+    engine.send(engine.newChannel(), execOf("family"));
     expect(await soon(() => existsSync(mark))).toBe(true);
     const family = readFileSync(mark, "utf8").trim().split(" ").map(Number);
-    act(brain);
-    // Nothing of the stream before this one keeps them from speaking.
-    const next = await listener.brain(false);
-    await next.resident();
+    act(engine);
+    // The previous stream does not affect the new one.
+    const next = await listener.engine(false);
+    await next.agent();
     expect(family.filter(isRunning)).toEqual([]);
     shop.script("says", "echo again");
     expect(text((await next.exec({ type: "says", environment })).stdout)).toBe("again\n");
-    expect(isRunning(hands.pid)).toBe(true);
+    expect(isRunning(shim.pid)).toBe(true);
   });
 
-  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("end on %s with status 0, and so does what they run", async (signal) => {
+  test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("ends on %s with status 0, and kills its plugins", async (signal) => {
     await listener.listen();
     const mark = join(shop.directory, "sleeper");
     rmSync(mark, { force: true });
     shop.script("sleeps", `echo $$ > ${mark}.part; mv ${mark}.part ${mark}; exec /bin/sleep 60`);
-    const hands = resident();
-    const brain = await listener.brain();
-    await brain.resident();
-    brain.send(brain.newChannel(), execOf("sleeps"));
+    const shim = agent();
+    const engine = await listener.engine();
+    await engine.agent();
+    engine.send(engine.newChannel(), execOf("sleeps"));
     expect(await soon(() => existsSync(mark))).toBe(true);
-    hands.signal(signal);
-    expect(await hands.stop()).toBe(0);
+    shim.signal(signal);
+    expect(await shim.stop()).toBe(0);
     expect(isRunning(Number(readFileSync(mark, "utf8")))).toBe(false);
   });
 
-  test("that are killed take the plugin with them", async () => {
+  test("its plugin ends when the agent is killed", async () => {
     await listener.listen();
     const mark = join(shop.directory, "orphan");
     shop.script("sleeps", `echo $$ > ${mark}.part; mv ${mark}.part ${mark}; exec /bin/sleep 60`);
-    const hands = resident();
-    const brain = await listener.brain();
-    await brain.resident();
-    brain.send(brain.newChannel(), execOf("sleeps"));
+    const shim = agent();
+    const engine = await listener.engine();
+    await engine.agent();
+    engine.send(engine.newChannel(), execOf("sleeps"));
     expect(await soon(() => existsSync(mark))).toBe(true);
-    hands.signal("SIGKILL");
-    expect(await hands.stop()).toBe("SIGKILL");
+    shim.signal("SIGKILL");
+    expect(await shim.stop()).toBe("SIGKILL");
     expect(await soon(() => !isRunning(Number(readFileSync(mark, "utf8"))))).toBe(true);
   });
 
-  test("are not meant where a runtime calls: CNI_COMMAND makes it a call, any other argument the about-text", async () => {
-    const call = startResidentHands({ command: shop.hands, env: { CNI_COMMAND: "VERSION", PLEXUS_HOME: "/nowhere" } });
+  test("does not run for a call: CNI_COMMAND makes it a call, another argument prints the about-text", async () => {
+    const call = startAgent({ command: shop.shim, env: { CNI_COMMAND: "VERSION", PLEXUS_HOME: "/nowhere" } });
     expect(await call.ended).toBe(1);
-    for (const args of [["hand"], ["hands", "more"], []]) {
-      const about = spawnSync(shop.hands, args, { env: {}, encoding: "utf8" });
+    for (const args of [["agen"], ["shim"], ["agent", "more"], []]) {
+      const about = spawnSync(shop.shim, args, { env: {}, encoding: "utf8" });
       expect([about.status, about.stderr]).toEqual([0, expect.stringContaining("CNI protocol versions supported")]);
     }
   });

@@ -1,4 +1,4 @@
-// The hands without a libc beneath them: what stands in its place does what a libc does, and protects as one does.
+// The shim without a libc: the functions of bare/ behave like a libc's, and have the same protections.
 
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -7,13 +7,13 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { BARE_FLAGS, bareSources, buildHands, handsSources, LANGUAGE_FLAGS, type Linkage } from "./build.ts";
+import { BARE_FLAGS, bareSources, buildShim, shimSources, LANGUAGE_FLAGS, type Linkage } from "./build.ts";
 import { fileURLToPath } from "node:url";
 
 const compiler = process.env["CC"] ?? "cc";
 const check = fileURLToPath(new URL("testing/bare-check.c", import.meta.url));
 
-/** What `bare-check.c` calls under another name. */
+/** The functions that `bare-check.c` calls under another name. */
 const compared =
   "memcpy memmove memset memcmp memchr strlen strcmp strncmp strchr strrchr strspn strcspn strcpy vsnprintf snprintf sprintf dprintf strerror malloc realloc free".split(
     " ",
@@ -21,10 +21,10 @@ const compared =
 
 let place = "";
 let linkage: Linkage | undefined;
-let hands = "";
+let shim = "";
 beforeAll(async () => {
   place = mkdtempSync(join(tmpdir(), "plexus-bare-"));
-  ({ linkage, path: hands } = await buildHands({ outDir: place }));
+  ({ linkage, path: shim } = await buildShim({ outDir: place }));
 });
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
@@ -34,30 +34,30 @@ function compiled(name: string, ...args: readonly string[]): string {
   return output;
 }
 
-/** A program of ours in the place of the hands. */
+/** Links a test program with bare/ instead of the shim. */
 function bareProgram(name: string, main: string): string {
   const source = join(place, `${name}.c`);
   writeFileSync(source, main);
   return compiled(name, "-fstack-protector-strong", ...BARE_FLAGS, source, ...bareSources());
 }
 
-describe("beneath the hands", () => {
+describe("beneath the shim", () => {
   test.runIf(process.arch === "x64" && process.platform === "linux")("there is no libc on x86-64", () => {
     expect(linkage).toBe("bare");
   });
 
   test.for([1, 2, 3])("texts, formats, errors and memory are a libc's (seed %i)", (seed, context) => {
-    if (linkage !== "bare") return context.skip("the hands are linked with a libc here");
+    if (linkage !== "bare") return context.skip("the shim is linked with a libc here");
     const sources = bareSources().filter((path) => ["text.c", "format.c", "errors.c", "heap.c"].includes(basename(path)));
     const renamed = compared.map((name) => `-D${name}=bare_${name}`);
-    // The compiler must not take the renamed ones for the ones that it knows.
+    // The compiler must not treat the renamed functions as its builtins.
     const objects = sources.map((path) => compiled(`${basename(path)}-${seed}.o`, "-fno-builtin", ...renamed, "-c", path));
     const program = compiled(`check-${seed}`, "-fno-builtin", check, ...objects);
     expect(spawnSync(program, [String(seed)], { encoding: "utf8" })).toMatchObject({ stdout: "same\n", status: 0 });
   });
 
-  test("every conversion that the sources write is one that is there", () => {
-    const conversions = handsSources().flatMap((path) =>
+  test("the sources use only conversions that bare/format.c has", () => {
+    const conversions = shimSources().flatMap((path) =>
       [...readFileSync(path, "utf8").matchAll(/"(?:[^"\\\n]|\\.)*"/g)].flatMap(([literal]) =>
         [...literal.matchAll(/%[^"%a-z]*(?:ll|z)?[a-z%]/g)].map(([each]) => each),
       ),
@@ -67,27 +67,27 @@ describe("beneath the hands", () => {
     expect([...new Set(conversions)].filter((each) => !known.includes(each))).toEqual([]);
   });
 
-  test("what had to be relocated can't be written, and no two runs have it in one place", async (context) => {
-    if (linkage !== "bare") return context.skip("the hands are linked with a libc here");
+  test("relocated data is read-only, and is at different addresses in two runs", async (context) => {
+    if (linkage !== "bare") return context.skip("the shim is linked with a libc here");
     const starts: string[] = [];
     for (let run = 0; run < 3; run++) {
-      // Without a daemon resident hands wait for one.
-      const child = spawn(hands, ["hands"], { env: { PLEXUS_SOCKET: join(place, "none") }, stdio: ["ignore", "ignore", "pipe"] });
+      // Without a daemon an agent waits, so the process stays.
+      const child = spawn(shim, ["agent"], { env: { PLEXUS_SOCKET: join(place, "none") }, stdio: ["ignore", "ignore", "pipe"] });
       await once(child.stderr, "data");
-      const own = readFileSync(`/proc/${child.pid}/maps`, "utf8")
+      const segments = readFileSync(`/proc/${child.pid}/maps`, "utf8")
         .split("\n")
-        .filter((line) => line.endsWith(hands));
+        .filter((line) => line.endsWith(shim));
       child.kill();
       await once(child, "close");
-      // Headers, code, constants, what was relocated; then what is written to.
-      expect(own.map((line) => line.split(" ")[1])).toEqual(["r--p", "r-xp", "r--p", "r--p", "rw-p"]);
-      starts.push(own[0]?.split("-")[0] ?? "");
+      // Segments: headers, code, constants, relocated data; then writable data.
+      expect(segments.map((line) => line.split(" ")[1])).toEqual(["r--p", "r-xp", "r--p", "r--p", "rw-p"]);
+      starts.push(segments[0]?.split("-")[0] ?? "");
     }
     expect(new Set(starts).size).toBeGreaterThan(1);
   });
 
   test("a function that writes past its own memory ends the process", (context) => {
-    if (linkage !== "bare") return context.skip("the hands are linked with a libc here");
+    if (linkage !== "bare") return context.skip("the shim is linked with a libc here");
     const program = bareProgram(
       "overrun",
       `#include <string.h>
@@ -99,8 +99,8 @@ describe("beneath the hands", () => {
     expect(spawnSync(program, ["more"])).toMatchObject({ status: null, signal: "SIGILL" });
   });
 
-  test("the environment, arguments and an errno come as a libc gives them, and a child of vfork leaves its parent whole", (context) => {
-    if (linkage !== "bare") return context.skip("the hands are linked with a libc here");
+  test("environment, arguments and errno are like a libc's, and a child of vfork leaves its parent intact", (context) => {
+    if (linkage !== "bare") return context.skip("the shim is linked with a libc here");
     const program = bareProgram(
       "process",
       `#include <errno.h>
@@ -122,7 +122,7 @@ describe("beneath the hands", () => {
          return getenv("ABSENT") == NULL ? 0 : 3;
        }`,
     );
-    const told = spawnSync(program, ["one"], { env: { GIVEN: "stays", GIVEN2: "old", GIVENX: "" }, encoding: "utf8" });
-    expect(told).toMatchObject({ status: 0, stdout: "2 one process stays changed new 5 -1 No such file or directory\n" });
+    const result = spawnSync(program, ["one"], { env: { GIVEN: "stays", GIVEN2: "old", GIVENX: "" }, encoding: "utf8" });
+    expect(result).toMatchObject({ status: 0, stdout: "2 one process stays changed new 5 -1 No such file or directory\n" });
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { callWith, type HandsCall } from "./testing/scripted-brain.ts";
+import { callWith, type ShimCall } from "./testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "./testing/workshop.ts";
 
 let shop: Workshop;
@@ -12,14 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => shop.dispose());
 
-/** The CNI_PATH that the brain is told. */
-async function pathFor(stdin: string, env: HandsCall["env"] = { CNI_PATH: "/a:/b" }): Promise<string | undefined> {
+/** The CNI_PATH that the engine gets. */
+async function pathFor(stdin: string, env: ShimCall["env"] = { CNI_PATH: "/a:/b" }): Promise<string | undefined> {
   let path: string | undefined;
   await callWith(
-    async (brain) => {
-      path = (await brain.request()).environment.get("CNI_PATH");
+    async (engine) => {
+      path = (await engine.request()).environment.get("CNI_PATH");
     },
-    { hands: shop.hands, stdin, env },
+    { shim: shop.shim, stdin, env },
   );
   return path;
 }
@@ -30,7 +30,7 @@ describe("MC-04 binDir", () => {
     ['\n{ "name" : "n", "a":{"binDir":"/no"}, "binDir" \t:\r\n "/opt/with space", "z":1}', "/opt/with space:/a:/b"],
     ['{"list":[1,{"binDir":"/no"}],"text":"\\"binDir\\":\\"/no\\"","binDir":"/yes"}', "/yes:/a:/b"],
     ['{"text":"binDir","other":"}{","binDir":"/yes"}', "/yes:/a:/b"],
-  ])("of %s leads CNI_PATH", async (stdin, path) => {
+  ])("of %s is put before CNI_PATH", async (stdin, path) => {
     expect(await pathFor(stdin)).toBe(path);
   });
 
@@ -54,24 +54,24 @@ describe("MC-04 binDir", () => {
     expect(await pathFor(stdin)).toBe("/a:/b");
   });
 
-  test("is all of CNI_PATH where the runtime gives none", async () => {
+  test("is the whole CNI_PATH if the runtime sets none", async () => {
     expect(await pathFor('{"binDir":"/x"}', {})).toBe("/x");
   });
 
-  test("is where types are looked up first", async () => {
+  test("is searched first for types", async () => {
     const [first, second] = ["first", "second"].map((name) => join(shop.directory, name));
     for (const directory of [first ?? "", second ?? ""]) {
       mkdirSync(directory);
       writeFileSync(join(directory, "twice"), "#!/bin/sh\n", { mode: 0o755 });
     }
-    const call = { hands: shop.hands, stdin: JSON.stringify({ binDir: first }), env: { CNI_PATH: second ?? "" } };
-    await callWith(async (brain) => {
-      await brain.request(); // before it the hands have not read stdin
-      expect(await brain.find("twice")).toMatchObject({ what: "native", path: join(first ?? "", "twice") });
+    const call = { shim: shop.shim, stdin: JSON.stringify({ binDir: first }), env: { CNI_PATH: second ?? "" } };
+    await callWith(async (engine) => {
+      await engine.request(); // before it the shim has not read stdin
+      expect(await engine.find("twice")).toMatchObject({ what: "native", path: join(first ?? "", "twice") });
     }, call);
   });
 
-  test("is found in any JSON object exactly where JSON.parse finds it", async () => {
+  test("is found in a JSON object exactly if JSON.parse finds it", async () => {
     const value = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom<unknown>("/x", { binDir: "/no" }, 'a"b\\', "}{"));
     const object = fc.dictionary(fc.oneof(fc.string({ maxLength: 4 }), fc.constant("binDir")), value, { maxKeys: 4 });
     await fc.assert(

@@ -1,4 +1,4 @@
-/* A byte buffer that grows on demand and gives large memory back. */
+/* A byte buffer that grows on demand and frees large memory when it becomes empty. */
 #ifndef PLEXUS_BUFFER_H
 #define PLEXUS_BUFFER_H
 
@@ -6,10 +6,10 @@
 
 struct buffer {
     uint8_t *data;
-    size_t size, room;
+    size_t size, room; /* bytes in use, bytes allocated */
 };
 
-/* Makes room for `more` bytes behind the content; out of memory ends the process with a CNI error. */
+/* Makes room for `more` bytes after the content. Out of memory ends the process with a CNI error. */
 void buffer_reserve(struct buffer *buffer, size_t more);
 void buffer_append(struct buffer *buffer, const void *data, size_t size);
 void buffer_drop_front(struct buffer *buffer, size_t size);

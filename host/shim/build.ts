@@ -1,5 +1,5 @@
-// Compiles the hands, `dist/plexus`: static, without a libc where that can be, hardened, stripped. Compiles nothing when sources, flags and compiler are
-// the ones of the last time. As a script: node host/hands/build.ts [OUT-DIR].
+// Compiles the shim, `dist/plexus`: static, hardened, stripped, and without a libc where possible. Compiles nothing when sources, flags
+// and compiler have not changed. As a script: node host/shim/build.ts [OUT-DIR].
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -19,25 +19,27 @@ import { fileURLToPath } from "node:url";
 
 import { z } from "zod";
 
-export interface BuildHandsInit {
-  /** Where `plexus` goes; made if missing. */
+/** The settings of a build. */
+export interface BuildShimInit {
+  /** The output directory; created if missing. */
   readonly outDir: string;
-  /** The C compiler; `$CC` or `cc` unless given. */
+  /** The C compiler; the default is `$CC`, else `cc`. */
   readonly cc?: string;
 }
 
-export interface BuiltHands {
+/** The built executable. */
+export interface BuiltShim {
   /** The executable. */
   readonly path: string;
-  /** How it is linked: the first of these that compiler and libc here allow. */
+  /** The linkage: the first that this machine's compiler and libc support. */
   readonly linkage: Linkage;
   /** In bytes. */
   readonly size: number;
-  /** False: it was there already, made of the same inputs. */
+  /** False: an executable of the same inputs exists already. */
   readonly compiled: boolean;
 }
 
-/** `bare`: without a libc, on what is in `bare/` (x86-64). */
+/** `bare`: without a libc, with `bare/` in its place (x86-64). */
 export type Linkage = "bare" | "static-pie" | "static" | "dynamic";
 
 const directory = fileURLToPath(new URL(".", import.meta.url));
@@ -47,12 +49,12 @@ const packageFile = fileURLToPath(new URL("../../package.json", import.meta.url)
 export const LANGUAGE_FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror"] as const;
 
 const HARDENING_FLAGS = ["-O2", "-U_FORTIFY_SOURCE", "-fstack-protector-strong", "-fno-strict-aliasing"] as const;
-/** A libc's own checks of its callers. */
+/** Run-time checks of the libc (FORTIFY). */
 const FORTIFIED = "-D_FORTIFY_SOURCE=2";
 const SIZE_FLAGS = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-s"] as const;
 const LINK_FLAGS = ["-Wl,-z,relro,-z,now,-z,noexecstack"] as const;
 
-/** Without a libc the stack protector's guard is a variable of ours: where a libc has it there is no thread's memory. */
+/** Without a libc there is no thread-local memory for the stack protector's guard, so `bare/` has it as a global variable. */
 export const BARE_FLAGS = [
   "-mstack-protector-guard=global",
   "-fvisibility=hidden",
@@ -71,12 +73,12 @@ const LINKAGES: Readonly<Record<Linkage, readonly string[]>> = {
 
 const bareDirectory = join(directory, "bare");
 
-/** The hands' C sources, absolute, sorted. */
-export function handsSources(): readonly string[] {
+/** The shim's C sources, absolute, sorted. */
+export function shimSources(): readonly string[] {
   return filesEnding(directory, ".c");
 }
 
-/** What takes a libc's place beneath them, absolute, sorted. */
+/** The sources that replace a libc, absolute, sorted. */
 export function bareSources(): readonly string[] {
   return filesEnding(bareDirectory, ".c");
 }
@@ -103,10 +105,10 @@ function readStamp(path: string): z.infer<typeof Stamp> | undefined {
 }
 
 /**
- * Makes `outDir/plexus`. A binary that is being executed is replaced, never written to. Throws with the compiler's own
- * words where no linkage works.
+ * Makes `outDir/plexus`. Replaces the file and never writes to it: it may be running. Throws with the compiler's output where no linkage
+ * works.
  */
-export async function buildHands({ outDir, cc = process.env["CC"] ?? "cc" }: BuildHandsInit): Promise<BuiltHands> {
+export async function buildShim({ outDir, cc = process.env["CC"] ?? "cc" }: BuildShimInit): Promise<BuiltShim> {
   const flags = [...LANGUAGE_FLAGS, ...HARDENING_FLAGS, ...SIZE_FLAGS, ...LINK_FLAGS, `-DPLEXUS_VERSION="${packageVersion()}"`];
   const hash = createHash("sha256").update(
     JSON.stringify([flags, LINKAGES, execFileSync(cc, ["--version"], { encoding: "utf8" })]),
@@ -124,22 +126,22 @@ export async function buildHands({ outDir, cc = process.env["CC"] ?? "cc" }: Bui
   }
 
   mkdirSync(outDir, { recursive: true });
-  const own = `${path}.${process.pid}`;
+  const temporary = `${path}.${process.pid}`;
   try {
-    const linkage = compile(cc, flags, own);
-    chmodSync(own, 0o755);
-    renameSync(own, path);
+    const linkage = compile(cc, flags, temporary);
+    chmodSync(temporary, 0o755);
+    renameSync(temporary, path);
     writeFileSync(stampPath, JSON.stringify({ inputs, linkage }));
     return { path, linkage, size: statSync(path).size, compiled: true };
   } finally {
-    rmSync(own, { force: true });
+    rmSync(temporary, { force: true });
   }
 }
 
 function compile(cc: string, flags: readonly string[], output: string): Linkage {
-  let words = "";
+  let compilerOutput = "";
   for (const linkage of ["bare", "static-pie", "static", "dynamic"] as const) {
-    const sources = linkage === "bare" ? [...handsSources(), ...bareSources()] : handsSources();
+    const sources = linkage === "bare" ? [...shimSources(), ...bareSources()] : shimSources();
     try {
       execFileSync(cc, [...flags, ...LINKAGES[linkage], "-o", output, ...sources], {
         encoding: "utf8",
@@ -147,13 +149,13 @@ function compile(cc: string, flags: readonly string[], output: string): Linkage 
       });
       return linkage;
     } catch (error) {
-      words = error instanceof Error ? error.message : String(error);
+      compilerOutput = error instanceof Error ? error.message : String(error);
     }
   }
-  throw new Error(`the hands do not compile with ${cc}: ${words}`);
+  throw new Error(`the shim does not compile with ${cc}: ${compilerOutput}`);
 }
 
 if (import.meta.main) {
-  const built = await buildHands({ outDir: process.argv[2] ?? "dist" });
+  const built = await buildShim({ outDir: process.argv[2] ?? "dist" });
   process.stderr.write(`plexus: ${built.path}: ${built.linkage}, ${built.size} bytes${built.compiled ? "" : " (unchanged)"}\n`);
 }

@@ -1,4 +1,4 @@
-/* What every file uses: the libc, which is all that the hands stand on, their bounds, their errors. */
+/* Headers of the libc, which is the shim's only library, and the shim's bounds. */
 #ifndef PLEXUS_COMMON_H
 #define PLEXUS_COMMON_H
 
@@ -38,13 +38,12 @@
 #define MFD_NOEXEC_SEAL 8u
 #endif
 
-/* A callback has what all of its kind have, and need not look at it. */
+/* For a parameter that the callback's type requires and this callback ignores. */
 #define UNUSED __attribute__((unused))
 
 #include "bounds.h"
-#include "cni-error.h"
 
-/* The structure that `pointer` is the field `field` of. */
+/* The structure of which `pointer` is the field `field`. */
 #define HOLDER(type, field, pointer) ((type *)((char *)(pointer)-offsetof(type, field)))
 
 #endif

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { callWith, json, type BrainSide, type HandsAnswer } from "./testing/scripted-brain.ts";
+import { callWith, json, type EngineSide, type ShimAnswer } from "./testing/scripted-engine.ts";
 import { isRunning, openWorkshop, soon, type Workshop } from "./testing/workshop.ts";
 
 let shop: Workshop;
@@ -12,23 +12,23 @@ beforeAll(async () => {
 });
 afterAll(() => shop.dispose());
 
-function run(script: (brain: BrainSide) => Promise<void> | void, cniPath = shop.cniPath): Promise<HandsAnswer> {
-  return callWith(script, { hands: shop.hands, env: { CNI_PATH: cniPath } });
+function run(script: (engine: EngineSide) => Promise<void> | void, cniPath = shop.cniPath): Promise<ShimAnswer> {
+  return callWith(script, { shim: shop.shim, env: { CNI_PATH: cniPath } });
 }
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
 
 describe("EXEC", () => {
-  test("L-09: a plugin gets the environment and stdin given, its path as only argument, and the runtime's directory", async () => {
+  test("L-09: a plugin gets the effect's environment and stdin, its path as only argument, and the runtime's working directory", async () => {
     const path = shop.probe("reports");
     shop.script("echoes", "cat");
     const answer = await callWith(
-      async (brain) => {
+      async (engine) => {
         const environment = new Map([
           ["PROBE", "report"],
           ["CNI_ARGS", "A=ü"],
         ]);
-        const reported = await brain.exec({ type: "reports", environment });
+        const reported = await engine.exec({ type: "reports", environment });
         expect(reported.outcome).toEqual({ kind: "exited", status: 0 });
         expect(reported.path).toBe(path);
         expect(json(text(reported.stdout))).toEqual({
@@ -42,27 +42,27 @@ describe("EXEC", () => {
           fds: [0, 1, 2],
           env: ["PROBE=report", "CNI_ARGS=A=ü"],
         });
-        const echoed = await brain.exec({ type: "echoes", stdin: '{"big":18446744073709551615}\0\u00ff' });
+        const echoed = await engine.exec({ type: "echoes", stdin: '{"big":18446744073709551615}\0\u00ff' });
         expect(text(echoed.stdout)).toBe('{"big":18446744073709551615}\0\u00ff');
         expect(echoed.stdoutTruncated).toBe(false);
       },
-      { hands: shop.hands, cwd: shop.directory, env: { CNI_PATH: shop.cniPath, NOT: "INHERITED" } },
+      { shim: shop.shim, cwd: shop.directory, env: { CNI_PATH: shop.cniPath, NOT: "INHERITED" } },
     );
     expect(answer).toMatchObject({ status: 0, stdout: "", stderr: "" });
   });
 
-  test("exit status, signal and both outputs are told apart", async () => {
+  test("exit status, signal and both outputs are answered separately", async () => {
     shop.script("fails", "echo out; echo err >&2; exit 3");
     shop.probe("crashes");
-    await run(async (brain) => {
-      const failed = await brain.exec({ type: "fails" });
+    await run(async (engine) => {
+      const failed = await engine.exec({ type: "fails" });
       expect([failed.outcome, text(failed.stdout), text(failed.stderr)]).toEqual([
         { kind: "exited", status: 3 },
         "out\n",
         "err\n",
       ]);
       expect(failed.microseconds).toBeGreaterThan(100);
-      const crashed = await brain.exec({ type: "crashes", environment: new Map([["PROBE", "segfault"]]) });
+      const crashed = await engine.exec({ type: "crashes", environment: new Map([["PROBE", "segfault"]]) });
       expect(crashed.outcome).toEqual({ kind: "signalled", signal: 11 });
     });
   });
@@ -73,7 +73,7 @@ describe("EXEC", () => {
     writeFileSync(join(shop.cniPath, "no-format"), "neither script nor program", { mode: 0o755 });
     symlinkSync("missing", join(shop.cniPath, "dangling"));
     shop.component("only-wasm");
-    await run(async (brain) => {
+    await run(async (engine) => {
       for (const type of [
         "",
         ".",
@@ -86,26 +86,26 @@ describe("EXEC", () => {
         "absent",
         "x".repeat(300),
       ]) {
-        const { outcome, path } = await brain.exec({ type });
+        const { outcome, path } = await engine.exec({ type });
         expect([type, outcome, path]).toEqual([type, { kind: "not-found" }, ""]);
       }
-      expect((await brain.exec({ type: "unexecutable" })).outcome).toEqual({ kind: "not-startable", errno: 13 });
-      expect((await brain.exec({ type: "no-format" })).outcome).toEqual({ kind: "not-startable", errno: 8 });
+      expect((await engine.exec({ type: "unexecutable" })).outcome).toEqual({ kind: "not-startable", errno: 13 });
+      expect((await engine.exec({ type: "no-format" })).outcome).toEqual({ kind: "not-startable", errno: 8 });
     });
   });
 
   test("an empty entry of CNI_PATH is not the working directory", async () => {
     shop.script("here", "echo here");
     const answer = await callWith(
-      async (brain) => expect((await brain.exec({ type: "here" })).outcome).toEqual({ kind: "not-found" }),
-      { hands: shop.hands, cwd: shop.cniPath, env: { CNI_PATH: `::/nonexistent:` } },
+      async (engine) => expect((await engine.exec({ type: "here" })).outcome).toEqual({ kind: "not-found" }),
+      { shim: shop.shim, cwd: shop.cniPath, env: { CNI_PATH: `::/nonexistent:` } },
     );
     expect(answer.status).toBe(0);
   });
 
-  test("many plugins run at once, each answered on its own channel when it ends", async () => {
+  test("many plugins run at once, and the end of each is answered on its own channel", async () => {
     shop.script("sleeps", 'sleep "$FOR"; echo "$FOR"');
-    await run(async (brain) => {
+    await run(async (engine) => {
       const ended: string[] = [];
       await Promise.all(
         ["0.6", "0.4", "0.2"].map(async (seconds) => {
@@ -113,17 +113,17 @@ describe("EXEC", () => {
             ["FOR", seconds],
             ["PATH", "/bin:/usr/bin"],
           ]);
-          ended.push(text((await brain.exec({ type: "sleeps", environment })).stdout).trim());
+          ended.push(text((await engine.exec({ type: "sleeps", environment })).stdout).trim());
         }),
       );
       expect(ended).toEqual(["0.2", "0.4", "0.6"]);
     });
   });
 
-  test("of 66 plugins at once 64 run and two are refused", async () => {
+  test("of 66 plugins at once, 64 run and two are refused", async () => {
     shop.script("naps", "exec /bin/sleep 1");
-    await run(async (brain) => {
-      const executed = await Promise.all(Array.from({ length: 66 }, () => brain.exec({ type: "naps" })));
+    await run(async (engine) => {
+      const executed = await Promise.all(Array.from({ length: 66 }, () => engine.exec({ type: "naps" })));
       const outcomes = executed.map(({ outcome }) => outcome);
       expect(outcomes.slice(0, 64)).toEqual(Array.from({ length: 64 }, () => ({ kind: "exited", status: 0 })));
       expect(outcomes.slice(64)).toEqual(Array.from({ length: 2 }, () => ({ kind: "not-startable", errno: 11 })));
@@ -132,40 +132,40 @@ describe("EXEC", () => {
 
   test("signals that the runtime ignores are at their default in a plugin", async () => {
     const runtime = join(shop.directory, "runtime");
-    writeFileSync(runtime, `#!/bin/sh\ntrap '' INT HUP PIPE USR1\nexec ${shop.hands}\n`, { mode: 0o755 });
+    writeFileSync(runtime, `#!/bin/sh\ntrap '' INT HUP PIPE USR1\nexec ${shop.shim}\n`, { mode: 0o755 });
     await callWith(
-      async (brain) => {
-        const { stdout } = await brain.exec({ type: "reports", environment: new Map([["PROBE", "report"]]) });
+      async (engine) => {
+        const { stdout } = await engine.exec({ type: "reports", environment: new Map([["PROBE", "report"]]) });
         expect(json(text(stdout))).toMatchObject({ SigIgn: "0000000000000000", SigBlk: "0000000000000000" });
       },
-      { hands: runtime, env: { CNI_PATH: shop.cniPath } },
+      { shim: runtime, env: { CNI_PATH: shop.cniPath } },
     );
   });
 });
 
 describe("A-07: a plugin that", () => {
-  test("never reads its stdin is not waited for, however much is left to write", async () => {
+  test("never reads its stdin does not delay the answer, for any amount of stdin", async () => {
     shop.script("deaf", "echo done");
-    await run(async (brain) => {
-      const { outcome, stdout } = await brain.exec({ type: "deaf", stdin: new Uint8Array(4 << 20) });
+    await run(async (engine) => {
+      const { outcome, stdout } = await engine.exec({ type: "deaf", stdin: new Uint8Array(4 << 20) });
       expect([outcome, text(stdout)]).toEqual([{ kind: "exited", status: 0 }, "done\n"]);
     });
   });
 
-  test("closes its stdin while it is written to kills nobody", async () => {
+  test("closes its stdin early does not kill the shim", async () => {
     shop.script("closes", "exec <&-; sleep 0.2; echo done");
-    await run(async (brain) => {
+    await run(async (engine) => {
       const environment = new Map([["PATH", "/bin:/usr/bin"]]);
-      const { outcome, stdout } = await brain.exec({ type: "closes", environment, stdin: new Uint8Array(4 << 20) });
+      const { outcome, stdout } = await engine.exec({ type: "closes", environment, stdin: new Uint8Array(4 << 20) });
       expect([outcome, text(stdout)]).toEqual([{ kind: "exited", status: 0 }, "done\n"]);
     });
   });
 
-  test("leaves a daemon that holds stdout and goes on writing is answered at its own end; the daemon is left alone", async () => {
+  test("leaves a background process with its stdout is answered at its own end, and the background process continues", async () => {
     shop.probe("daemonizes");
     let daemon = 0;
-    await run(async (brain) => {
-      const { outcome, stdout, microseconds } = await brain.exec({
+    await run(async (engine) => {
+      const { outcome, stdout, microseconds } = await engine.exec({
         type: "daemonizes",
         environment: new Map([["PROBE", "leave-daemon"]]),
       });
@@ -177,10 +177,10 @@ describe("A-07: a plugin that", () => {
     process.kill(daemon, "SIGKILL");
   });
 
-  test("ignores every signal dies with its grandchildren at the deadline", async () => {
+  test("ignores every signal is killed with its grandchildren at the deadline", async () => {
     shop.probe("stays");
-    await run(async (brain) => {
-      const { outcome, stderr, microseconds } = await brain.exec({
+    await run(async (engine) => {
+      const { outcome, stderr, microseconds } = await engine.exec({
         type: "stays",
         environment: new Map([["PROBE", "stay"]]),
         deadlineMs: 300,
@@ -196,8 +196,8 @@ describe("A-07: a plugin that", () => {
 
   test("leaves its process group does not escape its deadline", async () => {
     shop.probe("joins");
-    await run(async (brain) => {
-      const { outcome, stderr } = await brain.exec({
+    await run(async (engine) => {
+      const { outcome, stderr } = await engine.exec({
         type: "joins",
         environment: new Map([["PROBE", "join"]]),
         deadlineMs: 1000,
@@ -210,11 +210,11 @@ describe("A-07: a plugin that", () => {
     });
   });
 
-  test("has a deadline of zero is not started", async () => {
+  test("has a deadline of 0 is not started", async () => {
     const mark = join(shop.directory, "started");
     shop.script("marks", `: > ${mark}`);
-    await run(async (brain) => {
-      expect((await brain.exec({ type: "marks", deadlineMs: 0 })).outcome).toEqual({ kind: "deadline-passed" });
+    await run(async (engine) => {
+      expect((await engine.exec({ type: "marks", deadlineMs: 0 })).outcome).toEqual({ kind: "deadline-passed" });
       expect(() => readFileSync(mark)).toThrow("ENOENT");
     });
   });
@@ -224,46 +224,46 @@ describe("A-07: a plugin that", () => {
     ["stderr", "2", 64],
     ["stdout", "1", 1024],
   ] as const)(
-    "prints on %s (descriptor %s) %i MiB ends as it would have, with what fits the cap, in little memory",
+    "prints on %s (descriptor %s) %i MiB ends normally; its output is cut at the cap, and the shim's memory stays small",
     async (name, fd, mib) => {
       shop.probe("prints");
-      await run(async (brain) => {
+      await run(async (engine) => {
         const cap = 200_000;
         const environment = new Map([
           ["PROBE", "print"],
           ["PROBE_FD", fd],
           ["PROBE_MIB", String(mib)],
         ]);
-        const executed = await brain.exec({ type: "prints", environment, stdoutCap: cap, stderrCap: cap });
+        const executed = await engine.exec({ type: "prints", environment, stdoutCap: cap, stderrCap: cap });
         expect(executed.outcome).toEqual({ kind: "exited", status: 7 });
         expect([executed.stdoutTruncated, executed.stderrTruncated]).toEqual([name === "stdout", name === "stderr"]);
         expect(executed[name]).toHaveLength(cap);
-        const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${brain.hands.pid}/status`, "utf8"))?.[1];
+        const peak = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${engine.shim.pid}/status`, "utf8"))?.[1];
         expect(Number(peak)).toBeLessThan(4096);
       });
     },
   );
 
   test("prints exactly up to the cap is not truncated", async () => {
-    await run(async (brain) => {
+    await run(async (engine) => {
       const environment = new Map([
         ["PROBE", "print"],
         ["PROBE_FD", "1"],
         ["PROBE_MIB", "1"],
       ]);
-      const { stdout, stdoutTruncated } = await brain.exec({ type: "prints", environment, stdoutCap: 1 << 20 });
+      const { stdout, stdoutTruncated } = await engine.exec({ type: "prints", environment, stdoutCap: 1 << 20 });
       expect([stdout.length, stdoutTruncated]).toEqual([1 << 20, false]);
     });
   });
 
-  test("is asked for more output than a frame can carry is cut at 16 MiB", async () => {
-    await run(async (brain) => {
+  test("has a cap above the maximum of a frame is cut at 16 MiB", async () => {
+    await run(async (engine) => {
       const environment = new Map([
         ["PROBE", "print"],
         ["PROBE_FD", "1"],
         ["PROBE_MIB", "40"],
       ]);
-      const { stdout, stdoutTruncated } = await brain.exec({
+      const { stdout, stdoutTruncated } = await engine.exec({
         type: "prints",
         environment,
         stdoutCap: 0xffff_ffff,
@@ -274,33 +274,33 @@ describe("A-07: a plugin that", () => {
   });
 });
 
-test("L-10: a plugin whose file is open for writing is answered as that at once", async () => {
+test("L-10: a plugin whose file is open for writing is answered at once with TEXT_BUSY", async () => {
   const writer = openSync(shop.probe("upgraded"), "r+");
-  await run(async (brain) => {
-    const { outcome, path } = await brain.exec({ type: "upgraded", environment: new Map([["PROBE", "report"]]) });
+  await run(async (engine) => {
+    const { outcome, path } = await engine.exec({ type: "upgraded", environment: new Map([["PROBE", "report"]]) });
     expect([outcome, path]).toEqual([{ kind: "text-busy" }, join(shop.cniPath, "upgraded")]);
     closeSync(writer);
-    expect(await brain.exec({ type: "upgraded", environment: new Map([["PROBE", "report"]]) })).toMatchObject({
+    expect(await engine.exec({ type: "upgraded", environment: new Map([["PROBE", "report"]]) })).toMatchObject({
       outcome: { kind: "exited", status: 0 },
     });
   });
 });
 
-test("a brain that replies and hangs up at once, with answers of theirs unread, is heard to the end", async () => {
+test("the reply of an engine that closes the connection at once, with unread answers, is printed completely", async () => {
   const mark = join(shop.directory, "ran");
   shop.script("unheard", `echo x; : > ${mark}`);
   const stdout = "y".repeat(100_000);
   const answer = await callWith(
-    async (brain) => {
-      await brain.request();
-      brain.pause();
-      void brain.exec({ type: "unheard" });
+    async (engine) => {
+      await engine.request();
+      engine.pause();
+      void engine.exec({ type: "unheard" });
       expect(await soon(() => existsSync(mark))).toBe(true);
       await setTimeout(100);
-      brain.reply({ stdout });
-      brain.end();
+      engine.reply({ stdout });
+      engine.end();
     },
-    { hands: shop.hands, env: { CNI_PATH: shop.cniPath } },
+    { shim: shop.shim, env: { CNI_PATH: shop.cniPath } },
   );
   expect(answer).toMatchObject({ status: 0, stdout });
 });

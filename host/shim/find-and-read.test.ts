@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { callWith, type BrainSide } from "./testing/scripted-brain.ts";
+import { callWith, type EngineSide } from "./testing/scripted-engine.ts";
 import { COMPONENT_MAGIC, MODULE_MAGIC, openWorkshop, type Workshop } from "./testing/workshop.ts";
 
 let shop: Workshop;
@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => shop.dispose());
 
-function run(script: (brain: BrainSide) => Promise<void>): Promise<unknown> {
-  return callWith(script, { hands: shop.hands, env: { CNI_PATH: `${first}:/nonexistent:${second}` } });
+function run(script: (engine: EngineSide) => Promise<void>): Promise<unknown> {
+  return callWith(script, { shim: shop.shim, env: { CNI_PATH: `${first}:/nonexistent:${second}` } });
 }
 
 const native = (path: string): string => (writeFileSync(path, "#!/bin/sh\n", { mode: 0o755 }), path);
@@ -29,7 +29,7 @@ const component = (path: string, rest = ""): string => (
 );
 
 describe("FIND", () => {
-  test("goes through CNI_PATH in order; in one directory the native binary comes first, unless asked otherwise", async () => {
+  test("searches CNI_PATH in order; in one directory the native binary precedes the component, unless requested otherwise", async () => {
     const found = [
       {
         type: "both",
@@ -51,10 +51,10 @@ describe("FIND", () => {
       },
       { type: "later", files: [component(join(second, "later.wasm"))], expected: ["component", 0], reversed: ["component", 0] },
     ] as const;
-    await run(async (brain) => {
+    await run(async (engine) => {
       for (const { type, files, expected, reversed } of found) {
-        expect(await brain.find(type)).toMatchObject({ what: expected[0], path: files[expected[1]] });
-        expect(await brain.find(type, true)).toMatchObject({ what: reversed[0], path: files[reversed[1]] });
+        expect(await engine.find(type)).toMatchObject({ what: expected[0], path: files[expected[1]] });
+        expect(await engine.find(type, true)).toMatchObject({ what: reversed[0], path: files[reversed[1]] });
       }
     });
   });
@@ -62,23 +62,23 @@ describe("FIND", () => {
   test("names the file's identity: device, inode, size, and times of modification and of change in ns", async () => {
     const path = component(join(first, "known.wasm"), "rest");
     const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true });
-    await run(async (brain) => {
-      expect((await brain.find("known")).identity).toBe(`${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`);
+    await run(async (engine) => {
+      expect((await engine.find("known")).identity).toBe(`${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`);
     });
   });
 
-  test("counts only components: a core module, a short file, a directory, a FIFO and a text are none", async () => {
+  test("finds only components: not a core module, a short file, a directory, a FIFO or a text", async () => {
     writeFileSync(join(first, "module.wasm"), MODULE_MAGIC);
     writeFileSync(join(first, "short.wasm"), COMPONENT_MAGIC.subarray(0, 7));
     writeFileSync(join(first, "text.wasm"), "#!/bin/sh\nexit 0\n");
     mkdirSync(join(first, "folder.wasm"));
     mkdirSync(join(first, "folder"));
     execFileSync("mkfifo", [join(first, "fifo.wasm"), join(first, "fifo")]);
-    await run(async (brain) => {
+    await run(async (engine) => {
       const nothing = { kind: "found", what: "nothing", path: "", identity: "" };
       for (const type of ["absent", "", "a/b", "first/known", "x".repeat(251)])
-        expect([type, await brain.find(type)]).toEqual([type, nothing]);
-      // What has the name is told, for whoever wonders why it isn't found.
+        expect([type, await engine.find(type)]).toEqual([type, nothing]);
+      // The answer names the unsuitable file, for the error message.
       for (const [type, file] of [
         ["module", "module.wasm"],
         ["short", "short.wasm"],
@@ -86,30 +86,30 @@ describe("FIND", () => {
         ["folder", "folder"],
         ["fifo", "fifo"],
       ] as const)
-        expect([type, await brain.find(type)]).toEqual([type, { ...nothing, path: join(first, file) }]);
-      for (const type of [".", ".."]) expect(await brain.find(type)).toMatchObject({ what: "nothing" });
+        expect([type, await engine.find(type)]).toEqual([type, { ...nothing, path: join(first, file) }]);
+      for (const type of [".", ".."]) expect(await engine.find(type)).toMatchObject({ what: "nothing" });
       chmodSync(join(first, "known.wasm"), 0o755);
-      expect(await brain.find("known.wasm")).toMatchObject({ what: "native" }); // whatever it holds: its name is the type
+      expect(await engine.find("known.wasm")).toMatchObject({ what: "native" }); // whatever it holds: its name is the type
     });
   });
 
-  test("a native plugin that nobody may execute is none, though another directory has one", async () => {
+  test("a native plugin without execute permission is not found, and hides the same name in later directories", async () => {
     writeFileSync(join(first, "locked"), "#!/bin/sh\n", { mode: 0o644 });
     native(join(second, "locked"));
-    await run(async (brain) => {
+    await run(async (engine) => {
       const path = join(first, "locked");
-      expect(await brain.find("locked")).toEqual({ kind: "found", what: "nothing", path, identity: "" });
+      expect(await engine.find("locked")).toEqual({ kind: "found", what: "nothing", path, identity: "" });
     });
   });
 
-  test("a link counts as what it points to, under its own name", async () => {
+  test("a link counts as its target, under the link's name", async () => {
     symlinkSync(component(join(shop.directory, "elsewhere")), join(first, "linked.wasm"));
     symlinkSync("/bin/sh", join(first, "shell"));
     symlinkSync("gone", join(first, "dangling.wasm"));
-    await run(async (brain) => {
-      expect(await brain.find("linked")).toMatchObject({ what: "component", path: join(first, "linked.wasm") });
-      expect(await brain.find("shell")).toMatchObject({ what: "native", path: join(first, "shell") });
-      expect(await brain.find("dangling")).toMatchObject({ what: "nothing" });
+    await run(async (engine) => {
+      expect(await engine.find("linked")).toMatchObject({ what: "component", path: join(first, "linked.wasm") });
+      expect(await engine.find("shell")).toMatchObject({ what: "native", path: join(first, "shell") });
+      expect(await engine.find("dangling")).toMatchObject({ what: "nothing" });
     });
   });
 });
@@ -118,17 +118,17 @@ describe("READ", () => {
   test("gives a component's bytes, up to the cap", async () => {
     const rest = "x".repeat(300_000);
     const path = component(join(second, "large.wasm"), rest);
-    await run(async (brain) => {
-      const whole = await brain.read(path, 300_008);
+    await run(async (engine) => {
+      const whole = await engine.read(path, 300_008);
       expect([whole.errno, Buffer.from(whole.content).equals(readFileSync(path))]).toEqual([0, true]);
-      expect(await brain.read(path, 300_007)).toMatchObject({ errno: 27, content: new Uint8Array(0) });
+      expect(await engine.read(path, 300_007)).toMatchObject({ errno: 27, content: new Uint8Array(0) });
     });
   });
 
   test("a component larger than a frame is refused before it is read", async () => {
     const path = component(join(second, "huge.wasm"));
     truncateSync(path, 40 << 20);
-    await run(async (brain) => expect(await brain.read(path, 0xffff_ffff)).toMatchObject({ errno: 27 }));
+    await run(async (engine) => expect(await engine.read(path, 0xffff_ffff)).toMatchObject({ errno: 27 }));
   });
 
   test("gives nothing but components in the directories of CNI_PATH", async () => {
@@ -151,9 +151,9 @@ describe("READ", () => {
       [join(first, "folder.wasm")]: 22,
       [join(first, "absent.wasm")]: 2,
     };
-    await run(async (brain) => {
+    await run(async (engine) => {
       for (const [path, errno] of Object.entries(refused)) {
-        expect([path, (await brain.read(path)).errno]).toEqual([path, errno]);
+        expect([path, (await engine.read(path)).errno]).toEqual([path, errno]);
       }
     });
   });

@@ -1,6 +1,6 @@
 #include "frame.h"
 
-/* What a field is besides a number or bytes; the kinds from BYTES on have a size of their own. */
+/* The types of fields. Those from BYTES on begin with their length. */
 enum kind { NO_FIELD, NUMBER, FLAG, BYTES, TEXT, ENVIRONMENT };
 
 struct field {
@@ -9,7 +9,7 @@ struct field {
 
 #define FIELD(kind, name) {kind, offsetof(struct message, name)}
 
-/* Each type's fields in their order, up to NO_FIELD. */
+/* Each message type's fields in order, up to NO_FIELD. */
 static const struct field fields[][8] = {
     [REQUEST] = {FIELD(TEXT, name), FIELD(ENVIRONMENT, environment), FIELD(BYTES, in), FIELD(NUMBER, under)},
     [EXECUTED] = {FIELD(NUMBER, status), FIELD(NUMBER, detail), FIELD(NUMBER, microseconds), FIELD(NUMBER, flags), FIELD(BYTES, out),
@@ -17,7 +17,7 @@ static const struct field fields[][8] = {
     [FOUND] = {FIELD(NUMBER, status), FIELD(TEXT, path), FIELD(TEXT, identity)},
     [CONTENT] = {FIELD(NUMBER, status), FIELD(BYTES, out)},
     [DONE] = {FIELD(NUMBER, status), FIELD(FLAG, flag), FIELD(BYTES, out)},
-    [RESIDENT] = {FIELD(ENVIRONMENT, environment)},
+    [AGENT] = {FIELD(ENVIRONMENT, environment)},
     [REPLY] = {FIELD(NUMBER, status), FIELD(BYTES, out), FIELD(BYTES, err)},
     [EXEC] = {FIELD(TEXT, name), FIELD(ENVIRONMENT, environment), FIELD(BYTES, in), FIELD(NUMBER, deadline_ms), FIELD(NUMBER, out_cap),
               FIELD(NUMBER, err_cap), FIELD(TEXT, path)},
@@ -45,7 +45,7 @@ static void append_u32(struct buffer *buffer, uint32_t value) {
     buffer_append(buffer, &wire, sizeof wire);
 }
 
-struct bytes behind(struct bytes bytes, uint32_t size) {
+struct bytes bytes_after(struct bytes bytes, uint32_t size) {
     return (struct bytes){.data = bytes.data + size, .size = bytes.size - size};
 }
 
@@ -64,8 +64,8 @@ enum frame_state frame_read(const uint8_t *data, size_t size, uint32_t payload_m
     return size - FRAME_HEADER < frame->length ? FRAME_PART : FRAME_WHOLE;
 }
 
-/* Text becomes a C string and must not hide anything behind a NUL; an environment is a row of strings, each with its NUL. */
-static bool is_kind(uint16_t kind, struct bytes value) {
+/* TEXT becomes a C string, so it must hold no NUL. An ENVIRONMENT is a sequence of NUL-terminated strings. */
+static bool is_valid(uint16_t kind, struct bytes value) {
     if (value.size == 0) return true;
     if (kind == TEXT) return memchr(value.data, 0, value.size) == NULL;
     return kind == BYTES || value.data[value.size - 1] == 0;
@@ -81,13 +81,13 @@ bool message_decode(const struct frame *frame, struct message *message) {
         uint32_t *number = value == NULL ? place : &value->size;
         if (rest.size < sizeof *number) return false;
         *number = u32_at(rest.data);
-        rest = behind(rest, sizeof *number);
+        rest = bytes_after(rest, sizeof *number);
         if (field->kind == FLAG && *number > 1) return false;
         if (value == NULL) continue;
         if (value->size > rest.size) return false;
         value->data = rest.data;
-        rest = behind(rest, value->size);
-        if (!is_kind(field->kind, *value)) return false;
+        rest = bytes_after(rest, value->size);
+        if (!is_valid(field->kind, *value)) return false;
     }
     return rest.size == 0;
 }

@@ -1,11 +1,11 @@
 #include "loop.h"
 
-/* Of an EXEC: stdout, stderr, time, nest. Of a nested call: its stream. And the call's own few. */
+/* An EXEC has four (stdout, stderr, deadline, nested-call socket), a nested call has one (its stream), the shim itself has a few. */
 enum { WATCHES_MAX = EFFECTS_MAX * 5 + 8 };
 
-#define LONGEST_US 3600000000 /* of one wait for nothing in particular */
+#define MAX_WAIT_US 3600000000 /* of one poll() */
 
-static struct watch *watches[WATCHES_MAX]; /* NULL: this place is free */
+static struct watch *watches[WATCHES_MAX]; /* NULL: a free slot */
 
 int64_t now_us(void) {
     struct timespec now;
@@ -18,14 +18,14 @@ int64_t in_ms(uint32_t ms) {
 }
 
 void watch_add(struct watch *watch) {
-    int place = 0;
-    while (watches[place] != NULL) place++;
-    watches[place] = watch;
+    int slot = 0;
+    while (watches[slot] != NULL) slot++;
+    watches[slot] = watch;
 }
 
 void watch_remove(struct watch *watch) {
-    for (int place = 0; place < WATCHES_MAX; place++)
-        if (watches[place] == watch) watches[place] = NULL;
+    for (int slot = 0; slot < WATCHES_MAX; slot++)
+        if (watches[slot] == watch) watches[slot] = NULL;
 }
 
 void watch_close(struct watch *watch) {
@@ -37,8 +37,8 @@ void watch_close(struct watch *watch) {
 _Noreturn void loop_run(void) {
     static struct pollfd fds[WATCHES_MAX];
     for (;;) {
-        int64_t before = now_us(), due = before + LONGEST_US;
-        nfds_t used = 0; /* the kernel looks at each of them */
+        int64_t before = now_us(), due = before + MAX_WAIT_US;
+        nfds_t used = 0; /* poll() takes time for each entry */
         for (int i = 0; i < WATCHES_MAX; i++) {
             const struct watch *watch = watches[i];
             fds[i] = watch == NULL ? (struct pollfd){.fd = -1} : (struct pollfd){.fd = watch->fd, .events = watch->events};
@@ -49,7 +49,7 @@ _Noreturn void loop_run(void) {
         if (poll(fds, used, wait < 0 ? 0 : (int)wait) < 0) continue;
         int64_t now = now_us();
         for (int i = 0; i < WATCHES_MAX; i++) {
-            /* who took a place during this turn has its first chance in the next one, or is woken for nothing, which it bears */
+            /* A watch that took a slot during this turn may be woken for its predecessor's event: callbacks tolerate that. */
             if (watches[i] != NULL && watches[i]->fd == fds[i].fd && fds[i].revents != 0) watches[i]->wake(watches[i], fds[i].revents);
             if (watches[i] != NULL && watches[i]->due <= now) watches[i]->wake(watches[i], 0);
         }

@@ -1,61 +1,61 @@
-#include "nest.h"
-#include "brain-connection.h"
+#include "nested-calls.h"
+#include "engine-connection.h"
 #include "plugin-path.h"
 
-/* Begins with a dot, which no component offered here does: a delegate may be called `sock`. */
+/* The dot keeps it apart from the links: a delegate may be called `sock`, and no link begins with a dot. */
 #define SOCKET_NAME ".sock"
 
 struct caller {
-    struct nest *nest; /* NULL: this place is free */
+    struct nested_calls *nested_calls; /* NULL: a free slot */
     struct stream stream;
-    uint32_t channel; /* 0: its request has not come yet */
+    uint32_t channel; /* 0: its REQUEST has not come yet */
 };
 
 static struct caller callers[EFFECTS_MAX];
 
 static void hang_up(struct stream *stream, UNUSED enum stream_end end) {
     stream_close(stream);
-    HOLDER(struct caller, stream, stream)->nest = NULL;
+    HOLDER(struct caller, stream, stream)->nested_calls = NULL;
 }
 
-static bool caller_asks(struct stream *stream, const struct frame *frame, const struct message *request) {
+static bool forward_request(struct stream *stream, const struct frame *frame, const struct message *request) {
     static uint32_t last_channel;
     struct caller *caller = HOLDER(struct caller, stream, stream);
     if (frame->type != REQUEST || frame->channel != 0 || request->under != 0 || caller->channel != 0) return false;
     stream->watch.due = NEVER;
     caller->channel = last_channel = (last_channel + 1) | NESTED_CHANNEL;
-    struct message passed_on = *request;
-    passed_on.under = caller->nest->under;
-    tell_brain(REQUEST, caller->channel, &passed_on);
+    struct message forwarded = *request;
+    forwarded.under = caller->nested_calls->under;
+    send_to_engine(REQUEST, caller->channel, &forwarded);
     return true;
 }
 
-static void someone_calls(struct watch *watch, UNUSED short revents) {
+static void accept_caller(struct watch *watch, UNUSED short revents) {
     struct caller *caller = callers;
     struct ucred peer;
     socklen_t size = sizeof peer;
     int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC);
     if (fd < 0) return;
-    while (caller < callers + EFFECTS_MAX && caller->nest != NULL) caller++;
+    while (caller < callers + EFFECTS_MAX && caller->nested_calls != NULL) caller++;
     if (caller == callers + EFFECTS_MAX || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid()) {
         close(fd);
         return;
     }
-    *caller = (struct caller){.nest = watch->owner, .stream = {.payload_max = NESTED_PAYLOAD_MAX, .on_frame = caller_asks, .on_end = hang_up}};
+    *caller = (struct caller){.nested_calls = watch->owner, .stream = {.payload_max = NESTED_PAYLOAD_MAX, .on_frame = forward_request, .on_end = hang_up}};
     stream_open(&caller->stream, fd);
     caller->stream.watch.due = in_ms(NESTED_MS);
 }
 
-void nest_reply(uint32_t channel, const struct message *reply) {
+void nested_calls_reply(uint32_t channel, const struct message *reply) {
     for (struct caller *caller = callers; caller < callers + EFFECTS_MAX; caller++) {
-        if (caller->nest == NULL || caller->channel != channel) continue;
+        if (caller->nested_calls == NULL || caller->channel != channel) continue;
         message_encode(&caller->stream.out, REPLY, 0, reply);
         stream_flush(&caller->stream);
     }
 }
 
-/* Looks at what is in the directory: true where it is links and our socket only. Then, if asked to, removes them. */
-static bool only_nest(int directory, bool removes) {
+/* With `removes`: removes all entries of the directory. Without: answers whether they are links and the socket alone. */
+static bool holds_only_links(int directory, bool removes) {
     int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *listing = copy < 0 ? NULL : fdopendir(copy);
     bool only = listing != NULL;
@@ -69,7 +69,7 @@ static bool only_nest(int directory, bool removes) {
     return only;
 }
 
-/* Its parents are made only where they are missing, as they are once after a boot. */
+/* Tries the directory itself first: its parents are missing only once after a boot. */
 static bool make_path(char *path) {
     if (mkdir(path, 0700) == 0) return true;
     if (errno != ENOENT) return false;
@@ -81,7 +81,7 @@ static bool make_path(char *path) {
     return mkdir(path, 0700) == 0;
 }
 
-/* As it is at this moment; without opening it once more. */
+/* Reads the directory through its own descriptor, which saves one open(). */
 static bool is_empty(int directory) {
     _Alignas(struct dirent64) char entries[1024];
     long size;
@@ -93,26 +93,30 @@ static bool is_empty(int directory) {
     return size == 0;
 }
 
-/* True: the directory stands, is ours alone and is empty. What is no nest of an earlier call stays as it is. Whether mkdir made it says nothing
-   of what was opened: who named the path may lead it elsewhere in between. */
-static bool make_directory(struct nest *nest) {
+/*
+ * True: the directory exists, belongs to this user alone and is empty. A directory with other content than an earlier call's links is left
+ * unchanged. All checks are made on the opened directory: between mkdir and open another process may have put another directory there.
+ */
+static bool make_directory(struct nested_calls *nested_calls) {
     struct stat status;
-    if (!make_path(nest->path) && errno != EEXIST) return false;
-    int fd = open(nest->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (!make_path(nested_calls->path) && errno != EEXIST) return false;
+    int fd = open(nested_calls->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return false;
-    bool ours = fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 0777) == 0700;
-    int error = !ours ? EPERM : flock(fd, LOCK_EX | LOCK_NB) != 0 ? EAGAIN /* hands that live use it */ : 0;
+    bool private = fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 0777) == 0700;
+    int error = !private ? EPERM : flock(fd, LOCK_EX | LOCK_NB) != 0 ? EAGAIN /* another shim uses it */ : 0;
     bool empty = error == 0 && is_empty(fd);
-    if (error == 0 && !empty && !only_nest(fd, false)) error = ENOTEMPTY;
+    if (error == 0 && !empty && !holds_only_links(fd, false)) error = ENOTEMPTY;
     if (error != 0) close(fd);
     errno = error;
     if (error != 0) return false;
-    nest->directory = fd;
-    return empty || only_nest(fd, true);
+    nested_calls->directory = fd;
+    return empty || holds_only_links(fd, true);
 }
 
-/* The path that we were called by, where it is one without any link in it; /proc tells, too, but the kernel then has to clear what it keeps of
-   us there. Links may lead to another release while we run. */
+/*
+ * The target of the links: the path by which this shim was executed, if it has no symbolic link, which might lead to another release later.
+ * Otherwise the path from /proc, which costs more: the kernel has to drop the /proc entries when the process ends.
+ */
 static const char *link_target(void) {
 #ifdef SYS_openat2
     const char *called = (const char *)getauxval(AT_EXECFN);
@@ -124,8 +128,8 @@ static const char *link_target(void) {
     return own_executable();
 }
 
-/* Links each name that FIND gives as a component; the first makes the directory. Answers how many there are, -1 with errno on failure. */
-static int link_components(struct nest *nest) {
+/* Makes a link for each name that FIND answers with a component, and the directory for the first. Answers the number of links, or -1 with errno. */
+static int link_components(struct nested_calls *nested_calls) {
     static struct found found;
     const char *executable = NULL;
     char path[PATH_MAX];
@@ -140,76 +144,78 @@ static int link_components(struct nest *nest) {
             find_plugin(text_bytes(entry->d_name), NATIVE_FIRST, &found);
             if (found.kind != COMPONENT) continue;
             if (executable == NULL) executable = link_target();
-            bool stands = executable != NULL && (nest->directory >= 0 || make_directory(nest));
-            if (stands && symlinkat(executable, nest->directory, entry->d_name) == 0) {
-                buffer_append(&nest->links, entry->d_name, size + 1);
+            bool ready = executable != NULL && (nested_calls->directory >= 0 || make_directory(nested_calls));
+            if (ready && symlinkat(executable, nested_calls->directory, entry->d_name) == 0) {
+                buffer_append(&nested_calls->links, entry->d_name, size + 1);
                 links++;
-            } else if (!stands || errno != EEXIST) links = -1;
+            } else if (!ready || errno != EEXIST) links = -1;
         }
         if (listing != NULL) closedir(listing);
     }
     return links;
 }
 
-/* Bound from within the directory: a path to it may be another's by now. By /proc where we may not enter our own directory: there would be
-   no way back. */
+/*
+ * Binds the socket from within the directory: its path may lead to another directory by now. Binds through /proc where the working directory
+ * cannot be opened, because there would be no way back to it.
+ */
 static bool bind_in(int directory, int socket) {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = SOCKET_NAME};
-    int here = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (here < 0) snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" SOCKET_NAME, directory);
-    bool bound = (here < 0 || fchdir(directory) == 0) && bind(socket, (struct sockaddr *)&address, sizeof address) == 0;
+    int previous = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (previous < 0) snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" SOCKET_NAME, directory);
+    bool bound = (previous < 0 || fchdir(directory) == 0) && bind(socket, (struct sockaddr *)&address, sizeof address) == 0;
     int error = errno;
-    if (here >= 0 && fchdir(here) != 0) bound = false;
+    if (previous >= 0 && fchdir(previous) != 0) bound = false;
     else errno = error;
-    if (here >= 0) close(here);
+    if (previous >= 0) close(previous);
     return bound;
 }
 
-static bool listen_in(struct nest *nest) {
+static bool listen_in(struct nested_calls *nested_calls) {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return false;
-    nest->listener = (struct watch){.fd = fd, .events = POLLIN, .due = NEVER, .wake = someone_calls, .owner = nest};
-    watch_add(&nest->listener);
-    return bind_in(nest->directory, fd) && listen(fd, EFFECTS_MAX) == 0;
+    nested_calls->listener = (struct watch){.fd = fd, .events = POLLIN, .due = NEVER, .wake = accept_caller, .owner = nested_calls};
+    watch_add(&nested_calls->listener);
+    return bind_in(nested_calls->directory, fd) && listen(fd, EFFECTS_MAX) == 0;
 }
 
-int nest_open(struct nest *nest, struct bytes path, uint32_t channel) {
-    *nest = (struct nest){.directory = -1, .under = channel, .listener = {.fd = -1}};
+int nested_calls_open(struct nested_calls *nested_calls, struct bytes path, uint32_t channel) {
+    *nested_calls = (struct nested_calls){.directory = -1, .under = channel, .listener = {.fd = -1}};
     if (path.size == 0) return 0;
     if (path.data[0] != '/') return EINVAL;
-    if (path.size + sizeof "/" SOCKET_NAME > sizeof nest->path) return ENAMETOOLONG; /* nested hands must be able to name the socket */
-    memcpy(nest->path, path.data, path.size);
-    int links = link_components(nest);
-    if (links > 0 && listen_in(nest)) return 0;
+    if (path.size + sizeof "/" SOCKET_NAME > sizeof nested_calls->path) return ENAMETOOLONG; /* the nested shim must fit the socket's path into a sockaddr_un */
+    memcpy(nested_calls->path, path.data, path.size);
+    int links = link_components(nested_calls);
+    if (links > 0 && listen_in(nested_calls)) return 0;
     int error = links == 0 ? 0 : errno;
-    nest_close(nest);
+    nested_calls_close(nested_calls);
     return error;
 }
 
-void nest_close(struct nest *nest) {
+void nested_calls_close(struct nested_calls *nested_calls) {
     for (struct caller *caller = callers; caller < callers + EFFECTS_MAX; caller++)
-        if (caller->nest == nest) hang_up(&caller->stream, STREAM_CLOSED);
-    watch_close(&nest->listener);
-    if (nest->directory >= 0) {
-        unlinkat(nest->directory, SOCKET_NAME, 0);
-        for (size_t at = 0; at < nest->links.size; at += strlen((char *)nest->links.data + at) + 1)
-            unlinkat(nest->directory, (char *)nest->links.data + at, 0);
-        rmdir(nest->path); /* what somebody else put into it stays: it need not be the directory that we were meant to take */
-        close(nest->directory);
+        if (caller->nested_calls == nested_calls) hang_up(&caller->stream, STREAM_CLOSED);
+    watch_close(&nested_calls->listener);
+    if (nested_calls->directory >= 0) {
+        unlinkat(nested_calls->directory, SOCKET_NAME, 0);
+        for (size_t at = 0; at < nested_calls->links.size; at += strlen((char *)nested_calls->links.data + at) + 1)
+            unlinkat(nested_calls->directory, (char *)nested_calls->links.data + at, 0);
+        rmdir(nested_calls->path); /* fails, and leaves the directory, where another process put files into it */
+        close(nested_calls->directory);
     }
-    buffer_free(&nest->links);
-    nest->directory = -1;
-    nest->path[0] = 0;
+    buffer_free(&nested_calls->links);
+    nested_calls->directory = -1;
+    nested_calls->path[0] = 0;
 }
 
-void nest_environment(const struct nest *nest, struct bytes environment, struct buffer *row) {
+void nested_calls_environment(const struct nested_calls *nested_calls, struct bytes environment, struct buffer *row) {
     const char *at = (const char *)environment.data, *old = "";
-    bool there = nest->path[0] != 0;
+    bool redirects = nested_calls->path[0] != 0;
     for (const char *end = at + environment.size; at < end; at += strlen(at) + 1) {
-        if (there && strncmp(at, "CNI_PATH=", 9) == 0) old = at + 9;
-        else if (!there || strncmp(at, "PLEXUS_NEST=", 12) != 0) buffer_append(row, at, strlen(at) + 1);
+        if (redirects && strncmp(at, "CNI_PATH=", 9) == 0) old = at + 9;
+        else if (!redirects || strncmp(at, "PLEXUS_NESTED_CALLS=", sizeof "PLEXUS_NESTED_CALLS=" - 1) != 0) buffer_append(row, at, strlen(at) + 1);
     }
-    if (!there) return;
-    const char *led[] = {"PLEXUS_NEST=", nest->path, "/" SOCKET_NAME, NULL, "CNI_PATH=", nest->path, *old == 0 ? "" : ":", old, NULL};
-    for (size_t i = 0; i < sizeof led / sizeof *led; i++) buffer_append(row, led[i] == NULL ? "" : led[i], led[i] == NULL ? 1 : strlen(led[i]));
+    if (!redirects) return;
+    const char *parts[] = {"PLEXUS_NESTED_CALLS=", nested_calls->path, "/" SOCKET_NAME, NULL, "CNI_PATH=", nested_calls->path, *old == 0 ? "" : ":", old, NULL};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) buffer_append(row, parts[i] == NULL ? "" : parts[i], parts[i] == NULL ? 1 : strlen(parts[i]));
 }

@@ -1,15 +1,16 @@
-// NETLINK with protocol 12: nftables' batches, of which the first and the last message are not acknowledged.
+// NETLINK with protocol 12: batches of nftables, whose first and last message are not acknowledged.
 
 import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
+import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../test/harness/namespaces.ts";
 import { missing, type Requirement } from "../../test/harness/requires.ts";
-import { attribute } from "../netlink/attributes.ts";
-import { concat, u16, u32 } from "../netlink/bytes.ts";
-import { decodeAnswers } from "../netlink/message.ts";
-import type { Done } from "./messages.ts";
-import { callWith } from "./testing/scripted-brain.ts";
+import { attribute } from "../system/netlink/attributes.ts";
+import { concat, u16, u32 } from "../system/netlink/bytes.ts";
+import { decodeAnswers } from "../system/netlink/message.ts";
+import type { Done } from "../protocol/messages.ts";
+import { callWith } from "./testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "./testing/workshop.ts";
+import { EEXIST, EINVAL, ENOBUFS } from "../system/errno.ts";
 
 const NFTABLES = 10;
 const INET = 1;
@@ -20,9 +21,8 @@ const GETTABLE = (NFTABLES << 8) | 1;
 const REQUEST = 1;
 const ACK = 4;
 const DUMP = 0x300;
+const CREATE = 0x400;
 const CREATE_EXCLUSIVELY = 0x600;
-const EEXIST = 17;
-const EINVAL = 22;
 const deadlineMs = 5000;
 
 let shop: Workshop;
@@ -58,21 +58,21 @@ const nftables: Requirement = () => {
   return tried.status === 0 ? undefined : `no nft, or a kernel without nftables: ${tried.stderr}`;
 };
 
-describe.skipIf(missing("NETLINK of netfilter", whyNotPrivate, nftables))("NETLINK of netfilter", () => {
+describe.skipIf(missing("NETLINK of netfilter", missingPrivateNamespaces, nftables))("NETLINK of netfilter", () => {
   let pod: PodNamespace;
   beforeAll(() => {
     pod = createPodNamespace("nft");
   });
   afterAll(() => pod.dispose());
 
-  /** One NETLINK; fails where it was not answered long before its deadline. */
+  /** Sends one NETLINK; fails if the answer does not arrive long before the deadline. */
   async function ask(request: Uint8Array, protocol: "netfilter" | undefined = "netfilter"): Promise<Done> {
     const answers: Done[] = [];
     await callWith(
-      async (brain) => {
-        answers.push(await brain.netlink({ path: pod.path, protocol, request, deadlineMs }));
+      async (engine) => {
+        answers.push(await engine.netlink({ path: pod.path, protocol, request, deadlineMs }));
       },
-      { hands: shop.hands },
+      { shim: shop.shim },
     );
     const [done] = answers;
     if (done === undefined) throw new Error("no answer");
@@ -81,14 +81,14 @@ describe.skipIf(missing("NETLINK of netfilter", whyNotPrivate, nftables))("NETLI
 
   const tables = (): string => pod.exec(["nft", "list", "tables"]).stdout;
 
-  test("does a batch, whose first and last message nobody acknowledges", async () => {
+  test("carries out a batch whose first and last message get no acknowledgement", async () => {
     const { errno, sent, reply } = await ask(messages(begin, table("one"), table("unasked", 0), table("two"), end));
     expect([errno, sent]).toEqual([0, true]);
     expect(decodeAnswers(reply, 5).map((answer) => answer?.errno)).toEqual([undefined, 0, undefined, 0, undefined]);
     expect(tables()).toBe("table inet one\ntable inet unasked\ntable inet two\n");
   });
 
-  test("waits for the error of each message of a batch that fails, and nothing of it is done", async () => {
+  test("answers the error of each message of a failed batch, and changes nothing", async () => {
     const before = tables();
     await ask(messages(begin, table("there"), end));
     const { errno, reply } = await ask(messages(begin, table("there"), table("new"), table("there"), end));
@@ -97,19 +97,48 @@ describe.skipIf(missing("NETLINK of netfilter", whyNotPrivate, nftables))("NETLI
     expect(tables()).toBe(`${before}table inet there\n`);
   });
 
-  test("waits no longer where the batch as a whole is refused, under its first message", async () => {
+  test("answers all errors of a batch in which only the last message requests an acknowledgement", async () => {
+    const before = tables();
+    await ask(messages(begin, table("here"), end));
+    const { errno, reply } = await ask(messages(begin, table("here", 0), table("new", 0), table("here", 0), table("newer"), end));
+    expect(errno).toBe(0);
+    expect(decodeAnswers(reply, 6).map((answer) => answer?.errno)).toEqual([undefined, EEXIST, undefined, EEXIST, 0, undefined]);
+    expect(tables()).toBe(`${before}table inet here\n`);
+  });
+
+  test("sends a large batch with one acknowledgement, because the receive buffer could not hold one for each message", async () => {
+    const many = Array.from({ length: 8000 }, () => ({ ...table("many", 0), flags: CREATE }));
+    const { errno, reply } = await ask(messages(begin, ...many, { ...table("many"), flags: CREATE | ACK }, end));
+    expect(errno).toBe(0);
+    expect(decodeAnswers(reply, 8003)[8001]?.errno).toBe(0);
+    expect(tables()).toContain("table inet many\n");
+  });
+
+  test("answers errors at once, with ENOBUFS, if the receive buffer cannot hold all of them", async () => {
+    await ask(messages(begin, table("full"), end));
+    const started = performance.now();
+    const { errno, sent, reply } = await ask(
+      messages(begin, ...Array.from({ length: 20_000 }, () => table("full", 0)), table("last"), end),
+    );
+    expect([errno, sent]).toEqual([ENOBUFS, true]);
+    expect(performance.now() - started).toBeLessThan(deadlineMs);
+    expect(decodeAnswers(reply, 20_003)[1]?.errno).toBe(EEXIST);
+    expect(tables()).not.toContain("table inet last\n");
+  });
+
+  test("does not wait after the error that refuses the whole batch, which answers its first message", async () => {
     const { errno, sent, reply } = await ask(messages({ ...begin, resource: 77 }, table("never"), { ...end, resource: 77 }));
     expect([errno, sent]).toEqual([0, true]);
     expect(decodeAnswers(reply, 3).map((answer) => answer?.errno)).toEqual([EINVAL, undefined, undefined]);
   });
 
-  test("takes a dump to its end", async () => {
+  test("receives a dump to its end", async () => {
     const { errno, reply } = await ask(messages({ type: GETTABLE, flags: ACK | DUMP, family: INET }));
     expect(errno).toBe(0);
     expect(decodeAnswers(reply, 1)[0]?.messages.length).toBe(tables().trim().split("\n").length);
   });
 
-  test("refuses a batch in which nothing is acknowledged", async () => {
+  test("refuses a batch without a request for an acknowledgement", async () => {
     expect(await ask(messages(begin, table("t", 0), end))).toMatchObject({ errno: EINVAL, sent: false });
   });
 });

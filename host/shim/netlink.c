@@ -1,9 +1,15 @@
-#include "namespace.h"
+#include "netlink.h"
 #include "loop.h"
+#include "namespace.h"
 
-/* Counts requests that ask to be acknowledged, 0 where the messages are malformed; or in answers the ends of such: each has one
-   acknowledgement, error or end of a dump. An error of another one, a batch's first message, is the end of all. */
-static uint32_t count_messages(struct bytes messages, bool ends) {
+/* The answer to a request that did not ask for an acknowledgement: the kernel refused the whole batch. */
+#define BATCH_REFUSED UINT32_MAX
+
+/*
+ * Counts the requests that ask for an acknowledgement; 0: the messages are malformed. With `answers`, counts the messages that end the answer
+ * to such a request: its acknowledgement, its error or the end of its dump.
+ */
+static uint32_t count_messages(struct bytes messages, bool answers) {
     uint32_t count = 0;
     while (messages.size > 0) {
         struct {
@@ -13,58 +19,69 @@ static uint32_t count_messages(struct bytes messages, bool ends) {
         memcpy(&message, messages.data, messages.size < sizeof message ? messages.size : sizeof message);
         uint32_t size = message.header.nlmsg_len, type = message.header.nlmsg_type;
         if (size < sizeof message.header || size > messages.size) return 0;
-        if (ends && type == NLMSG_ERROR && (message.error.msg.nlmsg_flags & NLM_F_ACK) == 0) return UINT32_MAX;
-        if (ends ? type == NLMSG_ERROR || type == NLMSG_DONE : (message.header.nlmsg_flags & NLM_F_ACK) != 0) count++;
-        uint32_t whole = NLMSG_ALIGN(size) < messages.size ? NLMSG_ALIGN(size) : messages.size;
-        messages = behind(messages, whole);
+        if (answers && type == NLMSG_ERROR && (message.error.msg.nlmsg_flags & NLM_F_ACK) == 0) return BATCH_REFUSED;
+        if (answers ? type == NLMSG_ERROR || type == NLMSG_DONE : (message.header.nlmsg_flags & NLM_F_ACK) != 0) count++;
+        messages = bytes_after(messages, NLMSG_ALIGN(size) < messages.size ? NLMSG_ALIGN(size) : messages.size);
     }
     return count;
 }
 
-/* Netfilter's, of our own namespace: closing one after rules were removed takes the kernel a grace period of RCU, some 10 ms. */
-static int kept = -1;
+/* Netfilter's socket of the shim's own namespace. Closing such a socket after rules were removed costs an RCU grace period, some 10 ms. */
+static int kept_socket = -1;
 
-bool is_kept(int fd) {
-    return fd >= 0 && fd == kept;
+bool netlink_keeps_open(int fd) {
+    return fd >= 0 && fd == kept_socket;
+}
+
+/* Without CAP_NET_ADMIN in the initial user namespace only the second option works, and net.core.wmem_max or rmem_max caps it. */
+static void size_buffer(int fd, int forced, int capped, int size) {
+    if (setsockopt(fd, SOL_SOCKET, forced, &size, sizeof size) != 0) setsockopt(fd, SOL_SOCKET, capped, &size, sizeof size);
 }
 
 int open_netlink(const struct message *netlink, UNUSED struct done *done) {
     static const int options[] = {NETLINK_EXT_ACK, NETLINK_CAP_ACK, NETLINK_GET_STRICT_CHK};
     bool keep = netlink->protocol == NETLINK_NETFILTER && netlink->path.size == 0;
-    bool good = count_messages(netlink->in, false) > 0 && (netlink->protocol == NETLINK_ROUTE || netlink->protocol == NETLINK_NETFILTER);
-    if (good && keep && kept >= 0) return kept;
+    bool valid = count_messages(netlink->in, false) > 0 && (netlink->protocol == NETLINK_ROUTE || netlink->protocol == NETLINK_NETFILTER);
+    if (valid && keep && kept_socket >= 0) return kept_socket;
     errno = EINVAL;
-    int fd = good ? socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, (int)netlink->protocol) : -1, yes = 1, room = NETLINK_ROOM;
+    int fd = valid ? socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, (int)netlink->protocol) : -1, on = 1;
     if (fd < 0) return -1;
-    /* what an older kernel lacks of these it does without */
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) setsockopt(fd, SOL_NETLINK, options[i], &yes, sizeof yes);
-    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room);
-    setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room);
-    if (keep) kept = fd;
+    /* best effort: an older kernel lacks some of them */
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) setsockopt(fd, SOL_NETLINK, options[i], &on, sizeof on);
+    size_buffer(fd, SO_RCVBUFFORCE, SO_RCVBUF, NETLINK_RECEIVE_BUFFER);
+    size_buffer(fd, SO_SNDBUFFORCE, SO_SNDBUF, NETLINK_SEND_BUFFER);
+    if (keep) kept_socket = fd;
     return fd;
 }
 
-/* Takes answers until all requests have had theirs. Answers 0 or an errno, with what came until then in `reply`. */
+/*
+ * Collects the kernel's answers in `reply` until each of the `requests` has its end. Answers 0 or an errno. A refused batch and lost answers
+ * (ENOBUFS) end the wait: the kernel queues all answers to a batch before send() returns, so the rest is taken without waiting.
+ */
 static int receive(int fd, uint32_t requests, int64_t due, struct buffer *reply) {
-    while (requests > 0) {
+    bool refused = false;
+    int lost = 0;
+    while (requests > 0 || refused) {
         struct sockaddr_nl sender;
         socklen_t sender_size = sizeof sender;
-        int64_t left = (due - now_us()) / 1000;
-        if (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, left < 0 ? 0 : (int)left) == 0) return ETIMEDOUT;
+        int64_t left = refused || lost != 0 ? 0 : (due - now_us()) / 1000;
+        if (poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, left < 0 ? 0 : (int)left) == 0) return refused || lost != 0 ? lost : ETIMEDOUT;
         if (reply->size + NETLINK_PIECE > NETLINK_REPLY_MAX) return EMSGSIZE;
         buffer_reserve(reply, NETLINK_PIECE);
         ssize_t got = recvfrom(fd, reply->data + reply->size, NETLINK_PIECE, MSG_DONTWAIT | MSG_TRUNC, (struct sockaddr *)&sender, &sender_size);
-        if (got < 0 && errno != EAGAIN && errno != EINTR) return errno;
+        if (got < 0 && errno == ENOBUFS) lost = ENOBUFS;
+        else if (got < 0 && errno != EAGAIN && errno != EINTR) return errno;
         if (got > NETLINK_PIECE) return EMSGSIZE;
-        if (got <= 0 || sender.nl_pid != 0) continue; /* not from the kernel */
+        if (got <= 0 || sender.nl_pid != 0) continue; /* another process may send to this socket, too */
         uint32_t ends = count_messages((struct bytes){.data = reply->data + reply->size, .size = (uint32_t)got}, true);
         reply->size += (size_t)got;
+        if (ends == BATCH_REFUSED) refused = true;
         requests -= ends < requests ? ends : requests;
     }
-    return 0;
+    return lost;
 }
 
-/* What is left of answers to an earlier effect, which nobody waits for. */
+/* Discards late answers to an earlier effect. */
 static void drain(int fd) {
     char byte;
     while (recv(fd, &byte, sizeof byte, MSG_DONTWAIT | MSG_TRUNC) >= 0 || errno == ENOBUFS || errno == EINTR) {}
@@ -74,10 +91,10 @@ void use_netlink(int fd, const struct message *netlink, struct done *done) {
     int64_t due = in_ms(netlink->deadline_ms < NETLINK_MS ? netlink->deadline_ms : NETLINK_MS);
     int second = netlink->second.size == 0 ? -1 : open_namespace(netlink->second, netlink->flag);
     bool ready = netlink->second.size == 0 || (second >= 0 && dup3(second, NETLINK_SECOND_FD, O_CLOEXEC) == NETLINK_SECOND_FD);
-    if (is_kept(fd)) drain(fd);
+    if (netlink_keeps_open(fd)) drain(fd);
     done->begun = ready && send(fd, netlink->in.data, netlink->in.size, 0) == (ssize_t)netlink->in.size;
     done->error = done->begun ? receive(fd, count_messages(netlink->in, false), due, &done->out) : errno;
-    close(second); /* -1: there is none */
+    close(second); /* -1 where there is none: harmless */
     if (second >= 0) close(NETLINK_SECOND_FD);
-    if (done->error != 0 && is_kept(fd)) kept = -1;
+    if (done->error != 0 && netlink_keeps_open(fd)) kept_socket = -1;
 }

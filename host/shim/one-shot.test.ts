@@ -7,8 +7,8 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { PROTOCOL_VERSION } from "./frames.ts";
-import { BrainSide, json, startHands, type HandsAnswer } from "./testing/scripted-brain.ts";
+import { PROTOCOL_VERSION } from "../protocol/frames.ts";
+import { EngineSide, json, startShim, type ShimAnswer } from "./testing/scripted-engine.ts";
 import { isRunning, openWorkshop, soon, type Workshop } from "./testing/workshop.ts";
 
 let shop: Workshop;
@@ -20,19 +20,19 @@ beforeAll(async () => {
 });
 afterAll(() => shop.dispose());
 
-const modules = fileURLToPath(new URL(".", import.meta.url));
+const modules = fileURLToPath(new URL("../protocol/", import.meta.url));
 const nobody = "/nonexistent/plexus.sock";
 
-/** Makes a PLEXUS_HOME whose brain runs `body`; `stream`, `call` and `OneShotHands` are at hand there. */
+/** Makes a PLEXUS_HOME whose engine runs `body`, which can use `stream`, `call` and `OneShotShim`. */
 function home(name: string, body: string): string {
   const directory = join(shop.directory, name);
   mkdirSync(join(directory, "bin"), { recursive: true });
   symlinkSync(process.execPath, join(directory, "bin", "node"));
-  writeFileSync(join(directory, "brain.cjs"), 'import("./brain.mjs");');
+  writeFileSync(join(directory, "engine.cjs"), 'import("./engine.mjs");');
   writeFileSync(
-    join(directory, "brain.mjs"),
+    join(directory, "engine.mjs"),
     `import { OneShotStream, receiveCall } from ${JSON.stringify(join(modules, "one-shot-stream.ts"))};
-     import { OneShotHands } from ${JSON.stringify(join(modules, "one-shot-hands.ts"))};
+     import { OneShotShim } from ${JSON.stringify(join(modules, "one-shot-shim.ts"))};
      const stream = new OneShotStream();
      const call = receiveCall(stream);
      const text = (bytes) => Buffer.from(bytes).toString();
@@ -45,33 +45,33 @@ function call(
   plexusHome: string,
   env: Readonly<Record<string, string>> = {},
   stdin: string | Uint8Array = '{"name":"n"}',
-): Promise<HandsAnswer> {
-  return startHands({
-    hands: shop.hands,
+): Promise<ShimAnswer> {
+  return startShim({
+    shim: shop.shim,
     env: { CNI_PATH: shop.cniPath, PLEXUS_SOCKET: nobody, PLEXUS_HOME: plexusHome, ...env },
     stdin,
   }).answer;
 }
 
-/** Beyond what a socket holds. */
+/** More bytes than a socket's buffer holds. */
 const large = new Uint8Array(3 << 20).fill(32);
 
-describe("a one-shot brain", () => {
-  test("gets the call over descriptor 3, has every effect done, serves nested calls and answers", async () => {
+describe("a one-shot engine", () => {
+  test("gets the call over descriptor 3, requests every effect, serves nested calls and answers", async () => {
     const directory = home(
       "whole",
-      `const hands = new OneShotHands(stream, async (request) => {
-         const found = hands.findSync({ type: request.name, componentFirst: false });
-         const { content } = await hands.read({ path: found.path, cap: 100 });
-         const inner = await hands.exec({ type: "native", environment: new Map([["GREETING", "inner"], ["PATH", "/bin:/usr/bin"]]), stdin: "", deadlineMs: 5000, stdoutCap: 1000, stderrCap: 1000 });
+      `const shim = new OneShotShim(stream, async (request) => {
+         const found = shim.findSync({ type: request.name, componentFirst: false });
+         const { content } = await shim.read({ path: found.path, cap: 100 });
+         const inner = await shim.exec({ type: "native", environment: new Map([["GREETING", "inner"], ["PATH", "/bin:/usr/bin"]]), stdin: "", deadlineMs: 5000, stdoutCap: 1000, stderrCap: 1000 });
          return { status: 0, stderr: "", stdout: [request.name, request.under, found.what, content.length, text(inner.stdout).trim()].join(" ") };
        });
        const environment = new Map([...call.environment, ["PATH", "/bin:/usr/bin"], ["GREETING", "hello"]]);
        const effect = { environment, stdin: call.stdin, deadlineMs: 5000, stdoutCap: 1000, stderrCap: 1000 };
-       const one = await hands.exec({ type: "native", ...effect });
-       const [two, three] = await Promise.all([hands.exec({ type: "main", ...effect, nest: ${JSON.stringify(join(shop.directory, "nest"))} }), hands.exec({ type: "native", ...effect })]);
+       const one = await shim.exec({ type: "native", ...effect });
+       const [two, three] = await Promise.all([shim.exec({ type: "main", ...effect, nestedCallDirectory: ${JSON.stringify(join(shop.directory, "nestedCallDirectory"))} }), shim.exec({ type: "native", ...effect })]);
        const out = { name: call.name, environment: process.env, cwd: process.cwd(), one: text(one.stdout), two: text(two.stdout), three: text(three.stdout) };
-       hands.reply({ status: 5, stdout: JSON.stringify(out), stderr: "noise" });`,
+       shim.reply({ status: 5, stdout: JSON.stringify(out), stderr: "noise" });`,
     );
     const answer = await call(directory);
     expect(answer).toMatchObject({ status: 5, stderr: "noise" });
@@ -85,14 +85,14 @@ describe("a one-shot brain", () => {
     });
   });
 
-  test("that lingers, its output open, keeps no pipe of the runtime's: the call ends with the hands", async () => {
+  test("that outlives its answer holds no pipe of the runtime: the call ends with the shim", async () => {
     const mark = join(shop.directory, "lingers.pid");
     const directory = home(
       "lingers",
       `import { writeFileSync } from "node:fs";
        writeFileSync(${JSON.stringify(mark)}, String(process.pid));
-       process.stdout.write("to nobody"); process.stderr.write("to the hands");
-       new OneShotHands(stream).reply({ status: 0, stdout: "answer", stderr: "" });
+       process.stdout.write("to nobody"); process.stderr.write("to the shim");
+       new OneShotShim(stream).reply({ status: 0, stdout: "answer", stderr: "" });
        setTimeout(() => process.exit(), 5000);`,
     );
     const started = performance.now();
@@ -104,7 +104,7 @@ describe("a one-shot brain", () => {
     process.kill(pid, "SIGKILL");
   });
 
-  test("that dies is reported with code 11, how it ended and what it wrote, and its plugin is killed", async () => {
+  test("that dies is reported with code 11, its end and its stderr, and its plugin is killed", async () => {
     const mark = join(shop.directory, "pid");
     shop.script("endless", `echo $$ > ${mark}; while :; do sleep 1; done`);
     const directory = home(
@@ -118,7 +118,7 @@ describe("a one-shot brain", () => {
     expect(json(answer.stdout)).toMatchObject({
       cniVersion: "1.1.0",
       code: 11,
-      msg: expect.stringMatching(/\/dies\/brain\.cjs\) was killed by signal 11; it wrote: x+ .\[31mlast "words" ü\n$/),
+      msg: expect.stringMatching(/\/dies\/engine\.cjs\) was killed by signal 11; it wrote: x+ .\[31mlast "words" ü\n$/),
       details: expect.stringContaining("Repeat the call"),
     });
     expect(answer.stdout).not.toContain("\u001b");
@@ -126,7 +126,7 @@ describe("a one-shot brain", () => {
     expect(await soon(() => !isRunning(pid))).toBe(true);
   });
 
-  test("that exits without an answer, or can't be loaded, is reported with its exit status", async () => {
+  test("that exits without an answer, or cannot be loaded, is reported with its exit status", async () => {
     expect(json((await call(home("exits", "process.exit(3);"))).stdout)).toMatchObject({
       code: 11,
       msg: expect.stringContaining("exited with status 3"),
@@ -135,40 +135,40 @@ describe("a one-shot brain", () => {
     expect(broken).toMatchObject({ code: 11, msg: expect.stringMatching(/exited with status 1; it wrote: [^]*SyntaxError/) });
   });
 
-  test("sees the stream's end as HandsGone when the hands are killed, and may then undo what it did", async () => {
+  test("gets ShimGone if the shim is killed, and can then undo its work", async () => {
     const mark = join(shop.directory, "undone");
     const directory = home(
       "undoes",
       `import { writeFileSync } from "node:fs";
-       const hands = new OneShotHands(stream);
+       const shim = new OneShotShim(stream);
        try {
-         await hands.exec({ type: "endless", environment: new Map([["PATH", "/bin:/usr/bin"]]), stdin: "", deadlineMs: 60_000, stdoutCap: 0, stderrCap: 0 });
+         await shim.exec({ type: "endless", environment: new Map([["PATH", "/bin:/usr/bin"]]), stdin: "", deadlineMs: 60_000, stdoutCap: 0, stderrCap: 0 });
        } catch (error) {
          writeFileSync(${JSON.stringify(mark)}, error.name + " " + error.fault.kind);
        }`,
     );
     const mark2 = join(shop.directory, "pid");
     writeFileSync(mark2, "");
-    const hands = startHands({
-      hands: shop.hands,
+    const shim = startShim({
+      shim: shop.shim,
       env: { CNI_PATH: shop.cniPath, PLEXUS_SOCKET: nobody, PLEXUS_HOME: directory },
     });
     expect(await soon(() => readFileSync(mark2, "utf8").endsWith("\n"))).toBe(true);
     const plugin = Number(readFileSync(mark2, "utf8"));
     expect(isRunning(plugin)).toBe(true);
-    hands.process.kill("SIGKILL");
-    await hands.answer;
+    shim.process.kill("SIGKILL");
+    await shim.answer;
     expect(await soon(() => !isRunning(plugin))).toBe(true);
-    expect(await soon(() => spawnSync("cat", [mark], { encoding: "utf8" }).stdout === "HandsGone HANDS_GONE")).toBe(true);
+    expect(await soon(() => spawnSync("cat", [mark], { encoding: "utf8" }).stdout === "ShimGone SHIM_GONE")).toBe(true);
   });
 });
 
-describe("where the hands look for a brain", () => {
-  test("the link .plexus beside the executable serves where PLEXUS_HOME is not set, also through a link to the executable", async () => {
-    const directory = home("linked", 'new OneShotHands(stream).reply({ status: 0, stdout: "linked " + call.name, stderr: "" });');
+describe("the search for an engine", () => {
+  test("without PLEXUS_HOME the shim uses the link .plexus beside the executable, also if called through a link", async () => {
+    const directory = home("linked", 'new OneShotShim(stream).reply({ status: 0, stdout: "linked " + call.name, stderr: "" });');
     const bin = join(shop.directory, "bin");
     mkdirSync(bin);
-    copyFileSync(shop.hands, join(bin, "plexus"));
+    copyFileSync(shop.shim, join(bin, "plexus"));
     chmodSync(join(bin, "plexus"), 0o755);
     symlinkSync(directory, join(bin, ".plexus"));
     symlinkSync(join(bin, "plexus"), join(shop.directory, "alias"));
@@ -176,21 +176,21 @@ describe("where the hands look for a brain", () => {
       [join(bin, "plexus"), "plexus"],
       [join(shop.directory, "alias"), "alias"],
     ] as const) {
-      expect((await startHands({ hands: path, env: { PLEXUS_SOCKET: nobody } }).answer).stdout).toBe(`linked ${name}`);
+      expect((await startShim({ shim: path, env: { PLEXUS_SOCKET: nobody } }).answer).stdout).toBe(`linked ${name}`);
     }
   });
 
-  test("a missing script and a missing runtime are named, with what to do", async () => {
+  test("a missing script and a missing Node are named, with the remedy", async () => {
     const nowhere = json((await call("/nonexistent/home")).stdout);
     expect(nowhere).toEqual({
       cniVersion: "1.1.0",
       code: 5,
-      msg: `plexus: no brain: /nonexistent/home/brain.cjs: No such file or directory (and no daemon listens on ${nobody})`,
-      details: expect.stringContaining("Set PLEXUS_HOME"),
+      msg: `plexus: no engine: /nonexistent/home/engine.cjs: No such file or directory (and no daemon listens on ${nobody})`,
+      details: expect.stringContaining("name it in PLEXUS_HOME"),
     });
     const half = join(shop.directory, "half");
     mkdirSync(half);
-    writeFileSync(join(half, "brain.cjs"), "");
+    writeFileSync(join(half, "engine.cjs"), "");
     expect(json((await call(half)).stdout)).toMatchObject({
       code: 5,
       msg: expect.stringContaining(`${half}/bin/node: No such file`),
@@ -207,7 +207,7 @@ describe("where the hands look for a brain", () => {
     expect(answer.stdout).toBe("linked plexus");
   });
 
-  test("a daemon that hangs up on them before its WELCOME, and stays, wants no calls: code 11, and no brain of their own", async () => {
+  test("a daemon that closes each connection before its WELCOME causes code 11, and no one-shot engine", async () => {
     const socket = join(shop.directory, "rude.sock");
     const connections: Socket[] = [];
     const daemon = createServer((connection) => connections.push(connection.destroy())).listen(socket);
@@ -218,14 +218,11 @@ describe("where the hands look for a brain", () => {
     daemon.close();
   });
 
-  test("MO-15 a daemon that hangs is left with their request, which a brain of their own gets whole, and can't welcome them any more", async () => {
+  test("MO-15 after a daemon hangs, a one-shot engine gets the whole request, and the daemon can no longer send WELCOME", async () => {
     const socket = join(shop.directory, "hanging.sock");
     const daemon = createServer({ pauseOnConnect: true }).listen(socket);
     await once(daemon, "listening");
-    const counts = home(
-      "counts",
-      'new OneShotHands(stream).reply({ status: 0, stdout: String(call.stdin.length), stderr: "" });',
-    );
+    const counts = home("counts", 'new OneShotShim(stream).reply({ status: 0, stdout: String(call.stdin.length), stderr: "" });');
     const answer = call(counts, { PLEXUS_SOCKET: socket }, large);
     const [connection] = (await once(daemon, "connection")) as [Socket];
     expect((await answer).stdout).toBe(String(large.length));
@@ -235,25 +232,25 @@ describe("where the hands look for a brain", () => {
     daemon.close();
   });
 
-  test("MO-29 a daemon that is slow gets their whole request, however large", async () => {
+  test("MO-29 a slow daemon gets the whole request, of any size", async () => {
     const socket = join(shop.directory, "slow.sock");
     const daemon = createServer({ pauseOnConnect: true }).listen(socket);
     await once(daemon, "listening");
     const answer = call("/nonexistent/home", { PLEXUS_SOCKET: socket }, large);
     const [connection] = (await once(daemon, "connection")) as [Socket];
     await setTimeout(1500);
-    const brain = new BrainSide(undefined, connection);
-    brain.send(0, { kind: "welcome" });
+    const engine = new EngineSide(undefined, connection);
+    engine.send(0, { kind: "welcome" });
     await setTimeout(1500);
     connection.resume();
-    expect((await brain.request()).stdin).toHaveLength(large.length);
-    brain.reply({ stdout: "served" });
+    expect((await engine.request()).stdin).toHaveLength(large.length);
+    engine.reply({ stdout: "served" });
     expect((await answer).stdout).toBe("served");
-    brain.end();
+    engine.end();
     daemon.close();
   });
 
-  test("MO-15 a daemon of a release with another protocol version counts as absent, so that an update cuts nobody off", async () => {
+  test("MO-15 a daemon with another protocol version counts as absent, so that calls succeed during an update", async () => {
     const socket = join(shop.directory, "older.sock");
     const welcome = Buffer.from([0, 0, 0, 0, PROTOCOL_VERSION - 1, 21, 0, 0, 0, 0, 0, 0]);
     const daemon = createServer((connection) => connection.on("error", () => undefined).write(welcome)).listen(socket);
@@ -263,7 +260,7 @@ describe("where the hands look for a brain", () => {
     daemon.close();
   });
 
-  test("a socket file that nobody listens on counts as absent", async () => {
+  test("a socket file without a listening process counts as absent", async () => {
     const socket = join(shop.directory, "stale.sock");
     const listener = spawn(process.execPath, [
       "-e",

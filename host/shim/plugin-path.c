@@ -3,7 +3,7 @@
 bool next_directory(struct bytes *directory) {
     const char *at = directory->data == NULL ? getenv("CNI_PATH") : (const char *)directory->data + directory->size;
     if (at == NULL) return false;
-    at += strspn(at, ":"); /* an empty entry would mean the working directory */
+    at += strspn(at, ":"); /* an empty entry would be the working directory */
     *directory = (struct bytes){.data = (const uint8_t *)at, .size = (uint32_t)strcspn(at, ":")};
     return directory->size > 0;
 }
@@ -13,7 +13,7 @@ size_t component_type_size(const char *file) {
     return suffix == NULL || strcmp(suffix, ".wasm") != 0 ? 0 : (size_t)(suffix - file);
 }
 
-/* Opens a component (regular file, `\0asm`, layer 1). -1: errno says why, EINVAL that it is none. */
+/* Opens a component: a regular file that begins with `\0asm` and layer 1. -1: errno, EINVAL for another file. */
 static int open_component(const char *path, struct stat *status) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0) return -1;
@@ -27,26 +27,27 @@ static int open_component(const char *path, struct stat *status) {
     return -1;
 }
 
-/* Whether the file that `found` names is there and of that kind. */
-static bool is_there(struct found *found) {
+/* Whether `found->path` is a file of kind `found->kind`. */
+static bool is_plugin(struct found *found) {
     if (found->kind == NATIVE) return stat(found->path, &found->status) == 0 && S_ISREG(found->status.st_mode);
     int fd = open_component(found->path, &found->status);
     if (fd >= 0) close(fd);
     return fd >= 0;
 }
 
-static bool has_name(struct found *found) {
+static bool is_any_file(struct found *found) {
     return stat(found->path, &found->status) == 0;
 }
 
-static void find_by(bool (*suits)(struct found *), struct bytes type, enum wanted wanted, struct found *found) {
+/* Sets `found` to the first file of this type that `accepts` takes. */
+static void find_by(bool (*accepts)(struct found *), struct bytes type, enum wanted wanted, struct found *found) {
     bool is_name = type.size > 0 && type.size <= NAME_MAX && memchr(type.data, '/', type.size) == NULL;
     for (struct bytes directory = {0}; is_name && next_directory(&directory);) {
         for (int try = 0; try < (wanted == NATIVE_ONLY ? 1 : 2); try++) {
             found->kind = (try == 0) == (wanted == COMPONENT_FIRST) ? COMPONENT : NATIVE;
             int size = snprintf(found->path, PATH_MAX, "%.*s/%.*s%s", (int)directory.size, (const char *)directory.data, (int)type.size,
                                 (const char *)type.data, found->kind == COMPONENT ? ".wasm" : "");
-            if (size < PATH_MAX && suits(found)) return;
+            if (size < PATH_MAX && accepts(found)) return;
         }
     }
     found->kind = NOTHING;
@@ -54,12 +55,12 @@ static void find_by(bool (*suits)(struct found *), struct bytes type, enum wante
 }
 
 void find_plugin(struct bytes type, enum wanted wanted, struct found *found) {
-    find_by(is_there, type, wanted, found);
+    find_by(is_plugin, type, wanted, found);
 }
 
 void find_for_plan(struct bytes type, enum wanted wanted, struct found *found) {
-    find_by(is_there, type, wanted, found);
-    if (found->kind == NOTHING) find_by(has_name, type, wanted, found);
+    find_by(is_plugin, type, wanted, found);
+    if (found->kind == NOTHING) find_by(is_any_file, type, wanted, found);
     else if (found->kind == COMPONENT || (found->status.st_mode & 0111) != 0) return;
     found->kind = NOTHING;
 }

@@ -1,4 +1,4 @@
-/* Where a plugin type is found: on CNI_PATH, and nowhere else. */
+/* Looks plugin types up on CNI_PATH. */
 #ifndef PLEXUS_PLUGIN_PATH_H
 #define PLEXUS_PLUGIN_PATH_H
 
@@ -14,20 +14,25 @@ struct found {
     struct stat status;
 };
 
-/* Directories of our own CNI_PATH one after the other; `directory` starts empty. False: no more. */
+/* Iterates over the directories of the shim's CNI_PATH. `directory` starts empty. False: the end. */
 bool next_directory(struct bytes *directory);
 
-/* How long T is where a file is called T.wasm, 0 where it is called otherwise. */
+/* The length of T in a file name T.wasm; 0 for any other name. */
 size_t component_type_size(const char *file);
 
+/* Finds the first plugin of this type. `found->kind` is NOTHING where no directory has it. */
 void find_plugin(struct bytes type, enum wanted wanted, struct found *found);
 
-/* As find_plugin, but a native one that nobody may execute is none, and with NOTHING `path` names what has the name and is no plugin; empty
-   where nothing has. */
+/*
+ * As find_plugin, but ignores a native plugin without an execute permission. With NOTHING, `path` names the first file of this name that is
+ * not a plugin, or is empty.
+ */
 void find_for_plan(struct bytes type, enum wanted wanted, struct found *found);
 
-/* Opens a component that find_plugin can name: directly in a directory of CNI_PATH, called *.wasm. -1: errno says why, EINVAL that it
-   is none. */
+/*
+ * Opens a component that find_plugin can name: a file *.wasm directly in a directory of CNI_PATH. Answers a descriptor, or -1 with errno
+ * (EACCES: another path; EINVAL: not a component).
+ */
 int open_found_component(struct bytes path, struct stat *status);
 
 #endif

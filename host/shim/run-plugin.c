@@ -1,37 +1,39 @@
 #include "run-plugin.h"
-#include "brain-connection.h"
-#include "nest.h"
+#include "engine-connection.h"
+#include "nested-calls.h"
 #include "plugin-path.h"
 #include "spawn.h"
 
-enum { PIECE = 65536 }; /* of what a plugin prints, as it is read */
+enum { PIECE = 65536 }; /* bytes of a plugin's output in one read() */
 
 struct capture {
     struct watch watch;
     struct buffer data;
     uint32_t cap;
-    bool cut;
+    bool truncated;
 };
 
 struct run {
-    uint32_t channel; /* 0: this place is free */
-    struct buffer path, environment; /* NUL-terminated; `K=v\0` row */
+    uint32_t channel; /* 0: a free slot */
+    struct buffer path, environment; /* NUL-terminated; `KEY=value\0`, repeated */
     struct watch timer;
     struct capture out, err;
-    struct nest nest;
+    struct nested_calls nested_calls;
     int64_t started;
     pid_t pid;
     bool killed;
 };
 
-/* No channel of an EXEC: a place whose process is answered for, but not even SIGKILL has ended it yet. */
+/* Instead of a channel: EXECUTED was sent, but the process has not ended in spite of SIGKILL. */
 #define STUCK NESTED_CHANNEL
 
 static struct run runs[EFFECTS_MAX];
 
-/* What is past the cap is thrown away: killing the plugin for it would leave its work half done, not reading would hang it; the deadline
-   bounds the time. At the pipe's end closes. */
-static void capture_piece(struct watch *watch, UNUSED short revents) {
+/*
+ * Reads a piece of output; closes the pipe at its end. Output beyond the cap is read and discarded: killing the plugin would leave its work half
+ * done, and not reading would block it. The deadline bounds the time.
+ */
+static void read_output(struct watch *watch, UNUSED short revents) {
     static uint8_t piece[PIECE];
     struct capture *capture = watch->owner;
     ssize_t got = read(watch->fd, piece, sizeof piece);
@@ -39,20 +41,20 @@ static void capture_piece(struct watch *watch, UNUSED short revents) {
     if (got <= 0) return;
     size_t left = capture->cap - capture->data.size, kept = (size_t)got < left ? (size_t)got : left;
     buffer_append(&capture->data, piece, kept);
-    if (kept < (size_t)got) capture->cut = true;
+    if (kept < (size_t)got) capture->truncated = true;
 }
 
 static void capture_begin(struct capture *capture, int fd) {
     fcntl(fd, F_SETFL, O_NONBLOCK);
-    capture->watch = (struct watch){.fd = fd, .events = POLLIN, .due = NEVER, .wake = capture_piece, .owner = capture};
+    capture->watch = (struct watch){.fd = fd, .events = POLLIN, .due = NEVER, .wake = read_output, .owner = capture};
     watch_add(&capture->watch);
 }
 
-/* Takes what is in the pipe now; whoever else holds its other end may go on writing, nobody reads it. */
+/* Reads the output that is in the pipe now, then closes it. A child of the plugin may still hold the other end open. */
 static void capture_end(struct capture *capture) {
     int waiting = 0;
     if (capture->watch.fd >= 0) ioctl(capture->watch.fd, FIONREAD, &waiting);
-    for (; waiting > 0 && capture->watch.fd >= 0; waiting -= PIECE) capture_piece(&capture->watch, POLLIN);
+    for (; waiting > 0 && capture->watch.fd >= 0; waiting -= PIECE) read_output(&capture->watch, POLLIN);
     watch_close(&capture->watch);
 }
 
@@ -62,29 +64,29 @@ static void run_free(struct run *run) {
     watch_remove(&run->timer);
     watch_close(&run->out.watch);
     watch_close(&run->err.watch);
-    nest_close(&run->nest);
+    nested_calls_close(&run->nested_calls);
     run->channel = 0;
 }
 
 static void answer(const struct run *run, enum outcome outcome, int detail) {
     int64_t took = now_us() - run->started;
-    struct message executed = {.status = outcome, .detail = (uint32_t)detail, .flags = (uint32_t)run->out.cut | (uint32_t)run->err.cut << 1};
+    struct message executed = {.status = outcome, .detail = (uint32_t)detail, .flags = (uint32_t)run->out.truncated | (uint32_t)run->err.truncated << 1};
     executed.microseconds = took > UINT32_MAX ? UINT32_MAX : (uint32_t)took;
     executed.out = buffer_bytes(&run->out.data);
     executed.err = buffer_bytes(&run->err.data);
     executed.path = text_bytes(run->path.data == NULL ? "" : (const char *)run->path.data);
-    tell_brain(EXECUTED, run->channel, &executed);
+    send_to_engine(EXECUTED, run->channel, &executed);
 }
 
 static void finish(struct run *run, enum outcome outcome, int detail) {
     capture_end(&run->out);
     capture_end(&run->err);
-    nest_close(&run->nest); /* before the answer: the brain may look whether it is gone */
+    nested_calls_close(&run->nested_calls); /* before the answer: the engine may check that the directory is gone */
     answer(run, outcome, detail);
     run_free(run);
 }
 
-/* Its stdin is a file: nobody has to go on writing, and it may read as much of it as it likes. Answers 0 or the errno of the failure. */
+/* Starts the process. Its stdin is a file in memory: the shim need not write while the plugin reads. Answers 0 or an errno. */
 static int start(struct run *run, struct bytes in) {
     enum { IN, OUT, OUT_END, ERR, ERR_END, FDS };
     int fds[FDS] = {memory_file("plexus-plugin-stdin"), -1, -1, -1, -1}, error = 0;
@@ -92,7 +94,7 @@ static int start(struct run *run, struct bytes in) {
     bool ready = fds[IN] >= 0 && pipe2(fds + OUT, O_CLOEXEC) == 0 && pipe2(fds + ERR, O_CLOEXEC) == 0;
     if (ready && pwrite(fds[IN], in.data, in.size, 0) == (ssize_t)in.size) {
         struct spawn plugin = {.argv = arguments, .environment = &run->environment, .fds = {fds[IN], fds[OUT_END], fds[ERR_END], -1}};
-        plugin.dies_with_us = true;
+        plugin.dies_with_parent = true;
         run->pid = spawn(&plugin);
     }
     if (run->pid <= 0) error = errno != 0 ? errno : EIO;
@@ -104,7 +106,7 @@ static int start(struct run *run, struct bytes in) {
     return 0;
 }
 
-/* Its process group, and itself where it joined another one. It is not reaped yet: the number is still its own. */
+/* Kills the process group, and the process itself in case it joined another group. The pid is still its own: it is not reaped yet. */
 static void kill_run(const struct run *run) {
     kill(-run->pid, SIGKILL);
     kill(run->pid, SIGKILL);
@@ -112,7 +114,7 @@ static void kill_run(const struct run *run) {
 
 static void timer_wake(struct watch *watch, UNUSED short revents) {
     struct run *run = watch->owner;
-    if (run->killed) { /* even SIGKILL does not end it now: it sits in the kernel */
+    if (run->killed) { /* SIGKILL has no effect yet: the process is blocked in the kernel */
         finish(run, DEADLINE_PASSED, SIGKILL);
         run->channel = STUCK;
         return;
@@ -146,13 +148,13 @@ void run_plugin(uint32_t channel, const struct message *exec) {
     run->timer = (struct watch){.fd = -1, .due = run->started + (int64_t)exec->deadline_ms * 1000, .wake = timer_wake, .owner = run};
     watch_add(&run->timer);
     buffer_append(&run->path, found.path, strlen(found.path) + 1);
-    int error = nest_open(&run->nest, exec->path, channel);
-    if (error != 0) { /* what couldn't be made is named, not the plugin, which isn't to blame */
+    int error = nested_calls_open(&run->nested_calls, exec->path, channel);
+    if (error != 0) { /* EXECUTED names the directory that failed, not the plugin */
         run->path.size = 0;
         buffer_append(&run->path, exec->path.data, exec->path.size);
         buffer_append(&run->path, "", 1);
     }
-    nest_environment(&run->nest, exec->environment, &run->environment);
+    nested_calls_environment(&run->nested_calls, exec->environment, &run->environment);
     if (error == 0) error = start(run, exec->in);
     if (error != 0) finish(run, error == ETXTBSY ? TEXT_BUSY : NOT_STARTABLE, error);
 }
@@ -173,12 +175,12 @@ void stop_plugins(void) {
         if (run->channel != 0 && run->pid > 0) kill_run(run);
     for (struct run *run = runs; run < runs + EFFECTS_MAX; run++) {
         if (run->channel == 0 || run->channel == STUCK) continue;
-        bool gone = run->pid <= 0;
-        while (!gone && now_us() < until) {
-            gone = waitpid(run->pid, NULL, WNOHANG) != 0;
-            if (!gone) usleep(500);
+        bool ended = run->pid <= 0;
+        while (!ended && now_us() < until) {
+            ended = waitpid(run->pid, NULL, WNOHANG) != 0;
+            if (!ended) usleep(500);
         }
         run_free(run);
-        if (!gone) run->channel = STUCK;
+        if (!ended) run->channel = STUCK;
     }
 }

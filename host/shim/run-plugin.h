@@ -1,4 +1,4 @@
-/* EXEC: native plugins, each a process group with three pipes and a deadline. */
+/* EXEC: runs native plugins, each as a process group with a deadline. */
 #ifndef PLEXUS_RUN_PLUGIN_H
 #define PLEXUS_RUN_PLUGIN_H
 
@@ -6,15 +6,15 @@
 
 enum outcome { EXITED, SIGNALLED, DEADLINE_PASSED, NOT_FOUND, NOT_STARTABLE, TEXT_BUSY };
 
-/* Starts what EXEC asks for, or answers at once why not. */
+/* Starts the plugin, or sends EXECUTED at once with the reason why it did not start. */
 void run_plugin(uint32_t channel, const struct message *exec);
 
 bool plugin_runs_on(uint32_t channel);
 
-/* SIGCHLD came: answers for each plugin that ended. */
+/* After SIGCHLD: sends EXECUTED for each plugin that has ended. */
 void reap_plugins(void);
 
-/* Kills every plugin's process group and waits, a bounded time, until they are gone. Answers nobody. */
+/* Kills all plugins' process groups and waits a bounded time for their end. Sends nothing. */
 void stop_plugins(void);
 
 #endif

@@ -4,20 +4,20 @@ void close_from(int first) {
 #ifdef SYS_close_range
     if (syscall(SYS_close_range, (unsigned)first, ~0u, 0u) == 0) return;
 #endif
-    struct rlimit limit; /* a kernel before 5.9 */
+    struct rlimit limit; /* kernels before 5.9 */
     int last = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < 65536 ? (int)limit.rlim_cur : 65536;
     for (int fd = first; fd < last; fd++) close(fd);
 }
 
 int memory_file(const char *name) {
     int fd = memfd_create(name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
-    return fd < 0 && errno == EINVAL ? memfd_create(name, MFD_CLOEXEC) : fd; /* a kernel before 6.3 */
+    return fd < 0 && errno == EINVAL ? memfd_create(name, MFD_CLOEXEC) : fd; /* kernels before 6.3 */
 }
 
-/* Runs in the child, on memory that is still the parent's: system calls only, and it never returns. */
-static _Noreturn void become(const struct spawn *spawn, char *const *environment, pid_t parent, volatile int *error) {
-    sigset_t none;
-    sigemptyset(&none);
+/* Runs in the child, which still uses the parent's memory: system calls only, and no return. */
+static _Noreturn void exec_in_child(const struct spawn *spawn, char *const *environment, pid_t parent, volatile int *error) {
+    sigset_t no_signals;
+    sigemptyset(&no_signals);
     setpgid(0, 0);
     bool ready = true;
     for (int target = 0; target < 4 && ready; target++) {
@@ -26,9 +26,9 @@ static _Noreturn void become(const struct spawn *spawn, char *const *environment
         else if (fd >= 0) ready = dup2(fd, target) == target;
     }
     if (ready && spawn->directory != NULL) ready = chdir(spawn->directory) == 0;
-    /* the signal is bound to the thread that forked; the hands have one. It is lost if the plugin is set-uid. */
-    if (ready && spawn->dies_with_us) ready = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
-    if (ready && sigprocmask(SIG_SETMASK, &none, NULL) == 0) execve(spawn->argv[0], spawn->argv, environment);
+    /* The signal comes when the forking thread ends; the shim has one thread. A set-uid plugin loses the signal. */
+    if (ready && spawn->dies_with_parent) ready = prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
+    if (ready && sigprocmask(SIG_SETMASK, &no_signals, NULL) == 0) execve(spawn->argv[0], spawn->argv, environment);
     *error = errno;
     _exit(127);
 }
@@ -36,12 +36,12 @@ static _Noreturn void become(const struct spawn *spawn, char *const *environment
 pid_t spawn(const struct spawn *spawn) {
     volatile int error = 0;
     pid_t parent = getpid();
-    struct buffer environment = {0}; /* pointers to the strings, and a last one that is none */
+    struct buffer environment = {0}; /* pointers to the strings, then NULL */
     for (char *at = (char *)spawn->environment->data, *end = at + spawn->environment->size; at < end; at += strlen(at) + 1)
         buffer_append(&environment, &at, sizeof at);
     buffer_append(&environment, &(char *){NULL}, sizeof(char *));
-    pid_t child = vfork(); /* the parent sleeps until execve, then knows whether that worked */
-    if (child == 0) become(spawn, (void *)environment.data, parent, &error);
+    pid_t child = vfork(); /* the parent sleeps until execve succeeds or the child ends */
+    if (child == 0) exec_in_child(spawn, (void *)environment.data, parent, &error);
     if (child < 0) error = errno;
     buffer_free(&environment);
     if (error == 0) return child;

@@ -1,6 +1,6 @@
-#include "namespace.h"
+#include "sysctl.h"
 
-/* Whether it is a path below `net` that no component leads out of. */
+/* Whether `key` is a path below `net` in which no component is empty, `.` or `..`. */
 static bool is_key(const char *key) {
     if (strncmp(key, "net/", 4) != 0) return false;
     for (const char *part = key;; part = strchr(part, '/') + 1) {
@@ -10,7 +10,10 @@ static bool is_key(const char *key) {
     }
 }
 
-/* Reads a value, then writes another one, if not empty. What can't be read but written counts as empty. Answers 0 or an errno. */
+/*
+ * Appends the current value to `before`, then writes `value` unless it is empty. A value that can be written but not read counts as empty.
+ * Answers 0 or an errno.
+ */
 static int set(int root, const char *key, const char *value, struct buffer *before) {
     int fd = openat(root, key, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     buffer_reserve(before, SYSCTL_MAX);
@@ -28,7 +31,7 @@ static int set(int root, const char *key, const char *value, struct buffer *befo
     return error;
 }
 
-/* The lookup of a path below /proc/sys/net is what has to be in the namespace. The first key that fails is the last one tried. */
+/* Everything happens in the namespace: the kernel chooses the values below /proc/sys/net by the namespace of the process that looks them up. */
 int set_sysctls(const struct message *sysctl, struct done *done) {
     const char *at = (const char *)sysctl->environment.data, *end = at + sysctl->environment.size;
     int root = open("/proc/sys", O_PATH | O_DIRECTORY | O_CLOEXEC);

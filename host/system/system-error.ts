@@ -1,4 +1,4 @@
-// The system's words for an errno.
+// The name and text of an errno.
 
 import { getSystemErrorMap } from "node:util";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { readPrometheusText, valueOf } from "../../test/harness/prometheus-text.ts";
 import { fault } from "../../src/fault/fault.ts";
-import { Metrics } from "../metrics/metrics.ts";
-import { mostSets } from "../metrics/series.ts";
+import { Metrics } from "./metrics/metrics.ts";
+import { maxSeries } from "./metrics/series.ts";
 import { CallWatch } from "./call-watch.ts";
 import type { LogFields } from "./log.ts";
 import { RecentFailures } from "./recent-failures.ts";
@@ -18,7 +18,7 @@ function watching() {
   };
   const begin = (environment: Readonly<Record<string, string>>) =>
     new CallWatch(
-      { metrics, failures, log, spans: undefined, sawState: () => undefined },
+      { metrics, failures, log, spans: undefined, addState: () => undefined },
       { environment: new Map(Object.entries(environment)) },
     );
   return { metrics, failures, lines, begin };
@@ -26,7 +26,7 @@ function watching() {
 
 const ended = { ms: 1, fault: undefined, configuration: undefined };
 
-test("ten thousand networks, types, pods and verbs that somebody made up cost a bounded amount of memory", async () => {
+test("ten thousand invented networks, types, pods and verbs take a bounded amount of memory", async () => {
   const { metrics, failures, begin } = watching();
   for (let number = 0; number < 10_000; number++) {
     const name = `net-${number}-${"x".repeat(200)}`;
@@ -50,28 +50,28 @@ test("ten thousand networks, types, pods and verbs that somebody made up cost a 
     watch.end({ ...ended, fault: reason });
   }
   const text = await metrics.text();
-  // Of each of a few metrics so many series, of some twenty lines of some 500 characters.
+  // A few metrics have maxSeries series each, and a series has some twenty lines of some 500 characters.
   expect(text.length).toBeLessThan(8 * 1024 * 1024);
-  const told = readPrometheusText(text);
-  const limits = told.get("plexus_limit_verdicts_total")?.samples ?? [];
-  expect(limits).toHaveLength(mostSets + 1);
+  const families = readPrometheusText(text);
+  const limits = families.get("plexus_limit_verdicts_total")?.samples ?? [];
+  expect(limits).toHaveLength(maxSeries + 1);
   expect(limits.reduce((sum, { value }) => sum + value, 0)).toBe(10_000);
-  expect(valueOf(told, "plexus_calls_total", { verb: "other", outcome: "failed" })).toBe(10_000);
+  expect(valueOf(families, "plexus_calls_total", { verb: "other", outcome: "failed" })).toBe(10_000);
   expect(failures.list()).toHaveLength(50);
 });
 
-test("counts a failure that repeats as one, with its remedy", () => {
+test("counts a repeated failure as one, with its remedy", () => {
   const { failures, begin } = watching();
   for (const _ of [1, 2, 3])
     begin({ CNI_COMMAND: "DEL", CNI_CONTAINERID: "c" }).end({ ...ended, fault: fault("CALL_BUSY", "busy") });
   begin({ CNI_COMMAND: "ADD", CNI_CONTAINERID: "c" }).end({ ...ended, fault: fault("STORE_FAILED", 'of {"token":"hunter2"}') });
   expect(failures.list()).toMatchObject([
     { verb: "ADD", fault: "STORE_FAILED", code: 5, times: 1, msg: 'of {"token":"[redacted]"}' },
-    { verb: "DEL", fault: "CALL_BUSY", code: 11, times: 3, remedy: expect.stringMatching(/^Call again/) },
+    { verb: "DEL", fault: "CALL_BUSY", code: 11, times: 3, remedy: expect.stringMatching(/^Repeat the call/) },
   ]);
 });
 
-test("tells the pod of a call and nothing else of CNI_ARGS; STATUS and VERSION only to who looks closely", () => {
+test("logs the pod and nothing else of CNI_ARGS; logs STATUS and VERSION at level debug", () => {
   const { lines, begin } = watching();
   begin({ CNI_COMMAND: "ADD", CNI_ARGS: "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=cart=7;TOKEN=hunter2" }).end(ended);
   begin({ CNI_COMMAND: "STATUS", CNI_ARGS: "K8S_POD_NAME=only" }).end(ended);
@@ -82,14 +82,16 @@ test("tells the pod of a call and nothing else of CNI_ARGS; STATUS and VERSION o
   expect(JSON.stringify(lines)).not.toContain("hunter2");
 });
 
-test("has a delegate's line at the level that it said, with its call's request", () => {
+test("logs a delegate's line at the delegate's level, and a plugin's stderr with its step, both with the call's request", () => {
   const { lines, begin } = watching();
   const watch = begin({ CNI_COMMAND: "ADD" });
   watch.line("delegate", "ipam-host-local: warn: the range is nearly full\n");
   watch.line("delegate", "a line of its own\n");
   watch.line("plexus", "no trace");
+  watch.output({ type: "bridge", ifname: "net1" }, "bridge net1: warn: half full\n");
   watch.end(ended);
-  expect(lines.map(({ level }) => level)).toEqual(["warn", "info", "warn", "info"]);
+  expect(lines.map(({ level }) => level)).toEqual(["warn", "info", "warn", "info", "info"]);
+  expect(lines[3]).toMatchObject({ fields: { step: "bridge", ifname: "net1" }, text: "bridge net1: warn: half full" });
   expect(new Set(lines.map(({ fields }) => fields.request)).size).toBe(1);
   expect(lines[0]?.text).toBe("ipam-host-local: warn: the range is nearly full");
 });

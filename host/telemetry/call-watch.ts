@@ -1,41 +1,43 @@
-// Watches one call for the daemon: counts, writes lines, records spans. All that a line has to do with a call it says by fields.
+// Observes one call for the daemon: metrics, log lines and spans. A log line names its call in fields, not in its text.
 
 import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
 import { isVerb, type Verb } from "../../src/cni/environment.ts";
 import { catalogue, type FaultKind } from "../../src/fault/catalogue.ts";
 import type { Fault } from "../../src/fault/fault.ts";
 import { type SpanContext, spanOf } from "../../src/trace/trace-context.ts";
-import type { CallEnd, CallObserver, Span, TracedStep } from "../brain/call-observer.ts";
-import { callArgs } from "../brain/pod-identity.ts";
-import { newSpanId, newTraceId } from "../brain/span-id.ts";
+import type { CallEnd, CallObserver, Span, TracedStep } from "../engine/call/call-observer.ts";
+import { splitCniArgs } from "../../src/cni/args.ts";
+import { newSpanId, newTraceId } from "../engine/call/span-id.ts";
 import type { StepOutcome } from "../../src/cni/chain-step.ts";
-import type { Request } from "../hands/messages.ts";
-import type { Metrics } from "../metrics/metrics.ts";
-import { inertLine } from "../sandbox/inert-text.ts";
-import { harmlessMessage } from "./harmless.ts";
+import type { Request } from "../protocol/messages.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import { inertLine } from "../../src/text/inert-text.ts";
+import { harmlessMessage } from "../../src/text/harmless-message.ts";
 import { type DaemonLogLevel, type Log, type LogFields } from "./log.ts";
 import type { RecentFailures } from "./recent-failures.ts";
 import type { FinishedSpan, SpanExporter } from "./spans.ts";
 
+/** The parts of telemetry in which a call is recorded. */
 export interface CallWatchDeps {
   readonly metrics: Metrics;
   readonly log: Log;
   readonly failures: RecentFailures;
-  /** Undefined where no collector is configured. */
+  /** Undefined if no collector is configured. */
   readonly spans: SpanExporter | undefined;
-  /** Hears where journals are, and leases of delegates that name no directory. */
-  readonly sawState: (directory: string, leases: string) => void;
+  /** Receives the call's state directory, and the default lease directory of its delegates. */
+  readonly addState: (directory: string, leases: string) => void;
 }
 
-/** What every line says of its call. */
+/** The fields that name a call. */
 type Identity = LogFields & { readonly request: string };
 
-/** Characters of a name that others chose, where it stands in a record. */
-const longestName = 253;
+/** Maximum length of a name in a record, in UTF-16 units. */
+const maxName = 253;
 
-/** Calls that runtimes make all the time, to see whether we are there. */
-const frequent: ReadonlySet<string> = new Set(["STATUS", "VERSION"]);
+/** Verbs that runtimes send regularly as a probe: logged only at level debug, and without a trace of their own. */
+const probes: ReadonlySet<string> = new Set(["STATUS", "VERSION"]);
 
+/** The observer of one call. */
 export class CallWatch implements CallObserver {
   readonly span: SpanContext | undefined;
   readonly #deps: CallWatchDeps;
@@ -43,8 +45,8 @@ export class CallWatch implements CallObserver {
   readonly #environment: Request["environment"];
   readonly #parent: SpanContext | undefined;
   #identity: Identity | undefined;
-  /** The last network that failed. */
-  #failed: string | undefined;
+  /** The last network whose attachment failed. */
+  #failedNetwork: string | undefined;
 
   constructor(deps: CallWatchDeps, { environment }: Pick<Request, "environment">) {
     this.#deps = deps;
@@ -52,19 +54,19 @@ export class CallWatch implements CallObserver {
     const verb = environment.get("CNI_COMMAND") ?? "";
     this.#verb = isVerb(verb) ? verb : "other";
     this.#parent = spanOf(environment);
-    // What nobody above records is not recorded here; what nobody began is begun here.
-    if (deps.spans !== undefined && (this.#parent?.sampled ?? !frequent.has(this.#verb))) {
+    // The runtime's sampling decision counts. A call without trace context begins a trace.
+    if (deps.spans !== undefined && (this.#parent?.sampled ?? !probes.has(this.#verb))) {
       this.span = { traceId: this.#parent?.traceId ?? newTraceId(), spanId: newSpanId(), sampled: true };
     }
   }
 
-  /** Worked out with the first line: of a call that goes well the only one, written when the runtime has its answer. */
-  get #who(): Identity {
+  /** Computed for the first log line. A successful call has only one, which is written after the runtime has its answer. */
+  get #call(): Identity {
     return (this.#identity ??= this.#identify());
   }
 
   #identify(): Identity {
-    const value = (name: string): string => inertLine(this.#environment.get(name) ?? "", longestName);
+    const value = (name: string): string => inertLine(this.#environment.get(name) ?? "", maxName);
     return {
       request: this.span?.spanId ?? newSpanId(),
       trace: this.span?.traceId ?? this.#parent?.traceId,
@@ -86,7 +88,7 @@ export class CallWatch implements CallObserver {
     }
     const level = outcome.ok ? "debug" : "warn";
     if (log.has(level)) {
-      const fields = { ...this.#who, verb, ifname, network, step: type, kind, ...(nested ? { nested } : {}), ms: rounded(ms) };
+      const fields = { ...this.#call, verb, ifname, network, step: type, kind, ...(nested ? { nested } : {}), ms: rounded(ms) };
       if (outcome.ok) log.write(level, fields, `${type} done`);
       else log.write(level, { ...fields, ...faultFields(outcome.fault) }, outcome.fault.msg);
     }
@@ -106,36 +108,41 @@ export class CallWatch implements CallObserver {
     const { metrics } = this.#deps;
     metrics.observe("plexus_attachment_duration_seconds", { verb, network }, ms / 1000);
     if (fault === undefined) return;
-    this.#failed = network;
+    this.#failedNetwork = network;
     metrics.add("plexus_attachment_failures_total", { verb, network, fault: fault.kind });
   }
 
   line(from: "plexus" | "delegate", text: string): void {
-    const said = from === "delegate" ? /^[^:]*: (debug|info|warn|error): /.exec(text)?.[1] : undefined;
-    const level = levels.find((each) => each === said) ?? (from === "plexus" ? "warn" : "info");
-    this.#deps.log.write(level, this.#who, text.trimEnd());
+    const delegateLevel = from === "delegate" ? /^[^:]*: (debug|info|warn|error): /.exec(text)?.[1] : undefined;
+    const level = levels.find((each) => each === delegateLevel) ?? (from === "plexus" ? "warn" : "info");
+    this.#deps.log.write(level, this.#call, text.trimEnd());
+  }
+
+  output({ type, ifname }: Pick<TracedStep, "type" | "ifname">, text: string): void {
+    const fields = { ...this.#call, step: type, ...(ifname === "" ? {} : { ifname }) };
+    this.#deps.log.write("info", fields, text.trimEnd());
   }
 
   end({ ms, fault, configuration }: CallEnd): void {
-    const { metrics, log, failures, sawState } = this.#deps;
+    const { metrics, log, failures, addState } = this.#deps;
     const verb = this.#verb;
     const network = configuration?.name;
-    if (configuration !== undefined) sawState(configuration.cniDir, leaseDirectoryOf(configuration));
+    if (configuration !== undefined) addState(configuration.cniDir, leaseDirectoryOf(configuration));
     metrics.add("plexus_calls_total", { verb, outcome: fault === undefined ? "done" : "failed" });
     metrics.observe("plexus_call_duration_seconds", { verb }, ms / 1000);
-    const where = this.#failed ?? network;
-    const fields = { ...this.#who, network: where, ms: rounded(ms) };
-    if (fault === undefined) log.write(frequent.has(verb) ? "debug" : "info", fields, `${verb} done`);
+    const failedNetwork = this.#failedNetwork ?? network;
+    const fields = { ...this.#call, network: failedNetwork, ms: rounded(ms) };
+    if (fault === undefined) log.write(probes.has(verb) ? "debug" : "info", fields, `${verb} done`);
     else {
       metrics.add("plexus_call_failures_total", { verb, fault: fault.kind });
       log.write("error", { ...fields, ...faultFields(fault) }, fault.msg);
       failures.note({
         time: new Date().toISOString(),
-        request: this.#who.request,
+        request: this.#call.request,
         verb,
-        pod: this.#who.pod ?? "",
-        container: this.#who.container ?? "",
-        network: inertLine(where ?? "", longestName),
+        pod: this.#call.pod ?? "",
+        container: this.#call.container ?? "",
+        network: inertLine(failedNetwork ?? "", maxName),
         fault: fault.kind,
         code: fault.code,
         msg: harmlessMessage(fault.msg),
@@ -155,7 +162,7 @@ export class CallWatch implements CallObserver {
 
   #record({ ms, failure, attributes, ...span }: Recorded): void {
     const endMs = performance.timeOrigin + performance.now();
-    const { pod, container, ifname, request, verb } = this.#who;
+    const { pod, container, ifname, request, verb } = this.#call;
     const [namespace, name] = pod?.split("/") ?? [];
     this.#deps.spans?.record({
       ...span,
@@ -182,7 +189,7 @@ interface Recorded extends Pick<FinishedSpan, "context" | "parentId" | "name" | 
   readonly failure: Fault | undefined;
 }
 
-/** Where ipam-host-local keeps leases unless it is told otherwise. */
+/** The directory of ipam-host-local's leases if a network's configuration names none. */
 function leaseDirectoryOf({ wasm }: NonNullable<CallEnd["configuration"]>): string {
   const grants = Object.hasOwn(wasm.grants, "ipam-host-local") ? wasm.grants["ipam-host-local"] : undefined;
   return (grants ?? wasm.otherGrants).leases?.directories?.[0] ?? defaultLeaseDirectory;
@@ -190,10 +197,10 @@ function leaseDirectoryOf({ wasm }: NonNullable<CallEnd["configuration"]>): stri
 
 const levels: readonly DaemonLogLevel[] = ["debug", "info", "warn", "error"];
 
-/** `namespace/name` of CNI_ARGS, of which nothing else is told: there are secrets in it. */
+/** `namespace/name` from CNI_ARGS. Nothing else of CNI_ARGS is recorded, because it may contain secrets. */
 function podOf(args: string): string | undefined {
-  const known = new Map(callArgs(args));
-  const [namespace, name] = ["K8S_POD_NAMESPACE", "K8S_POD_NAME"].map((key) => inertLine(known.get(key) ?? "", longestName));
+  const known = new Map(splitCniArgs(args));
+  const [namespace, name] = ["K8S_POD_NAMESPACE", "K8S_POD_NAME"].map((key) => inertLine(known.get(key) ?? "", maxName));
   return namespace === undefined || namespace === "" || name === "" ? undefined : `${namespace}/${name}`;
 }
 

@@ -1,7 +1,7 @@
-// Headers for an OpenTelemetry collector, a credential for one, as OpenTelemetry's environment variable has them: not among the arguments, which
-// every user of the node can read.
+// Reads HTTP headers for the OpenTelemetry collector, such as credentials, from OpenTelemetry's environment variable. They are not command
+// line arguments, because every user of the node can read those.
 
-/** `OTEL_EXPORTER_OTLP_HEADERS`: `key=value,key=value`, values percent-encoded. What is no header is left out. */
+/** Parses `OTEL_EXPORTER_OTLP_HEADERS`: `key=value,key=value`, values percent-encoded. Invalid headers are left out. */
 export function collectorHeaders(text: string): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {};
   for (const pair of text.split(",")) {

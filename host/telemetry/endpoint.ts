@@ -1,21 +1,23 @@
-// Where the daemon tells: over HTTP on a socket of its own, which only root and its own user may ask, and on an address where one is
-// configured. There only what names no pod.
+// Serves metrics, readiness and status over HTTP: on the status socket, which only root and the daemon's user may use, and over TCP if an
+// address is configured. TCP clients get no page that names pods.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { listenOn, uidOf } from "../daemon/unix-socket.ts";
-import { expositionType } from "../metrics/exposition.ts";
-import type { Metrics } from "../metrics/metrics.ts";
-import type { RoundReport } from "../reconcile/finding.ts";
+import { listenOn, uidOf } from "../store/files/unix-socket.ts";
+import { expositionType } from "./metrics/exposition.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import type { RoundReport } from "../node/reconcile/finding.ts";
 import type { Telemetry } from "./telemetry.ts";
 
+/** The addresses of the HTTP servers. */
 export interface EndpointInit {
   /** Absolute path of the socket. */
   readonly socket: string;
-  /** Uids that may ask on it. */
+  /** User ids that may use the socket. */
   readonly uids: readonly number[];
+  /** TCP address; undefined: no TCP. Port 0: any free port. */
   readonly address: { readonly host: string; readonly port: number } | undefined;
 }
 
@@ -26,12 +28,13 @@ interface Page {
 }
 
 const text = "text/plain; charset=utf-8";
-/** Connections at once; scrapers keep theirs. For one more, the one that came first goes: who sits there silently must not lock others out. */
-const mostConnections = 32;
+/** Maximum connections of a server. A further one closes the oldest, so that silent clients cannot lock out others. */
+const maxConnections = 32;
 const patienceMs = 5000;
-/** Over TCP metrics may be so old, in ms. */
+/** Maximum age of metrics over TCP, in ms. */
 const recentMs = 1000;
 
+/** The HTTP servers of one daemon. */
 export class Endpoint {
   readonly #init: EndpointInit;
   readonly #telemetry: Telemetry;
@@ -47,15 +50,15 @@ export class Endpoint {
     this.#metrics = metrics;
   }
 
-  /** Listens. Faults: DAEMON_SOCKET. Answers the address's port, where one is configured: 0 asks for any. */
+  /** Listens; answers the TCP port, or undefined without TCP. Fault DAEMON_SOCKET. */
   async listen(): Promise<Result<number | undefined>> {
     const { socket, uids, address } = this.#init;
-    const own = this.#server(true);
-    own.on("connection", (connection) => {
+    const local = this.#server(true);
+    local.on("connection", (connection) => {
       const uid = uidOf(connection);
       if (uid === undefined || !uids.includes(uid)) connection.destroy();
     });
-    const listens = await listenOn(own, socket);
+    const listens = await listenOn(local, socket);
     if (!listens.ok || address === undefined) return listens.ok ? ok(undefined) : listens;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const server = this.#server(false);
@@ -77,6 +80,7 @@ export class Endpoint {
     }
   }
 
+  /** `trusted`: whether the clients are root or the daemon's user. */
   #server(trusted: boolean): Server {
     const server = createServer(
       { requestTimeout: patienceMs, headersTimeout: patienceMs, keepAliveTimeout: 60_000, maxHeaderSize: 8192 },
@@ -88,30 +92,30 @@ export class Endpoint {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse, trusted: boolean): Promise<void> {
-    // Nothing here takes a body.
+    // No page takes a request body.
     request.resume();
     let page: Page;
     try {
       const [path = "", query = ""] = (request.url ?? "").split("?");
-      const asked = request.method === "POST" && path === "/reconcile";
-      page = asked ? await this.#round(query, trusted) : await this.#page(request.method ?? "", path, trusted);
+      const isRound = request.method === "POST" && path === "/reconcile";
+      page = isRound ? await this.#round(query, trusted) : await this.#page(request.method ?? "", path, trusted);
     } catch (error) {
       this.#telemetry.warn(`${request.url ?? ""}: ${error instanceof Error ? error.message : String(error)}`);
-      page = { status: 500, type: text, body: "failed; the daemon's log says why\n" };
+      page = { status: 500, type: text, body: "internal error; the daemon's log has the reason\n" };
     }
     const { status, type, body } = page;
     response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), "cache-control": "no-store" });
     response.end(request.method === "HEAD" ? "" : body);
   }
 
-  /** A round of the reconciler, now. */
+  /** Runs a reconciler round now; the page is its report. */
   async #round(query: string, trusted: boolean): Promise<Page> {
-    if (!trusted) return { status: 403, type: text, body: "ask on the daemon's own socket\n" };
-    if (query !== "" && query !== "dry-run") return { status: 400, type: text, body: "the query is dry-run, or none\n" };
+    if (!trusted) return { status: 403, type: text, body: "not served over TCP; use the status socket\n" };
+    if (query !== "" && query !== "dry-run") return { status: 400, type: text, body: "the query must be empty or dry-run\n" };
     return { status: 200, type: "application/json", body: `${JSON.stringify(await this.#reconcile(query === "dry-run"))}\n` };
   }
 
-  /** For who may ask as often as the network lets it: reading costs milliseconds. */
+  /** Metrics for TCP clients. Reading takes milliseconds, and these clients may ask at any rate, so a recent reading is shared. */
   #recentText(): Promise<string> {
     const now = performance.now();
     if (this.#recent === undefined || now - this.#recent.at > recentMs) this.#recent = { at: now, text: this.#metrics.text() };
@@ -120,7 +124,7 @@ export class Endpoint {
 
   async #page(method: string, path: string, trusted: boolean): Promise<Page> {
     if (method !== "GET" && method !== "HEAD")
-      return { status: 405, type: text, body: "only GET and HEAD; and POST of /reconcile\n" };
+      return { status: 405, type: text, body: "allowed methods: GET and HEAD; POST for /reconcile\n" };
     switch (path) {
       case "/metrics":
         return { status: 200, type: expositionType, body: trusted ? await this.#metrics.text() : await this.#recentText() };
@@ -135,20 +139,21 @@ export class Endpoint {
         if (trusted) {
           return { status: 200, type: "application/json", body: `${JSON.stringify(await this.#telemetry.status())}\n` };
         }
-        return { status: 403, type: text, body: "it names pods: ask on the daemon's own socket\n" };
+        return { status: 403, type: text, body: "not served over TCP, because it names pods; use the status socket\n" };
       default:
-        return { status: 404, type: text, body: "there are /metrics, /healthz, /readyz, /status and, by POST, /reconcile\n" };
+        return { status: 404, type: text, body: "pages: /metrics, /healthz, /readyz, /status, /reconcile (POST)\n" };
     }
   }
 }
 
+/** Closes the oldest connection when there are too many. */
 function boundConnections(server: Server): void {
   const open = new Set<Socket>();
   server.on("connection", (socket) => {
     open.add(socket);
     socket.once("close", () => open.delete(socket));
     const [oldest] = open;
-    if (open.size > mostConnections) oldest?.destroy();
+    if (open.size > maxConnections) oldest?.destroy();
   });
 }
 

@@ -1,31 +1,33 @@
-// Writes lines to a descriptor without ever waiting for its reader: only when the kernel says that it takes some, and no more than it then
-// takes for sure. So nothing is lost at an end of whatever kind, which threads that write (pino's sonic-boom) can't say: what they are
-// about at that moment nobody knows, and where nobody reads they keep the process from ending.
+// Writes lines to a file descriptor without waiting for its reader: only when the kernel reports it writable, and only as much as it then
+// accepts. So the last lines can be written synchronously whatever ends the process. Writer threads (pino's sonic-boom) cannot do that: at
+// the end, their unfinished write is unknown, and without a reader they keep the process from ending.
 
 import { writeSync } from "node:fs";
-import { isWritable } from "../libc/libc.ts";
+import { isWritable } from "../system/libc/libc.ts";
 
+/** The settings of a line writer. */
 export interface LineWriterInit {
   readonly fd: number;
-  /** Bytes that may wait. */
-  readonly most: number;
-  /** Called for each line that is thrown away. */
+  /** Maximum bytes that wait; further lines are dropped. */
+  readonly maxBytes: number;
+  /** Called for each dropped line. */
   readonly dropped: () => void;
 }
 
-/** PIPE_BUF: a pipe that is writable takes that much without waiting, in one piece (pipe(7)). */
+/** PIPE_BUF: a writable pipe accepts this many bytes atomically, without blocking (pipe(7)). */
 const chunkBytes = 4096;
-/** Chunks in one go, before others have their turn. */
-const mostChunks = 64;
-/** A line waits so long for others, in ms. */
-const togetherMs = 10;
-/** Where it took nothing, it is looked again after so long, in ms. */
-const againMs = 20;
-/** As long it tries at the end without anything being taken, in ms. */
-const lastMs = 500;
-/** And altogether: a reader that reads a little now and then holds up the end no longer, in ms. */
-const longestMs = 2000;
+/** Chunks that are written in one turn of the event loop. */
+const maxChunks = 64;
+/** How long a line waits for further lines, in ms. */
+const batchMs = 10;
+/** Pause until the next try if the descriptor was not writable, in ms. */
+const retryMs = 20;
+/** flush() gives up after this time without progress, in ms. */
+const maxStallMs = 500;
+/** flush() gives up after this time in all: a slow reader must not delay the process' end further. In ms. */
+const maxFlushMs = 2000;
 
+/** The writer of one descriptor. */
 export class LineWriter {
   readonly #init: LineWriterInit;
   #lines: Buffer[] = [];
@@ -36,54 +38,54 @@ export class LineWriter {
     this.#init = init;
   }
 
-  /** Takes a line, with its line feed; drops it where too much waits. */
+  /** Queues a line, which includes its line feed. Drops the line if too many bytes wait. */
   write(line: string): void {
     const bytes = Buffer.from(line);
-    if (this.#bytes + bytes.length > this.#init.most) {
+    if (this.#bytes + bytes.length > this.#init.maxBytes) {
       this.#init.dropped();
       return;
     }
     this.#lines.push(bytes);
     this.#bytes += bytes.length;
-    if (!this.#scheduled) this.#later();
+    if (!this.#scheduled) this.#schedule();
   }
 
-  /** Writes what is left, here and now; false where nobody takes it. */
+  /** Writes the waiting lines synchronously; false if the reader does not take them. */
   flush(): boolean {
     const started = performance.now();
-    let moved = started;
+    let lastProgress = started;
     while (this.#bytes > 0) {
       const now = performance.now();
-      if (now - moved > lastMs || now - started > longestMs) return false;
-      if (this.#writeChunk()) moved = now;
+      if (now - lastProgress > maxStallMs || now - started > maxFlushMs) return false;
+      if (this.#writeChunk()) lastProgress = now;
       else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
     return true;
   }
 
-  /** So that the lines of calls that come at once go together: each write wakes whoever reads, which costs more than the line. */
-  #later(): void {
+  /** Lines of concurrent calls are written together: each write wakes the reader, which costs more than the line. */
+  #schedule(): void {
     this.#scheduled = true;
-    // A process that has nothing else to do ends, and flushes.
-    setTimeout(() => this.#pump(), togetherMs).unref();
+    // The timer must not keep the process alive: flush() writes the rest at its end.
+    setTimeout(() => this.#pump(), batchMs).unref();
   }
 
   #pump(): void {
     this.#scheduled = false;
     for (let chunks = 0; this.#bytes > 0; chunks++) {
-      if (chunks === mostChunks) {
+      if (chunks === maxChunks) {
         this.#scheduled = true;
         setImmediate(() => this.#pump());
         return;
       }
       if (this.#writeChunk()) continue;
       this.#scheduled = true;
-      setTimeout(() => this.#pump(), againMs).unref();
+      setTimeout(() => this.#pump(), retryMs).unref();
       return;
     }
   }
 
-  /** Whether some of it was taken, or nobody can take any more. */
+  /** Writes one chunk. False if the descriptor is not writable now; a chunk that can never be written is dropped. */
   #writeChunk(): boolean {
     const { fd, dropped } = this.#init;
     if (!isWritable(fd)) return false;
@@ -91,16 +93,16 @@ export class LineWriter {
     try {
       this.#written(chunk, writeSync(fd, chunk));
     } catch (error) {
-      // Another process filled it meanwhile.
+      // Another process filled the pipe meanwhile.
       if (error instanceof Error && "code" in error && (error.code === "EAGAIN" || error.code === "EINTR")) return false;
-      // Its reader is gone (EPIPE), or the disk is full: no reason to end.
+      // The reader is gone (EPIPE), or the disk is full: the daemon continues without these lines.
       dropped();
       this.#written(chunk, chunk.length);
     }
     return true;
   }
 
-  /** Whole lines as far as they fit; of a longer one its beginning. */
+  /** As many whole lines as fit into a chunk; the beginning of a line that is longer. */
   #chunk(): Buffer {
     const [first = Buffer.alloc(0)] = this.#lines;
     if (first.length >= chunkBytes) return first.subarray(0, chunkBytes);

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-/** A program that logs to its stderr as the daemon does. */
+/** A program that logs to stderr like the daemon. */
 function program(body: string): string {
   return `
     import { openLog } from ${JSON.stringify(resolve("host/telemetry/log.ts"))};
@@ -33,7 +33,7 @@ const all = Array.from({ length: 2000 }, (_, index) => index);
 
 describe.each([
   ["an exit", "process.exit(7);"],
-  ["an error that nobody caught", 'setImmediate(() => { throw new Error("broken"); });'],
+  ["an uncaught error", 'setImmediate(() => { throw new Error("broken"); });'],
 ])("at %s", (_, body) => {
   const run = (stderr: number | "pipe") =>
     spawnSync(process.execPath, ["--input-type=module", "-e", program(body)], { stdio: ["ignore", "ignore", stderr] });
@@ -51,7 +51,7 @@ describe.each([
   });
 });
 
-test("a log that nobody reads holds nobody up, at the end neither; what it doesn't take is counted", async () => {
+test("an unread log blocks neither the daemon nor its end, and dropped lines are counted", async () => {
   const path = join(directory, "pipe");
   expect(spawnSync("mkfifo", [path]).status).toBe(0);
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
@@ -60,7 +60,7 @@ test("a log that nobody reads holds nobody up, at the end neither; what it doesn
   for (let line = 0; line < 20_000; line++) log.write("info", {}, "y".repeat(200));
   expect(lost).toBeGreaterThan(10_000);
   log.flush();
-  // Once somebody reads again, lines come again.
+  // After a read, new lines arrive.
   const chunk = Buffer.alloc(65_536);
   let text = "";
   await expect
@@ -70,7 +70,7 @@ test("a log that nobody reads holds nobody up, at the end neither; what it doesn
         try {
           text = text.slice(-1000) + chunk.toString("utf8", 0, readSync(fd, chunk));
         } catch {
-          // Nothing there at this moment.
+          // The pipe is empty now.
         }
         return text.includes("again");
       },
@@ -79,10 +79,10 @@ test("a log that nobody reads holds nobody up, at the end neither; what it doesn
     .toBe(true);
 });
 
-test("ends in time though nobody reads", async () => {
+test("ends in time although the pipe is not read", async () => {
   const body = 'log.write("info", {}, "z".repeat(300_000)); setTimeout(() => process.exit(7), 1500);';
   const child = spawn(process.execPath, ["--input-type=module", "-e", program(body)], { stdio: ["ignore", "ignore", "pipe"] });
-  // Not read: the pipe fills.
+  // Without a reader the pipe fills.
   child.stderr.pause();
   const [status] = await once(child, "exit");
   expect(status).toBe(7);

@@ -1,16 +1,18 @@
-// The daemon's log: JSON lines by pino, to a descriptor.
+// The daemon's log: JSON lines, formatted by pino, written to a file descriptor.
 
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
-import { inertLine } from "../sandbox/inert-text.ts";
-import { harmlessMessage } from "./harmless.ts";
+import { inertLine } from "../../src/text/inert-text.ts";
+import { harmlessMessage } from "../../src/text/harmless-message.ts";
 import { LineWriter } from "./line-writer.ts";
 
+/** The levels, in rising order. */
 export const logLevels = ["debug", "info", "warn", "error"] as const;
+/** See `logLevels`. */
 export type DaemonLogLevel = (typeof logLevels)[number];
 
-/** What a line says besides its message; absent members are left out. */
+/** The fields of a line besides its message. Undefined fields are left out. */
 export interface LogFields {
-  /** The call that it belongs to. */
+  /** Id of the line's call. */
   readonly request?: string | undefined;
   readonly trace?: string | undefined;
   readonly verb?: string | undefined;
@@ -24,40 +26,44 @@ export interface LogFields {
   readonly kind?: string | undefined;
   readonly nested?: boolean | undefined;
   readonly ms?: number | undefined;
-  /** A kind of the catalogue. */
+  /** A fault kind of the catalogue. */
   readonly fault?: string | undefined;
   readonly code?: number | undefined;
 }
 
+/** The daemon's log. */
 export interface Log {
-  /** Whoever said it: `text` is made one harmless line without secrets. */
+  /** Writes a line. `text` may come from any source: it becomes one line without control characters and secrets. */
   readonly write: (level: DaemonLogLevel, fields: LogFields, text: string) => void;
-  /** Whether lines of this level are written at all. */
+  /** Whether lines of this level are written. */
   readonly has: (level: DaemonLogLevel) => boolean;
-  /** Writes what is left; false where nobody takes it. */
+  /** Writes the waiting lines synchronously; false if the reader does not take them. */
   readonly flush: () => boolean;
 }
 
+/** The settings of the log. */
 export interface LogInit {
   readonly level: DaemonLogLevel;
-  /** A descriptor; 2 is stderr. */
+  /** File descriptor; 2 is stderr. */
   readonly fd: number;
-  /** Called for each line that is thrown away because nobody took those before it. */
+  /** Called for each line that is dropped because the reader is too slow. */
   readonly dropped: () => void;
 }
 
-const longestField = 512;
-/** Bytes that may wait to be written. */
-const mostWaiting = 1024 * 1024;
+/** Maximum length of a field, in UTF-16 units. */
+const maxField = 512;
+/** Maximum bytes that wait to be written. */
+const maxWaitingBytes = 1024 * 1024;
 
+/** Opens the log. */
 export function openLog({ level, fd, dropped }: LogInit): Log {
-  const destination = new LineWriter({ fd, most: mostWaiting, dropped });
+  const destination = new LineWriter({ fd, maxBytes: maxWaitingBytes, dropped });
   const logger = loggerTo(destination, level);
   return {
     write(lineLevel, fields, text) {
-      // Most lines are of calls that went well: what isn't written isn't made harmless either.
+      // Checked first: most lines are debug lines of successful calls, and sanitizing them would be wasted.
       if (!logger.isLevelEnabled(lineLevel)) return;
-      logger[lineLevel](harmless(fields), harmlessMessage(text));
+      logger[lineLevel](inertFields(fields), harmlessMessage(text));
     },
     has: (lineLevel) => logger.isLevelEnabled(lineLevel),
     flush: () => destination.flush(),
@@ -74,11 +80,11 @@ function loggerTo(destination: DestinationStream, level: DaemonLogLevel): Logger
   return pino(options, destination);
 }
 
-function harmless(fields: LogFields): LogFields {
-  const told: Record<string, unknown> = { ...fields };
-  for (const name in told) {
-    const value = told[name];
-    if (typeof value === "string") told[name] = inertLine(value, longestField);
+function inertFields(fields: LogFields): LogFields {
+  const inert: Record<string, unknown> = { ...fields };
+  for (const name in inert) {
+    const value = inert[name];
+    if (typeof value === "string") inert[name] = inertLine(value, maxField);
   }
-  return told;
+  return inert;
 }

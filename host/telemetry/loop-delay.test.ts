@@ -4,18 +4,19 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { LoopDelay } from "./loop-delay.ts";
 
-function hold(ms: number): void {
+/** Blocks the event loop. */
+function block(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
 }
 
-test("tells how late the loop was since it was last asked, also where a callback of the system's took long", async () => {
+test("measures the delay since the previous take, also if an I/O callback took long", async () => {
   const loop = new LoopDelay({ isBusy: () => false });
   loop.watch();
   await pause(50);
   await new Promise<void>((resolve) => {
     readFile(import.meta.filename, () => {
-      hold(80);
+      block(80);
       resolve();
     });
   });
@@ -26,13 +27,13 @@ test("tells how late the loop was since it was last asked, also where a callback
   expect(loop.take()).toEqual({ p50: 0, p99: 0, max: 0 });
 });
 
-test("goes on while a call is served, ends where there is none, and begins anew with the next one", async () => {
+test("measures while a call is served, stops without calls, and starts again with the next call", async () => {
   let busy = true;
   const loop = new LoopDelay({ isBusy: () => busy, quietMs: 20 });
   const seen = async (): Promise<boolean> => {
     await pause(20);
     loop.take();
-    hold(60);
+    block(60);
     await pause(20);
     return loop.take().max > 0.04;
   };
@@ -48,7 +49,7 @@ test("goes on while a call is served, ends where there is none, and begins anew 
   busy = false;
 });
 
-// A process of its own: the tests' has other things that wake it.
+// A separate process, because other things wake the test's process.
 const program = `
 import { setTimeout } from "node:timers/promises";
 import { LoopDelay } from ${JSON.stringify(new URL("./loop-delay.ts", import.meta.url).href)};
@@ -64,10 +65,10 @@ await setTimeout(500);
 console.log(JSON.stringify({ watched, idle: turns() - quiet }));
 `;
 
-test("wakes nobody where there are no calls", () => {
+test("does not wake the process without calls", () => {
   const args = ["--input-type=module", "-e", program];
-  const told: unknown = JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8", env: {} }));
-  expect(told).toEqual({ watched: expect.any(Number), idle: expect.any(Number) });
-  expect(Reflect.get(told as object, "watched")).toBeGreaterThan(10);
-  expect(Reflect.get(told as object, "idle")).toBeLessThan(5);
+  const turns: unknown = JSON.parse(execFileSync(process.execPath, args, { encoding: "utf8", env: {} }));
+  expect(turns).toEqual({ watched: expect.any(Number), idle: expect.any(Number) });
+  expect(Reflect.get(turns as object, "watched")).toBeGreaterThan(10);
+  expect(Reflect.get(turns as object, "idle")).toBeLessThan(5);
 });

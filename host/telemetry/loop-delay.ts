@@ -1,31 +1,33 @@
-// How late the event loop is while calls are served. A timer tells it, which wakes the process each time; so it runs only then. Node can
-// look once per turn of the loop instead (monitorEventLoopDelay's samplePerIteration), without a timer; but between two waits for events
-// it sees timers and immediates only, and nothing of what sockets' callbacks take, which is nearly all that the daemon does.
+// Measures the delay of the event loop while calls are served. A timer measures it, and runs only then, because it wakes the process each
+// time. Node can also measure once per turn of the loop, without a timer (monitorEventLoopDelay with samplePerIteration). But that misses
+// the time in sockets' callbacks, which is nearly all of the daemon's work.
 
 import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
 
-/** Milliseconds between two looks at the event loop. */
+/** Interval between two measurements, in ms. */
 const resolutionMs = 10;
 
+/** The settings of the measurement. */
 export interface LoopDelayInit {
   /** Whether calls are being served. */
   readonly isBusy: () => boolean;
-  /** Milliseconds without a new call after which nothing is looked at any more. */
+  /** Milliseconds without a new call after which the measurement stops. */
   readonly quietMs?: number;
 }
 
-/** Seconds. */
+/** Quantiles of the delay, in seconds. */
 export interface LoopDelays {
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
 }
 
+/** The delay of this process' event loop. */
 export class LoopDelay {
   readonly #isBusy: () => boolean;
   readonly #quietMs: number;
-  /** Nanoseconds, of at least 1. */
-  readonly #late: RecordableHistogram = createHistogram();
+  /** Delays in nanoseconds, at least 1. */
+  readonly #delays: RecordableHistogram = createHistogram();
   #timer: NodeJS.Timeout | undefined;
   #lookedAt = 0;
   #calledAt = 0;
@@ -35,7 +37,7 @@ export class LoopDelay {
     this.#quietMs = quietMs;
   }
 
-  /** A call has come: the loop is looked at from now on, until it is quiet. */
+  /** Call this for each new call: it starts the measurement, which stops by itself. */
   watch(): void {
     this.#calledAt = performance.now();
     if (this.#timer !== undefined) return;
@@ -43,22 +45,22 @@ export class LoopDelay {
     this.#timer = setInterval(() => this.#look(), resolutionMs).unref();
   }
 
-  /** What was seen since this was last asked; 0 where there was no call. */
+  /** The delays since the previous take; 0 if there was no call. */
   take(): LoopDelays {
-    const late = this.#late;
-    const told =
-      late.count === 0
+    const delays = this.#delays;
+    const quantiles =
+      delays.count === 0
         ? { p50: 0, p99: 0, max: 0 }
-        : { p50: late.percentile(50) / 1e9, p99: late.percentile(99) / 1e9, max: late.max / 1e9 };
-    late.reset();
-    return told;
+        : { p50: delays.percentile(50) / 1e9, p99: delays.percentile(99) / 1e9, max: delays.max / 1e9 };
+    delays.reset();
+    return quantiles;
   }
 
   #look(): void {
     const now = performance.now();
-    const lateMs = now - this.#lookedAt - resolutionMs;
+    const delayMs = now - this.#lookedAt - resolutionMs;
     this.#lookedAt = now;
-    this.#late.record(Math.max(1, Math.round(lateMs * 1e6)));
+    this.#delays.record(Math.max(1, Math.round(delayMs * 1e6)));
     if (now - this.#calledAt < this.#quietMs || this.#isBusy()) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

@@ -1,6 +1,6 @@
-// What the daemon's own process takes, and how late its event loop is.
+// Metrics of the daemon's own process: processor time, memory, and delay of the event loop.
 
-import type { Metrics } from "../metrics/metrics.ts";
+import type { Metrics } from "./metrics/metrics.ts";
 import type { LoopDelay } from "./loop-delay.ts";
 
 /** Sets these metrics at each scrape. */

@@ -1,34 +1,42 @@
-// Whether the daemon could serve an ADD now: it listens, a sandbox process is there, and the journal can be written. Not whether the API
-// answers: pods that need nothing of it are attached without, and no restart of ours brings it back.
+// Whether the daemon can serve an ADD now: it listens, a sandbox process runs, and the journal can be written. The Kubernetes API is no part
+// of readiness: many pods do not need it, and a restart of the daemon does not repair it.
 
-import { whyUnwritable } from "../journal/can-be-written.ts";
+import { whyUnwritable } from "../store/journal/can-be-written.ts";
 
+/** One check and its result. */
 export interface ReadinessCheck {
   readonly name: "socket" | "sandbox" | "journal";
   readonly ok: boolean;
-  /** What it found, one line. */
+  /** The result in one line. */
   readonly message: string;
 }
 
+/** All checks; ready if all succeed. */
 export interface Readiness {
   readonly ready: boolean;
   readonly checks: readonly ReadinessCheck[];
 }
 
+/** The parts of the daemon that are checked. */
 export interface ReadinessDeps {
   readonly socket: string;
   readonly listening: () => boolean;
-  /** Sandbox processes that are there, and those that are being started. */
-  readonly sandboxes: () => { readonly there: number; readonly starting: number };
+  /** The number of running sandbox processes, and of those that are starting. */
+  readonly sandboxes: () => { readonly running: number; readonly starting: number };
   readonly stateDirectories: () => readonly string[];
 }
 
+/** Runs the checks. */
 export async function readiness({ socket, listening, sandboxes, stateDirectories }: ReadinessDeps): Promise<Readiness> {
-  const { there, starting } = sandboxes();
-  const heard = listening();
+  const { running, starting } = sandboxes();
+  const isListening = listening();
   const checks: ReadinessCheck[] = [
-    { name: "socket", ok: heard, message: `${socket}: ${heard ? "listens" : "does not listen, or its file is gone"}` },
-    { name: "sandbox", ok: there > 0, message: `${there} sandbox processes are there, ${starting} are being started` },
+    {
+      name: "socket",
+      ok: isListening,
+      message: `${socket}: ${isListening ? "listens" : "does not listen, or its file is gone"}`,
+    },
+    { name: "sandbox", ok: running > 0, message: `${running} sandbox processes are running, ${starting} are starting` },
     ...(await Promise.all(stateDirectories().map(journalCheck))),
   ];
   return { ready: checks.every(({ ok }) => ok), checks };
@@ -36,5 +44,5 @@ export async function readiness({ socket, listening, sandboxes, stateDirectories
 
 async function journalCheck(directory: string): Promise<ReadinessCheck> {
   const problem = await whyUnwritable(directory);
-  return { name: "journal", ok: problem === undefined, message: `${directory}: ${problem ?? "can be written"}` };
+  return { name: "journal", ok: problem === undefined, message: `${directory}: ${problem ?? "is writable"}` };
 }

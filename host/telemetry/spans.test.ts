@@ -30,13 +30,13 @@ describe("spans for a collector", () => {
       url: new URL("/v1/traces", base),
       headers,
       resource: { "service.name": "plexusd" },
-      told: (outcome, count) => void (counts[outcome] += count),
+      onOutcome: (outcome, count) => void (counts[outcome] += count),
     });
 
-  test("are what protobuf's JSON of OTLP says: ids in hexadecimal, 64-bit numbers as text", async () => {
-    const own = exporter(collector.url, { authorization: "Bearer x" });
-    own.record(span);
-    await own.flush();
+  test("are encoded as OTLP's JSON: ids in hexadecimal, 64-bit numbers as text", async () => {
+    const spans = exporter(collector.url, { authorization: "Bearer x" });
+    spans.record(span);
+    await spans.flush();
     expect(collector.spans).toEqual([
       {
         traceId: span.context.traceId,
@@ -58,27 +58,27 @@ describe("spans for a collector", () => {
     expect(counts).toEqual({ sent: 1, dropped: 0 });
   });
 
-  test("go in batches, and those that are too many for it are dropped at once", async () => {
-    const own = exporter();
-    for (let number = 0; number < 5000; number++) own.record(span);
+  test("are sent in batches, and dropped if too many wait", async () => {
+    const spans = exporter();
+    for (let number = 0; number < 5000; number++) spans.record(span);
     expect(counts.dropped).toBe(5000 - 4096);
-    await own.flush();
+    await spans.flush();
     expect([collector.spans.length, collector.requests.length, counts.sent]).toEqual([4096, 8, 4096]);
   });
 
-  test("are dropped where the collector refuses them, or goes on asking for patience", async () => {
-    const own = exporter();
+  test("are dropped if the collector refuses them, or is still overloaded at the second try", async () => {
+    const spans = exporter();
     collector.fail(400);
-    own.record(span);
-    await own.flush();
+    spans.record(span);
+    await spans.flush();
     expect([counts.dropped, collector.requests.length]).toEqual([1, 1]);
     collector.fail(503, 503);
-    own.record(span);
-    await own.flush();
+    spans.record(span);
+    await spans.flush();
     expect([counts.dropped, collector.requests.length]).toEqual([2, 3]);
   });
 
-  test("are dropped where nobody listens, or who does speaks no HTTP", async () => {
+  test("are dropped if no process listens, or the listener does not speak HTTP", async () => {
     const rude: Server = createServer((socket: Socket) => {
       socket.on("error", () => undefined).resume();
       socket.end("220 smtp.example\r\n");
@@ -87,15 +87,15 @@ describe("spans for a collector", () => {
     await once(rude, "listening");
     const { port }: { readonly port: number } = Object(rude.address());
     for (const base of [`http://127.0.0.1:${port}`, `https://127.0.0.1:${port}`]) {
-      const own = exporter(base);
-      own.record(span);
-      await own.flush();
+      const spans = exporter(base);
+      spans.record(span);
+      await spans.flush();
     }
     rude.close();
     await once(rude, "close");
-    const own = exporter(`http://127.0.0.1:${port}`);
-    own.record(span);
-    await own.flush();
+    const spans = exporter(`http://127.0.0.1:${port}`);
+    spans.record(span);
+    await spans.flush();
     expect(counts).toEqual({ sent: 0, dropped: 3 });
   });
 });

@@ -1,43 +1,47 @@
-// Spans on their way to an OpenTelemetry collector: OTLP over HTTP as JSON (opentelemetry-proto 1.x, trace service). Sent in batches,
-// beside the calls; what the collector doesn't take in time is dropped and counted, never waited for.
+// Sends spans to an OpenTelemetry collector: OTLP over HTTP as JSON (opentelemetry-proto 1.x, trace service), in batches. No call waits for
+// the collector: spans that it does not accept in time are dropped and counted.
 
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { SpanContext } from "../../src/trace/trace-context.ts";
 
+/** A span that has ended. */
 export interface FinishedSpan {
   readonly context: SpanContext;
   readonly parentId: string | undefined;
   readonly name: string;
-  /** Whether it is a call of ours that somebody made, a part of one, or a call of ours of somebody else. */
+  /** The OTLP span kind: `server` for a runtime's call, `internal` for a delegate's step, `client` for a native plugin's step. */
   readonly kind: "server" | "internal" | "client";
-  /** Milliseconds of Unix time. */
+  /** Start and end, in milliseconds of Unix time. */
   readonly startMs: number;
   readonly endMs: number;
   readonly attributes: Readonly<Record<string, string | number | boolean | undefined>>;
-  /** Why it failed; undefined where it didn't. */
+  /** The error message; undefined if the span succeeded. */
   readonly failure: string | undefined;
 }
 
+/** The collector, and the receiver of outcomes. */
 export interface SpanExporterInit {
-  /** Of the traces, not the base: `http://127.0.0.1:4318/v1/traces`. */
+  /** The URL for traces, not the base URL: `http://127.0.0.1:4318/v1/traces`. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  /** Attributes of the resource, that is of this daemon. */
+  /** Attributes of the OTLP resource, which is this daemon. */
   readonly resource: Readonly<Record<string, string>>;
-  /** Hears how many spans were sent, or dropped and why. */
-  readonly told: (outcome: "sent" | "dropped", count: number, why: string) => void;
+  /** Receives how many spans were sent, or dropped and why. */
+  readonly onOutcome: (outcome: "sent" | "dropped", count: number, why: string) => void;
 }
 
-const mostWaiting = 4096;
-const mostInBatch = 512;
-/** From the first span of a batch to its sending. */
+const maxWaiting = 4096;
+const maxBatch = 512;
+/** Delay from the first span of a batch to its sending, and before a retry, in ms. */
 const batchMs = 1000;
+/** Time limit for the collector's answer, in ms. */
 const answerMs = 5000;
-/** Bytes of an answer. */
-const mostAnswer = 65_536;
+/** Maximum bytes of an answer. */
+const maxAnswerBytes = 65_536;
 
 const kinds = { internal: 1, server: 2, client: 3 } as const;
 
+/** Sends spans to one collector. */
 export class SpanExporter {
   readonly #init: SpanExporterInit;
   readonly #waiting: FinishedSpan[] = [];
@@ -48,16 +52,17 @@ export class SpanExporter {
     this.#init = init;
   }
 
+  /** Queues a span; drops it if too many wait. */
   record(span: FinishedSpan): void {
-    if (this.#waiting.length >= mostWaiting) {
-      this.#init.told("dropped", 1, "more spans than the collector takes");
+    if (this.#waiting.length >= maxWaiting) {
+      this.#init.onOutcome("dropped", 1, "the collector is too slow");
       return;
     }
     this.#waiting.push(span);
     this.#timer ??= setTimeout(() => void this.flush(), batchMs).unref();
   }
 
-  /** Sends what waits; ends when it is sent or given up. */
+  /** Sends the waiting spans; resolves when they are sent or dropped. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -67,24 +72,24 @@ export class SpanExporter {
 
   async #sendAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, mostInBatch);
+      const batch = this.#waiting.splice(0, maxBatch);
       const problem = await this.#send(JSON.stringify(otlpRequest(batch, this.#init.resource)));
-      this.#init.told(problem === undefined ? "sent" : "dropped", batch.length, problem ?? "");
+      this.#init.onOutcome(problem === undefined ? "sent" : "dropped", batch.length, problem ?? "");
     }
   }
 
-  /** Once more where the collector asks for patience; answers why not, in the end. */
+  /** Sends a request, and once more if the collector is overloaded. Answers the reason of a failure. */
   async #send(body: string): Promise<string | undefined> {
     const first = await this.#post(body);
-    if (first.again !== true) return first.problem;
+    if (first.retry !== true) return first.problem;
     const { setTimeout: sleep } = await import("node:timers/promises");
     await sleep(batchMs, undefined, { ref: false });
     return (await this.#post(body)).problem;
   }
 
-  async #post(body: string): Promise<{ readonly problem?: string; readonly again?: boolean }> {
+  async #post(body: string): Promise<{ readonly problem?: string; readonly retry?: boolean }> {
     const { url, headers } = this.#init;
-    const { promise, resolve } = Promise.withResolvers<{ problem?: string; again?: boolean }>();
+    const { promise, resolve } = Promise.withResolvers<{ problem?: string; retry?: boolean }>();
     const post = await requestOf(url);
     const options = {
       method: "POST",
@@ -93,36 +98,36 @@ export class SpanExporter {
     };
     try {
       const request = post(url, options, (response) => {
-        // It says nothing more that matters, and may never end.
+        // The body does not matter, and may never end.
         response.on("error", () => undefined);
         let length = 0;
         response.on("data", (chunk: Buffer) => {
           length += chunk.length;
-          if (length > mostAnswer) response.destroy();
+          if (length > maxAnswerBytes) response.destroy();
         });
         const status = response.statusCode ?? 0;
         if (status >= 200 && status < 300) resolve({});
-        else resolve({ problem: `the collector answered ${status}`, again: [429, 502, 503, 504].includes(status) });
+        else resolve({ problem: `the collector answered HTTP status ${status}`, retry: [429, 502, 503, 504].includes(status) });
       });
       request.on("error", (error) => resolve({ problem: error.message }));
-      // After all else, and alone where the collector would speak another protocol.
+      // The last event of a request. It is the only one if the peer does not speak HTTP.
       request.on("close", () => resolve({ problem: "the collector gave no answer" }));
       request.end(body);
     } catch (error) {
-      // Headers that an administrator gave may not go together.
+      // The administrator's headers may contradict each other.
       resolve({ problem: error instanceof Error ? error.message : String(error) });
     }
     return promise;
   }
 }
 
-type Post = (url: URL, options: RequestOptions, answered: (response: IncomingMessage) => void) => ClientRequest;
+type Post = (url: URL, options: RequestOptions, onResponse: (response: IncomingMessage) => void) => ClientRequest;
 
 async function requestOf(url: URL): Promise<Post> {
   return url.protocol === "https:" ? (await import("node:https")).request : (await import("node:http")).request;
 }
 
-/** The request of the trace service as protobuf's JSON has it: ids in hexadecimal, times as text. */
+/** An ExportTraceServiceRequest in OTLP's JSON encoding: ids in hexadecimal, 64-bit integers as strings. */
 export function otlpRequest(spans: readonly FinishedSpan[], resource: Readonly<Record<string, string>>): object {
   return {
     resourceSpans: [

@@ -1,13 +1,14 @@
-// What the daemon tells plexusctl: one JSON document, for root and its own user only, because it names pods.
+// The status document that the daemon serves to plexusctl. Only root and the daemon's user may read it, because it names pods.
 
-import type { NodeState } from "../node-state/node-state.ts";
+import type { NodeState } from "../node/state/node-state.ts";
 import type { Readiness } from "./readiness.ts";
 import type { Failure } from "./recent-failures.ts";
 
+/** The daemon's part of the document. */
 export interface DaemonStatus extends Readiness {
   readonly version: string;
   readonly pid: number;
-  /** When it started, ISO 8601. */
+  /** Start of the daemon, ISO 8601. */
   readonly since: string;
   readonly socket: string;
   readonly queue: {
@@ -17,19 +18,20 @@ export interface DaemonStatus extends Readiness {
     readonly mostWaiting: number;
   };
   readonly sandboxes: { readonly idle: number; readonly busy: number; readonly starting: number; readonly restarts: number };
-  /** What others of the daemon's parts have to say, by name; for people. */
+  /** A sentence for a person from other parts of the daemon, by the part's name. */
   readonly information: Readonly<Record<string, string>>;
 }
 
+/** The document. */
 export interface StatusDocument {
   readonly apiVersion: "plexus/v1";
   readonly kind: "NodeStatus";
-  /** When it was written, ISO 8601. */
+  /** Time of the document, ISO 8601. */
   readonly time: string;
-  /** Null where no daemon answers. */
+  /** Null if no daemon answers. */
   readonly daemon: DaemonStatus | null;
-  /** One for each state directory. */
+  /** One element for each state directory. */
   readonly nodes: readonly NodeState[];
-  /** The latest first. */
+  /** The last failed calls, latest first. */
   readonly failures: readonly Failure[];
 }

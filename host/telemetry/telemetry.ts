@@ -1,11 +1,11 @@
-// What a daemon tells of itself: metrics, log, spans, readiness, status. Its parts count and write through this.
+// The daemon's telemetry: metrics, log, spans, readiness and status. The daemon's parts record through this class.
 
 import { resolve } from "node:path";
 import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
-import type { CallObserver } from "../brain/call-observer.ts";
-import type { Request } from "../hands/messages.ts";
-import type { Metrics } from "../metrics/metrics.ts";
-import { NodeStateReader } from "../node-state/node-state-reader.ts";
+import type { CallObserver } from "../engine/call/call-observer.ts";
+import type { Request } from "../protocol/messages.ts";
+import type { Metrics } from "./metrics/metrics.ts";
+import { NodeStateReader } from "../node/state/node-state-reader.ts";
 import type { PoolCounts } from "../sandbox/process/pool.ts";
 import { CallWatch } from "./call-watch.ts";
 import type { Log } from "./log.ts";
@@ -16,33 +16,35 @@ import { RecentFailures } from "./recent-failures.ts";
 import { SpanExporter, type SpanExporterInit } from "./spans.ts";
 import type { DaemonStatus, StatusDocument } from "./status-document.ts";
 
+/** The settings of the daemon's telemetry. */
 export interface TelemetryInit {
   readonly log: Log;
   readonly version: string;
-  /** Where journals are before a call said so. */
+  /** The state directory that is observed before the first call. */
   readonly stateDirectory: string;
   /** Undefined: no spans are recorded. */
-  readonly collector: Omit<SpanExporterInit, "told"> | undefined;
+  readonly collector: Omit<SpanExporterInit, "onOutcome"> | undefined;
 }
 
-/** The daemon's parts that are looked at. */
+/** The parts of the daemon that telemetry reads. */
 export interface Observed {
   readonly metrics: Metrics;
   readonly socket: string;
   readonly listening: () => boolean;
   readonly queue: () => DaemonStatus["queue"];
   readonly sandboxes: () => PoolCounts;
-  /** Starts sandbox processes again where none could be started. */
+  /** Tries again to start sandbox processes. */
   readonly warmUp: () => void;
-  /** Processes `plexus hands` that are connected. */
-  readonly residentHands: () => number;
+  /** Number of connected agents. */
+  readonly agents: () => number;
 }
 
-/** State directories that are told of: a configuration names one, and there are few configurations. */
-const mostStates = 8;
-/** Between two lines about spans that were dropped, in ms. */
+/** Maximum state directories. Each configuration names one, and a node has few configurations. */
+const maxStates = 8;
+/** Minimum time between two log lines about dropped spans, in ms. */
 const dropPauseMs = 60_000;
 
+/** The telemetry of one daemon. */
 export class Telemetry {
   readonly #init: TelemetryInit;
   readonly #observed: Observed;
@@ -51,14 +53,15 @@ export class Telemetry {
   readonly #spans: SpanExporter | undefined;
   readonly #states = new Map<string, NodeStateReader>();
   readonly #information = new Map<string, () => string>();
-  #toldDrop = -Infinity;
+  #dropLoggedMs = -Infinity;
 
   constructor(init: TelemetryInit, observed: Observed) {
     this.#init = init;
     this.#observed = observed;
     const { metrics } = observed;
-    this.#spans = init.collector && new SpanExporter({ ...init.collector, told: (...told) => this.#toldOfSpans(...told) });
-    this.#sawState(init.stateDirectory, defaultLeaseDirectory);
+    this.#spans =
+      init.collector && new SpanExporter({ ...init.collector, onOutcome: (...outcome) => this.#countSpans(...outcome) });
+    this.#addState(init.stateDirectory, defaultLeaseDirectory);
     metrics.set("plexus_build_info", { version: init.version }, 1);
     metrics.add("plexus_queue_refused_total", {}, 0);
     this.#loop = new LoopDelay({ isBusy: () => observed.queue().active > 0 });
@@ -68,44 +71,46 @@ export class Telemetry {
     metrics.onScrape(async () => metrics.set("plexus_ready", {}, (await this.readiness()).ready ? 1 : 0));
   }
 
-  /** Watches a call. */
+  /** Begins to observe a call. */
   observe(request: Pick<Request, "environment">): CallObserver {
     const { metrics } = this.#observed;
     this.#loop.watch();
-    const sawState = (directory: string, leases: string): void => this.#sawState(directory, leases);
-    return new CallWatch({ metrics, log: this.#init.log, failures: this.#failures, spans: this.#spans, sawState }, request);
+    const addState = (directory: string, leases: string): void => this.#addState(directory, leases);
+    return new CallWatch({ metrics, log: this.#init.log, failures: this.#failures, spans: this.#spans, addState }, request);
   }
 
-  /** A call waited so many milliseconds for its turn, or was refused. */
+  /** Records how many milliseconds a call waited in the queue; undefined: the call was refused. */
   waited(ms: number | undefined): void {
     const { metrics } = this.#observed;
     if (ms === undefined) metrics.add("plexus_queue_refused_total", {});
     else metrics.observe("plexus_queue_wait_seconds", {}, ms / 1000);
   }
 
-  /** A line that belongs to no call. */
+  /** Logs a warning that belongs to no call. */
   warn(text: string): void {
     this.#init.log.write("warn", {}, text);
   }
 
-  /** Has `read` say one line in the status document, under this name. */
+  /** Adds a line to the status document under this name; `read` makes it each time. */
   inform(name: string, read: () => string): void {
     this.#information.set(name, read);
   }
 
+  /** Runs the readiness checks. */
   readiness(): Promise<Readiness> {
     const { socket, listening, sandboxes, warmUp } = this.#observed;
     const { idle, busy, starting } = sandboxes();
-    // Else a node without components would stay unready after a moment without memory: no call would ever try again.
+    // Without this, a node whose sandbox processes failed to start (out of memory, for example) would stay unready until a delegate runs.
     if (idle + busy + starting === 0) warmUp();
     return readiness({
       socket,
       listening,
-      sandboxes: () => ({ there: sandboxes().idle + sandboxes().busy, starting: sandboxes().starting }),
+      sandboxes: () => ({ running: sandboxes().idle + sandboxes().busy, starting: sandboxes().starting }),
       stateDirectories: () => [...this.#states.keys()],
     });
   }
 
+  /** Makes the status document. */
   async status(): Promise<StatusDocument> {
     const { idle, busy, starting, ended } = this.#observed.sandboxes();
     const [ready, ...nodes] = await Promise.all([this.readiness(), ...this.#readers().map((reader) => reader.read())]);
@@ -128,7 +133,7 @@ export class Telemetry {
     };
   }
 
-  /** Sends the spans that wait, for `ms` at most. */
+  /** Sends the waiting spans; gives up after `ms`. */
   async close(ms: number): Promise<void> {
     if (this.#spans === undefined) return;
     const { promise, resolve: late } = Promise.withResolvers<void>();
@@ -141,11 +146,12 @@ export class Telemetry {
     return [...this.#states.values()];
   }
 
-  #sawState(directory: string, leases: string): void {
+  /** Adds a state directory, with the default lease directory of its delegates. */
+  #addState(directory: string, leases: string): void {
     const path = resolve(directory);
     const known = this.#states.get(path);
     if (known !== undefined) known.leaseDirectory = leases;
-    else if (this.#states.size < mostStates) this.#states.set(path, new NodeStateReader(path, leases));
+    else if (this.#states.size < maxStates) this.#states.set(path, new NodeStateReader(path, leases));
   }
 
   #collectParts(): void {
@@ -160,17 +166,17 @@ export class Telemetry {
     metrics.set("plexus_sandbox_waiting_calls", {}, counts.waiting);
     metrics.set("plexus_sandbox_starts_total", {}, counts.started);
     metrics.set("plexus_sandbox_restarts_total", {}, counts.ended);
-    metrics.set("plexus_resident_hands", {}, this.#observed.residentHands());
+    metrics.set("plexus_agents", {}, this.#observed.agents());
   }
 
   async #collectState(): Promise<void> {
     const { metrics } = this.#observed;
     const nodes = await Promise.all(this.#readers().map((reader) => reader.read()));
-    const sum = (of: "entries" | "bytes", state: "journal" | "leftBehind"): number =>
+    const sum = (of: "entries" | "bytes", state: "journal" | "abandoned"): number =>
       nodes.reduce((total, node) => total + node[state][of], 0);
     for (const [state, key] of [
       ["kept", "journal"],
-      ["left_behind", "leftBehind"],
+      ["abandoned", "abandoned"],
     ] as const) {
       metrics.set("plexus_journal_entries", { state }, sum("entries", key));
       metrics.set("plexus_journal_size_bytes", { state }, sum("bytes", key));
@@ -190,11 +196,11 @@ export class Telemetry {
     if (problems > 0) metrics.add("plexus_scrape_problems_total", {}, problems);
   }
 
-  #toldOfSpans(outcome: "sent" | "dropped", count: number, why: string): void {
+  #countSpans(outcome: "sent" | "dropped", count: number, why: string): void {
     this.#observed.metrics.add("plexus_spans_total", { outcome }, count);
     const now = performance.now();
-    if (outcome === "sent" || now - this.#toldDrop < dropPauseMs) return;
-    this.#toldDrop = now;
+    if (outcome === "sent" || now - this.#dropLoggedMs < dropPauseMs) return;
+    this.#dropLoggedMs = now;
     this.warn(`spans were dropped: ${why}`);
   }
 }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { parseCniArgs, printCniArgs, readKnownArgs } from "./args.ts";
+import { malformedCniArg, parseCniArgs, printCniArgs, readKnownArgs, splitCniArgs } from "./args.ts";
 
 describe("CNI_ARGS", () => {
   test.each([
@@ -17,26 +17,42 @@ describe("CNI_ARGS", () => {
     ],
     ["=x", [["", "x"]]],
     ["__proto__=1", [["__proto__", "1"]]],
-  ])("L-61: %j is the pairs %j", (text, pairs) => {
+  ])("L-61: %j has the pairs %j", (text, pairs) => {
     expect(parseCniArgs(text)).toEqual({ ok: true, value: pairs });
   });
 
   test.each(["A", ";", "A=1;", ";A=1", "A=1;;B=2", "A=1=2", "A==", "A=1;B"])(
-    "A-11: %j is refused with 4, and the pair is shown",
+    "A-11: %j is refused with 4, and the message has the pair",
     (text) => {
       const parsed = parseCniArgs(text);
       expect(!parsed.ok && [parsed.fault.code, parsed.fault.msg.startsWith('CNI_ARGS: invalid pair "')]).toEqual([4, true]);
     },
   );
 
-  test("A-11: 64 KiB are read, and a wrong pair of 64 KiB does not fill the message", () => {
+  test.each([
+    ["", [], undefined],
+    [
+      "A=1;;B=2=3;",
+      [
+        ["A", "1"],
+        ["B", "2=3"],
+      ],
+      undefined,
+    ],
+    ["FOO;A=1", [["A", "1"]], "FOO"],
+    ["A=;=x", [["A", ""]], "=x"],
+  ])("MC-24: %j has the pairs %j, and the malformed part %j", (text, pairs, odd) => {
+    expect([splitCniArgs(text), malformedCniArg(text)]).toEqual([pairs, odd]);
+  });
+
+  test("A-11: 64 KiB are read, and an invalid pair of 64 KiB is cut in the message", () => {
     const value = "x".repeat(65_536);
     expect(parseCniArgs(`A=${value}`)).toEqual({ ok: true, value: [["A", value]] });
     const parsed = parseCniArgs(value);
     expect(!parsed.ok && parsed.fault.msg.length).toBeLessThan(400);
   });
 
-  test("L-09: pairs that were read print as they were written", () => {
+  test("L-09: parsed pairs print unchanged", () => {
     const part = fc.string().filter((text) => !/[;=]/.test(text));
     fc.assert(
       fc.property(fc.array(fc.tuple(part, part), { minLength: 1 }), (pairs) => {
@@ -72,7 +88,7 @@ describe("known arguments", () => {
     expect(!read.ok && [read.fault.code, read.fault.msg]).toEqual([4, 'CNI_ARGS: unknown args "X=2"']);
   });
 
-  test.each(["1", "true", "True", "TRUE"])("L-61: IgnoreUnknown=%s, wherever it stands, lets unknown keys pass", (value) => {
+  test.each(["1", "true", "True", "TRUE"])("L-61: IgnoreUnknown=%s at any position allows unknown keys", (value) => {
     const read = readKnownArgs(
       [
         ["X", "2"],

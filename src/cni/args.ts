@@ -1,12 +1,13 @@
-// CNI_ARGS: `K=V;K2=V2`, with no escaping at all (CNI 1.1.0 section 2, L-09, L-61).
+// CNI_ARGS: `K=V;K2=V2`, without any escaping (CNI 1.1.0 section 2, L-09, L-61).
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { quote } from "../json/quote.ts";
 
+/** One pair of CNI_ARGS. */
 export type CniArg = readonly [key: string, value: string];
 
-/** Splits on `;`; each pair needs exactly one `=`. Empty text is no pairs. Fault: ENVIRONMENT_INVALID (4). */
+/** Splits CNI_ARGS at `;`. Each pair needs exactly one `=`; empty text has no pairs. Fault: ENVIRONMENT_INVALID (4). */
 export function parseCniArgs(text: string): Result<readonly CniArg[]> {
   if (text === "") return ok([]);
   const args: CniArg[] = [];
@@ -20,13 +21,26 @@ export function parseCniArgs(text: string): Result<readonly CniArg[]> {
   return ok(args);
 }
 
-/** The pairs as CNI_ARGS, as libcni joins them. */
+/** Splits CNI_ARGS into pairs, in order, at the first `=` of each. Texts without a key are left out: runtimes pass such texts (MC-24). */
+export function splitCniArgs(text: string): readonly CniArg[] {
+  return text.split(";").flatMap((pair): CniArg[] => {
+    const equals = pair.indexOf("=");
+    return equals < 1 ? [] : [[pair.slice(0, equals), pair.slice(equals + 1)]];
+  });
+}
+
+/** The first non-empty part of CNI_ARGS that is not a pair, so that `splitCniArgs` leaves it out; undefined if there is none. */
+export function malformedCniArg(text: string): string | undefined {
+  return text.split(";").find((pair) => pair !== "" && pair.indexOf("=") < 1);
+}
+
+/** Joins the pairs to the text of CNI_ARGS, as libcni does. */
 export function printCniArgs(args: readonly CniArg[]): string {
   return args.map(([key, value]) => `${key}=${value}`).join(";");
 }
 
 /**
- * The values of the keys that a plugin knows, the last of equals winning. A key that it doesn't know is a fault, unless
+ * The values of the keys that a plugin knows; the last of several equal keys wins. An unknown key is a fault unless
  * `IgnoreUnknown` is 1 or true. Fault: ENVIRONMENT_INVALID (4).
  */
 export function readKnownArgs(args: readonly CniArg[], known: ReadonlySet<string>): Result<ReadonlyMap<string, string>> {

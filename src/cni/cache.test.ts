@@ -60,7 +60,7 @@ describe("file names", () => {
 });
 
 describe("an entry", () => {
-  test("L-32: is written in the order and with the names of libcni's struct", () => {
+  test("L-32: has the order and names of libcni's struct", () => {
     const config = Buffer.from(entry.config).toString("base64");
     expect(encodeCache(entry)).toBe(
       `{"kind":"cniCacheV1","containerId":"c1","config":"${config}","ifName":"eth0","networkName":"net","netns":"/run/netns/c1",` +
@@ -68,13 +68,13 @@ describe("an entry", () => {
     );
   });
 
-  test("L-32: leaves out what is empty", () => {
+  test("L-32: leaves out empty members", () => {
     const bare = { ...entry, netns: "", args: [], capabilityArgs: new Map<string, string>(), result: undefined };
     expect(Object.keys(JSON.parse(encodeCache(bare)))).toEqual(["kind", "containerId", "config", "ifName", "networkName"]);
     expect(decodeCache(encodeCache(bare))).toEqual({ ok: true, value: { ...bare, args: undefined } });
   });
 
-  test("L-32: reads back as it was written", () => {
+  test("L-32: reads back unchanged", () => {
     const text = fc.string({ unit: "binary" }).filter((value) => value.isWellFormed());
     const name = fc.stringMatching(/^[a-z][a-z0-9.-]{0,8}$/);
     const json = fc.jsonValue().map((value) => JSON.stringify(value));
@@ -98,7 +98,7 @@ describe("an entry", () => {
     );
   });
 
-  test("L-32: as Go's libcni writes it is read", () => {
+  test("L-32: is read as Go's libcni writes it", () => {
     const go =
       '{"kind":"cniCacheV1","containerId":"c1","config":"eyJuYW1lIjoibmV0In0=","ifName":"eth0","networkName":"net",' +
       '"netns":"/run/netns/c1","cniArgs":[["IgnoreUnknown","1"],["K8S_POD_NAME","a\\u003cb"]],' +
@@ -121,7 +121,7 @@ describe("an entry", () => {
     });
   });
 
-  test("L-35: arguments that were not cached are told from none", () => {
+  test("L-35: uncached arguments differ from an empty list", () => {
     expect(decodeCache(changed({ cniArgs: null }))).toMatchObject({ ok: true, value: { args: undefined } });
     expect(decodeCache(changed({ cniArgs: [] }))).toMatchObject({ ok: true, value: { args: [] } });
     expect(decodeCache(changed({ capabilityArgs: null, result: null }))).toMatchObject({
@@ -148,12 +148,12 @@ describe("an entry", () => {
     [changed({ cniArgs: ["ab"] }), "cniArgs must be a list of pairs of strings"],
     [changed({ capabilityArgs: [] }), "capabilityArgs and result must be objects"],
     [changed({ result: "x" }), "capabilityArgs and result must be objects"],
-  ])("L-34, A-09: %j is no entry", (text, message) => {
+  ])("L-34, A-09: %j is not an entry", (text, message) => {
     expect(refusal(text)).toMatch(/^5 /);
     expect(refusal(text)).toContain(message);
   });
 
-  test("L-37: the entry of another attachment with the same file name is not taken for this one's", () => {
+  test("L-37: the entry of another attachment with the same file name is refused", () => {
     const other = { ...entry, network: "a-b", containerId: "c" };
     const mine = { network: "a", containerId: "b-c", ifname: "eth0" };
     expect(cacheFileName(other)).toEqual(cacheFileName(mine));
@@ -169,7 +169,7 @@ describe("the cached result", () => {
     expect(cachedResultText(entry, encodeCache({ ...entry, result: undefined }))).toBeUndefined();
   });
 
-  test("L-34: is the file itself where it is of the time before entries, or torn", () => {
+  test("L-34: is the file itself if it is older than cniCacheV1, or truncated", () => {
     const legacy = '{"cniVersion":"0.3.1","ips":[]}';
     expect(cachedResultText(entry, legacy)).toBe(legacy);
     expect(cachedResultText(entry, "{")).toBe("{");
@@ -189,7 +189,7 @@ describe("the attachments of a directory", () => {
     expect(mayBeEntryOf("c1", name)).toBe(expected);
   });
 
-  test("L-38: in the order of names, without what is broken, of another kind or of another container", () => {
+  test("L-38: are in the order of names, without broken files, other kinds and other containers", () => {
     const files = [
       file({ ...entry, network: "z" }),
       file({ ...entry, network: "a", ifname: "net1" }),

@@ -1,5 +1,5 @@
-// libcni's cache of attachments, `cniCacheV1` (L-31..L-38), as text: Go's libcni reads what this writes, and the other way
-// round. A runtime that changes from one to the other finds its attachments.
+// libcni's cache of attachments as text, `cniCacheV1` (L-31..L-38). Plexus and Go's libcni read each other's entries, so a
+// runtime that changes from one to the other finds its attachments.
 
 import { type Fault, fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
@@ -7,23 +7,25 @@ import { elementTexts, isJsonObject, memberText, memberTexts, memberValue, parse
 import { quote } from "../json/quote.ts";
 import type { CniArg } from "./args.ts";
 import type { AttachmentId } from "./attachment.ts";
-import { checkContainerId, checkInterfaceName, checkNetworkName, utf8Length } from "./names.ts";
+import { checkAttachedInterfaceName, checkContainerId, checkNetworkName, utf8Length } from "./names.ts";
 
 const KIND = "cniCacheV1";
 
-/** Longest name of a file on the file systems in use. */
+/** NAME_MAX of the usual file systems. */
 const MAX_NAME_BYTES = 255;
 
+/** The identity of a cache entry. */
 export interface CacheKey extends AttachmentId {
   readonly network: string;
 }
 
+/** A cache entry. */
 export interface CachedAttachment extends CacheKey {
   /** Text of the network list. */
   readonly config: string;
-  /** Empty where it is not known. */
+  /** Network namespace path; empty if unknown. */
   readonly netns: string;
-  /** Undefined where the entry has none: the runtime's own count then (L-35). */
+  /** Undefined if the entry has none: the runtime's own arguments count then (L-35). */
   readonly args: readonly CniArg[] | undefined;
   readonly capabilityArgs: ReadonlyMap<string, string>;
   /** JSON text of the final result. */
@@ -35,11 +37,11 @@ function unreadable(what: string, why: string): { readonly ok: false; readonly f
 }
 
 /**
- * The entry's file name within `<cache directory>/results`. All three parts are checked, so it cannot lead elsewhere.
- * Faults: those of L-01 to L-03, STORE_FAILED (5) where it is longer than a file name may be.
+ * The entry's file name within `<cache directory>/results`. All three parts are checked, so the name cannot lead elsewhere.
+ * Faults: those of L-01 to L-03; STORE_FAILED (5) if the name exceeds NAME_MAX.
  */
 export function cacheFileName({ network, containerId, ifname }: CacheKey): Result<string> {
-  const checks = [checkNetworkName(network), checkContainerId(containerId), checkInterfaceName(ifname)];
+  const checks = [checkNetworkName(network), checkContainerId(containerId), checkAttachedInterfaceName(ifname)];
   const wrong = checks.find((check) => !check.ok);
   if (wrong !== undefined) return wrong;
   const name = `${network}-${containerId}-${ifname}`;
@@ -47,7 +49,7 @@ export function cacheFileName({ network, containerId, ifname }: CacheKey): Resul
   return unreadable("attachment cache", `the name of the entry has more than ${MAX_NAME_BYTES} bytes: ${quote(name, 80)}`);
 }
 
-/** The entry as libcni writes it: compact, in the order of its struct, empty members left out. */
+/** The entry as libcni writes it: compact, in the order of libcni's struct, without empty members. */
 export function encodeCache(entry: CachedAttachment): string {
   const { containerId, ifname, network, netns, args, capabilityArgs, result } = entry;
   const config = new TextEncoder().encode(entry.config).toBase64();
@@ -91,8 +93,8 @@ function decodeArgs(text: string | undefined): readonly CniArg[] | undefined | "
 }
 
 /**
- * Reads an entry. It must be of libcni's kind and name its attachment. Fault: STORE_FAILED (5). What is of another kind may be
- * a result of the time before this format: `cachedResultText` reads those too.
+ * Reads an entry, which must be of libcni's kind and name its attachment. Fault: STORE_FAILED (5). A file of another kind may
+ * hold a result from before this format: `cachedResultText` reads those too.
  */
 export function decodeCache(text: string, what = "cached attachment"): Result<CachedAttachment> {
   const parsed = parseDocument(text, { what, kind: "STORE_FAILED" });
@@ -138,8 +140,8 @@ export function decodeCache(text: string, what = "cached attachment"): Result<Ca
 }
 
 /**
- * Reads the entry of one attachment. File names are ambiguous ("a-b" + "c" and "a" + "b-c" are one), so the entry itself must
- * name the same attachment (L-37). Fault: STORE_FAILED (5).
+ * Reads the entry of one attachment. File names are ambiguous ("a-b" + "c" equals "a" + "b-c"), so the entry itself must name the
+ * same attachment (L-37). Fault: STORE_FAILED (5).
  */
 export function decodeCacheOf(key: CacheKey, text: string): Result<CachedAttachment> {
   const what = `cached attachment of network ${quote(key.network, 80)}`;
@@ -154,8 +156,8 @@ export function decodeCacheOf(key: CacheKey, text: string): Result<CachedAttachm
 }
 
 /**
- * The text of an attachment's final result, from its file's text: an entry's, or, where the file is no entry, the file itself:
- * before `cniCacheV1` it held the bare result (L-34). Undefined where the entry belongs to another attachment or has no result.
+ * The text of an attachment's final result, from its cache file. A file that is not an entry is itself the result: it is older
+ * than `cniCacheV1` (L-34). Undefined if the entry belongs to another attachment or has no result.
  */
 export function cachedResultText(key: CacheKey, text: string): string | undefined {
   const decoded = decodeCacheOf(key, text);
@@ -163,7 +165,7 @@ export function cachedResultText(key: CacheKey, text: string): string | undefine
   return decodeCache(text).ok ? undefined : text;
 }
 
-/** Whether a file may be an entry of the container, by its name alone (L-38). */
+/** Tells by the name alone whether a file may be an entry of the container (L-38). */
 export function mayBeEntryOf(containerId: string, fileName: string): boolean {
   const part = `-${containerId}-`;
   const at = fileName.indexOf(part, 1);
@@ -171,8 +173,8 @@ export function mayBeEntryOf(containerId: string, fileName: string): boolean {
 }
 
 /**
- * The attachments among the files of the cache directory, in the order of their names; those of one container, where
- * `containerId` is given. What is not an entry is passed over (L-38).
+ * The attachments among the files of the cache directory, ordered by file name; with `containerId`, those of this container only.
+ * Files that are not entries are ignored (L-38).
  */
 export function cachedAttachments(
   files: readonly { readonly name: string; readonly text: string }[],

@@ -1,4 +1,4 @@
-// What a chain asks of whoever runs it: one plugin call, native or WASM, as a value.
+// A chain's request to its runner: one plugin call, native or WASM, as a value.
 
 import type { Fault } from "../fault/fault.ts";
 import type { AttachmentId } from "./attachment.ts";
@@ -14,37 +14,50 @@ export interface ChainStep {
   readonly plugin: PluginConf;
   readonly verb: Verb;
   readonly stdin: string;
-  /** Complete: nothing else is inherited. Every name occurs once. */
+  /** The complete environment: nothing else is inherited, and every name occurs once. */
   readonly env: readonly EnvironmentPair[];
-  /** The previous result within `stdin`, already read. */
+  /** The previous result within `stdin`, already parsed. */
   readonly prevResult: PluginResult | undefined;
-  /** Who is being attached; undefined for GC, STATUS and VERSION. */
+  /** The attachment of the call; undefined for GC, STATUS and VERSION. */
   readonly attachment: AttachmentId | undefined;
 }
 
-/** How a step ended. `stdout` is what the plugin printed; only ADD and VERSION read it. */
+/** How a step ended. `stdout` is the plugin's output; only ADD and VERSION read it. */
 export type StepOutcome = { readonly ok: true; readonly stdout: string } | { readonly ok: false; readonly fault: Fault };
 
-/** A `Result` that also says which step failed; undefined where it was none (a fault before the first step). */
+/** A `Result` with the index of the failed step; undefined if the fault came before the first step. */
 export type ChainResult<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly fault: Fault; readonly failedStep: number | undefined };
+  | {
+      readonly ok: false;
+      readonly fault: Fault;
+      readonly failedStep: number | undefined;
+      /** DEL: true if only steps failed that never succeeded in ADD. */
+      readonly neverAttached?: boolean;
+    };
 
-/** A chain: yields steps, is resumed with their outcomes, returns what came of it. */
+/** A chain yields steps, is resumed with their outcomes, and returns the result of all. */
 export type Chain<T> = Generator<ChainStep, ChainResult<T>, StepOutcome>;
 
+/** The input of a chain. */
 export interface ChainContext {
   readonly list: NetworkList;
-  /** CNI_PATH. */
+  /** CNI_PATH: directories joined by ":". */
   readonly path: string;
-  /** What each plugin's environment has besides the CNI variables. */
+  /** The variables of each plugin's environment besides the CNI variables. */
   readonly inherited: readonly EnvironmentPair[];
-  /** Whether plugins see their `capabilities` key; the specification says no, libcni keeps it (D-3). `keep` by default. */
+  /** Whether plugins see their `capabilities` key: the specification says no, libcni keeps it (D-3). Default: `keep`. */
   readonly capabilities?: "keep" | "strip";
 }
 
+/** The input of a chain for one attachment. */
 export interface AttachmentContext extends ChainContext {
   readonly attachment: Attachment;
-  /** ADD: what the first plugin gets as its previous result, where others attached before this chain (MC-22). */
+  /** ADD: the first plugin's previous result, if another chain attached before this one (MC-22). */
   readonly previous?: PluginResult | undefined;
+  /**
+   * ADD: reports a plugin that exits 0 without printing a result. The chain continues with the previous result, or with an empty
+   * result (NPWG 5.1.1). If undefined, such a plugin has failed, as with libcni (L-12).
+   */
+  readonly withoutResult?: ((plugin: PluginConf) => void) | undefined;
 }

@@ -9,7 +9,7 @@ import { validateChain } from "./validate-chain.ts";
 
 type Answers = Readonly<Record<string, string | Fault>>;
 
-/** Runs a chain; a plugin answers what stands under its type, or an empty object. */
+/** Runs a chain; `answers` has the answer of each plugin type; the default is an empty object. */
 function run<T>(chain: Generator<ChainStep, T, StepOutcome>, answers: Answers = {}): { result: T; steps: ChainStep[] } {
   const steps: ChainStep[] = [];
   let turn = chain.next();
@@ -30,7 +30,7 @@ function context(plugins: readonly string[], more: { version?: string; keys?: st
     containerId: "c1",
     ifname: "eth0",
     netns: "/run/netns/c1",
-    args: [["K8S_POD_NAME", "p"]] as const,
+    args: "K8S_POD_NAME=p",
     capabilityArgs: new Map([["mac", '"0a:00:00:00:00:01"']]),
   };
   return { list: list.value, attachment, path: "/opt/cni/bin", inherited: [["PATH", "/usr/bin"]] };
@@ -59,7 +59,7 @@ function speaks(...versions: string[]): string {
 const broken = fault("PLUGIN_FAILED", "no veth", { code: 107 });
 
 describe("ADD", () => {
-  test("L-39: runs the plugins in order, each with the result before it as that was printed", () => {
+  test("L-39: runs the plugins in order, each with the unchanged text of the previous result", () => {
     const answers = { a: '{"cniVersion":"0.4.0", "ips":[], "x":9007199254740993}', b: '{"ips":[{"address":"10.0.0.1/8"}]}' };
     const { result, steps } = run(addChain(context(["a", "b", "c"])), answers);
     expect(calls(steps)).toEqual(["ADD a", "ADD b", "ADD c"]);
@@ -70,7 +70,7 @@ describe("ADD", () => {
     expect(result).toEqual({ ok: true, value: { text: '{"cniVersion":"1.1.0"}', result: expect.objectContaining({ ips: [] }) } });
   });
 
-  test("L-09: every plugin has the call in its environment, and what is inherited", () => {
+  test("L-09: every plugin's environment has the call's and the inherited variables", () => {
     const { steps } = run(addChain(context(["a"])));
     expect(env(steps[0])).toEqual({
       PATH: "/usr/bin",
@@ -84,7 +84,7 @@ describe("ADD", () => {
     expect(steps[0]?.attachment).toEqual({ containerId: "c1", ifname: "eth0" });
   });
 
-  test("L-39: the first failure stops it, keeps the plugin's code and names the plugin; nothing is undone", () => {
+  test("L-39: the first failure stops the chain, keeps the plugin's code and names the plugin; nothing is undone", () => {
     const { result, steps } = run(addChain(context(["a", '{"type":"b","name":"second"}', "c"])), { b: broken });
     expect(calls(steps)).toEqual(["ADD a", "ADD b"]);
     expect(failure(result)).toEqual([107, 'plugin type="b" name="second" failed (add): no veth', 1]);
@@ -96,14 +96,27 @@ describe("ADD", () => {
     expect(failure(result)).toEqual([6, 'plugin type="a" failed (add): result is empty where a JSON object is expected', 0]);
   });
 
+  test("N1-38, N1-39: without a plugin's result, the chain continues with the previous or an empty result, if the caller allows it", () => {
+    const silent: string[] = [];
+    const lenient = { ...context(["a", "b", "c"]), withoutResult: ({ type }: { type: string }) => void silent.push(type) };
+    const { result, steps } = run(addChain(lenient), { a: " \n", b: '{"ips":[{"address":"10.0.0.1/8"}]}', c: "" });
+    expect(steps.map((step) => input(step)["prevResult"])).toEqual([
+      undefined,
+      { cniVersion: "1.1.0" },
+      { cniVersion: "1.1.0", ips: [{ address: "10.0.0.1/8" }] },
+    ]);
+    expect(result).toMatchObject({ ok: true, value: { result: { ips: [{ address: "10.0.0.1/8" }] } } });
+    expect(silent).toEqual(["a", "c"]);
+    expect(failure(run(addChain(lenient), { a: "5" }).result)).toMatchObject([6, expect.stringContaining('"a"'), 0]);
+  });
+
   test.each([
     [{ containerId: "" }, 3, "missing containerID"],
     [{ containerId: "../c" }, 4, "invalid characters in containerID"],
     [{ ifname: "a/b" }, 4, "interface name contains / or :"],
     [{ ifname: "" }, 4, "interface name is empty"],
     [{ netns: "/n\0x" }, 4, "NUL"],
-    [{ args: [["A", "1;B=2"]] as const }, 4, "CNI_ARGS"],
-    [{ args: [["A", "1\0"]] as const }, 4, "NUL"],
+    [{ args: "A=1\0" }, 4, "NUL"],
   ])("L-04: %j is refused with %d before any plugin runs", (wrong, code, message) => {
     const base = context(["a"]);
     const { result, steps } = run(addChain({ ...base, attachment: { ...base.attachment, ...wrong } }));
@@ -111,7 +124,7 @@ describe("ADD", () => {
     expect(failure(result)).toEqual([code, expect.stringContaining(message), undefined]);
   });
 
-  test("L-45: the version that plugins speak is not asked for; one that nobody speaks is refused", () => {
+  test("L-45: plugins are not asked for their versions; an unknown version is refused", () => {
     const { result, steps } = run(addChain(context(["a"], { version: "9.0.0" })));
     expect(steps).toEqual([]);
     expect(failure(result)).toEqual([1, expect.stringContaining('cniVersion "9.0.0"'), undefined]);
@@ -144,24 +157,78 @@ describe("DEL", () => {
     });
   });
 
-  test("L-26: a cached result that names no version is one of 0.1.0, as libcni takes it", () => {
+  test("L-26: a cached result without a version has version 0.1.0, as in libcni", () => {
     const { steps } = run(delChain(context(["a"]), '{"ip4":{"ip":"10.0.0.1/8"}}'));
     expect(input(steps[0])["prevResult"]).toEqual({ cniVersion: "1.1.0", ips: [{ address: "10.0.0.1/8" }] });
   });
 
-  test("L-26: before 0.4.0, and where none is cached, there is no previous result", () => {
+  test("L-26: before 0.4.0, and without a cached result, there is no previous result", () => {
     expect(input(run(delChain(context(["a"], { version: "0.3.1" }), cached)).steps[0])).not.toHaveProperty("prevResult");
     expect(input(run(delChain(context(["a"]), undefined)).steps[0])).not.toHaveProperty("prevResult");
   });
 
-  test("L-40: the first failure stops it", () => {
+  test("L-40: the first failure stops the chain", () => {
     const { result, steps } = run(delChain(context(["a", "b", "c"]), cached), { b: broken });
     expect(calls(steps)).toEqual(["DEL c", "DEL b"]);
     expect(failure(result)).toEqual([107, 'plugin type="b" failed (delete): no veth', 1]);
   });
 
+  const refusals = [
+    ["its version", fault("VERSION_UNSUPPORTED", "speaks 0.3.0")],
+    ["its version by a native plugin", fault("PLUGIN_FAILED", "incompatible CNI versions", { code: 1 })],
+    ["a capability that is not granted", fault("CAPABILITY_NOT_GRANTED", "not granted: links")],
+    [
+      "a part of a grant, with the delegate's fault",
+      fault("DELEGATE_FAILED", "state", { code: 7, details: "Add it [NOT_GRANTED]" }),
+    ],
+  ] as const;
+
+  test.each(refusals)("a step that is refused for %s fails the chain, but all other steps get their DEL", (_, refused) => {
+    const { result, steps } = run(delChain(context(["a", "b", "c"]), cached), { c: refused, a: broken });
+    expect(calls(steps)).toEqual(["DEL c", "DEL b", "DEL a"]);
+    expect(failure(result)).toEqual([refused.code, `plugin type="c" failed (delete): ${refused.msg}`, 2]);
+    expect(result.ok ? "" : result.fault.details).toContain('also: plugin type="a" failed (delete): no veth');
+  });
+
+  test("after a refusal, the first failure of another kind stops the chain", () => {
+    const answers = { c: fault("NOT_GRANTED", "no"), b: broken };
+    expect(calls(run(delChain(context(["a", "b", "c"]), cached), answers).steps)).toEqual(["DEL c", "DEL b"]);
+  });
+
+  describe("of a chain whose ADD failed", () => {
+    const failedAdd = { step: 1, code: 107, msg: "no veth" };
+
+    test("continues after the failed step's same failure, and after failures of steps that never ran", () => {
+      const { result, steps } = run(delChain(context(["a", "b", "c"]), undefined, failedAdd), {
+        b: broken,
+        c: fault("PLUGIN_FAILED", "?"),
+      });
+      expect(calls(steps)).toEqual(["DEL c", "DEL b", "DEL a"]);
+      expect(result).toMatchObject({ ok: false, failedStep: 2, neverAttached: true });
+    });
+
+    test("stops if the failed step fails differently, or if a step fails that succeeded in ADD", () => {
+      const otherwise = run(delChain(context(["a", "b", "c"]), undefined, failedAdd), {
+        b: fault("PLUGIN_FAILED", "no lease", { code: 107 }),
+      });
+      expect(calls(otherwise.steps)).toEqual(["DEL c", "DEL b"]);
+      expect(otherwise.result).toMatchObject({ ok: false, neverAttached: false });
+      const earlier = run(delChain(context(["a", "b", "c"]), undefined, failedAdd), { b: broken, a: broken });
+      expect(earlier.result).toMatchObject({ ok: false, neverAttached: false });
+    });
+
+    test("succeeds if a step was refused in ADD and in DEL: it attached nothing", () => {
+      const refused = fault("VERSION_UNSUPPORTED", "b (add): speaks 0.3.0");
+      const add = { step: 1, code: 1, msg: refused.msg };
+      const { result, steps } = run(delChain(context(["a", "b", "c"]), undefined, add), {
+        b: fault("VERSION_UNSUPPORTED", "b (delete): speaks 0.3.0"),
+      });
+      expect([calls(steps), result.ok]).toEqual([["DEL c", "DEL b", "DEL a"], true]);
+    });
+  });
+
   test.each(["", "{", '{"cniVersion":"8.0.0"}', '{"cniVersion":"1.0.0","ips":[{}]}'])(
-    "L-40: the cached result %j does not keep a DEL from running, and is reported",
+    "L-40: a DEL runs despite the unusable cached result %j, which is reported",
     (unusable) => {
       const { result, steps } = run(delChain(context(["a", "b"]), unusable));
       expect(calls(steps)).toEqual(["DEL b", "DEL a"]);
@@ -170,7 +237,7 @@ describe("DEL", () => {
     },
   );
 
-  test("L-04, L-47: what was once added stays removable: names, missing namespace and unknown versions don't matter", () => {
+  test("L-04, L-47: an attachment stays removable with invalid names, without a namespace, and with an unknown version", () => {
     const base = context(["a"], { version: "9.0.0" });
     const attachment = { ...base.attachment, containerId: "-odd", ifname: "sixteen-bytes-ab", netns: "" };
     const { result, steps } = run(delChain({ ...base, attachment }, undefined));
@@ -178,7 +245,7 @@ describe("DEL", () => {
     expect(env(steps[0])).toMatchObject({ CNI_CONTAINERID: "-odd", CNI_IFNAME: "sixteen-bytes-ab", CNI_NETNS: "" });
   });
 
-  test("L-40: what DEL prints is not looked at", () => {
+  test("L-40: the output of DEL is ignored", () => {
     expect(run(delChain(context(["a"]), undefined), { a: "garbage" }).result.ok).toBe(true);
   });
 });
@@ -194,7 +261,7 @@ describe("CHECK", () => {
     expect(run(checkChain(context(["a"]), undefined)).result.ok).toBe(true);
   });
 
-  test("L-41: the first failure stops it", () => {
+  test("L-41: the first failure stops the chain", () => {
     const { result, steps } = run(checkChain(context(["a", "b"]), cached), { a: broken });
     expect(calls(steps)).toEqual(["CHECK a"]);
     expect(failure(result)).toEqual([107, 'plugin type="a" failed (check): no veth', 0]);
@@ -220,7 +287,7 @@ describe("CHECK", () => {
 describe("STATUS", () => {
   const base = context(["a", '{"type":"b","capabilities":{"mac":true}}']);
 
-  test("L-42, L-09: runs in order, without anything of an attachment", () => {
+  test("L-42, L-09: runs in order, without the attachment's variables", () => {
     const { result, steps } = run(statusChain(base));
     expect([result.ok, ...calls(steps)]).toEqual([true, "STATUS a", "STATUS b"]);
     expect(Object.keys(input(steps[1]))).toEqual(["type", "capabilities", "cniVersion", "name"]);
@@ -239,7 +306,7 @@ describe("STATUS", () => {
     expect([failure(result), ...calls(steps)]).toEqual([[code, "not ready", 0], "STATUS a"]);
   });
 
-  test("L-42: a list before 1.1.0 is well without a step", () => {
+  test("L-42: STATUS of a list before 1.1.0 succeeds without a step", () => {
     expect(run(statusChain(context(["a"], { version: "1.0.0" })))).toEqual({ result: { ok: true, value: undefined }, steps: [] });
   });
 });
@@ -248,11 +315,11 @@ describe("GC", () => {
   const valid = [{ containerId: "c1", ifname: "eth0" }];
   const base = context(["a", "b"]);
   const stale = ["c2", "c3"].map((containerId) => ({
-    attachment: { ...base.attachment, containerId, args: [["K", containerId]] as const },
+    attachment: { ...base.attachment, containerId, args: `K=${containerId}` },
     result: '{"cniVersion":"1.1.0"}',
   }));
 
-  test("L-43: stale attachments get their DEL as they were added, then every plugin is asked", () => {
+  test("L-43: stale attachments get a DEL with the ADD's arguments, then every plugin gets GC", () => {
     const { result, steps } = run(gcChain(base, { valid, stale }));
     expect(calls(steps)).toEqual(["DEL b", "DEL a", "DEL b", "DEL a", "GC a", "GC b"]);
     expect(env(steps[2])).toMatchObject({ CNI_CONTAINERID: "c3", CNI_ARGS: "K=c3", CNI_NETNS: "/run/netns/c1" });
@@ -266,7 +333,7 @@ describe("GC", () => {
     });
   });
 
-  test("L-43: whatever fails, all is tried, the faults are joined, and what was deleted is known", () => {
+  test("L-43: all steps run despite failures, the faults are joined, and the deleted attachments are answered", () => {
     let dels = 0;
     const chain = gcChain(base, { valid, stale });
     let turn = chain.next();
@@ -285,14 +352,14 @@ describe("GC", () => {
     ]);
   });
 
-  test("L-43: with disableGC nothing happens, before 1.1.0 only the DELs do", () => {
+  test("L-43: with disableGC no step runs, before 1.1.0 only the DELs", () => {
     expect(run(gcChain(context(["a"], { keys: '"disableGC":true,' }), { valid, stale })).steps).toEqual([]);
     expect(calls(run(gcChain(context(["a"], { version: "1.0.0" }), { valid, stale })).steps)).toEqual(["DEL a", "DEL a"]);
   });
 });
 
 describe("validation of a list", () => {
-  test("L-14, L-13: every plugin is probed, and the capabilities that are true are answered once", () => {
+  test("L-14, L-13: every plugin is probed, and each true capability is answered once", () => {
     const base = context([
       '{"type":"a","capabilities":{"mac":true,"ips":false}}',
       '{"type":"b","capabilities":{"mac":true,"dns":true}}',
@@ -309,7 +376,7 @@ describe("validation of a list", () => {
     });
   });
 
-  test("L-14: the version must be one of the plugin's exactly, and all faults are collected", () => {
+  test("L-14: the version must be exactly one of the plugin's, and all faults are collected", () => {
     const { result } = run(validateChain(context(["a", "b", "c"])), { a: speaks("1.0.0"), b: broken, c: speaks("1.1.0") });
     expect(failure(result)).toEqual([1, 'plugin a does not support config version "1.1.0"; no veth', 0]);
   });

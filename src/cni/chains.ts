@@ -1,30 +1,33 @@
-// What libcni does with a list for each verb (L-39..L-43), as generators: they yield plugin calls and are resumed with how
-// these ended. They touch nothing, so the one runner of native and WASM steps interprets them, and tests need no mocks.
+// libcni's handling of a list for each verb (L-39..L-43), as generators: they yield plugin calls and are resumed with the
+// outcomes. They do no I/O, so one runner serves native and WASM steps, and tests need no mocks.
 
 import { type Fault, fault } from "../fault/fault.ts";
+import { joinFaults } from "../fault/join-faults.ts";
+import { isRefusal } from "../fault/refusal.ts";
 import type { Result } from "../fault/result.ts";
 import { quote } from "../json/quote.ts";
-import { printCniArgs } from "./args.ts";
 import { checkAttachment, checkPrintable } from "./attachment.ts";
 import type { AttachmentContext, Chain, ChainContext, ChainResult, ChainStep } from "./chain-step.ts";
 import { convertResult } from "./convert-result.ts";
 import { stepEnvironment, type Verb } from "./environment.ts";
+import { type FailedStep, mayPassOver } from "./failed-step.ts";
 import type { PluginConf } from "./network-list.ts";
 import { readResult } from "./read-result.ts";
 import type { PluginResult } from "./result.ts";
 import { attachmentStdin, statusStdin } from "./step-request.ts";
 import { toVersion, versionAtLeast } from "./versions.ts";
 
+/** A chain's failure; `failedStep` is the index of the failed step. */
 export function chainFailed(reason: Fault, failedStep?: number): { ok: false; fault: Fault; failedStep: number | undefined } {
   return { ok: false, fault: reason, failedStep };
 }
 
-/** `type="bridge" name="x"`, as libcni describes a plugin in its messages. */
+/** `type="bridge" name="x"`: libcni's description of a plugin in messages. */
 export function describePlugin(plugin: PluginConf): string {
   return plugin.name === "" ? `type=${quote(plugin.type)}` : `type=${quote(plugin.type)} name=${quote(plugin.name)}`;
 }
 
-/** The plugin's own fault, its code and kind kept, with the plugin named in front. */
+/** The plugin's own fault with the plugin's name prefixed; code and kind are kept. */
 export function wrapFault(reason: Fault, front: string): Fault {
   return { ...reason, msg: `${front}: ${reason.msg}` };
 }
@@ -38,7 +41,7 @@ function attachmentStep(
 ): ChainStep {
   const { list, attachment, path, inherited, capabilities } = context;
   const { containerId, ifname, netns } = attachment;
-  const call = { verb, containerId, netns, ifname, args: printCniArgs(attachment.args), path };
+  const call = { verb, containerId, netns, ifname, args: attachment.args, path };
   return {
     index,
     plugin,
@@ -50,7 +53,7 @@ function attachmentStep(
   };
 }
 
-/** A step of GC, STATUS or VERSION: the variables of an attachment are there and empty (L-09). */
+/** A step of GC, STATUS or VERSION. The variables of an attachment are set and empty (L-09). */
 export function networkStep(context: ChainContext, verb: Verb, index: number, plugin: PluginConf, stdin: string): ChainStep {
   const call = { verb, containerId: "", netns: "", ifname: "", args: "", path: context.path };
   return {
@@ -65,8 +68,9 @@ export function networkStep(context: ChainContext, verb: Verb, index: number, pl
 }
 
 /**
- * ADD: plugins in order, each given the previous one's result as that one printed it, the first one `previous`; the first failure stops the chain and
- * nothing is undone here: the caller runs `delChain` (L-39). Answers the last plugin's result, in the version it chose.
+ * ADD: plugins in order. Each gets the previous plugin's printed result; the first gets `previous`. The first failure stops the
+ * chain. Nothing is undone here: the caller runs `delChain` (L-39). Answers the last plugin's result in the version that this
+ * plugin chose.
  */
 export function* addChain(context: AttachmentContext): Chain<PluginResult> {
   const { list } = context;
@@ -78,51 +82,68 @@ export function* addChain(context: AttachmentContext): Chain<PluginResult> {
   let result = context.previous;
   for (const [index, plugin] of list.plugins.entries()) {
     const outcome = yield attachmentStep(context, "ADD", index, plugin, result);
-    const read = outcome.ok ? readResult(outcome.stdout, version.value) : outcome;
+    const silent = outcome.ok && context.withoutResult !== undefined && outcome.stdout.trim() === "";
+    if (silent) context.withoutResult(plugin);
+    if (silent && result !== undefined) continue;
+    const read = outcome.ok ? readResult(silent ? "{}" : outcome.stdout, version.value) : outcome;
     if (!read.ok) return chainFailed(wrapFault(read.fault, `plugin ${describePlugin(plugin)} failed (add)`), index);
     result = read.value;
   }
-  if (result === undefined) return chainFailed(fault("INTERNAL", "a chain of plugins ended without a result"));
+  if (result === undefined) return chainFailed(fault("INTERNAL", "the plugin chain ended without a result"));
   return { ok: true, value: result };
 }
 
-/** The cached result in the list's version (L-26): undefined where there is none, or where the version is before 0.4.0. */
+/** The cached result in the list's version (L-26). Undefined if there is none, or if the version is older than 0.4.0. */
 function previousResult(context: AttachmentContext, cached: string | undefined): Result<PluginResult | undefined> {
   const { list } = context;
   const passes = versionAtLeast(list.cniVersion, "0.4.0");
   if (!passes.ok) return passes;
   if (!passes.value || cached === undefined) return { ok: true, value: undefined };
-  // A cached result that names no version is one of 0.1.0: only a plugin's own answer takes the configuration's (L-12).
+  // A cached result without a version is of 0.1.0: only a plugin's own output takes the configuration's version (L-12).
   const read = readResult(cached, "0.1.0", `cached result of network ${quote(list.name)}`);
   return read.ok ? convertResult(read.value, list.cniVersion) : read;
 }
 
+/** The value of a successful DEL. */
 export interface DelOutcome {
-  /** Why the cached result was not usable; the chain ran without a previous result then (L-40). */
+  /** Why the cached result was not usable. The chain then ran without a previous result (L-40). */
   readonly unusableResult: Fault | undefined;
 }
 
 /**
- * DEL: plugins in reverse order; the first failure stops the chain, so that the next DEL starts from the same state (L-40, D-4).
- * `cached` is the text of the attachment's final result, where it is known. The names are not checked: what was once added
- * must stay removable (L-04).
+ * DEL: plugins in reverse order. The first failure stops the chain, so that the next DEL starts from the same state (L-40, D-4).
+ * A step that is refused for its version or its grant, or that never succeeded in ADD, stops no other: it will fail each time. The fault
+ * has the messages of all failures. A step that was refused in ADD and in DEL did nothing and has nothing to undo.
+ * `cached` is the text of the attachment's final result, if known; `failedAdd` is its ADD's failure. The names are not checked: an
+ * attachment that was added must stay removable (L-04).
  */
-export function* delChain(context: AttachmentContext, cached: string | undefined): Chain<DelOutcome> {
+export function* delChain(context: AttachmentContext, cached: string | undefined, failedAdd?: FailedStep): Chain<DelOutcome> {
   const { list } = context;
   const printable = checkPrintable(context.attachment);
   if (!printable.ok) return chainFailed(printable.fault);
   const previous = previousResult(context, cached);
   const result = previous.ok ? previous.value : undefined;
+  const faults: Fault[] = [];
+  let firstFailed: number | undefined;
+  let neverAttached = true;
   for (const [index, plugin] of [...list.plugins.entries()].toReversed()) {
     const outcome = yield attachmentStep(context, "DEL", index, plugin, result);
-    if (!outcome.ok) return chainFailed(wrapFault(outcome.fault, `plugin ${describePlugin(plugin)} failed (delete)`), index);
+    if (outcome.ok) continue;
+    const [refused, passable] = [isRefusal(outcome.fault), mayPassOver(failedAdd, index, outcome.fault)];
+    if (refused && passable) continue;
+    faults.push(wrapFault(outcome.fault, `plugin ${describePlugin(plugin)} failed (delete)`));
+    firstFailed ??= index;
+    neverAttached &&= passable;
+    if (!refused && !passable) break;
   }
+  const failure = joinFaults(faults);
+  if (failure !== undefined) return { ...chainFailed(failure, firstFailed), neverAttached };
   return { ok: true, value: { unusableResult: previous.ok ? undefined : previous.fault } };
 }
 
 /**
- * CHECK: plugins in order, each given the cached final result; the first failure stops the chain. Fault before any step:
- * VERSION_UNSUPPORTED (1) for a list before 0.4.0. `disableCheck` is success without a step (L-41).
+ * CHECK: plugins in order, each with the cached final result; the first failure stops the chain. Fault before any step:
+ * VERSION_UNSUPPORTED (1) for a list older than 0.4.0. With `disableCheck` CHECK succeeds without a step (L-41).
  */
 export function* checkChain(context: AttachmentContext, cached: string | undefined): Chain<void> {
   const { list } = context;
@@ -144,7 +165,7 @@ export function* checkChain(context: AttachmentContext, cached: string | undefin
   return done();
 }
 
-/** STATUS: plugins in order; the first failure is answered as the plugin gave it, so that codes 50 and 51 survive (L-42). */
+/** STATUS: plugins in order. The first failure is answered unchanged, so that codes 50 and 51 survive (L-42). */
 export function* statusChain(context: ChainContext): Chain<void> {
   const { list } = context;
   const speaks = versionAtLeast(list.cniVersion, "1.1.0");

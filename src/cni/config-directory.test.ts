@@ -55,7 +55,7 @@ describe("finding a network", () => {
     expect(found(from, "n")).toEqual(["b.json", "json", 0]);
   });
 
-  test("L-24: a broken file is passed over with a warning, and strict it ends the search", () => {
+  test("L-24: a broken file is skipped with a warning; with strict it ends the search", () => {
     const from = directory({
       "0.conflist": "{",
       "1.conflist": '{"name":"m"}',
@@ -73,7 +73,7 @@ describe("finding a network", () => {
     ]);
   });
 
-  test("L-24: no configurations at all and no such network are told apart", () => {
+  test("L-24: an empty directory and a missing network have different messages", () => {
     expect(found(directory({ "readme.txt": "hello" }), "n")).toEqual([
       "NETWORK_UNKNOWN",
       "no net configurations found in /etc/cni/net.d",
@@ -86,7 +86,7 @@ describe("finding a network", () => {
     expect(!broken.ok && broken.fault.details).toContain("passed over: configuration list /etc/cni/net.d/a.conflist is not JSON");
   });
 
-  test("L-23: a file that cannot be read is a warning, and an error where strict", () => {
+  test("L-23: an unreadable file is a warning, and with strict an error", () => {
     const from = {
       path: "/d",
       files: [
@@ -119,7 +119,7 @@ describe("subdirectories", () => {
     expect(found(from, "n")).toEqual(["a.conflist", "first,second,third", 0]);
   });
 
-  test("L-20: a list may have all its plugins there, and one that has none anywhere is refused", () => {
+  test("L-20: a list may have all its plugins in the subdirectory; a list without any plugin is refused", () => {
     expect(found(directory({ "a.conflist": '{"name":"n"}' }, subdirectory('{"type":"x"}')), "n")).toEqual(["a.conflist", "x", 0]);
     expect(found(directory({ "a.conflist": '{"name":"n"}' }), "n", true)).toEqual([
       "CONFIG_INVALID",
@@ -127,21 +127,21 @@ describe("subdirectories", () => {
     ]);
   });
 
-  test("L-20: each of them needs a type", () => {
+  test("L-20: each plugin needs a type", () => {
     expect(found(directory({ "a.conflist": list("n", "a") }, subdirectory("{}")), "n", true)).toEqual([
       "CONFIG_INVALID",
       "plugin configuration /etc/cni/net.d/n/10-x.conf: missing 'type'",
     ]);
   });
 
-  test("L-22: with loadOnlyInlinedPlugins the subdirectory is not looked at", () => {
+  test("L-22: with loadOnlyInlinedPlugins the subdirectory is ignored", () => {
     const from = directory({ "a.conflist": list("n", "a", '"loadOnlyInlinedPlugins":true,') }, subdirectory("broken"));
     expect(found(from, "n", true)).toEqual(["a.conflist", "a", 0]);
   });
 
-  test("L-20: a list that is read again keeps what its own text has apart from what was appended", () => {
-    const own = parseNetworkList(list("n", "a"));
-    const more = own.ok ? appendSubdirectoryPlugins(own.value, [{ path: "n/x.conf", text: '{"type":"b"}' }]) : own;
+  test("L-20: a list that is read again distinguishes inlined from appended plugins", () => {
+    const parsed = parseNetworkList(list("n", "a"));
+    const more = parsed.ok ? appendSubdirectoryPlugins(parsed.value, [{ path: "n/x.conf", text: '{"type":"b"}' }]) : parsed;
     expect(more.ok && [more.value.inlined, more.value.plugins.length]).toEqual([1, 2]);
   });
 });

@@ -1,4 +1,4 @@
-// Finding a network in a directory of configurations (L-20..L-24). The files come as data; the rules about names, order,
+// Finds a network in a directory of configurations (L-20..L-24). The files come as data; the rules about names, order,
 // subdirectories and broken files are here.
 
 import { type Fault, fault } from "../fault/fault.ts";
@@ -6,45 +6,47 @@ import { failed, ok, type Result } from "../fault/result.ts";
 import { quote } from "../json/quote.ts";
 import { listOfOne, type NetworkList, parseNetworkList, parsePluginConf } from "./network-list.ts";
 
-/** A file with its text, or with why it could not be read. */
+/** A file with its text, or with the reason why it could not be read. */
 export type ConfigFile =
   | { readonly path: string; readonly text: string }
   | { readonly path: string; readonly unreadable: string };
 
+/** A directory of network configurations, as data. */
 export interface ConfigDirectory {
   readonly path: string;
-  /** Its files, in any order; directories left out. */
+  /** The directory's files, in any order, without its subdirectories. */
   readonly files: readonly ConfigFile[];
-  /** The files of its subdirectories, by the subdirectory's name; one that is missing is empty. */
+  /** The files of each subdirectory, by the subdirectory's name. A missing subdirectory counts as empty. */
   readonly subdirectories?: ReadonlyMap<string, readonly ConfigFile[]>;
 }
 
+/** A network that was found by its name. */
 export interface FoundNetwork {
   readonly list: NetworkList;
-  /** The file that it came from. */
+  /** The file that the network came from. */
   readonly path: string;
-  /** Files that were passed over because they are broken. */
+  /** Broken files that were passed over. */
   readonly warnings: readonly Fault[];
 }
 
-/** The endings of files that are read as lists and as single configurations. */
+/** File name extensions of configuration lists and of single configurations. */
 export interface ConfigExtensions {
   readonly lists: readonly string[];
   readonly singles: readonly string[];
 }
 
-/** Those of libcni. */
+/** libcni's extensions. */
 const EXTENSIONS: ConfigExtensions = { lists: [".conflist"], singles: [".conf", ".json"] };
 const SUBDIRECTORY_EXTENSIONS = [".conf"];
 
-/** What Go's filepath.Ext says: from the last dot of the last component on, be it the first character. */
+/** Go's filepath.Ext: the text from the last dot of the last path component on, even if the dot is its first character. */
 function extensionOf(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const dot = name.lastIndexOf(".");
   return dot === -1 ? "" : name.slice(dot);
 }
 
-/** Order of the names' bytes, as Go sorts: not that of UTF-16 units, which puts some characters elsewhere. */
+/** Sorts by the bytes of the names, as Go does. UTF-16 order differs for some characters. */
 function byBytes(left: ConfigFile, right: ConfigFile): number {
   const [a, b] = [Array.from(left.path), Array.from(right.path)];
   const at = a.findIndex((character, index) => character !== b[index]);
@@ -52,7 +54,7 @@ function byBytes(left: ConfigFile, right: ConfigFile): number {
   return (a[at]?.codePointAt(0) ?? 0) - (b[at]?.codePointAt(0) ?? -1);
 }
 
-/** The files whose extension is exactly one of those given, in the order of their names (L-23). */
+/** The files with exactly one of these extensions, sorted by name (L-23). */
 export function filesWith(extensions: readonly string[], files: readonly ConfigFile[]): readonly ConfigFile[] {
   return files.filter(({ path }) => extensions.includes(extensionOf(path))).toSorted(byBytes);
 }
@@ -63,8 +65,9 @@ function textOf(file: ConfigFile): Result<string> {
 }
 
 /**
- * The list with the plugins of its subdirectory behind its own (L-20): of `files`, those that end in `.conf`, by name. With
- * `loadOnlyInlinedPlugins` they are not looked at (L-22). Faults: a broken file's, CONFIG_INVALID (7) for a list without any plugin.
+ * The list with its subdirectory's plugins appended (L-20): the `.conf` files among `files`, sorted by name. With
+ * `loadOnlyInlinedPlugins` the files are ignored (L-22). Faults: a broken file's; CONFIG_INVALID (7) for a list without any
+ * plugin.
  */
 export function appendSubdirectoryPlugins(list: NetworkList, files: readonly ConfigFile[]): Result<NetworkList> {
   const plugins = [...list.plugins];
@@ -83,7 +86,7 @@ function loadList(directory: ConfigDirectory, file: ConfigFile): Result<NetworkL
   const text = textOf(file);
   if (!text.ok) return text;
   const list = parseNetworkList(text.value, `configuration list ${file.path}`);
-  // The name was checked as it was parsed: it cannot name another directory than one beside the file (L-21).
+  // The parser checked the name, so it can only name a directory beside the file (L-21).
   return list.ok ? appendSubdirectoryPlugins(list.value, directory.subdirectories?.get(list.value.name) ?? []) : list;
 }
 
@@ -96,9 +99,10 @@ function loadSingle(file: ConfigFile, name: string): Result<NetworkList | undefi
 }
 
 /**
- * Finds a network by name (L-24): lists first, then single configurations, each in the order of their names; the first that
- * matches wins. A broken file before the match is passed over with a warning, or, `strict`, ends the search as libcni's does.
- * Faults: NETWORK_UNKNOWN (7) where nothing matches (it says when there are no configurations at all), a broken file's where strict.
+ * Finds a network by name (L-24): lists first, then single configurations, each sorted by file name; the first match wins. A
+ * broken file before the match is passed over with a warning; with `strict` it ends the search, as in libcni. Faults:
+ * NETWORK_UNKNOWN (7) without a match (the message says if the directory has no configurations at all); a broken file's if
+ * `strict`.
  */
 export function findNetwork(
   directory: ConfigDirectory,

@@ -48,13 +48,13 @@ describe("conversion", () => {
     const text = `{ "cniVersion" : "${from}", "ips":[], "x" : 9007199254740993,"dns":{} }`;
     const read = readResult(text, "0.1.0");
     if (!read.ok) throw new Error(read.fault.msg);
-    const there = converted(read.value, to);
-    expect(there.text).toBe(text.replace(from, to));
-    expect(there.result.cniVersion).toBe(to);
-    expect(converted(there, from)).toEqual(read.value);
+    const relabelled = converted(read.value, to);
+    expect(relabelled.text).toBe(text.replace(from, to));
+    expect(relabelled.result.cniVersion).toBe(to);
+    expect(converted(relabelled, from)).toEqual(read.value);
   });
 
-  test("L-52: 1.0.0 keeps what 1.1.0 brought", () => {
+  test("L-52: 1.0.0 keeps the fields of 1.1.0", () => {
     expect(printed(full, "1.0.0")).toEqual({ ...full, cniVersion: "1.0.0" });
   });
 
@@ -110,7 +110,7 @@ describe("conversion", () => {
     expect(!result.ok && [result.fault.code, result.fault.msg]).toEqual([6, "cannot convert: no valid IP addresses"]);
   });
 
-  test("L-56: there is no converter to a version that nobody knows; empty is 0.1.0", () => {
+  test("L-56: there is no converter to an unknown version; empty means 0.1.0", () => {
     const from = plugin({ cniVersion: "1.1.0", ips: [{ address: "10.0.0.1/8" }] });
     const result = convertResult(from, "7.0.0");
     expect(!result.ok && [result.fault.code, result.fault.msg]).toEqual([
@@ -164,7 +164,7 @@ const anyResult = fc
 const version = fc.constantFrom(...SUPPORTED_VERSIONS);
 
 describe("round trips", () => {
-  test("L-51 to L-57: what a conversion says is what its own text says", () => {
+  test("L-51 to L-57: the converted result equals its own text", () => {
     fc.assert(
       fc.property(anyResult, version, version, (from, first, second) => {
         fc.pre(from.result.ips.length > 0);
@@ -177,7 +177,7 @@ describe("round trips", () => {
     );
   });
 
-  test("L-54: 1.1.0 by way of 0.4.0 loses nothing but mtu, socketPath and pciID of interfaces", () => {
+  test("L-54: from 1.1.0 to 0.4.0 and back, only mtu, socketPath and pciID of interfaces are lost", () => {
     fc.assert(
       fc.property(anyResult, (from) => {
         const back = converted(converted(from, "0.4.0"), "1.1.0").result;
@@ -191,7 +191,7 @@ describe("round trips", () => {
     );
   });
 
-  test("L-55: going down to 0.2.0 a second time changes nothing more", () => {
+  test("L-55: a second conversion to 0.2.0 changes nothing", () => {
     fc.assert(
       fc.property(anyResult, version, (from, way) => {
         fc.pre(from.result.ips.length > 0);

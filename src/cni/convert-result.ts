@@ -1,4 +1,4 @@
-// Results from one version's shape to another's (L-51..L-57), with what libcni's converters keep, drop and refuse.
+// Converts results between the versions' shapes (L-51..L-57). Keeps, drops and refuses the same things as libcni's converters.
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
@@ -8,12 +8,12 @@ import { familyOf } from "./read-result.ts";
 import type { CniResult, PluginResult, ResultDns, ResultInterface, ResultIp, ResultRoute } from "./result.ts";
 import { type CniVersion, DEFAULT_VERSION, isSupportedVersion, type VersionGroup, versionGroup } from "./versions.ts";
 
-/** `list` under `key`, unless it is empty: empty lists are not printed. */
+/** `{ key: list }`, or nothing for an empty list: empty lists are not printed. */
 function listed<T>(key: string, list: readonly T[]): Readonly<Record<string, readonly T[]>> {
   return list.length === 0 ? {} : { [key]: list };
 }
 
-/** `value` under `key`, unless it is absent. */
+/** `{ key: value }`, or nothing for an absent value. */
 function present<Key extends string>(key: Key, value: string | undefined): Partial<Record<Key, string>> {
   return value === undefined ? {} : ({ [key]: value } as Record<Key, string>);
 }
@@ -28,20 +28,20 @@ function printableDns(dns: ResultDns | undefined): object {
   };
 }
 
-/** What of a result the shape of `cniVersion` holds (L-54, L-55). */
+/** The part of a result that the shape of `cniVersion` can hold (L-54, L-55). */
 function reduce(result: CniResult, cniVersion: CniVersion): CniResult {
   const group = versionGroup(cniVersion);
   if (group === "100") return { ...result, cniVersion };
   if (group === "040") return { ...result, cniVersion, interfaces: result.interfaces.map(oldInterface) };
-  // The first address of each family, v4 first, and the routes of the families that have one; of those only dst and gw.
+  // The first address of each family, IPv4 first, and the routes of these families with only dst and gw.
   const ips: ResultIp[] = [];
   const routes: ResultRoute[] = [];
   for (const family of ["4", "6"] as const) {
     const ip = result.ips.find(({ address }) => familyOf(address) === family);
     if (ip === undefined) continue;
     ips.push({ address: ip.address, ...present("gateway", ip.gateway) });
-    const own = result.routes.filter(({ dst }) => familyOf(dst) === family);
-    routes.push(...own.map(({ dst, gw }) => ({ dst, ...present("gw", gw) })));
+    const familyRoutes = result.routes.filter(({ dst }) => familyOf(dst) === family);
+    routes.push(...familyRoutes.map(({ dst, gw }) => ({ dst, ...present("gw", gw) })));
   }
   return { ...result, cniVersion, interfaces: [], ips, routes };
 }
@@ -67,7 +67,7 @@ function print040({ cniVersion, interfaces, ips, routes, dns }: CniResult): obje
     ...listed("interfaces", interfaces),
     ...listed("ips", versioned),
     ...listed("routes", routes),
-    // Always there, even empty, as Go's struct prints it.
+    // Present even if empty, as Go's struct prints it.
     dns: printableDns(dns),
   };
 }
@@ -75,8 +75,8 @@ function print040({ cniVersion, interfaces, ips, routes, dns }: CniResult): obje
 function print020({ cniVersion, ips, routes, dns }: CniResult): object {
   const addresses = ips.map(({ address, gateway }) => {
     const family = familyOf(address);
-    const own = routes.filter(({ dst }) => familyOf(dst) === family);
-    return [`ip${family}`, { ip: address, ...present("gateway", gateway), ...listed("routes", own) }] as const;
+    const familyRoutes = routes.filter(({ dst }) => familyOf(dst) === family);
+    return [`ip${family}`, { ip: address, ...present("gateway", gateway), ...listed("routes", familyRoutes) }] as const;
   });
   return { cniVersion, ...Object.fromEntries(addresses), dns: printableDns(dns) };
 }
@@ -97,8 +97,8 @@ function convert(result: CniResult, cniVersion: CniVersion): Result<PluginResult
 }
 
 /**
- * Prints a result in a version's shape, on one line. Fault: RESULT_INVALID (6) where a result without any address is asked
- * for in 0.1.0 or 0.2.0.
+ * Prints a result in a version's shape, on one line. Fault: RESULT_INVALID (6) if a result without any address is wanted in 0.1.0
+ * or 0.2.0.
  */
 export function printResult(result: CniResult, cniVersion: CniVersion): Result<string> {
   const converted = convert(result, cniVersion);
@@ -106,9 +106,9 @@ export function printResult(result: CniResult, cniVersion: CniVersion): Result<s
 }
 
 /**
- * The result in the version that `target` names (empty is 0.1.0). Within a group only the label changes (L-52), so the text
- * keeps what Plexus doesn't know. Faults: VERSION_UNSUPPORTED (1) where there is no such version, RESULT_INVALID (6) where
- * the target's shape cannot hold the result.
+ * Converts a result to the version `target` (empty means 0.1.0). Within a group only the label changes (L-52), so the text keeps
+ * fields that Plexus does not know. Faults: VERSION_UNSUPPORTED (1) for an unknown version; RESULT_INVALID (6) if the target's
+ * shape cannot hold the result.
  */
 export function convertResult(from: PluginResult, target: string): Result<PluginResult> {
   const { result, text } = from;

@@ -17,7 +17,7 @@ function stepOf(verb: "ADD" | "DEL"): ChainStep {
     containerId: "c1",
     ifname: "eth0",
     netns: "/run/netns/c1",
-    args: [],
+    args: "",
     capabilityArgs: new Map<string, string>(),
   };
   const context = { list: list.value, attachment, path: "/opt/cni/bin", inherited: [["PATH", "/usr/bin"]] as const };
@@ -26,7 +26,7 @@ function stepOf(verb: "ADD" | "DEL"): ChainStep {
   return step;
 }
 
-/** Runs a chain; the answers are given in turn. */
+/** Runs a chain; its steps get the answers in order. */
 function run<T>(chain: Chain<T>, ...answers: readonly (string | Fault)[]): { result: ChainResult<T>; steps: ChainStep[] } {
   const steps: ChainStep[] = [];
   let turn = chain.next();
@@ -53,19 +53,19 @@ describe("delegation", () => {
     expect(result).toMatchObject({ ok: true, value: { result: { cniVersion: "1.1.0", ips: [{ address: "10.0.0.2/8" }] } } });
   });
 
-  test("L-62: when its ADD fails its DEL runs with the same input, and the ADD's code and words are what counts", () => {
+  test("L-62: after a failed ADD, DEL runs with the same input, and the fault has the ADD's code and message", () => {
     const { result, steps } = run(delegatedAdd(stepOf("ADD"), hostLocal), broken);
     expect(calls(steps)).toEqual(["ADD host-local ADD", "DEL host-local DEL"]);
     expect(steps[1]?.stdin).toBe(steps[0]?.stdin);
     expect(result).toMatchObject({ ok: false, fault: { code: 107, msg: "plugin host-local failed (add): no address" } });
   });
 
-  test("L-62: a DEL that fails after a failed ADD is told besides", () => {
+  test("L-62: a DEL that fails after a failed ADD is reported in the details", () => {
     const { result } = run(delegatedAdd(stepOf("ADD"), hostLocal), broken, fault("PLUGIN_FAILED", "no disk"));
-    expect(result).toMatchObject({ fault: { code: 107, details: expect.stringContaining("its DEL failed, too: no disk") } });
+    expect(result).toMatchObject({ fault: { code: 107, details: expect.stringContaining("its DEL failed too: no disk") } });
   });
 
-  test("L-62: a plugin that isn't there has nothing to take back", () => {
+  test("L-62: a missing plugin gets no DEL", () => {
     const { steps } = run(delegatedAdd(stepOf("ADD"), hostLocal), fault("PLUGIN_NOT_FOUND", "none"));
     expect(calls(steps)).toEqual(["ADD host-local ADD"]);
   });
@@ -82,18 +82,18 @@ describe("delegation", () => {
   test.each([
     ['{"interfaces":[{"name":"a"}]}', "must not have interfaces"],
     ['{"ips":[{"address":"10.0.0.2/8"},{"address":"10.0.0.3/8","interface":0}]}', "must not have ips[1].interface"],
-  ])("L-63: the IPAM result %s is refused, and its addresses are given back", (answer, message) => {
+  ])("L-63: the IPAM result %s is refused, and DEL releases its addresses", (answer, message) => {
     const { result, steps } = run(delegatedAdd(stepOf("ADD"), hostLocal), answer);
     expect(calls(steps)).toEqual(["ADD host-local ADD", "DEL host-local DEL"]);
     expect(result).toMatchObject({ ok: false, fault: { code: 6, msg: expect.stringContaining(message) } });
-    // Any other plugin may make interfaces.
+    // Plugins other than IPAM plugins may make interfaces.
     expect(run(delegatedAdd(stepOf("ADD"), { type: "macvlan" }), '{"interfaces":[{"name":"a"}]}').result.ok).toBe(true);
-    // The one that a configuration given names is IPAM, too.
+    // The ipam.type of the delegated configuration is an IPAM plugin, too.
     const config = '{"ipam":{"type":"dhcp"}}';
     expect(run(delegatedAdd(stepOf("ADD"), { type: "dhcp", config }), answer).result.ok).toBe(false);
   });
 
-  test("L-62: a configuration given keeps its bytes, but the call's network, version, previous result and attachments", () => {
+  test("L-62: a given configuration keeps its bytes, except network, version, previous result and attachments of the call", () => {
     const call = stepOf("DEL");
     const config =
       '{"cniVersion":"0.1.0", "name":"other","y":9007199254740993,"prevResult":{},"PrevResult":{},"NAME":"x","cniVer\u017fion":"0.2.0","cni.dev/valid-attachments":[],"CNI.dev/attachments":[]}';
@@ -105,7 +105,7 @@ describe("delegation", () => {
   });
 
   test.each(["", "5", "[]", '{"a":', '{"a":1,"a":2}x'])(
-    "a configuration given that is no object is refused before any step: %j",
+    "a given configuration that is not an object is refused before any step: %j",
     (config) => {
       const { result, steps } = run(delegatedAdd(stepOf("ADD"), { ...hostLocal, config }), answered);
       expect([steps, result]).toMatchObject([

@@ -1,5 +1,5 @@
-// Plugin delegation (CNI 1.1.0 section 4, L-62, L-63): a plugin has another one do a part of its work, IPAM in most cases, with its
-// own environment and its own configuration.
+// Plugin delegation (CNI 1.1.0 section 4, L-62, L-63): a plugin calls another plugin, mostly for IPAM, with its own environment
+// and configuration.
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
@@ -19,51 +19,54 @@ import { readResult } from "./read-result.ts";
 import type { PluginResult } from "./result.ts";
 import { DEFAULT_VERSION, toVersion } from "./versions.ts";
 
-/** What a plugin asks for within its own step. */
+/** A plugin's request to call another plugin within its own step. */
 export interface Delegated {
   readonly type: string;
-  /** A JSON object in place of the step's own configuration. */
+  /** A JSON object that replaces the step's own configuration. */
   readonly config?: string | undefined;
 }
 
-/** What stays the call's, whatever a configuration in its place says: who speaks of which network, and who is still there. */
-const keysOfTheCall = ["cniVersion", "name", "prevResult", "cni.dev/valid-attachments", "cni.dev/attachments"];
-const foldedKeys = keysOfTheCall.map(folded);
+/**
+ * Keys that are always the calling step's, even if the delegated configuration has them: they identify the network and its valid
+ * attachments.
+ */
+const callerKeys = ["cniVersion", "name", "prevResult", "cni.dev/valid-attachments", "cni.dev/attachments"];
+const foldedKeys = callerKeys.map(folded);
 
-/** The call's own configuration, and the one that the other plugin gets. */
+/** The calling step's configuration, and the delegated plugin's. */
 interface Configurations {
-  readonly own: JsonObjectDocument;
-  readonly given: JsonObjectDocument;
+  readonly caller: JsonObjectDocument;
+  readonly delegated: JsonObjectDocument;
 }
 
 function readConfigurations(call: ChainStep, { type, config }: Delegated): Result<Configurations> {
-  const own = parseConfiguration(call.stdin, { what: `configuration of ${call.plugin.type}` });
-  if (!own.ok) return own;
-  const given = config === undefined ? own : parseDocument(config, { what: `configuration for plugin ${type}` });
-  return given.ok ? ok({ own: own.value, given: given.value }) : given;
+  const caller = parseConfiguration(call.stdin, { what: `configuration of ${call.plugin.type}` });
+  if (!caller.ok) return caller;
+  const delegated = config === undefined ? caller : parseDocument(config, { what: `configuration for plugin ${type}` });
+  return delegated.ok ? ok({ caller: caller.value, delegated: delegated.value }) : delegated;
 }
 
-/** The call's step again, for another plugin: same environment but for the verb, same configuration unless one is given. */
-function stepFor(call: ChainStep, verb: Verb, { type }: Delegated, { own, given }: Configurations): ChainStep {
+/** The calling step for another plugin: same environment except for the verb, same configuration unless `config` replaces it. */
+function stepFor(call: ChainStep, verb: Verb, { type }: Delegated, { caller, delegated }: Configurations): ChainStep {
   const env = call.env.map(([name, value]) => [name, name === "CNI_COMMAND" ? verb : value] as const);
   const step = { ...call, plugin: { ...call.plugin, type }, verb, env };
-  return given === own ? step : { ...step, stdin: asOfTheCall(own, given) };
+  return delegated === caller ? step : { ...step, stdin: withCallerKeys(caller, delegated) };
 }
 
-/** No other spelling of a key of the call's survives: Go's decoder would take it for the key. */
-function asOfTheCall(own: JsonObjectDocument, given: JsonObjectDocument): string {
+/** Other spellings of the caller's keys are removed: Go's decoder would take them for the key. */
+function withCallerKeys(caller: JsonObjectDocument, delegated: JsonObjectDocument): string {
   const edits = new Map<string, string | undefined>();
-  for (const key of given.members.keys()) if (foldedKeys.includes(folded(key))) edits.set(key, undefined);
-  for (const key of keysOfTheCall) edits.set(key, memberText(own, key));
-  return editMembers(given, edits);
+  for (const key of delegated.members.keys()) if (foldedKeys.includes(folded(key))) edits.set(key, undefined);
+  for (const key of callerKeys) edits.set(key, memberText(caller, key));
+  return editMembers(delegated, edits);
 }
 
-/** As Go's decoder compares keys: it takes two letters beyond ASCII for `s` and `k`. */
+/** Case folding of Go's JSON decoder, which also maps two non-ASCII letters to `s` and `k`. */
 function folded(key: string): string {
   return key.replaceAll("\u017f", "s").replaceAll("\u212a", "k").toLowerCase();
 }
 
-/** An IPAM plugin knows no interfaces: its result has neither `interfaces` nor `ips[].interface`. Fault: RESULT_INVALID (6). */
+/** An IPAM plugin has no interfaces: its result must lack `interfaces` and `ips[].interface`. Fault: RESULT_INVALID (6). */
 export function checkIpamResult(answer: PluginResult): Result<PluginResult> {
   const { interfaces, ips } = answer.result;
   if (interfaces.length > 0) return failed(fault("RESULT_INVALID", "an IPAM plugin's result must not have interfaces"));
@@ -78,41 +81,42 @@ function ipamTypeOf(document: JsonObjectDocument): unknown {
 }
 
 /**
- * An ADD of another plugin within the step `call`. When it fails, or answers interfaces though `ipam.type` names it, its DEL runs before the
- * fault is answered; a failure of the DEL is told in the details. Faults: CONFIG_NOT_JSON (6) for a configuration given; the plugin's own.
+ * ADD of another plugin within the step `call`. If the ADD fails, or if an IPAM plugin answers with interfaces, the plugin's DEL
+ * runs before the fault is answered; a failed DEL is reported in the details. Faults: CONFIG_NOT_JSON (6) for `config`; the
+ * plugin's own.
  */
 export function* delegatedAdd(call: ChainStep, delegated: Delegated): Chain<PluginResult> {
   const { type } = delegated;
   const configurations = readConfigurations(call, delegated);
   if (!configurations.ok) return chainFailed(configurations.fault, call.index);
-  const { own, given } = configurations.value;
-  const version = toVersion(namedVersion(own));
+  const { caller, delegated: configuration } = configurations.value;
+  const version = toVersion(cniVersionOf(caller));
   if (!version.ok) return chainFailed(version.fault, call.index);
   const outcome = yield stepFor(call, "ADD", delegated, configurations.value);
   const read = outcome.ok ? readResult(outcome.stdout, version.value, `result of plugin ${type}`) : outcome;
-  const isIpam = ipamTypeOf(own) === type || ipamTypeOf(given) === type;
+  const isIpam = ipamTypeOf(caller) === type || ipamTypeOf(configuration) === type;
   const checked = read.ok && isIpam ? checkIpamResult(read.value) : read;
   if (checked.ok) return { ok: true, value: checked.value };
   const failure = wrapFault(checked.fault, `plugin ${type} failed (add)`);
-  // Where there is no plugin, none has begun anything.
+  // No DEL without a plugin: nothing was begun.
   if (failure.kind === "PLUGIN_NOT_FOUND") return chainFailed(failure, call.index);
   const undone = yield stepFor(call, "DEL", delegated, configurations.value);
   if (undone.ok) return chainFailed(failure, call.index);
-  return chainFailed({ ...failure, details: `${failure.details ?? ""}\nits DEL failed, too: ${undone.fault.msg}` }, call.index);
+  return chainFailed({ ...failure, details: `${failure.details ?? ""}\nits DEL failed too: ${undone.fault.msg}` }, call.index);
 }
 
-function namedVersion(own: JsonObjectDocument): string {
-  const named = memberValue(own, "cniVersion");
+function cniVersionOf(caller: JsonObjectDocument): string {
+  const named = memberValue(caller, "cniVersion");
   return typeof named === "string" && named !== "" ? named : DEFAULT_VERSION;
 }
 
-/** Another verb of another plugin within the step `call`. */
+/** Calls another plugin with another verb within the step `call`. */
 export function* delegatedVerb(call: ChainStep, verb: Exclude<Verb, "ADD" | "VERSION">, delegated: Delegated): Chain<void> {
   const configurations = readConfigurations(call, delegated);
   if (!configurations.ok) return chainFailed(configurations.fault, call.index);
   const outcome = yield stepFor(call, verb, delegated, configurations.value);
   if (outcome.ok) return { ok: true, value: undefined };
-  return chainFailed(wrapFault(outcome.fault, `plugin ${delegated.type} failed (${verbWords[verb]})`), call.index);
+  return chainFailed(wrapFault(outcome.fault, `plugin ${delegated.type} failed (${verbNames[verb]})`), call.index);
 }
 
-const verbWords = { DEL: "delete", CHECK: "check", GC: "gc", STATUS: "status" } as const;
+const verbNames = { DEL: "delete", CHECK: "check", GC: "gc", STATUS: "status" } as const;

@@ -1,16 +1,16 @@
-// A failed DEL in words that a runtime does not take for success (RT-03): containerd's go-cni passes over an error whose text
-// has "not found", and over one with "no such file or directory" where the namespace is gone. It would never call again.
+// Rewords a failed DEL so that a runtime does not take it for success (RT-03). containerd's go-cni ignores an error that contains
+// "not found", and one with "no such file or directory" if the namespace is gone. It would never repeat the DEL.
 
 import type { Fault } from "../fault/fault.ts";
 
-const misread = /not found|no such file or directory/g;
+const ignoredByGoCni = /not found|no such file or directory/g;
 
-/** The fault with the words that go-cni looks for hyphenated, a plugin's own ones too: it reads message and details. */
+/** The fault with go-cni's key phrases hyphenated, in the message and the details: go-cni reads both. */
 export function deletionError(reason: Fault): Fault {
   const { details } = reason;
   return { ...reason, msg: hyphenated(reason.msg), ...(details === undefined ? {} : { details: hyphenated(details) }) };
 }
 
 function hyphenated(text: string): string {
-  return text.replaceAll(misread, (words) => words.replaceAll(" ", "-"));
+  return text.replaceAll(ignoredByGoCni, (phrase) => phrase.replaceAll(" ", "-"));
 }

@@ -51,7 +51,7 @@ describe("reading the environment", () => {
     }
   });
 
-  test("L-05: all that is missing is in one message, in skel's order", () => {
+  test("L-05: one message names all missing variables, in skel's order", () => {
     expect(read({ CNI_COMMAND: "ADD" })).toEqual([
       4,
       "required env variables [CNI_CONTAINERID,CNI_NETNS,CNI_IFNAME,CNI_PATH] missing",
@@ -59,7 +59,7 @@ describe("reading the environment", () => {
     expect(read({})).toEqual([4, "required env variables [CNI_COMMAND] missing"]);
   });
 
-  test("L-05: VERSION needs nothing else", () => {
+  test("L-05: VERSION needs no other variable", () => {
     expect(read({ CNI_COMMAND: "VERSION" })).toMatchObject({ verb: "VERSION", containerId: "" });
   });
 
@@ -68,14 +68,26 @@ describe("reading the environment", () => {
   });
 
   test.each([
-    [{ CNI_CONTAINERID: "../x" }, 'invalid characters in containerID: "../x"'],
-    [{ CNI_IFNAME: "a/b" }, 'interface name contains / or : or whitespace characters: "a/b"'],
-    [{ CNI_IFNAME: "sixteen-bytes-ab" }, 'interface name is too long: "sixteen-bytes-ab" has more than 15 bytes'],
+    [{ CNI_CONTAINERID: "../x" }, 'CNI_CONTAINERID: invalid characters in containerID: "../x"'],
+    [{ CNI_IFNAME: "a/b" }, 'CNI_IFNAME: interface name contains / or : or whitespace characters: "a/b"'],
+    [{ CNI_IFNAME: "sixteen-bytes-ab" }, 'CNI_IFNAME: interface name is too long: "sixteen-bytes-ab" has more than 15 bytes'],
   ])("L-05: malformed %j is refused with 4", (wrong, message) => {
     expect(read({ ...complete, ...wrong })).toEqual([4, message]);
   });
 
-  test("L-05: GC does not look at the names of an attachment", () => {
+  test.each(["CNI_COMMAND", "CNI_CONTAINERID", "CNI_NETNS", "CNI_IFNAME", "CNI_ARGS", "CNI_PATH"])(
+    "CNI section 2: %s with a byte that is not UTF-8 is refused, and the message has its name",
+    (name) => {
+      expect(read({ ...complete, [name]: "A=\udcff" })).toEqual([4, `${name}: must be UTF-8 text`]);
+    },
+  );
+
+  test("N1-30: a name that the kernel would change is refused, but an attachment with this name can be removed", () => {
+    expect(read({ ...complete, CNI_IFNAME: "net%d" })).toMatchObject([4, expect.stringMatching(/^CNI_IFNAME: .*"net%d"/)]);
+    expect(read({ ...complete, CNI_COMMAND: "DEL", CNI_IFNAME: "net%d" })).toMatchObject({ verb: "DEL", ifname: "net%d" });
+  });
+
+  test("L-05: GC does not check container ID and interface name", () => {
     expect(read({ ...complete, CNI_COMMAND: "GC", CNI_IFNAME: "a/b" })).toMatchObject({ verb: "GC" });
   });
 
@@ -94,7 +106,7 @@ describe("reading the environment", () => {
 describe("a plugin's environment", () => {
   const call = { verb: "ADD", containerId: "c1", netns: "/n", ifname: "net1", args: "A=1", path: "/bin" } as const;
 
-  test("L-09: the six variables win over what is inherited, and each name occurs once", () => {
+  test("L-09: the six variables override inherited ones, and each name occurs once", () => {
     const env = stepEnvironment(call, [
       ["CNI_IFNAME", "eth0"],
       ["PATH", "/a"],

@@ -1,54 +1,68 @@
-// What a plugin is told through its environment, and what a runtime must set for each verb (CNI 1.1.0 section 2, L-05, L-09).
-// The matrix is the one of libcni's skel package, which wants CNI_PATH although the specification calls it optional.
+// The environment of a plugin call: its variables, and which of them each verb requires (CNI 1.1.0 section 2, L-05, L-09). The
+// requirements are those of libcni's skel package, which requires CNI_PATH although the specification calls it optional.
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { quote } from "../json/quote.ts";
-import { checkContainerId, checkInterfaceName } from "./names.ts";
+import { checkAttachedInterfaceName, checkContainerId, checkInterfaceName } from "./names.ts";
 
+/** The values of CNI_COMMAND. */
 export const VERBS = ["ADD", "DEL", "CHECK", "GC", "STATUS", "VERSION"] as const;
 
+/** See `VERBS`. */
 export type Verb = (typeof VERBS)[number];
 
+/** Whether `text` is a value of CNI_COMMAND. */
 export function isVerb(text: string): text is Verb {
   return VERBS.some((verb) => verb === text);
 }
 
-/** What a runtime asks. What it did not set is the empty string. */
+/** A runtime's request. A variable that the runtime did not set is the empty string. */
 export interface CniCall {
   readonly verb: Verb;
   readonly containerId: string;
   readonly netns: string;
   readonly ifname: string;
-  /** CNI_ARGS as it came. */
+  /** CNI_ARGS, unparsed. */
   readonly args: string;
-  /** CNI_PATH as it came: directories joined by ":". */
+  /** CNI_PATH, unparsed: directories joined by ":". */
   readonly path: string;
-  /** CNI_NETNS_OVERRIDE: CNI_NETNS may be the plugin's own namespace (L-07). */
+  /** CNI_NETNS_OVERRIDE: CNI_NETNS may be the plugin's own network namespace (L-07). */
   readonly netnsOverride: boolean;
 }
 
 interface VariableRule {
   readonly name: string;
   readonly requiredFor: readonly Verb[];
-  readonly check?: (text: string) => Result<string>;
+  readonly check?: (text: string, command: string) => Result<string>;
 }
 
-// In the order in which skel names the missing ones.
+/** For DEL, only libcni's rule applies: an attachment must stay removable (L-04). */
+function checkIfname(text: string, command: string): Result<string> {
+  return command === "DEL" ? checkAttachedInterfaceName(text) : checkInterfaceName(text);
+}
+
+/** The variables that plugins get. */
+const VARIABLES = ["CNI_COMMAND", "CNI_CONTAINERID", "CNI_NETNS", "CNI_IFNAME", "CNI_ARGS", "CNI_PATH"] as const;
+
+// In the order in which skel lists missing variables.
 const RULES: readonly VariableRule[] = [
   { name: "CNI_COMMAND", requiredFor: VERBS },
   { name: "CNI_CONTAINERID", requiredFor: ["ADD", "CHECK", "DEL"], check: checkContainerId },
   { name: "CNI_NETNS", requiredFor: ["ADD", "CHECK"] },
-  { name: "CNI_IFNAME", requiredFor: ["ADD", "CHECK", "DEL"], check: checkInterfaceName },
+  { name: "CNI_IFNAME", requiredFor: ["ADD", "CHECK", "DEL"], check: checkIfname },
   { name: "CNI_PATH", requiredFor: ["ADD", "CHECK", "DEL", "GC", "STATUS"] },
 ];
 
 /**
- * Reads the call out of a plugin's environment. Faults: ENVIRONMENT_INVALID (4) for missing variables, all in one message,
- * for an unknown verb and for malformed values.
+ * Reads the call from a plugin's environment. Fault: ENVIRONMENT_INVALID (4) for missing variables (all in one message), an
+ * unknown verb, and malformed values. The message names the variable.
  */
 export function readEnvironment(env: ReadonlyMap<string, string>): Result<CniCall> {
   const read = (name: string): string => env.get(name) ?? "";
+  // A lone surrogate stands for a byte that is not UTF-8. Neither a component's string nor a pod's name can contain it.
+  const garbled = VARIABLES.filter((name) => !read(name).isWellFormed());
+  if (garbled.length > 0) return failed(fault("ENVIRONMENT_INVALID", `${garbled.join(", ")}: must be UTF-8 text`));
   const command = read("CNI_COMMAND");
   const missing: string[] = [];
   for (const { name, requiredFor, check } of RULES) {
@@ -57,8 +71,8 @@ export function readEnvironment(env: ReadonlyMap<string, string>): Result<CniCal
     if (value === "") {
       missing.push(name);
     } else if (check !== undefined) {
-      const checked = check(value);
-      if (!checked.ok) return checked;
+      const checked = check(value, command);
+      if (!checked.ok) return failed({ ...checked.fault, msg: `${name}: ${checked.fault.msg}` });
     }
   }
   if (missing.length > 0) {
@@ -76,11 +90,12 @@ export function readEnvironment(env: ReadonlyMap<string, string>): Result<CniCal
   });
 }
 
+/** One environment variable. */
 export type EnvironmentPair = readonly [name: string, value: string];
 
 /**
- * The environment of a plugin: what is inherited, then the six variables of the call, which win; of several inherited pairs
- * of one name the later wins (L-09). GC and STATUS get the variables of an attachment empty, but they get them.
+ * The environment of a plugin: the inherited pairs, then the six variables of the call, which win. Of several inherited pairs
+ * with one name the last wins (L-09). GC and STATUS get the variables of an attachment, empty.
  */
 export function stepEnvironment(
   call: Omit<CniCall, "netnsOverride">,
@@ -88,7 +103,7 @@ export function stepEnvironment(
 ): readonly EnvironmentPair[] {
   const env = new Map<string, string>();
   for (const [name, value] of inherited) env.set(name, value);
-  const own: readonly EnvironmentPair[] = [
+  const callVariables: readonly EnvironmentPair[] = [
     ["CNI_COMMAND", call.verb],
     ["CNI_CONTAINERID", call.containerId],
     ["CNI_NETNS", call.netns],
@@ -96,8 +111,8 @@ export function stepEnvironment(
     ["CNI_IFNAME", call.ifname],
     ["CNI_PATH", call.path],
   ];
-  for (const [name, value] of own) {
-    // Deleted first, so that ours stand at the end in their order, whatever was inherited.
+  for (const [name, value] of callVariables) {
+    // Deleted first, so that the call's variables stand at the end in this order, whatever was inherited.
     env.delete(name);
     env.set(name, value);
   }

@@ -18,7 +18,7 @@ describe("a plugin that failed", () => {
     expect(failure("", 'panic: "x"\n')).toEqual([999, 'netplugin failed: "panic: \\"x\\"\\n": exit status 1']);
   });
 
-  test("L-11: with its own error, whose code and message stay and whose details lead ours", () => {
+  test("L-11: with its own error: code and message stay, and its details come first", () => {
     const read = readPluginFailure({
       ended: "exit status 1",
       stdout: '{"code":107,"msg":"no veth","details":"EEXIST"}',
@@ -38,14 +38,14 @@ describe("a plugin that failed", () => {
     ['{"code":1e400,"msg":"m"}', "code must be an integer of 0 or more"],
     ['{"code":7,"msg":{}}', "msg and details must be strings"],
     ['{"code":7,"code":8}', '"code" twice'],
-  ])("L-11, A-07: with %j on stdout, which is no error", (stdout, why) => {
+  ])("L-11, A-07: with %j on stdout, which is not a CNI error", (stdout, why) => {
     const [code, msg] = failure(stdout);
     expect(code).toBe(999);
     expect(msg).toContain(`netplugin failed but error parsing its diagnostic message ${JSON.stringify(stdout)}: `);
     expect(msg).toContain(why);
   });
 
-  test("L-11: code 0 and a missing message are never passed on as they are", () => {
+  test("L-11: code 0 and a missing message are replaced", () => {
     expect(failure('{"code":0,"msg":"m"}')).toEqual([999, "m"]);
     expect(failure('{"__proto__":{"code":5}}')).toEqual([999, "netplugin failed without a message: exit status 1"]);
   });

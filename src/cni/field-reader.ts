@@ -1,15 +1,18 @@
-// Reading typed fields out of parsed JSON by hand: this runs for every step's result. The first problem is noted with its
-// path and the reading goes on with a stand-in, so that callers check once, at the end.
-// Go's decoder takes null for an absent field everywhere, and so do plugins: null is absent here too.
+// Reads typed fields of parsed JSON by hand, because this runs for every step's result. The first problem is noted with its path
+// and reading continues with a stand-in, so that callers check once, at the end. Go's decoder and plugins treat null as an absent
+// field, so null is absent here too.
 
 import { describeJson, isJsonObject } from "../json/document.ts";
 
+/** Collects the first problem of one document. */
 export interface Problems {
   first: string | undefined;
 }
 
+/** A JSON object's members. */
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** Records a problem, unless there is an earlier one. */
 export function note(problems: Problems, problem: string): void {
   problems.first ??= problem;
 }
@@ -18,21 +21,21 @@ function unexpected(problems: Problems, path: string, wanted: string, value: unk
   note(problems, `${path} must be ${wanted}, but is ${describeJson(value)}`);
 }
 
-/** An own member; what the prototype has (`constructor`) is not there. */
-export function own(fields: Fields, key: string): unknown {
+/** The member's value. Members of the prototype (`constructor`) count as absent. */
+export function member(fields: Fields, key: string): unknown {
   return Object.hasOwn(fields, key) ? (fields[key] ?? undefined) : undefined;
 }
 
-/** A string, or undefined where it is absent or empty: Go writes and reads both alike. */
+/** A string; undefined if absent or empty, which Go writes and reads alike. */
 export function readString(problems: Problems, fields: Fields, key: string, path: string): string | undefined {
-  const value = own(fields, key);
+  const value = member(fields, key);
   if (value === undefined || value === "") return undefined;
   if (typeof value === "string") return value;
   unexpected(problems, `${path}${key}`, "a string", value);
   return undefined;
 }
 
-/** An integer between the bounds, or undefined where it is absent. */
+/** An integer between `min` and `max`; undefined if absent. */
 export function readInteger(
   problems: Problems,
   fields: Fields,
@@ -41,32 +44,32 @@ export function readInteger(
   min: number,
   max: number,
 ): number | undefined {
-  const value = own(fields, key);
+  const value = member(fields, key);
   if (value === undefined) return undefined;
   if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
   unexpected(problems, `${path}${key}`, `an integer from ${min} to ${max}`, value);
   return undefined;
 }
 
-/** An object, or undefined where it is absent. */
+/** An object; undefined if absent. */
 export function readObject(problems: Problems, fields: Fields, key: string, path: string): Fields | undefined {
-  const value = own(fields, key);
+  const value = member(fields, key);
   if (value === undefined) return undefined;
   if (isJsonObject(value)) return value;
   unexpected(problems, `${path}${key}`, "an object", value);
   return undefined;
 }
 
-/** A list; empty where it is absent. */
+/** A list; empty if absent. */
 function readList(problems: Problems, fields: Fields, key: string, path: string): readonly unknown[] {
-  const value = own(fields, key);
+  const value = member(fields, key);
   if (value === undefined) return [];
   if (Array.isArray(value)) return value;
   unexpected(problems, `${path}${key}`, "a list", value);
   return [];
 }
 
-/** A list of objects, each read by `read`, which gets the path of the element with a dot behind it. */
+/** A list of objects, each read by `read`, which gets the element's path with a trailing dot. */
 export function readObjects<T>(
   problems: Problems,
   fields: Fields,
@@ -82,7 +85,7 @@ export function readObjects<T>(
   });
 }
 
-/** A list of strings; empty where it is absent. */
+/** A list of strings; empty if absent. */
 export function readStrings(problems: Problems, fields: Fields, key: string, path: string): string[] {
   const strings: string[] = [];
   for (const [index, element] of readList(problems, fields, key, path).entries()) {

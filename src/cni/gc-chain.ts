@@ -1,4 +1,4 @@
-// GC (CNI 1.1.0 section 2, L-43): DEL for what the cache knows and the runtime does not, then GC for every plugin.
+// GC (CNI 1.1.0 section 2, L-43): DEL for each cached attachment that the runtime does not list, then GC of every plugin.
 
 import type { Fault } from "../fault/fault.ts";
 import type { Attachment, AttachmentId } from "./attachment.ts";
@@ -7,27 +7,28 @@ import type { ChainContext, ChainResult, ChainStep, StepOutcome } from "./chain-
 import { gcStdin } from "./step-request.ts";
 import { versionAtLeast } from "./versions.ts";
 
-/** A cached attachment that the runtime no longer counts as valid. */
+/** A cached attachment that the runtime no longer lists as valid. */
 export interface StaleAttachment {
-  /** With the namespace, arguments and capability arguments of its ADD. */
+  /** With the namespace, CNI_ARGS and capability arguments of its ADD. */
   readonly attachment: Attachment;
-  /** Text of its cached result, where there is one. */
+  /** Text of its cached result, if any. */
   readonly result: string | undefined;
 }
 
+/** The input of a GC besides the network. */
 export interface GcInit {
-  /** Mandatory: with libcni, forgetting it means that nothing is valid and everything is deleted. */
+  /** Mandatory: libcni treats a missing list as empty and deletes everything. */
   readonly valid: readonly AttachmentId[];
-  /** Of this network; each gets a DEL with the current list. Empty where the caller has seen to them. */
+  /** Stale attachments of this network; each gets a DEL with the current list. Empty if the caller has deleted them already. */
   readonly stale: readonly StaleAttachment[];
 }
 
-/** What came of it, and whose DEL succeeded, whatever failed after: their cache entries may go. */
+/** The result, and the attachments whose DEL succeeded even if a later step failed: their cache entries can be removed. */
 export type GcResult = ChainResult<void> & { readonly deleted: readonly AttachmentId[] };
 
 /**
- * GC. All steps run whatever fails; the faults are joined, with the first one's kind and code. `disableGC` is success without
- * a step. Plugins are asked for GC from 1.1.0 on; stale attachments get their DEL in any version.
+ * GC. All steps run even if some fail; the faults are joined, with the first one's kind and code. With `disableGC` GC succeeds
+ * without a step. Plugins get GC from version 1.1.0 on; stale attachments get their DEL in any version.
  */
 export function* gcChain(context: ChainContext, init: GcInit): Generator<ChainStep, GcResult, StepOutcome> {
   const { list, capabilities } = context;

@@ -1,11 +1,11 @@
-// A network as a text that may be a list or a single configuration, and may leave its name and version to whoever holds it.
+// A network as a text: a list or a single configuration, which may lack name and version if its holder has them.
 
 import { fault } from "../fault/fault.ts";
 import { failed, type Result } from "../fault/result.ts";
 import { editMembers, parseDocument } from "../json/document.ts";
 import { listOfOne, type NetworkList, parseNetworkList, parsePluginConf } from "./network-list.ts";
 
-/** A configuration or a list; without name or version it has those of `holder`. Faults: CONFIG_NOT_JSON, CONFIG_INVALID. */
+/** Reads a configuration or a list; `holder` supplies a missing name or version. Faults: CONFIG_NOT_JSON, CONFIG_INVALID. */
 export function inlineNetwork(
   text: string,
   what: string,
@@ -26,5 +26,5 @@ export function inlineNetwork(
   }
   const list = parseNetworkList(complete, what);
   if (!list.ok || list.value.plugins.length > 0) return list;
-  return failed(fault("CONFIG_INVALID", `${what}: it has neither "type" nor "plugins"`));
+  return failed(fault("CONFIG_INVALID", `${what}: "type" (one plugin) or "plugins" (a list) is missing`));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import type { Result } from "../fault/result.ts";
-import { checkContainerId, checkInterfaceName, checkNetworkName, utf8Length } from "./names.ts";
+import { checkAttachedInterfaceName, checkContainerId, checkInterfaceName, checkNetworkName, utf8Length } from "./names.ts";
 
 function codeOf(result: Result<string>): number | "accepted" {
   return result.ok ? "accepted" : result.fault.code;
@@ -25,14 +25,14 @@ describe("container IDs and network names", () => {
     expect(!missing.ok && missing.fault.msg).toBe("missing containerID");
   });
 
-  test("L-02: the message shows the text, cut and without control characters", () => {
+  test("L-02: the message has the text, cut and without control characters", () => {
     const refused = checkContainerId(`\u001b[31m${"x".repeat(5000)}`);
     expect(!refused.ok && refused.fault.msg).toMatch(/^invalid characters in containerID: "\\x1b\[31mx+"… \(4805 more\)$/);
   });
 });
 
 describe("interface names", () => {
-  test.each(["eth0", "a", "...", "-", "%d", "15-bytes-exactl", "ééééééé", "net1@x", "\ufeffa"])(
+  test.each(["eth0", "a", "...", "-", "All", "defaults", "15-bytes-exactl", "ééééééé", "net1@x", "\ufeffa"])(
     "L-03: %j is accepted",
     (text) => {
       expect(codeOf(checkInterfaceName(text))).toBe("accepted");
@@ -59,11 +59,18 @@ describe("interface names", () => {
     ["has U+3000", "a\u3000"],
     ["has a NUL", "a\0"],
   ])("L-03: an interface name that %s is refused with 4", (_, text) => {
-    expect(codeOf(checkInterfaceName(text))).toBe(4);
+    expect([checkInterfaceName(text), checkAttachedInterfaceName(text)].map(codeOf)).toEqual([4, 4]);
   });
+
+  test.each(["all", "default", "%d", "net%d", "%", "a%b", "net%%d"])(
+    "N1-30: %j, which the kernel refuses or expands, is refused, and stays removable",
+    (text) => {
+      expect([checkInterfaceName(text), checkAttachedInterfaceName(text)].map(codeOf)).toEqual([4, "accepted"]);
+    },
+  );
 });
 
-test("bytes are those of UTF-8", () => {
+test("lengths are in bytes of UTF-8", () => {
   for (const text of ["", "a", "é", "漢", "😀", "\ud800", "a\u07ff\u0800\uffff"]) {
     expect(utf8Length(text)).toBe(Buffer.byteLength(text));
   }

@@ -67,7 +67,7 @@ describe("a list", () => {
     expect(refusal(withMember(member))).toEqual([7, `list: ${message}`]);
   });
 
-  test("L-16: the highest version that is spoken wins", () => {
+  test("L-16: the highest supported version wins", () => {
     expect(load(withMember('"cniVersions":["0.4.0","1.1.0","1.2.0"]')).cniVersion).toBe("1.1.0");
   });
 
@@ -87,7 +87,7 @@ describe("a list", () => {
     });
   });
 
-  test("L-18: without plugins a list is read, unless only those would count", () => {
+  test("L-18: a list without plugins is read, unless loadOnlyInlinedPlugins is true", () => {
     expect(load('{"name":"n"}').plugins).toEqual([]);
     expect(refusal('{"name":"n","loadOnlyInlinedPlugins":true}')).toEqual([
       7,
@@ -122,7 +122,7 @@ describe("a plugin of a list", () => {
     expect(refusal(withPlugin(plugin))).toEqual([code, `list: ${message}`]);
   });
 
-  test.each(["../../bin/sh", "/bin/sh", "a/b", ".", "..", "a\\u0000"])("L-08, A-05: the type %j names no plugin", (type) => {
+  test.each(["../../bin/sh", "/bin/sh", "a/b", ".", "..", "a\\u0000"])("L-08, A-05: the type %j is refused", (type) => {
     expect(refusal(withPlugin(`{"type":"${type}"}`))).toEqual([7, expect.stringContaining("is not the name of a plugin")]);
     expect(refusal(withPlugin(`{"type":"a","ipam":{"type":"${type}"}}`))).toEqual([
       7,
@@ -137,7 +137,7 @@ describe("a plugin of a list", () => {
     expect(plugin?.capabilities).toEqual(["mac", "__proto__", "dns"]);
   });
 
-  test("L-19: a plugin's object is kept as it was written", () => {
+  test("L-19: a plugin's object is kept unchanged", () => {
     const written = '{ "type" : "a",\n  "vlan": 9007199254740993, "x":1e400, "y":-0, "z":1.0, "\\u00e9":"\\ud800" }';
     const [, plugin] = load(withPlugin(written)).plugins;
     expect(plugin?.document.text).toBe(written);
@@ -163,7 +163,7 @@ describe("a list as one text", () => {
     expect(list.ok && list.value.text).toBe(`{"name":"old","cniVersion":"0.3.1","plugins":[${written.trim()}]}`);
   });
 
-  test("L-48: a list with plugins of its subdirectory is written with them, and reads the same again", () => {
+  test("L-48: a list's text includes its subdirectory's plugins, and reads as the same list", () => {
     const list = load('{"name":"n","cniVersion":"1.0.0","disableCheck":true,"plugins":[{"type":"a","x":1.0}]}');
     expect(selfContainedText(list)).toBe(list.text);
     const more = parsePluginConf('{"type":"b"}', "b.conf");

@@ -1,5 +1,5 @@
-// A network configuration list (CNI 1.1.0 section 1, L-15..L-22): what of it the chain needs to know, and each plugin's own
-// object as the text that it was.
+// A network configuration list (CNI 1.1.0 section 1, L-15..L-22): the fields that a chain needs, and each plugin's object as its
+// original text.
 
 import type { FaultKind } from "../fault/catalogue.ts";
 import { type Fault, fault } from "../fault/fault.ts";
@@ -21,28 +21,29 @@ import { negotiateVersion } from "./versions.ts";
 /** One plugin of a list: one step of the chain. */
 export interface PluginConf {
   readonly type: string;
-  /** The object's own `name`, for messages; the list's name is what plugins are told. */
+  /** The object's own `name`, for messages. Plugins get the list's name. */
   readonly name: string;
-  /** The object as it was written: numbers, unknown keys and key order included. */
+  /** The object as written: numbers, unknown keys and key order are kept. */
   readonly document: JsonObjectDocument;
-  /** Names of the capabilities that are true, in their order. */
+  /** Names of the capabilities that are true, in the order of the text. */
   readonly capabilities: readonly string[];
-  /** `ipam.type`, where there is one. */
+  /** `ipam.type`, if present. */
   readonly ipamType: string | undefined;
 }
 
+/** A network configuration list. */
 export interface NetworkList {
   readonly name: string;
-  /** As negotiated (L-16); empty where the list names none, which means 0.1.0. */
+  /** The negotiated version (L-16); empty if the list names none, which means 0.1.0. */
   readonly cniVersion: string;
   readonly disableCheck: boolean;
   readonly disableGC: boolean;
   readonly loadOnlyInlinedPlugins: boolean;
-  /** In chain order; those of the list itself first, then those of its subdirectory. */
+  /** In chain order: the list's own plugins, then those of its subdirectory. */
   readonly plugins: readonly PluginConf[];
   /** How many of `plugins` are in `text`. */
   readonly inlined: number;
-  /** The list as it was written, without what its subdirectory added: what libcni's cache keeps. */
+  /** The list as written, without its subdirectory's plugins: libcni's cache keeps this text. */
   readonly text: string;
 }
 
@@ -50,14 +51,14 @@ function invalid(what: string, why: string, kind: FaultKind = "CONFIG_INVALID"):
   return failed(fault(kind, `${what}: ${why}`));
 }
 
-/** A member that must be a string if it is there. */
+/** A member that must be a string if present. */
 function optionalString(document: JsonObjectDocument, key: string, what: string): Result<string> {
   const value = memberValue(document, key);
   if (value === undefined) return ok("");
   return typeof value === "string" ? ok(value) : invalid(what, `${key} must be a string, but is ${describeJson(value)}`);
 }
 
-/** A member that is a boolean or "true" or "false" in any case (L-17). */
+/** A member that is a boolean, or "true" or "false" in any case (L-17). */
 function readBoolean(document: JsonObjectDocument, key: string, what: string): Result<boolean> {
   const value = memberValue(document, key);
   if (value === undefined) return ok(false);
@@ -92,15 +93,15 @@ function readIpamType(document: JsonObjectDocument, what: string): Result<string
   return checkPluginType(type, `${what}: ipam`);
 }
 
-/** A type names a file in a directory of CNI_PATH and nothing else (L-08). */
+/** A type must name a file in a directory of CNI_PATH, and cannot leave that directory (L-08). */
 function checkPluginType(type: string, what: string): Result<string> {
   if (/[/\0]/.test(type) || type === "." || type === "..") {
-    return invalid(what, `type ${quote(type)} is not the name of a plugin: it may have no "/" in it`);
+    return invalid(what, `type ${quote(type)} is not the name of a plugin: a name without "/" is needed`);
   }
   return ok(type);
 }
 
-/** Reads one plugin's object. Faults: CONFIG_NOT_JSON (6), CONFIG_INVALID (7), each naming the field. */
+/** Reads one plugin's object. Faults: CONFIG_NOT_JSON (6), CONFIG_INVALID (7), each with the field's name. */
 export function parsePluginConf(text: string, what: string): Result<PluginConf> {
   const document = parseDocument(text, { what });
   if (!document.ok) return document;
@@ -160,9 +161,9 @@ function readPlugins(document: JsonObjectDocument, loadOnlyInlined: boolean, wha
 }
 
 /**
- * Reads a list. `what` names it in messages ("configuration list 10-a.conflist"). A list without `plugins` is read (its
- * subdirectory may have some), `appendSubdirectoryPlugins` then sees to it that it has any. The name is checked here
- * (L-01), because it becomes part of paths (L-21). Faults: CONFIG_NOT_JSON (6), CONFIG_INVALID (7).
+ * Reads a list. `what` names it in messages ("configuration list 10-a.conflist"). `plugins` may be missing, because the
+ * subdirectory may have some: `appendSubdirectoryPlugins` checks that there is any. The name is checked here (L-01), because it
+ * becomes part of paths (L-21). Faults: CONFIG_NOT_JSON (6), CONFIG_INVALID (7).
  */
 export function parseNetworkList(text: string, what = "network configuration list"): Result<NetworkList> {
   const same = recent.get(text);
@@ -172,8 +173,8 @@ export function parseNetworkList(text: string, what = "network configuration lis
   return list;
 }
 
-/** Those of the networks that pods are in. */
-const recent = new RecentTexts<NetworkList>({ most: 16, longest: 16 * 1024 });
+/** The lists of the networks that pods on this node use. */
+const recent = new RecentTexts<NetworkList>({ maxTexts: 16, maxLength: 16 * 1024 });
 
 function readNetworkList(text: string, what: string): Result<NetworkList> {
   const read = parseDocument(text, { what });
@@ -206,16 +207,16 @@ function readNetworkList(text: string, what: string): Result<NetworkList> {
   });
 }
 
-/** A single plugin's configuration, of the time before lists, as a list of one plugin (L-24). */
+/** A single plugin's configuration, older than lists, as a list of one plugin (L-24). */
 export function listOfOne(plugin: PluginConf, what = "network configuration"): Result<NetworkList> {
   const cniVersion = memberText(plugin.document, "cniVersion") ?? '""';
-  const own = plugin.document.text.trim();
-  return parseNetworkList(`{"name":${JSON.stringify(plugin.name)},"cniVersion":${cniVersion},"plugins":[${own}]}`, what);
+  const object = plugin.document.text.trim();
+  return parseNetworkList(`{"name":${JSON.stringify(plugin.name)},"cniVersion":${cniVersion},"plugins":[${object}]}`, what);
 }
 
 /**
- * The list as one text with all its plugins in it, those of its subdirectory too, so that it can be read again when the
- * directory has changed. The text that was loaded, where nothing was added to it.
+ * The list as one text with all its plugins, including those of its subdirectory, so that it can be read again after the
+ * directory has changed. The original text if nothing was appended.
  */
 export function selfContainedText(list: NetworkList): string {
   if (list.inlined === list.plugins.length) return list.text;

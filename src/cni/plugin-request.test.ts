@@ -22,11 +22,11 @@ describe("a request on stdin", () => {
     ['{"name":"../x"}', 7, "invalid characters found in network name"],
     ['{"name":"n","cniVersion":1}', 7, "cniVersion must be a string, but is a number"],
     ['{"name":"n","name":"m"}', 6, '"name" twice'],
-  ])("L-06: %j is refused with %d and names what is wrong", (stdin, code, message) => {
+  ])("L-06: %j is refused with %d, and the message names the mistake", (stdin, code, message) => {
     expect(outcome("ADD", stdin)).toEqual([code, expect.stringContaining(message)]);
   });
 
-  test("L-06: no version, or an empty one, is 0.1.0", () => {
+  test("L-06: a missing or empty version means 0.1.0", () => {
     expect(outcome("ADD", '{"name":"n"}')).toBe("0.1.0");
     expect(outcome("DEL", '{"name":"n","cniVersion":""}')).toBe("0.1.0");
   });
@@ -40,7 +40,7 @@ describe("a request on stdin", () => {
     expect(outcome(verb, `{"name":"n","cniVersion":"${since}"}`)).toBe(since);
   });
 
-  test("L-06: the version must be exactly one of the plugin's, and the details say which", () => {
+  test("L-06: the version must be exactly one of the plugin's, and the details list them", () => {
     const read = readPluginRequest("ADD", '{"name":"n","cniVersion":"1.0"}', ["0.4.0", "1.0.0"]);
     expect(!read.ok && [read.fault.code, read.fault.msg, read.fault.details?.split("\n")[0]]).toEqual([
       1,

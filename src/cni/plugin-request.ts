@@ -1,4 +1,4 @@
-// The plugin's side of a request: what must hold of the configuration on stdin before a verb is served (L-06).
+// The plugin's side of a request: checks of the configuration on stdin before a verb is served (L-06).
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
@@ -6,21 +6,37 @@ import { describeJson, type JsonObjectDocument, memberValue, parseDocument } fro
 import { quote } from "../json/quote.ts";
 import type { Verb } from "./environment.ts";
 import { checkNetworkName } from "./names.ts";
-import { type CniVersion, DEFAULT_VERSION, SUPPORTED_VERSIONS, versionAtLeast } from "./versions.ts";
+import { type CniVersion, CURRENT_VERSION, DEFAULT_VERSION, SUPPORTED_VERSIONS, versionAtLeast } from "./versions.ts";
 
+/** A valid configuration on stdin. */
 export interface PluginRequest {
   readonly document: JsonObjectDocument;
   readonly name: string;
-  /** One of the versions that the plugin supports. */
+  /** A version that the plugin supports. */
   readonly cniVersion: string;
 }
 
-/** The version from which on a configuration has the verb. */
+/**
+ * The version of an error for a request that could not be read as a whole: the configuration's, if the configuration is JSON and
+ * names one; else Plexus' own.
+ */
+export function versionForError(stdin: string): string {
+  const parsed = parseDocument(stdin, { what: "network configuration on stdin" });
+  if (!parsed.ok) return CURRENT_VERSION;
+  const named = memberValue(parsed.value, "cniVersion") ?? "";
+  if (named === "") return DEFAULT_VERSION;
+  return typeof named === "string" && VERSION_TEXT.test(named) ? named : CURRENT_VERSION;
+}
+
+/** Texts that may be repeated as a version, known or not. */
+const VERSION_TEXT = /^\d[\w.+-]{0,31}$/;
+
+/** The first configuration version that has the verb. */
 const VERB_SINCE: Readonly<Partial<Record<Verb, CniVersion>>> = { CHECK: "0.4.0", GC: "1.1.0", STATUS: "1.1.0" };
 
 /**
- * Reads stdin for every verb but VERSION, whose stdin nobody reads. Faults: CONFIG_NOT_JSON (6); CONFIG_INVALID (7) for the
- * name; VERSION_UNSUPPORTED (1) where the configuration's version lacks the verb or isn't exactly one of `supported`.
+ * Reads stdin of every verb except VERSION, which ignores it. Faults: CONFIG_NOT_JSON (6); CONFIG_INVALID (7) for the name;
+ * VERSION_UNSUPPORTED (1) if the configuration's version lacks the verb or is not exactly one of `supported`.
  */
 export function readPluginRequest(
   verb: Exclude<Verb, "VERSION">,

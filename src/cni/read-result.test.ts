@@ -20,7 +20,7 @@ function refusal(fields: object | string): string {
 }
 
 describe("the version of a result", () => {
-  test("L-12: a result that names none has the configuration's, and its text says so from then on", () => {
+  test("L-12: a result without a version gets the configuration's, also in its text", () => {
     expect(read('{"ips":[]}', "0.4.0")).toMatchObject({
       text: '{"ips":[],"cniVersion":"0.4.0"}',
       result: { cniVersion: "0.4.0" },
@@ -29,7 +29,7 @@ describe("the version of a result", () => {
     expect(read('{"cniVersion":null}', "1.1.0").text).toBe('{"cniVersion":"1.1.0"}');
   });
 
-  test("L-12: null is an empty result, nothing at all is none", () => {
+  test("L-12: null is an empty result, empty output is no result", () => {
     expect(read(" null\n", "0.4.0")).toMatchObject({
       text: '{"cniVersion":"0.4.0"}',
       result: { interfaces: [], ips: [], routes: [] },
@@ -37,7 +37,7 @@ describe("the version of a result", () => {
     expect(refusal("")).toBe("6 result of plugin p is empty where a JSON object is expected");
   });
 
-  test("L-12: a result may be of another version than the configuration, and is read by its own", () => {
+  test("L-12: a result may have another version than the configuration, and is read by its own version", () => {
     expect(read('{"cniVersion":"0.2.0","ip4":{"ip":"10.0.0.1/24"}}', "1.1.0").result).toMatchObject({
       cniVersion: "0.2.0",
       ips: [{ address: "10.0.0.1/24" }],
@@ -48,7 +48,7 @@ describe("the version of a result", () => {
     expect(refusal({ cniVersion })).toContain(`6 result of plugin p: unsupported CNI result version "${cniVersion}"`);
   });
 
-  test("L-51: each group has its own shape; what belongs to another is not read", () => {
+  test("L-51: each group has its own shape; members of another shape are ignored", () => {
     const all = {
       ip4: { ip: "10.0.0.1/24" },
       ips: [{ address: "10.0.0.2/24" }],
@@ -63,8 +63,8 @@ describe("the version of a result", () => {
   });
 });
 
-describe("what a result says", () => {
-  test("L-57: addresses are canonical and keep their host part", () => {
+describe("the content of a result", () => {
+  test("L-57: addresses become canonical and keep their host bits", () => {
     const result = meaning({
       cniVersion: "1.1.0",
       ips: [
@@ -85,7 +85,7 @@ describe("what a result says", () => {
     ]);
   });
 
-  test("L-53: of 0.2.0 ip4 comes before ip6, with its routes", () => {
+  test("L-53: in 0.2.0 ip4 comes before ip6, with its routes", () => {
     const result = meaning({
       cniVersion: "0.2.0",
       ip6: { ip: "fd00::2/64", gateway: "fd00::1", routes: [{ dst: "::/0" }] },
@@ -97,7 +97,7 @@ describe("what a result says", () => {
     expect(result.dns).toEqual({ nameservers: ["10.0.0.1"], search: [], options: [] });
   });
 
-  test("null stands for what is absent, as Go reads it, and an empty dns says nothing", () => {
+  test("null and an empty dns count as absent, as in Go", () => {
     const result = meaning({
       cniVersion: "1.1.0",
       interfaces: null,
@@ -150,14 +150,14 @@ describe("what a result says", () => {
     expect(refused).toContain(message);
   });
 
-  test("A-04: what an object inherits is no field of a result", () => {
+  test("A-04: an inherited member is not a field of a result", () => {
     const result = read(
       '{"cniVersion":"1.1.0","__proto__":{"ips":[{"address":"10.0.0.1/8"}]},"ips":[{"address":"10.0.0.2/8","constructor":1}]}',
     );
     expect(result.result.ips).toEqual([{ address: "10.0.0.2/8" }]);
   });
 
-  test("A-07: an error object of a plugin that ended with 0 is not an empty success", () => {
+  test("A-07: an error object with exit status 0 is not an empty success", () => {
     expect(refusal({ code: 11, msg: "try later" })).toContain(
       'is an error although the plugin ended with success: code 11: "try later"',
     );
@@ -169,7 +169,7 @@ describe("what a result says", () => {
     expect(meaning({ cniVersion: "1.1.0", ips }).ips).toHaveLength(5000);
   });
 
-  test("L-19: the text goes on as it was printed", () => {
+  test("L-19: the text is passed on unchanged", () => {
     const text = '{ "ips" : [ ], "x":9007199254740993,"cniVersion":"0.4.0", "y":1e400 }';
     expect(read(`\n${text}\n`).text).toBe(text);
   });

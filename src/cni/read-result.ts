@@ -1,4 +1,4 @@
-// From a plugin's stdout to a result (L-12, L-51, L-53, L-57): parsed by the shape of its own version, every address verified.
+// Reads a plugin's stdout as a result (L-12, L-51, L-53, L-57): parses the shape of its own version and verifies every address.
 
 import { type Fault, fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
@@ -9,7 +9,7 @@ import {
   type Fields,
   note,
   type Problems,
-  own,
+  member,
   readInteger,
   readObject,
   readObjects,
@@ -33,7 +33,7 @@ function readPrefixed(problems: Problems, fields: Fields, key: string, path: str
     note(problems, `${path}${key} must be ${wanted}, but is ${text === undefined ? "missing" : quote(text, 60)}`);
     return "";
   }
-  // Dotted decimal has one spelling only; it is what nearly all addresses are, and this is the hot path.
+  // Hot path: nearly all addresses are dotted decimal, which has one spelling only.
   return text?.includes(":") === false ? text : formatCidr(cidr);
 }
 
@@ -53,7 +53,7 @@ function readInterface(problems: Problems, fields: Fields, path: string, modern:
   const sandbox = readString(problems, fields, "sandbox", path);
   if (sandbox !== undefined) result.sandbox = sandbox;
   if (!modern) return result;
-  // Go leaves a zero mtu out when it prints, so zero says nothing.
+  // Go leaves out a zero MTU when it prints, so zero means absent.
   const mtu = readInteger(problems, fields, "mtu", path, 0, U32_MAX);
   if (mtu !== undefined && mtu !== 0) result.mtu = mtu;
   const socketPath = readString(problems, fields, "socketPath", path);
@@ -73,7 +73,7 @@ function readIp(problems: Problems, fields: Fields, path: string, key: "address"
   return result;
 }
 
-/** Results of 0.3.0-0.4.0 name each address's family; it is no news, but it may not contradict the address. */
+/** Results of 0.3.0-0.4.0 name each address's family; this field must not contradict the address. */
 function readVersionedIp(problems: Problems, fields: Fields, path: string): ResultIp {
   const result = readIp(problems, fields, path, "address");
   const version = readString(problems, fields, "version", path);
@@ -83,7 +83,7 @@ function readVersionedIp(problems: Problems, fields: Fields, path: string): Resu
   return result;
 }
 
-/** "4" or "6" of a canonical address. */
+/** The family of a canonical address. */
 export function familyOf(canonical: string): "4" | "6" {
   return canonical.includes(":") ? "6" : "4";
 }
@@ -114,7 +114,7 @@ function readDns(problems: Problems, fields: Fields): ResultDns | undefined {
   return { nameservers, ...(domain === undefined ? {} : { domain }), search, options };
 }
 
-/** The two addresses of a result of 0.1.0 or 0.2.0 with their routes, v4 first (L-53). */
+/** The two addresses of a result of 0.1.0 or 0.2.0 with their routes, IPv4 first (L-53). */
 function readOldAddresses(problems: Problems, fields: Fields): Pick<CniResult, "ips" | "routes"> {
   const ips: ResultIp[] = [];
   const routes: ResultRoute[] = [];
@@ -143,7 +143,10 @@ function readFields(problems: Problems, fields: Fields, cniVersion: CniVersion):
   };
 }
 
-/** A plugin that exits with 0 and prints an error object has failed (A-07); taken as a result it would be an empty success. */
+/**
+ * A plugin that exits with 0 but prints an error object has failed (A-07). Read as a result, the object would be an empty
+ * success.
+ */
 function disguisedError(document: JsonObjectDocument, what: string): Fault | undefined {
   const code = memberValue(document, "code");
   const msg = memberValue(document, "msg");
@@ -153,9 +156,8 @@ function disguisedError(document: JsonObjectDocument, what: string): Fault | und
 }
 
 /**
- * Reads a result. `defaultVersion` is the configuration's: a result that names no version has that one (L-12), and gets it
- * written into its text. `null` is read as `{}`. `what` names it in messages ("result of plugin bridge").
- * Fault: RESULT_INVALID (6), with the field's path.
+ * Reads a result. A result without a version gets the configuration's, `defaultVersion` (L-12), also in its text. `null` is read
+ * as `{}`. `what` names it in messages ("result of plugin bridge"). Fault: RESULT_INVALID (6), with the field's path.
  */
 export function readResult(text: string, defaultVersion: CniVersion, what = "result"): Result<PluginResult> {
   const trimmed = text.trim();
@@ -164,7 +166,7 @@ export function readResult(text: string, defaultVersion: CniVersion, what = "res
   const document = parsed.value;
   const error = disguisedError(document, what);
   if (error !== undefined) return failed(error);
-  const named = own(document.parsed, "cniVersion") ?? "";
+  const named = member(document.parsed, "cniVersion") ?? "";
   if (typeof named !== "string") {
     return failed(fault("RESULT_INVALID", `${what}: cniVersion must be a string, but is ${describeJson(named)}`));
   }

@@ -1,28 +1,31 @@
-// What an ADD answers (CNI 1.1.0 section 5), in the shape of 1.1.0 whatever version it was printed in.
+// The result of an ADD (CNI 1.1.0 section 5), in the shape of 1.1.0 regardless of the version in which it was printed.
 
 import type { CniVersion } from "./versions.ts";
 
+/** An interface of a result. */
 export interface ResultInterface {
   readonly name: string;
   readonly mac?: string;
   /** In bytes. */
   readonly mtu?: number;
-  /** Path of the namespace; absent for an interface of the host. */
+  /** Path of the network namespace; absent for an interface of the host. */
   readonly sandbox?: string;
   readonly socketPath?: string;
   readonly pciID?: string;
 }
 
+/** An address of a result. */
 export interface ResultIp {
   /** Canonical text with the prefix length, host bits kept. */
   readonly address: string;
   readonly gateway?: string;
-  /** Index into `interfaces`; some plugins write a negative one for "none". */
+  /** Index into `interfaces`. Some plugins write a negative index for "none". */
   readonly interface?: number;
 }
 
+/** A route of a result. */
 export interface ResultRoute {
-  /** Canonical text of a prefix. */
+  /** Prefix in canonical text. */
   readonly dst: string;
   readonly gw?: string;
   readonly mtu?: number;
@@ -32,6 +35,7 @@ export interface ResultRoute {
   readonly scope?: number;
 }
 
+/** Name resolution settings of a result. */
 export interface ResultDns {
   readonly nameservers: readonly string[];
   readonly domain?: string;
@@ -39,19 +43,20 @@ export interface ResultDns {
   readonly options: readonly string[];
 }
 
+/** A result of any version, in the shape of 1.1.0. */
 export interface CniResult {
-  /** The version that it was printed in. */
+  /** The version in which the result was printed. */
   readonly cniVersion: CniVersion;
   readonly interfaces: readonly ResultInterface[];
   readonly ips: readonly ResultIp[];
   readonly routes: readonly ResultRoute[];
-  /** Absent where it says nothing. */
+  /** Absent if it has no content. */
   readonly dns?: ResultDns;
 }
 
-/** A result as its printer wrote it, and what it says. The text is what goes on down the chain. */
+/** A result as printed, and parsed. The text is passed on along the chain. */
 export interface PluginResult {
-  /** JSON text, in `result.cniVersion`'s shape, that names this version. */
+  /** JSON text in the shape of `result.cniVersion`, which it names. */
   readonly text: string;
   readonly result: CniResult;
 }

@@ -20,19 +20,19 @@ function stdin(
 }
 
 describe("the configuration that a plugin gets", () => {
-  test("L-25: has the list's name and version, whatever its own were", () => {
+  test("L-25: has the list's name and version instead of its own", () => {
     expect(stdin('{"type":"a"}')).toBe('{"type":"a","cniVersion":"1.0.0","name":"n"}');
     expect(stdin('{"name":"own", "type":"a","cniVersion":"0.1.0"}')).toBe('{"name":"n", "type":"a","cniVersion":"1.0.0"}');
     expect(stdin('{"type":"a"}', { head: '"name":"n"' })).toBe('{"type":"a","cniVersion":"","name":"n"}');
   });
 
-  test("L-26: has the previous result as it was printed", () => {
+  test("L-26: has the unchanged previous result", () => {
     const prevResult = '{ "cniVersion":"0.4.0", "x":1e400 }';
     expect(stdin('{"type":"a"}', { prevResult })).toBe(`{"type":"a","cniVersion":"1.0.0","name":"n","prevResult":${prevResult}}`);
     expect(stdin('{"type":"a","prevResult":{"forged":1}}', { prevResult })).toContain(`"prevResult":${prevResult},`);
   });
 
-  test("L-27: has the arguments of the capabilities that it declares true, as they were given", () => {
+  test("L-27: has the unchanged arguments of the capabilities that it declares true", () => {
     const args = { mac: '"0a:00:00:00:00:01"', ips: '[ "10.0.0.1/24" ]', bandwidth: '{"ingressRate":9007199254740993}' };
     const plugin = '{"type":"a","capabilities":{"bandwidth":true,"mac":false,"ips":true,"dns":true}}';
     const head = plugin.slice(0, -1);
@@ -41,20 +41,20 @@ describe("the configuration that a plugin gets", () => {
     );
   });
 
-  test("L-27: a runtimeConfig of the configuration is replaced, and stays where there is nothing to put in", () => {
+  test("L-27: a runtimeConfig of the configuration is replaced, and stays if there are no arguments", () => {
     const plugin = '{"type":"a","runtimeConfig":{"mac":"x"},"capabilities":{"mac":true}}';
     expect(stdin(plugin, { args: { mac: '"y"' } })).toContain('"runtimeConfig":{"mac":"y"},');
     expect(stdin(plugin, { args: { ips: "[]" } })).toContain('"runtimeConfig":{"mac":"x"},');
   });
 
-  test("A-04: a capability called __proto__ is one like others", () => {
+  test("A-04: a capability called __proto__ is an ordinary capability", () => {
     const made = stdin('{"type":"a","capabilities":{"__proto__":true}}', { args: { ["__proto__"]: "1" } });
     expect(made).toContain('"capabilities":{"__proto__":true}');
     expect(made).toContain('"runtimeConfig":{"__proto__":1}');
     expect(stdin('{"type":"a","capabilities":{"__proto__":true}}')).not.toContain("runtimeConfig");
   });
 
-  test("L-28: keeps capabilities, unless they are to be stripped as the specification has it", () => {
+  test("L-28: keeps capabilities, unless they are stripped as in the specification", () => {
     const plugin = '{"type":"a","capabilities":{"mac":true},"x":1}';
     expect(stdin(plugin)).toContain('"capabilities":{"mac":true}');
     expect(stdin(plugin, { capabilities: "keep" })).toBe(stdin(plugin));
@@ -95,14 +95,14 @@ describe("the configuration that a plugin gets", () => {
 describe("GC and STATUS", () => {
   const plugin = '{"type":"a","capabilities":{"mac":true},"prevResult":{"kept":1}}';
 
-  test("L-42: STATUS gets name and version, and nothing of an attachment", () => {
+  test("L-42: STATUS gets name and version, without an attachment's keys", () => {
     const list = load(plugin);
     const [conf] = list.plugins;
     expect(conf && statusStdin(list, conf)).toBe(`${plugin.slice(0, -1)},"cniVersion":"1.0.0","name":"n"}`);
     expect(conf && statusStdin(list, conf, "strip")).not.toContain("capabilities");
   });
 
-  test("L-43: GC gets what is valid under both keys, and an empty list where nothing is", () => {
+  test("L-43: GC gets the valid attachments under both keys, also if the list is empty", () => {
     const list = load('{"type":"a"}');
     const [conf] = list.plugins;
     const valid = '[{"containerID":"c1","ifname":"eth0"}]';

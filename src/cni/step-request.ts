@@ -1,5 +1,5 @@
-// The configuration that one plugin gets on its stdin (L-25..L-30): its own object with what the runtime adds, and every
-// byte besides that as the administrator wrote it.
+// The configuration on one plugin's stdin (L-25..L-30): the plugin's own object with the runtime's additions. All other bytes
+// stay as the administrator wrote them.
 
 import { editMembers } from "../json/document.ts";
 import type { AttachmentId } from "./attachment.ts";
@@ -8,7 +8,7 @@ import type { NetworkList, PluginConf } from "./network-list.ts";
 /** JSON text by key; undefined removes the key. */
 export type Injection = readonly (readonly [key: string, text: string | undefined])[];
 
-/** `name` and `cniVersion` of the list, in every plugin's object, overwriting its own (L-25). */
+/** `name` and `cniVersion` of the list, which overwrite those of the plugin's object (L-25). */
 function identity(list: NetworkList): Injection {
   return [
     ["cniVersion", JSON.stringify(list.cniVersion)],
@@ -17,8 +17,8 @@ function identity(list: NetworkList): Injection {
 }
 
 /**
- * `runtimeConfig` with the capability arguments that the plugin declares (L-27). Nothing where there are none: a
- * `runtimeConfig` of the configuration stays then, as with libcni.
+ * `runtimeConfig` with the capability arguments that the plugin declares (L-27). Nothing if there are none: a `runtimeConfig` in
+ * the configuration then stays, as in libcni.
  */
 function runtimeConfig(plugin: PluginConf, capabilityArgs: ReadonlyMap<string, string>): Injection {
   const members: string[] = [];
@@ -35,7 +35,7 @@ function inject(plugin: PluginConf, capabilities: "keep" | "strip" | undefined, 
   return editMembers(plugin.document, edits);
 }
 
-/** stdin for ADD, DEL and CHECK. `prevResult` is JSON text, in whatever version its printer chose (L-26). */
+/** stdin for ADD, DEL and CHECK. `prevResult` is JSON text in the version that its printer chose (L-26). */
 export function attachmentStdin(
   list: NetworkList,
   plugin: PluginConf,
@@ -47,12 +47,15 @@ export function attachmentStdin(
   return inject(plugin, capabilities, [identity(list), previous, runtimeConfig(plugin, capabilityArgs)]);
 }
 
-/** stdin for STATUS: no previous result, no capability arguments (L-42). */
+/** stdin for STATUS: without previous result and capability arguments (L-42). */
 export function statusStdin(list: NetworkList, plugin: PluginConf, capabilities?: "keep" | "strip"): string {
   return inject(plugin, capabilities, [identity(list)]);
 }
 
-/** stdin for GC. The list of what is valid stands under the specification's key and under the one that it had by mistake (L-43). */
+/**
+ * stdin for GC. The list of valid attachments stands under the specification's key and under the key that libcni once used by
+ * mistake (L-43).
+ */
 export function gcStdin(
   list: NetworkList,
   plugin: PluginConf,

@@ -1,4 +1,4 @@
-// Validation of a list against its plugins (L-14): every one is there and speaks exactly the list's version.
+// Validates a list against its plugins (L-14): each must be installed and support exactly the list's version.
 
 import { type Fault, fault } from "../fault/fault.ts";
 import { quote } from "../json/quote.ts";
@@ -9,8 +9,8 @@ import { readVersionAnswer, VERSION_PROBE_CALL, VERSION_PROBE_STDIN } from "./ve
 import { DEFAULT_VERSION } from "./versions.ts";
 
 /**
- * Asks every plugin of the list for its versions; faults are collected, with the first one's kind and code. Answers the
- * capabilities that any plugin of the list has, each once.
+ * Asks every plugin of the list for its versions. Faults are joined, with the first one's kind and code. Answers the capabilities
+ * of all plugins, each once.
  */
 export function* validateChain(context: ChainContext): Chain<readonly string[]> {
   const { list, inherited } = context;

@@ -14,11 +14,11 @@ describe("another plugin's answer to VERSION", () => {
     expect(VERSION_PROBE_STDIN).toBe('{"cniVersion":"1.1.0"}');
   });
 
-  test("L-13: the versions listed are what it speaks", () => {
+  test("L-13: has the listed versions", () => {
     expect(answer('{"cniVersion":"1.0.0","supportedVersions":["0.4.0","1.0.0"]}')).toEqual(["0.4.0", "1.0.0"]);
   });
 
-  test("L-13: 0.2.0 without a list speaks 0.1.0 and 0.2.0", () => {
+  test("L-13: 0.2.0 without a list means 0.1.0 and 0.2.0", () => {
     expect(answer('{"cniVersion":"0.2.0"}')).toEqual(["0.1.0", "0.2.0"]);
   });
 
@@ -34,7 +34,7 @@ describe("another plugin's answer to VERSION", () => {
     expect(answer(stdout)).toContain(message);
   });
 
-  test("L-13: a plugin that doesn't know the verb speaks 0.1.0, any other failure is a failure", () => {
+  test("L-13: a plugin without the verb supports 0.1.0; any other failure is a failure", () => {
     const old = readPluginFailure({
       ended: "exit status 1",
       stdout: '{"code":4,"msg":"unknown CNI_COMMAND: VERSION"}',
@@ -46,7 +46,7 @@ describe("another plugin's answer to VERSION", () => {
   });
 });
 
-test("L-58: VERSION is answered with the current version and all that are spoken, or those of a delegate", () => {
+test("L-58: VERSION answers the current version, and all supported versions or those of a delegate", () => {
   expect(printVersionAnswer()).toBe(
     '{"cniVersion":"1.1.0","supportedVersions":["0.1.0","0.2.0","0.3.0","0.3.1","0.4.0","1.0.0","1.1.0"]}',
   );

@@ -1,4 +1,4 @@
-// The VERSION verb, both sides: what Plexus answers (L-05, L-58), and how another plugin's answer is understood (L-13).
+// Both sides of the VERSION verb: Plexus' own answer (L-05, L-58), and the reader of another plugin's answer (L-13).
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
@@ -7,7 +7,7 @@ import type { StepOutcome } from "./chain-step.ts";
 import type { CniCall } from "./environment.ts";
 import { CURRENT_VERSION, SUPPORTED_VERSIONS } from "./versions.ts";
 
-/** The answer to VERSION; a delegate's is made with the versions that it declares. */
+/** The answer to VERSION; a delegate's answer has the versions that the delegate declares. */
 export function printVersionAnswer(supportedVersions: readonly string[] = SUPPORTED_VERSIONS): string {
   return JSON.stringify({ cniVersion: CURRENT_VERSION, supportedVersions });
 }
@@ -15,7 +15,7 @@ export function printVersionAnswer(supportedVersions: readonly string[] = SUPPOR
 /** stdin of a VERSION probe. */
 export const VERSION_PROBE_STDIN = JSON.stringify({ cniVersion: CURRENT_VERSION });
 
-/** Plugins built with an old skel want these variables set even for VERSION. */
+/** Plugins built with an old skel require these variables even for VERSION. */
 export const VERSION_PROBE_CALL: Omit<CniCall, "netnsOverride"> = {
   verb: "VERSION",
   containerId: "",
@@ -26,8 +26,8 @@ export const VERSION_PROBE_CALL: Omit<CniCall, "netnsOverride"> = {
 };
 
 /**
- * The versions that a plugin speaks, from how its VERSION step ended. A plugin of the time before VERSION says so in exactly
- * one way, and speaks 0.1.0. Faults: the plugin's, or RESULT_INVALID (6).
+ * The versions that a plugin supports, from the outcome of its VERSION step. A plugin older than VERSION answers with one certain
+ * error and supports 0.1.0. Faults: the plugin's, or RESULT_INVALID (6).
  */
 export function readVersionAnswer(outcome: StepOutcome, what = "answer to VERSION"): Result<readonly string[]> {
   if (!outcome.ok) return outcome.fault.msg === "unknown CNI_COMMAND: VERSION" ? ok(["0.1.0"]) : failed(outcome.fault);

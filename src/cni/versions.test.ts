@@ -27,14 +27,14 @@ describe("version texts", () => {
   });
 
   test.each(["1.0.0.0", "1..0", ".", "1.", "a", "1.0.0-rc1", " 1", "-1", "1e3", "1.0.0\n", "9".repeat(40)])(
-    "L-16: %j is no version",
+    "L-16: %j is not a version",
     (text) => {
       const parsed = parseVersion(text);
       expect(!parsed.ok && parsed.fault.code).toBe(7);
     },
   );
 
-  test("L-51: there are seven versions in three groups, and names of Object's are none of them", () => {
+  test("L-51: there are seven versions in three groups, and names of Object.prototype are not among them", () => {
     expect(SUPPORTED_VERSIONS.map(versionGroup)).toEqual(["020", "020", "040", "040", "040", "100", "100"]);
     expect(["constructor", "__proto__", "toString", "1.0", "1.2.0", ""].some(isSupportedVersion)).toBe(false);
   });
@@ -67,11 +67,11 @@ describe("negotiation", () => {
     ["", ["9.0.0"], ""],
     ["0.4.0", ["1.0", "1.0.0"], "1.0.0"],
     ["0.4.0", ["1.0.0", "1.0"], "1.0.0"],
-  ])("L-16: cniVersion %j with cniVersions %j speaks %j", (cniVersion, cniVersions, expected) => {
+  ])("L-16: cniVersion %j with cniVersions %j gives %j", (cniVersion, cniVersions, expected) => {
     expect(negotiated(cniVersion, cniVersions)).toBe(expected);
   });
 
-  test("L-16: an entry that is no version is a fault", () => {
+  test("L-16: an entry that is not a version is a fault", () => {
     expect(negotiated("1.0.0", ["1.0.0.0"])).toBe('invalid version "1.0.0.0": too many parts');
     expect(negotiated("x", ["1.0.0"])).toBe('invalid version "x": "x" is not a number');
   });

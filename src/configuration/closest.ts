@@ -1,6 +1,6 @@
-// Which valid name a mistyped one was meant to be.
+// Suggests the valid name that a mistyped name was meant to be.
 
-/** The valid name with the smallest edit distance, if it is near enough to be what was meant. */
+/** The valid name with the smallest edit distance; undefined if none is close enough. */
 export function closest(name: string, valid: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
@@ -11,7 +11,7 @@ export function closest(name: string, valid: readonly string[]): string | undefi
   return best;
 }
 
-/** Letters left out, put in, replaced, or two neighbours swapped. */
+/** Counts letters left out, inserted or replaced, and swapped neighbours. */
 function editDistance(a: string, b: string): number {
   let [before, previous]: [readonly number[], readonly number[]] = [
     [],

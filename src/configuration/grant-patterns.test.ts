@@ -18,7 +18,7 @@ describe("a pattern", () => {
     expect(matchesPattern(pattern, name)).toBe(taken);
   });
 
-  it("takes what the same regular expression takes", () => {
+  it("matches like the equivalent regular expression", () => {
     const text = fc.string({ unit: fc.constantFrom("a", "b", "*", "/", "."), maxLength: 12 });
     fc.assert(
       fc.property(text, text, (pattern, name) => {
@@ -31,7 +31,7 @@ describe("a pattern", () => {
 });
 
 describe("an element of a grant", () => {
-  it.each(["", "..", ".", "a/b", "a b", "a:b", "sixteen-letters-", "é", "a\n"])("is no link: %j", (text) => {
+  it.each(["", "..", ".", "a/b", "a b", "a:b", "sixteen-letters-", "é", "a\n"])("is not a link: %j", (text) => {
     expect(linkPattern.pattern.test(text)).toBe(false);
   });
 
@@ -44,15 +44,15 @@ describe("an element of a grant", () => {
     "net/../kernel/panic",
     "net/a//b",
     "net/a/.",
-  ])("is no sysctl below net: %j", (text) => {
+  ])("is not a sysctl below net: %j", (text) => {
     expect(sysctlPattern.pattern.test(text)).toBe(false);
   });
 
-  it.each(["", "..", "../sh", "a/b", "a b"])("is no plugin: %j", (text) => {
+  it.each(["", "..", "../sh", "a/b", "a b"])("is not a plugin: %j", (text) => {
     expect(pluginPattern.pattern.test(text)).toBe(false);
   });
 
-  it("is a range of ports exactly where both ends are ports", () => {
+  it("is a range of ports exactly if both ends are ports", () => {
     fc.assert(
       fc.property(fc.integer({ min: -5, max: 70_000 }), fc.option(fc.integer({ min: 0, max: 70_000 })), (first, last) => {
         const text = last === null ? String(first) : `${first}-${last}`;

@@ -1,36 +1,36 @@
-// What the lists of a grant may hold: names and keys in which `*` stands for anything, and ranges of ports.
+// The elements that a grant's lists may contain: names and keys in which `*` is a wildcard, and port ranges.
 
-/** One kind of list element: what it must look like, and that in words. */
+/** The rule for one kind of list element: its pattern, and the pattern in plain language for messages. */
 export interface ElementRule {
   readonly pattern: RegExp;
   readonly wanted: string;
 }
 
-/** Name of a link (netdevice names: at most 15 bytes, no space, `/` or `:`), or a pattern of such names. */
+/** A link's name (Linux: at most 15 bytes, no space, `/` or `:`), or a pattern of such names. */
 export const linkPattern: ElementRule = {
   pattern: /^(?!\.{1,2}$)[!-.0-9;-~]{1,15}$/,
   wanted: "the name of a link, 1 to 15 ASCII characters without space, / and :, in which * stands for anything",
 };
 
-/** A path below `net`. No part is `.` or `..`, so that no key leads out of it. */
+/** A path below `net`. No part is `.` or `..`, so that a key cannot leave `net`. */
 export const sysctlPattern: ElementRule = {
   pattern: /^net(?:\/(?!\.{1,2}(?:\/|$))[!-.0-~]{1,64}){1,8}$/,
   wanted: "a path such as net/ipv4/conf/IFNAME/rp_filter, in which * stands for anything but /",
 };
 
-/** A port, or first and last of a range. */
+/** One port, or the first and last of a range. */
 export const portsPattern: ElementRule = {
   pattern: portRanges(),
   wanted: "a port or a range of ports from 1 to 65535, such as 8080 or 30000-32767",
 };
 
-/** Characters of a network's; whether it is one, its reader says. */
+/** The characters of a network; `readCidr` decides whether the text is a valid network. */
 export const networkPattern: ElementRule = {
   pattern: /^[0-9a-fA-F.:]{2,45}\/\d{1,3}$/,
   wanted: "a network such as 10.1.0.0/16 or fd00:1::/48",
 };
 
-/** A plugin's type: a file's name. */
+/** A plugin's type, which is a file name. */
 export const pluginPattern: ElementRule = {
   pattern: /^(?!\.{1,2}$)[!-.0-~]{1,255}$/,
   wanted: "the type of a plugin, in which * stands for anything",
@@ -41,7 +41,7 @@ function portRanges(): RegExp {
   return new RegExp(`^${port}(?:-${port})?$`);
 }
 
-/** First and last port of an element of `hostPorts`; undefined where it is none. */
+/** First and last port of an element of `hostPorts`; undefined for an invalid element. */
 export function portRange(text: string): readonly [first: number, last: number] | undefined {
   if (!portsPattern.pattern.test(text)) return undefined;
   const [first, last] = text.split("-").map(Number);
@@ -49,8 +49,8 @@ export function portRange(text: string): readonly [first: number, last: number] 
 }
 
 /**
- * Whether the name is one of the pattern's: `*` stands for any characters but `/`, none included; everything else for itself.
- * Takes time in proportion to both lengths at most.
+ * Whether the name matches the pattern. `*` stands for any number of characters except `/`; every other character stands for
+ * itself. The time is proportional to the product of both lengths at most.
  */
 export function matchesPattern(pattern: string, name: string): boolean {
   let [at, from] = [0, 0];

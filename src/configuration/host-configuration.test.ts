@@ -109,10 +109,27 @@ describe("the host configuration", () => {
   });
 
   test.each([
+    [{ wams: { a: 1 } }, /^2 .*"wams": {"a":1}\)$/],
+    [{ wams: 5, stepTimeoutMs: "long" }, /^2 .*stepTimeoutMs: .*wams: .*"wams": 5\)$/],
+    [{ wasm: { limit: {} } }, /^7 wasm\.limit: .*"limit": {}\)$/],
+    [{ apiKey: "s3cr3t" }, /^2 apiKey: .*"apiKey": "\[redacted\]"\)$/],
+    [{ wams: "x".repeat(1000) }, /^2 .*"wams": "x{199}…\)$/],
+    [{ "w\u0085\u202e": "\u0085\n" }, /^2 .*"w\\u0085\\u202e": "\\u0085\\n"\)$/],
+  ])("CNI section 5: an unknown key has code 2 at the top and 7 below, and is shown with its value: %j", (more, expected) => {
+    expect(message({ ...base, delegates, ...more })).toMatch(expected);
+  });
+
+  test.each(["cni.dev/attachments", "cni.dev/of-a-later-version"])("CNI section 3: %s is accepted", (key) => {
+    const configuration = { ...base, delegates, [key]: { a: 1 } };
+    expect(message(configuration)).toBe("accepted");
+    expectAgreement(configuration);
+  });
+
+  test.each([
     [{ links: { bridges: ["plexus0", "br/0"] } }, "links.bridges.1: must be the name of a link, 1 to 15 ASCII characters"],
     [{ links: { parents: "eth0" } }, "links.parents: must be a list, each the name of a link"],
     [{ links: { networks: ["10.0.0.0"] } }, "links.networks.0: must be a network such as 10.1.0.0/16 or fd00:1::/48"],
-    [{ links: { networks: ["10.0.0.0/33"] } }, "links.networks: 10.0.0.0/33 is no network"],
+    [{ links: { networks: ["10.0.0.0/33"] } }, "links.networks: 10.0.0.0/33 is not a network"],
     [{ links: { forwarding: "yes" } }, 'links.forwarding: must be true or false, but is "yes"'],
     [{ sysctl: { keys: ["net.ipv4.ip_forward"] } }, "sysctl.keys.0: must be a path such as net/ipv4/conf/IFNAME/rp_filter"],
     [{ sysctl: { allowlist: "list" } }, "sysctl.allowlist: must be an absolute path"],
@@ -122,11 +139,11 @@ describe("the host configuration", () => {
     [{ delegation: { plugins: ["../sh"] } }, "delegation.plugins.0: must be the type of a plugin"],
     [{ announce: { always: true } }, "announce.always: no such key"],
     [{ state: { directories: ["x"] } }, "state.directories: must be a list of absolute paths"],
-  ])("E-8: a grant's element that could not be meant is refused by its place: %j", (grant, text) => {
+  ])("E-8: an invalid element of a grant is refused with its position: %j", (grant, text) => {
     expect(message({ ...base, delegates, wasm: { grants: { x: grant } } })).toContain(`wasm.grants.x.${text}`);
   });
 
-  test("E-7: a grant is read as it was written, and replaces the default as a whole", () => {
+  test("E-7: a grant is read unchanged, and replaces the default grants entirely", () => {
     const grant = {
       links: {
         bridges: ["plexus*"],
@@ -147,7 +164,7 @@ describe("the host configuration", () => {
     expect(read.ok && read.value.wasm.grants["x"]).toEqual(grant);
   });
 
-  test("E-7: nothing that reaches the kernel, another plugin or a file of its own is granted by default", () => {
+  test("E-7: the default grants neither reach the kernel nor other plugins nor files of the delegate's choice", () => {
     const read = readHostConfiguration({ ...base, delegates });
     expect(read.ok && Object.keys(read.value.wasm.otherGrants)).toEqual(["log", "leases", "resolver"]);
   });
@@ -157,32 +174,32 @@ describe("the host configuration", () => {
     ["/var/./lib/x/../cni", "/var/lib/cni"],
     ["/../var/lib/cni/.", "/var/lib/cni"],
     ["/", "/"],
-  ])("the directory %s is spelt %s: paths are compared as texts", (written, spelt) => {
+  ])("the directory %s is normalized to %s, because paths are compared as text", (written, spelt) => {
     const read = readHostConfiguration({ ...base, delegates, cniDir: written, multusCniDir: written, runDir: written });
     expect(read.ok && read.value).toMatchObject({ cniDir: spelt, multusCniDir: spelt, runDir: spelt });
   });
 
-  test("a runDir below which no socket could be named, or that CNI_PATH would take for two, is refused", () => {
+  test("a runDir is refused if it is too long for a socket's path, or contains a colon", () => {
     for (const runDir of [`/${"r".repeat(84)}`, "/run/a:b"]) {
       expect(message({ ...base, delegates, runDir })).toMatch(/runDir: must be an absolute path of at most 84/);
     }
   });
 
-  test("A-04: keys of the prototype are unknown keys like others", () => {
+  test("A-04: keys of the prototype are ordinary unknown keys", () => {
     expect(message(JSON.parse(`{"name":"a","type":"plexus","delegates":[{}],"constructor":{}}`))).toContain("constructor");
     const polluted: unknown = JSON.parse(`{"name":"a","type":"plexus","delegates":[{}],"__proto__":{"manifests":"/x"}}`);
     const read = readHostConfiguration(polluted);
     expect(read.ok ? read.value.manifests : undefined).toBeUndefined();
   });
 
-  test("MC-11 an empty globalNamespaces exempts nobody", () => {
+  test("MC-11 an empty globalNamespaces names no namespace", () => {
     expect(exempt({})).toEqual(["default"]);
     expect(exempt({ globalNamespaces: "" })).toEqual([]);
     const three = ["default", "namespace-a", "namespace-b"];
     expect(exempt({ globalNamespaces: "default, namespace-a,namespace-b" })).toEqual(three);
   });
 
-  test("MC-05 MC-06 with clusterNetwork and delegates the former counts, and the administrator is told", () => {
+  test("MC-05 MC-06 with clusterNetwork and delegates, clusterNetwork counts, with a notice", () => {
     const read = readHostConfiguration({ ...base, delegates, clusterNetwork: "x" });
     expect(read.ok && read.value).toMatchObject({
       clusterNetwork: "x",
@@ -190,7 +207,7 @@ describe("the host configuration", () => {
     });
   });
 
-  test("MC-02 the thin entrypoint's cniConf is honoured, with a warning, and loses to confDir", () => {
+  test("MC-02 the thin entrypoint's cniConf is read with a warning; confDir takes precedence", () => {
     const read = readHostConfiguration({ ...base, delegates, cniConf: "/a" });
     expect(read.ok && [read.value.confDir, read.value.notices.length]).toEqual(["/a", 1]);
     const both = readHostConfiguration({ ...base, delegates, cniConf: "/a", confDir: "/b" });
@@ -202,12 +219,12 @@ describe("the host configuration", () => {
     expect(read.ok && read.value.notices).toEqual([`configuration: ${key} of Multus has no effect: ${idleMultusKeys[key]}`]);
   });
 
-  test("MC-13 retryDeleteOnError: true is how it always is; false gets a warning", () => {
+  test("MC-13 retryDeleteOnError: true has no effect; false gets a warning", () => {
     expect(noticesOf({ retryDeleteOnError: true })).toBe(0);
     expect(noticesOf({ retryDeleteOnError: false })).toBe(1);
   });
 
-  test("empty texts, which Multus' generator leaves, are no paths and no names", () => {
+  test("empty texts, which Multus' generator writes, count as absent paths and names", () => {
     const empty = {
       readinessindicatorfile: "",
       kubeconfig: "",
@@ -220,32 +237,32 @@ describe("the host configuration", () => {
     expect(read.ok && read.value).toMatchObject({ kubeconfig: undefined, auxiliaryCniChainName: undefined, notices: [] });
   });
 
-  test("every key that the reader knows is in the list of keys and in the schema, and no other", () => {
+  test("reader, list of keys and schema have the same keys", () => {
     const inSchema = new Set(hostConfigurationSchema.options.flatMap((option) => Object.keys(option.shape)));
     expect([...knownKeys].toSorted()).toEqual([...inSchema].toSorted());
     const everything = Object.fromEntries(knownKeys.map((key) => [key, 5]));
     expect(message({ ...base, ...everything, clusterNetwork: "/x" })).not.toContain("no such key");
   });
 
-  describe("a call that takes away", () => {
-    test("goes on with a warning where a key is unknown or wrong", () => {
+  describe("a DEL or CHECK", () => {
+    test("continues with a warning if a key is unknown or invalid", () => {
       const read = lenient({ ...base, delegates, namespaceIsolatoin: true, stepTimeoutMs: "long" });
       expect(read.ok && read.value).toMatchObject({
         stepTimeoutMs: 60_000,
         warnings: [
           'configuration: stepTimeoutMs: must be a whole number from 1 to 240000, but is "long"',
-          "configuration: namespaceIsolatoin: no such key; did you mean namespaceIsolation?",
+          'configuration: namespaceIsolatoin: no such key; did you mean namespaceIsolation? (found "namespaceIsolatoin": true)',
         ],
       });
     });
 
-    test.each([{ cniDir: "x" }, { runDir: "x" }, { name: 5 }])("is refused where %j leaves open where its state is", (wrong) => {
+    test.each([{ cniDir: "x" }, { runDir: "x" }, { name: 5 }])("is refused if %j hides the state's location", (wrong) => {
       const read = lenient({ ...base, delegates, ...wrong });
       expect(read.ok ? "accepted" : read.fault.msg).toContain(Object.keys(wrong)[0] ?? "");
     });
 
     test.each([5, { grant: {} }, { grants: { x: 5 } }, { grants: { x: { lease: {} } } }])(
-      "grants delegates nothing where wasm is %j",
+      "grants delegates nothing if wasm is %j",
       (section) => {
         const read = lenient({ ...base, delegates, wasm: section });
         expect(read.ok && read.value.wasm).toMatchObject({ grants: {}, otherGrants: {} });
@@ -254,7 +271,7 @@ describe("the host configuration", () => {
     );
   });
 
-  test("a null or wrongly typed value of every key is refused exactly where the schema refuses it", () => {
+  test("the reader refuses null and wrongly typed values exactly if the schema does", () => {
     const values = [
       null,
       "",

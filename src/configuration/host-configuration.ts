@@ -1,9 +1,10 @@
-// What an administrator tells Plexus in its own CNI configuration: the default network, where things are kept, and what
-// sandboxed delegates may do. Keys that Multus has keep Multus' names and meaning (checklist 1.4.1).
+// The administrator's CNI configuration for Plexus: the default network, directories, and what sandboxed delegates may do. Keys
+// that Multus has too keep Multus' names and meaning (checklist 1.4.1).
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
+import { specificationPrefix } from "./keys.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 import { ObjectReader } from "./object-reader.ts";
 import { readWasm } from "./read-wasm.ts";
@@ -12,109 +13,115 @@ import { defaultGrants, defaultWasm, type WasmConfiguration } from "./wasm-confi
 /** A host configuration with every default filled in. */
 export interface HostConfiguration {
   readonly name: string;
-  /** The CNI configuration's own type: under which name the runtime calls us. */
+  /** The CNI configuration's own type: the name under which the runtime calls Plexus. */
   readonly type: string;
   readonly cniVersion: string;
-  /** What the hands put before CNI_PATH. */
+  /** Directory that the shim puts in front of CNI_PATH. */
   readonly binDir: string | undefined;
-  /** The default network by name, file or directory; undefined where it is inline. */
+  /** The default network by name, file or directory; undefined if `delegates` has it inline. */
   readonly clusterNetwork: string | undefined;
-  /** Networks that every pod outside `systemNamespaces` gets besides; named as `clusterNetwork` is. */
+  /** Further networks of every pod outside `systemNamespaces`, named in the same way as `clusterNetwork`. */
   readonly defaultNetworks: readonly string[];
   readonly systemNamespaces: readonly string[];
-  /** Where definitions are that `clusterNetwork`, `defaultNetworks` and a pod's default network name without a namespace. */
+  /** Namespace of definitions that `clusterNetwork`, `defaultNetworks` and a pod's default network name without a namespace. */
   readonly multusNamespace: string;
   /** Whether a pod may only use definitions of its own namespace and of `globalNamespaces`. */
   readonly namespaceIsolation: boolean;
   readonly globalNamespaces: readonly string[];
   readonly readiness: ReadinessConfiguration;
-  /** Name of a further chain made of the files of the directory of that name beside `clusterNetwork`'s file. */
+  /** Name of a further chain: the files of the directory of that name beside `clusterNetwork`'s file. */
   readonly auxiliaryCniChainName: string | undefined;
-  /** Where configurations that a definition or `clusterNetwork` names are found. */
+  /** Directory of the configurations that a definition or `clusterNetwork` names. */
   readonly confDir: string;
-  /** Where journal and cache are kept; on a disk that survives a restart. */
+  /** Directory of journal and cache, on a disk that survives a restart. */
   readonly cniDir: string;
-  /** State of the Multus that attached pods on this node before, for their DEL. */
+  /** State directory of the Multus that attached pods on this node before, for the DEL of these pods. */
   readonly multusCniDir: string;
-  /** For what lives no longer than the machine is up. */
+  /** Directory for state that a restart of the machine may remove. */
   readonly runDir: string;
-  /** A file that says how to reach the Kubernetes API. */
+  /** Path of the kubeconfig for the Kubernetes API. */
   readonly kubeconfig: string | undefined;
   readonly kubernetes: KubernetesConfiguration;
-  /** A directory of Pods and NetworkAttachmentDefinitions that stands in for the Kubernetes API. */
+  /** Directory of Pods and NetworkAttachmentDefinitions that replaces the Kubernetes API. */
   readonly manifests: string | undefined;
-  /** Whether a network's plugins get the addresses that a pod asks for in CNI_ARGS, too (IP=, MAC=). */
+  /** Whether plugins also get the addresses that a pod requests in CNI_ARGS (IP=, MAC=). */
   readonly legacyCniArgs: boolean;
   readonly log: LogConfiguration;
-  /** A file to which one line of JSON is appended for each step: what ran, how long, how it ended. */
+  /** A file that gets one line of JSON for each step: the plugin, its duration and its outcome. */
   readonly trace: string | undefined;
-  /** Milliseconds that one native step may take. */
+  /** Maximum duration of one native step, in milliseconds. */
   readonly stepTimeoutMs: number;
-  /** GOMAXPROCS of native plugins where the runtime sets none; 0: none from us either. */
+  /** GOMAXPROCS of native plugins if the runtime sets none; 0: Plexus sets none either. */
   readonly goMaxProcs: number;
-  /** Milliseconds that an ADD may take in all; a DEL or CHECK half of it. */
+  /** Maximum duration of an ADD, in milliseconds; a DEL or CHECK gets half of it. */
   readonly callTimeoutMs: number;
-  /** `strict`: the specification's letter; `compat`: what consumers of Multus expect. */
+  /** `strict`: exactly as the specification says; `compat`: as consumers of Multus expect. */
   readonly profile: "strict" | "compat";
-  /** What becomes of a pod whose selection annotation is invalid (D-1); undefined: what the profile says. */
+  /** Whether an invalid selection annotation fails the pod (D-1); undefined: the profile decides. */
   readonly invalidAnnotation: "ignore" | "fail" | undefined;
-  /** When a DEL that goes on failing is given up (RT-07). */
+  /** When a repeatedly failing DEL is given up (RT-07). */
   readonly del: DeletionConfiguration;
-  /** Which attachments CHECK looks at (D-15). */
+  /** Which attachments CHECK examines (D-15). */
   readonly check: "all" | "default";
   readonly gc: GcConfiguration;
   readonly wasm: WasmConfiguration;
-  /** What the administrator should know though nothing is wrong, told once for each pod; one sentence each. */
+  /** Notes for the administrator that are no mistakes, logged once for each pod; one sentence each. */
   readonly notices: readonly string[];
-  /** Mistakes that this call goes on in spite of; one sentence each. */
+  /** Mistakes that do not stop this call; one sentence each. */
   readonly warnings: readonly string[];
 }
 
-/** A DEL is given up after `tries` failures, and not before `seconds` from the first one unless the namespace is gone. */
+/**
+ * A DEL is given up after `tries` failures, and not before `seconds` after the first one unless the network namespace is gone.
+ */
 export interface DeletionConfiguration {
   readonly tries: number;
   readonly seconds: number;
 }
 
+/** Settings of GC. */
 export interface GcConfiguration {
-  /** What one GC may take before it leaves the rest to the next. */
+  /** Maximum duration of one GC, in seconds; the next GC does the rest. */
   readonly seconds: number;
-  /** True: it only tells what it would do (D-14). */
+  /** True: GC only reports what it would do (D-14). */
   readonly dryRun: boolean;
 }
 
+/** How calls wait for the default network. */
 export interface ReadinessConfiguration {
-  /** The default network is ready while this file exists; undefined: always. */
+  /** The default network is ready while this file exists; undefined: it is always ready. */
   readonly file: string | undefined;
-  /** Milliseconds that an ADD waits for it. */
+  /** Maximum wait of an ADD for the file, in milliseconds. */
   readonly addMs: number;
-  /** Milliseconds that a DEL waits for it, before it goes on without (D-7). */
+  /** Maximum wait of a DEL for the file, in milliseconds; then the DEL proceeds without it (D-7). */
   readonly delMs: number;
 }
 
+/** Settings of requests to the Kubernetes API. */
 export interface KubernetesConfiguration {
-  /** Milliseconds that all requests of one call to the API may take together, retries included. */
+  /** Total time for one call's requests to the API, retries included, in milliseconds. */
   readonly budgetMs: number;
-  /** Whether a kubeconfig may say insecure-skip-tls-verify. */
+  /** Whether a kubeconfig may have insecure-skip-tls-verify. */
   readonly allowInsecure: boolean;
 }
 
+/** Settings of a call's log. */
 export interface LogConfiguration {
-  /** A file that lines are appended to. */
+  /** A file to which log lines are appended. */
   readonly file: string | undefined;
   readonly level: LogLevel;
-  /** Whether lines go to stderr, which the runtime puts into its own log. */
+  /** Whether lines go to stderr, which the runtime copies to its own log. */
   readonly toStderr: boolean;
 }
 
-/** Multus' levels, from few lines to many. */
+/** Multus' levels, from fewest to most lines. */
 export type LogLevel = (typeof logLevels)[number];
 
 const logLevels = ["panic", "error", "verbose", "debug"] as const;
 
 /**
- * The directory of nested calls lies below it and leads CNI_PATH, which colons divide; the path of the socket in it has at most
- * 107 bytes (host/hands/PROTOCOL.md). Otherwise no native plugin could be started, for a DEL neither.
+ * The nested-call directory lies below runDir and is part of CNI_PATH, which is split at colons. The path of the socket in it has
+ * at most 107 bytes (host/shim/PROTOCOL.md). With a longer path no native plugin could be started, not even for a DEL.
  */
 export const runDirPattern = /^\/[!-9;-~]{0,83}$/;
 const runDirWanted = 'an absolute path of at most 84 ASCII characters, none of them a space or ":"';
@@ -128,46 +135,50 @@ export const chainNamePattern = /^(?:[a-zA-Z0-9][a-zA-Z0-9_.-]*)?$/;
 /** A DNS-1123 label. */
 export const namespacePattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** Multus takes a level in any case, and none for its default. */
+/** Multus accepts a level in any case, and the empty text for its default. */
 export const logLevelPattern = /^(?:panic|error|verbose|debug|)$/i;
 
 /**
- * A plugin written in Go waits for the kernel; Go's runtime starts threads for as many CPUs as it sees meanwhile. Without them
- * 32 bridges at a time took 13 % less CPU.
+ * A plugin written in Go mostly waits for the kernel, while Go's runtime starts threads for each CPU. With one CPU, 32 bridge
+ * plugins at a time took 13 % less CPU time.
  */
 export const defaultGoMaxProcs = 1;
 
-/** Most milliseconds that a step may be given: kubelet gives a whole sandbox four minutes (RT-08). */
-const longestStepMs = 240_000;
+/** The kubelet gives a whole sandbox four minutes (RT-08). */
+const maxStepMs = 240_000;
 
-/** Most milliseconds that a call may be given: runtimes can be told to wait longer than the kubelet does. */
-const longestCallMs = 3_600_000;
+/** A runtime can be configured to wait longer than the kubelet does. */
+const maxCallMs = 3_600_000;
 
-/** Keys without which a DEL would look for its journal in the wrong place, and report that there is nothing to do. */
+/** Keys that locate the journal. With a wrong value a DEL would find no journal and succeed without doing anything. */
 const stateKeys = ["configuration", "name", "cniVersion", "cniDir", "runDir"];
 
+/** How strictly the configuration is read, and earlier messages. */
 export interface ReadInit {
   /**
-   * True for a call that takes away or looks at what is there (DEL, CHECK): problems become warnings then, unless they
-   * concern where the state is kept. A mistake that came into the file later mustn't keep a pod's sandbox (RT-07).
+   * True for calls that remove or examine an existing attachment (DEL, CHECK). Problems then become warnings, unless they concern
+   * the state's location: a mistake that is added to the file later must not keep a pod's sandbox (RT-07).
    */
   readonly lenient?: boolean;
-  /** Those of whoever made the object. */
+  /** Notices and warnings from the steps that built the object. */
   readonly notices?: readonly string[];
   readonly warnings?: readonly string[];
 }
 
-/** Reads the configuration object that the runtime gave on stdin. Fault CONFIG_INVALID names every field that is wrong. */
+/**
+ * Reads the configuration object from the runtime's stdin. The fault names every wrong field: FIELD_UNSUPPORTED (2) if a key of the
+ * object itself is unknown, else CONFIG_INVALID (7).
+ */
 export function readHostConfiguration(
   value: unknown,
-  { lenient = false, notices: given = [], warnings = [] }: ReadInit = {},
+  { lenient = false, notices: earlierNotices = [], warnings = [] }: ReadInit = {},
 ): Result<HostConfiguration> {
   if (!isJsonObject(value)) return refused(`configuration: must be an object, but is ${describeJson(value)}`);
   const reader = new ObjectReader(value);
-  const notices = [...given, ...idleKeys(reader)];
-  // Read by others: the specification's keys, what the runtime adds, and the file that was read already.
+  const notices = [...earlierNotices, ...idleKeys(reader)];
+  // Keys that are read elsewhere: the specification's, the runtime's, and the file that is already merged in.
   for (const key of ["capabilities", "runtimeConfig", "args", "prevResult"]) reader.value(key);
-  for (const key of ["disableCheck", "disableGC", "cni.dev/valid-attachments", "cni.dev/attachments"]) reader.value(key);
+  for (const key of ["disableCheck", "disableGC"]) reader.value(key);
   reader.absolutePath("configFile");
   const name = reader.string("name");
   reader.require("name");
@@ -184,7 +195,7 @@ export function readHostConfiguration(
     globalNamespaces: namespacesOf(reader.text("globalNamespaces") ?? "default"),
     readiness: {
       file: reader.absolutePathOrEmpty("readinessindicatorfile"),
-      addMs: reader.count("readinessTimeoutMs", longestStepMs) ?? 45_000,
+      addMs: reader.count("readinessTimeoutMs", maxStepMs) ?? 45_000,
       delMs: reader.count("readinessDelTimeoutMs", 60_000) ?? 2000,
     },
     ...readDirectories(reader, notices),
@@ -194,9 +205,9 @@ export function readHostConfiguration(
     legacyCniArgs: reader.boolean("legacyCniArgs") ?? false,
     log: readLog(reader),
     trace: reader.absolutePath("trace"),
-    stepTimeoutMs: reader.count("stepTimeoutMs", longestStepMs) ?? 60_000,
+    stepTimeoutMs: reader.count("stepTimeoutMs", maxStepMs) ?? 60_000,
     goMaxProcs: reader.count("goMaxProcs", 4096, 0) ?? defaultGoMaxProcs,
-    callTimeoutMs: reader.count("callTimeoutMs", longestCallMs) ?? 220_000,
+    callTimeoutMs: reader.count("callTimeoutMs", maxCallMs) ?? 220_000,
     profile: reader.oneOf("profile", ["strict", "compat"]) ?? "compat",
     invalidAnnotation: reader.oneOf("invalidAnnotation", ["ignore", "fail"]),
     del: readDeletion(reader.object("del")),
@@ -209,20 +220,21 @@ export function readHostConfiguration(
   if (reader.boolean("retryDeleteOnError") === false) {
     notices.push("configuration: retryDeleteOnError: false has no effect: what a DEL needs is kept until it succeeded");
   }
-  // The specification reads it; here it only has to be asked for.
+  // `type` was read above; this marks it as a known key.
   reader.value("type");
-  reader.end();
+  reader.end(isOfSpecification);
   const fatal = reader.problems.filter((problem) => !lenient || stateKeys.some((key) => problem.startsWith(`${key}:`)));
-  if (fatal.length > 0) return refused(fatal.join("; "));
+  if (fatal.length > 0)
+    return refused(fatal.join("; "), reader.hasUnknownKeys && !lenient ? "FIELD_UNSUPPORTED" : "CONFIG_INVALID");
   return ok({ ...configuration, warnings: [...warnings, ...reader.problems.map((problem) => `configuration: ${problem}`)] });
 }
 
-/** No section, or one that is no object, from which nothing can be granted. */
+/** Without a section `wasm` the default grants hold. With a section that is not an object nothing is granted. */
 function unreadWasm(value: Readonly<Record<string, unknown>>): WasmConfiguration {
   return Object.hasOwn(value, "wasm") ? { ...defaultWasm, otherGrants: {} } : { ...defaultWasm, otherGrants: defaultGrants };
 }
 
-/** Takes note of Multus' keys that do nothing here. */
+/** A notice for each of Multus' keys that have no effect in Plexus. */
 function idleKeys(reader: ObjectReader): string[] {
   return Object.entries(idleMultusKeys)
     .filter(([key]) => reader.value(key) !== undefined)
@@ -230,8 +242,8 @@ function idleKeys(reader: ObjectReader): string[] {
 }
 
 /**
- * The default network is named by `clusterNetwork`, or is the first of `delegates`. With both Multus takes the former, and an
- * administrator hears that the latter does nothing.
+ * The default network is named by `clusterNetwork`, or is the first of `delegates`. With both, Multus takes the former; a notice
+ * then says that the latter has no effect.
  */
 function readDefaultNetworkKeys(
   reader: ObjectReader,
@@ -239,15 +251,15 @@ function readDefaultNetworkKeys(
 ): Pick<HostConfiguration, "clusterNetwork" | "defaultNetworks" | "auxiliaryCniChainName"> {
   const clusterNetwork = reader.text("clusterNetwork") ?? "";
   const inline = reader.value("delegates");
-  // An empty list stands in what Multus' generator writes.
+  // Multus' generator writes an empty list.
   const none = inline === undefined || (Array.isArray(inline) && inline.length === 0 && clusterNetwork !== "");
   if (!none) reader.objects("delegates");
   if (clusterNetwork !== "" && !none) {
     notices.push("configuration: delegates has no effect, because clusterNetwork names the default network");
   } else if (clusterNetwork === "" && none && reader.value("clusterNetwork") !== undefined) {
-    reader.refuse("clusterNetwork", "is empty, and delegates is missing: one of them must say what the default network is");
+    reader.refuse("clusterNetwork", "is empty, and delegates is missing: one of them must name the default network");
   } else if (clusterNetwork === "" && none) {
-    reader.refuse("delegates", "is missing, and so is clusterNetwork: one of them must say what the default network is");
+    reader.refuse("delegates", "is missing, and so is clusterNetwork: one of them must name the default network");
   }
   const auxiliary = reader.matching("auxiliaryCNIChainName", chainNamePattern, "a name that can be part of a path");
   const isPath = clusterNetwork.startsWith("/");
@@ -263,7 +275,7 @@ function readDefaultNetworkKeys(
   };
 }
 
-/** An absolute path in its shortest spelling: paths are compared, and further names appended, as texts. */
+/** An absolute path in its shortest spelling, because paths are compared and extended as text. */
 function plainPath(path: string): string {
   const parts: string[] = [];
   for (const part of path.split("/")) {
@@ -289,7 +301,7 @@ function readDirectories(
 
 function readKubernetes(reader: ObjectReader | undefined): KubernetesConfiguration {
   const configuration = {
-    budgetMs: reader?.count("budgetMs", longestStepMs) ?? 20_000,
+    budgetMs: reader?.count("budgetMs", maxStepMs) ?? 20_000,
     allowInsecure: reader?.boolean("allowInsecure") ?? false,
   };
   reader?.end();
@@ -317,7 +329,7 @@ function readLog(reader: ObjectReader): LogConfiguration {
   };
 }
 
-/** A comma list; the empty one is nobody (MC-11). */
+/** A comma-separated list; the empty list names no namespace (MC-11). */
 function namespacesOf(list: string): readonly string[] {
   return list
     .split(",")
@@ -325,6 +337,14 @@ function namespacesOf(list: string): readonly string[] {
     .filter((each) => each !== "");
 }
 
-function refused(why: string): { readonly ok: false; readonly fault: ReturnType<typeof fault> } {
-  return failed(fault("CONFIG_INVALID", why));
+/** Keys under `cni.dev/` are the specification's: a runtime of a later version may set more of them than Plexus knows (CNI section 3). */
+function isOfSpecification(key: string): boolean {
+  return key.startsWith(specificationPrefix);
+}
+
+function refused(
+  why: string,
+  kind: "CONFIG_INVALID" | "FIELD_UNSUPPORTED" = "CONFIG_INVALID",
+): { readonly ok: false; readonly fault: ReturnType<typeof fault> } {
+  return failed(fault(kind, why));
 }

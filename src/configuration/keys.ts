@@ -1,10 +1,13 @@
-// The keys of the host configuration: which there are, which of them a configuration file may have, and how a key in another
-// case is understood. Go's JSON decoder takes keys in any case, so Multus does, and its users' files rely on it.
+// The keys of the host configuration: all of them, those that a configuration file may have, and how a key in another case is
+// read. Go's JSON decoder accepts keys in any case, so Multus does too, and its users' files rely on it.
 
 import { type JsonObjectDocument, memberText } from "../json/document.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 
-/** Keys that DEL must find whatever became of a file, or that the runtime or the hands read: only in the CNI configuration. */
+/**
+ * Keys that only the CNI configuration may have: a DEL needs them even if the file is lost, or the runtime or the shim reads
+ * them.
+ */
 export const cniConfigurationOnly: readonly string[] = ["binDir", "cniDir", "configFile", "runDir"];
 
 /** Keys that only a runtime sets, on stdin. */
@@ -15,6 +18,9 @@ export const runtimeKeys: readonly string[] = [
   "cni.dev/valid-attachments",
   "cni.dev/attachments",
 ];
+
+/** Prefix of the CNI specification's own keys. */
+export const specificationPrefix = "cni.dev/";
 
 /** Every key of the configuration. */
 export const knownKeys: readonly string[] = [
@@ -63,14 +69,15 @@ export const knownKeys: readonly string[] = [
 
 const byLowerCase: ReadonlyMap<string, string> = new Map(knownKeys.map((key) => [key.toLowerCase(), key]));
 
+/** A document's members under their canonical keys. */
 export interface SpelledKeys {
-  /** JSON text by the key's own spelling. */
+  /** JSON text by the key's canonical spelling. */
   readonly members: ReadonlyMap<string, string>;
-  /** One sentence for each key that stood in another case. */
+  /** One sentence for each key that was written in another case. */
   readonly notices: readonly string[];
 }
 
-/** The document's members; a key that is known in another case gets its own spelling, unless that is there too. */
+/** The document's members. A known key in another case gets its canonical spelling, unless the document has that as well. */
 export function spelledKeys(document: JsonObjectDocument): SpelledKeys {
   const members = new Map<string, string>();
   const notices: string[] = [];

@@ -6,8 +6,8 @@ import type { Result } from "../fault/result.ts";
 function layered(stdin: string, file?: string): Result<LayeredConfiguration> {
   const parsed = parseDocument(stdin, { what: "stdin" });
   if (!parsed.ok) return parsed;
-  const own = readLayer(parsed.value);
-  return own.ok && file !== undefined ? withFile(own.value.document, { path: "/etc/plexus.json", text: file }) : own;
+  const layer = readLayer(parsed.value);
+  return layer.ok && file !== undefined ? withFile(layer.value.document, { path: "/etc/plexus.json", text: file }) : layer;
 }
 
 function text(result: Result<LayeredConfiguration>): string {
@@ -15,7 +15,7 @@ function text(result: Result<LayeredConfiguration>): string {
 }
 
 describe("the configuration file", () => {
-  test("fills in what the CNI configuration doesn't say, byte for byte; where both say something, the latter wins", () => {
+  test("supplies the keys that the CNI configuration lacks, byte for byte; a key of both has the CNI configuration's value", () => {
     const stdin = '{"name":"n","stepTimeoutMs":5,"wasm":{}}';
     const file = '{ "stepTimeoutMs": 9, "wasm": {"prefer":true}, "delegates": [ {"type":"x","big":12345678901234567890} ] }';
     expect(text(layered(stdin, file))).toBe(
@@ -23,7 +23,7 @@ describe("the configuration file", () => {
     );
   });
 
-  test("doesn't name another default network than the CNI configuration's", () => {
+  test("does not override the CNI configuration's default network", () => {
     expect(text(layered('{"name":"n","delegates":[{}]}', '{"clusterNetwork":"x"}'))).toBe('{"name":"n","delegates":[{}]}');
     expect(text(layered('{"name":"n","clusterNetwork":"x"}', '{"delegates":[{}]}'))).toBe('{"name":"n","clusterNetwork":"x"}');
   });
@@ -33,30 +33,30 @@ describe("the configuration file", () => {
     expect(text(layered("{}", `{"${key}":"/x"}`))).toContain(`/etc/plexus.json: ${known}: only the CNI configuration`);
   });
 
-  test("tells that capabilities in it are read by nobody", () => {
+  test("gets a notice that capabilities in it have no effect", () => {
     const result = layered('{"name":"n"}', '{"capabilities":{"portMappings":true}}');
     expect(text(result)).toBe('{"name":"n"}');
     expect(result.ok && result.value.notices.join()).toContain("capabilities is read by the runtime");
   });
 
-  test("that is no JSON is named", () => {
+  test("that is not JSON is named", () => {
     expect(text(layered("{}", "{,}"))).toContain("configuration file /etc/plexus.json");
   });
 });
 
-describe("keys in another case, which Go's decoder takes and so Multus does,", () => {
-  test("are read as the key, with a notice, values byte for byte", () => {
+describe("keys in another case, which Go's decoder and so Multus accept,", () => {
+  test("are read as the known key, with a notice, and unchanged values", () => {
     const result = layered('{"Name":"n","readinessIndicatorFile":"/ready","LOGLEVEL": "debug"}');
     expect(text(result)).toBe('{"name":"n","readinessindicatorfile":"/ready","logLevel":"debug"}');
     expect(result.ok && result.value.notices).toContain("configuration: LOGLEVEL is read as logLevel");
   });
 
-  test("stay as they are beside the key's own spelling, so that they are refused as unknown", () => {
+  test("are refused as unknown beside the canonical key", () => {
     const stdin = '{"confdir":"/a","confDir":"/b"}';
     expect(text(layered(stdin))).toBe(stdin);
   });
 
-  test("a configuration in the keys' own spelling stays the same document", () => {
+  test("a configuration with canonical keys stays the same document", () => {
     const stdin = '{ "name" : "n" , "cniVersion":"1.0.0" }';
     expect(text(layered(stdin))).toBe(stdin);
   });

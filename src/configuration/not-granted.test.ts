@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { notGranted } from "./not-granted.ts";
 
-it("E-7: what isn't granted is denied with the key that would allow it and what that key has", () => {
-  const denied = { type: "bridge-adapter", key: "links.bridges", asked: 'bridge "docker0"', granted: ["plexus0", "br-*"] };
+it("E-7: a denied request names the key that would allow it, and the key's value", () => {
+  const denied = { type: "bridge-adapter", key: "links.bridges", request: 'bridge "docker0"', granted: ["plexus0", "br-*"] };
   const { kind, code, msg } = notGranted(denied);
   expect({ kind, code, msg }).toEqual({
     kind: "NOT_GRANTED",

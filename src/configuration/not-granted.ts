@@ -1,27 +1,28 @@
-// The fault of a delegate that asks for more of a capability than its grant has.
+// The fault of a delegate that requests more than its grant allows.
 
 import { type Fault, fault } from "../fault/fault.ts";
 import { quote } from "../json/quote.ts";
 
+/** A request of a delegate that was denied. */
 export interface Denied {
-  /** The delegate's type, under which its grant stands. */
+  /** The delegate's type, which is the key of its grant. */
   readonly type: string;
-  /** The key within the grant that would allow it, e.g. `links.bridges`. */
+  /** The key within the grant that would allow the request, e.g. `links.bridges`. */
   readonly key: string;
-  /** What was asked for, in words and with its name made harmless: `bridge "docker0"`. */
-  readonly asked: string;
-  /** What stands under the key now; a switch that is off has nothing. */
+  /** The request in plain language, with its name quoted: `bridge "docker0"`. */
+  readonly request: string;
+  /** The current value of the key; empty for a boolean that is off. */
   readonly granted: readonly string[];
 }
 
-/** Most elements of a grant that a message has. */
-const mostNamed = 20;
+/** Maximum number of a grant's elements in a message. */
+const maxNamed = 20;
 
-/** Fault: NOT_GRANTED (7). Names what was asked, the key that would allow it, and what that key has. */
-export function notGranted({ type, key, asked, granted }: Denied): Fault {
-  const more = granted.length > mostNamed ? ` and ${granted.length - mostNamed} more` : "";
-  const has = granted.length === 0 ? "nothing" : `${granted.slice(0, mostNamed).join(", ")}${more}`;
-  return fault("NOT_GRANTED", `${asked} is not granted: wasm.grants.${shown(type)}.${key} has ${has}`);
+/** Fault: NOT_GRANTED (7). Names the request, the key that would allow it, and the key's value. */
+export function notGranted({ type, key, request, granted }: Denied): Fault {
+  const more = granted.length > maxNamed ? ` and ${granted.length - maxNamed} more` : "";
+  const has = granted.length === 0 ? "nothing" : `${granted.slice(0, maxNamed).join(", ")}${more}`;
+  return fault("NOT_GRANTED", `${request} is not granted: wasm.grants.${shown(type)}.${key} has ${has}`);
 }
 
 function shown(type: string): string {

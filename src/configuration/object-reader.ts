@@ -1,27 +1,29 @@
-// Reads one object of a configuration key by key, collects every problem with its field, and reports keys that nobody asked
-// for. Hand-made because it runs at the start of every call: zod/mini costs as much as a fifth of Node's own start there
-// (docs/reference/performance.md); the schema for tools and people is schema.ts, and a test holds both together.
+// Reads one configuration object key by key, collects every problem with its field, and reports unknown keys. Written by hand
+// because it runs at the start of every call: zod/mini costs as much as a fifth of Node's own start
+// (docs/reference/performance.md). The schema for tools and people is schema.ts; a test compares both.
 
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { closest } from "./closest.ts";
 
-/** More valid keys than this are not listed beside the one that was meant. */
-const mostListed = 12;
+/** A suggestion is followed by the list of valid keys only up to this many keys. */
+const maxListed = 12;
 
+/** Reads one object. Each reading method answers undefined for a missing or invalid key, and records a problem if it is invalid. */
 export class ObjectReader {
   readonly problems: string[];
   readonly #object: Readonly<Record<string, unknown>>;
   readonly #path: string;
   readonly #asked = new Set<string>();
+  #hasUnknownKeys = false;
 
-  /** Reads `object`, whose place in the configuration is `path` ("" for the configuration itself). */
+  /** Reads `object`, which is at `path` in the configuration ("" for the configuration itself). */
   constructor(object: Readonly<Record<string, unknown>>, path = "", problems: string[] = []) {
     this.#object = object;
     this.#path = path;
     this.problems = problems;
   }
 
-  /** The value under the key, whatever it is; undefined where there is none. */
+  /** The value of the key, of any type; undefined if the key is missing. */
   value(key: string): unknown {
     this.#asked.add(key);
     return Object.hasOwn(this.#object, key) ? this.#object[key] : undefined;
@@ -31,12 +33,12 @@ export class ObjectReader {
     return this.#typed(key, "a non-empty string", (value) => (typeof value === "string" && value !== "" ? value : undefined));
   }
 
-  /** Any string; for keys whose empty value means something. */
+  /** Any string, for keys whose empty value has a meaning. */
   text(key: string): string | undefined {
     return this.#typed(key, "a string", (value) => (isString(value) ? value : undefined));
   }
 
-  /** A string that matches; `wanted` says in words what that is. */
+  /** A string that matches `pattern`; `wanted` describes it in messages. */
   matching(key: string, pattern: RegExp, wanted: string): string | undefined {
     return this.#typed(key, wanted, (value) => (typeof value === "string" && pattern.test(value) ? value : undefined));
   }
@@ -53,7 +55,7 @@ export class ObjectReader {
     return this.#typed(key, "a list of absolute paths", (value) => listOf(value, isAbsolutePath));
   }
 
-  /** An absolute path, or the empty string, with which Go's programs say that there is none. */
+  /** An absolute path, or the empty string, which in Go programs means no path. */
   absolutePathOrEmpty(key: string): string | undefined {
     const path = this.#typed(key, "an absolute path", (value) => (value === "" || isAbsolutePath(value) ? value : undefined));
     return path === "" ? undefined : path;
@@ -63,25 +65,25 @@ export class ObjectReader {
     return this.#typed(key, "a list of strings", (value) => listOf(value, isString));
   }
 
-  /** A list of strings that all match; `wanted` says in words what each must be. */
+  /** A list of strings that all match `pattern`; `wanted` describes an element in messages. */
   allMatching(key: string, pattern: RegExp, wanted: string): readonly string[] | undefined {
     const list = this.#typed(key, `a list, each ${wanted}`, (value) => (isList(value) ? value : undefined));
     return list?.flatMap((element, index) => {
       if (typeof element === "string" && pattern.test(element)) return [element];
-      this.refuse(`${key}.${index}`, `must be ${wanted}, but is ${told(element)}`);
+      this.refuse(`${key}.${index}`, `must be ${wanted}, but is ${shown(element)}`);
       return [];
     });
   }
 
-  /** A whole number from `least` to `most`. */
-  count(key: string, most: number, least: 0 | 1 = 1): number | undefined {
-    return this.#typed(key, `a whole number from ${least} to ${most}`, (value) =>
-      typeof value === "number" && Number.isInteger(value) && value >= least && value <= most ? value : undefined,
+  /** A whole number from `min` to `max`. */
+  count(key: string, max: number, min: 0 | 1 = 1): number | undefined {
+    return this.#typed(key, `a whole number from ${min} to ${max}`, (value) =>
+      typeof value === "number" && Number.isInteger(value) && value >= min && value <= max ? value : undefined,
     );
   }
 
-  oneOf<T extends string>(key: string, words: readonly T[]): T | undefined {
-    return this.#typed(key, `one of ${words.join(", ")}`, (value) => words.find((word) => word === value));
+  oneOf<T extends string>(key: string, values: readonly T[]): T | undefined {
+    return this.#typed(key, `one of ${values.join(", ")}`, (value) => values.find((each) => each === value));
   }
 
   object(key: string): ObjectReader | undefined {
@@ -96,22 +98,22 @@ export class ObjectReader {
     );
     return list?.flatMap((element: unknown, index) => {
       if (isJsonObject(element)) return [new ObjectReader(element, `${this.#at(key)}.${index}`, this.problems)];
-      this.refuse(`${key}.${index}`, `must be an object, but is ${told(element)}`);
+      this.refuse(`${key}.${index}`, `must be an object, but is ${shown(element)}`);
       return [];
     });
   }
 
-  /** The keys, for tables whose keys are names. */
+  /** All keys, for tables whose keys are names. */
   keys(): readonly string[] {
     return Object.keys(this.#object);
   }
 
-  /** Notes the keys that must be there and aren't. */
+  /** Notes required keys that are missing. */
   require(...keys: readonly string[]): void {
     for (const key of keys) if (this.value(key) === undefined) this.refuse(key, "is missing");
   }
 
-  /** Every key with its object: for tables whose keys are names. */
+  /** Every key with its object, for tables whose keys are names. */
   entries(): readonly (readonly [key: string, reader: ObjectReader])[] {
     return Object.keys(this.#object).flatMap((key) => {
       const reader = this.object(key);
@@ -124,15 +126,24 @@ export class ObjectReader {
     this.problems.push(`${this.#at(key)}: ${why}`);
   }
 
-  /** Reports the keys that were not asked for, each with the nearest one that was, and with all of them where these are few (E-8). */
-  end(): void {
+  /** After `end`: whether this object itself has an unknown key. */
+  get hasUnknownKeys(): boolean {
+    return this.#hasUnknownKeys;
+  }
+
+  /**
+   * Reports unknown keys, each with its value, and with the nearest valid key, or with all valid keys if these are few (E-8). Keys
+   * for which `isForeign` holds belong to another reader.
+   */
+  end(isForeign: (key: string) => boolean = () => false): void {
     const valid = [...this.#asked];
     for (const key of Object.keys(this.#object)) {
-      if (this.#asked.has(key)) continue;
+      if (this.#asked.has(key) || isForeign(key)) continue;
+      this.#hasUnknownKeys = true;
       const nearest = closest(key, valid);
       const meant = nearest === undefined ? [] : [`did you mean ${nearest}?`];
-      const listed = nearest === undefined || valid.length <= mostListed ? [`valid ones: ${valid.join(", ")}`] : [];
-      this.refuse(key, `no such key; ${[...meant, ...listed].join(" ")}`);
+      const listed = nearest === undefined || valid.length <= maxListed ? [`valid ones: ${valid.join(", ")}`] : [];
+      this.refuse(key, `no such key; ${[...meant, ...listed].join(" ")} (found ${memberShown(key, this.#object[key])})`);
     }
   }
 
@@ -140,7 +151,7 @@ export class ObjectReader {
     const value = this.value(key);
     if (value === undefined) return undefined;
     const typed = read(value);
-    if (typed === undefined) this.refuse(key, `must be ${wanted}, but is ${told(value)}`);
+    if (typed === undefined) this.refuse(key, `must be ${wanted}, but is ${shown(value)}`);
     return typed;
   }
 
@@ -165,8 +176,24 @@ function listOf<T>(value: unknown, is: (element: unknown) => element is T): read
   return Array.isArray(value) && value.every(is) ? value : undefined;
 }
 
-/** Scalars as they are, for a message that can be searched for; what is longer by its kind. */
-function told(value: unknown): string {
+/** Longest text of a value in a message, in UTF-16 units. */
+const maxShown = 200;
+
+/** `"key": value` as JSON in printable ASCII, without a value that may be a secret by the name of its key. */
+function memberShown(key: string, value: unknown): string {
+  const json = JSON.stringify(value) ?? "null";
+  const secret = /passw|passphrase|secret|token|credential|psk|authorization|(?:api|access|auth|private)[-_]?key/i;
+  const text = secret.test(`${key} ${json}`) ? '"[redacted]"' : json;
+  const cut = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
+  return `${JSON.stringify(key)}: ${cut}`.replaceAll(/[^ -~…]/g, escaped);
+}
+
+function escaped(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** Scalars as written, so that a message can be searched for; longer values by their type. */
+function shown(value: unknown): string {
   const text = typeof value === "object" ? undefined : JSON.stringify(value);
   return text !== undefined && text.length <= 60 ? text : describeJson(value);
 }

@@ -1,4 +1,4 @@
-// Reads the section `wasm`: what delegates may do, and within which limits.
+// Reads the section `wasm`: grants and limits of sandboxed delegates.
 
 import { readCidr } from "../net/ip.ts";
 import {
@@ -22,8 +22,8 @@ import {
 const mebibyte = 1024 * 1024;
 
 /**
- * Reads the section. Where something in it is wrong, and the call goes on all the same because it takes away what is
- * there (DEL), nothing is granted: what the administrator meant isn't known.
+ * Reads the section. If it has a mistake and the call continues nevertheless (DEL), nothing is granted: the administrator's
+ * intention is unknown.
  */
 export function readWasm(reader: ObjectReader): WasmConfiguration {
   const before = reader.problems.length;
@@ -56,7 +56,7 @@ function readGrants(reader: ObjectReader | undefined): Readonly<Record<string, D
   return Object.fromEntries(grants);
 }
 
-/** How each capability's grant is read, in the order in which the capabilities are told. */
+/** The reader of each capability's grant, in the order in which capabilities are listed. */
 const readers: { readonly [C in keyof DelegateGrants]-?: (reader: ObjectReader) => NonNullable<DelegateGrants[C]> } = {
   log: () => ({}),
   leases: (reader) => ({ directories: reader.absolutePaths("directories") }),
@@ -69,7 +69,7 @@ const readers: { readonly [C in keyof DelegateGrants]-?: (reader: ObjectReader) 
   state: (reader) => ({ directories: reader.absolutePaths("directories") }),
 };
 
-/** Everything that can be granted. */
+/** The names of all capabilities. */
 export const grantNames: readonly string[] = Object.keys(readers);
 
 function readGrant(reader: ObjectReader): DelegateGrants {
@@ -84,8 +84,8 @@ function readGrant(reader: ObjectReader): DelegateGrants {
   return Object.fromEntries(grants);
 }
 
-/** What the kernel gives any link at most. */
-const mostVethQueues = 4096;
+/** The kernel's maximum for any link. */
+const maxVethQueues = 4096;
 
 function readLinks(reader: ObjectReader): LinkGrant {
   return {
@@ -95,13 +95,15 @@ function readLinks(reader: ObjectReader): LinkGrant {
     networks: readNetworks(reader, "networks"),
     podLinks: listOf(reader, "podLinks", linkPattern),
     forwarding: reader.boolean("forwarding"),
-    vethQueues: reader.count("vethQueues", mostVethQueues),
+    vethQueues: reader.count("vethQueues", maxVethQueues),
   };
 }
 
 function readNetworks(reader: ObjectReader, key: string): readonly string[] | undefined {
   const networks = listOf(reader, key, networkPattern);
-  for (const text of networks ?? []) if (readCidr(text) === undefined) reader.refuse(key, `${text} is no network`);
+  for (const text of networks ?? [])
+    if (readCidr(text) === undefined)
+      reader.refuse(key, `${text} is not a network: an address with a prefix length is needed, such as 10.1.0.0/16`);
   return networks;
 }
 

@@ -1,5 +1,5 @@
-// The host configuration as a schema for tools and people: docs/reference/configuration.schema.json is made from it, and a
-// test holds it to the reader that the calls use (host-configuration.ts). Not loaded on the path of a call.
+// The host configuration as a schema for tools and people: docs/reference/configuration.schema.json is generated from it. A test
+// compares it with the reader that calls use (host-configuration.ts). Calls do not load this file.
 
 import * as z from "zod";
 
@@ -14,6 +14,7 @@ import {
   sysctlPattern,
 } from "./grant-patterns.ts";
 import { binDirPattern, chainNamePattern, logLevelPattern, namespacePattern, runDirPattern } from "./host-configuration.ts";
+import { specificationPrefix } from "./keys.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 
 const absolutePath = z.string().regex(/^\/[^\0]*$/);
@@ -28,11 +29,11 @@ const limits = z.strictObject({
     .min(1)
     .max(60_000)
     .optional()
-    .describe("Milliseconds that a delegate itself may compute in one call; 2000 by default."),
-  memoryMiB: z.int().min(1).max(1024).optional().describe("Mebibytes of a delegate's memory; 16 by default."),
-  inputBytes: bytes.optional().describe("Bytes handed to a delegate in one call; 1 MiB by default."),
-  outputBytes: bytes.optional().describe("Bytes that a delegate hands over in one call; 1 MiB by default."),
-  logBytes: bytes.optional().describe("Bytes of log of one call; 64 KiB by default."),
+    .describe("Maximum computing time of a delegate in one call, in milliseconds; 2000 by default."),
+  memoryMiB: z.int().min(1).max(1024).optional().describe("Maximum memory of a delegate, in mebibytes; 16 by default."),
+  inputBytes: bytes.optional().describe("Maximum input of a delegate in one call, in bytes; 1 MiB by default."),
+  outputBytes: bytes.optional().describe("Maximum output of a delegate in one call, in bytes; 1 MiB by default."),
+  logBytes: bytes.optional().describe("Maximum log output of one call, in bytes; 64 KiB by default."),
 });
 
 const directories = z.array(absolutePath).optional();
@@ -42,11 +43,13 @@ function listOf({ pattern, wanted }: ElementRule): z.ZodOptional<z.ZodArray<z.Zo
 }
 
 const links = z.strictObject({
-  bridges: listOf(linkPattern).describe("Bridges of the node that may be made, changed and given ports; * stands for anything."),
-  parents: listOf(linkPattern).describe(
-    "Links of the node that a macvlan, an ipvlan or a VLAN may lie on; they aren't changed, but a macvlan in passthru mode takes all of their frames, and its MAC is theirs; * stands for anything.",
+  bridges: listOf(linkPattern).describe(
+    "Bridges of the node that a delegate may create, change and add ports to; * is a wildcard.",
   ),
-  uplinks: listOf(linkPattern).describe("Links of the node that may become ports of a granted bridge; * stands for anything."),
+  parents: listOf(linkPattern).describe(
+    "Links of the node that may be the parent of a macvlan, an ipvlan or a VLAN; * is a wildcard. Parents are not changed, but a macvlan in passthru mode takes all their frames and shares their MAC.",
+  ),
+  uplinks: listOf(linkPattern).describe("Links of the node that may become ports of a granted bridge; * is a wildcard."),
   networks: z
     .array(
       z
@@ -56,30 +59,30 @@ const links = z.strictObject({
     )
     .optional()
     .describe(
-      "Networks in which addresses (with all of their network), neighbours and routes of the node's links must lie. Without it addresses may be of any network, and the node gets no routes.",
+      "Networks that must contain the addresses (with their whole prefix), neighbours and routes of the node's links. Without this key any address is allowed, and the node gets no routes.",
     ),
   podLinks: listOf(linkPattern).describe(
-    "Links that may be made in the pod's namespace besides the attachment's own; * stands for anything.",
+    "Links that a delegate may create in the pod's network namespace besides the attachment's own; * is a wildcard.",
   ),
-  forwarding: z.boolean().optional().describe("Whether the node's forwarding of packets may be switched on; false by default."),
+  forwarding: z.boolean().optional().describe("Whether a delegate may switch on the node's IP forwarding; false by default."),
   vethQueues: z
     .int()
     .min(1)
     .max(4096)
     .optional()
     .describe(
-      "For how many queues each end of a veth has room; the kernel's own number, one for each CPU, by default. A veth uses one until somebody asks for more (ethtool -L); 1 makes it sooner.",
+      "Maximum number of queues of each end of a veth; the kernel's default is one for each CPU. A veth uses one queue until ethtool -L sets more; the value 1 makes its creation faster.",
     ),
 });
 
 const sysctl = z.strictObject({
   keys: listOf(sysctlPattern).describe(
-    "Settings of the pod's namespace, as paths such as net/ipv4/conf/IFNAME/rp_filter; IFNAME stands for the attachment's interface, * for anything but /.",
+    "Sysctls of the pod's network namespace, as paths such as net/ipv4/conf/IFNAME/rp_filter; IFNAME stands for the attachment's interface, * for anything but /.",
   ),
   allowlist: absolutePath
     .optional()
     .describe(
-      "A file as the reference tuning plugin has it, one pattern a line, which a key must match as well where it is there.",
+      "An allow-list of the reference tuning plugin, with one pattern in each line. If the file exists, a key must match one of its patterns too.",
     ),
 });
 
@@ -101,7 +104,7 @@ const grants = z.strictObject({
   leases: z
     .strictObject({
       directories: directories.describe(
-        "Where leases may be kept; the first is the default; a / at the end allows what lies beneath, too.",
+        "Directories for leases; the first is the default. A trailing / also allows the directories below.",
       ),
     })
     .optional()
@@ -112,57 +115,64 @@ const grants = z.strictObject({
     .describe("The node's name resolution settings."),
   links: links
     .optional()
-    .describe("Links, addresses, routes and neighbours of the attachment; with nothing listed, none of the node's own links."),
-  sysctl: sysctl.optional().describe("Settings under net in the pod's namespace: those listed."),
-  firewall: firewall.optional().describe("Masquerading and port mappings of the attachment, in a table of Plexus' own."),
+    .describe("Links, addresses, routes and neighbours of the attachment. The node's own links only if they are listed."),
+  sysctl: sysctl.optional().describe("The listed sysctls under net in the pod's network namespace."),
+  firewall: firewall.optional().describe("Masquerading and port mappings of the attachment, in Plexus' own nftables table."),
   announce: z.strictObject({}).optional().describe("Gratuitous ARP and neighbour advertisements for the attachment's addresses."),
   delegation: z
-    .strictObject({ plugins: listOf(pluginPattern).describe("Types of the plugins that may be called; * stands for anything.") })
+    .strictObject({ plugins: listOf(pluginPattern).describe("Types of the plugins that a delegate may call; * is a wildcard.") })
     .optional()
     .describe("Calls of other plugins, native or delegates, for the same attachment."),
   state: z
     .strictObject({
       directories: directories.describe(
-        "Where it may be kept; the first is the default; a / at the end allows what lies beneath, too.",
+        "Directories for state; the first is the default. A trailing / also allows the directories below.",
       ),
     })
     .optional()
-    .describe("One small text for each attachment, kept until it is removed."),
+    .describe("One small text for each attachment, kept until the attachment is removed."),
 });
 
 const wasm = z.strictObject({
   prefer: z
     .union([z.boolean(), z.array(z.string())])
     .optional()
-    .describe("Whether a component wins over a native binary in the same directory: for all types, or for those listed."),
+    .describe(
+      "Whether a component takes precedence over a native binary in the same directory: for all types, or for the listed ones.",
+    ),
   isolation: z
     .enum(["process", "in-process"])
     .optional()
     .describe(
-      "Where the delegates of a one-shot brain run; in-process by default. A daemon runs them in sandbox processes always.",
+      "Where the delegates of a one-shot engine run; in-process by default. A daemon always runs them in sandbox processes.",
     ),
-  limits: limits.optional().describe("Limits of one call of a delegate. None can be switched off."),
+  limits: limits.optional().describe("Limits of one call of a delegate. No limit can be switched off."),
   grants: z
     .record(z.string(), grants)
     .optional()
     .describe(
-      "What each delegate may use, by type; replaces the default: log, leases in /var/lib/cni/networks, /etc/resolv.conf. Nothing that reaches the kernel is granted by default.",
+      "Capabilities of each delegate, by type. They replace the default: log, leases in /var/lib/cni/networks, /etc/resolv.conf. The default grants nothing that changes the kernel's state.",
     ),
 });
 
 const deletion = z.strictObject({
-  tries: z.int().min(1).max(1000).optional().describe("Failed DELs of one pod; 10 by default."),
+  tries: z.int().min(1).max(1000).optional().describe("Number of failed DELs of one pod; 10 by default."),
   seconds: z
     .int()
     .min(1)
     .max(86_400)
     .optional()
-    .describe("Seconds since the first of them, while the pod's namespace is there; 300 by default."),
+    .describe("Seconds after the first failed DEL, if the pod's network namespace still exists; 300 by default."),
 });
 
 const gc = z.strictObject({
-  seconds: z.int().min(1).max(3600).optional().describe("Seconds after which GC leaves the rest to the next one; 60 by default."),
-  dryRun: z.boolean().optional().describe("True: GC only tells on stderr what it would do; false by default."),
+  seconds: z
+    .int()
+    .min(1)
+    .max(3600)
+    .optional()
+    .describe("Maximum duration of one GC, in seconds, which leaves the rest to the next GC; 60 by default."),
+  dryRun: z.boolean().optional().describe("True: GC only reports on stderr what it would do; false by default."),
 });
 
 const pathOrEmpty = z.string().regex(/^(?:\/[^\0]*)?$/);
@@ -173,54 +183,56 @@ const kubernetes = z.strictObject({
     .min(1)
     .max(240_000)
     .optional()
-    .describe("Milliseconds that all requests of one call to the API may take together, retries included; 20000 by default."),
+    .describe("Total time for one call's requests to the API, retries included, in milliseconds; 20000 by default."),
   allowInsecure: z
     .boolean()
     .optional()
     .describe(
-      "Whether the kubeconfig may say insecure-skip-tls-verify: whoever stands between node and API server decides then what networks a pod gets; false by default.",
+      "Whether the kubeconfig may have insecure-skip-tls-verify; false by default. With it, an attacker between node and API server can choose a pod's networks.",
     ),
 });
 
 const idle = Object.fromEntries(
   Object.entries(idleMultusKeys).map(([key, why]) => [
     key,
-    z.unknown().optional().describe(`A key of Multus, accepted with a warning, without effect: ${why}.`),
+    z.unknown().optional().describe(`A key of Multus that has no effect; it is accepted with a warning: ${why}.`),
   ]),
 );
 
 const common = {
-  name: z.string().min(1).describe("The network's name, as the runtime knows it."),
-  type: z.unknown().describe("The name under which Plexus is installed: plexus, or multus where it took that one's place."),
+  name: z.string().min(1).describe("The network's name for the runtime."),
+  type: z.unknown().describe("The name under which Plexus is installed: plexus, or multus if Plexus replaces Multus."),
   cniVersion: z.string().min(1).optional().describe("Any CNI version from 0.1.0 to 1.1.0."),
   capabilities: z
     .unknown()
     .optional()
     .describe(
-      "Capabilities whose arguments the runtime shall give; the default network gets all of them, no other network any. With io.kubernetes.cri.pod-annotations containerd gives the pod's annotations: no request to the API for the pod then; and without an API a selection names configurations in confDir.",
+      "Capabilities whose arguments the runtime passes. Only the default network gets them. With io.kubernetes.cri.pod-annotations containerd passes the pod's annotations, so the pod is not read from the API; without an API a selection then names configurations in confDir.",
     ),
   configFile: absolutePath
     .optional()
     .describe(
-      "A JSON file with further keys. Where the CNI configuration has a key too, it wins as a whole. The file can't have binDir, cniDir, configFile, runDir and what the runtime sets. Read anew by each call.",
+      "A JSON file with further keys, which each call reads again. A key of the CNI configuration replaces the file's key as a whole. The file can't have binDir, cniDir, configFile, runDir and the keys that the runtime sets.",
     ),
   binDir: z
     .string()
     .regex(binDirPattern)
     .optional()
     .describe(
-      "A directory of plugins that is looked into before those of CNI_PATH. Only this spelling, and only in the CNI configuration.",
+      "A plugin directory that is searched before those of CNI_PATH. Only this spelling is read, and only in the CNI configuration.",
     ),
   defaultNetworks: z
     .array(z.string().min(1))
     .optional()
     .describe(
-      "Further networks for every pod outside systemNamespaces, each named as clusterNetwork is. A pod with the annotation plexus-cni.dev/default-networks: none gets none of them.",
+      "Further networks for every pod outside systemNamespaces, named in the same way as clusterNetwork. A pod with the annotation plexus-cni.dev/default-networks: none gets none of them.",
     ),
   systemNamespaces: z
     .array(z.string())
     .optional()
-    .describe('Namespaces whose pods get no defaultNetworks; ["kube-system"] by default. Their pods get a status like others.'),
+    .describe(
+      'Namespaces whose pods get no defaultNetworks; ["kube-system"] by default. Their pods get a status like all others.',
+    ),
   multusNamespace: z
     .string()
     .regex(namespacePattern)
@@ -238,76 +250,86 @@ const common = {
     .string()
     .optional()
     .describe(
-      'With namespaceIsolation: the namespaces that all pods may use, joined by commas; "default" by default, "" for none.',
+      'With namespaceIsolation: a comma-separated list of the namespaces that all pods may use; "default" by default, "" for none.',
     ),
   readinessindicatorfile: pathOrEmpty
     .optional()
     .describe(
-      "A file that exists while the default network is ready. ADD waits for it, DEL shortly, STATUS answers 50 without it.",
+      "A file that exists while the default network is ready. ADD waits for it, DEL waits briefly, STATUS answers code 50 without it.",
     ),
   readinessTimeoutMs: z
     .int()
     .min(1)
     .max(240_000)
     .optional()
-    .describe("Milliseconds that an ADD waits for readinessindicatorfile, before it fails with code 11; 45000 by default."),
+    .describe(
+      "Maximum wait of an ADD for readinessindicatorfile, in milliseconds; then it fails with code 11. 45000 by default.",
+    ),
   readinessDelTimeoutMs: z
     .int()
     .min(1)
     .max(60_000)
     .optional()
-    .describe("Milliseconds that a DEL waits for it before it works without; 2000 by default."),
+    .describe("Maximum wait of a DEL for readinessindicatorfile, in milliseconds; then it proceeds without. 2000 by default."),
   auxiliaryCNIChainName: z
     .string()
     .regex(chainNamePattern)
     .optional()
     .describe(
-      "A further chain for every pod, made of the .conf files in the directory of this name beside clusterNetwork's file, where there are any. Its first plugin gets an empty result as prevResult. It is no entry of the status.",
+      "A further chain for every pod: the .conf files in the directory of this name beside clusterNetwork's file, if any. Its first plugin gets an empty result as prevResult. The status has no entry for it.",
     ),
-  confDir: absolutePath.optional().describe("Where named configurations are found; /etc/cni/multus/net.d by default."),
-  cniConf: pathOrEmpty.optional().describe("What Multus' thin entrypoint calls confDir; read as that, with a warning."),
-  cniDir: absolutePath.optional().describe("Journal and result cache; /var/lib/cni/plexus by default."),
+  confDir: absolutePath.optional().describe("Directory of named configurations; /etc/cni/multus/net.d by default."),
+  cniConf: pathOrEmpty.optional().describe("The name of confDir in Multus' thin entrypoint; read as confDir, with a warning."),
+  cniDir: absolutePath.optional().describe("Directory of journal and result cache; /var/lib/cni/plexus by default."),
   multusCniDir: absolutePath
     .optional()
-    .describe("cniDir of a Multus that attached pods before; their DEL is done from it; /var/lib/cni/multus by default."),
+    .describe("cniDir of a Multus that attached pods before; their DEL needs it; /var/lib/cni/multus by default."),
   runDir: z
     .string()
     .regex(runDirPattern)
     .optional()
-    .describe("What lives no longer than the machine is up; /run/plexus by default."),
+    .describe("Directory for state that a restart of the machine may remove; /run/plexus by default."),
   kubeconfig: pathOrEmpty
     .optional()
-    .describe("How to reach the Kubernetes API. Without it and without manifests no pod is looked up."),
+    .describe("The kubeconfig for the Kubernetes API. Without kubeconfig and manifests no pod is looked up."),
   kubernetes: kubernetes.optional().describe("Requests to the Kubernetes API."),
   manifests: absolutePath.optional().describe("A directory of Pods and NetworkAttachmentDefinitions instead of the API."),
-  retryDeleteOnError: z.boolean().optional().describe("Multus' switch; here what a DEL needs is always kept until it succeeded."),
+  retryDeleteOnError: z
+    .boolean()
+    .optional()
+    .describe("A key of Multus. Plexus always keeps what a DEL needs until the DEL has succeeded."),
   legacyCniArgs: z
     .boolean()
     .optional()
     .describe(
-      "Whether plugins get the addresses that a pod asks for in CNI_ARGS (IP=, MAC=), too, as from Multus; false by default.",
+      "Whether plugins also get the addresses that a pod requests in CNI_ARGS (IP=, MAC=), as from Multus; false by default.",
     ),
-  logFile: pathOrEmpty.optional().describe("A file that log lines are appended to."),
+  logFile: pathOrEmpty.optional().describe("A file to which log lines are appended."),
   logLevel: z
     .string()
     .regex(logLevelPattern)
     .optional()
     .describe(
-      "panic: defects of Plexus only; error: what failed, too; verbose (default): warnings and what delegates say, too; debug: every call, too. No configuration is ever logged.",
+      "panic: only defects of Plexus; error: also failures; verbose (default): also warnings and delegates' log lines; debug: also every call. Configurations are never logged.",
     ),
   logToStderr: z
     .boolean()
     .optional()
-    .describe("Whether log lines go to stderr, and with that to the runtime's log; true by default."),
+    .describe("Whether log lines go to stderr, which the runtime copies to its log; true by default."),
   trace: absolutePath.optional().describe("A file that gets one line of JSON for each step."),
-  stepTimeoutMs: z.int().min(1).max(240_000).optional().describe("Milliseconds that one native step may take; 60000 by default."),
+  stepTimeoutMs: z
+    .int()
+    .min(1)
+    .max(240_000)
+    .optional()
+    .describe("Maximum duration of one native step, in milliseconds; 60000 by default."),
   goMaxProcs: z
     .int()
     .min(0)
     .max(4096)
     .optional()
     .describe(
-      "GOMAXPROCS of native plugins, unless the runtime sets it: how many CPUs a plugin written in Go computes on at a time. 1 by default: it waits for the kernel more than it computes, and starting threads for other CPUs costs more than they bring. 0: left to the plugin. What a plugin starts inherits it.",
+      "GOMAXPROCS of native plugins, unless the runtime sets it: the number of CPUs that a plugin written in Go uses at a time. 1 by default: such a plugin mostly waits for the kernel, and threads for more CPUs cost more than they save. 0: Plexus sets none. Child processes of a plugin inherit it.",
     ),
   callTimeoutMs: z
     .int()
@@ -315,50 +337,64 @@ const common = {
     .max(3_600_000)
     .optional()
     .describe(
-      "Milliseconds that an ADD may take in all, its wait for a turn included; 220000 by default, because the kubelet gives up after 240000. Half of it, 60000 at most, is kept for undoing. A DEL or CHECK gets half of it, as from the kubelet; a step that undoes gets half of what is left.",
+      "Maximum duration of an ADD, including its wait for a turn, in milliseconds; 220000 by default, because the kubelet gives up after 240000. Half of it, at most 60000, is reserved for undoing. A DEL or CHECK gets half of it, as the kubelet does; a step that undoes gets half of the remaining time.",
     ),
   profile: z
     .enum(["strict", "compat"])
     .optional()
-    .describe("strict: the specification's letter; compat (default): what Multus' consumers expect."),
+    .describe("strict: exactly as the specification says; compat (default): as consumers of Multus expect."),
   invalidAnnotation: z
     .enum(["ignore", "fail"])
     .optional()
     .describe(
-      "What becomes of a pod whose selection annotation has an invalid value: it fails (default with compat), or comes up with its default network only (default with strict).",
+      "Effect of an invalid selection annotation: fail fails the pod (default with compat), ignore starts it with its default network only (default with strict).",
     ),
-  del: deletion.optional().describe("When a DEL that goes on failing is given up, so that the pod's sandbox can go."),
+  del: deletion.optional().describe("When a repeatedly failing DEL is given up, so that the pod's sandbox can be removed."),
   check: z
     .enum(["all", "default"])
     .optional()
-    .describe("Which attachments CHECK looks at: all of the pod's (default), or the default network's."),
-  gc: gc.optional().describe("How GC works."),
-  wasm: wasm.optional().describe("Sandboxed delegates."),
-  disableCheck: z.unknown().optional().describe("As in a configuration list: read by the runtime."),
-  disableGC: z.unknown().optional().describe("As in a configuration list: read by the runtime."),
+    .describe("Attachments that CHECK examines: all of the pod's (default), or the default network's."),
+  gc: gc.optional().describe("Settings of GC."),
+  wasm: wasm.optional().describe("Settings of sandboxed delegates."),
+  disableCheck: z.unknown().optional().describe("As in a configuration list; the runtime reads it."),
+  disableGC: z.unknown().optional().describe("As in a configuration list; the runtime reads it."),
   args: z.unknown().optional().describe("Set by the runtime."),
-  runtimeConfig: z.unknown().optional().describe("Set by the runtime; goes to the default network."),
+  runtimeConfig: z.unknown().optional().describe("Set by the runtime; passed to the default network."),
   prevResult: z
     .unknown()
     .optional()
-    .describe("Set by the runtime where Plexus is not the first plugin of a list; goes to the default network's first plugin."),
+    .describe("Set by the runtime if Plexus is not the first plugin of a list; passed to the default network's first plugin."),
   "cni.dev/valid-attachments": z.unknown().optional().describe("Set by the runtime for GC."),
   "cni.dev/attachments": z.unknown().optional().describe("Set by the runtime for GC."),
   ...idle,
 };
 
-const clusterNetwork =
-  "The default network: a NetworkAttachmentDefinition in multusNamespace, else the name of a configuration in confDir; or the path of a directory, whose first configuration by name it is, or of a file.";
+/** An object without unknown keys, but for the specification's own. */
+function strictButForSpecification<T extends z.ZodRawShape>(shape: T): ReturnType<typeof z.looseObject<T>> {
+  return z
+    .looseObject(shape)
+    .superRefine((value, context) => {
+      for (const key of Object.keys(value)) {
+        if (!Object.hasOwn(shape, key) && !key.startsWith(specificationPrefix)) {
+          context.addIssue({ code: "unrecognized_keys", keys: [key], input: value });
+        }
+      }
+    })
+    .meta({ additionalProperties: false, patternProperties: { [`^${specificationPrefix.replace(".", "\\.")}`]: {} } });
+}
 
-/** `clusterNetwork` or `delegates` says what the default network is; with both, as with Multus, the former. */
+const clusterNetwork =
+  "The default network: a NetworkAttachmentDefinition in multusNamespace, else the name of a configuration in confDir; or the path of a file; or the path of a directory, whose first configuration by name is used.";
+
+/** `clusterNetwork` or `delegates` names the default network; with both, the former wins, as in Multus. */
 export const hostConfigurationSchema = z
   .union([
-    z.strictObject({
+    strictButForSpecification({
       ...common,
       clusterNetwork: z.literal("").optional(),
       delegates: z.array(z.looseObject({})).min(1).describe("Inline networks; the first is the default network."),
     }),
-    z.strictObject({
+    strictButForSpecification({
       ...common,
       clusterNetwork: z.string().min(1).describe(clusterNetwork),
       delegates: z.array(z.looseObject({})).optional().describe("Inline networks; the first is the default network."),

@@ -1,93 +1,111 @@
-// What an administrator lets sandboxed delegates do, and within which limits.
+// The administrator's grants and limits for sandboxed delegates.
 
-/** What one delegate may use. A capability that isn't here is refused when the delegate is loaded. */
+/** The capabilities of one delegate. A component that imports a missing capability is refused when it is loaded. */
 export interface DelegateGrants {
   readonly log?: object | undefined;
-  /** Directories that leases may be kept in; the first is the one for configurations that name none. */
+  /** Directories for leases; the first is the default for configurations that name none. */
   readonly leases?: { readonly directories?: readonly string[] | undefined } | undefined;
-  /** Files in the format of resolv.conf that may be read. */
+  /** Files in the format of resolv.conf that a delegate may read. */
   readonly resolver?: { readonly files?: readonly string[] | undefined } | undefined;
   readonly links?: LinkGrant | undefined;
   /**
-   * Keys below `net`, as paths (`net/ipv4/conf/IFNAME/rp_filter`): `IFNAME` stands for the attachment's interface, `*` for anything within a part of
-   * the path. `allowlist`: a file of the reference tuning plugin's kind, which a key must match as well where it is there.
+   * Keys below `net` as paths (`net/ipv4/conf/IFNAME/rp_filter`). `IFNAME` stands for the attachment's interface; `*` is a
+   * wildcard within one part of the path. `allowlist`: an allow-list of the reference tuning plugin; if the file exists, a key
+   * must match it too.
    */
   readonly sysctl?: { readonly keys?: readonly string[] | undefined; readonly allowlist?: string | undefined } | undefined;
-  /** `hostPorts`: ranges such as `1024-65535` or single ports; no port mappings where there are none. */
+  /** `hostPorts`: single ports or ranges such as `1024-65535`; without any, port mappings are refused. */
   readonly firewall?:
     | { readonly masquerade?: boolean | undefined; readonly hostPorts?: readonly string[] | undefined }
     | undefined;
   readonly announce?: object | undefined;
-  /** Types of the plugins that may be called; `*` stands for anything. */
+  /** Types of the plugins that a delegate may call; `*` is a wildcard. */
   readonly delegation?: { readonly plugins?: readonly string[] | undefined } | undefined;
-  /** Directories that state may be kept in; the first is the one for configurations that name none. */
+  /** Directories for state; the first is the default for configurations that name none. */
   readonly state?: { readonly directories?: readonly string[] | undefined } | undefined;
 }
 
-/** Links of the node that a delegate may use, by name; `*` stands for anything. The attachment's own links need no grant beyond `links`. */
+/**
+ * The node's links that a delegate may use, by name; `*` is a wildcard. The attachment's own links need no grant beyond `links`.
+ */
 export interface LinkGrant {
-  /** Bridges that may be made, changed and given ports. */
+  /** Bridges that a delegate may create, change and add ports to. */
   readonly bridges?: readonly string[] | undefined;
-  /** Links that a macvlan, an ipvlan or a VLAN may lie on. They aren't changed, but a macvlan in passthru mode takes their frames and shares their MAC. */
+  /**
+   * Parents of macvlans, ipvlans and VLANs. They are not changed, but a macvlan in passthru mode takes their frames and shares
+   * their MAC.
+   */
   readonly parents?: readonly string[] | undefined;
   /** Links that may become ports of a granted bridge. */
   readonly uplinks?: readonly string[] | undefined;
   /**
-   * Networks, as addresses with a prefix length, in which what the node's links get must lie: addresses with all of their network, neighbours, and
-   * routes. Addresses may be of any where there is no list; the node gets no route then.
+   * Networks (addresses with a prefix length) that must contain what the node's links get: addresses with their whole prefix,
+   * neighbours, and routes. Without this list any address is allowed, and the node gets no route.
    */
   readonly networks?: readonly string[] | undefined;
-  /** Further links that may be made in the pod's namespace. */
+  /** Further links that a delegate may create in the pod's network namespace. */
   readonly podLinks?: readonly string[] | undefined;
-  /** Whether the node's forwarding of packets may be switched on. */
+  /** Whether a delegate may switch on the node's IP forwarding. */
   readonly forwarding?: boolean | undefined;
-  /** For how many queues each end of a veth has room; the kernel's own number (one for each CPU) where absent. One is all that a veth uses by itself. */
+  /**
+   * Maximum number of queues of each end of a veth; if absent, the kernel's default (one for each CPU). A veth uses one queue
+   * until ethtool -L sets more.
+   */
   readonly vethQueues?: number | undefined;
 }
 
-/** Limits of one call of a delegate; absent ones have the sandbox's defaults. None can be switched off. */
+/** Limits of one call of a delegate; absent limits have the sandbox's defaults. No limit can be switched off. */
 export interface DelegateLimits {
-  /** Milliseconds of one call. */
+  /** Computing time of one call, in milliseconds. */
   readonly timeMs?: number | undefined;
-  /** Mebibytes of linear memory. */
+  /** Linear memory, in mebibytes. */
   readonly memoryMiB?: number | undefined;
-  /** Bytes of the request. */
+  /** Size of the request, in bytes. */
   readonly inputBytes?: number | undefined;
-  /** Bytes of the answer, aliased ones counted each time. */
+  /** Size of the answer, in bytes; data that is referenced twice counts twice. */
   readonly outputBytes?: number | undefined;
-  /** Bytes of log of one call. */
+  /** Log output of one call, in bytes. */
   readonly logBytes?: number | undefined;
 }
 
+/** The section `wasm` with every default filled in. */
 export interface WasmConfiguration {
-  /** True: a component wins over a native binary in the same directory; a list: for these types. */
+  /** True: a component takes precedence over a native binary in the same directory; a list: for these types. */
   readonly prefer: boolean | readonly string[];
-  /** Where a one-shot brain runs guests: in a sandbox process, or in its own. A resident brain has sandbox processes always. */
+  /** Where a one-shot engine runs guests: in a sandbox process, or in its own. A daemon always uses sandbox processes. */
   readonly isolation: "process" | "in-process";
   readonly limits: DelegateLimits;
-  /** By delegate's type; what is here replaces the default grants. */
+  /** Grants by the delegate's type; an entry replaces the default grants. */
   readonly grants: Readonly<Record<string, DelegateGrants>>;
-  /** What the types have that `grants` doesn't list. */
+  /** Grants of the types that `grants` does not list. */
   readonly otherGrants: DelegateGrants;
 }
 
-/** Directory of the reference host-local, which leases are kept in unless told otherwise. */
+/** Lease directory of the reference host-local, which is the default. */
 export const defaultLeaseDirectory = "/var/lib/cni/networks";
 
-/** Directory of the reference tuning plugin, which state is kept in where a grant lists none. */
+/** State directory of the reference tuning plugin, which is used if a grant lists none. */
 export const defaultStateDirectory = "/run/cni/tuning";
 
-/** Files that a delegate may have read where the administrator lists none. */
+/** Files that a delegate may read if the administrator lists none. */
 export const defaultResolverFiles: readonly string[] = ["/etc/resolv.conf"];
 
-/** What a delegate may use where the administrator said nothing: nothing that reaches the kernel. */
+/** Grants of a delegate that the configuration does not mention: nothing that changes the kernel's state. */
 export const defaultGrants: DelegateGrants = {
   log: {},
   leases: { directories: [defaultLeaseDirectory] },
   resolver: { files: defaultResolverFiles },
 };
 
-/** Where the configuration has no `wasm`. */
+/** The grants of a delegate's type. */
+export function grantsOf(
+  { grants, otherGrants }: Pick<WasmConfiguration, "grants" | "otherGrants">,
+  type: string,
+): DelegateGrants {
+  return (Object.hasOwn(grants, type) ? grants[type] : undefined) ?? otherGrants;
+}
+
+/** The meaning of a configuration without `wasm`. */
 export const defaultWasm: WasmConfiguration = {
   prefer: false,
   isolation: "in-process",

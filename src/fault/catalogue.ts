@@ -1,14 +1,16 @@
-// The one catalogue of faults: CNI number (CNI 1.1.0 section 5, libcni's 8 and 999), who must act, what to do.
-// docs/reference/errors.md has a row for each; a test holds both together.
+// The catalogue of faults: CNI error code (CNI 1.1.0 section 5; 8 and 999 are libcni's), who must act, and the remedy.
+// docs/reference/errors.md has a row for each entry; a test compares both.
 
+/** The party that can correct the error. */
 export type Actor = "administrator" | "delegate author" | "runtime" | "nobody" | "plexus";
 
+/** The catalogue's data about one kind of fault. */
 export interface CatalogueEntry {
   readonly cni: number;
   readonly actor: Actor;
-  /** What it means, one sentence. */
+  /** The fault's meaning, in one sentence. */
   readonly meaning: string;
-  /** What the actor does about it, one sentence. */
+  /** The actor's remedy, in one sentence. */
   readonly remedy: string;
 }
 
@@ -23,13 +25,19 @@ const entries = {
     cni: 7,
     actor: "administrator",
     meaning: "A configuration breaks a rule of the CNI specification.",
-    remedy: "Correct the field named; docs/reference/configuration.md has its rule.",
+    remedy: "Correct the field named; docs/reference/configuration.md has the field's rule.",
+  },
+  FIELD_UNSUPPORTED: {
+    cni: 2,
+    actor: "administrator",
+    meaning: "Plexus' configuration has a key that Plexus doesn't know.",
+    remedy: "Correct the key named or take it out; docs/reference/configuration.md has all keys.",
   },
   VERSION_UNSUPPORTED: {
     cni: 1,
     actor: "administrator",
-    meaning: "The configuration's cniVersion is not one that the plugin speaks, or lacks the verb.",
-    remedy: "Set cniVersion to a version that every plugin of the list speaks.",
+    meaning: "The configuration's cniVersion is not supported by the plugin, or lacks the verb.",
+    remedy: "Set cniVersion to a version that every plugin of the list supports.",
   },
   ENVIRONMENT_INVALID: {
     cni: 4,
@@ -52,13 +60,13 @@ const entries = {
   PLUGIN_FAILED: {
     cni: 999,
     actor: "administrator",
-    meaning: "A native plugin failed; its own code is passed on where it gave one.",
-    remedy: "Read the plugin's message; it says what it needs.",
+    meaning: "A native plugin failed. Its own code is passed on if it printed one.",
+    remedy: "Read the plugin's message; it names the cause.",
   },
   RESULT_INVALID: {
     cni: 6,
     actor: "delegate author",
-    meaning: "A plugin printed something that is no CNI result.",
+    meaning: "A plugin's output is not a CNI result.",
     remedy: "Report it to the plugin's author with the text shown.",
   },
   STORE_FAILED: {
@@ -70,9 +78,9 @@ const entries = {
   JOURNAL_UNREADABLE: {
     cni: 5,
     actor: "administrator",
-    meaning: "A journal entry is damaged, so what was attached can't be known from it.",
+    meaning: "A journal entry is damaged, so the container's attachments are unknown.",
     remedy:
-      "Send DEL, which undoes what the result cache knows and removes the entry; then look for links and leases that are left.",
+      "Send DEL, which undoes the attachments in the result cache and removes the entry; then look for remaining links and leases.",
   },
   ALREADY_ATTACHED: {
     cni: 7,
@@ -84,107 +92,107 @@ const entries = {
     cni: 11,
     actor: "runtime",
     meaning: "Another call for this container, or a GC, did not end in time.",
-    remedy: "Call again; if it goes on, look for the plugin that hangs.",
+    remedy: "Repeat the call; if the fault persists, look for a plugin that hangs.",
   },
   CALL_TIMEOUT: {
     cni: 11,
     actor: "administrator",
-    meaning: "The call took as long as it may in all; what it began is undone in the time that is kept for that.",
+    meaning: "The call reached its time limit. Its attachments are undone in the time reserved for that.",
     remedy:
-      "Find out what is slow (key trace, metrics of the daemon); raise callTimeoutMs only where the runtime waits as long, and stays below the kubelet's four minutes for a sandbox.",
+      "Find the slow step (key trace, metrics of the daemon). Raise callTimeoutMs only if the runtime waits that long, and stay below the kubelet's four minutes for a sandbox.",
   },
   GC_UNFINISHED: {
     cni: 11,
     actor: "runtime",
-    meaning: "GC used up its time; what it had none for is left to the next one.",
-    remedy: "Call GC again; if it never ends, find the plugin that is slow, or raise gc.seconds.",
+    meaning: "GC reached its time limit and leaves the rest to the next GC.",
+    remedy: "Repeat GC; if it never finishes, find the slow plugin, or raise gc.seconds.",
   },
   NOT_AVAILABLE: {
     cni: 50,
     actor: "administrator",
-    meaning: "STATUS: no pod could be attached now; the message says what is missing.",
+    meaning: "STATUS: pods can't be attached at present; the message names the reason.",
     remedy: "Supply what the message names; STATUS succeeds from then on.",
   },
   PLUGIN_TIMEOUT: {
     cni: 11,
     actor: "administrator",
     meaning: "A native plugin did not end in time and was killed.",
-    remedy: "Find out what it waits for, or raise stepTimeoutMs.",
+    remedy: "Find out what the plugin waits for, or raise stepTimeoutMs.",
   },
   PLUGIN_NOT_STARTABLE: {
     cni: 5,
     actor: "administrator",
-    meaning: "A plugin's file is there but can't be executed.",
-    remedy: "Make the file named an executable for this machine, or finish writing it.",
+    meaning: "A plugin's file exists but can't be executed.",
+    remedy: "Make the file named an executable for this machine, or complete the file if it was only partly written.",
   },
-  NEST_OCCUPIED: {
+  NESTED_CALL_DIRECTORY_OCCUPIED: {
     cni: 5,
     actor: "administrator",
     meaning: "The directory for a native plugin's nested calls holds something that Plexus did not put there.",
-    remedy: "Look at what is in the directory named and remove both; Plexus makes it anew for each call.",
+    remedy: "Examine the directory named and remove it with its contents; Plexus creates it again for each call.",
   },
   STORE_BUSY: {
     cni: 11,
     actor: "runtime",
     meaning: "Another process held the lock of a lease directory for longer than the deadline.",
-    remedy: "Try again; if it lasts, find the process that holds the lock file named (fuser, lslocks).",
+    remedy: "Repeat the call; if the fault persists, find the process that holds the lock file named (fuser, lslocks).",
   },
   STORE_UNSAFE: {
     cni: 5,
     actor: "administrator",
     meaning:
-      "A directory of leases or of a delegate's state is not what it must be: a symbolic link, a file, or on another file system.",
-    remedy: "Replace what is named by a plain directory, or name the real directory in the configuration.",
+      "A directory of leases or of a delegate's state is unsafe: it is a symbolic link, a file, or on another file system.",
+    remedy: "Replace the path named by a plain directory, or name the real directory in the configuration.",
   },
   DIRECTORY_NOT_ALLOWED: {
     cni: 7,
     actor: "administrator",
     meaning: "A configuration names a directory or a file that the host configuration does not list.",
     remedy:
-      "If it is meant, add it to wasm.grants.TYPE.leases.directories (resolver.files for a file) in the host configuration; or leave it out for the default.",
+      "Add the directory to wasm.grants.TYPE.leases.directories (a file to resolver.files) in the host configuration, or remove the key from the network's configuration to use the default.",
   },
   CAPABILITY_MISUSED: {
     cni: 999,
     actor: "delegate author",
-    meaning: "A delegate called a capability for something that this call may not do.",
+    meaning: "A delegate used a capability in a way that this call does not allow.",
     remedy: "Report it to the delegate's author with the message.",
   },
   SELECTION_INVALID: {
     cni: 7,
     actor: "administrator",
     meaning: "A pod's annotation k8s.v1.cni.cncf.io/networks breaks a rule of the NPWG specification.",
-    remedy: "Correct the key named in the pod's annotation; docs/reference/configuration.md has its rule.",
+    remedy: "Correct the key named in the pod's annotation; docs/reference/configuration.md has the key's rule.",
   },
   INTERFACE_NAME_TAKEN: {
     cni: 7,
     actor: "administrator",
-    meaning: "A pod's network asks for an interface name that another of the pod's links has.",
-    remedy: "Ask for another interface name in the pod's annotation, or for none.",
+    meaning: "A pod's network requests an interface name that another link of the pod has.",
+    remedy: "Request another interface name in the pod's annotation, or none.",
   },
   NETWORK_NOT_FOUND: {
     cni: 7,
     actor: "administrator",
-    meaning: "A pod selects a NetworkAttachmentDefinition that doesn't exist, or one that names no configuration.",
+    meaning: "A pod selects a NetworkAttachmentDefinition that doesn't exist, or one without a configuration.",
     remedy: "Create the NetworkAttachmentDefinition named, or correct the pod's annotation.",
   },
   NETWORK_UNKNOWN: {
     cni: 7,
     actor: "administrator",
-    meaning: "Plexus' configuration or a definition names a network of the node by a name or path under which there is none.",
+    meaning: "Plexus' configuration or a definition refers to a network of the node by an unknown name or path.",
     remedy:
       "Add the configuration to the directory named or under the path named, or correct the name; broken files are listed above.",
   },
   NETWORK_FORBIDDEN: {
     cni: 7,
     actor: "administrator",
-    meaning: "The pod selects a network of a namespace that it may not use.",
+    meaning: "The pod selects a network of a namespace that this pod may not use.",
     remedy: "Select a network of the pod's own namespace, or have the network's namespace listed in globalNamespaces.",
   },
   NETWORK_NOT_READY: {
     cni: 11,
     actor: "administrator",
-    meaning: "The default network isn't ready: the file that readinessindicatorfile names isn't there. STATUS answers code 50.",
-    remedy: "Look at the default network's own agent on this node; it writes the file named.",
+    meaning: "The default network is not ready: the file that readinessindicatorfile names is missing. STATUS answers code 50.",
+    remedy: "Check the default network's own agent on this node, which writes the file named.",
   },
   NETWORK_INVALID: {
     cni: 7,
@@ -195,32 +203,32 @@ const entries = {
   CAPABILITY_MISSING: {
     cni: 7,
     actor: "administrator",
-    meaning: "A pod asks something of a network that none of its plugins has the capability for.",
+    meaning: "A pod requests something for which no plugin of the network has the capability.",
     remedy: 'Add the capability to the "capabilities" of the plugin that implements it, or drop the request.',
   },
   REQUEST_UNMET: {
     cni: 7,
     actor: "administrator",
-    meaning: "A network's result lacks the address, hardware address or interface name that the pod asked for.",
+    meaning: "A network's result lacks the address, hardware address or interface name that the pod requested.",
     remedy: "Use plugins that honour the request, or switch its verification off in the NetworkAttachmentDefinition.",
   },
   KUBELET_UNREADABLE: {
     cni: 11,
     actor: "administrator",
-    meaning: "The kubelet could not be asked which devices it allocated to the pod.",
+    meaning: "The kubelet could not be asked for the pod's allocated devices.",
     remedy: "Check that the kubelet runs and that its pod-resources directory is the node's own; the runtime repeats the call.",
   },
   DEVICE_INFO_INVALID: {
     cni: 7,
     actor: "nobody",
-    meaning: "A file with device information breaks its specification; the pod's status goes without it.",
+    meaning: "A file with device information breaks its specification; the pod's status lacks it.",
     remedy: "Have the device plugin or the CNI plugin that wrote the file corrected, if the status needs it.",
   },
   POD_NOT_FOUND: {
     cni: 11,
     actor: "runtime",
-    meaning: "The pod that the runtime names doesn't exist, or is another one by now.",
-    remedy: "Try again; if the pod was deleted, remove its sandbox.",
+    meaning: "The pod that the runtime names doesn't exist, or was replaced by another of the same name.",
+    remedy: "Repeat the call; if the pod was deleted, remove its sandbox.",
   },
   CLUSTER_UNREADABLE: {
     cni: 11,
@@ -231,89 +239,90 @@ const entries = {
   KUBECONFIG_INVALID: {
     cni: 7,
     actor: "administrator",
-    meaning: "A kubeconfig, or a file that it names, is malformed or asks for something that Plexus doesn't do.",
-    remedy: "Correct the key or file named; docs/how-to/kubernetes.md says what a kubeconfig for Plexus holds.",
+    meaning: "A kubeconfig, or a file that it names, is malformed or needs something that Plexus doesn't support.",
+    remedy: "Correct the key or file named; docs/how-to/kubernetes.md describes a kubeconfig for Plexus.",
   },
   CREDENTIALS_UNREADABLE: {
     cni: 11,
     actor: "administrator",
     meaning: "The file with the credentials for the Kubernetes API can't be read.",
-    remedy: "Create the file named, or correct the key kubeconfig; a call after that works.",
+    remedy: "Create the file named, or correct the key kubeconfig; the next call then works.",
   },
   API_UNREACHABLE: {
     cni: 11,
     actor: "administrator",
     meaning: "The Kubernetes API gave no usable answer within the budget: unreachable, slow, overloaded or failing.",
-    remedy: "Check the API server and the way to it; if it is only slow, raise kubernetes.budgetMs.",
+    remedy: "Check the API server and the connection to it; if it is only slow, raise kubernetes.budgetMs.",
   },
   API_UNTRUSTED: {
     cni: 11,
     actor: "administrator",
-    meaning: "The API server's certificate is not one that the kubeconfig trusts.",
+    meaning: "The API server's certificate is not trusted by the kubeconfig.",
     remedy: "Correct certificate-authority or server in the kubeconfig, or the clock of this node or of the API server.",
   },
   API_UNAUTHENTICATED: {
     cni: 11,
     actor: "administrator",
     meaning: "The API server doesn't accept the credentials: expired, revoked or of another cluster.",
-    remedy: "Renew the token or client certificate in the kubeconfig; they are read anew by each call.",
+    remedy: "Renew the token or client certificate in the kubeconfig; each call reads them again.",
   },
   API_FORBIDDEN: {
     cni: 11,
     actor: "administrator",
-    meaning: "The API server accepts the credentials, but not what Plexus asked for.",
+    meaning: "The API server accepts the credentials, but forbids Plexus' request.",
     remedy: "Apply deploy/rbac.yaml, or bind the ClusterRole plexus to the user that the message names.",
   },
   API_REFUSED: {
     cni: 999,
     actor: "administrator",
-    meaning: "The API server refused a request, or answered with something that is no Kubernetes object.",
+    meaning: "The API server refused a request, or answered with something other than a Kubernetes object.",
     remedy: "Read the API server's message; an admission webhook or a proxy in between may be the reason.",
   },
   COMPONENT_REFUSED: {
     cni: 999,
     actor: "delegate author",
-    meaning: "A component is not one that Plexus runs; the message names what was found and at which byte.",
-    remedy: "Build it with the delegate kit for an ABI version that this host speaks, without WASI, threads, GC or exceptions.",
+    meaning: "Plexus can't run a component; the message names the reason and the byte offset.",
+    remedy: "Build it with the delegate kit for an ABI version that this host supports, without WASI, threads, GC or exceptions.",
   },
   CAPABILITY_NOT_GRANTED: {
     cni: 7,
     actor: "administrator",
     meaning: "A component imports a capability that the administrator did not grant.",
-    remedy: "Grant the capability named in the host configuration if the delegate may have it.",
+    remedy: "Grant the capability named in the host configuration, if the delegate may have it.",
   },
   NOT_GRANTED: {
     cni: 7,
     actor: "administrator",
-    meaning: "A delegate asked for something that its grant of a capability does not have; nothing of that request was done.",
-    remedy: "Add it under the key named in the host configuration if the delegate may have it.",
+    meaning:
+      "A delegate requested something that its grant of a capability does not include; no part of the request was carried out.",
+    remedy: "Add the value to the key named in the host configuration, if the delegate may have it.",
   },
   DELEGATION_ENDLESS: {
     cni: 7,
     actor: "administrator",
-    meaning: "Plugins that delegates call would call one another in a circle, or too deep.",
+    meaning: "Plugins that delegates call would call one another in a circle, or too deeply.",
     remedy:
-      "Correct the types in the network's configuration (ipam.type, delegate.type), so that no plugin comes to be called by itself.",
+      "Correct the types in the network's configuration (ipam.type, delegate.type), so that no plugin calls itself, directly or indirectly.",
   },
   SYSCTL_FAILED: {
     cni: 5,
     actor: "administrator",
     meaning:
-      "Settings under net in a pod's network namespace could not be read or written; what was written before is taken back.",
-    remedy: "Read the system's reason; sysctl in the namespace shows which settings there are and what they have.",
+      "Sysctls under net in a pod's network namespace could not be read or written; earlier writes of the call are reverted.",
+    remedy: "Read the system's reason; the command sysctl in the namespace shows the existing settings and their values.",
   },
   SYSCTL_NOT_ALLOWED: {
     cni: 7,
     actor: "administrator",
     meaning:
-      "A delegate would write a setting that the allow-list of the reference tuning plugin does not have, or a line of it is no expression.",
-    remedy: "Add a line that the key matches to the file named if it may be written, or correct the line named.",
+      "A delegate would write a sysctl that the allow-list of the reference tuning plugin lacks, or a line of the list is not a regular expression.",
+    remedy: "Add a line that matches the key to the file named, if the delegate may write it; or correct the line named.",
   },
   DELEGATE_FAILED: {
     cni: 999,
     actor: "administrator",
-    meaning: "A delegate answered with an error of its own; its code is passed on.",
-    remedy: "Read the delegate's message; it says what it needs.",
+    meaning: "A delegate answered with its own error; its code is passed on.",
+    remedy: "Read the delegate's message; it names the cause.",
   },
   DELEGATE_TRAPPED: {
     cni: 999,
@@ -330,100 +339,102 @@ const entries = {
   LIMIT_TIME: {
     cni: 999,
     actor: "administrator",
-    meaning: "A delegate used up its time.",
+    meaning: "A delegate reached its time limit.",
     remedy:
       "Raise wasm.limits.timeMs in the host configuration if the delegate's work justifies it; otherwise report it to its author.",
   },
   LIMIT_MEMORY: {
     cni: 999,
     actor: "administrator",
-    meaning: "A delegate needs more memory or larger tables than its limit.",
+    meaning: "A delegate needs more memory or larger tables than its limit allows.",
     remedy:
       "Raise wasm.limits.memoryMiB in the host configuration if the delegate's work justifies it; otherwise report it to its author.",
   },
   LIMIT_INPUT: {
     cni: 999,
     actor: "administrator",
-    meaning: "A request is larger than a delegate may be given.",
+    meaning: "A request exceeds a delegate's input limit.",
     remedy: "Make the configuration or the previous result smaller, or raise wasm.limits.inputBytes in the host configuration.",
   },
   LIMIT_OUTPUT: {
     cni: 999,
     actor: "administrator",
-    meaning: "A delegate handed over more data than its limit.",
+    meaning: "A delegate's output exceeds its limit.",
     remedy:
       "Raise wasm.limits.outputBytes in the host configuration if the delegate's work justifies it; otherwise report it to its author.",
   },
   LIMIT_LOG: {
     cni: 999,
     actor: "administrator",
-    meaning: "A delegate flooded the log.",
-    remedy: "Report it to the delegate's author: how many lines a call may write is fixed.",
+    meaning: "A delegate wrote too many log lines.",
+    remedy: "Report it to the delegate's author: the number of lines of a call is fixed.",
   },
   LIMIT_RECURSION: {
     cni: 999,
     actor: "delegate author",
-    meaning: "A delegate recursed deeper than the stack.",
+    meaning: "A delegate's recursion exceeds the stack.",
     remedy: "Report it to the delegate's author.",
   },
   SANDBOX_UNAVAILABLE: {
     cni: 11,
     actor: "administrator",
-    meaning: "The sandbox process could not be started, or ended by itself.",
-    remedy: "Try again; if it lasts, check the node's memory, its process limit and the installed runtime.",
+    meaning: "The sandbox process could not be started, or ended unexpectedly.",
+    remedy: "Repeat the call; if the fault persists, check the node's memory, its process limit and the installed runtime.",
   },
   DAEMON_SOCKET: {
     cni: 5,
     actor: "administrator",
     meaning: "The daemon can't listen on its socket.",
     remedy:
-      "Correct the socket's path (at most 107 bytes) or its directory's owner and mode; stop a daemon that already listens there.",
+      "Correct the socket's path (at most 107 bytes) or its directory's owner and mode; stop another daemon that already listens there.",
   },
   DAEMON_BUSY: {
     cni: 11,
     actor: "nobody",
-    meaning: "The daemon serves as many calls as it may, or is being stopped.",
+    meaning: "The daemon serves its maximum number of calls, or is being stopped.",
     remedy:
-      "Nothing: the runtime repeats the call; where it lasts, raise the daemon's bounds or look at what makes its calls slow.",
+      "Nothing: the runtime repeats the call. If the fault persists, raise the daemon's limits or find out why its calls are slow.",
   },
   NETLINK_FAILED: {
     cni: 5,
     actor: "administrator",
     meaning: "Links or routes of a network namespace could not be read or changed.",
-    remedy: "Read the kernel's words; compare with what ip link and ip route show in the namespace named.",
+    remedy: "Read the kernel's reason; compare with the output of ip link and ip route in the namespace named.",
   },
   FIREWALL_FAILED: {
     cni: 5,
     actor: "administrator",
-    meaning: "The kernel refused a change of nftables' rules, or has no nftables.",
+    meaning: "The kernel refused a change of nftables rules, or has no nftables.",
     remedy: "Read the kernel's reason; load or enable the modules that the message names.",
   },
   HOST_PORT_TAKEN: {
     cni: 11,
     actor: "administrator",
-    meaning: "A port of the node is mapped to another attachment already; the message says to which.",
+    meaning: "A port of the node is mapped to another attachment already; the message names it.",
     remedy: "Remove that attachment or map another port; if the attachment is gone, GC removes its rules.",
   },
-  HANDS_GONE: {
+  SHIM_GONE: {
     cni: 11,
     actor: "runtime",
-    meaning: "The hands ended before the call was answered: the runtime gave up, or they were killed.",
-    remedy: "Repeat the call; what was begun is undone by the next DEL.",
+    meaning: "The shim ended before its call was answered: the runtime gave up, or the shim was killed.",
+    remedy: "Repeat the call; the next DEL undoes the attachments of this call.",
   },
-  HANDS_PROTOCOL: {
+  SHIM_PROTOCOL: {
     cni: 999,
     actor: "plexus",
-    meaning: "Hands and brain do not speak the same protocol.",
-    remedy: "Install executable and brain of the same release; if they are, report it with the message.",
+    meaning: "Shim and engine do not speak the same protocol.",
+    remedy: "Install shim and engine of the same release; if they are, report the defect with the message.",
   },
   INTERNAL: {
     cni: 999,
     actor: "plexus",
     meaning: "A defect of Plexus.",
-    remedy: "Report it with the message and the request.",
+    remedy: "Report the defect with the message and the request.",
   },
 } as const satisfies Record<string, CatalogueEntry>;
 
+/** A kind of fault: the name of a catalogue entry. */
 export type FaultKind = keyof typeof entries;
 
+/** The entries by kind. */
 export const catalogue: Readonly<Record<FaultKind, CatalogueEntry>> = entries;

@@ -1,29 +1,30 @@
-// A fault: what went wrong, as data, in the terms of CNI section 5 "Error".
+// A fault: an error as data, in the terms of CNI section 5 "Error".
 
 import { catalogue, type FaultKind } from "./catalogue.ts";
 
+/** An error of a call. */
 export interface Fault {
-  /** Entry of the catalogue; it says who must act and how. */
+  /** Entry of the catalogue, which names who must act and the remedy. */
   readonly kind: FaultKind;
   /** CNI error code (section 5): the catalogue's, or the failing plugin's own. */
   readonly code: number;
-  /** One line: what, where and why. */
+  /** One line: what failed, where and why. */
   readonly msg: string;
-  /** The rest: a plugin's own details, its stderr, the remedy. */
+  /** Further text: a plugin's own details, its stderr, the remedy. */
   readonly details?: string;
 }
 
 /**
- * Makes a fault of the catalogue's kind. `msg` says what, where and why; the remedy comes from the catalogue.
- * `own` overrides the CNI code (a plugin's code survives, MO-14) and adds details.
+ * Creates a fault of the catalogue's kind. `msg` says what failed, where and why; the remedy comes from the catalogue. `extra`
+ * overrides the CNI code (a plugin's own code survives, MO-14) and adds details.
  */
-export function fault(kind: FaultKind, msg: string, own: { readonly code?: number; readonly details?: string } = {}): Fault {
+export function fault(kind: FaultKind, msg: string, extra: { readonly code?: number; readonly details?: string } = {}): Fault {
   const entry = catalogue[kind];
   const remedy = `${entry.remedy} [${kind}]`;
   return {
     kind,
-    code: own.code ?? entry.cni,
+    code: extra.code ?? entry.cni,
     msg,
-    details: own.details === undefined || own.details === "" ? remedy : `${own.details}\n${remedy}`,
+    details: extra.details === undefined || extra.details === "" ? remedy : `${extra.details}\n${remedy}`,
   };
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { fault } from "./fault.ts";
 import { joinFaults } from "./join-faults.ts";
 
-test("of several faults none is lost, with details or without", () => {
+test("joined faults keep all messages, with and without details", () => {
   const bare = { kind: "PLUGIN_FAILED", code: 7, msg: "one" } as const;
   const others = [fault("STORE_FAILED", "two"), fault("INTERNAL", "three")];
   expect(joinFaults([bare, ...others])).toEqual({ ...bare, details: "also: two\nalso: three" });

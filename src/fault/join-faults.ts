@@ -1,8 +1,8 @@
-// Several faults of one call as the one that the runtime can be told.
+// Joins several faults of one call to the single error that the runtime gets.
 
 import type { Fault } from "./fault.ts";
 
-/** The first fault's kind, code and message, with the others' messages ahead of its details; undefined where there is none. */
+/** The first fault's kind, code and message; the other messages precede its details. Undefined without faults. */
 export function joinFaults([first, ...others]: readonly Fault[]): Fault | undefined {
   if (first === undefined || others.length === 0) return first;
   const also = others.map((other) => `also: ${other.msg}`).join("\n");

@@ -27,10 +27,10 @@ describe("a text with a secret", () => {
     ["a private key", `-----BEGIN EC PRIVATE KEY-----\n${secret.replaceAll("-", "")}\n-----END EC PRIVATE KEY-----`],
     ["a service account's token", `sent eyJhbGciOiJSUzI1NiJ9.${secret.replaceAll("-", "")}payload.sig`],
   ])("loses it: %s", (_, text) => {
-    const told = withoutSecrets(text);
-    expect(told).toContain(redacted);
-    expect(told).not.toContain("hunter2");
-    expect(told).not.toContain("987654");
+    const redactedText = withoutSecrets(text);
+    expect(redactedText).toContain(redacted);
+    expect(redactedText).not.toContain("hunter2");
+    expect(redactedText).not.toContain("987654");
   });
 
   test.each([
@@ -43,7 +43,7 @@ describe("a text with a secret", () => {
     expect(withoutSecrets(text)).toBe(text);
   });
 
-  it("never shows a value under a secret's key, whatever stands around it", () => {
+  it("never shows the value of a secret key, in any surrounding text", () => {
     const key = constantFrom("password", "BGP_PASSWORD", "apiKey", "clientSecret", "private-key", "auth.token");
     assert(
       property(string(), key, string(), (before, named, after) => {
@@ -52,7 +52,7 @@ describe("a text with a secret", () => {
     );
   });
 
-  it("costs time in proportion to its length, whatever it is", () => {
+  it("takes time in proportion to the text's length", () => {
     for (const piece of [
       "password",
       '"token":"',

@@ -1,20 +1,23 @@
-// A text without the secrets that it may quote: a plugin's words may hold a piece of its configuration, and end in logs that more people
-// read than may read that. Known by the names of their keys, and by the shape of what always is one.
+// Removes secrets from a text. A plugin's output may quote its configuration and end in logs with more readers than the
+// configuration has. Secrets are recognised by the names of their keys, and by the shapes of well-known kinds.
 
-/** What stands for a secret. */
+/** The replacement of a secret. */
 export const redacted = "[redacted]";
 
-const words = String.raw`(?:passw(?:or)?d|passphrase|secret|token|credentials?|(?:api|access|auth|private|preshared|shared|signing|encryption)[-_]?key|[-_]key|psk|authorization)[\w.-]{0,40}`;
-const name = String.raw`[\w.-]{0,40}${words}`;
-/** A key without quotes, looked for from its first character only: from each `-` of `-key-key-key…` it took 0.1 s for 4 KB. */
-const bare = String.raw`(?<![\w."-])[\w.-]{0,128}${words}`;
+const keyWords = String.raw`(?:passw(?:or)?d|passphrase|secret|token|credentials?|(?:api|access|auth|private|preshared|shared|signing|encryption)[-_]?key|[-_]key|psk|authorization)[\w.-]{0,40}`;
+const name = String.raw`[\w.-]{0,40}${keyWords}`;
+/** An unquoted key, matched from its first character only: matching at each `-` of `-key-key-key…` took 0.1 s for 4 KB. */
+const bare = String.raw`(?<![\w."-])[\w.-]{0,128}${keyWords}`;
 
-/** `"key": "value"`, as JSON and as JSON within JSON, where the quotes have a backslash each. */
+/** `"key": "value"` as JSON, and as JSON within a JSON string, where each quote has a backslash. */
 const quoted = new RegExp(String.raw`("(?:${name})"\s{0,8}:\s{0,8}")((?:[^"\\]|\\.)*)`, "gis");
 const twiceQuoted = new RegExp(String.raw`(\\"(?:${name})\\"\s{0,8}:\s{0,8}\\")((?:[^"\\]|\\\\\\"|\\(?!"))*)`, "gis");
-/** `"key": 12` and `"key": [...]`: up to what ends a value. */
+/** `"key": 12` and `"key": [...]`, up to the end of the value. */
 const other = new RegExp(String.raw`(\\?"(?:${name})\\?"\s{0,8}:\s{0,8})(\[[^\]]*\]?|\{[^}]*\}?|[^\s",\\\]}[{]+)`, "gis");
-/** `key=value`, `key: value`, `--key value`. What follows the last part of a path and a colon is what became of the file. */
+/**
+ * `key=value`, `key: value`, `--key value`. A colon after the last part of a path is not matched: an error about that file
+ * follows.
+ */
 const assigned = new RegExp(
   String.raw`((?:${bare}\s{0,8}=|(?<!/)${bare}\s{0,8}:)\s{0,8})("(?:[^"\\]|\\.)*"?|'[^']*'?|(?:Bearer|Basic)\s+\S+|[^\s"';,&]+)`,
   "gis",
@@ -23,13 +26,13 @@ const option = new RegExp(String.raw`((?=-)${bare}\s+)([^\s-]\S*)`, "gis");
 const scheme = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi;
 const userinfo = /([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@"']{1,512}@/gi;
 const pem = /-----BEGIN ([A-Z ]{0,40}PRIVATE KEY)-----[^-]*(?:-----END \1-----)?/g;
-/** A service account's token and its like: three parts of base64url. */
+/** A JSON Web Token, such as a service account's: three parts of base64url. */
 const jwt = /\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g;
 
-/** What each of the above has in it; most lines of a log have none of it, and nine searches take ten thousand instructions. */
+/** A cheap test first: most log lines have none of these characters, and the nine searches take ten thousand instructions. */
 const suspicious = /[:=."-]|bearer|basic/i;
 
-/** The text with its secrets replaced. Give it at most some kilobytes. */
+/** The text with its secrets replaced. The text should have at most a few kilobytes. */
 export function withoutSecrets(text: string): string {
   if (!suspicious.test(text)) return text;
   return text

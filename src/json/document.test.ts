@@ -71,7 +71,7 @@ function parsedBy(text: string): unknown {
 }
 
 describe("reading", () => {
-  test("L-19: a member's text is the text that was written, whatever JavaScript makes of the number", () => {
+  test("L-19: a member's text is unchanged, also if JavaScript cannot represent the number", () => {
     const big = read('{"a": 9007199254740993, "b":1e400,"c":-0,"d":1.0, "e":"\\ud800\\u0000"}');
     expect(["a", "b", "c", "d", "e"].map((key) => memberText(big, key))).toEqual([
       "9007199254740993",
@@ -83,7 +83,7 @@ describe("reading", () => {
     expect(memberValue(big, "e")).toBe("\ud800\0");
   });
 
-  test("A-04: __proto__ and constructor are keys like others, and what an object inherits is not a member", () => {
+  test("A-04: __proto__ and constructor are ordinary keys, and inherited properties are not members", () => {
     const odd = read('{"__proto__":{"polluted":1},"constructor":2}');
     expect(memberValue(odd, "__proto__")).toEqual({ polluted: 1 });
     expect(memberValue(odd, "constructor")).toBe(2);
@@ -96,11 +96,11 @@ describe("reading", () => {
     ['{"a":1,"a":2}', '"a" twice in one object: line 1, column 8'],
     ['{"a":1,\n "\\u0061":2}', '"a" twice in one object: line 2, column 2'],
     ['{"x":[{"b":{"__proto__":1,"__proto__":2}}]}', '"__proto__" twice in one object: line 1, column 27'],
-  ])("A-04: a key twice in one object is refused, however it is spelt: %j", (text, message) => {
+  ])("A-04: a duplicate key in one object is refused, in any spelling: %j", (text, message) => {
     expect(refusal(text)).toContain(message);
   });
 
-  test("A-04: one key in two objects is no duplicate", () => {
+  test("A-04: the same key in two objects is not a duplicate", () => {
     expect(refusal('{"a":{"a":1},"b":[{"a":1},{"a":2}],"c":"a"}')).toBe("accepted");
   });
 
@@ -123,20 +123,20 @@ describe("reading", () => {
     ['{"a":1}garbage', "line 1, column 8: expected nothing after the value"],
     ['\ufeff{"a":1}', "line 1, column 1: expected a value"],
     ['{"a":1 /* no */}', 'line 1, column 8: expected "," or "}"'],
-  ])("A-07: %j is refused with its place and what was expected there", (text, message) => {
+  ])("A-07: %j is refused with its position and the expected token", (text, message) => {
     expect(refusal(text)).toContain(message);
   });
 
-  test("A-06: depth and length are bounded, and a million brackets are refused at once", () => {
+  test("A-06: depth and length are limited, and a million brackets are refused at once", () => {
     expect(refusal(nested(99))).toBe("accepted");
-    expect(refusal(nested(100))).toBe("configuration nests deeper than 100 levels at line 1, column 105");
-    expect(refusal("[".repeat(1_000_000))).toContain("nests deeper than 100 levels");
+    expect(refusal(nested(100))).toBe("configuration is nested deeper than 100 levels at line 1, column 105");
+    expect(refusal("[".repeat(1_000_000))).toContain("is nested deeper than 100 levels");
     expect(refusal(`{"a":"${"x".repeat(100)}"}`, { maxLength: 50 })).toBe(
       "configuration is 108 characters long; at most 50 are read",
     );
   });
 
-  test("A-06: an object of 200 000 keys is read in linear time, and its last key is still compared with all others", () => {
+  test("A-06: an object of 200 000 keys is read in linear time, and a duplicate of an early key is found", () => {
     const keys = Array.from({ length: 200_000 }, (_, index) => `"k${index}":0`).join(",");
     // Comparing each key with each other would take minutes.
     const started = performance.now();
@@ -152,7 +152,7 @@ describe("reading", () => {
     expect(memberText(read(`{"a":${backslashes},"b":1}`), "a")).toBe(backslashes);
   });
 
-  test("every text is read exactly where JSON.parse reads it, be it JSON or torn", () => {
+  test("accepts exactly the texts that JSON.parse accepts, valid or truncated", () => {
     const torn = fc
       .tuple(documentText, fc.nat(), fc.nat({ max: 3 }), fc.constantFrom("", "{", "}", "[", "]", ",", ":", '"', "\\", "0", "e"))
       .map(([text, at, cut, put]) => {
@@ -162,11 +162,11 @@ describe("reading", () => {
     fc.assert(
       fc.property(fc.oneof(documentText, torn), (text) => {
         const document = parseDocument(text, { what: "configuration" });
-        const theirs = parsedBy(text);
+        const parsed = parsedBy(text);
         const refused =
-          theirs === NOT_JSON ? / is not JSON: line \d+, column \d+: expected| is empty/ : /must be a JSON object|twice in/;
-        const asTheirs = document.ok ? isDeepStrictEqual(document.value.parsed, theirs) : refused.test(document.fault.msg);
-        expect(asTheirs).toBe(true);
+          parsed === NOT_JSON ? / is not JSON: line \d+, column \d+: expected| is empty/ : /must be a JSON object|twice in/;
+        const agrees = document.ok ? isDeepStrictEqual(document.value.parsed, parsed) : refused.test(document.fault.msg);
+        expect(agrees).toBe(true);
       }),
       { numRuns: 500 },
     );
@@ -197,7 +197,7 @@ describe("editing", () => {
     expect(editMembers(read(text), new Map(edits))).toBe(expected);
   });
 
-  test("L-30: an edit changes what it names and no other byte", () => {
+  test("L-30: an edit changes only the named members", () => {
     const edits = fc.array(fc.tuple(keyText, fc.option(valueText, { nil: undefined })), { maxLength: 4 });
     fc.assert(
       fc.property(documentText, edits, (text, list) => {
@@ -217,7 +217,7 @@ describe("editing", () => {
     );
   });
 
-  test("L-30: taking out what was put in gives the text back", () => {
+  test("L-30: removing an added member restores the text", () => {
     fc.assert(
       fc.property(documentText, valueText, (text, value) => {
         const before = read(text);
@@ -229,7 +229,7 @@ describe("editing", () => {
     );
   });
 
-  test("elements and members of a nested value are found as they were written", () => {
+  test("elements and members of a nested value have their exact text", () => {
     expect(elementTexts('[ 1.0 ,{"a":[1,2]}, "x]" ,[]]')).toEqual(["1.0", '{"a":[1,2]}', '"x]"', "[]"]);
     expect(elementTexts("[]")).toEqual([]);
     expect([...memberTexts('{"b": 1e400 ,"a":{"c":[]}}')]).toEqual([
@@ -239,12 +239,12 @@ describe("editing", () => {
   });
 });
 
-test("a configuration that comes again is not read again, and one that is wrong is refused each time, by its own name", () => {
+test("a repeated configuration is parsed once; an invalid one is refused each time, with its own name", () => {
   const text = '{"type":"comes-again","a":[1,2]}';
   const [first, second] = [parseConfiguration(text, { what: "one" }), parseConfiguration(text, { what: "another" })];
   expect(first).toEqual(parseDocument(text, { what: "one" }));
   expect(first.ok && second.ok && first.value === second.value).toBe(true);
-  // What is long is not kept: what it means takes many times its own memory.
+  // Long texts are not cached: a parsed value takes many times the text's memory.
   const long = `{"type":"${"x".repeat(8 * 1024)}"}`;
   const [longFirst, longSecond] = [parseConfiguration(long, { what: "one" }), parseConfiguration(long, { what: "one" })];
   expect(longFirst.ok && longSecond.ok && longFirst.value !== longSecond.value).toBe(true);

@@ -1,5 +1,5 @@
-// A JSON object as its text: members are read and replaced, and every other byte stays what it was. Configurations, requests
-// and results pass through a chain this way, so numbers beyond 2^53, unknown keys and key order survive (L-19, L-30).
+// A JSON object as text: members are read and replaced, all other bytes stay. Configurations, requests and results pass through a
+// chain in this form, so numbers beyond 2^53, unknown keys and key order survive (L-19, L-30).
 
 import type { FaultKind } from "../fault/catalogue.ts";
 import { type Fault, fault } from "../fault/fault.ts";
@@ -9,10 +9,10 @@ import { quote } from "./quote.ts";
 import { RecentTexts } from "./recent-texts.ts";
 import { type Scan, scan, type Span } from "./scan.ts";
 
-/** An object's text together with what is known about it. Never built but by `parseDocument`. */
+/** An object's text and its members' positions. Only `parseDocument` creates it. */
 export interface JsonObjectDocument {
   readonly text: string;
-  /** Where each member stands, by key, in the text's order. */
+  /** The position of each member, by key, in the text's order. */
   readonly members: ReadonlyMap<string, Span>;
   /** Offset after the opening brace. */
   readonly open: number;
@@ -20,8 +20,9 @@ export interface JsonObjectDocument {
   readonly parsed: Readonly<Record<string, unknown>>;
 }
 
+/** Name and limits of a JSON text. */
 export interface JsonSource {
-  /** Named in messages, for example "configuration 10-a.conflist" or "the result of plugin bridge". */
+  /** The text's name in messages, for example "configuration 10-a.conflist" or "the result of plugin bridge". */
   readonly what: string;
   /** Kind of the faults; CONFIG_NOT_JSON by default. */
   readonly kind?: FaultKind;
@@ -33,7 +34,7 @@ export interface JsonSource {
 const MAX_LENGTH = 4 * 1024 * 1024;
 const MAX_DEPTH = 100;
 
-/** "line 3, column 7" of an offset; both count from 1, columns in UTF-16 units. */
+/** "line 3, column 7" for an offset. Both count from 1; columns are UTF-16 units. */
 export function placeOf(text: string, offset: number): string {
   let line = 1;
   let lineStart = 0;
@@ -44,7 +45,7 @@ export function placeOf(text: string, offset: number): string {
   return `line ${line}, column ${offset - lineStart + 1}`;
 }
 
-/** What a JSON value is, in words for messages. */
+/** The type of a JSON value, for messages. */
 export function describeJson(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "missing";
@@ -53,6 +54,7 @@ export function describeJson(value: unknown): string {
   return kind === "object" ? "an object" : `a ${kind}`;
 }
 
+/** Whether a parsed JSON value is an object: neither null nor an array. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -60,13 +62,13 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
 function syntaxFault(text: string, what: string, kind: FaultKind): Fault {
   if (text.trim() === "") return fault(kind, `${what} is empty where a JSON object is expected`);
   const mistake = findMistake(text);
-  if (mistake === undefined) return fault("INTERNAL", `${what} is refused by JSON.parse, but no mistake was found`);
+  if (mistake === undefined) return fault("INTERNAL", `${what} is refused by JSON.parse, but findMistake found no mistake`);
   const found =
     mistake.offset >= text.length ? "the text ends" : `found ${quote(text.slice(mistake.offset, mistake.offset + 20))}`;
   return fault(kind, `${what} is not JSON: ${placeOf(text, mistake.offset)}: expected ${mistake.expected}, ${found}`);
 }
 
-/** A text that is JSON within the bounds, parsed and scanned. */
+/** Parses and scans a text that must be JSON within the limits. */
 function parse(text: string, source: JsonSource): Result<{ readonly value: unknown; readonly found: Scan }> {
   const kind = source.kind ?? "CONFIG_NOT_JSON";
   const maxLength = source.maxLength ?? MAX_LENGTH;
@@ -76,7 +78,7 @@ function parse(text: string, source: JsonSource): Result<{ readonly value: unkno
   }
   const found = scan(text, maxDepth);
   if (found.tooDeep !== undefined) {
-    return failed(fault(kind, `${source.what} nests deeper than ${maxDepth} levels at ${placeOf(text, found.tooDeep)}`));
+    return failed(fault(kind, `${source.what} is nested deeper than ${maxDepth} levels at ${placeOf(text, found.tooDeep)}`));
   }
   let value: unknown;
   try {
@@ -92,9 +94,9 @@ function parse(text: string, source: JsonSource): Result<{ readonly value: unkno
 }
 
 /**
- * Reads a text that must be one JSON object. Strict RFC 8259; bounded in length and depth; a key that occurs twice in one
- * object, at any depth, is refused, because two readers could understand two different things. Faults (of the source's
- * kind, CNI code 6 by default) name line and column.
+ * Reads a text that must be one JSON object. Strict RFC 8259, with limits for length and depth. A key that occurs twice in one
+ * object, at any depth, is refused: two readers could understand it differently. Faults (of the source's kind, CNI code 6 by
+ * default) name line and column.
  */
 export function parseDocument(text: string, source: JsonSource): Result<JsonObjectDocument> {
   const read = parse(text, source);
@@ -108,12 +110,13 @@ export function parseDocument(text: string, source: JsonSource): Result<JsonObje
   return ok({ text, members, open: found.open, parsed: value });
 }
 
-/** Those of the steps that are under way. */
-const recent = new RecentTexts<JsonObjectDocument>({ most: 32, longest: 8 * 1024 });
+/** The configurations of the steps in progress. */
+const recent = new RecentTexts<JsonObjectDocument>({ maxTexts: 32, maxLength: 8 * 1024 });
 
 /**
- * As `parseDocument`, of a plugin's configuration, which comes again: in each pod of a network, and from whoever hands it on to another
- * plugin. Not for what holds credentials, or what somebody else wrote: it is kept until others have come.
+ * Like `parseDocument`, with a cache, for plugin configurations: these come again with each pod of a network and with each
+ * delegated call. Not for texts that contain credentials or come from untrusted writers, because the cache keeps them for a
+ * while.
  */
 export function parseConfiguration(text: string, source: Pick<JsonSource, "what">): Result<JsonObjectDocument> {
   const same = recent.get(text);
@@ -123,7 +126,7 @@ export function parseConfiguration(text: string, source: Pick<JsonSource, "what"
   return document;
 }
 
-/** Reads a text that must be one JSON array, by the rules of `parseDocument`; answers the exact texts of its elements. */
+/** Reads a text that must be one JSON array, with the rules of `parseDocument`. Answers the exact texts of its elements. */
 export function parseArray(text: string, source: JsonSource): Result<readonly string[]> {
   const read = parse(text, source);
   if (!read.ok) return read;
@@ -134,31 +137,31 @@ export function parseArray(text: string, source: JsonSource): Result<readonly st
   return ok(found.spans.map((span) => text.slice(span.valueStart, span.valueEnd)));
 }
 
-/** The exact text of a member's value, or undefined where there is no such member. */
+/** The exact text of a member's value; undefined if the member is missing. */
 export function memberText(document: JsonObjectDocument, key: string): string | undefined {
   const span = document.members.get(key);
   return span === undefined ? undefined : document.text.slice(span.valueStart, span.valueEnd);
 }
 
-/** A member's parsed value (numbers as JavaScript has them), or undefined where there is no such member. */
+/** A member's parsed value (numbers as in JavaScript); undefined if the member is missing. */
 export function memberValue(document: JsonObjectDocument, key: string): unknown {
   return document.members.has(key) ? document.parsed[key] : undefined;
 }
 
-/** The exact texts of the elements of an array, given the array's text as `memberText` hands it out. */
+/** The exact texts of an array's elements, from the array's text as `memberText` answers it. */
 export function elementTexts(array: string): readonly string[] {
   return scan(array, Number.MAX_SAFE_INTEGER).spans.map((span) => array.slice(span.valueStart, span.valueEnd));
 }
 
-/** The exact texts of the members of an object, given the object's text as `memberText` hands it out. */
+/** The exact texts of an object's members, from the object's text as `memberText` answers it. */
 export function memberTexts(object: string): ReadonlyMap<string, string> {
   const { spans } = scan(object, Number.MAX_SAFE_INTEGER);
   return new Map(spans.map((span) => [span.key, object.slice(span.valueStart, span.valueEnd)]));
 }
 
 /**
- * The document's text with members set (to the JSON text given) or removed (undefined). A member that exists is replaced in
- * its place, a new one is appended in the order given; all other bytes stay. The caller vouches that the texts are JSON.
+ * The document's text with members set (to JSON text) or removed (undefined). An existing member is replaced in its place; new
+ * members are appended in the order of `edits`; all other bytes stay. The caller guarantees that the texts are JSON.
  */
 export function editMembers(document: JsonObjectDocument, edits: ReadonlyMap<string, string | undefined>): string {
   const { text, members, open } = document;
@@ -168,7 +171,7 @@ export function editMembers(document: JsonObjectDocument, edits: ReadonlyMap<str
   for (const span of members.values()) {
     const edited = edits.get(span.key);
     if (edited !== undefined || !edits.has(span.key)) {
-      // What stands before the first member has no comma in it; what stands before the others has.
+      // The text before the first member has no comma; the text before each other member has one.
       const lead = empty ? text.slice(open, open + leadingSpace(text, open)) : text.slice(previousEnd, span.start);
       result += lead + text.slice(span.start, span.valueStart) + (edited ?? text.slice(span.valueStart, span.valueEnd));
       empty = false;

@@ -1,8 +1,9 @@
-// Where JSON text stops being JSON, and what was expected there. Runs only on text that JSON.parse has refused: V8's own
-// messages name no place for several mistakes, and its wording is not ours to rely on.
+// Finds where a text stops being JSON, and what was expected there. Runs only on text that JSON.parse has refused: V8's messages
+// lack the position of several mistakes, and their wording may change.
 
+/** The first mistake of a text as JSON. */
 export interface Mistake {
-  /** Offset of the first character that cannot stand where it stands; the text's length where it ends too early. */
+  /** Offset of the first wrong character; the text's length if the text ends too early. */
   readonly offset: number;
   readonly expected: string;
 }
@@ -44,7 +45,7 @@ function endOfScalar(text: string, start: number): number | Mistake {
   return after === -1 ? { offset: start, expected: "a value" } : after;
 }
 
-/** The first mistake of `text` as JSON (RFC 8259), or undefined where there is none. No recursion. */
+/** The first mistake of `text` as JSON (RFC 8259); undefined if there is none. Works without recursion. */
 export function findMistake(text: string): Mistake | undefined {
   const closers: ("}" | "]")[] = [];
   let state: "value" | "first-element" | "first-key" | "key" | "after" = "value";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { quote } from "./quote.ts";
 
-test("L-11: text is quoted as Go's %q quotes it", () => {
+test("L-11: text is quoted like Go's %q", () => {
   expect(quote('a "b"\\\n\t\r\u0007\b\f\v')).toBe('"a \\"b\\"\\\\\\n\\t\\r\\a\\b\\f\\v"');
   expect(quote("\u001b[31m\0\u007f")).toBe('"\\x1b[31m\\x00\\x7f"');
   expect(quote("é ü 漢 😀")).toBe('"é ü 漢 😀"');

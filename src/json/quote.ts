@@ -1,5 +1,5 @@
-// Foreign text inside our messages: quoted as Go's %q quotes it, so that libcni's texts come out the same and no control
-// character or terminal escape of a hostile plugin reaches a log, and cut so that no message grows without bound.
+// Quotes foreign text in messages like Go's %q, so that libcni's texts come out the same and no control character or terminal
+// escape of a hostile plugin reaches a log. The text is cut, so that no message grows without limit.
 
 const NAMED: Readonly<Record<string, string>> = {
   "\u0007": "\\a",
@@ -24,14 +24,15 @@ function escape(character: string): string {
 }
 
 /**
- * Escapes all but what Go's strconv.IsPrint calls printable: letters, marks, numbers, punctuation, symbols, the ASCII space.
- * The pattern stands in here because making it takes V8 two milliseconds: plain text, and a call without faults, is spared them.
+ * Escapes all characters except those that Go's strconv.IsPrint calls printable: letters, marks, numbers, punctuation, symbols,
+ * the ASCII space. The pattern is created here, because V8 needs two milliseconds for it: plain text and calls without faults
+ * skip that.
  */
 function escapeAll(text: string): string {
   return text.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, escape);
 }
 
-/** `text` in double quotes, escaped, and cut after `limit` UTF-16 units with the number of units left out behind the quotes. */
+/** `text` in double quotes, escaped, and cut after `limit` UTF-16 units. The number of omitted units follows the quotes. */
 export function quote(text: string, limit = 200): string {
   const cut = text.length > limit;
   const kept = cut ? text.slice(0, limit) : text;

@@ -1,15 +1,18 @@
-// What texts mean that came a short while ago: a node's pods bring the same few configurations again and again.
+// A cache of parsed texts: a node's pods bring the same few configurations again and again.
 
-/** The meanings of the texts that came last; of several more than `most` the one that came longest ago makes way. */
+/**
+ * The parsed values of the most recently used texts. When there are more than `maxTexts`, the least recently used text is
+ * removed.
+ */
 export class RecentTexts<T> {
-  readonly #most: number;
-  readonly #longest: number;
+  readonly #maxTexts: number;
+  readonly #maxLength: number;
   readonly #known = new Map<string, T>();
 
-  /** `longest`: UTF-16 units; longer texts are worked out each time. What they mean may take twenty times as many bytes. */
-  constructor({ most, longest }: { readonly most: number; readonly longest: number }) {
-    this.#most = most;
-    this.#longest = longest;
+  /** `maxLength`: in UTF-16 units; longer texts are not cached. A parsed value may take twenty times as many bytes. */
+  constructor({ maxTexts, maxLength }: { readonly maxTexts: number; readonly maxLength: number }) {
+    this.#maxTexts = maxTexts;
+    this.#maxLength = maxLength;
   }
 
   get(text: string): T | undefined {
@@ -18,11 +21,11 @@ export class RecentTexts<T> {
     return same;
   }
 
-  put(text: string, meaning: T): void {
-    if (text.length > this.#longest) return;
+  put(text: string, value: T): void {
+    if (text.length > this.#maxLength) return;
     this.#known.delete(text);
     const [oldest] = this.#known.keys();
-    if (this.#known.size >= this.#most && oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(text, meaning);
+    if (this.#known.size >= this.#maxTexts && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(text, value);
   }
 }

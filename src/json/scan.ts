@@ -1,25 +1,26 @@
-// One pass over JSON text that finds what JSON.parse does not tell: where each member stands, how deep the text nests, and
-// keys that occur twice. It tolerates text that is no JSON (JSON.parse decides that), so it may run first and bound the depth.
+// One pass over JSON text that finds what JSON.parse does not report: the position of each member, the depth of nesting, and
+// duplicate keys. It tolerates invalid JSON (JSON.parse decides that), so it can run first and limit the depth.
 
-/** Where a member of the outermost object, or an element of the outermost array, stands in the text. */
+/** The position of a member of the outermost object, or of an element of the outermost array. */
 export interface Span {
   /** The member's decoded key; the empty string for an element of an array. */
   readonly key: string;
-  /** Offset of the key's opening quote (of the value, in an array). */
+  /** Offset of the key's opening quote; in an array, of the value. */
   readonly start: number;
   readonly valueStart: number;
   /** Offset after the value's last character. */
   readonly valueEnd: number;
 }
 
+/** The result of one pass over a JSON text. */
 export interface Scan {
-  /** Of the outermost object or array, in the text's order. */
+  /** The members of the outermost object or array, in the text's order. */
   readonly spans: readonly Span[];
-  /** Offset after the outermost opening bracket; 0 where there is none. */
+  /** Offset after the outermost opening bracket; 0 without one. */
   readonly open: number;
-  /** The first key, at any depth, that its object has twice. */
+  /** The first key, at any depth, that occurs twice in its object. */
   readonly duplicate: { readonly key: string; readonly offset: number } | undefined;
-  /** Offset of the first bracket beyond the depth allowed. */
+  /** Offset of the first bracket beyond the allowed depth. */
   readonly tooDeep: number | undefined;
 }
 
@@ -35,7 +36,7 @@ const SPACE = 0x20;
 
 /** Offset after the string's closing quote, or -1. `start` is the opening quote. */
 function endOfString(text: string, start: number): number {
-  // Most are short, and calling `indexOf` takes as long as forty characters.
+  // Most strings are short, and a call of `indexOf` costs as much as forty characters.
   const near = Math.min(text.length, start + 32);
   let from = start + 1;
   for (; from < near; from++) {
@@ -53,7 +54,7 @@ function endOfString(text: string, start: number): number {
   return -1;
 }
 
-/** Two spellings of one key ("a" and "\u0061") are one key. */
+/** Two spellings of one key ("a" and "\u0061") are the same key. */
 function decodeKey(literal: string): string {
   if (!literal.includes("\\")) return literal.slice(1, -1);
   try {
@@ -63,12 +64,15 @@ function decodeKey(literal: string): string {
   }
 }
 
-/** The keys of one object. Few are searched in a list, which is cheaper than a set; many are not, so no input makes it slow. */
+/**
+ * The keys of one object. Few keys are searched in a list, which is cheaper than a set; many keys are in a set, so that no input
+ * is slow.
+ */
 class Keys {
   readonly #few: string[] = [];
   #many: Set<string> | undefined;
 
-  /** Whether the key was there before. */
+  /** Adds the key and tells whether it was already present. */
   add(key: string): boolean {
     if (this.#many !== undefined) {
       const seen = this.#many.has(key);
@@ -85,7 +89,7 @@ class Keys {
 /** Scans `text`; stops at the first bracket deeper than `maxDepth`. Linear in the text's length, no recursion. */
 export function scan(text: string, maxDepth: number): Scan {
   const spans: Span[] = [];
-  // One entry for each open bracket: the keys seen so far of an object, undefined for an array.
+  // One entry for each open bracket: an object's keys so far; undefined for an array.
   const open: (Keys | undefined)[] = [];
   const length = text.length;
   let rootOpen = 0;
@@ -100,7 +104,7 @@ export function scan(text: string, maxDepth: number): Scan {
     const code = text.charCodeAt(index);
     let next = index + 1;
     if (code <= SPACE) {
-      // Plugins indent what they print: half of it is space.
+      // Plugins indent their output: half of it is space.
       while (next < length && text.charCodeAt(next) <= SPACE) next++;
       index = next;
       continue;

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 
 import { backoffMs, retryAfterMs } from "./backoff.ts";
 
-test("waits double up to a bound, and jitter takes at most half of them", () => {
-  const longest = Array.from({ length: 8 }, (_, attempt) => backoffMs(attempt, () => 1));
-  expect(longest).toEqual([100, 200, 400, 800, 1600, 3200, 4000, 4000]);
-  expect(longest.map((_, attempt) => backoffMs(attempt, () => 0))).toEqual(longest.map((ms) => ms / 2));
+test("pauses double up to a bound, and jitter is at most half of a pause", () => {
+  const maxima = Array.from({ length: 8 }, (_, attempt) => backoffMs(attempt, () => 1));
+  expect(maxima).toEqual([100, 200, 400, 800, 1600, 3200, 4000, 4000]);
+  expect(maxima.map((_, attempt) => backoffMs(attempt, () => 0))).toEqual(maxima.map((ms) => ms / 2));
   expect(backoffMs(10_000, () => 1)).toBe(4000);
 });
 

@@ -1,17 +1,20 @@
-// How long to wait before a request is repeated.
+// The pause before a request is repeated.
 
 const firstMs = 100;
-const longestMs = 4_000;
+const defaultMaxMs = 4_000;
 
-/** Milliseconds before repetition `attempt` (from 0): doubled each time up to a bound, and jittered between half and all of it. */
-export function backoffMs(attempt: number, random: () => number, longest = longestMs): number {
-  const ceiling = Math.min(longest, firstMs * 2 ** attempt);
+/**
+ * Milliseconds before repetition `attempt` (from 0): doubles with each attempt up to `maxMs`, with jitter between half and all of
+ * it.
+ */
+export function backoffMs(attempt: number, random: () => number, maxMs = defaultMaxMs): number {
+  const ceiling = Math.min(maxMs, firstMs * 2 ** attempt);
   return ceiling / 2 + (random() * ceiling) / 2;
 }
 
 /**
- * Milliseconds of a Retry-After header (RFC 9110, 10.2.3): seconds or a date; `nowMs` is the time since the epoch. Undefined
- * where there is none that can be understood.
+ * Milliseconds of a Retry-After header (RFC 9110, 10.2.3), which is a number of seconds or a date. `nowMs` is the time since the
+ * epoch. Undefined for a missing or malformed header.
  */
 export function retryAfterMs(header: string | undefined, parseDate: (text: string) => number, nowMs: number): number | undefined {
   if (header === undefined) return undefined;

@@ -21,7 +21,7 @@ function config(cluster: object = {}, user: object = {}, more: object = {}): obj
 
 const read = (value: unknown): ReturnType<typeof readKubeconfig> => readKubeconfig(value, "/etc/k");
 
-test("the current context's cluster and user are taken", () => {
+test("the current context's cluster and user are read", () => {
   expect(read(config())).toEqual({
     ok: true,
     value: {
@@ -66,20 +66,20 @@ describe("is refused, with file and key named:", () => {
   test.each<[string, unknown, RegExp]>([
     ["no object", [], /must be an object/],
     ["no current context", config({}, {}, { "current-context": "" }), /current-context is missing/],
-    ["a context that isn't there", config({}, {}, { "current-context": "x" }), /contexts has no entry with the name "x"/],
+    ["a missing context", config({}, {}, { "current-context": "x" }), /contexts has no entry with the name "x"/],
     ["a context without a cluster", config({}, {}, { contexts: [{ name: "here", context: {} }] }), /names no cluster/],
-    ["a cluster that isn't there", config({}, {}, { clusters: [] }), /clusters has no entry with the name "local"/],
-    ["a user that isn't there", config({}, {}, { users: {} }), /users must be an array/],
+    ["a missing cluster", config({}, {}, { clusters: [] }), /clusters has no entry with the name "local"/],
+    ["a missing user", config({}, {}, { users: {} }), /users must be an array/],
     ["no server", config({ server: null }), /server is missing/],
     ["plain HTTP", config({ server: "http://10.96.0.1" }), /must be a URL that begins with https/],
-    ["a host in brackets that is no address", config({ server: "https://[10.96.0.]:443" }), /must be a URL/],
+    ["an invalid host in brackets", config({ server: "https://[10.96.0.]:443" }), /must be a URL/],
     ["a query", config({ server: "https://a/?b" }), /must be a URL/],
     ["a line feed", config({ server: "https://a/\nb" }), /must be a URL/],
-    ["a password in the URL", config({ server: "https://u:p@a/" }), /user's name or password/],
+    ["a password in the URL", config({ server: "https://u:p@a/" }), /a user name or password/],
     ["a proxy", config({ "proxy-url": "http://p" }), /proxy-url/],
     ["a number for a token", config({}, { token: 5 }), /user: token must be a string, but is a number/],
-    ["base64 that is none", config({ "certificate-authority-data": "***" }), /no base64 of a PEM/],
-    ["base64 of no PEM", config({ "certificate-authority-data": btoa("x") }), /no base64 of a PEM/],
+    ["base64 that is malformed", config({ "certificate-authority-data": "***" }), /must be the base64 of a PEM text/],
+    ["base64 of text that is not PEM", config({ "certificate-authority-data": btoa("x") }), /must be the base64 of a PEM text/],
     ["a certificate without its key", config({}, { "client-certificate": "a" }), /belong together/],
     ["a flag that is a text", config({ "insecure-skip-tls-verify": "yes" }), /must be true or false/],
     ["a program", config({}, { exec: { command: "x" } }), /exec would start a program/],
@@ -97,7 +97,7 @@ describe("is refused, with file and key named:", () => {
     });
   });
 
-  test("and never a secret's text", () => {
+  test("messages never have a secret's text", () => {
     const refused = read(config({ server: "x" }, { token: "s3cret", password: "s3cret", exec: "s3cret" }));
     expect(JSON.stringify(refused)).not.toContain("s3cret");
   });

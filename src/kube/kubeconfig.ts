@@ -1,22 +1,23 @@
-// A kubeconfig (k8s.io/client-go tools/clientcmd, v1): which API server, and who Plexus is to it. Keys that would make another
-// user or another connection than the one that is made are refused, never passed over.
+// A kubeconfig (k8s.io/client-go tools/clientcmd, v1): the API server and Plexus' credentials. Keys that would imply another user
+// or another connection are refused, never ignored.
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
 
-/** Either the content itself, or the path of a file that holds it. */
+/** The content itself, or the path of a file with it. */
 export type Material = { readonly data: string } | { readonly file: string };
 
+/** The API server of a kubeconfig's current context, and the credentials for it. */
 export interface KubeconfigEntry {
-  /** `https://host:port`, with a path where the server is behind one; no slash at the end. */
+  /** `https://host:port`, with a path if the server is behind one; without a trailing slash. */
   readonly server: string;
-  /** PEM of the authorities that the server's certificate must come from; undefined: those that the runtime knows. */
+  /** PEM certificates of the authorities to trust; undefined: the system's authorities. */
   readonly authority: Material | undefined;
-  /** The name that the server's certificate must have, where it isn't the URL's. */
+  /** The name in the server's certificate, if it differs from the URL's. */
   readonly serverName: string | undefined;
-  /** `insecure-skip-tls-verify`: the server's certificate is not looked at. */
+  /** `insecure-skip-tls-verify`: the server's certificate is not verified. */
   readonly insecure: boolean;
   readonly token: Material | undefined;
   readonly certificate: { readonly certificate: Material; readonly key: Material } | undefined;
@@ -24,21 +25,21 @@ export interface KubeconfigEntry {
 
 type Section = Readonly<Record<string, unknown>>;
 
-/** What a user's entry may not have, and why. */
+/** Refused keys of a user's entry, each with the reason. */
 const refusedOfUser: Readonly<Record<string, string>> = {
   exec: "would start a program in each call: use a token file or a client certificate",
   "auth-provider": "was removed from Kubernetes: use a token file or a client certificate",
   username: "was removed from Kubernetes: use a token file or a client certificate",
   password: "was removed from Kubernetes: use a token file or a client certificate",
-  as: "would make Plexus another user: bind the rights to its own",
-  "as-uid": "would make Plexus another user: bind the rights to its own",
-  "as-groups": "would make Plexus another user: bind the rights to its own",
-  "as-user-extra": "would make Plexus another user: bind the rights to its own",
+  as: "would impersonate another user: bind the rights to Plexus' own user",
+  "as-uid": "would impersonate another user: bind the rights to Plexus' own user",
+  "as-groups": "would impersonate another user: bind the rights to Plexus' own user",
+  "as-user-extra": "would impersonate another user: bind the rights to Plexus' own user",
 };
 
 /**
- * The current context's entry of a kubeconfig that was read from `path`. Paths in it are relative to its directory, which
- * is left to the caller. Fault KUBECONFIG_INVALID names file and key.
+ * The current context's entry of the kubeconfig from `path`. The caller resolves relative paths, which refer to its directory.
+ * Fault KUBECONFIG_INVALID names file and key.
  */
 export function readKubeconfig(value: unknown, path: string): Result<KubeconfigEntry> {
   const problems: string[] = [];
@@ -73,27 +74,28 @@ function credentials(user: Section, refuse: (why: string) => undefined): Pick<Ku
   const token = textAt(user, "token", "user: token", refuse);
   const file = textAt(user, "tokenFile", "user: tokenFile", refuse);
   return {
-    // As clientcmd has it: the file, which may rotate, wins over the text.
+    // As in clientcmd: the file, which may rotate, takes precedence over the text.
     token: file !== undefined ? { file } : token === undefined ? undefined : { data: token },
     certificate: certificate && key && { certificate, key },
   };
 }
 
-/** What Multus' installer writes, and Go's URLs accept: `https://[10.96.0.1]:443`. */
+/** Multus' installer writes `https://[10.96.0.1]:443`, which Go accepts. */
 const bracketedIpv4 = /(?<=^https:\/\/)\[(\d{1,3}(?:\.\d{1,3}){3})\]/;
 
 function serverOf(cluster: Section, refuse: (why: string) => undefined): string | undefined {
   const text = textAt(cluster, "server", "cluster: server", refuse);
   if (isSet(cluster, "proxy-url")) refuse("cluster: proxy-url is not supported: name the API server itself");
   if (text === undefined) return refuse("cluster: server is missing");
-  // Without what ends a path: the rest of a request's URL is appended to it.
+  // Without query and fragment: the rest of a request's URL is appended to the path.
   const url = /^https:\/\/[!-~]+$/.test(text) && !/[?#]/.test(text) ? URL.parse(text.replace(bracketedIpv4, "$1")) : null;
   if (url === null) return refuse(`cluster: server ${quote(text)} must be a URL that begins with https://`);
-  if (url.username !== "" || url.password !== "") return refuse("cluster: server must not hold a user's name or password");
+  if (url.username !== "" || url.password !== "")
+    return refuse("cluster: server must not contain a user name or password: use a token or a client certificate");
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
 }
 
-/** The member `what` of the entry of this name in a list of named entries. */
+/** The member `what` of the entry `name` in a list of named entries. */
 function named(
   config: Section,
   list: string,
@@ -109,7 +111,7 @@ function named(
   return isJsonObject(value) ? value : refuse(`${list}: ${quote(name)}: ${what} is ${describeJson(value)}`);
 }
 
-/** Data wins over a file, as clientcmd has it. Base64 is decoded to the text that it must hold, PEM. */
+/** Data takes precedence over a file, as in clientcmd. Base64 is decoded; the text must be PEM. */
 function material(
   section: Section,
   fileKey: string,
@@ -120,7 +122,7 @@ function material(
   const data = textAt(section, dataKey, `${where}: ${dataKey}`, refuse);
   if (data !== undefined) {
     const pem = decoded(data);
-    return pem === undefined ? refuse(`${where}: ${dataKey} is no base64 of a PEM text`) : { data: pem };
+    return pem === undefined ? refuse(`${where}: ${dataKey} must be the base64 of a PEM text`) : { data: pem };
   }
   const file = textAt(section, fileKey, `${where}: ${fileKey}`, refuse);
   return file === undefined ? undefined : { file };
@@ -140,7 +142,7 @@ function isSet(section: Section, key: string): boolean {
   return value !== undefined && value !== null && value !== "";
 }
 
-/** An empty text counts as none, as in Go. */
+/** An empty text counts as absent, as in Go. */
 function textAt(section: Section, key: string, where: string, refuse: (why: string) => undefined): string | undefined {
   const value = isSet(section, key) ? section[key] : undefined;
   if (value === undefined || typeof value === "string") return value;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readListPage, readWatchEvent } from "./object-list.ts";
 
-test("a page says what comes next, and the last one that nothing does", () => {
+test("a page has the token for the next page, and the last page has none", () => {
   const page = { kind: "PodList", metadata: { resourceVersion: "7", continue: "token" }, items: [{ a: 1 }] };
   expect(readListPage(JSON.stringify(page))).toEqual({ items: [{ a: 1 }], version: "7", next: "token" });
   expect(readListPage('{"metadata":{"resourceVersion":"7"},"items":null}')).toEqual({ items: [], version: "7", next: "" });
@@ -29,7 +29,7 @@ test.each([
   expect(readWatchEvent(JSON.stringify({ type, object }))).toEqual(expected);
 });
 
-test("a watch's end is told with its code", () => {
+test("the end of a watch has its code", () => {
   const gone = { type: "ERROR", object: { kind: "Status", code: 410, message: "too old resource version" } };
   expect(readWatchEvent(JSON.stringify(gone))).toEqual({ kind: "error", code: 410, message: "too old resource version" });
 });

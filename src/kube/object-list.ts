@@ -1,25 +1,26 @@
-// What the API server answers to a list, and what it tells in a watch (Kubernetes API concepts, "Efficient detection of changes").
+// The API server's answer to a list, and the events of a watch (Kubernetes API concepts, "Efficient detection of changes").
 
 import { isJsonObject } from "../json/document.ts";
 
-/** A page of a list. */
+/** One page of a list. */
 export interface ListPage {
   readonly items: readonly unknown[];
-  /** The collection's version: where a watch goes on from. */
+  /** The collection's version, from which a watch continues. */
   readonly version: string;
-  /** Asks for the next page; empty on the last one. */
+  /** The token for the next page; empty on the last page. */
   readonly next: string;
 }
 
+/** One event of a watch. */
 export type WatchEvent =
-  /** An object is new or has changed; or is gone, as it was last. */
+  /** `put`: an object was created or changed; `remove`: it was deleted, with its last state. */
   | { readonly kind: "put" | "remove"; readonly object: unknown; readonly version: string }
-  /** Nothing happened up to this version. */
+  /** No change up to this version. */
   | { readonly kind: "bookmark"; readonly version: string }
-  /** The watch ends for a reason; 410: the version that it went on from is too old, all has to be listed again. */
+  /** The end of the watch. Code 410: the start version is too old, so that all objects must be listed again. */
   | { readonly kind: "error"; readonly code: number; readonly message: string };
 
-/** Undefined where the body is no list. */
+/** Reads a page; undefined if the body is not a list. */
 export function readListPage(body: string): ListPage | undefined {
   const list = parsed(body);
   const metadata = isJsonObject(list) ? list["metadata"] : undefined;
@@ -29,7 +30,7 @@ export function readListPage(body: string): ListPage | undefined {
   return { items, version, next };
 }
 
-/** One line of a watch; undefined where it is none. */
+/** Reads one line of a watch; undefined if the line is not an event. */
 export function readWatchEvent(line: string): WatchEvent | undefined {
   const event = parsed(line);
   if (!isJsonObject(event)) return undefined;

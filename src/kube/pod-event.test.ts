@@ -9,7 +9,7 @@ const pod = (name: string) => ({ namespace: "shop", name, uid: "u", annotations:
 
 const read = (text: string) => JSON.parse(text);
 
-test("MA-06 the object is an event of the pod, warning where a network is missing", () => {
+test("MA-06 the object is an Event of the pod, of type Warning if a network is missing", () => {
   expect(read(podEvent(pod("web"), { reason: "AddedInterface", message: "Add eth0" }, at, hash))).toMatchObject({
     metadata: { namespace: "shop", name: expect.stringMatching(/^web\.[0-9a-f]{16}$/) },
     involvedObject: { kind: "Pod", namespace: "shop", name: "web", uid: "u" },
@@ -20,7 +20,7 @@ test("MA-06 the object is an event of the pod, warning where a network is missin
   expect(read(podEvent(pod("web"), { reason: "NoNetworkFound", message: "" }, at, hash))).toMatchObject({ type: "Warning" });
 });
 
-test("MA-06 the name says pod, reason, message and minute, so that the API server keeps one of them", () => {
+test("MA-06 the name depends on pod, reason, message and minute, so that the API server keeps one Event", () => {
   const seen: string[] = [];
   const note = (text: string): string => {
     seen.push(text);

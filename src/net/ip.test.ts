@@ -87,13 +87,13 @@ describe("reading and printing", () => {
     "1.2.3.4\n",
     "[::1]",
     `${"0:".repeat(100)}1`,
-  ])("%j is no address, and the message shows it", (text) => {
+  ])("%j is not an address, and the message has it", (text) => {
     expect(readAddress(text)).toBeUndefined();
     const parsed = parseAddress(text);
     expect(!parsed.ok && parsed.fault.msg).toContain("is not an IP address");
   });
 
-  test("reading what was printed gives the address back, and the text is the canonical one", () => {
+  test("reading a printed address gives the same address, and the text is canonical", () => {
     fc.assert(
       fc.property(address, (value) => {
         const text = formatAddress(value);
@@ -106,7 +106,7 @@ describe("reading and printing", () => {
     );
   });
 
-  test("texts are accepted exactly where Node's net accepts them", () => {
+  test("accepts exactly the texts that Node's net accepts", () => {
     const text = fc.oneof(
       fc.stringMatching(/^[0-9a-f:.]{0,20}$/),
       fc
@@ -124,12 +124,12 @@ describe("reading and printing", () => {
 });
 
 describe("prefixes", () => {
-  test("L-57: a prefix keeps its host part", () => {
+  test("L-57: a prefix keeps its host bits", () => {
     const read = parseCidr("10.1.2.3/24");
     expect(read.ok && formatCidr(read.value)).toBe("10.1.2.3/24");
   });
 
-  test("L-57: the prefix of a v4-mapped address counts from its v4 part, as Go prints it", () => {
+  test("L-57: the prefix length of a v4-mapped address counts from the v4 part, as Go prints it", () => {
     expect(readCidr("::ffff:10.0.0.1/120")).toEqual({ address: { family: 4, value: 0x0a00_0001n }, prefix: 24 });
     expect(readCidr("::ffff:10.0.0.1/64")).toBeUndefined();
   });
@@ -145,12 +145,12 @@ describe("prefixes", () => {
     "/24",
     "10.0.0.1/24/8",
     "10.0.0.1/1e1",
-  ])("%s is no prefix, and the message shows it", (text) => {
+  ])("%s is not a prefix, and the message has it", (text) => {
     const parsed = parseCidr(text);
     expect(!parsed.ok && parsed.fault.msg).toContain("is not an IP address with a prefix length");
   });
 
-  test("the network of a prefix holds the first, the last and no neighbour", () => {
+  test("a network contains its first and last address, and not the neighbours", () => {
     fc.assert(
       fc.property(address, fc.nat(), (value, bits) => {
         const cidr = { address: value, prefix: bits % (value.family === 4 ? 33 : 129) };
@@ -164,7 +164,7 @@ describe("prefixes", () => {
     );
   });
 
-  test("families do not mix: v4 sorts first, and a v6 network holds no v4 address", () => {
+  test("families do not mix: v4 sorts first, and a v6 network contains no v4 address", () => {
     const four: IpAddress = { family: 4, value: 5n };
     const six: IpAddress = { family: 6, value: 1n };
     expect(compareAddresses(four, six)).toBeLessThan(0);

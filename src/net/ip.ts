@@ -1,12 +1,14 @@
-// IP addresses as Go's net package reads and prints them, because that is what every CNI plugin in the field does:
-// no leading zeros, no zones, v4-mapped v6 is v4, and RFC 5952 on the way out.
+// IP addresses as Go's net package reads and prints them, because existing CNI plugins use it: no leading zeros, no zones,
+// IPv4-mapped IPv6 is IPv4, and RFC 5952 for output.
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { quote } from "../json/quote.ts";
 
+/** IPv4 or IPv6. */
 export type Family = 4 | 6;
 
+/** An IP address. */
 export interface IpAddress {
   readonly family: Family;
   /** 32 or 128 bits, big endian. */
@@ -21,7 +23,7 @@ export interface Cidr {
 
 const GROUPS = 8;
 
-/** The 32 bits of dotted decimal text, or -1. */
+/** The 32 bits of an address in dotted decimal; -1 if malformed. */
 function readDotted(text: string): number {
   let value = 0;
   let fields = 0;
@@ -52,7 +54,7 @@ function hexDigit(code: number): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-/** The eight 16-bit groups of v6 text, or undefined. */
+/** The eight 16-bit groups of an IPv6 address; undefined if malformed. */
 function readGroups(text: string): number[] | undefined {
   const groups: number[] = [];
   let gap = -1;
@@ -103,9 +105,9 @@ function joinGroups(groups: readonly number[]): bigint {
   return value;
 }
 
-/** The address that `text` spells, or undefined. v4-mapped v6 answers family 4. The fast form, for where no message is needed. */
+/** Reads an address; undefined if malformed. IPv4-mapped IPv6 gives family 4. The fast form, without a message. */
 export function readAddress(text: string): IpAddress | undefined {
-  // The longest spelling is 45 characters: eight groups, the last two dotted.
+  // The longest spelling has 45 characters: eight groups, the last two in dotted decimal.
   if (text.length > 45) return undefined;
   if (!text.includes(":")) {
     const value = readDotted(text);
@@ -117,7 +119,10 @@ export function readAddress(text: string): IpAddress | undefined {
   return value >> 32n === 0xffffn ? { family: 4, value: value & 0xffff_ffffn } : { family: 6, value };
 }
 
-/** The address and prefix that `text` spells ("10.1.2.3/24"), or undefined. A v4-mapped address needs a prefix of 96 or more. */
+/**
+ * Reads an address with prefix length ("10.1.2.3/24"); undefined if malformed. An IPv4-mapped address needs a prefix of at least
+ * 96.
+ */
 export function readCidr(text: string): Cidr | undefined {
   const slash = text.indexOf("/");
   if (slash === -1) return undefined;
@@ -133,20 +138,20 @@ export function readCidr(text: string): Cidr | undefined {
   return { address, prefix };
 }
 
-/** As `readAddress`, with a fault (CONFIG_INVALID) that shows the text. */
+/** Like `readAddress`, with a fault (CONFIG_INVALID) that shows the text. */
 export function parseAddress(text: string): Result<IpAddress> {
   const address = readAddress(text);
   return address === undefined ? failed(fault("CONFIG_INVALID", `${quote(text, 60)} is not an IP address`)) : ok(address);
 }
 
-/** As `readCidr`, with a fault (CONFIG_INVALID) that shows the text. */
+/** Like `readCidr`, with a fault (CONFIG_INVALID) that shows the text. */
 export function parseCidr(text: string): Result<Cidr> {
   const cidr = readCidr(text);
   if (cidr !== undefined) return ok(cidr);
   return failed(fault("CONFIG_INVALID", `${quote(text, 60)} is not an IP address with a prefix length, like 10.1.2.3/24`));
 }
 
-/** How many bits an address of the family has. */
+/** The number of bits in an address of the family. */
 export function bitsOf(family: Family): 32 | 128 {
   return family === 4 ? 32 : 128;
 }
@@ -161,7 +166,7 @@ function formatV6(value: bigint): string {
     const word = Number((value >> shift) & 0xffff_ffffn);
     groups.push(word >>> 16, word & 0xffff);
   }
-  // RFC 5952: the longest run of two or more zero groups is shortened, the first of equals.
+  // RFC 5952: the longest run of two or more zero groups is shortened; of equal runs, the first.
   let gap = -1;
   let gapLength = 1;
   for (let start = 0; start < GROUPS; start++) {
@@ -188,21 +193,21 @@ export function formatCidr(cidr: Cidr): string {
   return `${formatAddress(cidr.address)}/${cidr.prefix}`;
 }
 
-/** Negative, zero or positive, as sort wants it: v4 before v6, then by value. */
+/** Negative, zero or positive, as `sort` expects: IPv4 before IPv6, then by value. */
 export function compareAddresses(left: IpAddress, right: IpAddress): number {
   if (left.family !== right.family) return left.family - right.family;
   if (left.value === right.value) return 0;
   return left.value < right.value ? -1 : 1;
 }
 
-/** The first and the last address of the network that the address is in. */
+/** The first and the last address of the network of `cidr`. */
 export function networkOf(cidr: Cidr): { readonly first: IpAddress; readonly last: IpAddress } {
   const { family, value } = cidr.address;
   const hostMask = (1n << BigInt(bitsOf(family) - cidr.prefix)) - 1n;
   return { first: { family, value: value & ~hostMask }, last: { family, value: value | hostMask } };
 }
 
-/** Whether `address` is in the network of `cidr`; never across families. */
+/** Whether `address` is in the network of `cidr`; false across families. */
 export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
   if (cidr.address.family !== address.family) return false;
   const shift = BigInt(bitsOf(address.family) - cidr.prefix);

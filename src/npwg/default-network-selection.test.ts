@@ -4,7 +4,7 @@ import { compat, strict } from "./profile.ts";
 
 const read = (text: string | undefined, profile = compat) => parseDefaultNetwork(text, "kube-system", profile);
 
-describe("a pod's own default network", () => {
+describe("a pod's default network", () => {
   test.each([
     ["net-a", "kube-system", "net-a"],
     ["ns/net-a", "ns", "net-a"],
@@ -16,7 +16,7 @@ describe("a pod's own default network", () => {
     }
   });
 
-  test("MA-01: without the annotation there is none", () => {
+  test("MA-01: without the annotation a pod has none", () => {
     expect(defaultNetworkAnnotation).toBe("v1.multus-cni.io/default-network");
     expect(read(undefined)).toEqual({ ok: true, value: undefined });
   });
@@ -28,7 +28,7 @@ describe("a pod's own default network", () => {
     });
   });
 
-  test.each(["[]", "", "  "])("A-02: %j is refused with the annotation's key, in every profile", (text) => {
+  test.each(["[]", "", "  "])("A-02: %j is refused in every profile, and the message has the annotation's key", (text) => {
     for (const profile of [compat, strict]) {
       expect(read(text, profile)).toMatchObject({
         ok: false,
@@ -41,7 +41,7 @@ describe("a pod's own default network", () => {
   });
 
   test.each(["[null]", "{}", '"x"', "a,", '[{"name":"../x"}]', '[{"name":"a","ips":[]}]', '[{"name":"a","name":"b"}]'])(
-    "A-01: %s is refused with the annotation's key, in every profile",
+    "A-01: %s is refused in every profile, and the message has the annotation's key",
     (text) => {
       for (const profile of [compat, strict]) {
         expect(read(text, profile)).toMatchObject({

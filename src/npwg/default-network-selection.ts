@@ -1,4 +1,4 @@
-// Multus' annotation that gives one pod another default network than the cluster's (MA-01).
+// Multus' annotation that replaces the cluster's default network for one pod (MA-01).
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
@@ -9,15 +9,16 @@ import { parseSelection } from "./selection.ts";
 /** The annotation's key. */
 export const defaultNetworkAnnotation = "v1.multus-cni.io/default-network";
 
+/** The definition that replaces the default network. */
 export interface DefaultNetworkSelection {
   readonly network: NetworkSelection;
   readonly warnings: PodSelection["warnings"];
 }
 
 /**
- * Reads the annotation: the forms of the selection annotation with exactly one element; a name without a namespace is in
- * `namespace` (Multus' `multusNamespace`). Absent text answers undefined; text that is there and selects nothing is a
- * mistake, and no mistake is ever ignored: the pod would come up on another network than it asks for. Fault SELECTION_INVALID.
+ * Reads the annotation, which has the forms of the selection annotation with exactly one element. A name without a namespace
+ * refers to `namespace` (Multus' `multusNamespace`). Absent text gives undefined. Text that selects nothing is a mistake, and
+ * mistakes are never ignored: the pod would start on another network than it requested. Fault SELECTION_INVALID.
  */
 export function parseDefaultNetwork(
   text: string | undefined,

@@ -1,5 +1,5 @@
-// A result after the pod's default routes have been settled: what it says of them is what the namespace has (NPWG
-// 4.1.2.1.9: "the default route and gateway will be cleared"), so that CHECK, status and the runtime are told the truth.
+// Edits a result after the pod's default routes have been planned, so that the result lists the routes that the network namespace
+// has (NPWG 4.1.2.1.9: "the default route and gateway will be cleared"). CHECK, status and runtime rely on it.
 
 import { failed, ok, type Result } from "../fault/result.ts";
 import { editMembers, elementTexts, type JsonObjectDocument, memberText, memberValue, parseDocument } from "../json/document.ts";
@@ -10,11 +10,11 @@ import { versionGroup } from "../cni/versions.ts";
 import type { NewRoute, ResultRoutes } from "./default-route.ts";
 
 const families: readonly Family[] = [4, 6];
-const everywhere: Readonly<Record<Family, string>> = { 4: "0.0.0.0/0", 6: "::/0" };
+const defaultDestination: Readonly<Record<Family, string>> = { 4: "0.0.0.0/0", 6: "::/0" };
 
 /**
- * The result with its default routes as planned; every byte that isn't theirs stays. A family of 0.1.0 or 0.2.0 that has no
- * address has no place for a route either. Fault RESULT_INVALID: never for a result that was read before.
+ * The result with its default routes as planned; all other bytes stay. In 0.1.0 and 0.2.0 a family without an address cannot hold
+ * a route. Fault RESULT_INVALID: never for a result that was read before.
  */
 export function withDefaultRoutes(from: PluginResult, routes: ResultRoutes): Result<PluginResult> {
   const touched = families.filter((family) => routes.cleared.has(family) || routes.replaced.has(family));
@@ -25,9 +25,9 @@ export function withDefaultRoutes(from: PluginResult, routes: ResultRoutes): Res
   const edits = new Map<string, string | undefined>();
   if (versionGroup(from.result.cniVersion) === "020") {
     for (const family of touched) {
-      const own = memberText(document.value, `ip${family}`);
-      if (own === undefined || memberValue(document.value, `ip${family}`) === null) continue;
-      const ip = parseDocument(own, what);
+      const familyText = memberText(document.value, `ip${family}`);
+      if (familyText === undefined || memberValue(document.value, `ip${family}`) === null) continue;
+      const ip = parseDocument(familyText, what);
       if (!ip.ok) return ip;
       const changed = new Map([["routes", routesText(ip.value, routes, false)]]);
       if (routes.cleared.has(family)) changed.set("gateway", undefined);
@@ -42,7 +42,7 @@ export function withDefaultRoutes(from: PluginResult, routes: ResultRoutes): Res
   return readResult(editMembers(document.value, edits), from.result.cniVersion);
 }
 
-/** The list under `routes`, or undefined where it comes out empty. `priorities`: whether a route can tell its metric. */
+/** The list `routes`; undefined if it becomes empty. `priorities`: whether the version's routes have a metric. */
 function routesText(holder: JsonObjectDocument, { cleared, replaced }: ResultRoutes, priorities: boolean): string | undefined {
   const kept = listIn(holder, "routes").filter((text) => {
     const family = defaultFamily(text);
@@ -55,10 +55,10 @@ function routesText(holder: JsonObjectDocument, { cleared, replaced }: ResultRou
 
 function routeText({ family, gateway, metric }: NewRoute, index: number, priorities: boolean): string {
   const priority = priorities && index > 0 ? { priority: metric } : {};
-  return JSON.stringify({ dst: everywhere[family], gw: gateway, ...priority });
+  return JSON.stringify({ dst: defaultDestination[family], gw: gateway, ...priority });
 }
 
-/** The list under `ips`, without the gateways of the families that were cleared. */
+/** The list `ips`, without the gateways of the cleared families. */
 function ipsText(document: JsonObjectDocument, cleared: ReadonlySet<Family>): Result<string | undefined> {
   const text = memberText(document, "ips");
   if (text === undefined) return ok(undefined);
@@ -79,7 +79,7 @@ function listIn(holder: JsonObjectDocument, key: string): readonly string[] {
   return text === undefined || !Array.isArray(memberValue(holder, key)) ? [] : elementTexts(text);
 }
 
-/** The family of a route to everywhere; undefined for any other route. */
+/** The family of a default route; undefined for any other route. */
 function defaultFamily(route: string): Family | undefined {
   const document = parseDocument(route, { what: "route" });
   const dst = document.ok ? memberValue(document.value, "dst") : undefined;

@@ -36,13 +36,13 @@ const cleared = (planned: DefaultRoutePlan): readonly (readonly Family[])[] =>
   planned.results.map((each) => [...each.cleared].toSorted());
 
 describe("default routes", () => {
-  test("N11-17: without the key nothing is looked at and nothing changes", () => {
+  test("N11-17: without the key no route is read or changed", () => {
     expect(wantsDefaultRoute([eth0, net1])).toBe(false);
     expect(plan([eth0, net1], [v4, v6])).toMatchObject({ remove: [], add: [] });
     expect(cleared(plan([eth0, net1], [v4, v6]))).toEqual([[], []]);
   });
 
-  test("N11-14: a gateway of one family moves that family's route and leaves the other alone", () => {
+  test("N11-14: a gateway of one family changes only this family's route", () => {
     const planned = plan([eth0, asking(["10.1.0.1"]), net2], [v4, v6]);
     expect(planned.remove).toEqual([v4]);
     expect(planned.add).toEqual([{ family: 4, gateway: "10.1.0.1", ifname: "net1", metric: 0 }]);
@@ -50,7 +50,7 @@ describe("default routes", () => {
     expect([...(planned.results[1]?.replaced.keys() ?? [])]).toEqual([4]);
   });
 
-  test("N11-14: of version 6 alone, and of both families, likewise", () => {
+  test("N11-14: gateways of IPv6 only, and of both families, work likewise", () => {
     const six = plan([eth0, asking(["fd01::1"])], [v4, v6]);
     expect([six.remove, six.add]).toEqual([[v6], [{ family: 6, gateway: "fd01::1", ifname: "net1", metric: 1024 }]]);
     const both = plan([eth0, asking(["10.1.0.1", "fd01::1"])], [v4, v6]);
@@ -61,10 +61,10 @@ describe("default routes", () => {
     ]);
   });
 
-  test("N11-14: an empty list leaves the chosen attachment its own routes and takes the others'", () => {
-    const own: InstalledRoute = { family: 4, dst: "0.0.0.0/0", gateway: "10.1.0.1", ifname: "net1", metric: 50 };
+  test("N11-14: an empty list keeps the chosen attachment's routes and removes the others'", () => {
+    const chosenRoute: InstalledRoute = { family: 4, dst: "0.0.0.0/0", gateway: "10.1.0.1", ifname: "net1", metric: 50 };
     const third: InstalledRoute = { family: 6, dst: "::/0", ifname: "net2" };
-    const planned = plan([eth0, asking([]), net2], [v4, v6, own, third]);
+    const planned = plan([eth0, asking([]), net2], [v4, v6, chosenRoute, third]);
     expect([planned.remove, planned.add]).toEqual([[v4, v6, third], []]);
     expect([cleared(planned), planned.results[1]?.replaced.size]).toEqual([[[4, 6], [], [4, 6]], 0]);
   });
@@ -74,27 +74,27 @@ describe("default routes", () => {
     ["without a gateway", { family: 4, dst: undefined, ifname: "eth0" }],
     ["that is on-link", { ...v4, gateway: "169.254.1.1", onlink: true }],
     ["with a metric", { ...v4, metric: 4096 }],
-    ["named to be of the main table", { ...v4, table: 254 }],
+    ["with the main table's number", { ...v4, table: 254 }],
     [
       "over several links",
       { family: 4, dst: undefined, nexthops: [{ ifname: "eth0" }, { gateway: "10.2.0.1", ifname: "net2" }] },
     ],
-  ])("N11-14: a default route %s goes too", (_, route) => {
+  ])("N11-14: a default route %s is removed, too", (_, route) => {
     expect(plan([eth0, asking(["10.1.0.1"]), net2], [route]).remove).toEqual([route]);
     expect(plan([eth0, asking([]), net2], [route]).remove).toEqual([route]);
   });
 
   test.each<readonly [string, InstalledRoute]>([
-    ["to somewhere", { family: 4, dst: "10.0.0.0/8", gateway: "10.0.0.1", ifname: "eth0" }],
+    ["to another destination", { family: 4, dst: "10.0.0.0/8", gateway: "10.0.0.1", ifname: "eth0" }],
     ["of another table", { ...v4, table: 100 }],
-    ["of a link that no attachment made", { ...v4, ifname: "wg0" }],
-    ["without a link, which leads nowhere", { family: 4, dst: undefined }],
+    ["of a link of no attachment", { ...v4, ifname: "wg0" }],
+    ["without a link", { family: 4, dst: undefined }],
     ["of the other family", v6],
   ])("N11-14: a route %s stays", (_, route) => {
     expect(plan([eth0, asking(["10.1.0.1"])], [route]).remove).toEqual([]);
   });
 
-  test("N11-14: what a route over several links at once has of the chosen attachment stays", () => {
+  test("N11-14: the chosen attachment's next hops of a multipath route stay", () => {
     const mixed: InstalledRoute = {
       family: 4,
       dst: undefined,
@@ -108,27 +108,27 @@ describe("default routes", () => {
     expect(planned.add).toEqual([{ family: 4, gateway: "10.1.0.1", ifname: "net1", metric: 0 }]);
   });
 
-  test("N11-14: the chosen attachment's own other gateways make way for those that were asked for", () => {
-    const own: InstalledRoute = { family: 4, dst: undefined, gateway: "10.1.0.254", ifname: "net1" };
-    const planned = plan([eth0, asking(["10.1.0.1"])], [v4, own]);
-    expect(planned.remove).toEqual([v4, own]);
+  test("N11-14: the requested gateways replace the chosen attachment's other gateways", () => {
+    const chosenRoute: InstalledRoute = { family: 4, dst: undefined, gateway: "10.1.0.254", ifname: "net1" };
+    const planned = plan([eth0, asking(["10.1.0.1"])], [v4, chosenRoute]);
+    expect(planned.remove).toEqual([v4, chosenRoute]);
     expect(planned.add).toHaveLength(1);
   });
 
-  test("N11-14: a route that is right already is neither removed nor made again", () => {
-    const own: InstalledRoute = { family: 6, dst: "::/0", gateway: "FD01:0::1", ifname: "net1", metric: 1024 };
-    const planned = plan([eth0, asking(["fd01::1"])], [v6, own]);
+  test("N11-14: a correct route is neither removed nor added again", () => {
+    const chosenRoute: InstalledRoute = { family: 6, dst: "::/0", gateway: "FD01:0::1", ifname: "net1", metric: 1024 };
+    const planned = plan([eth0, asking(["fd01::1"])], [v6, chosenRoute]);
     expect([planned.remove, planned.add]).toEqual([[v6], []]);
   });
 
-  test("N11-14: the default network itself may be the one that is chosen", () => {
-    const own: InstalledRoute = { family: 4, dst: undefined, gateway: "10.1.0.1", ifname: "net1" };
-    const planned = plan([asking(["10.0.0.9"], eth0), net1], [v4, own]);
-    expect([planned.remove, planned.add.map(({ gateway }) => gateway)]).toEqual([[v4, own], ["10.0.0.9"]]);
+  test("N11-14: the default network itself may be chosen", () => {
+    const chosenRoute: InstalledRoute = { family: 4, dst: undefined, gateway: "10.1.0.1", ifname: "net1" };
+    const planned = plan([asking(["10.0.0.9"], eth0), net1], [v4, chosenRoute]);
+    expect([planned.remove, planned.add.map(({ gateway }) => gateway)]).toEqual([[v4, chosenRoute], ["10.0.0.9"]]);
     expect(cleared(planned)).toEqual([[], [4]]);
   });
 
-  test("N11-15: metrics rise in the order of the gateways, in each family from the kernel's own first one", () => {
+  test("N11-15: metrics rise in the order of the gateways, from the kernel's default metric of the family", () => {
     const planned = plan([eth0, asking(["10.1.0.2", "fd01::2", "10.1.0.1", "fd01::1", "10.1.0.2"])], []);
     expect(planned.add.map(({ gateway, metric }) => [gateway, metric])).toEqual([
       ["10.1.0.2", 0],
@@ -138,7 +138,7 @@ describe("default routes", () => {
     ]);
   });
 
-  test("N11-13, D-8: one attachment for each family, never two for one", () => {
+  test("N11-13, D-8: each family may have only one attachment", () => {
     const split = plan([eth0, asking(["10.1.0.1"]), asking(["fd02::1"], net2)], [v4, v6]);
     expect(split.add.map(({ ifname }) => ifname)).toEqual(["net1", "net2"]);
     expect(cleared(split)).toEqual([[4, 6], [6], [4]]);
@@ -149,21 +149,21 @@ describe("default routes", () => {
     });
   });
 
-  test("A-14: where there is no default route, only the asked for one comes", () => {
+  test("A-14: without a default route, only the requested route is added", () => {
     expect(plan([eth0, asking(["10.1.0.1"])], [])).toMatchObject({ remove: [], add: [{ gateway: "10.1.0.1" }] });
     expect(plan([eth0, asking([])], [])).toMatchObject({ remove: [], add: [] });
   });
 
-  test("A-14: a renamed interface is known by the result's name, one that no result names by CNI_IFNAME", () => {
+  test("A-14: a renamed interface has the result's name; without one in the result, CNI_IFNAME", () => {
     const renamed = result('{"interfaces":[{"name":"veth1"},{"name":"wan0","sandbox":"/n"},{"name":"wan1","sandbox":"/n"}]}');
     expect(linksOf(renamed, "net1")).toEqual(["wan0", "wan1"]);
     expect(linksOf(result("{}"), "net1")).toEqual(["net1"]);
-    const own: InstalledRoute = { ...v4, ifname: "wan1" };
-    const planned = plan([eth0, { source: "a", links: linksOf(renamed, "net1"), gateways: ["10.1.0.1"] }], [own]);
-    expect([planned.remove, planned.add]).toMatchObject([[own], [{ ifname: "wan0" }]]);
+    const chosenRoute: InstalledRoute = { ...v4, ifname: "wan1" };
+    const planned = plan([eth0, { source: "a", links: linksOf(renamed, "net1"), gateways: ["10.1.0.1"] }], [chosenRoute]);
+    expect([planned.remove, planned.add]).toMatchObject([[chosenRoute], [{ ifname: "wan0" }]]);
   });
 
-  test("A-14: one gateway text over two links is two routes, and only the chosen attachment's stays", () => {
+  test("A-14: of two routes with the same gateway, only the chosen attachment's stays", () => {
     const shared = { family: 6, dst: undefined, gateway: "fe80::1", metric: 1024 } as const;
     const [first, second] = [
       { ...shared, ifname: "eth0" },
@@ -174,12 +174,19 @@ describe("default routes", () => {
   });
 
   test("A-14: an on-link gateway stays on-link when its metric changes", () => {
-    const own: InstalledRoute = { family: 4, dst: undefined, gateway: "169.254.1.1", ifname: "net1", metric: 7, onlink: true };
-    const planned = plan([eth0, asking(["169.254.1.1"])], [own]);
-    expect([planned.remove, planned.add]).toMatchObject([[own], [{ gateway: "169.254.1.1", onlink: true, metric: 0 }]]);
+    const chosenRoute: InstalledRoute = {
+      family: 4,
+      dst: undefined,
+      gateway: "169.254.1.1",
+      ifname: "net1",
+      metric: 7,
+      onlink: true,
+    };
+    const planned = plan([eth0, asking(["169.254.1.1"])], [chosenRoute]);
+    expect([planned.remove, planned.add]).toMatchObject([[chosenRoute], [{ gateway: "169.254.1.1", onlink: true, metric: 0 }]]);
   });
 
-  test("N11-14: whatever is installed, afterwards each family asked for leads over the chosen attachment alone", () => {
+  test("N11-14: for any installed routes, each requested family finally leads only over the chosen attachment", () => {
     const route = fc.record({
       family: fc.constantFrom<Family>(4, 6),
       dst: fc.constantFrom(undefined, "0.0.0.0/0", "::/0", "10.0.0.0/8"),
@@ -195,8 +202,8 @@ describe("default routes", () => {
         for (const family of [4, 6] as const) {
           const everywhere = family === 4 ? "0.0.0.0/0" : "::/0";
           const touched = asked.length === 0 || asked.some((each) => each.includes(":") === (family === 6));
-          const own = rest.filter((each) => each.family === family && (each.dst === undefined || each.dst === everywhere));
-          expect(own.every(({ ifname }) => ifname === "net1") || !touched).toBe(true);
+          const defaults = rest.filter((each) => each.family === family && (each.dst === undefined || each.dst === everywhere));
+          expect(defaults.every(({ ifname }) => ifname === "net1") || !touched).toBe(true);
           expect(touched || !planned.remove.some((each) => each.family === family)).toBe(true);
         }
         expect(planned.remove.some(({ dst }) => dst === "10.0.0.0/8")).toBe(false);

@@ -1,6 +1,6 @@
-// Which default routes a pod's namespace shall have (NPWG 4.1.2.1.9, decision D-8): the attachment whose selection has
-// `default-route` keeps or gets them, all others lose theirs, each address family for itself. Planning only: the routes that
-// are there come in as data, what is to be changed goes out as data.
+// Plans the default routes of a pod's network namespace (NPWG 4.1.2.1.9, decision D-8). The attachment whose selection has
+// `default-route` keeps or gets them and all others lose theirs, separately for each address family. Planning only: existing
+// routes come in as data, changes go out as data.
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
@@ -9,81 +9,82 @@ import type { CniResult } from "../cni/result.ts";
 import { sandboxInterfaces } from "./sandbox-interface.ts";
 import { claimedFamilies } from "./selection-values.ts";
 
-/** Where a route leads: through a gateway, or straight onto a link. */
+/** A route's next hop: a gateway, or a link without one. */
 export interface RouteHop {
   readonly gateway?: string | undefined;
   readonly ifname?: string | undefined;
-  /** The gateway is taken for reachable although no address of the link's covers it. */
+  /** The gateway counts as reachable although no address of the link covers it. */
   readonly onlink?: boolean | undefined;
 }
 
-/** A unicast route as the pod's namespace has it. */
+/** A unicast route in the pod's network namespace. */
 export interface InstalledRoute extends RouteHop {
   readonly family: Family;
-  /** Undefined, `0.0.0.0/0` and `::/0` are the default route. */
+  /** Undefined, `0.0.0.0/0` and `::/0` mean the default route. */
   readonly dst: string | undefined;
   readonly metric?: number | undefined;
-  /** The main table where undefined. */
+  /** Undefined: the main table. */
   readonly table?: number | undefined;
-  /** A route with several ways at once has no gateway and link of its own. */
+  /** A multipath route has next hops instead of a gateway and link. */
   readonly nexthops?: readonly RouteHop[] | undefined;
 }
 
-/** A default route to be made. */
+/** A default route to be added. */
 export interface NewRoute extends RouteHop {
   readonly family: Family;
   readonly ifname: string;
   readonly metric: number;
 }
 
-/** One attachment, in the order of the plan. */
+/** One attachment; attachments are in the order of the plan. */
 export interface RoutedAttachment {
-  /** For messages: `default`, or the definition. */
+  /** For messages: `default`, or the definition's name. */
   readonly source: string;
-  /** Its interfaces in the pod, its own first; see `linksOf`. */
+  /** The attachment's interfaces in the pod, CNI_IFNAME's first; see `linksOf`. */
   readonly links: readonly [string, ...string[]];
-  /** The selection's `default-route`; undefined where it has no such key. */
+  /** The selection's `default-route`; undefined without this key. */
   readonly gateways: readonly string[] | undefined;
 }
 
-/** What becomes of one attachment's result. */
+/** Changes of one attachment's result. */
 export interface ResultRoutes {
-  /** Families whose default routes and gateways go out of it. */
+  /** Families whose default routes and gateways are removed from the result. */
   readonly cleared: ReadonlySet<Family>;
-  /** Families whose default routes are exactly these instead. */
+  /** Families whose default routes are replaced by these. */
   readonly replaced: ReadonlyMap<Family, readonly NewRoute[]>;
 }
 
+/** Changes of a pod's routes and of its attachments' results. */
 export interface DefaultRoutePlan<Installed extends InstalledRoute = InstalledRoute> {
-  /** To be removed first, then `add` in its order. */
+  /** Routes to remove, before `add` in its order. */
   readonly remove: readonly Installed[];
   readonly add: readonly NewRoute[];
-  /** One for each attachment. */
+  /** One element for each attachment. */
   readonly results: readonly ResultRoutes[];
 }
 
-/** Linux' main table; routes of other tables are policy's, and stay. */
+/** Linux' main table. Other tables belong to policy routing and stay unchanged. */
 const mainTable = 254;
 const families: readonly Family[] = [4, 6];
-/** The metric that the kernel gives a route without one: what a single gateway gets. */
+/** The kernel's metric of a route without one, which the first gateway gets. */
 const firstMetric: Readonly<Record<Family, number>> = { 4: 0, 6: 1024 };
 
-/** An attachment's interfaces in the pod: those of its result, or CNI_IFNAME where that names none. */
+/** An attachment's interfaces in the pod: those of its result, or CNI_IFNAME if the result has none. */
 export function linksOf(result: CniResult, ifname: string): readonly [string, ...string[]] {
   const [first, ...others] = sandboxInterfaces(result).map((each) => each.interface.name);
   return first === undefined ? [ifname] : [first, ...others];
 }
 
-/** Whether a default-route request is among them: without one nothing is looked at and nothing changes (section 6). */
+/** Whether any selection has `default-route`. Without one the routes are neither read nor changed (section 6). */
 export function wantsDefaultRoute(attachments: readonly Pick<RoutedAttachment, "gateways">[]): boolean {
   return attachments.some((each) => each.gateways !== undefined);
 }
 
 /**
- * The plan. A family that no selection asks for is left alone. Of a family that is asked for, default routes through other
- * attachments' links go, whatever their metric, gateway or none; the chosen attachment gets a route for each of its
- * gateways, metrics rising in their order, or keeps its own where its list is empty. Links that belong to no attachment, and
- * other tables than the main one, are left alone. Fault SELECTION_INVALID: two attachments ask for one family.
+ * Plans the changes. A family that no selection requests stays unchanged. In a requested family, default routes through other
+ * attachments' links are removed, with any metric, with or without gateway. The chosen attachment gets a route for each of its
+ * gateways, with rising metrics, or keeps its own routes if its list is empty. Links that belong to no attachment, and tables
+ * other than the main one, stay unchanged. Fault SELECTION_INVALID: two attachments request one family.
  */
 export function planDefaultRoutes<Installed extends InstalledRoute>(
   attachments: readonly RoutedAttachment[],
@@ -99,7 +100,7 @@ export function planDefaultRoutes<Installed extends InstalledRoute>(
     if (second !== undefined) return failed(contested(family, chosen, second));
     const wanted = wantedRoutes(chosen, family, installed);
     const present = installed.filter((route) => route.family === family && isDefault(route));
-    const change = wanted === undefined ? keepOwn(chosen, attachments, present) : replaceOwn(wanted, attachments, present);
+    const change = wanted === undefined ? keepChosen(chosen, attachments, present) : replaceAll(wanted, attachments, present);
     remove.push(...change.remove);
     add.push(...change.add);
     for (const [index, attachment] of attachments.entries()) {
@@ -112,19 +113,19 @@ export function planDefaultRoutes<Installed extends InstalledRoute>(
 
 type Change<Installed extends InstalledRoute> = Pick<DefaultRoutePlan<Installed>, "remove" | "add">;
 
-/** An empty list: the chosen attachment's routes stay as its plugins made them, the others' go. */
-function keepOwn<Installed extends InstalledRoute>(
+/** Empty list: the chosen attachment keeps its plugins' routes, and the others' are removed. */
+function keepChosen<Installed extends InstalledRoute>(
   chosen: RoutedAttachment,
   attachments: readonly RoutedAttachment[],
   present: readonly Installed[],
 ): Change<Installed> {
-  const own = new Set(chosen.links);
-  const others = new Set(attachments.flatMap(({ links }) => links.filter((link) => !own.has(link))));
-  const remove = present.filter((route) => hopsOf(route).some(({ ifname }) => ifname !== undefined && others.has(ifname)));
-  // A route over several links at once leads on over those that stay.
+  const chosenLinks = new Set(chosen.links);
+  const otherLinks = new Set(attachments.flatMap(({ links }) => links.filter((link) => !chosenLinks.has(link))));
+  const remove = present.filter((route) => hopsOf(route).some(({ ifname }) => ifname !== undefined && otherLinks.has(ifname)));
+  // A multipath route continues over the links that stay.
   const add = remove.flatMap((route) => {
     const staying = hopsOf(route).flatMap((hop) =>
-      hop.ifname !== undefined && own.has(hop.ifname) ? [{ ...hop, ifname: hop.ifname }] : [],
+      hop.ifname !== undefined && chosenLinks.has(hop.ifname) ? [{ ...hop, ifname: hop.ifname }] : [],
     );
     const first = route.metric ?? firstMetric[route.family];
     return staying.map((hop, index) => ({ ...hop, family: route.family, metric: first + index }));
@@ -132,32 +133,35 @@ function keepOwn<Installed extends InstalledRoute>(
   return { remove, add };
 }
 
-/** Gateways were named: theirs are the only default routes over any attachment's link. */
-function replaceOwn<Installed extends InstalledRoute>(
+/** Named gateways: their routes become the only default routes over any attachment's link. */
+function replaceAll<Installed extends InstalledRoute>(
   wanted: readonly NewRoute[],
   attachments: readonly RoutedAttachment[],
   present: readonly Installed[],
 ): Change<Installed> {
-  const all = new Set(attachments.flatMap(({ links }) => links));
-  const ours = present.filter((route) => hopsOf(route).some(({ ifname }) => ifname !== undefined && all.has(ifname)));
-  const standing = (route: NewRoute): Installed | undefined => ours.find((each) => isSame(each, route));
-  const kept = new Set(wanted.map(standing));
-  return { remove: ours.filter((route) => !kept.has(route)), add: wanted.filter((route) => standing(route) === undefined) };
+  const allLinks = new Set(attachments.flatMap(({ links }) => links));
+  const podRoutes = present.filter((route) => hopsOf(route).some(({ ifname }) => ifname !== undefined && allLinks.has(ifname)));
+  const installedAs = (route: NewRoute): Installed | undefined => podRoutes.find((each) => isSame(each, route));
+  const kept = new Set(wanted.map(installedAs));
+  return {
+    remove: podRoutes.filter((route) => !kept.has(route)),
+    add: wanted.filter((route) => installedAs(route) === undefined),
+  };
 }
 
-/** The chosen attachment's routes of the family; undefined where it keeps those that it has. */
+/** The chosen attachment's routes of the family; undefined if it keeps its existing ones. */
 function wantedRoutes(
   { gateways = [], links }: RoutedAttachment,
   family: Family,
   installed: readonly InstalledRoute[],
 ): readonly NewRoute[] | undefined {
-  const own = [...new Set(gateways)].filter((each) => readAddress(each)?.family === family);
-  if (own.length === 0) return undefined;
+  const familyGateways = [...new Set(gateways)].filter((each) => readAddress(each)?.family === family);
+  if (familyGateways.length === 0) return undefined;
   const [ifname] = links;
-  return own.map((gateway, index) => {
-    const like = installed.find((route) => route.ifname === ifname && sameAddress(route.gateway, gateway));
+  return familyGateways.map((gateway, index) => {
+    const sameRoute = installed.find((route) => route.ifname === ifname && sameAddress(route.gateway, gateway));
     const metric = firstMetric[family] + index;
-    return { family, gateway, ifname, metric, ...(like?.onlink === true ? { onlink: true } : {}) };
+    return { family, gateway, ifname, metric, ...(sameRoute?.onlink === true ? { onlink: true } : {}) };
   });
 }
 
@@ -173,9 +177,9 @@ function hopsOf(route: InstalledRoute): readonly RouteHop[] {
 }
 
 function isSame(installed: InstalledRoute, { family, gateway, ifname, metric }: NewRoute): boolean {
-  const one = (installed.nexthops ?? []).length === 0;
+  const isSinglePath = (installed.nexthops ?? []).length === 0;
   return (
-    one &&
+    isSinglePath &&
     installed.ifname === ifname &&
     (installed.metric ?? firstMetric[family]) === metric &&
     sameAddress(installed.gateway, gateway)
@@ -190,5 +194,8 @@ function sameAddress(left: string | undefined, right: string | undefined): boole
 
 function contested(family: Family, first: RoutedAttachment, second: RoutedAttachment): ReturnType<typeof fault> {
   const both = `${first.source} (${first.links[0]}) and ${second.source} (${second.links[0]})`;
-  return fault("SELECTION_INVALID", `default-route: ${both} both ask for the pod's IPv${family} default route; only one may`);
+  return fault(
+    "SELECTION_INVALID",
+    `default-route: ${both} both request the pod's IPv${family} default route; remove default-route from one of them`,
+  );
 }

@@ -14,7 +14,7 @@ describe("the devices of a pod", () => {
     expect([devices.next("example.com/other"), devices.next("example.com/unknown")]).toEqual(["x", undefined]);
   });
 
-  test("MA-04: a device that a selection names is taken once, and only the pod's own, unless there is no kubelet to ask", () => {
+  test("MA-04: a device that a selection names is taken once, and must be the pod's if there is a kubelet", () => {
     const devices = new DeviceAllocation([{ resourceName: "example.com/nic", deviceIds: ["a", "b", "c"] }]);
     expect([devices.take("example.com/nic", "b"), devices.take("example.com/nic", "b")]).toEqual([true, false]);
     expect([devices.take("example.com/nic", "x"), devices.take("example.com/other", "a")]).toEqual([false, false]);
@@ -27,7 +27,7 @@ describe("the device in a network's configuration", () => {
   const text =
     '{"name":"a","cniVersion":"1.0.0","big":9007199254740993,"plugins":[{"type":"sriov", "x":1e400},{"type":"tuning","pciBusID":"mine"}]}';
 
-  test("MC-25: deviceID and pciBusID are put into every plugin, not over a key that is there", () => {
+  test("MC-25: every plugin gets deviceID and pciBusID, except a plugin that has the key", () => {
     const list = parseNetworkList(text, "list");
     const changed = list.ok ? withDeviceId(list.value, "0000:18:02.5") : list;
     expect(changed.ok && changed.value.text).toBe(
@@ -41,7 +41,7 @@ describe("the device in a network's configuration", () => {
     ]);
   });
 
-  test("MC-25: a list whose plugins have both keys stays as it is", () => {
+  test("MC-25: a list whose plugins have both keys stays unchanged", () => {
     const full = '{"name":"a","plugins":[{"type":"sriov","deviceID":"","pciBusID":null}]}';
     const list = parseNetworkList(full, "list");
     const changed = list.ok ? withDeviceId(list.value, "0000:18:02.5") : list;

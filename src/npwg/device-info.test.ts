@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readResult } from "../cni/read-result.ts";
-import { deviceInfoOf, longestDeviceInfo, readDeviceInfo } from "./device-info.ts";
+import { deviceInfoOf, maxDeviceInfoLength, readDeviceInfo } from "./device-info.ts";
 import { attachmentFile, deviceInfoFiles, devicePluginFile } from "./device-info-files.ts";
 
 const read = (info: object | string) => readDeviceInfo(typeof info === "string" ? info : JSON.stringify(info), "/run/x.json");
@@ -70,23 +70,23 @@ describe("device information", () => {
     ["DI-04", { type: "vhost-user", version: "1.0.0", "vhost-user": { mode: "both" } }, /mode must be one of client, server/],
     ["DI-04", { type: "memif", version: "1.0.0", memif: { role: "peer" } }, /memif\.role must be one of master, slave/],
     ["DI-04", { type: "memif", version: "1.0.0", memif: { mode: "raw" } }, /memif\.mode must be one of/],
-  ])("%s: %j is refused by its key", (_, info, why) => {
+  ])("%s: %j is refused, and the message has the key", (_, info, why) => {
     expect(read(info)).toMatchObject(refused(why));
   });
 
-  test("DI-01: what the specification doesn't know of stays", () => {
+  test("DI-01: unknown keys stay", () => {
     const info = { type: "pci", version: "2.0.0", pci: { "pci-address": "x", "numa-node": 1 }, vendor: { a: [1] } };
     expect(read(info)).toEqual({ ok: true, value: info });
   });
 
-  test.each(["", "null", "[]", "{", '{"type":"pci","type":"pci"}', " ".repeat(longestDeviceInfo + 1), "[".repeat(100_000)])(
-    "A-09: text that is no such object is refused, the file named",
+  test.each(["", "null", "[]", "{", '{"type":"pci","type":"pci"}', " ".repeat(maxDeviceInfoLength + 1), "[".repeat(100_000)])(
+    "A-09: other text is refused, and the message has the file",
     (text) => {
       expect(read(text)).toMatchObject(refused(/\/run\/x\.json/));
     },
   );
 
-  test("DI-08: a result of 1.1.0 tells of the device itself, by its PCI address or its socket", () => {
+  test("DI-08: a result of 1.1.0 describes the device by its PCI address or its socket", () => {
     const link = { name: "net1", sandbox: "/run/netns/x" };
     const pci = { type: "pci", version: "1.1.0", pci: { "pci-address": "0000:18:02.5" } };
     expect(of({ ...link, pciID: "0000:18:02.5", socketPath: "/run/v.sock" })).toEqual(pci);
@@ -100,7 +100,7 @@ describe("device information", () => {
 describe("its files", () => {
   const need = { capabilities: [], containerId: "c1", ifname: "net1", resourceName: undefined, deviceId: undefined };
 
-  test("DI-05: the device plugin's is named by resource and device, a / of either being a -", () => {
+  test("DI-05: the device plugin's file has the name of resource and device, with - for each /", () => {
     expect(devicePluginFile("example.com/nic", "0000:18:02.5")).toBe(
       "/var/run/k8s.cni.cncf.io/devinfo/dp/example.com-nic-0000:18:02.5-device.json",
     );
@@ -109,14 +109,14 @@ describe("its files", () => {
     );
   });
 
-  test("DI-06: each attachment has its own, though it be of the same network", () => {
+  test("DI-06: each attachment has its own file, also on the same network", () => {
     const [first, second] = ["net1", "net2"].map((ifname) => attachmentFile("c1", ifname));
     expect(first).toBe("/var/run/k8s.cni.cncf.io/devinfo/cni/c1@net1-device.json");
     expect(second).not.toBe(first);
     expect(attachmentFile("c2", "net1")).not.toBe(first);
   });
 
-  test("DI-06, DI-07: an attachment has one if a plugin asks for it, or if a device was allocated to it", () => {
+  test("DI-06, DI-07: an attachment has a file if a plugin declares the capability, or if a device was allocated", () => {
     const path = attachmentFile("c1", "net1");
     expect(deviceInfoFiles(need)).toBeUndefined();
     expect(deviceInfoFiles({ ...need, deviceId: "d" })).toBeUndefined();

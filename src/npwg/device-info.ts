@@ -1,5 +1,5 @@
-// What a device plugin or a CNI plugin tells of the device behind an interface (Device Information Specification 1.1.0),
-// read from a file's text or, where there is none, taken from the result.
+// Information of a device plugin or a CNI plugin about the device of an interface (Device Information Specification 1.1.0), read
+// from a file or, without a file, derived from the result.
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
@@ -8,17 +8,17 @@ import { quote } from "../json/quote.ts";
 import type { CniResult } from "../cni/result.ts";
 import { sandboxInterfaces } from "./sandbox-interface.ts";
 
-/** The object as its author wrote it, unknown keys included: it goes into the status as it is. */
+/** The object as its author wrote it, including unknown keys: the status contains it unchanged. */
 export type DeviceInfo = Readonly<Record<string, unknown>>;
 
-/** The version under which Plexus itself writes. */
+/** The version of the objects that Plexus writes. */
 const ownVersion = "1.1.0";
-/** The longest file that is read, in UTF-16 units; the status of all of a pod's networks has 256 KiB. */
-export const longestDeviceInfo = 16_384;
+/** Maximum length of a file in UTF-16 units; the status of all of a pod's networks has 256 KiB. */
+export const maxDeviceInfoLength = 16_384;
 
-type Check = readonly [key: string, words?: readonly string[]];
+type Check = readonly [key: string, values?: readonly string[]];
 
-/** For each type the keys of its section: those that must be there, and those that may; with their words where they are few. */
+/** For each type the required and optional keys of its section, with their allowed values if these are few. */
 const types: Readonly<Record<string, { readonly required: readonly Check[]; readonly optional: readonly Check[] }>> = {
   pci: {
     required: [["pci-address"]],
@@ -38,33 +38,33 @@ const types: Readonly<Record<string, { readonly required: readonly Check[]; read
   "vhost-user": { required: [], optional: [["mode", ["client", "server"]], ["path"]] },
   memif: {
     required: [],
-    // The specification's word is inject-punt; the client library that everybody uses writes punt.
+    // The specification says inject-punt; the usual client library writes punt.
     optional: [["role", ["master", "slave"]], ["path"], ["mode", ["ethernet", "ip", "inject-punt", "punt"]]],
   },
 };
 
-/** Reads the text of a device-information file. Fault DEVICE_INFO_INVALID names the key; `what` names the file. */
+/** Reads the text of a device information file. Fault DEVICE_INFO_INVALID names the key; `what` names the file. */
 export function readDeviceInfo(text: string, what: string): Result<DeviceInfo> {
-  const document = parseDocument(text, { what, kind: "DEVICE_INFO_INVALID", maxLength: longestDeviceInfo, maxDepth: 16 });
+  const document = parseDocument(text, { what, kind: "DEVICE_INFO_INVALID", maxLength: maxDeviceInfoLength, maxDepth: 16 });
   if (!document.ok) return document;
   const info = document.value.parsed;
-  const own = (key: string): unknown => (Object.hasOwn(info, key) ? info[key] : undefined);
-  const type = own("type");
+  const member = (key: string): unknown => (Object.hasOwn(info, key) ? info[key] : undefined);
+  const type = member("type");
   if (typeof type !== "string" || !Object.hasOwn(types, type)) {
-    return invalid(what, `type must be one of ${Object.keys(types).join(", ")}, but is ${told(type)}`);
+    return invalid(what, `type must be one of ${Object.keys(types).join(", ")}, but is ${shown(type)}`);
   }
-  if (typeof own("version") !== "string" || own("version") === "") {
-    return invalid(what, `version must be a non-empty string, but is ${told(own("version"))}`);
+  if (typeof member("version") !== "string" || member("version") === "") {
+    return invalid(what, `version must be a non-empty string, but is ${shown(member("version"))}`);
   }
-  const section = own(type);
-  if (!isJsonObject(section)) return invalid(what, `${type} must be an object, but is ${told(section)}`);
+  const section = member(type);
+  if (!isJsonObject(section)) return invalid(what, `${type} must be an object, but is ${shown(section)}`);
   const problem = sectionProblem(type, section);
   return problem === undefined ? ok(info) : invalid(what, problem);
 }
 
 /**
- * What a result of CNI 1.1.0 says itself of the first sandbox interface's device: its PCI address, or a socket's path (of
- * which it doesn't say who connects to whom). Undefined where it says neither.
+ * Device information from a result of CNI 1.1.0: the PCI address of the first sandbox interface, or its socket's path (without a
+ * mode, because the result does not name server and client). Undefined if the result has neither.
  */
 export function deviceInfoOf(result: CniResult): DeviceInfo | undefined {
   const link = sandboxInterfaces(result)[0]?.interface;
@@ -77,21 +77,21 @@ export function deviceInfoOf(result: CniResult): DeviceInfo | undefined {
 
 function sectionProblem(type: string, section: Readonly<Record<string, unknown>>): string | undefined {
   const { required = [], optional = [] } = types[type] ?? {};
-  const own = (key: string): unknown => (Object.hasOwn(section, key) ? section[key] : undefined);
-  const missing = required.find(([key]) => own(key) === undefined || own(key) === "");
+  const member = (key: string): unknown => (Object.hasOwn(section, key) ? section[key] : undefined);
+  const missing = required.find(([key]) => member(key) === undefined || member(key) === "");
   if (missing !== undefined) return `${type}.${missing[0]} is missing`;
-  for (const [key, words] of [...required, ...optional]) {
-    const value = own(key);
+  for (const [key, values] of [...required, ...optional]) {
+    const value = member(key);
     if (value === undefined) continue;
-    if (typeof value !== "string") return `${type}.${key} must be a string, but is ${told(value)}`;
-    if (words !== undefined && !words.includes(value)) {
-      return `${type}.${key} must be one of ${words.join(", ")}, but is ${told(value)}`;
+    if (typeof value !== "string") return `${type}.${key} must be a string, but is ${shown(value)}`;
+    if (values !== undefined && !values.includes(value)) {
+      return `${type}.${key} must be one of ${values.join(", ")}, but is ${shown(value)}`;
     }
   }
   return undefined;
 }
 
-function told(value: unknown): string {
+function shown(value: unknown): string {
   return typeof value === "string" ? quote(value, 60) : describeJson(value);
 }
 

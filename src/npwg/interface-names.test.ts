@@ -20,7 +20,7 @@ function refusal(list: NameRequest[], present: string[] = []): string {
 }
 
 describe("interface names", () => {
-  test("N1-29: a selection gets the interface name that it asks for", () => {
+  test("N1-29: a selection gets its requested interface name", () => {
     expect(assigned(requests("data", "eth_0", "net.100"))).toEqual(["data", "eth_0", "net.100"]);
   });
 
@@ -31,12 +31,12 @@ describe("interface names", () => {
 
   test("N1-31: a name that an earlier selection has fails the later one", () => {
     expect(refusal(requests("data", "data"))).toContain(
-      'element 1 of the selection) asks for interface "data", which network ns/n0',
+      'element 1 of the selection) requests interface "data", which network ns/n0',
     );
   });
 
-  test("N1-31: the default network's name, the loopback and a link that is already there can't be had", () => {
-    expect(refusal(requests("eth0"))).toContain("the cluster's default network has");
+  test("N1-31: the default network's name, the loopback and existing links are refused", () => {
+    expect(refusal(requests("eth0"))).toContain("the cluster's default network already has");
     expect(refusal(requests("lo"))).toContain("loopback");
     expect(refusal(requests("vf0"), ["vf0"])).toContain("already in the pod's network namespace");
   });
@@ -51,7 +51,7 @@ describe("interface names", () => {
     expect(assigned(requests(undefined, "net1"))).toEqual(["net2", "net1"]);
   });
 
-  test("N1-35: a generated name skips a link that is already there and the default network's name", () => {
+  test("N1-35: a generated name skips existing links and the default network's name", () => {
     expect(assigned(requests(undefined, undefined), ["net1"])).toEqual(["net2", "net3"]);
     const result = assignInterfaceNames(requests(undefined), "net1");
     expect(result).toEqual({ ok: true, value: ["net2"] });
@@ -62,7 +62,7 @@ describe("interface names", () => {
     expect(assigned(list)).toEqual(assigned(list));
   });
 
-  test("N1-35: whatever is requested, all names of a pod differ and requested ones are kept", () => {
+  test("N1-35: for any requests, all names of a pod differ and requested names are kept", () => {
     const name = option(constantFrom("net1", "net2", "net3", "net4", "a", "b", "c"), { nil: undefined });
     assert(
       property(array(name, { maxLength: 12 }), (names) => {

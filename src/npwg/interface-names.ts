@@ -1,27 +1,27 @@
-// Which interface name each attachment of a pod gets (NPWG 4.1.2.1.5 and 4.2.1): the default network the runtime's
-// CNI_IFNAME, a selection the name that it asks for, every other one a generated `net<n>`.
+// Assigns an interface name to each attachment of a pod (NPWG 4.1.2.1.5 and 4.2.1): the default network gets CNI_IFNAME, a
+// selection the name that it requests, every other attachment a generated `net<n>`.
 
 import { fault, type Fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 
-/** What the naming needs of a selection. */
+/** The fields of a selection that naming needs. */
 export interface NameRequest {
   readonly name: string;
   readonly namespace: string;
-  /** The name asked for, already validated. */
+  /** The requested name, already validated. */
   readonly interface?: string | undefined;
 }
 
-/** Every network namespace has it. */
+/** Every network namespace has this link. */
 const loopback = "lo";
 
 /**
- * One name per request, in order. `defaultName` is the default network's (CNI_IFNAME); `present` are the links that the
- * pod's namespace already has, where they are known (a device plugin may have moved one in).
+ * One name for each request, in order. `defaultName` is the default network's (CNI_IFNAME). `present` are the links that the
+ * pod's network namespace already has, if known: a device plugin may have moved a link in.
  *
- * The n-th request without a name of its own gets `net<n>` (n counts all requests, from 1), or the next number that
- * nobody has or asks for, later requests included. All names of a pod differ, which is more than 4.2.1 asks for.
- * Fault INTERFACE_NAME_TAKEN: a requested name is the default network's, an earlier request's or a present link's.
+ * The n-th request without a name gets `net<n>` (n counts all requests from 1), or the next number that is neither used nor
+ * requested, also by later requests. All names of a pod differ, which is stricter than 4.2.1. Fault INTERFACE_NAME_TAKEN: a
+ * requested name is the default network's, an earlier request's or a present link's.
  */
 export function assignInterfaceNames(
   requests: readonly NameRequest[],
@@ -50,6 +50,6 @@ function generatedName(first: number, isTaken: (candidate: string) => boolean): 
 }
 
 function nameTaken(request: NameRequest, name: string, owner: string, index: number): Fault {
-  const who = `network ${request.namespace}/${request.name} (element ${index} of the selection)`;
-  return fault("INTERFACE_NAME_TAKEN", `${who} asks for interface "${name}", which ${owner} has`);
+  const requester = `network ${request.namespace}/${request.name} (element ${index} of the selection)`;
+  return fault("INTERFACE_NAME_TAKEN", `${requester} requests interface "${name}", which ${owner} already has`);
 }

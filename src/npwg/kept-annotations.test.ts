@@ -9,13 +9,13 @@ import { networksAnnotation } from "./selection.ts";
 
 const read = [networksAnnotation, defaultNetworkAnnotation, defaultNetworksAnnotation, verifyAnnotation, resourceNameAnnotation];
 
-test("what is read of a pod or a definition is kept, the rest is not", () => {
+test("annotations that Plexus reads are kept, the others are not", () => {
   const other = ["kubectl.kubernetes.io/last-applied-configuration", "k8s.ovn.org/pod-networks", networkStatusAnnotation];
-  const given = new Map([...read, ...other].map((key) => [key, key]));
-  expect([...keptAnnotations(given).keys()]).toEqual(read);
+  const annotations = new Map([...read, ...other].map((key) => [key, key]));
+  expect([...keptAnnotations(annotations).keys()]).toEqual(read);
 });
 
-test("a static pod's mirror is still known for what it is", () => {
+test("the annotation of a static pod's mirror is kept", () => {
   const annotations = new Map([
     ["kubernetes.io/config.source", "file"],
     ["kubernetes.io/config.mirror", "hash"],

@@ -1,11 +1,11 @@
-// Which annotations are worth keeping of objects that are held in memory by the thousand.
+// Selects the annotations to keep of objects that are held in memory by the thousand.
 
 import { networkStatusAnnotation } from "./network-status.ts";
 
-/** Every annotation that Plexus reads begins so; others may be as long as an object can be. */
+/** Prefixes of all annotations that Plexus reads. Other annotations may be as long as an object can be. */
 const prefixes = ["k8s.v1.cni.cncf.io/", "v1.multus-cni.io/", "plexus-cni.dev/", "kubernetes.io/config."];
 
-/** The long one that Plexus itself writes, and the name that Multus had for it. */
+/** The long annotation that Plexus itself writes, under its current name and Multus' former name. */
 const written: readonly string[] = [networkStatusAnnotation, "k8s.v1.cni.cncf.io/networks-status"];
 
 /** The annotations that may matter to an attachment. */

@@ -1,22 +1,22 @@
-// Which namespaces' definitions a pod may select (NPWG 7.4; Multus' `namespaceIsolation` and `globalNamespaces`).
+// The namespaces whose definitions a pod may select (NPWG 7.4; Multus' `namespaceIsolation` and `globalNamespaces`).
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 
-/** The part of the host configuration that decides. */
+/** The relevant part of the host configuration. */
 export interface NamespacePolicy {
-  /** Whether a pod is restricted to its own namespace's definitions. */
+  /** Whether a pod may only use definitions of its own namespace. */
   readonly namespaceIsolation: boolean;
-  /** Namespaces whose definitions every pod may select all the same; maybe none (MC-11). */
+  /** Namespaces whose definitions every pod may select nevertheless; may be empty (MC-11). */
   readonly globalNamespaces: readonly string[];
 }
 
-/** What of a pod's names the definition. The cluster's own default network is no pod's choice, and not restricted. */
+/** The pod's use of the definition. The cluster's own default network is not the pod's choice, and not restricted. */
 export type SelectedAs = "network" | "default network";
 
 /**
- * Checks a definition that a pod selects, for a secondary network or for its own default network. Fault NETWORK_FORBIDDEN
- * names the rule and what would allow it; nothing of the definition was read, so it says nothing about what is there.
+ * Checks a definition that a pod selects as a secondary network or as its own default network. Fault NETWORK_FORBIDDEN names the
+ * rule and the remedy. The definition itself has not been read, so the fault reveals nothing about it.
  */
 export function checkNamespace(
   policy: NamespacePolicy,
@@ -31,7 +31,7 @@ export function checkNamespace(
   return failed(
     fault(
       "NETWORK_FORBIDDEN",
-      `a pod of namespace ${podNamespace} may not have ${as} ${namespace}/${name}: namespaceIsolation is on, and ${namespace} is not among globalNamespaces (${global})`,
+      `a pod of namespace ${podNamespace} may not use ${as} ${namespace}/${name}: namespaceIsolation is on, and ${namespace} is not among globalNamespaces (${global})`,
     ),
   );
 }

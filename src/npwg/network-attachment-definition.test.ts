@@ -28,13 +28,13 @@ describe("the NetworkAttachmentDefinition object", () => {
     expect(result).toEqual({ ok: true, value: { namespace: "ns", name: "net-a", annotations: new Map() } });
   });
 
-  test("N1-03: a config is kept as the text that it is", () => {
+  test("N1-03: a config is kept as text", () => {
     const config = ' {"type":"x", "n":9007199254740993}\n';
     expect(readNetworkAttachmentDefinition(object({ spec: { config } }))).toMatchObject({ ok: true, value: { config } });
   });
 
   test.each([
-    [{ spec: { config: { type: "bridge" } } }, "ns/net-a: spec.config must be a string that holds JSON, but is an object"],
+    [{ spec: { config: { type: "bridge" } } }, "ns/net-a: spec.config must be a string of JSON, but is an object"],
     [{ spec: { config: 5 } }, "but is a number"],
     [{ spec: [] }, "ns/net-a: spec must be an object, but is an array"],
     [{ spec: "{}" }, "spec must be an object, but is a string"],
@@ -42,7 +42,7 @@ describe("the NetworkAttachmentDefinition object", () => {
     expect(refusal(object(rest))).toContain(why);
   });
 
-  test("N1-06: what others keep in annotations is kept", () => {
+  test("N1-06: other owners' annotations are kept", () => {
     const annotations = {
       "openstack.org/kuryr-config": '{"subnetId": "x"}',
       "k8s.v1.cni.cncf.io/resourceName": "intel.com/sriov",
@@ -56,7 +56,7 @@ describe("the NetworkAttachmentDefinition object", () => {
   });
 
   test.each([null, undefined, 5, "x", [], {}, { metadata: null }, { metadata: [] }, { metadata: { name: 5 } }])(
-    "A-04: %j is no definition",
+    "A-04: %j is not a definition",
     (value) => {
       expect(refusal(value)).toContain("metadata");
     },
@@ -72,7 +72,7 @@ describe("the NetworkAttachmentDefinition object", () => {
     expect(refusal(object({}, metadata))).toContain(why);
   });
 
-  test("A-06: a config beyond what the API stores is refused", () => {
+  test("A-06: a config larger than the API's limit is refused", () => {
     expect(refusal(object({ spec: { config: " ".repeat(1_572_865) } }))).toContain("spec.config has 1572865 characters");
     expect(readNetworkAttachmentDefinition(object({ spec: { config: " ".repeat(1_048_576) } })).ok).toBe(true);
   });

@@ -31,14 +31,14 @@ function refusal(definition: ReturnType<typeof nad>, conf?: ConfigDirectory) {
 
 const types = (network: DefinedNetwork) => network.list.plugins.map((plugin) => plugin.type);
 
-describe("which configuration a definition means", () => {
-  test("N1-04: a definition without spec keys is the configuration on disk of its name", () => {
+describe("a definition's configuration", () => {
+  test("N1-04: a definition without spec uses the configuration on disk with its name", () => {
     const network = found(nad("a-bridge-network"), directory(["x.conf", { name: "a-bridge-network", type: "bridge" }]));
     expect(types(network)).toEqual(["bridge"]);
     expect(network.path).toBe("/conf/x.conf");
   });
 
-  test("N1-05: config may be a single configuration, a list, or a type and nothing else", () => {
+  test("N1-05: config may be a single configuration, a list, or only a type", () => {
     expect(types(found(nad("a", { cniVersion: "0.3.0", name: "a", type: "bridge" })))).toEqual(["bridge"]);
     expect(types(found(nad("a", { name: "a", plugins: [{ type: "bridge" }, { type: "tuning" }] })))).toEqual([
       "bridge",
@@ -56,7 +56,7 @@ describe("which configuration a definition means", () => {
     expect(network.path).toBeUndefined();
   });
 
-  test.each(["00.conflist", "00.configlist"])("N1-10: a list in %s is found by its JSON name, not by its file's", (file) => {
+  test.each(["00.conflist", "00.configlist"])("N1-10: a list in %s is found by its JSON name, not by the file name", (file) => {
     const conf = directory(
       ["a.conflist", { name: "other", plugins: [{ type: "no" }] }],
       [file, { name: "a", plugins: [{ type: "yes" }] }],
@@ -68,7 +68,7 @@ describe("which configuration a definition means", () => {
     expect(types(found(nad("a"), directory([file, { name: "a", type: "yes" }])))).toEqual(["yes"]);
   });
 
-  test("N1-11: a list wins over a single configuration, whatever their files are called", () => {
+  test("N1-11: a list wins over a single configuration, for any file names", () => {
     const conf = directory(
       ["00.conf", { name: "a", type: "single" }],
       ["99.conflist", { name: "a", plugins: [{ type: "list" }] }],
@@ -76,7 +76,7 @@ describe("which configuration a definition means", () => {
     expect(types(found(nad("a"), conf))).toEqual(["list"]);
   });
 
-  test("N1-12: without any the request fails, the definition named", () => {
+  test("N1-12: without a configuration the request fails, and the message has the definition", () => {
     for (const conf of [
       undefined,
       directory(),
@@ -88,23 +88,23 @@ describe("which configuration a definition means", () => {
     }
   });
 
-  test("N1-12: a broken config is a fault, no file takes its place", () => {
+  test("N1-12: a broken config is a fault, and is not replaced by a file", () => {
     const conf = directory(["a.conf", { name: "a", type: "disk" }]);
     expect(refusal(nad("a", "{"), conf)).toMatchObject({ kind: "CONFIG_NOT_JSON", code: 6 });
     expect(refusal(nad("a", "{}"), conf).msg).toContain(
-      'NetworkAttachmentDefinition ns/a: spec.config: has neither "plugins" nor "type"',
+      'NetworkAttachmentDefinition ns/a: spec.config: "type" (one plugin) or "plugins" (a list) is missing',
     );
     expect(refusal(nad("a", "[]"), conf).msg).toContain("ns/a: spec.config must be a JSON object");
     expect(refusal(nad("a", { plugins: [] }), conf).msg).toContain("no plugins in list");
   });
 
-  test("N1-12: a broken file is passed over with a warning, and told of where nothing is found", () => {
+  test("N1-12: a broken file is skipped with a warning, and named if no configuration is found", () => {
     const broken = ["00.conflist", "{"] as const;
     expect(found(nad("a"), directory(broken, ["a.conf", { name: "a", type: "x" }])).warnings.join()).toContain("00.conflist");
     expect(refusal(nad("a"), directory(broken)).details).toContain("/conf/00.conflist is not JSON");
   });
 
-  test("N1-13: over all presences the rules hold in their order", () => {
+  test("N1-13: for all combinations of config and files, the rules apply in order", () => {
     assert(
       property(boolean(), boolean(), boolean(), (inSpec, asList, asSingle) => {
         const files: [string, object][] = [];
@@ -117,7 +117,7 @@ describe("which configuration a definition means", () => {
     );
   });
 
-  test("N1-14: a config without a name gets the definition's, the specification's example for one", () => {
+  test("N1-14: a config without a name gets the definition's, as in the specification's example", () => {
     const network = found(nad("a-bridge-network", '{ "cniVersion": "0.3.0", "type": "awesome-plugin" }'));
     expect(network.list).toMatchObject({ name: "a-bridge-network", cniVersion: "0.3.0" });
     expect(JSON.parse(network.list.plugins[0]?.document.text ?? "")).toEqual({
@@ -134,11 +134,11 @@ describe("which configuration a definition means", () => {
     expect(found(nad("n", config)).list.plugins[0]?.document.text).toBe(config.replace(/}$/, ',"name":"n"}'));
   });
 
-  test("N1-15: another name than the definition's works and warns", () => {
+  test("N1-15: a name other than the definition's works with a warning", () => {
     const network = found(nad("a", { name: "Other_Net", type: "x" }));
     expect(network.list.name).toBe("Other_Net");
     expect(network.warnings).toEqual([
-      'NetworkAttachmentDefinition ns/a: its configuration is called "Other_Net"; the object\'s own name is recommended (3.4.3)',
+      'NetworkAttachmentDefinition ns/a: its configuration has the name "Other_Net"; the object\'s own name is recommended (3.4.3)',
     ]);
     expect(found(nad("a", { name: "a", type: "x" })).warnings).toEqual([]);
   });
@@ -149,7 +149,7 @@ describe("which configuration a definition means", () => {
     [{ name: "a", type: "../../bin/sh" }, "is not the name of a plugin"],
     [{ name: "a", plugins: [{ type: "../../bin/sh" }] }, "plugins[0]: type"],
     [{ name: 5, type: "a" }, "name must be a string, but is a number"],
-  ])("A-05: %j is refused, the definition named", (config, why) => {
+  ])("A-05: %j is refused, and the message has the definition", (config, why) => {
     const { msg } = refusal(nad("a", config));
     expect(msg).toContain(why);
     expect(msg).toContain("NetworkAttachmentDefinition ns/a: spec.config");

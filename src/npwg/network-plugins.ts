@@ -1,13 +1,13 @@
-// A list with its plugins' own objects changed, for one pod; all other bytes stay.
+// Edits the plugins of a list for one pod; all other bytes stay.
 
 import { ok, type Result } from "../fault/result.ts";
 import { editMembers, parseDocument } from "../json/document.ts";
 import type { NetworkList, PluginConf } from "../cni/network-list.ts";
 
-/** Changes one plugin; `what` names it in messages. */
+/** Edits one plugin; `what` names it in messages. */
 export type EditPlugin = (plugin: PluginConf, what: string) => Result<PluginConf>;
 
-/** The list with every plugin changed, in its text too (those of its subdirectory are not in it). Faults are `edit`'s. */
+/** The list with every plugin edited, also in its text (which lacks the subdirectory's plugins). Faults are those of `edit`. */
 export function withPlugins(list: NetworkList, edit: EditPlugin): Result<NetworkList> {
   const what = `network ${list.name}`;
   const document = parseDocument(list.text, { what });

@@ -1,15 +1,15 @@
-// One element of a pod's selection annotation (NPWG 4.1.2.1), validated: what the pod asks of one secondary network.
+// A validated element of a pod's network selection annotation (NPWG 4.1.2.1): one network, and the pod's requests for its attachment.
 
-/** One entry of `portMappings` (4.1.2.1.7); `protocol` in lower case, "tcp" where the pod gave none. */
+/** One entry of `portMappings` (4.1.2.1.7); `protocol` in lower case, "tcp" by default. */
 export interface PortMapping {
   readonly hostPort: number;
   readonly containerPort: number;
   readonly protocol: "tcp" | "udp" | "sctp";
-  /** Multus' extension, as CONVENTIONS.md has it for the capability. */
+  /** Multus' extension: the host's address of the mapping, as CNI's CONVENTIONS.md describes it for the capability `portMappings`. */
   readonly hostIP?: string | undefined;
 }
 
-/** `bandwidth` (4.1.2.1.8): rates in bits per second, bursts in bits. A burst never comes without its rate. */
+/** `bandwidth` (4.1.2.1.8): rates in bits per second, bursts in bits. A burst always has a rate. */
 export interface Bandwidth {
   readonly ingressRate?: number | undefined;
   readonly ingressBurst?: number | undefined;
@@ -17,19 +17,20 @@ export interface Bandwidth {
   readonly egressBurst?: number | undefined;
 }
 
-/** Values whose texts must reach a plugin unchanged: each key with the exact JSON text of its value. */
+/** Values that must reach a plugin unchanged: each key with the exact JSON text of its value. */
 export type JsonMembers = ReadonlyMap<string, string>;
 
+/** One element of the selection annotation. */
 export interface NetworkSelection {
-  /** Of the NetworkAttachmentDefinition; a DNS-1123 label. */
+  /** Name of the NetworkAttachmentDefinition; a DNS-1123 label. */
   readonly name: string;
-  /** Never empty: the pod's own namespace where the element gave none. */
+  /** Namespace of the definition, never empty: the pod's own if the element has none. */
   readonly namespace: string;
-  /** The interface name asked for; a valid Linux one. */
+  /** The requested interface name; a valid Linux name. */
   readonly interface?: string | undefined;
-  /** Addresses asked for, as written, each with or without prefix length; at least one. */
+  /** Requested addresses as written, each with or without prefix length; at least one. */
   readonly ips?: readonly string[] | undefined;
-  /** In colon notation. */
+  /** MAC address in colon notation. */
   readonly mac?: string | undefined;
   /** Eight bytes in colon notation. */
   readonly infinibandGuid?: string | undefined;
@@ -37,19 +38,22 @@ export interface NetworkSelection {
   readonly bandwidth?: Bandwidth | undefined;
   /** `cni-args`: the members of the object. */
   readonly cniArgs?: JsonMembers | undefined;
-  /** `default-route`: gateways in order; empty means that the attachment keeps the gateways that its plugins give. */
+  /**
+   * `default-route`: gateways in order, for default routes through this attachment. An empty list keeps the gateways that its plugins
+   * set. Undefined: no request for the default route.
+   */
   readonly defaultRoute?: readonly string[] | undefined;
   /** Name of an IPAMClaim in the pod's namespace. */
   readonly ipamClaimReference?: string | undefined;
   /** Multus' `deviceID`. */
   readonly deviceId?: string | undefined;
-  /** Keys with a period that Plexus doesn't know (4.1.2.1: implementations' own). */
+  /** Unknown keys with a period (4.1.2.1: reserved for implementations). */
   readonly extensions: JsonMembers;
 }
 
 /** A pod's whole selection. */
 export interface PodSelection {
   readonly networks: readonly NetworkSelection[];
-  /** One sentence each, for the log and an Event: what was ignored or is doubtful. */
+  /** Warnings about ignored keys, and about values that are valid but unusual; one sentence each, for the log and an Event. */
   readonly warnings: readonly string[];
 }

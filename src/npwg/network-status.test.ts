@@ -29,7 +29,7 @@ const outcome = (printed: object | undefined, rest: Partial<AttachmentOutcome> =
 
 const defaultNetwork = outcome({}, { network: "cluster", ifname: "eth0", isDefault: true });
 
-/** The entries of one attachment beside the default network's. */
+/** The entries of one attachment, without the default network's. */
 const entries = (printed: object | undefined, profile: NpwgProfile = strict, rest: Partial<AttachmentOutcome> = {}): Entry[] =>
   status([defaultNetwork, outcome(printed, rest)], profile).slice(1);
 
@@ -64,7 +64,7 @@ describe("where the status comes from", () => {
     for (const profile of [strict, compat]) expect(entries(printed, profile)).toEqual([{ name: "ns/net-a", default: false }]);
   });
 
-  test("N1-39: all that the result says of the pod's side is used", () => {
+  test("N1-39: all data of sandbox interfaces is used", () => {
     const dns = { nameservers: ["192.0.2.53"], domain: "example.com", search: ["eng.example.com"], options: ["ndots:5"] };
     const printed = {
       interfaces: [{ name: "net1", mac: "02:00:00:00:00:02", sandbox: "/n", mtu: 1450 }],
@@ -116,10 +116,10 @@ describe("where the status comes from", () => {
 });
 
 describe("the default network", () => {
-  test("N1-41: it has an entry with default true, whatever its result", () => {
+  test("N1-41: the default network has an entry with default true, whatever its result", () => {
     for (const printed of [undefined, {}, sandboxed]) {
-      const own = { ...defaultNetwork, result: printed === undefined ? undefined : result(printed) };
-      expect(status([own, outcome(sandboxed)])[0]).toMatchObject({ name: "cluster", default: true });
+      const withResult = { ...defaultNetwork, result: printed === undefined ? undefined : result(printed) };
+      expect(status([withResult, outcome(sandboxed)])[0]).toMatchObject({ name: "cluster", default: true });
     }
   });
 
@@ -132,16 +132,16 @@ describe("the default network", () => {
   });
 
   test("N1-54: exactly one entry is the default's, even if its result has several sandbox interfaces", () => {
-    const own = { ...defaultNetwork, result: result(sandboxed) };
+    const withResult = { ...defaultNetwork, result: result(sandboxed) };
     for (const profile of [strict, compat]) {
-      const all = status([own, outcome(sandboxed)], profile);
+      const all = status([withResult, outcome(sandboxed)], profile);
       expect(all.map((each) => each["default"]).filter(Boolean)).toHaveLength(1);
       expect(all[0]).toMatchObject({ interface: "net1", default: true });
     }
   });
 
   test.each([[[]], [[outcome({})]], [[defaultNetwork, defaultNetwork]]])(
-    "N1-54: none or two default networks are a defect of the caller",
+    "N1-54: no or two default networks are a defect of the caller",
     (list) => {
       expect(networkStatus(list, strict)).toMatchObject({ ok: false, fault: { kind: "INTERNAL" } });
     },
@@ -151,7 +151,7 @@ describe("the default network", () => {
 describe("the keys", () => {
   const specified = ["name", "interface", "ips", "mac", "default", "dns", "default-route", "device-info"];
 
-  test("N1-42: by the letter every key is the specification's", () => {
+  test("N1-42: with profile strict, every key is the specification's", () => {
     const printed = {
       ...sandboxed,
       routes: [{ dst: "::/0", gw: "fe80::1" }],
@@ -162,7 +162,7 @@ describe("the keys", () => {
     expect(entry?.["dns"]).toEqual({ nameservers: ["192.0.2.53"] });
   });
 
-  test("D-6: Multus' users get gateway and mtu besides", () => {
+  test("D-6: with profile compat, entries also have gateway and mtu", () => {
     const [entry] = entries(
       {
         ...sandboxed,
@@ -183,7 +183,7 @@ describe("the keys", () => {
     });
   });
 
-  test("N12-03: the name has the namespace where there is a definition", () => {
+  test("N12-03: the name of a definition's network has the namespace", () => {
     expect(entries({})[0]).toMatchObject({ name: "ns/net-a" });
   });
 
@@ -192,7 +192,7 @@ describe("the keys", () => {
     expect(all.map((each) => each["name"])).toEqual(["cluster", "ns/net-a", "ns/net-a"]);
   });
 
-  test("N1-44: interface is the name in the result, not the one that was asked for", () => {
+  test("N1-44: interface is the name in the result, not the requested name", () => {
     expect(entries(sandboxed, strict, { ifname: "other" })[0]).toMatchObject({ interface: "net1" });
   });
 
@@ -208,7 +208,7 @@ describe("the keys", () => {
     expect(entries(printed, compat)[0]?.["ips"]).toEqual(["192.0.2.2"]);
   });
 
-  test("N1-47: without a sandbox interface they are those that name none, or a negative one", () => {
+  test("N1-47: without a sandbox interface, ips are those without an interface index or with a negative one", () => {
     const ips = [
       { address: "192.0.2.2/24" },
       { address: "192.0.2.3/24", interface: -1 },
@@ -219,12 +219,12 @@ describe("the keys", () => {
     expect(entries({ ips, interfaces: [{ name: "x", sandbox: "" }] })[0]).not.toHaveProperty("interface");
   });
 
-  test("N1-48: addresses of the host's side alone make no ips", () => {
+  test("N1-48: addresses of host interfaces are not in ips", () => {
     const printed = { interfaces: [{ name: "veth1" }], ips: [{ address: "192.0.2.1/24", interface: 0 }] };
     for (const profile of [strict, compat]) expect(entries(printed, profile)[0]).not.toHaveProperty("ips");
   });
 
-  test("N1-50: by the letter addresses have their prefix length, bare ones are for Multus' users (D-5)", () => {
+  test("N1-50: addresses have their prefix length with profile strict, and not with compat (D-5)", () => {
     expect(entries(sandboxed, strict)[0]?.["ips"]).toEqual(["192.0.2.2/24", "2001:db8::2/32"]);
     expect(entries(sandboxed, compat)[0]?.["ips"]).toEqual(["192.0.2.2", "2001:db8::2", "203.0.113.2"]);
   });
@@ -241,7 +241,7 @@ describe("the keys", () => {
     ).not.toHaveProperty("mac");
   });
 
-  test("N1-55: dns has what the result has, and is left out where that is nothing", () => {
+  test("N1-55: dns is the result's, and is left out if empty", () => {
     const dns = { nameservers: ["192.0.2.53"], domain: "d", search: ["s"] };
     expect(entries({ dns })[0]?.["dns"]).toEqual(dns);
     expect(entries({ dns: { search: ["s"] } })[0]?.["dns"]).toEqual({ search: ["s"] });
@@ -264,7 +264,7 @@ describe("the keys", () => {
     }
   });
 
-  test("N11-16: a default route that names no gateway goes by that of its family's address", () => {
+  test("N11-16: a default route without a gateway has the gateway of its family's address", () => {
     const printed = {
       ips: [
         { address: "192.0.2.2/24", gateway: "192.0.2.1" },
@@ -281,7 +281,7 @@ describe("the keys", () => {
     expect(entries({}, strict, { deviceInfo })[0]).toMatchObject({ "device-info": deviceInfo });
   });
 
-  test("D-12: Multus' users get an entry for each sandbox interface, each with its own addresses", () => {
+  test("D-12: with profile compat, each sandbox interface has an entry with its own addresses", () => {
     expect(entries(sandboxed, compat)).toMatchObject([
       { interface: "net1", ips: ["192.0.2.2", "2001:db8::2", "203.0.113.2"] },
       { interface: "net1b", ips: ["198.51.100.2"], mac: "02:00:00:00:00:03" },
@@ -289,13 +289,13 @@ describe("the keys", () => {
     expect(entries(sandboxed, strict)).toHaveLength(1);
   });
 
-  test("MA-10: the text is compact, and 16 attachments stay far below what Kubernetes allows", () => {
+  test("MA-10: the text is compact, and 16 attachments stay far below Kubernetes' limit", () => {
     const text = networkStatus([defaultNetwork, ...Array.from({ length: 16 }, () => outcome(sandboxed))], compat);
     expect(text.ok ? text.value : "").not.toMatch(/\s/);
     expect(text.ok ? text.value.length : 0).toBeLessThan(16_384);
   });
 
-  test("MA-10: a status that Kubernetes would not take is refused", () => {
+  test("MA-10: a status beyond Kubernetes' limit is refused", () => {
     const huge = outcome({ dns: { search: ["ä".repeat(140_000)] } });
     expect(networkStatus([defaultNetwork, huge], compat)).toMatchObject({
       ok: false,
@@ -303,7 +303,7 @@ describe("the keys", () => {
     });
   });
 
-  test("N1-51: over all results, mac comes with interface, default is one, ips are of the pod's side", () => {
+  test("N1-51: for all results, mac implies interface, one entry is the default, and ips are of sandbox interfaces", () => {
     const link = record(
       { name: constantFrom("a", "b"), mac: constantFrom("02:00:00:00:00:01", ""), sandbox: constantFrom("/n", "") },
       { requiredKeys: ["name"] },
@@ -316,8 +316,8 @@ describe("the keys", () => {
     const ofDefault = option(printed, { nil: undefined });
     assert(
       property(ofDefault, array(printed, { maxLength: 3 }), constantFrom(strict, compat), (first, others, profile) => {
-        const own = { ...defaultNetwork, result: first === undefined ? undefined : result(first) };
-        const all = status([own, ...others.map((each) => outcome(each))], profile);
+        const withResult = { ...defaultNetwork, result: first === undefined ? undefined : result(first) };
+        const all = status([withResult, ...others.map((each) => outcome(each))], profile);
         expect(all.filter((each) => each["default"] === true)).toHaveLength(1);
         expect(all.filter((each) => "mac" in each && !("interface" in each))).toEqual([]);
         expect(all.filter((each) => typeof each["default"] !== "boolean" || each["name"] === "")).toEqual([]);

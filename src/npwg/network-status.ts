@@ -1,4 +1,4 @@
-// A pod's status annotation, k8s.v1.cni.cncf.io/network-status (NPWG 5): one map for each attachment, from its result.
+// A pod's status annotation, k8s.v1.cni.cncf.io/network-status (NPWG 5): an entry for each attachment, made from its result.
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
@@ -12,45 +12,45 @@ import { addressesOf, type SandboxInterface, sandboxInterfaces, unboundAddresses
 /** The annotation's key. */
 export const networkStatusAnnotation = "k8s.v1.cni.cncf.io/network-status";
 
-/** One attachment and how it ended. */
+/** One attachment and its result. */
 export interface AttachmentOutcome {
-  /** `namespace/name` of the definition (5.3.1), or the default network's name where it has no definition. */
+  /** `namespace/name` of the definition (5.3.1), or the default network's name if it has no definition. */
   readonly network: string;
   /** CNI_IFNAME of the attachment. */
   readonly ifname: string;
-  /** Whether it is the cluster's default network: true of exactly one. */
+  /** True of exactly one attachment: the cluster's default network. */
   readonly isDefault: boolean;
-  /** Undefined where the chain answered nothing. */
+  /** Undefined if the chain answered no result. */
   readonly result: CniResult | undefined;
-  /** The selection's `default-route`, where it had the key. */
+  /** The selection's `default-route`, if present. */
   readonly defaultRoute?: readonly string[] | undefined;
-  /** By the Device Information Specification. */
+  /** In the form of the Device Information Specification. */
   readonly deviceInfo?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** One map of the list; keys in the order of section 5.3. */
+/** One entry of the status; keys in the order of section 5.3. */
 interface StatusEntry {
   readonly name: string;
   readonly interface?: string | undefined;
   readonly ips?: readonly string[] | undefined;
   readonly mac?: string | undefined;
-  /** Multus' key, beside the specification's. */
+  /** Multus' key, which the specification lacks. */
   readonly mtu?: number | undefined;
   readonly default: boolean;
   readonly dns?: object | undefined;
   readonly "default-route"?: readonly string[] | undefined;
-  /** Multus' key: gateways of every default route. */
+  /** Multus' key: the gateways of all default routes. */
   readonly gateway?: readonly string[] | undefined;
   readonly "device-info"?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Kubernetes' bound of all annotations of an object, in bytes. */
-const mostBytes = 262_144;
+/** Kubernetes' limit for all annotations of an object, in bytes. */
+const maxBytes = 262_144;
 
 /**
- * The annotation's text, compact JSON. Every attachment has an entry, one without a result or without interfaces too
- * (5.1.1), and exactly one entry has `"default": true` (5.2). Faults: INTERNAL if not exactly one outcome is the default's,
- * RESULT_INVALID if Kubernetes would not take the text.
+ * The annotation's text, compact JSON. Every attachment has an entry, even without a result or interfaces (5.1.1), and exactly
+ * one entry has `"default": true` (5.2). Faults: INTERNAL unless exactly one outcome is the default's; RESULT_INVALID if the text
+ * exceeds Kubernetes' limit.
  */
 export function networkStatus(outcomes: readonly AttachmentOutcome[], profile: NpwgProfile): Result<string> {
   const defaults = outcomes.filter((each) => each.isDefault).length;
@@ -59,11 +59,11 @@ export function networkStatus(outcomes: readonly AttachmentOutcome[], profile: N
   const unnamed = outcomes.findIndex((each) => each.network === "");
   if (unnamed !== -1) return failed(fault("INTERNAL", `network status: attachment ${unnamed} has no name`));
   const text = JSON.stringify(outcomes.flatMap((each) => entriesOf(each, profile)));
-  // A UTF-16 unit has at most three bytes: only a long text needs counting.
-  if (text.length * 3 <= mostBytes) return ok(text);
+  // A UTF-16 unit has at most three bytes: only a long text needs exact counting.
+  if (text.length * 3 <= maxBytes) return ok(text);
   const bytes = utf8Length(text);
-  if (bytes <= mostBytes) return ok(text);
-  return failed(fault("RESULT_INVALID", `the network status of all results has ${bytes} bytes; Kubernetes allows ${mostBytes}`));
+  if (bytes <= maxBytes) return ok(text);
+  return failed(fault("RESULT_INVALID", `the network status of all results has ${bytes} bytes; Kubernetes allows ${maxBytes}`));
 }
 
 function entriesOf(outcome: AttachmentOutcome, profile: NpwgProfile): StatusEntry[] {
@@ -78,7 +78,10 @@ function entriesOf(outcome: AttachmentOutcome, profile: NpwgProfile): StatusEntr
   return entries;
 }
 
-/** `isFirst`: the attachment's own entry, which alone is the default's and has what belongs to the attachment as a whole. */
+/**
+ * `isFirst`: the attachment's main entry. Only this entry can be the default's, and only this entry has the fields of the whole
+ * attachment.
+ */
 function entryOf(
   outcome: AttachmentOutcome,
   result: CniResult,
@@ -88,7 +91,7 @@ function entryOf(
 ): StatusEntry {
   const addresses = addressesFor(result, link, isFirst, profile).map((ip) => shownAddress(ip, profile));
   const gateways = defaultGateways(result);
-  // Results before 0.3.0 don't name the interface (5.3.2.1).
+  // Results older than 0.3.0 do not name the interface (5.3.2.1).
   const before030 = versionGroup(result.cniVersion) === "020" ? outcome.ifname : undefined;
   return {
     name: outcome.network,
@@ -112,8 +115,8 @@ function addressesFor(
   profile: NpwgProfile,
 ): readonly ResultIp[] {
   if (link === undefined) return unboundAddresses(result);
-  const own = addressesOf(result, link.index);
-  return isFirst && profile.statusUnboundAddresses ? [...own, ...unboundAddresses(result)] : own;
+  const linkAddresses = addressesOf(result, link.index);
+  return isFirst && profile.statusUnboundAddresses ? [...linkAddresses, ...unboundAddresses(result)] : linkAddresses;
 }
 
 function shownAddress(ip: ResultIp, profile: NpwgProfile): string {
@@ -121,7 +124,7 @@ function shownAddress(ip: ResultIp, profile: NpwgProfile): string {
   return profile.statusPrefix || slash === -1 ? ip.address : ip.address.slice(0, slash);
 }
 
-/** Gateways of the routes to everywhere, without repetition. A route that names none goes by its family's address' (CNI section 5). */
+/** Gateways of the default routes, each once. A route without a gateway uses that of its family's address (CNI section 5). */
 function defaultGateways(result: CniResult): readonly string[] {
   const gateways = result.routes.flatMap(({ dst, gw }) => {
     if (!isDefaultRoute(dst)) return [];
@@ -135,7 +138,7 @@ function isDefaultRoute(dst: string): boolean {
   return dst === "0.0.0.0/0" || dst === "::/0";
 }
 
-/** 5.3.6.4: only where the selection had the key; the gateways that it named, else those that the network gave. */
+/** 5.3.6.4: only if the selection had the key: its gateways, else the network's. */
 function requestedRoutes(requested: readonly string[] | undefined, gateways: readonly string[]): readonly string[] | undefined {
   if (requested === undefined) return undefined;
   return requested.length > 0 ? requested : gateways;

@@ -2,30 +2,30 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { indentQuotedScalars } from "./quoted-scalars.ts";
 
-describe("quoted values that stand too far left", () => {
+describe("quoted values with too little indentation", () => {
   test.each([
     ["single quotes", "spec:\n  config: '{\n\"a\": 1\n}'\n", { spec: { config: '{ "a": 1 }' } }],
     ["double quotes", 'spec:\n  config: "{\n\\"a\\": 1\n}"\n', { spec: { config: '{ "a": 1 }' } }],
     ["within a list", "- config: '{\n}'\n- b: 'it''s\n one'\n", [{ config: "{ }" }, { b: "it's one" }]],
     ["a quoted key", "'a b': '{\n}'\nc: d\n", { "a b": "{ }", c: "d" }],
     ["an empty line, which is a line break of the value", "a:\n  b: '{\n\n}'\n", { a: { b: "{\n}" } }],
-  ])("%s: they are read as Kubernetes reads them", (_, text, value) => {
+  ])("%s: they are read as Kubernetes does", (_, text, value) => {
     expect(() => parse(text) as unknown).toThrow(/quote|indent|column|flow|map/i);
     expect(parse(indentQuotedScalars(text))).toEqual(value);
   });
 
   test.each([
-    ["text that is right already", "a:\n  b: '{\n    }'\n  c: it's\n"],
-    ["block scalars, whatever they look like", "a:\n  b: |\n    c: '{\n    }'\n  d: >-\n    e: \"x\n    y\n"],
+    ["text with correct indentation", "a:\n  b: '{\n    }'\n  c: it's\n"],
+    ["block scalars with quotes", "a:\n  b: |\n    c: '{\n    }'\n  d: >-\n    e: \"x\n    y\n"],
     ["comments", "# a: '{\nb: c # d: '{\n"],
     ["plain values with quotes", "a: b'c\nd: e\n"],
-    ["a quote that a document leaves open", "a: '{\n---\nb: c\n"],
-    ["a quote that the end leaves open", "a:\n  b: '{\n}\n"],
-  ])("%s: left alone", (_, text) => {
+    ["a quote that is open at a document's end", "a: '{\n---\nb: c\n"],
+    ["a quote that is open at the text's end", "a:\n  b: '{\n}\n"],
+  ])("%s: unchanged", (_, text) => {
     expect(indentQuotedScalars(text)).toBe(text);
   });
 
-  test("A-03: a megabyte of quotes and spaces takes no long time", () => {
+  test("A-03: a megabyte of quotes and spaces is read fast", () => {
     const start = performance.now();
     for (const each of [
       "a: '\n",

@@ -15,7 +15,7 @@ function value<T>(result: Result<T>): T {
   return result.value;
 }
 
-/** The selection that an annotation with one element makes. */
+/** The selection of an annotation with one element. */
 function select(element: object | string, profile: NpwgProfile = compat): NetworkSelection {
   const text = typeof element === "string" ? `[{"name":"net-b",${element}}]` : JSON.stringify([{ name: "net-b", ...element }]);
   const [selection] = value(parseSelection(text, "ns", profile)).networks;
@@ -39,7 +39,7 @@ function refusal(list: NetworkList, element: object, profile: NpwgProfile = comp
 
 /** The stdin that each plugin of the chain gets on ADD. */
 function stdins({ list, capabilityArgs }: RequestedNetwork): string[] {
-  const attachment = { containerId: "c", netns: "/n", ifname: "net1", args: [], capabilityArgs };
+  const attachment = { containerId: "c", netns: "/n", ifname: "net1", args: "", capabilityArgs };
   const chain = addChain({ list, path: "/bin", inherited: [], attachment });
   const seen: string[] = [];
   let next = chain.next({ ok: true, stdout: "" });
@@ -53,7 +53,7 @@ function stdins({ list, capabilityArgs }: RequestedNetwork): string[] {
 const configs = (network: RequestedNetwork) => stdins(network).map((text) => JSON.parse(text) as Record<string, unknown>);
 
 describe("requests by capability", () => {
-  test("N11-04: ips reach the plugins that declare the capability as they were written, and no other", () => {
+  test("N11-04: only plugins that declare the capability get ips, unchanged", () => {
     const ips = ["10.2.2.42/24", "10.2.2.43", "2001:DB8::5/64"];
     const [first, second] = configs(ready(listOf({ type: "a" }, capable("ips")), { ips }, strict));
     expect(first).not.toHaveProperty("runtimeConfig");
@@ -72,7 +72,7 @@ describe("requests by capability", () => {
     expect(config?.["runtimeConfig"]).toEqual({ portMappings: [{ hostPort: 8080, containerPort: 80, protocol: "tcp" }] });
   });
 
-  test("N11-11: bandwidth goes to runtimeConfig.bandwidth as it was given", () => {
+  test("N11-11: bandwidth goes to runtimeConfig.bandwidth unchanged", () => {
     const bandwidth = { ingressRate: 2048, ingressBurst: 300, egressRate: 8000, egressBurst: 200 };
     const [config] = configs(ready(listOf(capable("bandwidth")), { bandwidth }, strict));
     expect(config?.["runtimeConfig"]).toEqual({ bandwidth });
@@ -82,7 +82,7 @@ describe("requests by capability", () => {
     [8_000, 524_288],
     [100_000_000, 10_000_000],
     [400_000_000_000, 4_294_967_295],
-  ])("N11-11: a rate of %i alone gets a burst that the reference plugin takes", (egressRate, egressBurst) => {
+  ])("N11-11: a rate of %i without a burst gets a burst that the reference plugin accepts", (egressRate, egressBurst) => {
     const [config] = configs(ready(listOf(capable("bandwidth")), { bandwidth: { egressRate } }));
     expect(config?.["runtimeConfig"]).toEqual({ bandwidth: { egressRate, egressBurst } });
   });
@@ -117,7 +117,7 @@ describe("requests by capability", () => {
     expect(refusal(listOf({ type: "a" }), element).kind).toBe("CAPABILITY_MISSING");
   });
 
-  test("N11-18: a secondary network gets what its own selection asks and nothing of the runtime's runtimeConfig", () => {
+  test("N11-18: a secondary network gets its selection's requests and nothing of the runtime's runtimeConfig", () => {
     const runtime = value(
       parseDocument('{"runtimeConfig":{"portMappings":[{"hostPort":1}],"bandwidth":{"ingressRate":1}}}', { what: "stdin" }),
     );
@@ -143,7 +143,7 @@ describe("requests by capability", () => {
     expect(defaultNetworkCapabilityArgs(value(parseDocument(text, { what: "stdin" })))).toEqual({ ok: true, value: new Map() });
   });
 
-  test("MC-17: a runtimeConfig that is no object is refused", () => {
+  test("MC-17: a runtimeConfig that is not an object is refused", () => {
     const result = defaultNetworkCapabilityArgs(value(parseDocument('{"runtimeConfig":[]}', { what: "stdin" })));
     expect(result).toMatchObject({ ok: false, fault: { kind: "CONFIG_INVALID", msg: expect.stringContaining("runtimeConfig") } });
   });
@@ -153,7 +153,7 @@ describe("requests by args.cni", () => {
   test.each([
     ["N1-24", { ips: ["10.0.0.1", "fd00::1/64"] }],
     ["N1-27", { mac: "02:23:45:67:89:01" }],
-  ])("%s: without the capability, %j goes to args.cni of every plugin, as version 1.0 has it", (_, element) => {
+  ])("%s: without the capability, %j goes to args.cni of every plugin, as in version 1.0", (_, element) => {
     const network = ready(listOf({ type: "a" }, { type: "b", capabilities: { other: true } }), element);
     for (const config of configs(network)) {
       expect(config["args"]).toEqual({ cni: element });
@@ -162,7 +162,7 @@ describe("requests by args.cni", () => {
     expect(network.capabilityArgs.size).toBe(0);
   });
 
-  test("D-2: with the capability, runtimeConfig alone has it", () => {
+  test("D-2: with the capability, only runtimeConfig has it", () => {
     const [config] = configs(ready(listOf(capable("ips")), { ips: ["10.0.0.1"] }));
     expect(config).not.toHaveProperty("args");
   });
@@ -174,7 +174,7 @@ describe("requests by args.cni", () => {
     expect(second?.["args"]).toEqual({ cni: { both: "pod", spoofchk: "on" } });
   });
 
-  test("N11-07: args beside the list's plugins count too, below those of a plugin and of the pod", () => {
+  test("N11-07: args of the list count too, with lower precedence than a plugin's and the pod's", () => {
     const text =
       '{"cniVersion":"1.0.0","name":"n","args":{"cni":{"a":"list","b":"list","c":"list"}},"plugins":[{"type":"x","args":{"cni":{"b":"plugin","c":"plugin"}}}]}';
     const [config] = configs(ready(value(parseNetworkList(text)), { "cni-args": { c: "pod" } }));
@@ -192,7 +192,7 @@ describe("requests by args.cni", () => {
     expect(stdins(network)[0]).toContain('"n":9007199254740993');
   });
 
-  test("N11-07: the list that is journalled has the arguments, also those of plugins from the subdirectory", () => {
+  test("N11-07: the journal's list has the arguments, also for plugins of the subdirectory", () => {
     const list = listOf({ type: "a" });
     const [plugin] = listOf({ type: "sub" }).plugins;
     const both = { ...list, plugins: [...list.plugins, ...(plugin === undefined ? [] : [plugin])] };
@@ -205,7 +205,7 @@ describe("requests by args.cni", () => {
     expect(network.list.text).not.toContain("sub");
   });
 
-  test("N11-07: without cni-args the list stays the one that it was", () => {
+  test("N11-07: without cni-args the list stays the same", () => {
     const list = listOf({ type: "a", args: { cni: { x: 1 } } });
     expect(ready(list, {}).list).toBe(list);
     expect(stdins(ready(list, { "cni-args": {} }))).toEqual(stdins(ready(list, {})));
@@ -214,7 +214,7 @@ describe("requests by args.cni", () => {
   test.each([
     [{ type: "a", args: [] }, "plugins[0]: args must be an object, but is an array"],
     [{ type: "a", args: { cni: "x" } }, "plugins[0]: args.cni must be an object, but is a string"],
-  ])("N11-07: %j of a definition is refused where something is to be put there", (plugin, why) => {
+  ])("N11-07: %j of a definition is refused if the pod adds arguments", (plugin, why) => {
     const fault = refusal(listOf(plugin), { "cni-args": { k: 1 } });
     expect(fault.kind).toBe("CONFIG_INVALID");
     expect(fault.msg).toContain(why);
@@ -226,7 +226,7 @@ describe("requests by args.cni", () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  test("N13-01: the claim goes to args.cni of every plugin, and to runtimeConfig where a plugin declares it", () => {
+  test("N13-01: the claim goes to args.cni of every plugin, and to runtimeConfig of plugins that declare it", () => {
     const claim = { "ipam-claim-reference": "vm123.tenantblue" };
     const [plain, declared] = configs(ready(listOf({ type: "a" }, capable("ipam-claim-reference")), claim, strict));
     expect(plain).toMatchObject({ args: { cni: claim } });

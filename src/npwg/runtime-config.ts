@@ -1,5 +1,5 @@
-// A secondary network made ready for one pod: its capability arguments, and `args.cni` written into its plugins
-// (NPWG 4.1.2.1.6; CONVENTIONS.md "args in network config").
+// Prepares a secondary network for one pod: its capability arguments, and `args.cni` of its plugins (NPWG 4.1.2.1.6;
+// CONVENTIONS.md "args in network config").
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
@@ -19,17 +19,18 @@ import type { JsonMembers, NetworkSelection } from "./network-selection.ts";
 import { withPlugins } from "./network-plugins.ts";
 import type { NpwgProfile } from "./profile.ts";
 
+/** A network prepared for one pod. */
 export interface RequestedNetwork {
-  /** The list, `args.cni` of every plugin filled in where the pod asks for something that goes there. */
+  /** The list with `args.cni` of every plugin filled in, if the pod's requests need it. */
   readonly list: NetworkList;
-  /** Each capability's name with the JSON text of its value. */
+  /** Capability name to the JSON text of its value. */
   readonly capabilityArgs: JsonMembers;
 }
 
 /**
- * Prepares `list` for what `selection` asks. `args.cni` is put together key by key: what the specification's own keys put
- * there, over the pod's `cni-args`, over the plugin's own `args.cni`, over the list's. All else of the list stays byte for
- * byte. Faults: CAPABILITY_MISSING; CONFIG_INVALID where an `args` or `args.cni` of the list is no object.
+ * Prepares `list` for the requests of `selection`. `args.cni` is merged key by key; in order of precedence: the values of the
+ * specification's own keys, the pod's `cni-args`, the plugin's own `args.cni`, the list's. All other bytes of the list stay.
+ * Faults: CAPABILITY_MISSING; CONFIG_INVALID if an `args` or `args.cni` of the list is not an object.
  */
 export function requestAttachment(
   list: NetworkList,
@@ -39,40 +40,40 @@ export function requestAttachment(
   const split = splitRequests(selection, list, profile);
   if (!split.ok) return split;
   const { capabilityArgs, cniArgs } = split.value;
-  const asked = new Map([...(selection.cniArgs ?? []), ...cniArgs]);
-  if (asked.size === 0) return ok({ list, capabilityArgs });
-  const written = withCniArgs(list, asked);
+  const requested = new Map([...(selection.cniArgs ?? []), ...cniArgs]);
+  if (requested.size === 0) return ok({ list, capabilityArgs });
+  const written = withCniArgs(list, requested);
   return written.ok ? ok({ list: written.value, capabilityArgs }) : written;
 }
 
-function withCniArgs(list: NetworkList, asked: JsonMembers): Result<NetworkList> {
+function withCniArgs(list: NetworkList, requested: JsonMembers): Result<NetworkList> {
   const what = `network ${list.name}`;
   const document = parseDocument(list.text, { what });
   if (!document.ok) return document;
-  const ofList = cniOf(document.value, what);
+  const ofList = argsOf(document.value, what);
   if (!ofList.ok) return ofList;
   const inherited = ofList.value?.members ?? new Map<string, string>();
-  return withPlugins(list, (plugin, where) => editPlugin(plugin, inherited, asked, where));
+  return withPlugins(list, (plugin, where) => editPlugin(plugin, inherited, requested, where));
 }
 
-function editPlugin(plugin: PluginConf, ofList: JsonMembers, asked: JsonMembers, what: string): Result<PluginConf> {
-  const own = cniOf(plugin.document, what);
-  if (!own.ok) return own;
-  const cni = joinMembers(new Map([...ofList, ...(own.value?.members ?? []), ...asked]));
-  const args = own.value?.args;
+function editPlugin(plugin: PluginConf, ofList: JsonMembers, requested: JsonMembers, what: string): Result<PluginConf> {
+  const pluginArgs = argsOf(plugin.document, what);
+  if (!pluginArgs.ok) return pluginArgs;
+  const cni = joinMembers(new Map([...ofList, ...(pluginArgs.value?.members ?? []), ...requested]));
+  const args = pluginArgs.value?.args;
   const text = args === undefined ? `{"cni":${cni}}` : editMembers(args, new Map([["cni", cni]]));
   const document = parseDocument(editMembers(plugin.document, new Map([["args", text]])), { what });
   return document.ok ? ok({ ...plugin, document: document.value }) : document;
 }
 
-interface OwnArgs {
+interface CniArgs {
   readonly args: JsonObjectDocument;
-  /** Of `args.cni`. */
+  /** The members of `args.cni`. */
   readonly members: JsonMembers;
 }
 
-/** An object's `args`, and the members of its `args.cni`; undefined where it has no `args`. */
-function cniOf(object: JsonObjectDocument, what: string): Result<OwnArgs | undefined> {
+/** An object's `args`, and the members of its `args.cni`; undefined without `args`. */
+function argsOf(object: JsonObjectDocument, what: string): Result<CniArgs | undefined> {
   const value = memberValue(object, "args");
   const text = memberText(object, "args");
   if (value === undefined || value === null || text === undefined) return ok(undefined);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { sandboxInterfaces } from "./sandbox-interface.ts";
 
-test("N1-37: an interface whose sandbox is empty text is the host's", () => {
+test("N1-37: an interface with an empty sandbox belongs to the host", () => {
   const result = {
     cniVersion: "1.1.0",
     interfaces: [{ name: "a", sandbox: "" }, { name: "b" }, { name: "c", sandbox: "/n" }],

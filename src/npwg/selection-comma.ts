@@ -8,7 +8,7 @@ import { longName } from "./selection-element.ts";
 import type { Reading, SelectionProblem } from "./selection-problem.ts";
 import { checkInterface } from "./selection-values.ts";
 
-/** Reads one reference. `where` begins its messages ("element 2"). */
+/** Reads one reference. `where` prefixes its messages ("element 2"). */
 export function readReference(
   text: string,
   where: string,
@@ -21,7 +21,7 @@ export function readReference(
   if (at !== -1 && !profile.multusSelection) {
     return refused(
       where,
-      `${quote(reference, 60)} names its interface after "@", which is Multus' form; use the JSON form's "interface"`,
+      `${quote(reference, 60)} names its interface after "@", which is an extension of Multus; use "interface" of the JSON form`,
       false,
     );
   }

@@ -1,4 +1,4 @@
-// One element of the JSON form of the selection annotation (NPWG 4.1.2.1): its keys, read by a table of checks.
+// One element of the JSON form of the selection annotation (NPWG 4.1.2.1): its keys, with a check for each.
 
 import { type JsonObjectDocument, memberText, memberValue } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
@@ -21,7 +21,7 @@ import {
   unknownKey,
 } from "./selection-values.ts";
 
-const specified = [
+const specifiedKeys = [
   "name",
   "namespace",
   "ips",
@@ -34,15 +34,15 @@ const specified = [
   "infiniband-guid",
   "ipam-claim-reference",
 ];
-const ofMultus = ["deviceID", "interfaceRequest"];
+const multusKeys = ["deviceID", "interfaceRequest"];
 
-/** A selection whose default routes came through the extension's key rather than the specification's. */
+/** A selection, and whether its default routes came from the extension's key instead of the specification's. */
 export interface ElementSelection {
   readonly selection: NetworkSelection;
   readonly routesByExtension: boolean;
 }
 
-/** Reads one element. `where` begins its messages ("element 2"). */
+/** Reads one element. `where` prefixes its messages ("element 2"). */
 export function readElement(
   document: JsonObjectDocument,
   where: string,
@@ -54,7 +54,7 @@ export function readElement(
   const refuse = (key: string, why: string, ignorable: boolean): void => {
     problems.push({ why: `${where}: "${key}" ${why}`, ignorable });
   };
-  // Go's encoders write null for an absent map or list, `"cni-args": null` in every annotation that KubeVirt makes.
+  // Go's encoders write null for an absent map or list: KubeVirt writes `"cni-args": null` in every annotation.
   const present = (key: string): boolean =>
     document.members.has(key) && !(profile.multusSelection && memberValue(document, key) === null);
   const take = <T>(key: string, check: Check<T>, ignorable: boolean): T | undefined => {
@@ -88,13 +88,13 @@ export function readElement(
     extensions: extensionsOf(document),
   };
   if (present("ips") && selection.ipamClaimReference !== undefined) {
-    refuse("ipam-claim-reference", 'can\'t stand beside "ips": the claim already says which addresses (4.1.2.1.11)', false);
+    refuse("ipam-claim-reference", 'can\'t be combined with "ips": the claim already has the addresses (4.1.2.1.11)', false);
   }
   if (present("default-route") && present(defaultRouteExtension)) {
-    refuse(defaultRouteExtension, 'can\'t stand beside "default-route" in one element', true);
+    refuse(defaultRouteExtension, 'can\'t be combined with "default-route" in one element', true);
   }
   for (const each of [name, namespace]) if (each !== undefined && isLongLabel(each)) warnings.push(longName(where, each));
-  const known = profile.multusSelection ? [...specified, ...ofMultus] : specified;
+  const known = profile.multusSelection ? [...specifiedKeys, ...multusKeys] : specifiedKeys;
   for (const key of document.members.keys()) {
     if (!key.includes(".") && !known.includes(key)) warnings.push(`${where}: ${unknownKey(key, known)}`);
   }
@@ -102,7 +102,7 @@ export function readElement(
   return { value: problems.length === 0 ? { selection, routesByExtension } : undefined, problems, warnings };
 }
 
-/** The warning of N1-08. */
+/** The warning about a name that is longer than recommended (N1-08). */
 export function longName(where: string, name: string): string {
   return `${where}: ${quote(name, 80)} has ${name.length} characters; 63 or fewer are recommended (3.3)`;
 }

@@ -1,4 +1,4 @@
-// The values that a selection's keys may have (NPWG 4.1.2.1.3 to 4.1.2.1.11), one check for each kind of value.
+// The values of a selection's keys (NPWG 4.1.2.1.3 to 4.1.2.1.11): one check for each kind of value.
 
 import { closest } from "../configuration/closest.ts";
 import { checkInterfaceName } from "../cni/names.ts";
@@ -9,62 +9,65 @@ import { isGroupAddress, parseHardwareAddress } from "./hardware-address.ts";
 import type { Bandwidth, JsonMembers, PortMapping } from "./network-selection.ts";
 import { subdomainProblem } from "./object-names.ts";
 
-/** A value, or the rest of a sentence that begins with the key: "is empty". A value may come with a doubt about it. */
+/** A value, or a problem as the rest of a sentence that begins with the key: "is empty". A value may have a doubt. */
 export type Checked<T> = { readonly value: T; readonly doubt?: string } | { readonly problem: string };
 
 /** Checks a parsed JSON value; `text` is its exact text. */
 export type Check<T> = (value: unknown, text: string) => Checked<T>;
 
+/** A non-empty string. */
 export const checkText: Check<string> = (value) => {
   if (typeof value !== "string") return { problem: `must be a string, but is ${describeJson(value)}` };
   return value === "" ? { problem: "is empty" } : { value };
 };
 
+/** 4.1.2.1.5: an interface name. */
 export const checkInterface: Check<string> = (value) => {
   if (typeof value !== "string") return { problem: `must be a string, but is ${describeJson(value)}` };
   const name = checkInterfaceName(value);
-  return name.ok ? { value } : { problem: `is no Linux interface name: ${name.fault.msg}` };
+  return name.ok ? { value } : { problem: `is not a Linux interface name: ${name.fault.msg}` };
 };
 
 /** 4.1.2.1.3: at least one IPv4 or IPv6 address, each with an optional prefix length; kept as written (N11-03). */
 export const checkIps: Check<readonly string[]> = (value) => {
   const texts = stringList(value, "an address");
   if ("problem" in texts) return texts;
-  if (texts.value.length === 0) return { problem: "is an empty list; it must have at least one address" };
+  if (texts.value.length === 0) return { problem: "is an empty list; at least one address is needed" };
   const wrong = texts.value.find((each) => (each.includes("/") ? readCidr(each) : readAddress(each)) === undefined);
   return wrong === undefined
     ? texts
-    : { problem: `has ${quote(wrong, 60)}, which is no IP address with or without prefix length` };
+    : { problem: `has ${quote(wrong, 60)}, which is not an IP address with or without prefix length` };
 };
 
-/** 4.1.2.1.9: gateways, maybe none. */
+/** 4.1.2.1.9: a list of gateways, which may be empty. */
 export const checkGateways: Check<readonly string[]> = (value) => {
   const texts = stringList(value, "a gateway");
   if ("problem" in texts) return texts;
   const wrong = texts.value.find((each) => readAddress(each) === undefined);
-  return wrong === undefined ? texts : { problem: `has ${quote(wrong, 60)}, which is no IP address` };
+  return wrong === undefined ? texts : { problem: `has ${quote(wrong, 60)}, which is not an IP address` };
 };
 
-/** The families that a `default-route` claims: an empty list leaves the gateways to the network, so it claims both. */
+/** The families that a `default-route` requests. An empty list keeps the network's gateways, so it requests both. */
 export function claimedFamilies(gateways: readonly string[]): ReadonlySet<Family> {
   if (gateways.length === 0) return new Set<Family>([4, 6]);
   return new Set(gateways.flatMap((each) => readAddress(each)?.family ?? []));
 }
 
-/** 4.1.2.1.4 and 4.1.2.1.10: a hardware address of one of `lengths` bytes, brought into colon notation. */
+/** 4.1.2.1.4 and 4.1.2.1.10: a hardware address with one of these `lengths` in bytes, converted to colon notation. */
 export function checkHardwareAddress(lengths: readonly number[]): Check<string> {
   const allowed = lengths.join(" or ");
   return (value) => {
     if (typeof value !== "string") return { problem: `must be a string, but is ${describeJson(value)}` };
     const address = parseHardwareAddress(value);
-    if (address === undefined) return { problem: `is ${quote(value, 60)}, which is no hardware address like 02:23:45:67:89:01` };
-    if (!lengths.includes(address.length)) return { problem: `has ${address.length} bytes; it must have ${allowed}` };
+    if (address === undefined)
+      return { problem: `is ${quote(value, 60)}, which is not a hardware address like 02:23:45:67:89:01` };
+    if (!lengths.includes(address.length)) return { problem: `has ${address.length} bytes; ${allowed} are needed` };
     if (address.length !== 6 || !isGroupAddress(address)) return { value: address.text };
     return { value: address.text, doubt: `${address.text} is a group address, which no interface can have` };
   };
 }
 
-/** 4.1.2.1.6: any object; its values reach the plugins as they were written. */
+/** 4.1.2.1.6: any object; its values are passed to the plugins unchanged. */
 export const checkCniArgs: Check<JsonMembers> = (value, text) =>
   isJsonObject(value) ? { value: memberTexts(text) } : { problem: `must be an object, but is ${describeJson(value)}` };
 
@@ -81,7 +84,7 @@ const protocols = ["tcp", "udp", "sctp"] as const;
 /** 4.1.2.1.7: at least one mapping. */
 export const checkPortMappings: Check<readonly PortMapping[]> = (value) => {
   if (!Array.isArray(value)) return { problem: `must be a list, but is ${describeJson(value)}` };
-  if (value.length === 0) return { problem: "is an empty list; it must have at least one mapping" };
+  if (value.length === 0) return { problem: "is an empty list; at least one mapping is needed" };
   const mappings: PortMapping[] = [];
   const doubts: string[] = [];
   for (const [index, each] of value.entries()) {
@@ -95,19 +98,19 @@ export const checkPortMappings: Check<readonly PortMapping[]> = (value) => {
 
 function checkPortMapping(value: unknown): Checked<PortMapping> {
   if (!isJsonObject(value)) return { problem: `which must be an object, but is ${describeJson(value)}` };
-  const hostPort = own(value, "hostPort");
-  const containerPort = own(value, "containerPort");
+  const hostPort = member(value, "hostPort");
+  const containerPort = member(value, "containerPort");
   if (!isPort(hostPort)) return { problem: `whose "hostPort" ${portProblem(hostPort)}` };
   if (!isPort(containerPort)) return { problem: `whose "containerPort" ${portProblem(containerPort)}` };
-  const given = own(value, "protocol") ?? "tcp";
-  const protocol = typeof given === "string" ? protocolOf(given) : undefined;
+  const written = member(value, "protocol") ?? "tcp";
+  const protocol = typeof written === "string" ? protocolOf(written) : undefined;
   if (protocol === undefined) {
-    const shown = typeof given === "string" ? quote(given, 20) : describeJson(given);
+    const shown = typeof written === "string" ? quote(written, 20) : describeJson(written);
     return { problem: `whose "protocol" is ${shown}; it must be "TCP", "UDP" or "SCTP"` };
   }
-  const hostIP = own(value, "hostIP") ?? undefined;
+  const hostIP = member(value, "hostIP") ?? undefined;
   if (hostIP !== undefined && (typeof hostIP !== "string" || readAddress(hostIP) === undefined)) {
-    return { problem: `whose "hostIP" is no IP address` };
+    return { problem: `whose "hostIP" is not an IP address` };
   }
   const mapping = { hostPort, containerPort, protocol, ...(hostIP === undefined ? {} : { hostIP }) };
   return withDoubts(mapping, unknownKeys(value, portKeys));
@@ -115,12 +118,12 @@ function checkPortMapping(value: unknown): Checked<PortMapping> {
 
 const bandwidthKeys = ["ingressRate", "ingressBurst", "egressRate", "egressBurst"] as const;
 
-/** 4.1.2.1.8: at least one rate, and no burst without its rate. */
+/** 4.1.2.1.8: at least one rate, and no burst without a rate. */
 export const checkBandwidth: Check<Bandwidth> = (value) => {
   if (!isJsonObject(value)) return { problem: `must be an object, but is ${describeJson(value)}` };
   const bandwidth: { -readonly [K in keyof Bandwidth]: Bandwidth[K] } = {};
   for (const key of bandwidthKeys) {
-    const number = own(value, key);
+    const number = member(value, key);
     if (number === undefined) continue;
     if (typeof number !== "number" || !Number.isSafeInteger(number) || number <= 0) {
       return { problem: `has "${key}", which must be a whole number above 0` };
@@ -136,14 +139,14 @@ export const checkBandwidth: Check<Bandwidth> = (value) => {
   return withDoubts(bandwidth, unknownKeys(value, bandwidthKeys));
 };
 
-/** A sentence for each key that isn't valid here, with the nearest valid one. */
+/** A sentence for each unknown key, with the nearest valid key. */
 export function unknownKeys(object: Readonly<Record<string, unknown>>, valid: readonly string[]): string[] {
   return Object.keys(object)
     .filter((key) => !valid.includes(key) && !key.includes("."))
     .map((key) => unknownKey(key, valid));
 }
 
-/** The sentence for one such key. */
+/** The sentence for one unknown key. */
 export function unknownKey(key: string, valid: readonly string[]): string {
   const nearest = key.length <= 40 ? closest(key, valid) : undefined;
   const hint = nearest === undefined ? "" : `; did you mean "${nearest}"?`;
@@ -154,7 +157,7 @@ function withDoubts<T>(value: T, doubts: readonly string[]): Checked<T> {
   return doubts.length === 0 ? { value } : { value, doubt: doubts.join("; ") };
 }
 
-function own(object: Readonly<Record<string, unknown>>, key: string): unknown {
+function member(object: Readonly<Record<string, unknown>>, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 

@@ -1,4 +1,4 @@
-// A pod's selection annotation, k8s.v1.cni.cncf.io/networks (NPWG 4.1): text of unknown origin in, selections out.
+// A pod's selection annotation, k8s.v1.cni.cncf.io/networks (NPWG 4.1): reads untrusted text into selections.
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
@@ -16,20 +16,19 @@ import { claimedFamilies } from "./selection-values.ts";
 /** The annotation's key. */
 export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
 
-/** Kubernetes' bound of all annotations of an object, in bytes; a text never has more UTF-16 units than bytes. */
-const longestAnnotation = 262_144;
-/** More attachments than any node gives one pod. */
-const mostNetworks = 128;
-const deepest = 32;
+/** Kubernetes' limit for all annotations of an object, in bytes; a text never has more UTF-16 units than bytes. */
+const maxAnnotationLength = 262_144;
+/** More networks than any node attaches to one pod. */
+const maxNetworks = 128;
+const maxDepth = 32;
 
 /**
- * Reads the annotation in either form; a text that begins with "[", "{" or a quote is JSON. Absent or blank text selects
- * nothing. Nothing but the text and the pod's namespace is looked at, so whatever is refused here has touched no file
- * and no API.
+ * Reads the annotation in either form; a text that begins with "[", "{" or a quote is JSON. Absent or blank text selects nothing.
+ * Only the text and the pod's namespace are used, so a refused annotation causes no access to files or the API.
  *
- * Fault SELECTION_INVALID names the element and the key; with `invalidAnnotation: "ignore"` those mistakes for which
- * the specification wants the annotation ignored answer an empty selection with a warning instead (D-1). `annotation` is
- * the key under which the text stood, for messages.
+ * Fault SELECTION_INVALID names the element and the key. With `invalidAnnotation: "ignore"`, mistakes for which the specification
+ * says that the annotation is ignored give an empty selection with a warning instead (D-1). `annotation` is the annotation's key,
+ * for messages.
  */
 export function parseSelection(
   text: string | undefined,
@@ -39,12 +38,12 @@ export function parseSelection(
 ): Result<PodSelection> {
   const namespaceProblem = labelProblem(podNamespace);
   if (namespaceProblem !== undefined) {
-    return failed(fault("ENVIRONMENT_INVALID", `the pod's namespace ${quote(podNamespace, 60)} ${namespaceProblem}`));
+    return failed(fault("ENVIRONMENT_INVALID", `CNI_ARGS: K8S_POD_NAMESPACE ${quote(podNamespace, 60)} ${namespaceProblem}`));
   }
   const trimmed = text?.trim() ?? "";
   if (trimmed === "") return ok({ networks: [], warnings: [] });
-  if (trimmed.length > longestAnnotation) {
-    return refused(annotation, `has ${trimmed.length} characters; Kubernetes allows ${longestAnnotation} bytes`);
+  if (trimmed.length > maxAnnotationLength) {
+    return refused(annotation, `has ${trimmed.length} characters; Kubernetes allows ${maxAnnotationLength} bytes`);
   }
   const isJson = /^[[{"]/.test(trimmed);
   const readings = isJson ? readJson(trimmed, podNamespace, profile, annotation) : ok(readCommas(trimmed, podNamespace, profile));
@@ -52,8 +51,8 @@ export function parseSelection(
 }
 
 function readCommas(text: string, podNamespace: string, profile: NpwgProfile): Reading<ElementSelection>[] {
-  // One more than allowed is enough to see that there are too many.
-  return text.split(",", mostNetworks + 1).map((each, index) => {
+  // One element more than allowed shows that there are too many.
+  return text.split(",", maxNetworks + 1).map((each, index) => {
     const { value, problems, warnings } = readReference(each, `element ${index}`, podNamespace, profile);
     return { value: value === undefined ? undefined : { selection: value, routesByExtension: false }, problems, warnings };
   });
@@ -65,11 +64,11 @@ function readJson(
   profile: NpwgProfile,
   annotation: string,
 ): Result<Reading<ElementSelection>[]> {
-  const source = { kind: "SELECTION_INVALID", maxLength: longestAnnotation, maxDepth: deepest } as const;
+  const source = { kind: "SELECTION_INVALID", maxLength: maxAnnotationLength, maxDepth } as const;
   const elements = parseArray(text, { what: `annotation ${annotation}`, ...source });
   if (!elements.ok) return elements;
   const readings: Reading<ElementSelection>[] = [];
-  for (const [index, each] of elements.value.slice(0, mostNetworks + 1).entries()) {
+  for (const [index, each] of elements.value.slice(0, maxNetworks + 1).entries()) {
     const document = parseDocument(each, { what: `annotation ${annotation}: element ${index}`, ...source });
     if (!document.ok) return document;
     readings.push(readElement(document.value, `element ${index}`, podNamespace, profile));
@@ -78,17 +77,20 @@ function readJson(
 }
 
 function combine(readings: readonly Reading<ElementSelection>[], profile: NpwgProfile, annotation: string): Result<PodSelection> {
-  if (readings.length > mostNetworks) return refused(annotation, `selects more than ${mostNetworks} networks`);
+  if (readings.length > maxNetworks) return refused(annotation, `selects more than ${maxNetworks} networks`);
   const problems = [...readings.flatMap((each) => each.problems), ...routeProblems(readings, profile)];
   const warnings = shortened(readings.flatMap((each) => each.warnings));
   if (problems.length === 0) return ok({ networks: selectionsOf(readings), warnings });
-  // An error isn't ignored because something beside it may be.
+  // An error stays an error even if another problem of the annotation can be ignored.
   const fatal = problems.filter((each) => !each.ignorable);
-  const told = selectionFault(annotation, fatal.length > 0 ? [...fatal, ...problems.filter((each) => each.ignorable)] : problems);
-  if (fatal.length > 0 || profile.invalidAnnotation === "fail") return failed(told);
+  const problem = selectionFault(
+    annotation,
+    fatal.length > 0 ? [...fatal, ...problems.filter((each) => each.ignorable)] : problems,
+  );
+  if (fatal.length > 0 || profile.invalidAnnotation === "fail") return failed(problem);
   return ok({
     networks: [],
-    warnings: [`the annotation is ignored, only the default network is attached: ${told.msg}`, ...warnings],
+    warnings: [`the annotation is ignored, only the default network is attached: ${problem.msg}`, ...warnings],
   });
 }
 
@@ -96,7 +98,9 @@ function selectionsOf(readings: readonly Reading<ElementSelection>[]): NetworkSe
   return readings.flatMap((each) => each.value?.selection ?? []);
 }
 
-/** 4.1.2.1.9: one element has the default routes; by extension, or for Multus' users (D-8), one for each family. */
+/**
+ * 4.1.2.1.9: only one element may have the default routes; with the extension, or for Multus' users (D-8), one for each family.
+ */
 function routeProblems(readings: readonly Reading<ElementSelection>[], profile: NpwgProfile): SelectionProblem[] {
   const problems: SelectionProblem[] = [];
   const claimed = new Map<Family, number>();
@@ -110,7 +114,7 @@ function routeProblems(readings: readonly Reading<ElementSelection>[], profile: 
     const rival = second ?? earlier;
     if (rival !== undefined) {
       problems.push({
-        why: `element ${index}: "default-route" is set, but element ${rival} has it; only one may`,
+        why: `element ${index}: "default-route" is set, but element ${rival} has it already; remove one of them`,
         ignorable: true,
       });
     }

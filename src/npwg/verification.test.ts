@@ -10,21 +10,21 @@ function result(printed: object): CniResult {
   return read.value.result;
 }
 
-const select = (asked: Partial<NetworkSelection>): NetworkSelection => ({
+const select = (requested: Partial<NetworkSelection>): NetworkSelection => ({
   name: "net-b",
   namespace: "ns",
   extensions: new Map(),
-  ...asked,
+  ...requested,
 });
 
-/** What verification says against it, undefined if nothing. */
+/** The message of a failed verification; undefined if it succeeds. `ifname` is the attachment's CNI_IFNAME. */
 function complaint(
-  asked: Partial<NetworkSelection>,
+  requested: Partial<NetworkSelection>,
   printed: object,
   ifname = "net1",
   verification?: Verification,
 ): string | undefined {
-  const verified = verifyResult(select(asked), ifname, result(printed), verification);
+  const verified = verifyResult(select(requested), ifname, result(printed), verification);
   return verified.ok ? undefined : `${verified.fault.kind}: ${verified.fault.msg}`;
 }
 
@@ -44,52 +44,58 @@ const bridge = {
 };
 
 describe("requested addresses", () => {
-  test.each(["10.0.0.5", "10.0.0.5/24", "2001:db8::5", "2001:0DB8:0::5/64"])("N1-25: %s that the result has passes", (ip) => {
-    expect(complaint({ ips: [ip] }, bridge)).toBeUndefined();
-  });
+  test.each(["10.0.0.5", "10.0.0.5/24", "2001:db8::5", "2001:0DB8:0::5/64"])(
+    "N1-25: a request for %s passes, because the result has the address",
+    (ip) => {
+      expect(complaint({ ips: [ip] }, bridge)).toBeUndefined();
+    },
+  );
 
   test.each([
-    ["another address", ["10.0.0.6"]],
-    ["another prefix length than was asked", ["10.0.0.5/16"]],
-    ["an address of the host's side", ["10.0.0.1"]],
-    ["one of two that is lacking", ["10.0.0.5", "10.0.0.7"]],
-  ])("N1-25: %s fails the attachment", (_, ips) => {
+    ["an address that the result lacks", ["10.0.0.6"]],
+    ["another prefix length than the result's", ["10.0.0.5/16"]],
+    ["an address of a host interface", ["10.0.0.1"]],
+    ["two addresses, one of which the result lacks", ["10.0.0.5", "10.0.0.7"]],
+  ])("N1-25: a request for %s fails the attachment", (_, ips) => {
     expect(complaint({ ips }, bridge)).toBe(
-      `REQUEST_UNMET: network ns/net-b was asked for the address ${ips.at(-1)}, but gave 10.0.0.5/24, 2001:db8::5/64`,
+      `REQUEST_UNMET: network ns/net-b should have the address ${ips.at(-1)}, but has 10.0.0.5/24, 2001:db8::5/64`,
     );
   });
 
-  test("N1-25: a result without addresses fails it", () => {
-    expect(complaint({ ips: ["10.0.0.5"] }, {})).toContain("but gave none");
+  test("N1-25: a result without addresses fails the attachment", () => {
+    expect(complaint({ ips: ["10.0.0.5"] }, {})).toContain("but has none");
   });
 
-  test("N1-25: an address that names no interface counts, in results of 0.2.0 too", () => {
+  test("N1-25: an address without an interface index counts, also in results of 0.2.0", () => {
     expect(complaint({ ips: ["10.0.0.5"] }, { ips: [{ address: "10.0.0.5/24" }] })).toBeUndefined();
     expect(complaint({ ips: ["10.0.0.5"] }, { ips: [{ address: "10.0.0.5/24", interface: -1 }] })).toBeUndefined();
     expect(complaint({ ips: ["10.0.0.5"] }, { cniVersion: "0.2.0", ip4: { ip: "10.0.0.5/24" } })).toBeUndefined();
   });
 
-  test("N1-25: an index that leads nowhere does not count", () => {
-    expect(complaint({ ips: ["10.0.0.5"] }, { ips: [{ address: "10.0.0.5/24", interface: 7 }] })).toContain("but gave none");
+  test("N1-25: an address with an invalid interface index does not count", () => {
+    expect(complaint({ ips: ["10.0.0.5"] }, { ips: [{ address: "10.0.0.5/24", interface: 7 }] })).toContain("but has none");
   });
 });
 
 describe("requested hardware addresses", () => {
-  test.each(["02:00:00:00:00:03", "02-00-00-00-00-03", "0200.0000.0003"])("N1-28: %s in any notation and case passes", (mac) => {
-    expect(complaint({ mac }, bridge)).toBeUndefined();
-    expect(
-      complaint({ mac: "AA:bb:CC:00:00:00" }, { interfaces: [{ name: "net1", mac: "aa:BB:cc:00:00:00", sandbox: "/n" }] }),
-    ).toBeUndefined();
-  });
+  test.each(["02:00:00:00:00:03", "02-00-00-00-00-03", "0200.0000.0003"])(
+    "N1-28: a request for %s passes, because notation and case do not count",
+    (mac) => {
+      expect(complaint({ mac }, bridge)).toBeUndefined();
+      expect(
+        complaint({ mac: "AA:bb:CC:00:00:00" }, { interfaces: [{ name: "net1", mac: "aa:BB:cc:00:00:00", sandbox: "/n" }] }),
+      ).toBeUndefined();
+    },
+  );
 
-  test("N1-28: another one fails the attachment, one of the host's side too", () => {
+  test("N1-28: a mac that the pod's interface lacks fails the attachment, even if a host interface has it", () => {
     expect(complaint({ mac: "02:00:00:00:00:09" }, bridge)).toBe(
-      'REQUEST_UNMET: network ns/net-b was asked for the mac 02:00:00:00:00:09, but "net1" has "02:00:00:00:00:03"',
+      'REQUEST_UNMET: network ns/net-b should have the mac 02:00:00:00:00:09, but "net1" has "02:00:00:00:00:03"',
     );
-    expect(complaint({ mac: "02:00:00:00:00:02" }, bridge)).toContain("was asked for the mac");
+    expect(complaint({ mac: "02:00:00:00:00:02" }, bridge)).toContain("should have the mac");
   });
 
-  test("N1-28: the interface of the attachment's name is looked at, else the first in the sandbox", () => {
+  test("N1-28: the mac is compared with the interface of the attachment's name, else with the first sandbox interface", () => {
     const two = {
       interfaces: [
         { name: "a", mac: "02:00:00:00:00:01", sandbox: "/n" },
@@ -101,23 +107,23 @@ describe("requested hardware addresses", () => {
     expect(complaint({ mac: "02:00:00:00:00:01" }, two, "renamed")).toBeUndefined();
   });
 
-  test("N1-28: no interface in the pod, or one without a mac, fails it", () => {
+  test("N1-28: no sandbox interface, or one without a mac, fails the attachment", () => {
     expect(complaint({ mac: "02:00:00:00:00:01" }, {})).toContain("its result has no interface in the pod");
     expect(complaint({ mac: "02:00:00:00:00:01" }, { interfaces: [{ name: "net1", sandbox: "/n" }] })).toContain(
       '"net1" has none',
     );
   });
 
-  test("N1-28: results before 0.3.0 have no interfaces to tell it from", () => {
+  test("N1-28: results before 0.3.0 have no interfaces, so the mac is not compared", () => {
     expect(complaint({ mac: "02:00:00:00:00:01" }, { cniVersion: "0.2.0" })).toBeUndefined();
   });
 });
 
 describe("requested interface names", () => {
-  test("N1-29: a result without the requested name fails the attachment", () => {
+  test("N1-29: a result with the requested interface name passes, a result without that name fails the attachment", () => {
     expect(complaint({ interface: "net1" }, bridge)).toBeUndefined();
     expect(complaint({ interface: "data" }, bridge, "data")).toBe(
-      'REQUEST_UNMET: network ns/net-b was asked for the interface data, but made "net1"',
+      'REQUEST_UNMET: network ns/net-b should have the interface data, but has "net1"',
     );
   });
 
@@ -126,8 +132,8 @@ describe("requested interface names", () => {
   });
 });
 
-describe("what is verified", () => {
-  test("D-2: everything is verified, unless the definition's annotation says otherwise", () => {
+describe("the definition's annotation", () => {
+  test("D-2: selects the comparisons, or none; without the annotation all are made; an unknown name is a fault", () => {
     expect(verificationOf(new Map())).toEqual({ ok: true, value: new Set(["ips", "mac", "interface"]) });
     expect(annotated("none")).toEqual({ ok: true, value: new Set() });
     expect(annotated(" mac , ips")).toEqual({ ok: true, value: new Set(["ips", "mac"]) });
@@ -138,10 +144,10 @@ describe("what is verified", () => {
     expect(annotated("")).toMatchObject({ ok: false });
   });
 
-  test("D-2: what is switched off is not compared", () => {
-    const asked = { ips: ["10.9.9.9"], mac: "02:00:00:00:00:09", interface: "data" };
-    expect(complaint(asked, bridge, "data", new Set())).toBeUndefined();
-    expect(complaint(asked, bridge, "data", new Set(["mac"]))).toContain("asked for the mac");
-    expect(complaint(asked, bridge, "data", new Set(["interface"]))).toContain("asked for the interface");
+  test("D-2: a comparison that is not selected is skipped", () => {
+    const requested = { ips: ["10.9.9.9"], mac: "02:00:00:00:00:09", interface: "data" };
+    expect(complaint(requested, bridge, "data", new Set())).toBeUndefined();
+    expect(complaint(requested, bridge, "data", new Set(["mac"]))).toContain("should have the mac");
+    expect(complaint(requested, bridge, "data", new Set(["interface"]))).toContain("should have the interface");
   });
 });

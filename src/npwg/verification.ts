@@ -1,4 +1,4 @@
-// Whether a network's result has what the pod asked for (NPWG 1.0 4.1.2.1.3.2 and 4.1.2.1.4.2; 4.1.2.1.5; decision D-2).
+// Compares a network's result with the pod's requests (NPWG 1.0 4.1.2.1.3.2 and 4.1.2.1.4.2; 4.1.2.1.5; decision D-2).
 
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
@@ -11,29 +11,28 @@ import { sameHardwareAddress } from "./hardware-address.ts";
 import type { NetworkSelection } from "./network-selection.ts";
 import { sandboxInterfaces } from "./sandbox-interface.ts";
 
-/** What is compared. */
+/** The kinds of requests to compare. */
 export type Verification = ReadonlySet<Verified>;
 type Verified = "ips" | "mac" | "interface";
 const all: readonly Verified[] = ["ips", "mac", "interface"];
 
-/** What a definition's annotation `plexus-cni.dev/verify` leaves to be compared: everything where there is none. */
+/** The comparisons that a definition's annotation `plexus-cni.dev/verify` selects; without the annotation, all. */
 export function verificationOf(annotations: ReadonlyMap<string, string>): Result<Verification> {
   const text = annotations.get(verifyAnnotation)?.trim();
   if (text === undefined) return ok(new Set(all));
   if (text === "none") return ok(new Set<Verified>());
-  const words = text.split(",").map((word) => word.trim());
-  const wrong = words.find((word) => !all.some((each) => each === word));
-  if (wrong === undefined) return ok(new Set(all.filter((each) => words.includes(each))));
+  const names = text.split(",").map((each) => each.trim());
+  const wrong = names.find((name) => !all.some((each) => each === name));
+  if (wrong === undefined) return ok(new Set(all.filter((each) => names.includes(each))));
   return failed(
-    fault("NETWORK_INVALID", `annotation ${verifyAnnotation}: ${quote(wrong, 40)} is none of ${all.join(", ")}; or "none"`),
+    fault("NETWORK_INVALID", `annotation ${verifyAnnotation}: ${quote(wrong, 40)} is not one of ${all.join(", ")}, none`),
   );
 }
 
 /**
- * Compares requested ips, mac and interface name with the result; `ifname` is the attachment's CNI_IFNAME. An address
- * counts if it belongs to an interface in the sandbox or to none; its prefix length counts where the pod gave one. Results
- * of 0.1.0 and 0.2.0 have no interfaces, so mac and name can't be told from them and pass. Fault REQUEST_UNMET names the
- * network and what it got instead.
+ * Compares the requested ips, mac and interface name with the result; `ifname` is the attachment's CNI_IFNAME. An address counts
+ * if it belongs to a sandbox interface or to none; its prefix length counts if the pod requested one. Results of 0.1.0 and 0.2.0
+ * have no interfaces, so mac and name cannot be compared and pass. Fault REQUEST_UNMET names the network and its actual result.
  */
 export function verifyResult(
   selection: NetworkSelection,
@@ -57,7 +56,7 @@ function ipsProblem(requested: readonly string[], result: CniResult): string | u
     .map((ip) => ip.address);
   const lacking = requested.find((each) => !assigned.some((address) => matches(each, address)));
   if (lacking === undefined) return undefined;
-  return `was asked for the address ${lacking}, but gave ${assigned.length === 0 ? "none" : assigned.slice(0, 8).join(", ")}`;
+  return `should have the address ${lacking}, but has ${assigned.length === 0 ? "none" : assigned.slice(0, 8).join(", ")}`;
 }
 
 function matches(requested: string, assigned: string): boolean {
@@ -73,15 +72,15 @@ function macProblem(requested: string | undefined, ifname: string, result: CniRe
   if (requested === undefined || versionGroup(result.cniVersion) === "020") return undefined;
   const links = sandboxInterfaces(result).map((each) => each.interface);
   const link = links.find((each) => each.name === ifname) ?? links[0];
-  if (link === undefined) return `was asked for the mac ${requested}, but its result has no interface in the pod`;
+  if (link === undefined) return `should have the mac ${requested}, but its result has no interface in the pod`;
   if (link.mac !== undefined && sameHardwareAddress(requested, link.mac)) return undefined;
-  return `was asked for the mac ${requested}, but ${quote(link.name, 20)} has ${link.mac === undefined ? "none" : quote(link.mac, 60)}`;
+  return `should have the mac ${requested}, but ${quote(link.name, 20)} has ${link.mac === undefined ? "none" : quote(link.mac, 60)}`;
 }
 
 function nameProblem(requested: string | undefined, result: CniResult): string | undefined {
   const names = sandboxInterfaces(result).map((each) => each.interface.name);
   if (requested === undefined || names.length === 0 || names.includes(requested)) return undefined;
-  return `was asked for the interface ${requested}, but made ${names
+  return `should have the interface ${requested}, but has ${names
     .slice(0, 8)
     .map((name) => quote(name, 20))
     .join(", ")}`;

@@ -26,67 +26,112 @@ const gone: Circumstances = { ...alive, seen: "gone", goneMs: grace };
 
 describe("RT-02 an entry of this boot", () => {
   test.each<[string, Partial<EntryFacts>, Circumstances, unknown]>([
-    ["whose namespace is there is live", {}, alive, { what: "live" }],
-    ["whose namespace was there and is gone for the grace period is stale", {}, gone, { what: "stale", why: "namespace-gone" }],
+    ["whose namespace exists is live", {}, alive, { what: "live" }],
+    ["whose namespace has been gone for the grace period is stale", {}, gone, { what: "stale", why: "namespace-gone" }],
     [
-      "that was written to when the clock was ahead is stale once it was as it is for the grace period",
+      "with a last write in the future is stale if it was unchanged for the grace period",
       { touchedMs: now + 1_000_000 * minute },
       { ...gone, quietMs: grace },
       { what: "stale", why: "namespace-gone" },
     ],
     [
-      "that was written to when the clock was ahead is not before",
+      "with a last write in the future is not stale if it was unchanged for less",
       { touchedMs: now + 1 },
       { ...gone, quietMs: grace - 1 },
       { what: "doubtful", why: "grace" },
     ],
-    ["whose namespace is gone for less is not", {}, { ...gone, goneMs: grace - 1 }, { what: "doubtful", why: "grace" }],
     [
-      "whose namespace is gone at the first look is not, however short the grace period is",
+      "whose DEL failed a grace period ago is stale at the second look after a restart",
+      { failedSinceMs: now - grace },
+      { ...gone, goneMs: 1 },
+      { what: "stale", why: "namespace-gone" },
+    ],
+    [
+      "whose DEL failed a grace period ago is not stale at the first look",
+      { failedSinceMs: now - grace },
+      { ...gone, goneMs: 0 },
+      { what: "doubtful", why: "grace" },
+    ],
+    [
+      "whose DEL failed within the grace period is not stale",
+      { failedSinceMs: now - grace + 1 },
+      { ...gone, goneMs: 1 },
+      { what: "doubtful", why: "grace" },
+    ],
+    [
+      "that was never attached needs no grace period, because no pod runs with it",
+      { closed: false, neverAttached: true, touchedMs: now },
+      { ...gone, goneMs: 0, sighted: false },
+      { what: "stale", why: "namespace-gone" },
+    ],
+    [
+      "that was never attached is left to the runtime while its namespace exists",
+      { closed: false, neverAttached: true },
+      alive,
+      { what: "doubtful", why: "unfinished" },
+    ],
+    [
+      "whose namespace has been gone for less is not stale",
+      {},
+      { ...gone, goneMs: grace - 1 },
+      { what: "doubtful", why: "grace" },
+    ],
+    [
+      "whose namespace is gone at the first look is not stale, even without a grace period",
       {},
       { ...gone, goneMs: 0, graceMs: 0 },
       { what: "doubtful", why: "grace" },
     ],
     [
-      "that was written to within the grace period is not",
+      "that was written within the grace period is not stale",
       { touchedMs: now - grace + 1 },
       gone,
       { what: "doubtful", why: "grace" },
     ],
     [
-      "whose namespace hands don't see that never saw one that the runtime made is not",
+      "whose namespace is gone for an agent that never saw a namespace of the runtime is not stale",
       {},
       { ...gone, sighted: false, goneMs: 1_000 * minute },
       { what: "doubtful", why: "unsighted" },
     ],
-    ["whose namespace can't be looked at is not", {}, { ...gone, seen: "unknown" }, { what: "doubtful", why: "unseen" }],
+    ["whose namespace cannot be looked at is not stale", {}, { ...gone, seen: "unknown" }, { what: "doubtful", why: "unseen" }],
     [
-      "whose path has a file and no namespace is not: the runtime's mount may not have come to the hands",
+      "whose path is not a namespace is not stale: the runtime's mount may not be propagated to the agent",
       {},
       { ...gone, seen: "other" },
       { what: "doubtful", why: "no-namespace" },
     ],
     [
-      "whose namespace was named by a process number is not",
+      "whose namespace was named by a process id is not stale",
       { netns: "/proc/4711/ns/net" },
       gone,
       { what: "doubtful", why: "process-path" },
     ],
     [
-      "whose ADD broke off while its namespace is there is not",
+      "whose ADD was interrupted while its namespace exists is not stale",
       { closed: false },
       alive,
       { what: "doubtful", why: "unfinished" },
     ],
-    ["whose ADD may still be under way is live", { closed: false, touchedMs: now - 1 }, alive, { what: "live" }],
+    ["whose ADD may still be running is live", { closed: false, touchedMs: now - 1 }, alive, { what: "live" }],
     [
-      "whose ADD broke off and whose namespace is gone is stale",
+      "whose ADD was interrupted and whose namespace is gone is stale",
       { closed: false },
       gone,
       { what: "stale", why: "namespace-gone" },
     ],
-    ["that a DEL put together is stale after the grace period", { netns: "" }, alive, { what: "stale", why: "deleted" }],
-    ["that a DEL put together just now is not", { netns: "", touchedMs: now - 1 }, alive, { what: "doubtful", why: "grace" }],
+    [
+      "that a DEL without a journal made is stale after the grace period",
+      { netns: "" },
+      alive,
+      { what: "stale", why: "deleted" },
+    ],
+    [
+      "that a DEL without a journal made just now is not stale",
+      { netns: "", touchedMs: now - 1 },
+      alive,
+      { what: "doubtful", why: "grace" },
+    ],
   ])("%s", (_, facts, circumstances, verdict) => {
     expect(judgeEntry({ ...entry, ...facts }, circumstances)).toEqual(verdict);
   });
@@ -95,28 +140,28 @@ describe("RT-02 an entry of this boot", () => {
 describe("RT-10 an entry of another boot", () => {
   const earlier: EntryFacts = { ...entry, bootId: "earlier", begunMs: now - 200 * minute };
   test.each<[string, Partial<EntryFacts>, Partial<Circumstances>, unknown]>([
-    ["that began before this one is stale, whatever stands under its path now", {}, {}, { what: "stale", why: "earlier-boot" }],
-    ["is stale without anybody to look, too", {}, { seen: "unknown", sighted: false }, { what: "stale", why: "earlier-boot" }],
+    ["that began before this boot is stale, for any file at its path", {}, {}, { what: "stale", why: "earlier-boot" }],
     [
-      "that was written to since, by a DEL that failed, is stale all the same",
-      { touchedMs: now },
+      "that began before this boot is stale also without an agent",
       {},
+      { seen: "unknown", sighted: false },
       { what: "stale", why: "earlier-boot" },
     ],
+    ["that a failed DEL has written in this boot is stale, too", { touchedMs: now }, {}, { what: "stale", why: "earlier-boot" }],
     [
-      "that began since this one did is not: the boot id may be a container's own",
+      "that began in this boot is not stale: the boot id may be a container's own",
       { begunMs: now - 99 * minute },
       {},
       { what: "doubtful", why: "boot-unclear" },
     ],
     [
-      "that began, by a clock that was ahead, since this one did is stale once its namespace is gone as that of this boot's must be",
+      "that began in the future is stale under the conditions for an entry of this boot",
       { begunMs: now + 1_000_000 * minute },
       { seen: "gone", goneMs: grace },
       { what: "stale", why: "namespace-gone" },
     ],
     [
-      "that began since this one did is not where the hands are not known to see namespaces",
+      "that began in the future is not stale if the agent never saw a namespace of the runtime",
       { begunMs: now + 1_000_000 * minute },
       { seen: "gone", goneMs: grace, sighted: false },
       { what: "doubtful", why: "unsighted" },
@@ -125,7 +170,7 @@ describe("RT-10 an entry of another boot", () => {
     expect(judgeEntry({ ...earlier, ...facts }, { ...alive, ...circumstances })).toEqual(verdict);
   });
 
-  test.each(["", "earlier"])("is none where either boot id is not known (%j)", (bootId) => {
+  test.each(["", "earlier"])("is not from an earlier boot if one boot id is unknown (%j)", (bootId) => {
     const unknown = { ...alive, bootId: bootId === "" ? "this" : "" };
     expect(judgeEntry({ ...earlier, bootId }, unknown)).toEqual({ what: "live" });
   });

@@ -1,66 +1,77 @@
-// Whether what a journal entry attached may be taken away although nobody asked for it (RT-02, RT-10). A wrong answer cuts a running
-// pod off, so an entry is stale only where two independent facts say so; what merely looks stale is told and left alone.
+// Decides whether the attachments of a journal entry can be removed without a DEL from the runtime (RT-02, RT-10). A wrong answer
+// disconnects a running pod, so an entry is stale only if two independent facts say so. An entry that merely looks stale is
+// reported and kept.
 
-/** What is known of an entry of the journal. */
+/** The known facts about a journal entry. */
 export interface EntryFacts {
-  /** The kernel's boot id at its ADD; empty: not known. */
+  /** The kernel's boot id at the entry's ADD; empty if unknown. */
   readonly bootId: string;
-  /** Path of the namespace; empty where a DEL put the entry together, which found none. */
+  /** Path of the network namespace; empty if the entry was made by a DEL that had no journal entry. */
   readonly netns: string;
-  /** When its ADD began, or, where that isn't known, anything was last written to it; milliseconds of the time of day. */
+  /** Start of the ADD, or, if unknown, the last write to the entry; milliseconds of the time of day. */
   readonly begunMs: number;
-  /** When anything was last written to it, as that. */
+  /** The last write to the entry; milliseconds of the time of day. */
   readonly touchedMs: number;
   /** Whether its ADD was answered with success. */
   readonly closed: boolean;
+  /** Whether no attachment of it stands: each was undone, or failed in its ADD. No pod runs with such an entry. */
+  readonly neverAttached?: boolean;
+  /** When its DEL failed first, in milliseconds of the time of day: survives a restart of the daemon. */
+  readonly failedSinceMs?: number;
 }
 
-/** What resident hands see under the entry's path now; `other`: something that is no namespace. */
+/** The agent's current view of the entry's path; `other`: the path is not a network namespace. */
 export type Seen = "there" | "gone" | "other" | "unknown";
 
-/** What is known of the machine, and of this entry's namespace. */
+/** The known facts about the machine and about this entry's network namespace. */
 export interface Circumstances {
   readonly bootId: string;
-  /** When this boot began; milliseconds of the time of day. */
+  /** Start of this boot; milliseconds of the time of day. */
   readonly bootedMs: number;
   readonly nowMs: number;
   readonly seen: Seen;
-  /** For how long every look found the namespace gone, in ms of a clock that never goes back; 0 at the first one. */
+  /** How long every look has found the namespace gone, in milliseconds of a monotonic clock; 0 at the first look. */
   readonly goneMs: number;
-  /** For how long every look found the entry's file as it is, as that: the time of day may have been years ahead at its last write. */
+  /**
+   * How long every look has found the entry's file unchanged, in milliseconds of a monotonic clock: the time of day may have been
+   * years ahead at the last write.
+   */
   readonly quietMs: number;
-  /** Whether the hands are known to see the namespaces that the runtime makes (see `Sight`). */
+  /** Whether the agent is known to see the runtime's network namespaces (see `Sight`). */
   readonly sighted: boolean;
   readonly graceMs: number;
 }
 
+/** Why an entry is stale. */
 export type Staleness =
-  /** The machine was started anew since. */
+  /** The machine was restarted after the ADD. */
   | "earlier-boot"
-  /** Its namespace was there and is gone. */
+  /** Its network namespace existed and is gone. */
   | "namespace-gone"
-  /** The runtime deleted it, and did not see that to its end. */
+  /** The runtime's DEL did not run to its end. */
   | "deleted";
 
+/** Why an entry is not provably stale. */
 export type Doubt =
-  /** Another boot's by its id, but made since this one began. */
+  /** The boot id differs from the current one, but the entry was made after this boot began. */
   | "boot-unclear"
-  /** No resident hands, or they could not look. */
+  /** No agent is connected, or the agent could not look. */
   | "unseen"
-  /** Gone as these hands see it, but they were never seen to see one that the runtime made. */
+  /** The agent finds the namespace gone, but was never seen to find a namespace of the runtime. */
   | "unsighted"
-  /** `/proc/PID/ns/net`: the number may be another process', or of another table of processes. */
+  /** `/proc/PID/ns/net`: the PID may belong to another process, or to another PID namespace. */
   | "process-path"
   /**
-   * Something stands there that is no namespace, as where the runtime's mounts don't come to the hands: they see the file that the
-   * runtime mounted a namespace on.
+   * The path is not a network namespace. The agent sees the plain file below the runtime's mount, for example, if the runtime's
+   * mounts are not propagated to it.
    */
   | "no-namespace"
-  /** Gone, but not for long enough. */
+  /** The namespace is gone, but not for long enough. */
   | "grace"
-  /** Its ADD broke off, and its namespace is there: the runtime's DEL is due. */
+  /** Its ADD was interrupted, and its namespace exists: the runtime will send a DEL. */
   | "unfinished";
 
+/** `live`: a pod uses the attachments. `stale`: they can be undone. `doubtful`: they are only reported. */
 export type Verdict =
   | { readonly what: "live" }
   | { readonly what: "stale"; readonly why: Staleness }
@@ -74,17 +85,20 @@ export function judgeEntry(entry: EntryFacts, now: Circumstances): Verdict {
     if (now.seen === "unknown") return doubtful("unseen");
     return settled ? stale("deleted") : doubtful("grace");
   }
-  // A container manager may show a boot id of its own: the time of the ADD has to agree. Where it doesn't (a clock that was ahead, say),
-  // what is proven of this boot's entries has to be proven.
+  // A container manager may show its own boot id, so the time of the ADD has to agree. If the time does not agree (the clock was
+  // ahead, for example), the entry needs the same proof as an entry of this boot.
   const another = entry.bootId !== "" && now.bootId !== "" && entry.bootId !== now.bootId;
   if (another && entry.begunMs < now.bootedMs) return stale("earlier-boot");
   if (another && now.seen !== "gone") return doubtful("boot-unclear");
   if (now.seen === "unknown") return doubtful("unseen");
   if (now.seen === "there") return entry.closed || !settled ? { what: "live" } : doubtful("unfinished");
   if (now.seen === "other") return doubtful("no-namespace");
+  if (entry.neverAttached === true) return stale("namespace-gone");
   if (entry.netns.startsWith("/proc/")) return doubtful("process-path");
   if (!now.sighted) return doubtful("unsighted");
-  return settled && now.goneMs > 0 && now.goneMs >= now.graceMs ? stale("namespace-gone") : doubtful("grace");
+  const deletionMs = entry.failedSinceMs === undefined ? 0 : now.nowMs - entry.failedSinceMs;
+  const gone = now.goneMs > 0 && Math.max(now.goneMs, deletionMs) >= now.graceMs;
+  return settled && gone ? stale("namespace-gone") : doubtful("grace");
 }
 
 function stale(why: Staleness): Verdict {

@@ -7,26 +7,26 @@ import { leasePlaces } from "./lease-places.ts";
 const lease = (containerId: string, ifname = "eth0", writtenMs = 0): Lease => ({ path: "/l", containerId, ifname, writtenMs });
 const departed = { containerId: "gone", ifname: "eth0", departedMs: 100 };
 
-test("U-11 a lease is an attachment's by container and interface, or by the container alone where it names no interface", () => {
+test("U-11 a lease belongs to the attachment with its container and interface, or its container if it has no interface", () => {
   const ownerOf = ownershipOf([{ containerId: "a", ifname: "eth0" }], []);
   expect([ownerOf(lease("a")), ownerOf(lease("a", "")), ownerOf(lease("a", "net1")), ownerOf(lease("b"))]).toEqual([
-    { whose: "ours" },
-    { whose: "ours" },
-    { whose: "unknown" },
-    { whose: "unknown" },
+    { owner: "attached" },
+    { owner: "attached" },
+    { owner: "unknown" },
+    { owner: "unknown" },
   ]);
 });
 
-test("U-11 what an attachment that was undone still holds is known, unless it was written since or the container is attached again", () => {
+test("U-11 a lease of an undone attachment is known, unless it was written later or the container is attached again", () => {
   const ownerOf = ownershipOf([], [departed]);
-  expect(ownerOf(lease("gone", "eth0", 100))).toEqual({ whose: "departed", attachment: departed });
-  expect(ownerOf(lease("gone", "eth0", 101))).toEqual({ whose: "unknown" });
-  expect(ownerOf(lease("gone", "net1"))).toEqual({ whose: "unknown" });
+  expect(ownerOf(lease("gone", "eth0", 100))).toEqual({ owner: "departed", attachment: departed });
+  expect(ownerOf(lease("gone", "eth0", 101))).toEqual({ owner: "unknown" });
+  expect(ownerOf(lease("gone", "net1"))).toEqual({ owner: "unknown" });
   const attached = ownershipOf([{ containerId: "gone", ifname: "net1" }], [departed]);
-  expect(attached(lease("gone"))).toEqual({ whose: "unknown" });
+  expect(attached(lease("gone"))).toEqual({ owner: "unknown" });
 });
 
-test("U-11 nobody's lease becomes ours but one that the journal has known", () => {
+test("U-11 only a lease whose owner was in the journal counts as Plexus'", () => {
   const id = fc.constantFrom("a", "b", "c", "d");
   const attachment = fc.record({ containerId: id, ifname: fc.constantFrom("eth0", "net1") });
   const past = fc.record({ containerId: id, ifname: fc.constantFrom("eth0", "net1"), departedMs: fc.nat(10) });
@@ -38,16 +38,16 @@ test("U-11 nobody's lease becomes ours but one that the journal has known", () =
   });
   fc.assert(
     fc.property(fc.array(attachment), fc.array(past), found, (attached, gone, each) => {
-      const owner = ownershipOf(attached, gone)(each);
-      if (owner.whose !== "departed") return;
-      expect(gone).toContain(owner.attachment);
-      expect([owner.attachment.containerId, owner.attachment.ifname]).toEqual([each.containerId, each.ifname]);
+      const ownership = ownershipOf(attached, gone)(each);
+      if (ownership.owner !== "departed") return;
+      expect(gone).toContain(ownership.attachment);
+      expect([ownership.attachment.containerId, ownership.attachment.ifname]).toEqual([each.containerId, each.ifname]);
       expect(attached.map(({ containerId }) => containerId)).not.toContain(each.containerId);
     }),
   );
 });
 
-test("U-11 leases lie where host-local, native or WASM, keeps them", () => {
+test("U-11 lease directories are those of native and WASM host-local", () => {
   expect(places([{ type: "bridge", ipam: { type: "host-local" } }])).toEqual(["/var/lib/cni/networks/pods"]);
   expect(places([{ type: "bridge", ipam: { type: "ipam-host-local", dataDir: "/leases/" } }])).toEqual(["/leases/pods"]);
   expect(places([{ type: "ipam-host-local", ipam: { subnet: "10.0.0.0/24" } }])).toEqual(["/var/lib/cni/networks/pods"]);

@@ -1,33 +1,34 @@
-// Whose leases are. A directory of host-local may have several masters (podman, nerdctl, a runtime that calls the plugin itself): a lease
-// that no attachment of ours explains is another's until the journal has known its owner.
+// Decides who owns a lease. A directory of host-local may have several users (podman, nerdctl, a runtime that calls the plugin
+// itself). A lease that no attachment of Plexus explains belongs to another user, unless the journal once had its owner.
 
-/** A lease as its file says it. */
+/** A lease, as read from its file. */
 export interface Lease {
-  /** The file. */
+  /** Path of the lease file. */
   readonly path: string;
   readonly containerId: string;
-  /** Empty where a host-local before 0.7 wrote it. */
+  /** Empty if a host-local older than 0.7 wrote the lease. */
   readonly ifname: string;
-  /** When it was last written, in ms of the time of day. */
+  /** The last write, in milliseconds of the time of day. */
   readonly writtenMs: number;
 }
 
-/** An attachment that the journal had and has no more. */
+/** An attachment that is no longer in the journal. */
 export interface Departed {
   readonly containerId: string;
   readonly ifname: string;
-  /** When it was found to have gone, in ms of the time of day. */
+  /** When the departure was noticed, in milliseconds of the time of day. */
   readonly departedMs: number;
 }
 
+/** The owner of a lease: `attached`: an attachment of the journal. */
 export type Ownership<D extends Departed> =
-  | { readonly whose: "ours" }
-  /** Of an attachment that was undone, and kept its lease. */
-  | { readonly whose: "departed"; readonly attachment: D }
-  /** Of somebody of whom the journal says nothing. */
-  | { readonly whose: "unknown" };
+  | { readonly owner: "attached" }
+  /** The attachment was undone but its lease remained. */
+  | { readonly owner: "departed"; readonly attachment: D }
+  /** The journal never had the owner. */
+  | { readonly owner: "unknown" };
 
-/** Tells whose leases are: `attached` are all of the journal, what was left behind included. */
+/** Answers a function that decides a lease's ownership. `attached`: all attachments of the journal, including abandoned ones. */
 export function ownershipOf<D extends Departed>(
   attached: Iterable<{ readonly containerId: string; readonly ifname: string }>,
   departed: Iterable<D>,
@@ -41,11 +42,11 @@ export function ownershipOf<D extends Departed>(
   const gone = new Map<string, D>();
   for (const each of departed) gone.set(keyOf(each.containerId, each.ifname), each);
   return ({ containerId, ifname, writtenMs }) => {
-    if (owners.has(keyOf(containerId, ifname)) || (ifname === "" && containers.has(containerId))) return { whose: "ours" };
+    if (owners.has(keyOf(containerId, ifname)) || (ifname === "" && containers.has(containerId))) return { owner: "attached" };
     const attachment = gone.get(keyOf(containerId, ifname));
-    // Another call of the container may still be attached, and what was written since may be another's.
+    // Another attachment of the container may still be in use, and a lease written later may belong to another user.
     const same = attachment !== undefined && !containers.has(containerId) && writtenMs <= attachment.departedMs;
-    return same ? { whose: "departed", attachment } : { whose: "unknown" };
+    return same ? { owner: "departed", attachment } : { owner: "unknown" };
   };
 }
 

@@ -1,12 +1,12 @@
-// Where host-local, native or WASM, keeps the leases of a network, by the network's configuration.
+// Directories in which host-local, native or WASM, keeps a network's leases, from the network's configuration.
 
 import type { NetworkList } from "../cni/network-list.ts";
 import { isJsonObject, memberValue } from "../json/document.ts";
 
-/** Types of the two implementations, which share their directory. */
+/** Types of the two implementations, which share their directories. */
 const types: readonly string[] = ["host-local", "ipam-host-local"];
 
-/** Directories in which this network's leases may be: a file for each address. */
+/** Directories with this network's leases: one file for each address. */
 export function leasePlaces(list: NetworkList, defaultDirectory: string): readonly string[] {
   const places = list.plugins.flatMap(({ type, ipamType, document }): string[] => {
     if (!types.includes(ipamType ?? type)) return [];

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { Retries } from "./retries.ts";
 
-test("RT-07 pauses double up to the longest, and end with what they were for", () => {
-  const retries = new Retries({ firstMs: 10, longestMs: 35 });
+test("RT-07 pauses double up to the maximum, and end with their finding", () => {
+  const retries = new Retries({ firstMs: 10, maxMs: 35 });
   const pauses: number[] = [];
   let now = 0;
   for (let tries = 0; tries < 4; tries++) {

@@ -1,11 +1,12 @@
-// When something that failed is tried again: after a pause that doubles with each failure.
+// Decides when a failed operation is repeated: after a pause that doubles with each failure.
 
-/** Pauses in ms: after the first failure, and the longest. */
+/** The pause after the first failure, and the maximum pause, in milliseconds. */
 export interface RetryTerms {
   readonly firstMs: number;
-  readonly longestMs: number;
+  readonly maxMs: number;
 }
 
+/** The failures of several operations. */
 export class Retries {
   readonly #terms: RetryTerms;
   readonly #failed = new Map<string, { readonly count: number; readonly dueMs: number }>();
@@ -14,18 +15,19 @@ export class Retries {
     this.#terms = terms;
   }
 
-  /** Whether it may be tried; `nowMs` of a clock that never goes back. */
+  /** Whether the operation may be tried; `nowMs` of a monotonic clock. */
   isDue(what: string, nowMs: number): boolean {
     return nowMs >= (this.#failed.get(what)?.dueMs ?? 0);
   }
 
+  /** Records a failure, which begins or doubles the pause. */
   failed(what: string, nowMs: number): void {
     const count = (this.#failed.get(what)?.count ?? 0) + 1;
-    const pause = Math.min(this.#terms.longestMs, this.#terms.firstMs * 2 ** (count - 1));
+    const pause = Math.min(this.#terms.maxMs, this.#terms.firstMs * 2 ** (count - 1));
     this.#failed.set(what, { count, dueMs: nowMs + pause });
   }
 
-  /** Forgets all but these. */
+  /** Forgets all other operations. */
   keep(these: ReadonlySet<string>): void {
     for (const what of this.#failed.keys()) if (!these.has(what)) this.#failed.delete(what);
   }

@@ -5,13 +5,13 @@ import { Sight } from "./sight.ts";
 
 const at = (id: string, seen: Seen, path = `/run/netns/${id}`): { id: string; path: string; seen: Seen } => ({ id, path, seen });
 
-test("RT-02 hands that never saw a namespace are not believed when they see none, however long", () => {
+test("RT-02 an agent that never saw a namespace is not trusted if it sees none, for any time", () => {
   const sight = new Sight();
   sight.look([at("a", "gone")], 0);
   expect(sight.look([at("a", "gone")], 1e9)).toEqual([{ sighted: false, goneMs: 1e9 }]);
 });
 
-test("RT-02 what they saw themselves they are believed to miss, and its neighbours with it, but nothing in other directories", () => {
+test("RT-02 a namespace counts as gone if the agent saw it before, or a neighbour in its directory, but not in other directories", () => {
   const sight = new Sight();
   const others = [at("b", "gone"), at("far", "gone", "/var/run/netns/far")];
   sight.look([at("a", "there"), ...others], 0);
@@ -23,7 +23,7 @@ test("RT-02 what they saw themselves they are believed to miss, and its neighbou
   ]);
 });
 
-test("RT-02 being seen again, being another ADD's, or not being seen at all begins the time anew", () => {
+test("RT-02 a namespace that is seen again, belongs to another ADD or cannot be looked at begins its time again", () => {
   const sight = new Sight();
   sight.look([at("a", "there")], 0);
   sight.look([at("a", "gone")], 1);
@@ -37,7 +37,7 @@ test("RT-02 being seen again, being another ADD's, or not being seen at all begi
   }
 });
 
-test("RT-02 hands that see none of the runtime's namespaces are never believed", () => {
+test("RT-02 an agent that sees no namespace of the runtime is never trusted", () => {
   const looks = fc.array(fc.tuple(fc.nat(5), fc.constantFrom<Seen>("gone", "other", "unknown")), { maxLength: 8 });
   fc.assert(
     fc.property(fc.array(looks, { maxLength: 12 }), (rounds) => {

@@ -1,34 +1,34 @@
-// What resident hands are known to see. Hands that look at another directory than the runtime's (a container without that mount)
-// find every namespace gone. So what they miss says something only once it is known what they see: that very namespace earlier, or
-// another one of the runtime's in the same directory. Hands to whom the runtime's mounts don't come still see its files: what they find
-// there is no namespace, but not gone either.
+// Decides whether an agent can see the runtime's network namespaces. An agent that sees another directory than the runtime's (a
+// container without that mount) finds every namespace gone. So "gone" counts only after the agent has seen that namespace
+// earlier, or another one of the runtime in the same directory. An agent without the runtime's mounts still sees its files, which
+// are not namespaces but not gone either.
 
 import type { Seen } from "./judge-entry.ts";
 
-/** One namespace in one look. */
+/** One network namespace in one look. */
 export interface Look {
-  /** Which ADD of which container: a new ADD is another one. */
+  /** Identifies the ADD and its container: a repeated ADD has another id. */
   readonly id: string;
-  /** Its path. */
+  /** Path of the network namespace. */
   readonly path: string;
   readonly seen: Seen;
 }
 
-/** What is known of one namespace. */
+/** The known facts about one network namespace. */
 export interface Known {
   readonly sighted: boolean;
-  /** For how long every look found it gone, in ms. */
+  /** How long every look has found the namespace gone, in milliseconds. */
   readonly goneMs: number;
 }
 
-/** Of one connection of resident hands; what others saw counts for nothing. */
+/** The view of one agent connection. Other connections' views do not count. */
 export class Sight {
-  /** Since when a namespace that was gone at every look is. */
+  /** Since when each missing namespace has been gone at every look. */
   readonly #goneSinceMs = new Map<string, number>();
-  /** Directories in which they have seen a namespace that the runtime named. */
+  /** Directories in which this agent has seen a network namespace that the runtime named. */
   readonly #directories = new Set<string>();
 
-  /** Takes note of one look at all entries, `nowMs` of a clock that never goes back. Answers what is known of each, in their order. */
+  /** Records one look at all entries; `nowMs` of a monotonic clock. Answers the known facts of each look, in the same order. */
   look(looks: readonly Look[], nowMs: number): readonly Known[] {
     const gone = new Set(looks.flatMap(({ id, seen }) => (seen === "gone" ? [id] : [])));
     for (const id of this.#goneSinceMs.keys()) if (!gone.has(id)) this.#goneSinceMs.delete(id);

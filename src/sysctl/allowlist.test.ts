@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { allowedByList } from "./allowlist.ts";
+import { readExpression } from "./expression.ts";
 
-const allowed = (text: string, key: string, ifname = "eth0"): boolean => allowedByList("/list", text, key, ifname).ok;
+const allowed = (text: string, key: string, ifname = "eth0"): boolean =>
+  allowedByList({ file: "/list", text }, key, ifname, readExpression).ok;
 
 describe("the allow-list", () => {
-  it("allows a key in each way in which the reference plugin takes it", () => {
+  it("allows a key in each spelling that the reference plugin accepts", () => {
     const key = "net/ipv4/conf/eth0/rp_filter";
     for (const line of [
       "^net.ipv4.conf.IFNAME.[a-z_]*$",
@@ -17,18 +19,18 @@ describe("the allow-list", () => {
     expect(allowed("^net.ipv4.conf.IFNAME.[a-z_]*$", "net/ipv4/conf/eth0.100/rp_filter", "eth0.100")).toBe(true);
   });
 
-  it("is a line each, without the blanks around it; none allows nothing", () => {
+  it("has one expression in each line, without surrounding blanks; an empty list allows nothing", () => {
     expect(allowed("\r\n\t ^net/core/ \r\n", "net/core/somaxconn")).toBe(true);
     expect(allowed("\n \n", "net/core/somaxconn")).toBe(false);
-    expect(allowedByList("/list", "q\nz", "net/core/somaxconn", "eth0")).toMatchObject({
+    expect(allowedByList({ file: "/list", text: "q\nz" }, "net/core/somaxconn", "eth0", readExpression)).toMatchObject({
       fault: { kind: "SYSCTL_NOT_ALLOWED", code: 7, msg: 'sysctl: "net/core/somaxconn" matches no line of /list' },
     });
   });
 
-  it("fails at a line that is no expression, unless one before it allows the key", () => {
+  it("fails at an invalid line, unless an earlier line allows the key", () => {
     expect(allowed("^net\n[", "net/core/somaxconn")).toBe(true);
-    expect(allowedByList("/list", "^x\n\n[\n^net", "net/core/somaxconn", "eth0")).toMatchObject({
-      fault: { msg: 'sysctl: /list, line 3: "[" ends too early' },
+    expect(allowedByList({ file: "/list", text: "^x\n\n[\n^net" }, "net/core/somaxconn", "eth0", readExpression)).toMatchObject({
+      fault: { msg: 'sysctl: /list, line 3: "[" is not a Go regular expression: missing closing ]' },
     });
   });
 });

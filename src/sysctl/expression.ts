@@ -1,85 +1,50 @@
-// Regular expressions as Go's package regexp has them (RE2 syntax), for telling whether a text has a match. JavaScript's own differ: they
-// read `\A`, `[[:alpha:]]` and others as something else, and can take time that grows exponentially with the text. These take time in
-// proportion to the lengths of both. What isn't known here is refused: flags such as `(?i)`, `\pL`, `\Q…\E`.
+// Regular expressions of Go's package `regexp` (RE2 syntax). JavaScript's regular expressions differ: `\A`, `[[:alpha:]]` and others have
+// another meaning, and matching can take exponential time.
 
-import { ExpressionMistake, type Instruction, Reader } from "./expression-reader.ts";
+import { RE2JS, RE2JSException } from "re2js";
 
+/** Maximum length of an expression, in UTF-16 units. */
+const maxLength = 1000;
+/** Maximum instructions of a compiled expression. Each takes time for each character of the text. */
+const maxInstructions = 5000;
+/** Maximum of `worstInstructions`: compiling 100,000 instructions takes 0.1 to 1.3 s. */
+const maxCompiled = 100_000;
+/** Go's limit for one repetition, and for the product of nested repetitions. */
+const maxRepeats = 1000;
+
+/** A compiled expression. */
 export interface Expression {
-  /** Whether any part of the text matches, as Go's MatchString tells. */
+  /** Whether any part of the text matches, like Go's `MatchString`. */
   readonly matches: (text: string) => boolean;
 }
 
-/** The expression, or what is wrong with it as the end of a sentence. */
+/** The type of `readExpression`. */
+export type ReadExpression = typeof readExpression;
+
+/** Compiles an expression. `mistake` is the end of a sentence about an invalid or too expensive expression. */
 export function readExpression(text: string): Expression | { readonly mistake: string } {
+  if (text.length > maxLength) return { mistake: `is longer than ${maxLength} characters` };
+  if (worstInstructions(text) > maxCompiled) return { mistake: "repeats too much: use smaller repetitions" };
   try {
-    const program = new Reader(text).read();
-    return {
-      matches: (subject) =>
-        runs(
-          program,
-          Array.from(subject, (character) => character.codePointAt(0) ?? 0),
-        ),
-    };
+    const expression = RE2JS.compile(text);
+    if (expression.programSize() > maxInstructions)
+      return { mistake: `compiles to more than ${maxInstructions} instructions: use smaller repetitions` };
+    return { matches: (subject) => expression.test(subject) };
   } catch (error) {
-    if (error instanceof ExpressionMistake) return { mistake: error.message };
+    if (error instanceof RE2JSException) return { mistake: `is not a Go regular expression: ${reasonOf(error)}` };
     throw error;
   }
 }
 
-function runs(program: readonly Instruction[], text: readonly number[]): boolean {
-  let places = new Set<number>();
-  for (let at = 0; at <= text.length; at++) {
-    // A match may begin anywhere.
-    if (follow(program, 0, places, text, at)) return true;
-    const next = new Set<number>();
-    for (const place of places) {
-      const step = program[place];
-      const character = text[at];
-      if (step?.kind !== "character" || character === undefined || !step.set(character)) continue;
-      if (follow(program, place + 1, next, text, at + 1)) return true;
-    }
-    places = next;
-  }
-  return false;
+/** An upper bound of an expression's instructions: Go repeats a part at most 1,000 times, including nested repetitions. */
+function worstInstructions(text: string): number {
+  let repeats = 1;
+  for (const [, least = "", most = ""] of text.matchAll(/\{(\d+)(?:,(\d*))?\}/g))
+    repeats *= Math.max(1, Number(least), Number(most));
+  return text.length * Math.min(repeats, maxRepeats);
 }
 
-/** Adds the places that are reached from this one without a character; true: one of them is the end of the expression. */
-function follow(
-  program: readonly Instruction[],
-  from: number,
-  places: Set<number>,
-  text: readonly number[],
-  at: number,
-): boolean {
-  const open = [from];
-  for (let place = open.pop(); place !== undefined; place = open.pop()) {
-    const step = program[place];
-    if (step === undefined || places.has(place)) continue;
-    places.add(place);
-    switch (step.kind) {
-      case "match":
-        return true;
-      case "character":
-        break;
-      case "jump":
-        open.push(step.to);
-        break;
-      case "split":
-        open.push(step.or, step.to);
-        break;
-      default:
-        if (holds(step.kind, text, at)) open.push(place + 1);
-    }
-  }
-  return false;
-}
-
-function holds(kind: "begin" | "end" | "boundary" | "no-boundary", text: readonly number[], at: number): boolean {
-  if (kind === "begin") return at === 0;
-  if (kind === "end") return at === text.length;
-  return (isWord(text[at - 1]) !== isWord(text[at])) === (kind === "boundary");
-}
-
-function isWord(character: number | undefined): boolean {
-  return character !== undefined && character < 0x80 && /\w/.test(String.fromCharCode(character));
+/** The library's reason, without the expression, which the caller quotes. */
+function reasonOf({ message }: Error): string {
+  return message.replace(/^error parsing regexp: /, "").replace(/: `.*$/s, "");
 }

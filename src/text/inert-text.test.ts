@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { inertLine, inertText } from "./inert-text.ts";
 
-describe("text that a guest wrote", () => {
+describe("a guest's text", () => {
   const cases: readonly (readonly [string, string, string])[] = [
     ["colours", "\u001B[1;31mred\u001B[0m", "red"],
     ["a window title", "a\u001B]0;owned\u0007b", "ab"],
@@ -20,13 +20,13 @@ describe("text that a guest wrote", () => {
     expect(inertLine(from, 1000)).toBe(to);
   });
 
-  it("becomes one line where a line is wanted, and is cut where it is long", () => {
+  it("becomes one line if requested, and is cut if it is long", () => {
     expect(inertLine("a\n\tb\u2028c", 100)).toBe("a b c");
     expect(inertText("a\n\tb", 100)).toBe("a\n\tb");
     expect(inertLine("x".repeat(20), 10)).toBe(`${"x".repeat(10)}…`);
   });
 
-  it("is searched in time proportional to its length", () => {
+  it("takes time in proportion to its length", () => {
     const started = performance.now();
     inertText("\u001B]".repeat(200_000), 1_000_000);
     expect(performance.now() - started).toBeLessThan(1000);

@@ -9,8 +9,8 @@ const valid = `00-${traceId}-${spanId}-01`;
 describe("L-64 a traceparent", () => {
   test.each([
     ["of version 00", valid, true],
-    ["that nobody records", `00-${traceId}-${spanId}-00`, false],
-    ["with flags of a later day", `00-${traceId}-${spanId}-0b`, true],
+    ["without the sampled flag", `00-${traceId}-${spanId}-00`, false],
+    ["with unknown flags", `00-${traceId}-${spanId}-0b`, true],
     ["of a later version", `cc-${traceId}-${spanId}-01-what-the-future-brings`, true],
   ])("%s is read", (_, text, sampled) => {
     expect(parseTraceparent(text)).toEqual({ traceId, spanId, sampled });
@@ -25,12 +25,12 @@ describe("L-64 a traceparent", () => {
     ["without a span", `00-${traceId}-${"0".repeat(16)}-01`],
     ["cut short", valid.slice(0, -1)],
     ["with a line feed", `${valid}\n`],
-    ["of a later version, run on", `cc-${traceId}-${spanId}-01x`],
-  ])("%s is none", (_, text) => {
+    ["of a later version with a wrong separator", `cc-${traceId}-${spanId}-01x`],
+  ])("%s is not valid", (_, text) => {
     expect(parseTraceparent(text)).toBeUndefined();
   });
 
-  it("that is read prints as itself, whatever the text", () => {
+  it("prints unchanged after it was read", () => {
     assert(
       property(string(), (text) => {
         const span = parseTraceparent(text);
@@ -47,25 +47,25 @@ describe("L-64 a call's environment", () => {
   const carried = (environment: Record<string, string>, span?: Parameters<typeof traceEnvironment>[1]) =>
     Object.fromEntries(traceEnvironment(new Map([...others, ...Object.entries(environment)]), span));
 
-  it("goes on as it came", () => {
+  it("is passed on unchanged", () => {
     const context = { TRACEPARENT: valid, TRACESTATE: "a=1,b=2", BAGGAGE: "user=x;p=1" };
     expect(carried(context)).toEqual({ CNI_COMMAND: "ADD", ...context });
   });
 
-  it("without a valid traceparent hands on nothing of a trace", () => {
+  it("without a valid traceparent passes on no trace variable", () => {
     const stale = { TRACESTATE: "a=1", BAGGAGE: "user=x" };
     expect(carried(stale)).toEqual({ CNI_COMMAND: "ADD" });
     expect(carried({ ...stale, TRACEPARENT: "00-nonsense\u001B[31m" })).toEqual({ CNI_COMMAND: "ADD" });
   });
 
-  it("leaves out a state and baggage that are no text or longer than anybody must carry", () => {
+  it("leaves out a tracestate and baggage that are malformed or too long", () => {
     expect(carried({ TRACEPARENT: valid, TRACESTATE: "x".repeat(513), BAGGAGE: "a\nb" })).toEqual({
       CNI_COMMAND: "ADD",
       TRACEPARENT: valid,
     });
   });
 
-  it("goes on under a span of ours, with the state of its own trace only", () => {
+  it("has the new span as parent, and keeps the tracestate only of the same trace", () => {
     const came = { TRACEPARENT: valid, TRACESTATE: "a=1" };
     const child = { traceId, spanId: "00f067aa0ba902b7", sampled: true };
     expect(carried(came, child)).toMatchObject({ TRACEPARENT: `00-${traceId}-${child.spanId}-01`, TRACESTATE: "a=1" });
@@ -75,7 +75,7 @@ describe("L-64 a call's environment", () => {
     });
   });
 
-  it("of a step names the step's span once", () => {
+  it("of a step has the step's span once", () => {
     const child = { traceId, spanId: "00f067aa0ba902b7", sampled: false };
     expect(underSpan([["TRACEPARENT", valid], ...others], child)).toEqual([
       ["CNI_COMMAND", "ADD"],

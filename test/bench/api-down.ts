@@ -1,8 +1,8 @@
-// daemon-del-api-down: DEL of a pod that was attached through the API, while the API server is stopped, against the plugin's own DEL.
+// daemon-del-api-down: a pod's DEL through the daemon while the API server is stopped, against DEL of the native plugins.
 
 import { uidOf } from "../e2e/manifests.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
-import { whyNotPrivate } from "../harness/namespaces.ts";
+import { missingPrivateNamespaces } from "../harness/namespaces.ts";
 import { installPlexus, missingBuild } from "../harness/plexus.ts";
 import { referencePlugins } from "../harness/requires.ts";
 import { startDaemon } from "../harness/daemon.ts";
@@ -20,8 +20,8 @@ function networkOf(name: string, subnet: string): BridgeNetwork {
 }
 
 async function measureDel(): Promise<Samples | string> {
-  const lacking = missingBuild() ?? whyNotPrivate() ?? referencePlugins(...native)() ?? kubeApi();
-  if (lacking !== undefined) return lacking;
+  const missingReason = missingBuild() ?? missingPrivateNamespaces() ?? referencePlugins(...native)() ?? kubeApi();
+  if (missingReason !== undefined) return missingReason;
   const { startApiServer } = await import("../harness/kube/api-server.ts");
   const api = await startApiServer();
   const plexus = installPlexus({ native });
@@ -30,14 +30,14 @@ async function measureDel(): Promise<Samples | string> {
     socket: join(plexus.directory, "daemon", "plexus.sock"),
     args: ["--node-name", "node", "--kubeconfig", api.plexus],
   });
-  const ours = networkOf("ours", "10.75.0.0/16");
+  const network = networkOf("ours", "10.75.0.0/16");
   const state = [plexus.state("lib"), plexus.runState("run")];
   const args: string[] = [];
   const through = metaContender({
     name: "down",
     plexus,
     pods: namespaces,
-    networks: [ours],
+    networks: [network],
     program: "plexus",
     config: {
       cniVersion: "1.0.0",
@@ -46,7 +46,7 @@ async function measureDel(): Promise<Samples | string> {
       cniDir: state[0],
       runDir: state[1],
       kubeconfig: api.plexus,
-      delegates: [{ cniVersion: "1.0.0", name: ours.name, plugins: [bridgePlugin(ours)] }],
+      delegates: [{ cniVersion: "1.0.0", name: network.name, plugins: [bridgePlugin(network)] }],
     },
     args: (pod) => args[pod] ?? `K8S_POD_UID=${uidOf("none")}`,
     env: { PLEXUS_SOCKET: daemon.socket },
@@ -72,10 +72,10 @@ async function measureDel(): Promise<Samples | string> {
       numbers.map((pod) => bare.add(pods + pod)),
     );
     await api.stop();
-    let [theirs, own] = [pods, 0];
+    let [barePod, plexusPod] = [pods, 0];
     const taken = await inTurns({
-      subject: async () => (await runAll("DEL", 1, [through.del(own++)])).calls[0]?.ms ?? Number.NaN,
-      baseline: async () => (await runAll("bare DEL", 1, [bare.del(theirs++)])).calls[0]?.ms ?? Number.NaN,
+      subject: async () => (await runAll("DEL", 1, [through.del(plexusPod++)])).calls[0]?.ms ?? Number.NaN,
+      baseline: async () => (await runAll("bare DEL", 1, [bare.del(barePod++)])).calls[0]?.ms ?? Number.NaN,
       warmUp,
       samples: pods - warmUp,
     });

@@ -1,14 +1,14 @@
-// Who attaches pods in a benchmark, as programs that a runtime would start: Plexus, or the plugins directly.
+// The contenders of a benchmark, as programs that a runtime would start: Plexus, or the plugins directly.
 
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 
-import { isSpare } from "../../host/files/spares.ts";
+import { isRecycledFile } from "../../host/store/files/recycled-files.ts";
 import { filesBelow, hostLinks, inHost, leases } from "../harness/namespaces.ts";
 import { type Call, type Installation, runtimeEnvironment } from "../harness/plexus.ts";
 import type { LaneCall, PodNamespaces } from "./lanes.ts";
 
-/** One network of a pod: bridge with the IPAM plugin given. */
+/** A pod's network: the plugin bridge with an IPAM plugin. */
 export interface BridgeNetwork {
   /** The native plugin unless given. */
   readonly type?: "bridge" | "bridge-adapter";
@@ -18,11 +18,11 @@ export interface BridgeNetwork {
   readonly ipam: "host-local" | "ipam-host-local";
   readonly name: string;
   readonly isDefault?: boolean;
-  /** `dataDir`: where leases are kept; the default directory, which is in memory here, unless given. */
+  /** `dataDir`, the directory of the leases. By default it is the plugins' default directory, in memory here. */
   readonly leases?: string;
 }
 
-/** Where both kinds of IPAM keep their leases by default; private here. */
+/** The default directory of both IPAM plugins' leases; private in the benchmark's mount namespace. */
 const leaseDirectory = "/var/lib/cni/networks";
 
 /** The directory of a network's leases. */
@@ -30,11 +30,11 @@ export function leasesOf({ name, leases: directory = leaseDirectory }: Pick<Brid
   return join(directory, name);
 }
 
-/** The plugin of a network. */
+/** The configuration of a network's plugin. */
 export function bridgePlugin(network: BridgeNetwork): Readonly<Record<string, unknown>> {
   const { type = "bridge", bridge, subnet, ipam, isDefault = true, leases: dataDir } = network;
-  const kept = dataDir === undefined ? {} : { dataDir };
-  return { type, bridge, isDefaultGateway: isDefault, ipam: { type: ipam, subnet, ...kept } };
+  const leaseDirectoryKey = dataDir === undefined ? {} : { dataDir };
+  return { type, bridge, isDefaultGateway: isDefault, ipam: { type: ipam, subnet, ...leaseDirectoryKey } };
 }
 
 /** Attaches and detaches pods. */
@@ -43,7 +43,7 @@ export interface Contender {
   /** The calls that attach the pod of this number to all of its networks. */
   add(pod: number): readonly LaneCall[];
   del(pod: number): readonly LaneCall[];
-  /** What it left behind, as texts; nothing once every pod had its DEL. */
+  /** Leases, links and files of pods that still exist, as phrases; must be empty after the DEL of every pod. */
   left(): readonly string[];
   dispose(): void;
 }
@@ -55,7 +55,7 @@ export interface ContenderInit {
   readonly networks: readonly BridgeNetwork[];
 }
 
-/** What the networks have left: addresses, and links of the host beside the bridges. */
+/** The networks' leases and links that still exist, as phrases. Bridges do not count. */
 export function leftOf(networks: readonly BridgeNetwork[], pods: PodNamespaces): readonly string[] {
   const held = networks.flatMap((network) => leases(leasesOf(network)).map((lease) => `the address ${network.name}/${lease}`));
   const bridges = networks.map(({ bridge }) => bridge);
@@ -68,11 +68,11 @@ export function leftOf(networks: readonly BridgeNetwork[], pods: PodNamespaces):
 }
 
 export function removeBridges(networks: readonly BridgeNetwork[]): void {
-  const there = hostLinks().map(({ name }) => name);
-  for (const { bridge } of networks) if (there.includes(bridge)) inHost(["ip", "link", "delete", bridge]);
+  const existing = hostLinks().map(({ name }) => name);
+  for (const { bridge } of networks) if (existing.includes(bridge)) inHost(["ip", "link", "delete", bridge]);
 }
 
-/** The plugins, called one network after the other. */
+/** Calls the plugins directly, one network after the other. */
 export function bareContender({ name, plexus, pods, networks }: ContenderInit): Contender {
   const call = (verb: string, pod: number, index: number, network: BridgeNetwork): LaneCall => {
     const attachment = { containerId: `${name}-${pod}`, netns: pods.path(pod), ifname: index === 0 ? "eth0" : `net${index}` };
@@ -95,7 +95,7 @@ export interface MetaContenderInit extends ContenderInit {
   /** CNI_ARGS of a pod. */
   readonly args?: (pod: number) => string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Its own directories: what it leaves there is left behind. */
+  /** The meta plugin's state directories: files of pods in them count as left behind. */
   readonly state: readonly string[];
 }
 
@@ -125,13 +125,13 @@ export function metaContender(init: MetaContenderInit): Contender {
   };
 }
 
-/** Locks of the node, not of a container, and a daemon's copies of components and spare files. */
-const ofTheNode = (path: string): boolean =>
-  ["locks/gc/lock", "calls.lock"].includes(path) || path.startsWith("components/") || isSpare(basename(path));
+/** Whether a file belongs to the node, not to a container: a lock, a copy of a component, or a recycled file. */
+const isNodeFile = (path: string): boolean =>
+  ["locks/gc/lock", "calls.lock"].includes(path) || path.startsWith("components/") || isRecycledFile(basename(path));
 
 function filesOf(directory: string): readonly string[] {
   return filesBelow(directory)
-    .filter((path) => !ofTheNode(path))
+    .filter((path) => !isNodeFile(path))
     .map((path) => `the file ${directory}/${path}`);
 }
 

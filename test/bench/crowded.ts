@@ -1,9 +1,9 @@
-// daemon-c32: 500 pods, 32 calls at once, through plexus and its daemon, against the bare plugins at the same concurrency. No cluster in
-// it: the pods have their default network only, so that nobody's API server takes the CPUs.
+// daemon-c32: 500 pods, 32 calls at once, through plexus and its daemon, against the native plugins at the same concurrency.
+// The pods have only their default network and there is no cluster, so that no API server takes CPU time.
 
 import { join } from "node:path";
 
-import { whyNotPrivate } from "../harness/namespaces.ts";
+import { missingPrivateNamespaces } from "../harness/namespaces.ts";
 import { installPlexus, missingBuild } from "../harness/plexus.ts";
 import { referencePlugins } from "../harness/requires.ts";
 import { bareContender, bridgePlugin, type BridgeNetwork, type Contender, metaContender } from "./contender.ts";
@@ -14,10 +14,10 @@ import { familyCpuMs, startObservedDaemon } from "./observed-daemon.ts";
 export const lanes = 32;
 const pods = Number(process.env["PLEXUS_BENCH_PODS"] ?? 500);
 const rounds = Number(process.env["PLEXUS_BENCH_ROUNDS"] ?? 5);
-/** How many calls the daemon serves at once; its own default unless given. */
+/** The number of calls that the daemon serves at once; without the variable the daemon's default. */
 const calls = process.env["PLEXUS_BENCH_CALLS"];
 
-/** Pods a second that came, that went, and that did both; and the CPU time of one ADD, user and system, in ms. */
+/** Pods per second of ADD, of DEL and of both together; and the CPU time of an ADD, user and system, in ms. */
 export interface Throughput {
   readonly add: number;
   readonly del: number;
@@ -25,17 +25,17 @@ export interface Throughput {
   readonly addCpu: number;
 }
 
-export interface ComeAndGo {
+export interface CrowdRun {
   readonly contender: Contender;
   readonly namespaces: PodNamespaces;
-  /** How many a pod has. */
+  /** Networks of a pod. */
   readonly networks: number;
-  /** The pid of a daemon that does a part of the work. */
+  /** The pid of the daemon, whose CPU time counts too. */
   readonly daemon?: number;
 }
 
-/** All pods come, and go; throws where a call fails, a pod lacks a link or its own address, or anything is left behind. */
-export async function comeAndGo({ contender, namespaces, networks, daemon }: ComeAndGo): Promise<Throughput> {
+/** Attaches and detaches all pods. Throws if a call fails, a pod lacks a link or its own address, or anything remains. */
+export async function attachAndDetachAll({ contender, namespaces, networks, daemon }: CrowdRun): Promise<Throughput> {
   const { name } = contender;
   const daemonCpu = (): number => (daemon === undefined ? 0 : familyCpuMs(daemon));
   const before = daemonCpu();
@@ -48,8 +48,8 @@ export async function comeAndGo({ contender, namespaces, networks, daemon }: Com
   const addCpu = (daemonCpu() - before + sumOf(added.calls.map(({ cpuMs }) => cpuMs))) / namespaces.count;
   const links = namespaces.links();
   const addresses = new Set(links.map(({ name: link, address }) => `${link === "eth0" ? "" : link} ${address ?? "none"}`));
-  const wanted = namespaces.count * networks;
-  if (links.length !== wanted || (networks === 1 && addresses.size !== wanted))
+  const expected = namespaces.count * networks;
+  if (links.length !== expected || (networks === 1 && addresses.size !== expected))
     throw new Error(`${name}: ${namespaces.count} pods have ${links.length} links with ${addresses.size} different addresses`);
   const deleted = await runAll(
     `${name} DEL`,
@@ -57,7 +57,8 @@ export async function comeAndGo({ contender, namespaces, networks, daemon }: Com
     numbers.map((pod) => contender.del(pod)),
   );
   const left = contender.left();
-  if (left.length > 0) throw new Error(`${name} left ${left.length} things behind: ${left.slice(0, 5).join(", ")}`);
+  if (left.length > 0)
+    throw new Error(`${name} left ${left.length} leases, links or files behind: ${left.slice(0, 5).join(", ")}`);
   const rate = (ms: number): number => (namespaces.count / ms) * 1000;
   return { add: rate(added.ms), del: rate(deleted.ms), both: rate(added.ms + deleted.ms), addCpu };
 }
@@ -77,8 +78,8 @@ interface Crowded {
 async function measureCrowd(): Promise<Crowded | string> {
   const components = ["ipam-host-local"];
   const native = ["bridge", "host-local"];
-  const lacking = missingBuild({ components }) ?? whyNotPrivate() ?? referencePlugins(...native)();
-  if (lacking !== undefined) return lacking;
+  const missingReason = missingBuild({ components }) ?? missingPrivateNamespaces() ?? referencePlugins(...native)();
+  if (missingReason !== undefined) return missingReason;
   const plexus = installPlexus({ native, components });
   const namespaces = createPodNamespaces(pods);
   const daemon = await startObservedDaemon({
@@ -110,7 +111,7 @@ async function measureCrowd(): Promise<Crowded | string> {
   const taken: Record<(typeof names)[number], Throughput[]> = { bare: [], native: [], wasm: [] };
   const loop: number[] = [];
   try {
-    // The first pod makes the bridge.
+    // The first pod's ADD makes the bridge.
     for (const name of names) {
       await runAll(name, 1, [[...contenders[name].add(0), ...contenders[name].del(0)]]);
     }
@@ -119,7 +120,7 @@ async function measureCrowd(): Promise<Crowded | string> {
       for (const name of [...names.slice(first), ...names.slice(0, first)]) {
         if (name !== "bare") await daemon.delays();
         taken[name].push(
-          await comeAndGo({
+          await attachAndDetachAll({
             contender: contenders[name],
             namespaces,
             networks: 1,
@@ -146,8 +147,8 @@ async function crowd(rows: (taken: Crowded) => Samples): Promise<Samples | strin
   return typeof taken === "string" ? taken : rows(taken);
 }
 
-function row(id: string, chain: "native" | "wasm", what: "add" | "del" | "both", target: string): Benchmark {
-  const verbs = { add: "ADD", del: "DEL", both: "ADD and DEL" }[what];
+function row(id: string, chain: "native" | "wasm", phase: "add" | "del" | "both", target: string): Benchmark {
+  const verbs = { add: "ADD", del: "DEL", both: "ADD and DEL" }[phase];
   const ipam = chain === "native" ? "host-local" : "WASM ipam-host-local";
   return {
     id,
@@ -156,8 +157,8 @@ function row(id: string, chain: "native" | "wasm", what: "add" | "del" | "both",
     unit: "pods/s",
     sample: () =>
       crowd((taken) => ({
-        subject: taken[chain].map((each) => each[what]),
-        baseline: taken.bare.map((each) => each[what]),
+        subject: taken[chain].map((each) => each[phase]),
+        baseline: taken.bare.map((each) => each[phase]),
         inRounds: true,
       })),
   };

@@ -1,5 +1,5 @@
-// daemon-rss: what the daemon and its sandbox processes hold after many ADD/DEL cycles with three delegates loaded. The chain costs the
-// kernel little: WASM IPAM, WASM status-shaper, and the same component under a third name with a digest of its own.
+// daemon-rss: the memory of the daemon and its sandbox processes after many ADD/DEL cycles with three loaded delegates. The
+// chain needs little kernel work: WASM IPAM, WASM status-shaper, and status-shaper again under a third name and digest.
 
 import { appendFileSync, copyFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,39 +11,39 @@ import { type Benchmark, memoryRows } from "./measure.ts";
 import { familyOf, pssMiB, rssMiB, startObservedDaemon } from "./observed-daemon.ts";
 
 const components = ["ipam-host-local", "status-shaper"];
-/** Cycles in all, and those after which growth is counted. */
+/** The number of all cycles, and of the cycles before the first measurement. */
 const cycles = Number(process.env["PLEXUS_BENCH_CYCLES"] ?? 10_000);
 const settled = cycles / 5;
 const lanes = 8;
-/** MiB. */
-const mostBrain = 120;
-const mostFamily = 220;
+/** Bounds of the memory, in MiB. */
+const maxEngine = 120;
+const maxFamily = 220;
 
-/** MiB of the brain and of it with its sandbox processes. */
-interface Held {
-  readonly brain: number;
+/** Memory of the engine alone, and of the engine with its sandbox processes, in MiB. */
+interface Memory {
+  readonly engine: number;
   readonly family: number;
 }
 
 interface Growth {
-  readonly before: Held;
-  readonly after: Held;
+  readonly before: Memory;
+  readonly after: Memory;
 }
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The median of a few looks a moment apart: V8 gives memory back when it has time. */
-async function heldBy(pid: number): Promise<Held> {
-  const looks: Held[] = [];
+/** The median of 5 measurements half a second apart, because V8 returns memory with a delay. */
+async function memoryOf(pid: number): Promise<Memory> {
+  const measurements: Memory[] = [];
   for (let look = 0; look < 5; look++) {
     await wait(500);
-    looks.push({ brain: rssMiB(pid), family: familyOf(pid).reduce((sum, each) => sum + pssMiB(each), 0) });
+    measurements.push({ engine: rssMiB(pid), family: familyOf(pid).reduce((sum, each) => sum + pssMiB(each), 0) });
   }
-  const middle = (of: (held: Held) => number): number => looks.map(of).toSorted((a, b) => a - b)[2] ?? Number.NaN;
-  return { brain: middle(({ brain }) => brain), family: middle(({ family }) => family) };
+  const middle = (of: (memory: Memory) => number): number => measurements.map(of).toSorted((a, b) => a - b)[2] ?? Number.NaN;
+  return { engine: middle(({ engine }) => engine), family: middle(({ family }) => family) };
 }
 
-/** A custom section that nobody reads (id 0, one byte of a name) makes the same component another one. */
+/** Appends an unused custom section (id 0, a name of one byte), which gives the same component another digest. */
 function installTwin(cniPath: string): void {
   const twin = join(cniPath, "status-shaper-twin.wasm");
   copyFileSync(join(dist, "delegates", "status-shaper.wasm"), twin);
@@ -51,8 +51,8 @@ function installTwin(cniPath: string): void {
 }
 
 async function measureGrowth(): Promise<Growth | string> {
-  const lacking = missingBuild({ components });
-  if (lacking !== undefined) return lacking;
+  const missingReason = missingBuild({ components });
+  if (missingReason !== undefined) return missingReason;
   const plexus = installPlexus({ components });
   installTwin(plexus.cniPath);
   const [cniDir, runDir, leases] = [plexus.state("lib"), plexus.runState("run"), plexus.state("leases")];
@@ -108,9 +108,9 @@ async function measureGrowth(): Promise<Growth | string> {
   };
   try {
     await cycle(settled);
-    const before = await heldBy(daemon.pid);
+    const before = await memoryOf(daemon.pid);
     await cycle(cycles);
-    const after = await heldBy(daemon.pid);
+    const after = await memoryOf(daemon.pid);
     const left = [cniDir, runDir, leases].flatMap((directory) => filesBelow(directory));
     if (left.some((path) => path.startsWith("journal/") || path.startsWith("cycled/10.")))
       throw new Error(`left behind: ${left.slice(0, 5).join(", ")}`);
@@ -126,25 +126,25 @@ const row = memoryRows(measureGrowth);
 export const cycleBenchmarks: readonly Benchmark[] = [
   row(
     "daemon-rss",
-    `RSS of the brain after ${cycles} ADD/DEL cycles with three delegates / its bound`,
-    `at most ${mostBrain} MiB`,
-    ({ after }) => ({ subject: [after.brain], baseline: [mostBrain] }),
+    `RSS of the engine after ${cycles} ADD/DEL cycles with three delegates / its bound`,
+    `at most ${maxEngine} MiB`,
+    ({ after }) => ({ subject: [after.engine], baseline: [maxEngine] }),
   ),
   row(
     "daemon-rss-family",
-    `brain and sandbox processes together (proportional set size) after ${cycles} cycles / their bound`,
-    `at most ${mostFamily} MiB`,
-    ({ after }) => ({ subject: [after.family], baseline: [mostFamily] }),
+    `engine and sandbox processes together (proportional set size) after ${cycles} cycles / their bound`,
+    `at most ${maxFamily} MiB`,
+    ({ after }) => ({ subject: [after.family], baseline: [maxFamily] }),
   ),
   row(
     "daemon-rss-growth",
-    `RSS of the brain after ${cycles} cycles / after ${settled}`,
+    `RSS of the engine after ${cycles} cycles / after ${settled}`,
     "ratio under 1.05",
-    ({ before, after }) => ({ subject: [after.brain], baseline: [before.brain] }),
+    ({ before, after }) => ({ subject: [after.engine], baseline: [before.engine] }),
   ),
   row(
     "daemon-rss-family-growth",
-    `proportional set size of brain and sandbox processes after ${cycles} cycles / after ${settled}`,
+    `proportional set size of engine and sandbox processes after ${cycles} cycles / after ${settled}`,
     "ratio under 1.05",
     ({ before, after }) => ({ subject: [after.family], baseline: [before.family] }),
   ),

@@ -1,14 +1,15 @@
-// What a pod's ADD and DEL through a daemon cost with a real API server, above what they must cost: the same networks by native bridge +
-// host-local called directly, and one PATCH of a pod's status over a connection that is kept, by the daemon's own kind of client.
+// A pod's ADD and DEL through a daemon with a real API server, against the least work that they need. The baseline is native
+// bridge + host-local for the same networks, and one PATCH of the pod's status. The PATCH uses an open connection of the
+// daemon's HTTP client.
 
 import { join } from "node:path";
 
-import { Connection } from "../../host/kube/connection.ts";
-import { kubeconfigCredentials } from "../../host/kube/credentials.ts";
+import { Connection } from "../../host/cluster/kube/connection.ts";
+import { kubeconfigCredentials } from "../../host/cluster/kube/credentials.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import type { ApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
-import { createPodNamespace, inHost, type PodNamespace, whyNotPrivate } from "../harness/namespaces.ts";
+import { createPodNamespace, inHost, type PodNamespace, missingPrivateNamespaces } from "../harness/namespaces.ts";
 import { type Call, type Installation, installPlexus, missingBuild, runtimeEnvironment } from "../harness/plexus.ts";
 import { referencePlugins } from "../harness/requires.ts";
 import { bridgePlugin, type BridgeNetwork } from "./contender.ts";
@@ -18,7 +19,7 @@ import { startStopwatch, type Stopwatch } from "./stopwatch.ts";
 const native = ["bridge", "host-local"];
 const namespace = "shop";
 
-/** Milliseconds of one pod's two calls. */
+/** Milliseconds of a pod's ADD and DEL. */
 interface PodTime {
   readonly add: number;
   readonly del: number;
@@ -26,11 +27,11 @@ interface PodTime {
 
 type Ipam = BridgeNetwork["ipam"];
 
-interface Measured {
+interface Comparison {
   readonly secondaries: number;
-  /** Of Plexus' side. */
+  /** The IPAM plugin of the subject. */
   readonly ipam: Ipam;
-  /** What it is compared with: the plugins themselves, or Plexus with native plugins. */
+  /** The baseline: direct calls of the plugins, or Plexus with native plugins. */
   readonly with: "plugins" | "plexus";
 }
 
@@ -40,13 +41,13 @@ interface Bench {
   readonly socket: string;
 }
 
-/** Who attaches one pod and detaches it again. */
+/** Attaches and detaches a pod in each turn. */
 interface Side {
   readonly turn: () => Promise<PodTime>;
   readonly dispose: () => void;
 }
 
-function networksOf(prefix: string, subnets: number, { secondaries }: Measured, ipam: Ipam): readonly BridgeNetwork[] {
+function networksOf(prefix: string, subnets: number, { secondaries }: Comparison, ipam: Ipam): readonly BridgeNetwork[] {
   return Array.from({ length: secondaries + 1 }, (_, index) => ({
     name: `${prefix}${index}`,
     bridge: `${prefix}bench${index}`,
@@ -61,19 +62,19 @@ function timedCall(stopwatch: Stopwatch, plexus: Installation, type: string, cal
   return stopwatch.run({ argv: [join(plexus.cniPath, type)], env, stdin: JSON.stringify(call.config) });
 }
 
-function ended(pod: PodNamespace, networks: readonly BridgeNetwork[], plexus: Installation): void {
+function removeAll(pod: PodNamespace, networks: readonly BridgeNetwork[], plexus: Installation): void {
   pod.dispose();
   for (const { bridge } of networks) {
     try {
       inHost(["ip", "link", "delete", bridge]);
     } catch {
-      // Never made: the benchmark failed before its first ADD.
+      // The bridge does not exist: the benchmark failed before its first ADD.
     }
   }
   plexus.dispose();
 }
 
-/** Plexus: the daemon tells the API. */
+/** Calls Plexus, whose daemon writes the pod's status to the API. */
 async function plexusSide({ stopwatch, api, socket }: Bench, networks: readonly BridgeNetwork[]): Promise<Side> {
   const [main, ...selected] = networks;
   if (main === undefined) throw new Error("a pod has a default network");
@@ -100,11 +101,11 @@ async function plexusSide({ stopwatch, api, socket }: Bench, networks: readonly 
       const deleted = await timedCall(stopwatch, plexus, "plexus", { verb: "DEL", ...call, env });
       return { add: added.ms, del: deleted.ms };
     },
-    dispose: () => ended(pod, networks, plexus),
+    dispose: () => removeAll(pod, networks, plexus),
   };
 }
 
-/** The plugins, and the PATCH. */
+/** Calls the plugins directly, and patches the pod's status after the ADD. */
 async function directSide({ stopwatch, api }: Bench, networks: readonly BridgeNetwork[]): Promise<Side> {
   const plexus = installPlexus({ native });
   const pod = createPodNamespace("bench");
@@ -147,7 +148,7 @@ async function directSide({ stopwatch, api }: Bench, networks: readonly BridgeNe
         add += ms;
         results.push(JSON.parse(stdout));
       }
-      // As long as what Plexus writes of them: the addresses change with every turn.
+      // As long as the status that Plexus writes; its addresses change with every turn.
       add += await publish(JSON.stringify(results));
       for (const [index, call] of [...calls.entries()].toReversed()) {
         const config = { ...call.config, prevResult: results[index] };
@@ -157,16 +158,16 @@ async function directSide({ stopwatch, api }: Bench, networks: readonly BridgeNe
     },
     dispose() {
       connection.close();
-      ended(pod, networks, plexus);
+      removeAll(pod, networks, plexus);
     },
   };
 }
 
-async function measure(what: Measured): Promise<Samples<PodTime> | string> {
-  const components = what.ipam === "host-local" ? [] : [what.ipam];
-  const lacking = missingBuild({ components }) ?? whyNotPrivate() ?? referencePlugins(...native)() ?? kubeApi();
-  if (lacking !== undefined) return lacking;
-  // Loaded here: the official client, which makes the objects, takes longer to load than the other benchmarks' own code.
+async function measure(comparison: Comparison): Promise<Samples<PodTime> | string> {
+  const components = comparison.ipam === "host-local" ? [] : [comparison.ipam];
+  const missingReason = missingBuild({ components }) ?? missingPrivateNamespaces() ?? referencePlugins(...native)() ?? kubeApi();
+  if (missingReason !== undefined) return missingReason;
+  // Imported here because the official client, which makes the objects, takes longer to load than the other benchmarks.
   const { startApiServer } = await import("../harness/kube/api-server.ts");
   const api = await startApiServer();
   const stopwatch = startStopwatch();
@@ -177,10 +178,10 @@ async function measure(what: Measured): Promise<Samples<PodTime> | string> {
   });
   try {
     const bench = { stopwatch, api, socket: daemon.socket };
-    const subject = await plexusSide(bench, networksOf("p", 80, what, what.ipam));
+    const subject = await plexusSide(bench, networksOf("p", 80, comparison, comparison.ipam));
     sides.push(subject);
-    const others = networksOf("d", 90, what, "host-local");
-    const baseline = what.with === "plugins" ? await directSide(bench, others) : await plexusSide(bench, others);
+    const others = networksOf("d", 90, comparison, "host-local");
+    const baseline = comparison.with === "plugins" ? await directSide(bench, others) : await plexusSide(bench, others);
     sides.push(baseline);
     return await inTurns<PodTime>({ subject: subject.turn, baseline: baseline.turn, warmUp: 20, samples: 100 });
   } finally {
@@ -191,21 +192,21 @@ async function measure(what: Measured): Promise<Samples<PodTime> | string> {
   }
 }
 
-/** Both rows of a pod: one run measures both. */
-function rowsOf(id: string, what: Measured, target: string): readonly Benchmark[] {
-  const { secondaries, ipam } = what;
+/** The rows of ADD and DEL, which one run measures. */
+function rowsOf(id: string, comparison: Comparison, target: string): readonly Benchmark[] {
+  const { secondaries, ipam } = comparison;
   let measured: Promise<Samples<PodTime> | string> | undefined;
   const direct = "native bridge + host-local called directly, as their sum";
-  const row = (name: string, verb: "ADD" | "DEL", of: (time: PodTime) => number, wanted: string): Benchmark => {
+  const row = (name: string, verb: "ADD" | "DEL", of: (time: PodTime) => number, rowTarget: string): Benchmark => {
     const plugins = verb === "ADD" ? `${direct}, and one direct PATCH of the status` : direct;
-    const other = what.with === "plugins" ? plugins : "the same with native host-local";
+    const other = comparison.with === "plugins" ? plugins : "the same with native host-local";
     return {
       id: name,
       title: `${verb} of a pod with ${secondaries} secondaries, bridge + ${ipam}, through plexus, its daemon and a real API server / ${other}`,
-      target: wanted,
+      target: rowTarget,
       difference: true,
       async sample() {
-        measured ??= measure(what);
+        measured ??= measure(comparison);
         const samples = await measured;
         if (typeof samples === "string") return samples;
         return { subject: samples.subject.map(of), baseline: samples.baseline.map(of) };

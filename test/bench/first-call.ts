@@ -1,5 +1,5 @@
-// daemon-first-call: the first ADD of a daemon that was just started and knows from its last run where components are, against one that
-// does not. WASM IPAM and a WASM step; no links.
+// daemon-first-call: the first ADD of a new daemon that knows the components of its last run, against a daemon without a
+// last run. The chain is WASM IPAM and a WASM step, without links.
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -10,12 +10,12 @@ import { inTurns, type Benchmark } from "./measure.ts";
 
 const components = ["ipam-host-local", "status-shaper"];
 
-/** A daemon that was started is left alone for so long, as runtimes leave it alone mostly, in ms. */
+/** Milliseconds between the daemon's start and the first call, since a runtime's first call rarely follows at once. */
 const restMs = 1_500;
 
 export const firstCall: Benchmark = {
   id: "daemon-first-call",
-  title: "first ADD of a daemon that knows components of its last run / of one that doesn't; two WASM steps",
+  title: "first ADD of a daemon that knows the components of its last run / of a daemon without a last run; two WASM steps",
   target: "ratio under 1",
   async sample() {
     const lacking = missingBuild({ components });

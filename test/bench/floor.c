@@ -1,11 +1,11 @@
-/* What attaching a pod costs at least: the kernel work of the reference plugins `bridge` (on a bridge that is there, isDefaultGateway or not) and
-   `host-local`, done by one small program that is started once for each call, as a runtime starts a plugin. It decides nothing, checks
-   little and undoes nothing: a floor to measure by, no plugin.
+/* The least cost of attaching a pod: the kernel work of the reference plugins `bridge` (on an existing bridge, with or without
+   isDefaultGateway) and `host-local`. The benchmark starts this program for each call, as a runtime starts a plugin. The
+   program makes no decisions, checks little and undoes nothing. It is a lower bound for benchmarks, not a plugin.
 
-   CNI_COMMAND is ADD or DEL; CNI_CONTAINERID, CNI_NETNS and CNI_IFNAME are a plugin's. Its configuration is in variables, so that no
-   JSON is read: FLOOR_BRIDGE, FLOOR_SUBNET (the subnet's first address) and FLOOR_PREFIX (its length), FLOOR_GATEWAY (1: the address
-   after the first is the bridge's, and the pod's default route leads there; 0: neither), FLOOR_LEASES (the network's directory, in
-   host-local's format). stdin is read to its end. */
+   CNI_COMMAND is ADD or DEL; CNI_CONTAINERID, CNI_NETNS and CNI_IFNAME are as for a plugin. Variables replace the
+   configuration, so that the program reads no JSON: FLOOR_BRIDGE; FLOOR_SUBNET (the subnet's first address); FLOOR_PREFIX
+   (the subnet's prefix length); FLOOR_GATEWAY (1: the bridge has the address after the first, and the pod has a default
+   route to it; 0: neither); FLOOR_LEASES (the network's directory, in host-local's format). stdin is read to its end. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -42,7 +42,7 @@ static const char *variable(const char *name) {
   return value;
 }
 
-/* --- rtnetlink: messages are gathered, sent together, and answered one by one --- */
+/* --- rtnetlink: messages are collected and sent together; the kernel answers each --- */
 
 struct batch {
   _Alignas(NLMSG_ALIGNTO) char bytes[4096];
@@ -79,7 +79,7 @@ static void attribute(struct batch *batch, uint16_t type, const void *value, siz
 static void text(struct batch *batch, uint16_t type, const char *value) { attribute(batch, type, value, strlen(value) + 1); }
 static void number(struct batch *batch, uint16_t type, uint32_t value) { attribute(batch, type, &value, sizeof value); }
 
-static struct rtattr *nest(struct batch *batch, uint16_t type) {
+static struct rtattr *open_nest(struct batch *batch, uint16_t type) {
   struct rtattr *header = appended(batch, sizeof *header);
   header->rta_type = type;
   return header;
@@ -95,8 +95,9 @@ static int rtnetlink(void) {
   return fd;
 }
 
-/* Sends all messages and hands what each says, but acknowledgements, to `told`; a refusal ends the program unless it is `fine`. */
-static void exchange(int fd, struct batch *batch, int fine, void (*told)(const struct nlmsghdr *, void *), void *context) {
+/* Sends all messages and passes each answer, except acknowledgements, to `handle`. An error ends the program, unless its
+   errno is `allowed_errno`. */
+static void exchange(int fd, struct batch *batch, int allowed_errno, void (*handle)(const struct nlmsghdr *, void *), void *context) {
   static _Alignas(NLMSG_ALIGNTO) char answers[65536];
   if (send(fd, batch->bytes, batch->size, 0) != (ssize_t)batch->size) die("sending netlink");
   for (uint32_t ended = 0; ended < batch->count;) {
@@ -109,20 +110,20 @@ static void exchange(int fd, struct batch *batch, int fine, void (*told)(const s
       } else if (each->nlmsg_type == NLMSG_ERROR) {
         int error = -((const struct nlmsgerr *)NLMSG_DATA(each))->error;
         errno = error;
-        if (error != 0 && error != fine) die("the kernel refused");
+        if (error != 0 && error != allowed_errno) die("the kernel refused");
         ended++;
-      } else if (told != NULL) {
-        told(each, context);
+      } else if (handle != NULL) {
+        handle(each, context);
       }
     }
   }
 }
 
-/* --- what the kernel tells --- */
+/* --- the kernel's answers --- */
 
 struct seen {
-  int index, peer; /* of a link, and of its other end */
-  uint32_t wanted; /* an IPv4 address */
+  int index, peer; /* a veth's index, and the index of its other end */
+  uint32_t wanted; /* the IPv4 address to look for */
   int has_wanted;
   unsigned char mac[6];
 };
@@ -151,7 +152,7 @@ static void ask_link(struct batch *batch, const char *name) {
   text(batch, IFLA_IFNAME, name);
 }
 
-/* A dump, which must be the last message of its batch. */
+/* Appends a dump request, which must be the last message of its batch. */
 static void ask_addresses(struct batch *batch, int index) {
   struct ifaddrmsg *body = message(batch, RTM_GETADDR, NLM_F_DUMP, sizeof *body);
   body->ifa_family = AF_INET;
@@ -164,7 +165,7 @@ static void find_link(int fd, const char *name, struct seen *seen) {
   exchange(fd, &batch, 0, see, seen);
 }
 
-/* --- addresses, in host-local's files --- */
+/* --- leases, in host-local's files --- */
 
 struct lease {
   uint32_t address; /* network order */
@@ -197,8 +198,8 @@ static size_t content(int at, const char *name, char *into, size_t size) {
   return got < 0 ? 0 : (size_t)got;
 }
 
-/* How many reservations this owner has; takes them away if told so. */
-static int of_owner(int at, const char *owner, int remove) {
+/* Returns the number of this owner's leases, and deletes them if `remove` is set. */
+static int leases_of(int at, const char *owner, int remove) {
   int found = 0;
   DIR *all = fdopendir(dup(at));
   if (all == NULL) die("the leases");
@@ -217,7 +218,7 @@ static int of_owner(int at, const char *owner, int remove) {
 static struct lease reserve(const char *directory, uint32_t subnet, int prefix, const char *owner) {
   struct store store = locked(directory);
   int at = store.at;
-  if (of_owner(at, owner, 0) > 0) {
+  if (leases_of(at, owner, 0) > 0) {
     errno = EEXIST;
     die("the pod has an address");
   }
@@ -251,7 +252,7 @@ static struct lease reserve(const char *directory, uint32_t subnet, int prefix, 
   return (struct lease){0};
 }
 
-/* --- the calls --- */
+/* --- ADD and DEL --- */
 
 static int pod_socket(const char *path, int *namespace) {
   *namespace = open(path, O_RDONLY | O_CLOEXEC);
@@ -274,9 +275,9 @@ static void make_pair(int host, int namespace, const char *name, const char *ifn
   link->ifi_change = IFF_UP;
   text(&batch, IFLA_IFNAME, name);
   number(&batch, IFLA_MASTER, (uint32_t)bridge);
-  struct rtattr *info = nest(&batch, IFLA_LINKINFO);
+  struct rtattr *info = open_nest(&batch, IFLA_LINKINFO);
   text(&batch, IFLA_INFO_KIND, "veth");
-  struct rtattr *data = nest(&batch, IFLA_INFO_DATA), *peer = nest(&batch, VETH_INFO_PEER);
+  struct rtattr *data = open_nest(&batch, IFLA_INFO_DATA), *peer = open_nest(&batch, VETH_INFO_PEER);
   appended(&batch, sizeof(struct ifinfomsg));
   text(&batch, IFLA_IFNAME, ifname);
   number(&batch, IFLA_NET_NS_FD, (uint32_t)namespace);
@@ -293,11 +294,11 @@ static void link_change(struct batch *batch, int index, unsigned flags) {
   link->ifi_change = flags;
 }
 
-/* No route where `gateway` is 0. */
+/* Sets the pod's address and default route and brings its link up; without a route if `gateway` is 0. */
 static void settle_pod(int pod, int index, struct lease lease, int prefix, uint32_t gateway, const char *ifname, struct seen *seen) {
   struct batch batch = {0};
   link_change(&batch, index, 0);
-  struct rtattr *families = nest(&batch, IFLA_AF_SPEC), *inet = nest(&batch, AF_INET), *settings = nest(&batch, IFLA_INET_CONF);
+  struct rtattr *families = open_nest(&batch, IFLA_AF_SPEC), *inet = open_nest(&batch, AF_INET), *settings = open_nest(&batch, IFLA_INET_CONF);
   number(&batch, 22, 1); /* IPV4_DEVCONF_ARP_NOTIFY, as bridge sets it */
   close_nest(&batch, settings);
   close_nest(&batch, inet);
@@ -360,7 +361,7 @@ static void add(uint32_t subnet, int prefix, const char *owner, const char *ifna
     errno = EADDRNOTAVAIL;
     die("the pod");
   }
-  char macs[3][18], told[INET_ADDRSTRLEN];
+  char macs[3][18], gateway_text[INET_ADDRSTRLEN];
   print_mac(macs[0], bridge.mac);
   print_mac(macs[1], host_end.mac);
   print_mac(macs[2], pod_end.mac);
@@ -368,16 +369,16 @@ static void add(uint32_t subnet, int prefix, const char *owner, const char *ifna
          "{\"name\":\"%s\",\"mac\":\"%s\",\"sandbox\":\"%s\"}],\"ips\":[{\"interface\":2,\"address\":\"%s/%d\"",
          bridge_name, macs[0], name, macs[1], ifname, macs[2], path, lease.name, prefix);
   if (gateway != 0) {
-    inet_ntop(AF_INET, &gateway, told, sizeof told);
-    printf(",\"gateway\":\"%s\"}],\"routes\":[{\"dst\":\"0.0.0.0/0\",\"gw\":\"%s\"", told, told);
+    inet_ntop(AF_INET, &gateway, gateway_text, sizeof gateway_text);
+    printf(",\"gateway\":\"%s\"}],\"routes\":[{\"dst\":\"0.0.0.0/0\",\"gw\":\"%s\"", gateway_text, gateway_text);
   }
   printf("}],\"dns\":{}}\n");
 }
 
 static void del(const char *owner, const char *ifname) {
   struct store store = locked(variable("FLOOR_LEASES"));
-  of_owner(store.at, owner, 1);
-  unlocked(store); /* deleting the link sleeps */
+  leases_of(store.at, owner, 1);
+  unlocked(store); /* before the link's deletion, which takes milliseconds */
   int namespace, pod = pod_socket(variable("CNI_NETNS"), &namespace);
   if (pod < 0) {
     if (errno == ENOENT) return;

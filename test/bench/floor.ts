@@ -1,4 +1,4 @@
-// The floor: floor.c does the kernel work of bridge and host-local and nothing else.
+// The floor: floor.c does only the kernel work of bridge and host-local.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -24,7 +24,7 @@ function subnetOf({ subnet }: BridgeNetwork): readonly [address: string, prefix:
   return [address, prefix];
 }
 
-/** The bridge and the directory, which the floor doesn't make. */
+/** Makes the bridge and the directory of leases, which floor.c expects. */
 function prepare(network: BridgeNetwork): void {
   mkdirSync(leasesOf(network), { recursive: true });
   const { bridge, isDefault = true } = network;
@@ -35,7 +35,7 @@ function prepare(network: BridgeNetwork): void {
   inHost(["ip", "link", "set", bridge, "up"]);
 }
 
-/** The floor, called one network after the other; it makes the bridges that aren't there. */
+/** Calls floor.c, one network after the other, and makes missing bridges before. */
 export function floorContender(pods: PodNamespaces, networks: readonly BridgeNetwork[]): Contender {
   const program = compiled();
   for (const network of networks) prepare(network);

@@ -1,5 +1,5 @@
-// fresh-instance: what a call of its own costs a delegate before it does anything (a new instance, the request lowered,
-// the answer lifted), against what a process of its own costs a native plugin.
+// fresh-instance: the fixed cost of a delegate's call (a new instance, lowering the request, lifting the answer), against
+// the fixed cost of a native plugin's call, which is a process.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,10 +13,10 @@ import { startStopwatch } from "./stopwatch.ts";
 
 export const freshInstance: Benchmark = {
   id: "fresh-instance",
-  title: "DEL of the WASM status-shaper on a fresh instance / a process that does nothing (/bin/true)",
+  title: "DEL of the WASM status-shaper on a new instance / a process that does nothing (/bin/true)",
   target: "under 0.5 ms",
   async sample() {
-    const lacking = missingBuild({ components: ["status-shaper"], brain: false });
+    const lacking = missingBuild({ components: ["status-shaper"], engine: false });
     if (lacking !== undefined) return lacking;
     const limits = limitsOf({});
     const bytes = readFileSync(join(dist, "delegates", "status-shaper.wasm"));

@@ -1,33 +1,37 @@
-// The brain of the benchmark ipam-step: started by the hands for one call, it runs IPAM steps in turns, WASM in the sandbox
-// and native through the hands, and answers with what each took.
+// The engine of the benchmark ipam-step. The shim starts it for one call; it runs WASM IPAM steps in the sandbox and native
+// IPAM steps through the shim in turns, and answers with the duration of each.
 
 import { readFileSync } from "node:fs";
 
-import { type DelegateHost, namedByFile, runDelegateStep } from "../../host/brain/delegate-step.ts";
-import { runNativeStep } from "../../host/brain/native-step.ts";
-import { OneShotHands } from "../../host/hands/one-shot-hands.ts";
-import { OneShotStream, receiveCall } from "../../host/hands/one-shot-stream.ts";
+import type { DelegateHost } from "../../host/capabilities/delegate-host.ts";
+import type { RunningStep } from "../../host/capabilities/running-step.ts";
+import { runDelegateStep } from "../../host/engine/steps/delegate-step.ts";
+import { runNativeStep } from "../../host/engine/steps/native-step.ts";
+import { OneShotShim } from "../../host/protocol/one-shot-shim.ts";
+import type { Content } from "../../host/protocol/messages.ts";
+import { OneShotStream, receiveCall } from "../../host/protocol/one-shot-stream.ts";
 import { Admission } from "../../host/sandbox/admission/admit.ts";
+import { namedByFile } from "../../host/sandbox/component-file.ts";
 import { InProcessRunner } from "../../host/sandbox/in-process.ts";
-import { runSync } from "../../host/leases/effect.ts";
-import { LeaseMemory } from "../../host/leases/lease-memory.ts";
-import { lockSync } from "../../host/locks/file-lock.ts";
+import { runSync } from "../../host/capabilities/leases/effect.ts";
+import { LeaseMemory } from "../../host/capabilities/leases/lease-memory.ts";
+import { lockSync } from "../../host/store/locks/file-lock.ts";
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
 import { addChain, delChain } from "../../src/cni/chains.ts";
 import { parseNetworkList, type NetworkList } from "../../src/cni/network-list.ts";
-import { ok } from "../../src/fault/result.ts";
+import { grantsOf } from "../../src/configuration/wasm-configuration.ts";
 import { inTurns } from "./measure.ts";
 
-/** What the benchmark says on stdin. */
-export interface IpamBrainRequest {
+/** The benchmark's request on stdin. */
+export interface IpamEngineRequest {
   readonly component: string;
-  /** Where both keep their leases. */
+  /** The directory of the leases of both plugins. */
   readonly leases: string;
   readonly warmUp: number;
   readonly samples: number;
 }
 
-function isRequest(value: unknown): value is IpamBrainRequest {
+function isRequest(value: unknown): value is IpamEngineRequest {
   return (
     typeof value === "object" &&
     value !== null &&
@@ -38,11 +42,18 @@ function isRequest(value: unknown): value is IpamBrainRequest {
   );
 }
 
+/** The shim, with the component's file in memory, because the benchmark measures a warm engine. */
+class ShimWithComponent extends OneShotShim {
+  override async read(): Promise<Content> {
+    return { kind: "content", errno: 0, content: bytes };
+  }
+}
+
 const stream = new OneShotStream();
 const call = receiveCall(stream);
-const hands = new OneShotHands(stream, async () => ({ status: 1, stdout: "", stderr: "" }));
+const shim = new ShimWithComponent(stream, async () => ({ status: 1, stdout: "", stderr: "" }));
 const request: unknown = JSON.parse(Buffer.from(call.stdin).toString("utf8"));
-if (!isRequest(request)) throw new Error("not a request of the benchmark");
+if (!isRequest(request)) throw new Error("ipam-engine: stdin is not a request of the benchmark ipam-step");
 
 const cniPath = call.environment.get("CNI_PATH") ?? "";
 
@@ -61,7 +72,7 @@ function stepOf(list: NetworkList, verb: "ADD" | "DEL", n: number): ChainStep {
     containerId: `bench-${n}`,
     ifname: "eth0",
     netns: "/run/netns/none",
-    args: [],
+    args: "",
     capabilityArgs: new Map<string, string>(),
   };
   const context = { list, path: cniPath, inherited: [], attachment };
@@ -70,18 +81,8 @@ function stepOf(list: NetworkList, verb: "ADD" | "DEL", n: number): ChainStep {
   return step.value;
 }
 
-// The component's bytes and what was admitted stay in memory: that is what "warm" means. Its instance never does.
+// A warm engine keeps the component's bytes and its admission in memory, but never an instance.
 const bytes = readFileSync(request.component);
-const host: DelegateHost = {
-  admission: new Admission(),
-  names: namedByFile,
-  runner: new InProcessRunner(),
-  read: async () => ok(bytes),
-  hands,
-  lease: (operation) => runSync(operation, lockSync),
-  leaseMemory: new LeaseMemory(),
-  log: () => {},
-};
 const wasm = {
   prefer: false,
   isolation: "in-process",
@@ -89,11 +90,25 @@ const wasm = {
   otherGrants: {},
   grants: { "ipam-host-local": { log: {}, leases: { directories: [request.leases] }, resolver: {} } },
 } as const;
+const host: DelegateHost = {
+  wasm,
+  admission: new Admission(),
+  componentNames: namedByFile,
+  runner: new InProcessRunner(),
+  shim,
+  runLeaseOperation: (operation) => runSync(operation, lockSync),
+  leaseMemory: new LeaseMemory(),
+  log: () => {},
+};
+/** A chain's step with its place, as the engine makes it. */
+function runningStep(step: ChainStep): RunningStep {
+  const grants = grantsOf(wasm, step.plugin.type);
+  const place = { origin: "chain", network: "bench", ifname: "eth0", callers: [] } as const;
+  return { step, ...place, grants, timeoutMs: 10_000, maxMs: Infinity, runDelegated: refuseNestedCall };
+}
 
-const terms = { mostMs: Infinity, callers: [], stepTimeoutMs: 0, another: noOther };
-
-async function noOther(): Promise<StepOutcome> {
-  throw new Error("it calls no other plugin");
+async function refuseNestedCall(): Promise<StepOutcome> {
+  throw new Error("ipam-host-local called another plugin");
 }
 
 type Run = (step: ChainStep) => Promise<StepOutcome>;
@@ -104,8 +119,8 @@ async function expectSuccess(outcome: Promise<StepOutcome>): Promise<string> {
   return ended.stdout;
 }
 
-/** An ADD, timed, and a DEL, not. */
-function adding(list: NetworkList, run: Run): () => Promise<number> {
+/** Runs an ADD and a DEL, and returns the duration of the ADD in ms. */
+function timedAdd(list: NetworkList, run: Run): () => Promise<number> {
   return async () => {
     const n = containers++;
     const step = stepOf(list, "ADD", n);
@@ -120,13 +135,13 @@ function adding(list: NetworkList, run: Run): () => Promise<number> {
 
 const { component, leases, warmUp, samples } = request;
 const taken = await inTurns({
-  subject: adding(listOf("bench-wasm", "ipam-host-local", leases), (step) =>
-    runDelegateStep(host, { wasm }, step, { path: component, identity: "warm" }, terms),
+  subject: timedAdd(listOf("bench-wasm", "ipam-host-local", leases), (step) =>
+    runDelegateStep(host, runningStep(step), { path: component, identity: "warm" }),
   ),
-  baseline: adding(listOf("bench-native", "host-local", leases), (step) =>
-    runNativeStep(hands, step, { deadlineMs: 10_000, nest: "", goMaxProcs: 0 }),
+  baseline: timedAdd(listOf("bench-native", "host-local", leases), (step) =>
+    runNativeStep({ shim, configuration: { goMaxProcs: 0 }, nestedCallDirectory: "", output: () => {} }, runningStep(step)),
   ),
   warmUp,
   samples,
 });
-hands.reply({ status: 0, stdout: JSON.stringify(taken), stderr: "" });
+shim.reply({ status: 0, stdout: JSON.stringify(taken), stderr: "" });

@@ -1,5 +1,5 @@
-// ipam-step: one WASM IPAM step, warm, against the execution of native host-local, both as a brain sees them: the step's
-// instance, its leases on disk and their flock are all in it.
+// ipam-step: a warm WASM IPAM step against executing native host-local, both measured in the engine. The step includes its
+// instance, its leases on disk and their flock.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -8,21 +8,21 @@ import { join } from "node:path";
 
 import { dist, missingBuild } from "../harness/plexus.ts";
 import { referencePlugin } from "../harness/requires.ts";
-import type { IpamBrainRequest } from "./ipam-brain.ts";
+import type { IpamEngineRequest } from "./ipam-engine.ts";
 import type { Benchmark, Samples } from "./measure.ts";
 
 function isNumbers(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((each) => typeof each === "number");
 }
 
-/** The samples that the brain took, out of what it answered. */
+/** The samples in the engine's answer. */
 function samplesOf(text: string): Samples {
   const value: unknown = JSON.parse(text);
   if (typeof value === "object" && value !== null && "subject" in value && "baseline" in value) {
     const { subject, baseline } = value;
     if (isNumbers(subject) && isNumbers(baseline)) return { subject, baseline };
   }
-  throw new Error(`the brain answered ${text.slice(0, 500)}`);
+  throw new Error(`the engine answered ${text.slice(0, 500)}`);
 }
 
 export const ipamStep: Benchmark = {
@@ -30,21 +30,21 @@ export const ipamStep: Benchmark = {
   title: "warm WASM ipam-host-local ADD of one IPv4 range, instance and flock included / exec of native host-local ADD",
   target: "under 1 ms, ratio ≤ 0.2",
   async sample() {
-    const lacking = missingBuild({ components: ["ipam-host-local"], brain: false });
-    if (lacking !== undefined) return lacking;
+    const missingReason = missingBuild({ components: ["ipam-host-local"], engine: false });
+    if (missingReason !== undefined) return missingReason;
     const hostLocal = referencePlugin("host-local");
     if (hostLocal === undefined) return "no reference plugin host-local";
     const directory = mkdtempSync(join(tmpdir(), "plexus-bench-ipam-"));
     try {
-      // A home whose brain is the benchmark: the hands start it as they start any one-shot brain.
+      // PLEXUS_HOME with ipam-engine as its engine: the shim starts it like any one-shot engine.
       const home = join(directory, "home");
       const cniPath = join(directory, "cni");
       mkdirSync(join(home, "bin"), { recursive: true });
       mkdirSync(cniPath);
       symlinkSync(process.execPath, join(home, "bin", "node"));
       symlinkSync(hostLocal, join(cniPath, "host-local"));
-      writeFileSync(join(home, "brain.cjs"), `import(${JSON.stringify(new URL("ipam-brain.ts", import.meta.url).href)});\n`);
-      const request: IpamBrainRequest = {
+      writeFileSync(join(home, "engine.cjs"), `import(${JSON.stringify(new URL("ipam-engine.ts", import.meta.url).href)});\n`);
+      const request: IpamEngineRequest = {
         component: join(dist, "delegates", "ipam-host-local.wasm"),
         leases: join(directory, "leases"),
         warmUp: 1500,

@@ -1,14 +1,14 @@
-/* Runs many programs at once and measures each, so that a JavaScript engine's cost of starting a process is in no figure; and makes
-   the network namespaces that they need.
+/* Runs many programs at once and measures each, so that no figure includes the cost of starting a process from a JavaScript
+   engine. It also makes the network namespaces that these programs need.
 
-   `lanes run` reads texts ended by NUL from stdin: how many lanes, how many items, then for each item how many calls, and for each
-   call the program, its stdin, how many environment variables, and these. Each lane takes the next item and runs its calls one after
-   the other. At the end it answers, for each call in the order of their ends, "<item> <call> <ns> <exit status> <CPU us> <stdout
-   bytes> <stderr bytes>\n" and the two outputs, then "total <ns>\n". CPU is that of the program and of all its descendants that were
-   waited for. An item whose call fails goes on with its next one.
+   `lanes run` reads NUL-terminated strings from stdin: the number of lanes, the number of items, then for each item the number
+   of calls, and for each call the program, its stdin, the number of environment variables, and the variables. Each lane takes
+   the next item and runs its calls one after the other; after a failed call it continues with the item's next call. At the end
+   `lanes run` prints, for each call in the order of their ends, "<item> <call> <ns> <exit status> <CPU us> <stdout bytes>
+   <stderr bytes>\n" and the two outputs, then "total <ns>\n". The CPU time includes all descendants that were waited for.
 
    `lanes namespaces PREFIX COUNT` makes network namespaces at PREFIX0, PREFIX1, ..., with the loopback up; `lanes remove PREFIX COUNT`
-   takes them away; `lanes look PREFIX COUNT` answers "<number> <link> <IPv4 address or ->\n" for each link of each but the loopback. */
+   removes them; `lanes look PREFIX COUNT` prints "<number> <link> <IPv4 address or ->\n" for each link of each, without loopback. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ struct item {
 };
 
 struct lane {
-  pid_t child; /* 0: nothing runs */
+  pid_t child; /* 0: no program runs */
   size_t item, call;
   int64_t started;
   int output, errors;
@@ -108,7 +108,7 @@ static void start(struct lane *lane, const struct call *call) {
   close(input);
 }
 
-/* Appends a file to the answer, which is kept until the end: whoever reads it must not take the programs' time. */
+/* Appends a file to the answer, which is printed at the end, so that its reader takes no CPU time from the programs. */
 static void append(FILE *answer, int fd, off_t size) {
   char chunk[65536];
   if (lseek(fd, 0, SEEK_SET) != 0) die("lseek");

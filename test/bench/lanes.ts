@@ -1,4 +1,4 @@
-// Many programs at once, measured from outside by a small C program, lanes.c, that starts them.
+// Runs many programs at once with the C program lanes.c, which starts and measures them.
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { builtOnce, root } from "../harness/compiled.ts";
 import { requirePrivateNamespaces } from "../harness/namespaces.ts";
 
-/** A program as a runtime starts it: no arguments, this environment and no other. */
+/** A program as a runtime starts it, without arguments and with only this environment. */
 export interface LaneCall {
   readonly program: string;
   readonly env: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ export interface LaneCall {
 }
 
 export interface EndedCall {
-  /** Which item, and which of its calls. */
+  /** The index of the item, and of the call within the item. */
   readonly item: number;
   readonly call: number;
   readonly ms: number;
@@ -28,7 +28,7 @@ export interface EndedCall {
 }
 
 export interface LanesRun {
-  /** From the first start to the last end. */
+  /** Milliseconds from the first call's start to the last call's end. */
   readonly ms: number;
   readonly calls: readonly EndedCall[];
 }
@@ -76,7 +76,7 @@ function runFrom(answer: Buffer): LanesRun {
   }
 }
 
-/** Runs items, so many at once, the calls of each in their order. */
+/** Runs items, `lanes` of them at once. The calls of an item run one after the other. */
 export async function runLanes(lanes: number, items: readonly (readonly LaneCall[])[]): Promise<LanesRun> {
   const child = spawn(compiled(), ["run"], { stdio: ["pipe", "pipe", "inherit"], env: {} });
   const chunks: Buffer[] = [];
@@ -88,31 +88,33 @@ export async function runLanes(lanes: number, items: readonly (readonly LaneCall
   return runFrom(Buffer.concat(chunks));
 }
 
-/** As `runLanes`; throws with the first failure's own words where a call fails. */
-export async function runAll(what: string, lanes: number, items: readonly (readonly LaneCall[])[]): Promise<LanesRun> {
+/** As `runLanes`, but throws with the output of the first failed call. */
+export async function runAll(title: string, lanes: number, items: readonly (readonly LaneCall[])[]): Promise<LanesRun> {
   const run = await runLanes(lanes, items);
   const failures = run.calls.filter(({ status }) => status !== 0);
   const [first] = failures;
   if (first !== undefined) {
-    const said = `${first.stdout}${first.stderr}`.slice(0, 1500);
-    throw new Error(`${what}: ${failures.length} of ${run.calls.length} calls failed, one with ${first.status}: ${said}`);
+    const output = `${first.stdout}${first.stderr}`.slice(0, 1500);
+    throw new Error(
+      `${title}: ${failures.length} of ${run.calls.length} calls failed, the first with status ${first.status}: ${output}`,
+    );
   }
   return run;
 }
 
-/** A link of a pod, and its IPv4 address. */
+/** A pod's link and its IPv4 address. */
 export interface PodLink {
   readonly pod: number;
   readonly name: string;
   readonly address: string | undefined;
 }
 
-/** Many pods' network namespaces. */
+/** The network namespaces of many pods. */
 export interface PodNamespaces {
   readonly count: number;
   /** CNI_NETNS of the pod of this number. */
   path(pod: number): string;
-  /** Links of all pods but their loopbacks. */
+  /** Links of all pods, without loopback devices. */
   links(): readonly PodLink[];
   dispose(): void;
 }

@@ -1,5 +1,5 @@
-// daemon-rss-large: what the daemon holds in a cluster of 60,000 pods and 2,000 definitions, against one of a few of each. A stand-in
-// serves the lists; pods of other nodes must not even be asked for.
+// daemon-rss-large: the daemon's memory in a cluster of 60,000 pods and 2,000 definitions, against a small cluster. A
+// stand-in API serves the lists and fails if the daemon requests pods of other nodes.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -12,9 +12,9 @@ import { startStandIn, type StandInApi, type StandInInit, type StandInPod } from
 
 const components = ["ipam-host-local"];
 /** MiB. */
-const mostBrain = 120;
+const maxEngine = 120;
 
-/** ADD and DEL of pods, and how many at once, before the memory is looked at. */
+/** The number of ADD/DEL cycles before the measurement, and the number of concurrent calls. */
 const cycles = 1_000;
 const lanes = 8;
 
@@ -22,22 +22,22 @@ const large = { nodes: 546, podsPerNode: 110, definitions: 2_000 };
 const small = { nodes: 1, podsPerNode: 3, definitions: 3 };
 
 /** MiB. */
-interface Held {
+interface Memory {
   readonly now: number;
   readonly highest: number;
 }
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+async function until(event: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 60_000;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`no ${what} after 60 s`);
+    if (Date.now() > deadline) throw new Error(`no ${event} within 60 s`);
     await wait(100);
   }
 }
 
-/** A pod of the node and its calls: two networks besides the default one, all of WASM IPAM. */
+/** The ADD and DEL of a pod of the node, with the default network and two others, all with WASM IPAM. */
 function callsOf(plexus: Installation, socket: string, api: StandInApi, pod: StandInPod, container: string): readonly Call[] {
   const leases = plexus.state("leases");
   const ipam = { type: "ipam-host-local", ipam: { type: "ipam-host-local", subnet: "10.73.0.0/16" } };
@@ -59,20 +59,20 @@ function callsOf(plexus: Installation, socket: string, api: StandInApi, pod: Sta
   ];
 }
 
-/** An ADD and a DEL; answers what was asked of the API for the ADD. */
+/** Runs an ADD and a DEL, and returns the API requests of the ADD. */
 async function attach(plexus: Installation, socket: string, api: StandInApi, node: number): Promise<readonly string[]> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   for (const call of callsOf(plexus, socket, api, api.pod(node, 1), "first")) {
     const first = api.seen.length;
     const { status, stdout } = await plexus.call(call);
     if (status !== 0) throw new Error(`${call.verb}: ${stdout}`);
-    if (call.verb === "ADD") asked.push(...api.seen.slice(first).filter((each) => !each.endsWith("/events")));
+    if (call.verb === "ADD") requests.push(...api.seen.slice(first).filter((each) => !each.endsWith("/events")));
   }
-  return asked;
+  return requests;
 }
 
-/** Pods that come and go, several at once. */
-async function comeAndGo(plexus: Installation, socket: string, api: StandInApi, node: number, pods: number): Promise<void> {
+/** Attaches and detaches pods, several at once. */
+async function runCycles(plexus: Installation, socket: string, api: StandInApi, node: number, pods: number): Promise<void> {
   const program = join(plexus.cniPath, "plexus");
   const items = Array.from({ length: cycles }, (_, cycle) =>
     callsOf(plexus, socket, api, api.pod(node, cycle % pods), `cycle-${cycle}`).map((call) => ({
@@ -84,7 +84,7 @@ async function comeAndGo(plexus: Installation, socket: string, api: StandInApi, 
   await runAll("large cluster", lanes, items);
 }
 
-async function heldIn(plexus: Installation, name: string, cluster: Omit<StandInInit, "directory">): Promise<Held> {
+async function memoryIn(plexus: Installation, name: string, cluster: Omit<StandInInit, "directory">): Promise<Memory> {
   const directory = join(plexus.directory, name);
   mkdirSync(directory);
   const api = await startStandIn({ directory, ...cluster });
@@ -93,22 +93,22 @@ async function heldIn(plexus: Installation, name: string, cluster: Omit<StandInI
   const daemon = await startObservedDaemon({ socket: join(directory, "plexus.sock"), args });
   try {
     await until("watches", () => api.watched().size === 2);
-    // What is held answers: the call has nothing to ask.
+    // The daemon answers from its caches: the ADD sends only the status PATCH.
     await until("answer from memory", async () => (await attach(plexus, daemon.socket, api, node)).length === 1);
     const { pods, definitions } = api.sent;
     if (pods !== cluster.podsPerNode || definitions !== cluster.definitions)
       throw new Error(`${pods} pods and ${definitions} definitions were fetched`);
-    await comeAndGo(plexus, daemon.socket, api, node, cluster.podsPerNode);
+    await runCycles(plexus, daemon.socket, api, node, cluster.podsPerNode);
     for (let round = 0; round < 10; round++) {
       api.change(200);
       await wait(100);
     }
-    const looks: number[] = [];
+    const measurements: number[] = [];
     for (let look = 0; look < 5; look++) {
       await wait(500);
-      looks.push(rssMiB(daemon.pid));
+      measurements.push(rssMiB(daemon.pid));
     }
-    return { now: looks.toSorted((a, b) => a - b)[2] ?? Number.NaN, highest: highestRssMiB(daemon.pid) };
+    return { now: measurements.toSorted((a, b) => a - b)[2] ?? Number.NaN, highest: highestRssMiB(daemon.pid) };
   } finally {
     await daemon.stop();
     await api.dispose();
@@ -116,8 +116,8 @@ async function heldIn(plexus: Installation, name: string, cluster: Omit<StandInI
 }
 
 interface Compared {
-  readonly large: Held;
-  readonly small: Held;
+  readonly large: Memory;
+  readonly small: Memory;
 }
 
 async function measure(): Promise<Compared | string> {
@@ -125,7 +125,7 @@ async function measure(): Promise<Compared | string> {
   if (lacking !== undefined) return lacking;
   const plexus = installPlexus({ components });
   try {
-    return { small: await heldIn(plexus, "small", small), large: await heldIn(plexus, "large", large) };
+    return { small: await memoryIn(plexus, "small", small), large: await memoryIn(plexus, "large", large) };
   } finally {
     plexus.dispose();
   }
@@ -138,20 +138,20 @@ const crowd = `${(large.nodes * large.podsPerNode).toLocaleString("en")} pods an
 export const largeClusterBenchmarks: readonly Benchmark[] = [
   row(
     "daemon-rss-large",
-    `RSS of the brain after ${cycles} pods came and went with ${crowd} in the API / its bound`,
-    `at most ${mostBrain} MiB`,
+    `RSS of the engine after ${cycles} cycles of ADD and DEL with ${crowd} in the API / its bound`,
+    `at most ${maxEngine} MiB`,
     (compared) => ({
       subject: [compared.large.now],
-      baseline: [mostBrain],
+      baseline: [maxEngine],
     }),
   ),
-  row("daemon-rss-large-peak", `highest RSS of the brain so far in the same run / the same`, "none of its own", (compared) => ({
+  row("daemon-rss-large-peak", `maximum RSS of the engine in the same run / the same bound`, "none of its own", (compared) => ({
     subject: [compared.large.highest],
-    baseline: [mostBrain],
+    baseline: [maxEngine],
   })),
   row(
     "daemon-rss-large-small",
-    `RSS of the brain with ${crowd} in the API / with ${small.podsPerNode} of each`,
+    `RSS of the engine with ${crowd} in the API / with ${small.podsPerNode} of each`,
     "none of its own",
     (compared) => ({ subject: [compared.large.now], baseline: [compared.small.now] }),
   ),

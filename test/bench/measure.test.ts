@@ -9,7 +9,7 @@ test("quantiles are interpolated between samples", () => {
   expect(quantile([7], 0.95)).toBe(7);
 });
 
-test("subject and baseline alternate, and warm-up turns don't count", async () => {
+test("subject and baseline alternate, and warm-up turns are not among the samples", async () => {
   const order: string[] = [];
   const sample = (name: string, value: number) => async (): Promise<number> => {
     order.push(name);
@@ -29,7 +29,7 @@ test("subject and baseline alternate, and warm-up turns don't count", async () =
   });
 });
 
-test("samples in rounds are compared by their rounds, whatever the machine did in between", () => {
+test("the ratio of samples in rounds is the median of the rounds' ratios", () => {
   const taken = { subject: [90, 45, 180], baseline: [100, 50, 100], inRounds: true } as const;
   expect(summary("x", taken, "pods/s")).toMatchObject({ median: 90, baseline: 100, ratio: 0.9 });
   expect(summary("x", { ...taken, subject: [45, 80, 90] }, "pods/s").ratio).toBe(0.9);

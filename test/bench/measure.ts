@@ -1,47 +1,48 @@
-// Sampling: subject and baseline in turns, in one run, so that their ratio doesn't depend on how busy the machine
-// happened to be.
+// Samples subject and baseline in turns, in one run, so that the machine's load affects both alike and their ratio hardly
+// depends on it.
 
-/** Does the thing once and answers how long it took, in milliseconds; several times of one turn are a `T`. */
+/** Runs subject or baseline once and returns its duration in milliseconds. A sample of several durations returns them as a `T`. */
 export type Sample<T = number> = () => Promise<T>;
 
-/** Two things to be sampled in turns. */
+/** A subject and a baseline to be sampled in turns. */
 export interface Pair<T = number> {
   readonly subject: Sample<T>;
   readonly baseline: Sample<T>;
-  /** Turns that are not counted, and turns that are. */
+  /** The number of turns before the first sample. */
   readonly warmUp: number;
+  /** The number of turns whose values are samples. */
   readonly samples: number;
 }
 
-/** What each turn took or reached, in the benchmark's unit. Where nothing is there to compare with, the baseline is the bound. */
+/** The values of subject and baseline, in the benchmark's unit. A benchmark that only has a bound gives this bound as the baseline. */
 export interface Samples<T = number> {
   readonly subject: readonly T[];
   readonly baseline: readonly T[];
-  /** True: samples of one place were taken one after the other, in a round of seconds each, so that few of them are compared by their rounds. */
+  /** True if subject and baseline with the same index ran in one round of several seconds: each round then has its own ratio. */
   readonly inRounds?: true;
 }
 
-/** What a row counts. */
+/** The unit of a row. */
 export type Unit = "ms" | "pods/s" | "MiB" | "CPU ms";
 
 export interface Benchmark {
-  /** Stays stable: results of different commits are compared by it. */
+  /** Must stay stable, because results of different commits are compared by it. */
   readonly id: string;
-  /** What is compared with what, for people. */
+  /** Subject and baseline, for human readers. */
   readonly title: string;
-  /** What the ratio or the median should be, for people. */
+  /** The target for the ratio or the median, for human readers. */
   readonly target: string;
-  /** Of the samples; ms unless given. */
+  /** The unit of the samples; by default ms. */
   readonly unit?: Unit;
-  /** Whether the target is a difference: it is told besides. */
+  /** True if the target is a difference from the baseline: `npm run bench` then prints the difference too. */
   readonly difference?: boolean;
-  /** Makes what is needed and takes the samples; a text says why it can't be done here. */
+  /** Takes the samples; a string is the reason why the benchmark cannot run here. */
   sample(): Promise<Samples | string>;
 }
 
 /**
- * A row of the results. `median`, `p95` and `baseline` (the baseline's median) are in `unit`; ratio = median / baseline, or, of samples in
- * rounds, the median of each round's ratio: between rounds the machine's speed changes more than what is compared.
+ * A row of the results. `median`, `p95` and `baseline` (the baseline's median) are in `unit`. `ratio` is median / baseline.
+ * For samples in rounds it is the median of the rounds' ratios, because the machine's speed changes between rounds.
  */
 export interface Measured {
   readonly id: string;
@@ -54,7 +55,7 @@ export interface Measured {
   readonly ratio: number;
 }
 
-/** The value below which the share `q` of the samples lies, interpolated. */
+/** The quantile `q` of the samples, interpolated. */
 export function quantile(samples: readonly number[], q: number): number {
   const sorted = [...samples].sort((a, b) => a - b);
   const at = (sorted.length - 1) * q;
@@ -67,7 +68,7 @@ function rounded(value: number): number {
   return Number(value.toPrecision(4));
 }
 
-/** Takes samples: A, B, then B, A, and so on, so that neither always follows the other. */
+/** Takes samples. Subject and baseline take turns to run first, so that neither always follows the other. */
 export async function inTurns<T = number>({ subject, baseline, warmUp, samples }: Pair<T>): Promise<Samples<T>> {
   const taken = { subject: new Array<T>(), baseline: new Array<T>() };
   for (let turn = 0; turn < warmUp + samples; turn++) {
@@ -81,8 +82,8 @@ export async function inTurns<T = number>({ subject, baseline, warmUp, samples }
   return taken;
 }
 
-/** How much the subject is above the baseline: at the median, and at the value that 95 of 100 samples don't exceed. */
-export function above({ subject, baseline }: Samples): { readonly median: number; readonly p95: number } {
+/** The subject minus the baseline, at the median and at the 95th percentile. */
+export function differenceOf({ subject, baseline }: Samples): { readonly median: number; readonly p95: number } {
   const at = (q: number): number => rounded(quantile(subject, q) - quantile(baseline, q));
   return { median: at(0.5), p95: at(0.95) };
 }
@@ -107,7 +108,7 @@ function ratiosOf(subject: readonly number[], baseline: readonly number[]): read
   return subject.map((value, round) => value / (baseline[round] ?? Number.NaN));
 }
 
-/** A sample of something that runs in this process. */
+/** A sample of an action in this process. */
 export function timed(action: () => Promise<void> | void): Sample {
   return async () => {
     const started = performance.now();
@@ -116,12 +117,15 @@ export function timed(action: () => Promise<void> | void): Sample {
   };
 }
 
-/** Makes rows in MiB of one measurement, which is made once, for the first row that is asked for. */
+/**
+ * Answers a function that makes benchmarks in MiB. These benchmarks share one measurement, which runs when the first of them is
+ * sampled. `samplesOf` takes a benchmark's samples from the measurement.
+ */
 export function memoryRows<T>(
   measure: () => Promise<T | string>,
-): (id: string, title: string, target: string, of: (taken: T) => Samples) => Benchmark {
+): (id: string, title: string, target: string, samplesOf: (taken: T) => Samples) => Benchmark {
   let measured: Promise<T | string> | undefined;
-  return (id, title, target, of) => ({
+  return (id, title, target, samplesOf) => ({
     id,
     title,
     target,
@@ -129,7 +133,7 @@ export function memoryRows<T>(
     async sample() {
       measured ??= measure();
       const taken = await measured;
-      return typeof taken === "string" ? taken : of(taken);
+      return typeof taken === "string" ? taken : samplesOf(taken);
     },
   });
 }

@@ -1,5 +1,5 @@
-// Plexus with its daemon, Multus thin and Multus thick (shim and daemon) beside each other on the same machine, API server, definitions and
-// chain, and the bare plugins as what all of them are measured by.
+// Compares Plexus with its daemon, thin Multus and thick Multus (shim and daemon) with the same machine, API server,
+// definitions and chain. Direct calls of the plugins are the baseline of all of them.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,13 +10,14 @@ import { everyMultus, multusBinary, multusRelease } from "../conformance/multus/
 import { startDaemon } from "../harness/daemon.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import type { CreatedPod } from "../harness/kube/api-server.ts";
-import { whyNotPrivate } from "../harness/namespaces.ts";
+import { missingPrivateNamespaces } from "../harness/namespaces.ts";
 import { installPlexus, missingBuild } from "../harness/plexus.ts";
 import { installRecorder } from "../harness/recorder.ts";
 import { referencePlugins } from "../harness/requires.ts";
 import { bareContender, bridgePlugin, type BridgeNetwork, type Contender, metaContender } from "./contender.ts";
-import { comeAndGo, type ComeAndGo, lanes, type Throughput } from "./crowded.ts";
+import { attachAndDetachAll, type CrowdRun, lanes, type Throughput } from "./crowded.ts";
 import { createPodNamespaces, type PodNamespaces, runAll, runLanes } from "./lanes.ts";
+import { ContenderFailures } from "./failures.ts";
 import { familyOf, highestRssMiB, pssMiB } from "./observed-daemon.ts";
 import { inRotation, type PodTimes } from "./rotation.ts";
 
@@ -31,7 +32,7 @@ const turns = 20;
 export const crowdPods = Number(process.env["PLEXUS_BENCH_MULTUS_PODS"] ?? 200);
 export const crowdRounds = Number(process.env["PLEXUS_BENCH_MULTUS_ROUNDS"] ?? 2);
 
-/** Each of them, for people. */
+/** The contenders' names in titles. */
 export const whats: Readonly<Record<Name, string>> = {
   plexus: "plexus and its daemon",
   thin: `thin Multus ${multusRelease}`,
@@ -49,10 +50,12 @@ export interface Comparison {
   /** By the number of secondaries. */
   readonly pods: ReadonlyMap<number, ByName<PodTimes>>;
   readonly crowd: ByName<readonly Throughput[]>;
-  /** Proportional set size of what stays in memory, in MiB, after all that. */
+  /** Proportional set size of the daemons after all measurements, in MiB. */
   readonly daemons: { readonly plexus: number; readonly thick: number };
-  /** The highest resident set of the program that the runtime starts, in MiB. */
-  readonly callers: Readonly<Record<Meta, number>>;
+  /** Maximum resident set of the program that the runtime starts, in MiB. */
+  readonly callers: Readonly<Partial<Record<Meta, number>>>;
+  /** Contenders that failed, in the parts `podN` (N secondaries), `crowd` and `callers`. They have no rows there. */
+  readonly failures: ContenderFailures;
 }
 
 function network(index: number): BridgeNetwork {
@@ -66,21 +69,21 @@ function network(index: number): BridgeNetwork {
   };
 }
 
-/** Who takes part, with pods that have so many secondaries. */
+/** The contenders for pods with a given number of secondary networks. */
 type Field = (pods: PodNamespaces, secondaries: number, args: (pod: number) => string) => ByName<Contender>;
 
-function whyNot(): string | undefined {
-  return missingBuild() ?? whyNotPrivate() ?? referencePlugins(...native)() ?? kubeApi() ?? everyMultus();
+function missingRequirement(): string | undefined {
+  return missingBuild() ?? missingPrivateNamespaces() ?? referencePlugins(...native)() ?? kubeApi() ?? everyMultus();
 }
 
-/** Measures everything once; a text says why it can't be done here. */
+/** Runs all measurements once; a string is the reason why they cannot run here. */
 export async function compare(): Promise<Comparison | string> {
-  const lacking = whyNot();
+  const lacking = missingRequirement();
   if (lacking !== undefined) return lacking;
-  // Loaded here: they bring the official client, which takes longer to load than the other benchmarks' own code.
+  // Imported here because the official client, which they import, takes longer to load than the other benchmarks.
   const { startApiServer } = await import("../harness/kube/api-server.ts");
-  const { startThickMultus, whyNoServiceAccount } = await import("./thick-multus.ts");
-  const unfit = whyNoServiceAccount();
+  const { startThickMultus, missingServiceAccount } = await import("./thick-multus.ts");
+  const unfit = missingServiceAccount();
   if (unfit !== undefined) return unfit;
   await using stack = new AsyncDisposableStack();
   const api = await startApiServer();
@@ -128,31 +131,37 @@ export async function compare(): Promise<Comparison | string> {
     };
   };
 
+  const failures = new ContenderFailures();
   const times = new Map<number, ByName<PodTimes>>();
   for (const count of secondaries) {
     const selection = Array.from({ length: count }, (_, index) => `net${index + 1}`).join(",");
     const pod = await api.pod("shop", `with-${count}`, selection === "" ? undefined : selection);
-    times.set(count, await podTimes(field, count, pod));
+    times.set(count, await podTimes(field, count, pod, failures));
   }
   const pods: CreatedPod[] = [];
   for (let pod = 0; pod < crowdPods; pod++) pods.push(await api.pod("shop", `crowd-${pod}`));
-  const crowd = await crowdTimes(field, pods, { plexus: daemon.pid, thick: thick.pid });
+  const crowd = await crowdTimes(field, pods, { plexus: daemon.pid, thick: thick.pid }, failures);
   const daemons = { plexus: familyPss(daemon.pid), thick: familyPss(thick.pid) };
   const slowPod = await api.pod("shop", "slow", "slow");
-  const callers = await callersMemory(field, slowPod, () => slow.calls().length, slow.clear);
-  return { pods: times, crowd, daemons, callers };
+  const callers = await callersMemory(field, slowPod, () => slow.calls().length, slow.clear, failures);
+  return { pods: times, crowd, daemons, callers, failures };
 }
 
 function familyPss(pid: number): number {
   return familyOf(pid).reduce((sum, each) => sum + pssMiB(each), 0);
 }
 
-/** ADD and DEL of one pod by each in turn. */
-async function podTimes(field: Field, count: number, pod: CreatedPod): Promise<ByName<PodTimes>> {
+/** ADD and DEL of a pod by each contender in turn. */
+async function podTimes(field: Field, count: number, pod: CreatedPod, failures: ContenderFailures): Promise<ByName<PodTimes>> {
   const namespaces = createPodNamespaces(1);
   const contenders = field(namespaces, count, () => pod.args);
   try {
-    const taken = await inRotation({ contenders, namespaces, links: count + 1, warmUp, turns });
+    const onFailure = (name: Name, error: unknown): void => {
+      // The bare plugins are the baseline of every row of this part: their failure ends it.
+      if (name === "bare") throw error;
+      failures.add(`pod${count}`, name, error);
+    };
+    const taken = await inRotation({ contenders, namespaces, links: count + 1, warmUp, turns, onFailure });
     return byName((name) => taken.get(name) ?? { add: [], del: [] });
   } finally {
     namespaces.dispose();
@@ -164,6 +173,7 @@ async function crowdTimes(
   field: Field,
   pods: readonly CreatedPod[],
   daemons: Readonly<Partial<Record<Name, number>>>,
+  failures: ContenderFailures,
 ): Promise<ByName<readonly Throughput[]>> {
   const namespaces = createPodNamespaces(pods.length);
   const contenders = field(namespaces, 0, (pod) => pods[pod]?.args ?? "");
@@ -171,9 +181,17 @@ async function crowdTimes(
   try {
     for (let round = 0; round < crowdRounds; round++) {
       for (const name of round % 2 === 0 ? names : names.toReversed()) {
+        if (failures.has("crowd", name)) continue;
         const daemon = daemons[name];
         const of = { contender: contenders[name], namespaces, networks: 1 };
-        taken[name].push(await roundOf(daemon === undefined ? of : { ...of, daemon }));
+        try {
+          taken[name].push(await roundOf(daemon === undefined ? of : { ...of, daemon }));
+        } catch (error) {
+          if (name === "bare") throw error;
+          failures.add("crowd", name, error);
+          await removeAll(of);
+          if (namespaces.links().length > 0) throw error;
+        }
       }
     }
     return taken;
@@ -183,34 +201,40 @@ async function crowdTimes(
   }
 }
 
-/** Rounds of another's that are taken again at most. */
-const mostAgain = 4;
+/** The number of times that a failed round of thin or thick Multus is repeated. */
+const maxRepeats = 4;
 
-/** At this concurrency one of thin Multus' ADDs fails now and then, on the API's answer: such a round of another's is taken again, and said. */
-async function roundOf(of: ComeAndGo, again: number = mostAgain): Promise<Throughput> {
-  const { contender, namespaces } = of;
+/** Repeats a failed round of Multus and prints the reason: at this concurrency thin Multus sometimes fails on the API's answer. */
+async function roundOf(of: CrowdRun, repeatsLeft: number = maxRepeats): Promise<Throughput> {
+  const { contender } = of;
   try {
-    return await comeAndGo(of);
+    return await attachAndDetachAll(of);
   } catch (error) {
-    if (contender.name === "plexus" || again === 0) throw error;
+    if (contender.name === "plexus" || repeatsLeft === 0) throw error;
     const why = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`plexus: a round of ${contender.name} is taken again: ${why.slice(0, 300)}\n`);
-    const pods = Array.from({ length: namespaces.count }, (_, pod) => pod);
-    await runLanes(
-      lanes,
-      pods.map((pod) => contender.del(pod)),
-    );
-    return roundOf(of, again - 1);
+    process.stderr.write(`plexus: a round of ${contender.name} is repeated: ${why.slice(0, 300)}\n`);
+    await removeAll(of);
+    return roundOf(of, repeatsLeft - 1);
   }
 }
 
-/** Starts each program as a runtime does and looks at it while a slow plugin runs. */
+/** Calls DEL of every pod and ignores failures. */
+async function removeAll({ contender, namespaces }: CrowdRun): Promise<void> {
+  const pods = Array.from({ length: namespaces.count }, (_, pod) => pod);
+  await runLanes(
+    lanes,
+    pods.map((pod) => contender.del(pod)),
+  );
+}
+
+/** Starts each program as a runtime does, and reads its maximum resident set while a slow plugin runs. */
 async function callersMemory(
   field: Field,
   pod: CreatedPod,
   called: () => number,
   forget: () => void,
-): Promise<Readonly<Record<Meta, number>>> {
+  failures: ContenderFailures,
+): Promise<Readonly<Partial<Record<Meta, number>>>> {
   const namespaces = createPodNamespaces(1);
   const contenders = field(namespaces, 0, () => pod.args);
   const memory = async (name: Meta): Promise<number> => {
@@ -231,7 +255,15 @@ async function callersMemory(
     return held;
   };
   try {
-    return { plexus: await memory("plexus"), thin: await memory("thin"), thick: await memory("thick") };
+    const taken: Partial<Record<Meta, number>> = {};
+    for (const name of ["plexus", "thin", "thick"] as const) {
+      try {
+        taken[name] = await memory(name);
+      } catch (error) {
+        failures.add("callers", name, error);
+      }
+    }
+    return taken;
   } finally {
     namespaces.dispose();
     contenders.bare.dispose();

@@ -1,4 +1,4 @@
-// multus-…: the rows of the comparison with Multus.
+// multus-…: the rows of the comparison of Plexus with Multus.
 
 import type { Throughput } from "./crowded.ts";
 import type { Benchmark, Samples, Unit } from "./measure.ts";
@@ -29,7 +29,8 @@ function podRows(count: number, name: Meta): readonly Benchmark[] {
       `${verb.toUpperCase()} of a pod with ${count} secondaries of a real API through ${whats[name]} / ${whats.bare}`,
       "none: for comparison",
       "ms",
-      ({ pods }) => {
+      ({ pods, failures }) => {
+        failures.throwAny(`pod${count}`, name);
         const of = pods.get(count);
         return { subject: of?.[name][verb] ?? [], baseline: of?.bare[verb] ?? [] };
       },
@@ -47,7 +48,10 @@ export const multusBenchmarks: readonly Benchmark[] = [
     `ADD and DEL of ${crowdPods} pods of a real API, 32 at once, through ${whats.plexus} / ${whats.thick}`,
     "ratio ≥ 2.5",
     "pods/s",
-    ({ crowd }) => ({ subject: ratesOf(crowd.plexus), baseline: ratesOf(crowd.thick), inRounds: true }),
+    ({ crowd, failures }) => {
+      failures.throwAny("crowd", "plexus", "thick");
+      return { subject: ratesOf(crowd.plexus), baseline: ratesOf(crowd.thick), inRounds: true };
+    },
   ),
   ...metas.map((name) =>
     row(
@@ -55,7 +59,10 @@ export const multusBenchmarks: readonly Benchmark[] = [
       `ADD and DEL of ${crowdPods} pods of a real API, 32 at once, through ${whats[name]} / ${whats.bare}, without any API`,
       "none: for comparison",
       "pods/s",
-      ({ crowd }) => ({ subject: ratesOf(crowd[name]), baseline: ratesOf(crowd.bare), inRounds: true }),
+      ({ crowd, failures }) => {
+        failures.throwAny("crowd", name);
+        return { subject: ratesOf(crowd[name]), baseline: ratesOf(crowd.bare), inRounds: true };
+      },
     ),
   ),
   ...metas.map((name) =>
@@ -64,12 +71,15 @@ export const multusBenchmarks: readonly Benchmark[] = [
       `CPU time of one ADD, user and system, plugins and daemon included and the API server not, through ${whats[name]} / ${whats.bare}`,
       "none: for comparison",
       "CPU ms",
-      ({ crowd }) => ({ subject: cpuOf(crowd[name]), baseline: cpuOf(crowd.bare) }),
+      ({ crowd, failures }) => {
+        failures.throwAny("crowd", name);
+        return { subject: cpuOf(crowd[name]), baseline: cpuOf(crowd.bare) };
+      },
     ),
   ),
   row(
     "multus-rss-daemon",
-    `proportional set size of plexusd and two sandbox processes that wait / of multus-daemon, after ${crowdPods * crowdRounds} pods`,
+    `proportional set size of plexusd and two idle sandbox processes / of multus-daemon, after ${crowdPods * crowdRounds} pods`,
     "none: for comparison",
     "MiB",
     ({ daemons }) => ({ subject: [daemons.plexus], baseline: [daemons.thick] }),
@@ -77,10 +87,13 @@ export const multusBenchmarks: readonly Benchmark[] = [
   ...(["thin", "thick"] as const).map((name) =>
     row(
       `multus-rss-call-${name}`,
-      `highest resident set of the program that the runtime starts: plexus / ${name === "thin" ? "multus" : "multus-shim"}`,
+      `maximum resident set of the program that the runtime starts: plexus / ${name === "thin" ? "multus" : "multus-shim"}`,
       "none: for comparison",
       "MiB",
-      ({ callers }) => ({ subject: [callers.plexus], baseline: [callers[name]] }),
+      ({ callers, failures }) => {
+        failures.throwAny("callers", "plexus", name);
+        return { subject: [callers.plexus ?? NaN], baseline: [callers[name] ?? NaN] };
+      },
     ),
   ),
 ];

@@ -1,4 +1,4 @@
-// A daemon that is looked at from outside, and asked for the delays of its event loop.
+// A daemon whose memory and CPU time the benchmarks read from /proc, and whose event loop's delays a probe reports.
 
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,7 +7,7 @@ import { childrenOf } from "../e2e/processes.ts";
 import { root } from "../harness/compiled.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 
-/** Delays of the event loop in ms since the last look. */
+/** Delays of the event loop in ms since the last report. */
 export interface LoopDelays {
   readonly p50: number;
   readonly p99: number;
@@ -23,7 +23,7 @@ export interface ObservedDaemonInit {
   readonly args?: readonly string[];
 }
 
-/** Starts plexusd with the probe; its memory is the probe's too, some 100 KiB. */
+/** Starts plexusd with the probe, which adds some 100 KiB to its memory. */
 export async function startObservedDaemon({ socket, args = [] }: ObservedDaemonInit): Promise<ObservedDaemon> {
   const file = join(dirname(socket), "probe.json");
   const nodeArgs = ["--require", join(root, "test", "bench", "probe.cjs")];
@@ -43,18 +43,18 @@ export async function startObservedDaemon({ socket, args = [] }: ObservedDaemonI
   };
 }
 
-function delaysFrom(told: unknown): LoopDelays {
-  if (typeof told !== "object" || told === null) throw new Error("the probe told nothing");
-  const of = (name: string): number => Number(Reflect.get(told, name));
+function delaysFrom(report: unknown): LoopDelays {
+  if (typeof report !== "object" || report === null) throw new Error("the probe wrote no report");
+  const of = (name: string): number => Number(Reflect.get(report, name));
   return { p50: of("p50"), p99: of("p99"), max: of("max") };
 }
 
-/** A process and its descendants, as far as they live. */
+/** A process and its living descendants. */
 export function familyOf(pid: number): readonly number[] {
   return [pid, ...childrenOf(pid).flatMap((child) => familyOf(child))];
 }
 
-/** The proportional set size of a process in MiB: what it shares counts by its share. 0 where it is gone. */
+/** The proportional set size of a process in MiB: shared pages count in equal parts. 0 if the process has ended. */
 export function pssMiB(pid: number): number {
   return kiBOf(`/proc/${pid}/smaps_rollup`, "Pss") / 1024;
 }
@@ -64,7 +64,7 @@ export function rssMiB(pid: number): number {
   return kiBOf(`/proc/${pid}/status`, "VmRSS") / 1024;
 }
 
-/** The highest resident set size of a process so far, in MiB. */
+/** The maximum resident set size of a process so far, in MiB. */
 export function highestRssMiB(pid: number): number {
   return kiBOf(`/proc/${pid}/status`, "VmHWM") / 1024;
 }
@@ -74,15 +74,15 @@ function kiBOf(file: string, name: string): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "mu").exec(text)?.[1] ?? 0);
 }
 
-/** CPU time of a process, of its threads and of its ended children, in ms; in ticks of 10 ms. */
+/** CPU time of a process, its threads and its ended children in ms, with a resolution of 10 ms. */
 export function cpuMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // After the name, which may hold anything: state is field 3; utime, stime, cutime, cstime are 14 to 17.
+  // The process name (field 2) may contain any character. State is field 3; utime, stime, cutime, cstime are 14 to 17.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0);
 }
 
-/** CPU time of a process and of all its descendants, in ms. */
+/** CPU time of a process and all its descendants, in ms. */
 export function familyCpuMs(pid: number): number {
   return familyOf(pid).reduce((sum, each) => sum + cpuMs(each), 0);
 }

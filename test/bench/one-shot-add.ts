@@ -1,9 +1,9 @@
-// one-shot-add: the demo's chain through the installed plexus with a one-shot brain, against its native parts called
-// directly, one after the other, as their sum: what a runtime without Plexus would wait for.
+// one-shot-add: the demo's chain through the installed plexus with a one-shot engine. The baseline is the sum of direct calls
+// of native plugins one after the other, as a runtime without Plexus would call them.
 
 import { join } from "node:path";
 
-import { createPodNamespace, inHost, whyNotPrivate } from "../harness/namespaces.ts";
+import { createPodNamespace, inHost, missingPrivateNamespaces } from "../harness/namespaces.ts";
 import { installPlexus, missingBuild, runtimeEnvironment, type Call } from "../harness/plexus.ts";
 import { referencePlugins } from "../harness/requires.ts";
 import { inTurns, type Benchmark } from "./measure.ts";
@@ -19,12 +19,12 @@ function bridge(name: string, ipam: string, subnet: string): Readonly<Record<str
 const shaping = { type: "status-shaper", dns: { nameservers: ["10.68.0.1"] } };
 const tuning = { type: "tuning", mtu: 1400 };
 
-/** A plugin's configuration as libcni gives it. */
+/** A plugin's configuration as libcni passes it. */
 function direct(plugin: object): Readonly<Record<string, unknown>> {
   return { cniVersion: "1.0.0", name: "bench-direct", ...plugin };
 }
 
-/** Runs a plugin once as a runtime does; answers stdout and milliseconds. */
+/** Runs a plugin once as a runtime does. Returns its stdout and its duration in ms. */
 function runPlugin(
   stopwatch: Stopwatch,
   binary: string,
@@ -37,14 +37,14 @@ function runPlugin(
 export const oneShotAdd: Benchmark = {
   id: "one-shot-add",
   title: "ADD of bridge + WASM IPAM, WASM status-shaper, tuning through plexus / native bridge + host-local, tuning",
-  target: "none yet: the one-shot brain's start is most of it",
+  target: "none yet: most of the time is the one-shot engine's start",
   async sample() {
-    const lacking = missingBuild({ components }) ?? whyNotPrivate() ?? referencePlugins(...native)();
+    const lacking = missingBuild({ components }) ?? missingPrivateNamespaces() ?? referencePlugins(...native)();
     if (lacking !== undefined) return lacking;
     const plexus = installPlexus({ native, components });
     const stopwatch = startStopwatch();
     const pods = [createPodNamespace("bench"), createPodNamespace("bench")] as const;
-    const [ours, theirs] = pods;
+    const [plexusPod, directPod] = pods;
     let containers = 0;
     const config = {
       cniVersion: "1.0.0",
@@ -66,14 +66,14 @@ export const oneShotAdd: Benchmark = {
     try {
       return await inTurns({
         subject: async () => {
-          const call = { verb: "ADD", containerId: `ours-${containers++}`, netns: ours.path, ifname: "eth0", config };
+          const call = { verb: "ADD", containerId: `plexus-${containers++}`, netns: plexusPod.path, ifname: "eth0", config };
           const { ms, stdout } = await step("plexus", call);
           if (!stdout.includes("10.68.")) throw new Error(`no address: ${stdout}`);
           await step("plexus", { ...call, verb: "DEL" });
           return ms;
         },
         baseline: async () => {
-          const attachment = { containerId: `theirs-${containers++}`, netns: theirs.path, ifname: "eth0" };
+          const attachment = { containerId: `direct-${containers++}`, netns: directPod.path, ifname: "eth0" };
           const bridged = await step("bridge", { verb: "ADD", ...attachment, config: first });
           const prevResult: unknown = JSON.parse(bridged.stdout);
           const second = { ...direct(tuning), prevResult };
@@ -98,6 +98,6 @@ function removeLink(name: string): void {
   try {
     inHost(["ip", "link", "delete", name]);
   } catch {
-    // Never made: the benchmark failed before its first ADD.
+    // The bridge does not exist: the benchmark failed before its first ADD.
   }
 }

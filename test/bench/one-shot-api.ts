@@ -1,5 +1,5 @@
-// one-shot-api: a pod with one secondary through a one-shot brain, told by a real API server, against the same pod told by a
-// directory of manifests: what the API's requests cost a call.
+// one-shot-api: a pod with one secondary network through a one-shot engine, read from a real API server, against the same pod
+// read from a directory of manifests. The difference is the cost of the API's requests.
 
 import { join } from "node:path";
 
@@ -7,18 +7,18 @@ import { manifestsIn } from "../e2e/manifests.ts";
 import type { Attaching } from "../e2e/stage.ts";
 import { missingBuild } from "../harness/plexus.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
-import { whyNotPrivate } from "../harness/namespaces.ts";
+import { missingPrivateNamespaces } from "../harness/namespaces.ts";
 import { referencePlugins } from "../harness/requires.ts";
 import { inTurns, type Benchmark } from "./measure.ts";
 
 export const oneShotApi: Benchmark = {
   id: "one-shot-api",
-  title: "ADD of a pod with one secondary, read from and told to a Kubernetes API / a directory of manifests",
+  title: "ADD of a pod with one secondary network, read from and reported to a Kubernetes API / a directory of manifests",
   target: "none yet",
   async sample() {
-    const lacking = missingBuild() ?? whyNotPrivate() ?? referencePlugins("bridge", "host-local")() ?? kubeApi();
+    const lacking = missingBuild() ?? missingPrivateNamespaces() ?? referencePlugins("bridge", "host-local")() ?? kubeApi();
     if (lacking !== undefined) return lacking;
-    // Loaded here: the official client, which makes the objects, takes longer to load than the other benchmarks' own code.
+    // Imported here because the official client, which makes the objects, takes longer to load than the other benchmarks.
     const { startApiServer } = await import("../harness/kube/api-server.ts");
     const { openNode } = await import("../kube/node.ts");
     const api = await startApiServer();
@@ -30,7 +30,7 @@ export const oneShotApi: Benchmark = {
       manifests.pod("web", "storage");
       await api.network("shop", "storage", [storage]);
       const pod = await api.pod("shop", "web", "storage");
-      const told = node.attaching(pod);
+      const fromApi = node.attaching(pod);
       const listed = { ...node.attaching(pod, { kubeconfig: "", manifests: manifests.directory }) };
       const timed = async (attaching: Attaching): Promise<number> => {
         const { ms } = await node.succeed("ADD", attaching);
@@ -38,7 +38,7 @@ export const oneShotApi: Benchmark = {
         return ms;
       };
       return await inTurns({
-        subject: () => timed(told),
+        subject: () => timed(fromApi),
         baseline: () => timed({ ...listed, args: manifests.argsOf("web") }),
         warmUp: 3,
         samples: 30,

@@ -1,11 +1,11 @@
-// ADD and DEL of a pod through the installed plexus, against the same networks by native bridge + host-local called directly, one
-// after the other, as their sum: what a runtime without Plexus would wait for. Pods and definitions come from a directory of
-// manifests: no API server's time.
+// ADD and DEL of a pod through the installed plexus. The baseline is the sum of direct calls of native bridge + host-local for
+// the same networks, as a runtime without Plexus would call them. Pods and definitions come from a directory of manifests, so
+// that no API server's time is included.
 
 import { join } from "node:path";
 
 import { manifestsIn, uidOf } from "../e2e/manifests.ts";
-import { createPodNamespace, inHost, whyNotPrivate } from "../harness/namespaces.ts";
+import { createPodNamespace, inHost, missingPrivateNamespaces } from "../harness/namespaces.ts";
 import { installPlexus, missingBuild, runtimeEnvironment, type Call } from "../harness/plexus.ts";
 import { referencePlugins } from "../harness/requires.ts";
 import { inTurns, type Samples } from "./measure.ts";
@@ -13,27 +13,27 @@ import { startStopwatch } from "./stopwatch.ts";
 
 const native = ["bridge", "host-local"];
 
-/** Milliseconds of one pod's two calls. */
+/** Milliseconds of a pod's ADD and DEL. */
 export interface PodTime {
   readonly add: number;
   readonly del: number;
 }
 
-/** The plugin of network `n`; `prefix` keeps what Plexus makes and what is made directly apart. */
+/** The plugin of network `n`; `prefix` separates Plexus' bridges and subnets from those of the direct calls. */
 function bridge(prefix: "p" | "d", n: number): Readonly<Record<string, unknown>> {
   const subnet = `10.${(prefix === "p" ? 80 : 90) + n}.0.0/16`;
   return { type: "bridge", bridge: `${prefix}bench${n}`, isDefaultGateway: n === 0, ipam: { type: "host-local", subnet } };
 }
 
-/** A pod's ADD and DEL through the installed plexus, and the same networks by the plugins called directly. */
+/** Measures a pod's ADD and DEL through the installed plexus and through direct calls of the plugins. */
 export async function measurePod(secondaries: number): Promise<Samples<PodTime> | string> {
-  const lacking = missingBuild() ?? whyNotPrivate() ?? referencePlugins(...native)();
+  const lacking = missingBuild() ?? missingPrivateNamespaces() ?? referencePlugins(...native)();
   if (lacking !== undefined) return lacking;
   const plexus = installPlexus({ native });
   const manifests = manifestsIn(join(plexus.directory, "manifests"));
   const stopwatch = startStopwatch();
   const pods = [createPodNamespace("bench"), createPodNamespace("bench")] as const;
-  const [ours, theirs] = pods;
+  const [plexusPod, directPod] = pods;
   const selected = Array.from({ length: secondaries }, (_, index) => index + 1);
   const networks = [0, ...selected];
   for (const n of selected) manifests.network(`net${n}`, [bridge("p", n)]);
@@ -56,17 +56,17 @@ export async function measurePod(secondaries: number): Promise<Samples<PodTime> 
   try {
     return await inTurns<PodTime>({
       subject: async () => {
-        const call = { containerId: `ours-${containers++}`, netns: ours.path, ifname: "eth0", args, config };
+        const call = { containerId: `plexus-${containers++}`, netns: plexusPod.path, ifname: "eth0", args, config };
         const added = await run("plexus", { verb: "ADD", ...call });
-        if (ours.links().length !== networks.length) throw new Error(`the pod lacks a link: ${added.stdout}`);
+        if (plexusPod.links().length !== networks.length) throw new Error(`the pod lacks a link: ${added.stdout}`);
         const deleted = await run("plexus", { verb: "DEL", ...call });
         return { add: added.ms, del: deleted.ms };
       },
       baseline: async () => {
-        const containerId = `theirs-${containers++}`;
+        const containerId = `direct-${containers++}`;
         const calls = networks.map((n) => ({
           containerId,
-          netns: theirs.path,
+          netns: directPod.path,
           ifname: n === 0 ? "eth0" : `net${n}`,
           config: { cniVersion: "1.0.0", name: `bench-direct${n}`, ...bridge("d", n) },
         }));
@@ -98,6 +98,6 @@ function removeLink(name: string): void {
   try {
     inHost(["ip", "link", "delete", name]);
   } catch {
-    // Never made: the benchmark failed before its first ADD.
+    // The bridge does not exist: the benchmark failed before its first ADD.
   }
 }

@@ -1,5 +1,5 @@
-// Loaded into plexusd by the benchmark (`node --require`): on SIGUSR2 it writes the delays of the event loop since the last time, and what
-// V8 holds, to the file that PLEXUS_BENCH_PROBE names.
+// The benchmark loads this probe into plexusd (`node --require`). On SIGUSR2 the probe writes the event loop's delays since the
+// last SIGUSR2, and V8's memory usage, to the file that PLEXUS_BENCH_PROBE names.
 "use strict";
 
 const { renameSync, writeFileSync } = require("node:fs");
@@ -11,10 +11,10 @@ delays.enable();
 const file = process.env.PLEXUS_BENCH_PROBE;
 
 process.on("SIGUSR2", () => {
-  // The histogram holds the time between two ticks of a timer, so its own interval is in it.
+  // The histogram measures the time between two ticks of a timer, which includes the timer's interval.
   const delayMs = (quantile) => Math.max(0, delays.percentile(quantile) / 1e6 - resolution);
-  const told = { p50: delayMs(50), p99: delayMs(99), max: delayMs(100), memory: process.memoryUsage() };
+  const report = { p50: delayMs(50), p99: delayMs(99), max: delayMs(100), memory: process.memoryUsage() };
   delays.reset();
-  writeFileSync(`${file}.new`, JSON.stringify(told));
+  writeFileSync(`${file}.new`, JSON.stringify(report));
   renameSync(`${file}.new`, file);
 });

@@ -1,4 +1,4 @@
-// hands-rss: the highest resident set of the hands in a real call, seen while they wait for a native plugin.
+// shim-rss: the maximum resident set of the shim in a real call, read while it waits for a native plugin.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,13 +10,13 @@ import { installRecorder } from "../harness/recorder.ts";
 import type { Benchmark } from "./measure.ts";
 import { highestRssMiB } from "./observed-daemon.ts";
 
-const most = 2;
+const maxMiB = 2;
 const times = 10;
 
-export const handsMemory: Benchmark = {
-  id: "hands-rss",
-  title: "highest resident set (VmHWM) of the hands in an ADD with one native plugin, seen while that one runs / its bound",
-  target: `at most ${most} MiB`,
+export const shimMemory: Benchmark = {
+  id: "shim-rss",
+  title: "maximum resident set (VmHWM) of the shim in an ADD with one native plugin, read while that plugin runs / its bound",
+  target: `at most ${maxMiB} MiB`,
   unit: "MiB",
   async sample() {
     const lacking = missingBuild();
@@ -28,28 +28,28 @@ export const handsMemory: Benchmark = {
     const daemon = await startDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") });
     const config = {
       cniVersion: "1.0.0",
-      name: "hands",
+      name: "shim",
       type: "plexus",
       cniDir: plexus.state("lib"),
       runDir: plexus.runState("run"),
       delegates: [{ cniVersion: "1.0.0", name: "slow", plugins: [{ type: "slow" }] }],
     };
-    const seen: number[] = [];
+    const samples: number[] = [];
     try {
       for (let number = 0; number < times; number++) {
-        const call = { containerId: `hands-${number}`, netns: "/run/netns/none", ifname: "eth0", config };
+        const call = { containerId: `shim-${number}`, netns: "/run/netns/none", ifname: "eth0", config };
         const env = { PLEXUS_SOCKET: daemon.socket };
         slow.clear();
         const added = plexus.call({ verb: "ADD", ...call, env });
         const plugin = await firstCall(slow.calls);
-        // The plugin's parent is the hands.
-        const hands = parentOf(plugin);
-        if (programOf(hands) !== join(plexus.cniPath, "plexus")) throw new Error("the plugin's parent is not the hands");
-        seen.push(highestRssMiB(hands));
+        // The plugin's parent is the shim.
+        const shim = parentOf(plugin);
+        if (programOf(shim) !== join(plexus.cniPath, "plexus")) throw new Error("the plugin's parent is not the shim");
+        samples.push(highestRssMiB(shim));
         if ((await added).status !== 0) throw new Error((await added).stdout);
         await plexus.call({ verb: "DEL", ...call, env });
       }
-      return { subject: seen, baseline: [most] };
+      return { subject: samples, baseline: [maxMiB] };
     } finally {
       await daemon.stop();
       plexus.dispose();
@@ -57,7 +57,7 @@ export const handsMemory: Benchmark = {
   },
 };
 
-/** The pid of the plugin's first call, once it says that it runs. */
+/** The pid of the plugin's first call. Throws if the plugin is not called in time. */
 async function firstCall(calls: () => readonly { readonly pid: number }[]): Promise<number> {
   const deadline = Date.now() + 10_000;
   for (;;) {

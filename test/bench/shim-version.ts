@@ -1,10 +1,10 @@
-// hands-version: what a call costs where a brain is resident, without what the brain does: the hands' own start, one
-// request and one reply over a socket.
+// shim-version: the cost of a call to a daemon without the engine's work: the start of the shim, one request and one reply over a
+// socket.
 
 import { createServer } from "node:net";
 import { join } from "node:path";
 
-import { PROTOCOL_VERSION } from "../../host/hands/frames.ts";
+import { PROTOCOL_VERSION } from "../../host/protocol/frames.ts";
 import { installPlexus, missingBuild, runtimeEnvironment } from "../harness/plexus.ts";
 import { inTurns, type Benchmark } from "./measure.ts";
 import { startStopwatch } from "./stopwatch.ts";
@@ -19,7 +19,7 @@ function field(text: string): Buffer {
   return Buffer.concat([length, Buffer.from(text)]);
 }
 
-/** A REPLY on channel 0 as host/hands/PROTOCOL.md has it: exit status 0, stdout, no stderr. */
+/** A REPLY on channel 0 as host/shim/PROTOCOL.md defines it: exit status 0, stdout, no stderr. */
 function replyFrame(stdout: string): Buffer {
   return frame(replyType, Buffer.concat([Buffer.alloc(4), field(stdout), field("")]));
 }
@@ -32,17 +32,17 @@ function frame(type: number, payload: Buffer): Buffer {
   return Buffer.concat([header, payload]);
 }
 
-export const handsVersion: Benchmark = {
-  id: "hands-version",
-  title: "plexus VERSION with a trivial resident brain / /bin/true",
+export const shimVersion: Benchmark = {
+  id: "shim-version",
+  title: "plexus VERSION with a trivial daemon / /bin/true",
   target: "at most 2 ms",
   async sample() {
-    const lacking = missingBuild({ brain: false });
+    const lacking = missingBuild({ engine: false });
     if (lacking !== undefined) return lacking;
-    const installation = installPlexus({ brain: false });
+    const installation = installPlexus({ engine: false });
     const stopwatch = startStopwatch();
     const reply = replyFrame('{"cniVersion":"1.1.0","supportedVersions":["1.1.0"]}');
-    const brain = createServer((connection) => {
+    const engine = createServer((connection) => {
       let received = Buffer.alloc(0);
       connection.on("error", () => connection.destroy());
       connection.write(frame(welcomeType, Buffer.alloc(0)));
@@ -52,7 +52,7 @@ export const handsVersion: Benchmark = {
       });
     });
     const socket = join(installation.directory, "plexus.sock");
-    await new Promise<void>((resolve) => brain.listen(socket, resolve));
+    await new Promise<void>((resolve) => engine.listen(socket, resolve));
     try {
       const env = { ...runtimeEnvironment({ verb: "VERSION" }, installation.cniPath), PLEXUS_SOCKET: socket };
       const version = { argv: [join(installation.cniPath, "plexus")] as const, env, stdin: '{"cniVersion":"1.1.0"}' };
@@ -65,7 +65,7 @@ export const handsVersion: Benchmark = {
         samples: 300,
       });
     } finally {
-      await new Promise((resolve) => brain.close(resolve));
+      await new Promise((resolve) => engine.close(resolve));
       await stopwatch.dispose();
       installation.dispose();
     }

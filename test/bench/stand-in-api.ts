@@ -1,5 +1,5 @@
-// Stands in for the API server of a large cluster: pods and definitions are made up when somebody lists them, so that 60,000 pods cost
-// nobody anything. It speaks as much of lists and watches as Plexus asks for; test/kube holds that against a real server.
+// A stand-in for the API server of a large cluster. It makes pods and definitions only when they are listed, so that 60,000
+// pods need no memory. It serves the lists and watches that Plexus requests; test/kube compares these with a real server.
 
 import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
@@ -10,7 +10,7 @@ import { makeAuthority } from "../harness/kube/certificates.ts";
 import { writeKubeconfig } from "../harness/kube/kubeconfig.ts";
 
 export interface StandInInit {
-  /** For certificates and the kubeconfig. */
+  /** The directory of certificates and the kubeconfig. */
   readonly directory: string;
   readonly nodes: number;
   readonly podsPerNode: number;
@@ -27,13 +27,13 @@ export interface StandInApi {
   readonly kubeconfig: string;
   /** Requests so far: `GET /path?query`. */
   readonly seen: readonly string[];
-  /** Objects of lists that were sent. */
+  /** The number of objects in the lists sent so far. */
   readonly sent: { readonly pods: number; readonly definitions: number };
   nodeName(node: number): string;
   pod(node: number, index: number): StandInPod;
-  /** Collections that are being watched now. */
+  /** Collections with an open watch. */
   watched(): ReadonlySet<string>;
-  /** Tells every watcher of definitions that so many have changed. */
+  /** Sends every watcher of definitions this number of MODIFIED events. */
   change(count: number): void;
   dispose(): Promise<void>;
 }
@@ -41,7 +41,7 @@ export interface StandInApi {
 const podsPath = "/api/v1/pods";
 const definitionsPath = "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions";
 
-/** What a server adds to objects that are managed with kubectl apply: longer than the object, and of use to nobody here. */
+/** The managedFields of objects from kubectl apply: longer than the object, and unused by Plexus. */
 function managedFields(paths: number): readonly object[] {
   const fields = Object.fromEntries(Array.from({ length: paths }, (_, index) => [`f:field-${index}`, { "f:value": {} }]));
   return [
@@ -63,16 +63,16 @@ const pod = (node: number, index: number): StandInPod => ({
   uid: `00000000-0000-4000-8000-${String(node * 1000 + index).padStart(12, "0")}`,
 });
 
-/** The node whose pods are asked for; pods of all nodes are nobody's to ask. */
+/** The node whose pods the request selects. Throws if a request selects the pods of all nodes. */
 const nodeOf = (query: URLSearchParams): number => {
-  const asked = /^spec\.nodeName=node-(\d+)$/.exec(query.get("fieldSelector") ?? "");
-  if (asked === null) throw new Error("pods of other nodes were asked for");
-  return Number(asked[1]);
+  const selector = /^spec\.nodeName=node-(\d+)$/.exec(query.get("fieldSelector") ?? "");
+  if (selector === null) throw new Error("the client requested pods of other nodes");
+  return Number(selector[1]);
 };
 
 export async function startStandIn({ directory, nodes, podsPerNode, definitions }: StandInInit): Promise<StandInApi> {
   const authority = makeAuthority(join(directory, "pki"), "stand-in authority");
-  const own = authority.issue("server", { commonName: "stand-in", alternativeNames: ["IP:127.0.0.1"] });
+  const serverPair = authority.issue("server", { commonName: "stand-in", alternativeNames: ["IP:127.0.0.1"] });
   const seen: string[] = [];
   const sent = { pods: 0, definitions: 0 };
   const watchers = new Map<ServerResponse, string>();
@@ -141,14 +141,17 @@ export async function startStandIn({ directory, nodes, podsPerNode, definitions 
     response.flushHeaders();
   };
 
-  const server = createServer({ cert: readFileSync(own.certificate), key: readFileSync(own.key) }, (request, response) => {
-    seen.push(`${request.method} ${request.url}`);
-    try {
-      serve(request, response);
-    } catch (error) {
-      response.writeHead(400).end(String(error));
-    }
-  });
+  const server = createServer(
+    { cert: readFileSync(serverPair.certificate), key: readFileSync(serverPair.key) },
+    (request, response) => {
+      seen.push(`${request.method} ${request.url}`);
+      try {
+        serve(request, response);
+      } catch (error) {
+        response.writeHead(400).end(String(error));
+      }
+    },
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const url = `https://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`;

@@ -1,8 +1,8 @@
-// daemon-status: how long a runtime waits for STATUS, while nothing else happens and while 32 pods are being attached all the time.
+// daemon-status: the duration of STATUS, with no other calls and with 32 concurrent ADDs and DELs.
 
 import { join } from "node:path";
 
-import { whyNotPrivate } from "../harness/namespaces.ts";
+import { missingPrivateNamespaces } from "../harness/namespaces.ts";
 import { installPlexus, missingBuild, runtimeEnvironment } from "../harness/plexus.ts";
 import { referencePlugins } from "../harness/requires.ts";
 import { startDaemon } from "../harness/daemon.ts";
@@ -13,7 +13,7 @@ import { type Benchmark, quantile, type Samples } from "./measure.ts";
 
 const native = ["bridge", "host-local"];
 const idleCalls = 500;
-/** Each pod comes and goes until STATUS was asked often enough. */
+/** ADD and DEL of each pod repeat until enough STATUS calls have ended. */
 const pods = 64;
 const statusesUnderLoad = 200;
 const bounds = { idle: 50, loaded: 200 };
@@ -25,7 +25,7 @@ interface Statuses {
 }
 
 async function measureStatus(): Promise<Statuses | string> {
-  const lacking = missingBuild() ?? whyNotPrivate() ?? referencePlugins(...native)();
+  const lacking = missingBuild() ?? missingPrivateNamespaces() ?? referencePlugins(...native)();
   if (lacking !== undefined) return lacking;
   const plexus = installPlexus({ native });
   const namespaces = createPodNamespaces(pods);
@@ -101,6 +101,6 @@ function row(id: string, when: keyof Statuses, what: string): Benchmark {
 }
 
 export const statusBenchmarks: readonly Benchmark[] = [
-  row("daemon-status", "idle", `${idleCalls} calls with nothing else going on`),
-  row("daemon-status-loaded", "loaded", `${statusesUnderLoad} calls while ${lanes} ADDs and DELs are under way`),
+  row("daemon-status", "idle", `${idleCalls} calls with no other calls`),
+  row("daemon-status-loaded", "loaded", `${statusesUnderLoad} calls during ${lanes} concurrent ADDs and DELs`),
 ];

@@ -1,4 +1,4 @@
-/* Starts programs and measures them, without a JavaScript engine's own cost of starting a process in the figure.
+/* Starts programs and measures them, so that no figure includes the cost of starting a process from a JavaScript engine.
 
    Reads job directories from stdin, one per line, and answers each with "<nanoseconds> <exit status>\n". A job directory
    holds `argv` and `env` (each ended by a NUL) and `stdin`; the program's stdout goes to its file `stdout`, its stderr to
@@ -21,7 +21,7 @@ static void die(const char *what) {
   exit(2);
 }
 
-/* The NUL-ended texts of a file, as an array ended by NULL. */
+/* The NUL-terminated strings of a file, as a NULL-terminated array. */
 static char **texts(const char *directory, const char *name) {
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s/%s", directory, name);

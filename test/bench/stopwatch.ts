@@ -1,4 +1,4 @@
-// Measures programs from their start to their end, with a small C program that starts them.
+// Measures programs from their start to their end with the C program stopwatch.c, which starts them.
 
 import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,14 +13,14 @@ export interface Program {
   readonly argv: readonly [string, ...string[]];
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
-  /** What it must exit with; 0 unless given. */
+  /** The expected exit status; by default 0. */
   readonly status?: number;
 }
 
 export interface Stopwatch {
-  /** A sample that runs the program once; it throws where the program ends otherwise than it should. */
+  /** A sample that runs the program once. It throws if the program ends with another status than expected. */
   program(program: Program): Sample;
-  /** Runs the program once and answers its stdout and the time in ms. */
+  /** Runs the program once and returns its stdout and its duration in ms. */
   run(program: Program): Promise<{ readonly stdout: string; readonly ms: number }>;
   dispose(): Promise<void>;
 }
@@ -34,7 +34,7 @@ function compiled(): string {
   });
 }
 
-function ended(texts: readonly string[]): string {
+function nulTerminated(texts: readonly string[]): string {
   return texts.map((text) => `${text}\0`).join("");
 }
 
@@ -48,8 +48,8 @@ export function startStopwatch(): Stopwatch {
     const path = join(directory, String(jobs++));
     mkdirSync(path);
     const env = Object.entries(program.env ?? {}).map(([key, value]) => `${key}=${value}`);
-    writeFileSync(join(path, "argv"), ended(program.argv));
-    writeFileSync(join(path, "env"), ended(env));
+    writeFileSync(join(path, "argv"), nulTerminated(program.argv));
+    writeFileSync(join(path, "env"), nulTerminated(env));
     writeFileSync(join(path, "stdin"), program.stdin ?? "");
     return path;
   };
@@ -59,8 +59,8 @@ export function startStopwatch(): Stopwatch {
     if (line.done === true) throw new Error("the stopwatch ended");
     const [nanoseconds, status] = line.value.split(" ").map(Number);
     if (status !== (program.status ?? 0)) {
-      const said = `${readFileSync(join(path, "stdout"), "utf8")}${readFileSync(join(path, "stderr"), "utf8")}`;
-      throw new Error(`${program.argv.join(" ")} ended with ${status}: ${said.slice(0, 2000)}`);
+      const output = `${readFileSync(join(path, "stdout"), "utf8")}${readFileSync(join(path, "stderr"), "utf8")}`;
+      throw new Error(`${program.argv.join(" ")} ended with ${status}: ${output.slice(0, 2000)}`);
     }
     return (nanoseconds ?? Number.NaN) / 1e6;
   };

@@ -1,5 +1,5 @@
-// Thick Multus' daemon, as its DaemonSet runs it but for chroot and verbose logs, which would only slow it down. In private namespaces: it
-// finds its service account below /var/run, as in a pod.
+// Thick Multus' daemon, as its DaemonSet runs it, but without chroot and verbose logs, which would slow it down. It runs in
+// private namespaces and finds its service account below /var/run, as in a pod.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -29,17 +29,17 @@ const startsWithinMs = 60_000;
 
 export interface ThickMultus {
   readonly pid: number;
-  /** What the daemon wrote for the runtime: the shim's configuration. */
+  /** The configuration of Multus' shim, which the daemon writes for the runtime. */
   readonly config: object;
   stop(): Promise<void>;
 }
 
-/** Why a daemon can't find a service account of ours; undefined where it can. */
-export function whyNoServiceAccount(): string | undefined {
+/** The reason why a daemon cannot find the benchmark's service account; undefined if it can. */
+export function missingServiceAccount(): string | undefined {
   return realpathSync("/var/run") === "/run" ? undefined : "/var/run is not /run, which is private here";
 }
 
-/** A service account with all rights: Multus' own are more than these rows need. */
+/** The token of a service account with all rights, because these rows do not measure authorization. */
 async function tokenOf(api: ApiServer): Promise<string> {
   const metadata = { name: account, namespace: "kube-system" };
   await api.admin.create({ apiVersion: "v1", kind: "ServiceAccount", metadata });
@@ -110,14 +110,15 @@ export async function startThickMultus(api: ApiServer, plexus: Installation, def
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  // The generated one names the list's file (clusterNetwork); with a file of a list, 4.3.0 keeps only the types of its plugins until
-  // DEL, whose host-local fails then ("no IP ranges specified"), which the shim answers with success: the address stays reserved.
+  // The generated configuration names the list's file (clusterNetwork). For such a file Multus 4.3.0 keeps only the types of
+  // the plugins until DEL. There host-local fails ("no IP ranges specified"), but Multus' shim reports success, so the
+  // address stays reserved.
   const { clusterNetwork: _, ...written } = objectIn(generated);
   return { pid: child.pid ?? 0, config: { ...written, delegates: [defaultNetwork], daemonSocketDir: socketDir }, stop };
 }
 
 function objectIn(file: string): Readonly<Record<string, unknown>> {
   const value: unknown = JSON.parse(readFileSync(file, "utf8"));
-  if (typeof value !== "object" || value === null) throw new Error(`${file} holds no object`);
+  if (typeof value !== "object" || value === null) throw new Error(`${file} is not a JSON object`);
   return { ...value };
 }

@@ -1,4 +1,4 @@
-// wasm-only-… and floor-…: the rows of pods that sandboxed delegates alone attach.
+// wasm-only-… and floor-…: the rows of pods that only sandboxed delegates attach.
 
 import type { Throughput } from "./crowded.ts";
 import { type Benchmark, quantile, type Samples, type Unit } from "./measure.ts";
@@ -15,7 +15,7 @@ interface RowInit {
   readonly difference?: boolean;
 }
 
-/** A text in place of samples says why there are none. */
+/** A string instead of samples is the reason why there are none. */
 function row(init: RowInit, of: (taken: WasmOnly) => Samples | string): Benchmark {
   return {
     ...init,
@@ -29,9 +29,9 @@ function row(init: RowInit, of: (taken: WasmOnly) => Samples | string): Benchmar
 
 const whats: Readonly<Record<Name, string>> = {
   bare: "native bridge + host-local called directly",
-  floor: "the C program of the same kernel work",
+  floor: "the C program that does the same kernel work",
   wasm: "bridge-adapter + ipam-host-local through plexus and its daemon",
-  oneShot: "bridge-adapter + ipam-host-local through plexus and a brain for the call",
+  oneShot: "bridge-adapter + ipam-host-local through plexus and a one-shot engine",
   wasmApi: "bridge-adapter + ipam-host-local through plexus, its daemon and a real API server",
   thick: "thick Multus, native bridge + host-local and the same API server",
 };
@@ -46,7 +46,7 @@ function podRow(init: Omit<RowInit, "title"> & { readonly which?: Which }, verb:
   return row({ ...rest, title }, (taken) => {
     const [of, against] = [taken[which].get(subject), taken[which].get(baseline)];
     return of === undefined || against === undefined
-      ? (taken.lacksApi ?? "not measured")
+      ? (taken.missingApiReason ?? "not measured")
       : { subject: of[verb], baseline: against[verb] };
   });
 }
@@ -56,25 +56,25 @@ const ratesOf = (taken: readonly Throughput[], of: "both" | "add" | "del"): read
 function crowdRow(init: Omit<RowInit, "title" | "unit">, of: "both" | "add" | "del", subject: Name, baseline: Name): Benchmark {
   const verbs = { both: "ADD and DEL", add: "ADD", del: "DEL" }[of];
   const title = `${verbs} of ${crowdPods} pods, 32 at once, ${whats[subject]} / ${whats[baseline]}`;
-  return row({ ...init, title, unit: "pods/s" }, ({ crowd, lacksApi }) => {
-    const [ours, theirs] = [crowd.get(subject), crowd.get(baseline)];
-    if (ours === undefined || theirs === undefined) return lacksApi ?? "not measured";
-    return { subject: ratesOf(ours, of), baseline: ratesOf(theirs, of), inRounds: true };
+  return row({ ...init, title, unit: "pods/s" }, ({ crowd, missingApiReason }) => {
+    const [subjectRounds, baselineRounds] = [crowd.get(subject), crowd.get(baseline)];
+    if (subjectRounds === undefined || baselineRounds === undefined) return missingApiReason ?? "not measured";
+    return { subject: ratesOf(subjectRounds, of), baseline: ratesOf(baselineRounds, of), inRounds: true };
   });
 }
 
 function cpuRow(init: Omit<RowInit, "title" | "unit">, subject: Name, baseline: Name): Benchmark {
   const title = `CPU time of one of these ADDs, user and system, daemon, sandbox processes and plugins included, ${whats[subject]} / ${whats[baseline]}`;
-  return row({ ...init, title, unit: "CPU ms" }, ({ crowd, lacksApi }) => {
-    const [ours, theirs] = [crowd.get(subject), crowd.get(baseline)];
-    if (ours === undefined || theirs === undefined) return lacksApi ?? "not measured";
-    return { subject: ours.map(({ addCpu }) => addCpu), baseline: theirs.map(({ addCpu }) => addCpu) };
+  return row({ ...init, title, unit: "CPU ms" }, ({ crowd, missingApiReason }) => {
+    const [subjectRounds, baselineRounds] = [crowd.get(subject), crowd.get(baseline)];
+    if (subjectRounds === undefined || baselineRounds === undefined) return missingApiReason ?? "not measured";
+    return { subject: subjectRounds.map(({ addCpu }) => addCpu), baseline: baselineRounds.map(({ addCpu }) => addCpu) };
   });
 }
 
 const addsOf = (taken: ReadonlyMap<string, PodTimes>, name: Name): readonly number[] => taken.get(name)?.add ?? [];
 
-/** Against what the ADD would take on the host with many links if it grew by as much as the floor did. */
+/** The ADD with many links. The baseline is the floor's ADD with many links plus the difference of wasm and floor without them. */
 function grownAsFloor({ pod0, pod0Links }: WasmOnly): Samples {
   const above = quantile(addsOf(pod0, "wasm"), 0.5) - quantile(addsOf(pod0, "floor"), 0.5);
   return { subject: addsOf(pod0Links, "wasm"), baseline: addsOf(pod0Links, "floor").map((ms) => ms + above) };
@@ -82,7 +82,7 @@ function grownAsFloor({ pod0, pod0Links }: WasmOnly): Samples {
 
 const comparison = "none: for comparison";
 
-/** `floor`, `wasm-only-pod0`, `-pod3`, `wasm-only-c32` and what belongs to them. */
+/** `floor`, `wasm-only-pod0`, `-pod3`, `wasm-only-c32` and their further rows. */
 export const wasmOnlyBenchmarks: readonly Benchmark[] = [
   podRow({ id: "floor", target: comparison }, "add", "floor", "bare"),
   podRow({ id: "floor-del", target: comparison }, "del", "floor", "bare"),
@@ -117,7 +117,7 @@ export const wasmOnlyBenchmarks: readonly Benchmark[] = [
   row(
     {
       id: "wasm-only-links",
-      title: `ADD of a pod on a host with ${manyLinks} links, ${whats.wasm} / the same without them and what the C program takes longer there`,
+      title: `ADD of a pod on a host with ${manyLinks} links, ${whats.wasm} / the sum of the same ADD without them and the time that the C program takes longer there`,
       target: "ratio ≤ 1.05",
     },
     grownAsFloor,

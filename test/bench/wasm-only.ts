@@ -1,5 +1,6 @@
-// Pods that sandboxed delegates alone attach (bridge-adapter and ipam-host-local), beside the native plugins called directly, beside
-// thick Multus with these plugins, and above the floor: what a C program takes for the same kernel work (floor.c). Everything in one run.
+// Pods that only sandboxed delegates attach (bridge-adapter and ipam-host-local). The baselines are direct calls of the native
+// plugins, thick Multus with the native plugins, and the floor, a C program that does the same kernel work (floor.c). One run
+// measures all of them.
 
 import { join } from "node:path";
 
@@ -7,12 +8,12 @@ import { everyMultus } from "../conformance/multus/multus-binary.ts";
 import { startDaemon } from "../harness/daemon.ts";
 import type { ApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
-import { inHost, whyNotPrivate } from "../harness/namespaces.ts";
+import { inHost, missingPrivateNamespaces } from "../harness/namespaces.ts";
 import { type Installation, installPlexus, missingBuild } from "../harness/plexus.ts";
 import { referencePlugins } from "../harness/requires.ts";
 import { wasmOnlyDelegates, wasmOnlyGrants } from "../harness/wasm-only.ts";
 import { bareContender, bridgePlugin, type BridgeNetwork, type Contender, metaContender } from "./contender.ts";
-import { comeAndGo, type Throughput } from "./crowded.ts";
+import { attachAndDetachAll, type Throughput } from "./crowded.ts";
 import { floorContender } from "./floor.ts";
 import { createPodNamespaces, type PodNamespaces } from "./lanes.ts";
 import { inRotation, type PodTimes } from "./rotation.ts";
@@ -20,18 +21,18 @@ import { inRotation, type PodTimes } from "./rotation.ts";
 const native = ["bridge", "host-local"];
 
 /**
- * bare: the plugins, called directly. floor: the C program. wasm: Plexus with its daemon, without a cluster. oneShot: the same without the
- * daemon. wasmApi: with its daemon and a real API. thick: thick Multus, with the same API.
+ * bare: direct calls of the plugins. floor: the C program. wasm: Plexus with its daemon, without a cluster. oneShot: Plexus
+ * without daemon and cluster. wasmApi: Plexus with its daemon and a real API. thick: thick Multus with the same API.
  */
 export type Name = "bare" | "floor" | "wasm" | "oneShot" | "wasmApi" | "thick";
 
 const warmUp = 10;
 const turns = 40;
-/** A call of it takes as long as ten of the others. */
+/** The turns of oneShot, whose calls take ten times as long as the others. */
 const oneShotTurns = 15;
 export const crowdPods = Number(process.env["PLEXUS_BENCH_MULTUS_PODS"] ?? 200);
 const crowdRounds = Number(process.env["PLEXUS_BENCH_MULTUS_ROUNDS"] ?? 2);
-/** Links of a busy node, beside those of the pod. */
+/** The number of links of a busy node, without those of the pod. */
 export const manyLinks = 2000;
 const manyLinksGroup = "2000";
 
@@ -39,17 +40,17 @@ type Taken<T> = ReadonlyMap<string, T>;
 
 export interface WasmOnly {
   readonly pod0: Taken<PodTimes>;
-  /** Of bare and oneShot. */
+  /** Times of bare and oneShot. */
   readonly oneShot: Taken<PodTimes>;
   readonly pod3: Taken<PodTimes>;
-  /** As pod0, of wasm and floor, on a host with many links. */
+  /** Times of wasm and floor as in pod0, on a host with many links. */
   readonly pod0Links: Taken<PodTimes>;
   readonly crowd: Taken<readonly Throughput[]>;
-  /** Why there is nothing of wasmApi and thick; undefined where there is. */
-  readonly lacksApi: string | undefined;
+  /** The reason why wasmApi and thick were not measured; undefined if they were. */
+  readonly missingApiReason: string | undefined;
 }
 
-/** `leases`: on the disk that the journal is on. */
+/** A bridge network. `leases` is a directory on the journal's file system. */
 function network(index: number, type: "bridge" | "bridge-adapter", leases: string): BridgeNetwork {
   return {
     type,
@@ -62,7 +63,7 @@ function network(index: number, type: "bridge" | "bridge-adapter", leases: strin
   };
 }
 
-/** The API, Plexus' daemon for it, and thick Multus. */
+/** An API server, Plexus' daemon for it, and thick Multus. */
 interface Cluster {
   readonly api: ApiServer;
   readonly socket: string;
@@ -77,7 +78,7 @@ interface Field {
 }
 
 interface Bench {
-  /** With the native plugins, and with the delegates only. */
+  /** Installations with the native plugins, and with the delegates only. */
   readonly natively: Installation;
   readonly sandboxed: Installation;
   readonly leases: string;
@@ -88,7 +89,7 @@ interface Bench {
 interface Pods {
   readonly namespaces: PodNamespaces;
   readonly networks: number;
-  /** Of wasmApi and of thick: they select other definitions. */
+  /** CNI_ARGS of the pods of wasmApi and of thick, which select different definitions. */
   readonly wasmArgs: (pod: number) => string;
   readonly nativeArgs: (pod: number) => string;
 }
@@ -96,22 +97,30 @@ interface Pods {
 function fieldOf(bench: Bench, { namespaces, networks, wasmArgs, nativeArgs }: Pods): Field {
   const { natively, sandboxed, socket, cluster, leases } = bench;
   const all = (type: "bridge" | "bridge-adapter") => Array.from({ length: networks }, (_, index) => network(index, type, leases));
-  const [ours, theirs] = [all("bridge-adapter"), all("bridge")];
+  const [wasmNetworks, nativeNetworks] = [all("bridge-adapter"), all("bridge")];
   const main = network(0, "bridge-adapter", leases);
   const throughPlexus = (name: string, env: Readonly<Record<string, string>>, kubeconfig?: string): Contender => {
     const [cniDir, runDir] = [sandboxed.state(`${name}-lib`), sandboxed.runState(`${name}-run`)];
     const delegates = [{ cniVersion: "1.0.0", name: main.name, plugins: [bridgePlugin(main)] }];
     const wasm = { grants: wasmOnlyGrants(["wo*"], leases) };
     const config = { cniVersion: "1.0.0", name: "wasm-only", type: "plexus", cniDir, runDir, wasm, delegates };
-    const of = { name, plexus: sandboxed, pods: namespaces, networks: ours, program: "plexus", env, state: [cniDir, runDir] };
+    const of = {
+      name,
+      plexus: sandboxed,
+      pods: namespaces,
+      networks: wasmNetworks,
+      program: "plexus",
+      env,
+      state: [cniDir, runDir],
+    };
     return metaContender(
       kubeconfig === undefined ? { ...of, config } : { ...of, config: { ...config, kubeconfig }, args: wasmArgs },
     );
   };
-  const floor = floorContender(namespaces, theirs);
+  const floor = floorContender(namespaces, nativeNetworks);
   return {
     contenders: {
-      bare: bareContender({ name: "bare", plexus: natively, pods: namespaces, networks: theirs }),
+      bare: bareContender({ name: "bare", plexus: natively, pods: namespaces, networks: nativeNetworks }),
       floor,
       wasm: throughPlexus("wasm", { PLEXUS_SOCKET: socket }),
       oneShot: throughPlexus("oneShot", {}),
@@ -123,7 +132,7 @@ function fieldOf(bench: Bench, { namespaces, networks, wasmArgs, nativeArgs }: P
               name: "thick",
               plexus: natively,
               pods: namespaces,
-              networks: theirs,
+              networks: nativeNetworks,
               args: nativeArgs,
               program: "multus-shim",
               config: cluster.thick.config,
@@ -135,9 +144,9 @@ function fieldOf(bench: Bench, { namespaces, networks, wasmArgs, nativeArgs }: P
   };
 }
 
-/** Measures everything once; a text says why it can't be done here. */
+/** Runs all measurements once; a string is the reason why they cannot run here. */
 export async function measureWasmOnly(): Promise<WasmOnly | string> {
-  const lacking = missingBuild({ components: wasmOnlyDelegates }) ?? whyNotPrivate() ?? referencePlugins(...native)();
+  const lacking = missingBuild({ components: wasmOnlyDelegates }) ?? missingPrivateNamespaces() ?? referencePlugins(...native)();
   if (lacking !== undefined) return lacking;
   await using stack = new AsyncDisposableStack();
   const natively = installPlexus({ native });
@@ -151,11 +160,11 @@ export async function measureWasmOnly(): Promise<WasmOnly | string> {
   const withApi = typeof cluster === "string" ? undefined : cluster;
   const bench = { natively, sandboxed, leases, socket: daemon.socket, cluster: withApi };
 
-  // First, so that what comes after it finds both daemons warm.
+  // The crowd runs first, so that both daemons are warm for the other measurements.
   const crowd = await crowdTimes(bench, daemon.pid);
   const { pod0, oneShot, pod0Links } = await loneTimes(bench);
   const pod3 = await withSecondaries(bench, 3);
-  return { pod0, oneShot, pod3, pod0Links, crowd, lacksApi: typeof cluster === "string" ? cluster : undefined };
+  return { pod0, oneShot, pod3, pod0Links, crowd, missingApiReason: typeof cluster === "string" ? cluster : undefined };
 }
 
 async function startCluster(
@@ -164,12 +173,12 @@ async function startCluster(
   sandboxed: Installation,
   leases: string,
 ): Promise<Cluster | string> {
-  // Loaded here: they bring the official client, which takes longer to load than the other benchmarks' own code.
+  // Imported here because the official client, which they import, takes longer to load than the other benchmarks.
   const lacking = kubeApi() ?? everyMultus();
   if (lacking !== undefined) return lacking;
   const { startApiServer } = await import("../harness/kube/api-server.ts");
-  const { startThickMultus, whyNoServiceAccount } = await import("./thick-multus.ts");
-  const unfit = whyNoServiceAccount();
+  const { startThickMultus, missingServiceAccount } = await import("./thick-multus.ts");
+  const unfit = missingServiceAccount();
   if (unfit !== undefined) return unfit;
   const api = await startApiServer();
   stack.defer(() => api.dispose());
@@ -211,13 +220,13 @@ async function crowdTimes(bench: Bench, daemon: number): Promise<Taken<readonly 
   const taken = new Map<string, Throughput[]>(names.map((name) => [name, []]));
   try {
     const contenders = Object.values<Contender>(all);
-    // Not counted: bridges are made, connections opened, and what runs in V8 is compiled.
-    for (const contender of contenders) await comeAndGo({ contender, namespaces, networks: 1 });
+    // Warm-up: the contenders make bridges, open connections, and V8 compiles the code.
+    for (const contender of contenders) await attachAndDetachAll({ contender, namespaces, networks: 1 });
     for (let round = 0; round < crowdRounds; round++) {
       for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
         const pid = daemons[contender.name];
         const of = { contender, namespaces, networks: 1 };
-        taken.get(contender.name)?.push(await comeAndGo(pid === undefined ? of : { ...of, daemon: pid }));
+        taken.get(contender.name)?.push(await attachAndDetachAll(pid === undefined ? of : { ...of, daemon: pid }));
       }
     }
     return taken;
@@ -231,11 +240,11 @@ async function loneTimes(bench: Bench): Promise<Pick<WasmOnly, "pod0" | "oneShot
   const namespaces = createPodNamespaces(1);
   const args = await podWith(bench.cluster, "lone", []);
   const field = fieldOf(bench, { namespaces, networks: 1, wasmArgs: () => args, nativeArgs: () => args });
-  const { oneShot, ...resident } = field.contenders;
-  const { bare, floor, wasm } = resident;
+  const { oneShot, ...throughDaemon } = field.contenders;
+  const { bare, floor, wasm } = throughDaemon;
   const of = { namespaces, links: 1, warmUp };
   try {
-    const pod0 = await inRotation({ ...of, contenders: resident, turns });
+    const pod0 = await inRotation({ ...of, contenders: throughDaemon, turns });
     const withOneShot = await inRotation({ ...of, contenders: { bare, oneShot }, warmUp: 3, turns: oneShotTurns });
     addManyLinks();
     try {
@@ -250,7 +259,7 @@ async function loneTimes(bench: Bench): Promise<Pick<WasmOnly, "pod0" | "oneShot
   }
 }
 
-/** Pairs of which both ends are the host's: every kernel has them. */
+/** Adds veth pairs with both ends on the host; every kernel has veth. */
 function addManyLinks(): void {
   const script =
     'i=0; while [ $i -lt "$0" ]; do echo "link add many$i group $1 type veth peer name more$i group $1"; i=$((i+1)); done | ip -batch -';
@@ -270,7 +279,7 @@ async function withSecondaries(bench: Bench, secondaries: number): Promise<Taken
     nativeArgs: () => nativeArgs,
   });
   try {
-    // Without a cluster there is nobody to select secondaries.
+    // Without a cluster no annotation can select secondary networks.
     const { wasm: _, oneShot: __, ...all } = field.contenders;
     return await inRotation({ namespaces, links: 1 + secondaries, contenders: all, warmUp, turns });
   } finally {

@@ -1,4 +1,4 @@
-// Delegates that only tests need, built from AssemblyScript as an author's are.
+// Delegates for tests, built from AssemblyScript as an author builds a delegate.
 
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,14 +6,14 @@ import { fileURLToPath } from "node:url";
 import { buildDelegate } from "../../delegates/sdk/build/build-delegate.ts";
 import { testDist } from "../harness/compiled.ts";
 
-/** Builds test/delegates/NAME, unless that was done before; answers the component's path. */
+/** Builds test/delegates/NAME, unless it is built, and returns the component's path. */
 export async function testDelegate(name: string): Promise<string> {
   const outFile = join(testDist, "delegates", `${name}.wasm`);
   await buildDelegate({ dir: fileURLToPath(new URL(name, import.meta.url)), outFile, quick: true });
   return outFile;
 }
 
-/** Installs it into a directory of a CNI_PATH, under each of these types. */
+/** Installs a test delegate into a directory of CNI_PATH, under each of these types. */
 export async function installTestDelegate(name: string, directory: string, types: readonly string[] = [name]): Promise<void> {
   const path = await testDelegate(name);
   for (const type of types) copyFileSync(path, join(directory, `${type}.wasm`));

@@ -1,8 +1,8 @@
-// The demo's host configurations: what an administrator puts into the runtime's CNI directory.
+// The demo's host configurations, as an administrator writes them into the runtime's CNI directory.
 
 import { wasmOnlyGrants } from "../harness/wasm-only.ts";
 
-export interface DemoPlaces {
+export interface DemoPaths {
   readonly manifests: string;
   readonly state: string;
   readonly run: string;
@@ -10,8 +10,8 @@ export interface DemoPlaces {
   readonly trace: string;
 }
 
-/** A default network whose chain goes native, WASM (called by the native bridge), WASM, native. */
-export function demoConfiguration({ manifests, state, run, leases, trace }: DemoPlaces): object {
+/** A default network whose chain has a native bridge, its WASM IPAM delegate, a WASM plugin and a native plugin. */
+export function demoConfiguration({ manifests, state, run, leases, trace }: DemoPaths): object {
   return {
     cniVersion: "1.0.0",
     name: "cluster",
@@ -40,8 +40,8 @@ export function demoConfiguration({ manifests, state, run, leases, trace }: Demo
   };
 }
 
-/** The same network without a native plugin: what `bridge` and `tuning` do is done by delegates, which are granted what they touch. */
-export function wasmOnlyConfiguration({ manifests, state, run, leases, trace }: DemoPlaces): object {
+/** The same network without a native plugin. WASM delegates replace `bridge` and `tuning` and get the grants that they need. */
+export function wasmOnlyConfiguration({ manifests, state, run, leases, trace }: DemoPaths): object {
   const bridges = ["plexus0", "storage0", "uplink0"];
   return {
     cniVersion: "1.0.0",

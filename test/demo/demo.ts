@@ -1,15 +1,16 @@
-// `npm run demo`: two pods in network namespaces of their own, a default network and two secondaries, everything real but the API
-// server, for which a directory of manifests stands. Once through chains that mix native binaries and sandboxed components, and once
-// through components alone: then every program that is executed is counted. `--mixed` and `--wasm-only` do the one or the other.
+// `npm run demo` attaches two pods in their own network namespaces to a default network and two secondary networks. Only the API server is
+// simulated, by a directory of manifests. The first run's chains mix native binaries and WASM components. The second run uses components
+// only and counts every executed program. `--mixed` and `--wasm-only` select one run. `--picture FILE` draws the first report of one pod.
 
-import { cpSync, existsSync, readFileSync, realpathSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { compiledPlugin } from "../harness/compiled.ts";
 import { createPodNamespace, filesBelow, hostLinks, inHost, leases, type PodNamespace } from "../harness/namespaces.ts";
 import { type Installation, type InstallationInit, installPlexus } from "../harness/plexus.ts";
 import { nativePlugins, wasmOnlyDelegates } from "../harness/wasm-only.ts";
-import { demoConfiguration, type DemoPlaces, wasmOnlyConfiguration } from "./configuration.ts";
+import { demoConfiguration, type DemoPaths, wasmOnlyConfiguration } from "./configuration.ts";
+import { terminalPicture } from "./picture.ts";
 import { type Report, showReport } from "./report.ts";
 import { readSteps } from "./steps.ts";
 
@@ -20,15 +21,15 @@ const pods = [
 ] as const;
 
 /** The bridges that the demo's configurations name. */
-const ownBridges: ReadonlySet<string> = new Set(["plexus0", "storage0", "uplink0"]);
+const demoBridges: ReadonlySet<string> = new Set(["plexus0", "storage0", "uplink0"]);
 
 interface Variant {
   readonly title: string;
   readonly installed: InstallationInit;
   readonly manifests: string;
-  readonly configuration: (places: DemoPlaces) => object;
-  /** Whether it is counted what is executed. */
-  readonly counted: boolean;
+  readonly configuration: (paths: DemoPaths) => object;
+  /** Whether the run counts executed programs. */
+  readonly countsPrograms: boolean;
 }
 
 const mixed: Variant = {
@@ -36,20 +37,20 @@ const mixed: Variant = {
   installed: { native: ["bridge", "ptp", "tuning"], components: ["ipam-host-local", "status-shaper"] },
   manifests: "manifests",
   configuration: demoConfiguration,
-  counted: false,
+  countsPrograms: false,
 };
 const wasmOnly: Variant = {
   title: "Components alone: no native plugin is installed",
   installed: { components: [...wasmOnlyDelegates, "status-shaper", "tuning"] },
   manifests: "manifests-wasm-only",
   configuration: wasmOnlyConfiguration,
-  counted: true,
+  countsPrograms: true,
 };
 
 const flag = { type: "boolean", default: false } as const;
-const { values } = parseArgs({ options: { json: flag, mixed: flag, "wasm-only": flag } });
-const every = values.mixed === values["wasm-only"];
-const variants = [...(every || values.mixed ? [mixed] : []), ...(every || values["wasm-only"] ? [wasmOnly] : [])];
+const { values } = parseArgs({ options: { json: flag, mixed: flag, "wasm-only": flag, picture: { type: "string" } } });
+const both = values.mixed === values["wasm-only"];
+const variants = [...(both || values.mixed ? [mixed] : []), ...(both || values["wasm-only"] ? [wasmOnly] : [])];
 const reports: Report[] = [];
 for (const variant of variants) {
   const report = await run(variant);
@@ -57,7 +58,19 @@ for (const variant of variants) {
   if (!values.json) process.stdout.write(showReport(report));
 }
 if (values.json) process.stdout.write(`${JSON.stringify(reports, undefined, 2)}\n`);
+if (values.picture !== undefined && reports[0] !== undefined) {
+  writeFileSync(values.picture, terminalPicture("npm run demo", showReport(onlyPod(reports[0], "web"))));
+}
 process.exitCode = reports.every(({ ok }) => ok) ? 0 : 1;
+
+/** The report of one pod only, so that a picture fits on a page. */
+function onlyPod(report: Report, pod: string): Report {
+  return {
+    ...report,
+    pods: report.pods.filter(({ name }) => name === pod),
+    steps: report.steps.filter((step) => step.containerId === `demo-${pod}` && step.verb !== "CHECK"),
+  };
+}
 
 async function run(variant: Variant): Promise<Report> {
   const before = hostLinks();
@@ -84,11 +97,11 @@ async function attachAndDetach(
 ): Promise<Report> {
   const manifests = join(plexus.directory, "manifests");
   cpSync(join(import.meta.dirname, variant.manifests), manifests, { recursive: true });
-  const places = { manifests, state: plexus.state("cni"), run: plexus.state("run"), leases: plexus.state("leases") };
-  const config = variant.configuration({ ...places, trace: join(plexus.directory, "trace") });
+  const paths = { manifests, state: plexus.state("cni"), run: plexus.state("run"), leases: plexus.state("leases") };
+  const config = variant.configuration({ ...paths, trace: join(plexus.directory, "trace") });
   const faults: string[] = [];
   const starts = join(plexus.directory, "starts");
-  const counting = variant.counted ? { through: [compiledPlugin("starts"), starts] } : {};
+  const counting = variant.countsPrograms ? { through: [compiledPlugin("starts"), starts] } : {};
   const callAll = async (verb: string): Promise<number[]> => {
     const times: number[] = [];
     for (const [index, pod] of pods.entries()) {
@@ -119,21 +132,21 @@ async function attachAndDetach(
     hostLinks: hostLinks()
       .map((link) => link.name)
       .filter((name) => !before.includes(name)),
-    leases: leases(places.leases),
-    journal: [...filesBelow(join(places.state, "journal")), ...filesBelow(join(places.state, "results"))],
+    leases: leases(paths.leases),
+    journal: [...filesBelow(join(paths.state, "journal")), ...filesBelow(join(paths.state, "results"))],
   };
-  const executed = variant.counted ? executedBy(plexus, starts) : undefined;
-  // A bridge stays, on purpose: other pods may be on it.
-  const bridges = left.hostLinks.filter((name) => ownBridges.has(name));
+  const executed = variant.countsPrograms ? executedBy(plexus, starts) : undefined;
+  // DEL leaves bridges on purpose: other pods may use them.
+  const bridges = left.hostLinks.filter((name) => demoBridges.has(name));
   for (const bridge of bridges) inHost(["ip", "link", "delete", bridge]);
   const nothingLeft = Object.values(left).flat().length === bridges.length;
   const trace = join(plexus.directory, "trace");
-  // Where every call failed before its first step there is none, and the faults say why.
+  // No trace exists if every call failed before its first step. Then `faults` has the reasons.
   const steps = existsSync(trace) ? readSteps(trace) : [];
-  const onlyOurs = executed === undefined || (executed.others.length === 0 && steps.every(({ kind }) => kind === "wasm"));
+  const noOtherPrograms = executed === undefined || (executed.others.length === 0 && steps.every(({ kind }) => kind === "wasm"));
   return {
     title: variant.title,
-    ok: faults.length === 0 && nothingLeft && onlyOurs && pings.length > 0 && pings.every((ping) => ping.answered),
+    ok: faults.length === 0 && nothingLeft && noOtherPrograms && pings.length > 0 && pings.every((ping) => ping.answered),
     pods: pods.map((pod, index) => ({
       name: pod.name,
       addMs: added[index] ?? 0,
@@ -145,20 +158,20 @@ async function attachAndDetach(
     steps,
     ...(executed === undefined ? {} : { executed }),
     pings,
-    left: { ...left, hostLinks: left.hostLinks.filter((name) => !ownBridges.has(name)) },
+    left: { ...left, hostLinks: left.hostLinks.filter((name) => !demoBridges.has(name)) },
     bridges,
     faults,
   };
 }
 
-/** Programs that were executed while the runtime's calls were served: the hands, Node, and what should not be there. */
+/** Counts the programs that served the runtime's calls: the shim, Node, and unexpected others. */
 function executedBy(plexus: Installation, starts: string): NonNullable<Report["executed"]> {
   const programs = readFileSync(starts, "utf8").split("\n").slice(0, -1);
-  const hands = join(plexus.cniPath, "plexus");
+  const shim = join(plexus.cniPath, "plexus");
   const node = realpathSync(process.execPath);
   const count = (program: string): number => programs.filter((each) => each === program).length;
-  const others = programs.filter((each) => each !== hands && each !== node);
-  return { plexus: count(hands), node: count(node), others: [...others, ...nativePlugins(plexus.cniPath)] };
+  const others = programs.filter((each) => each !== shim && each !== node);
+  return { plexus: count(shim), node: count(node), others: [...others, ...nativePlugins(plexus.cniPath)] };
 }
 
 interface StatusEntry {
@@ -174,7 +187,7 @@ function readStatus(manifests: string, pod: string): readonly StatusEntry[] {
   return Array.isArray(published) ? published : [];
 }
 
-/** From the first pod to every address that the second one has on a network that both share. */
+/** Pings from the first pod every address of the second pod on the networks that both share. */
 function pingBoth(namespaces: readonly PodNamespace[], statuses: readonly (readonly StatusEntry[])[]): Report["pings"] {
   const [from] = namespaces;
   const target = statuses[1] ?? [];

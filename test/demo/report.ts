@@ -1,4 +1,4 @@
-// What the demo found, and how a person reads it.
+// The demo's report and its text form.
 
 import { styleText } from "node:util";
 import type { Step } from "./steps.ts";
@@ -22,19 +22,19 @@ export interface Report {
     readonly leases: readonly string[];
     readonly journal: readonly string[];
   };
-  /** How often Plexus and Node were executed while the runtime's calls were served, and what else was or could have been. */
+  /** Executions of Plexus and Node while the calls were served, and other programs that were executed or installed. */
   readonly executed?: { readonly plexus: number; readonly node: number; readonly others: readonly string[] };
   /** Bridges that are left on purpose. */
   readonly bridges: readonly string[];
   readonly faults: readonly string[];
 }
 
-/** The report as text; colours only where stdout is a terminal that wants them. */
+/** The report as text, with colours if stdout is a terminal that supports them. */
 export function showReport(report: Report): string {
   const lines: string[] = [];
   const title = (text: string): void => void lines.push("", styleText("bold", text));
   lines.push("", styleText(["bold", "underline"], report.title));
-  title("Steps (└ was called by the step above it)");
+  title("Steps (└ marks a delegate that the step above called)");
   lines.push(...table(report.steps));
   title("Pods");
   for (const pod of report.pods) {
@@ -52,8 +52,8 @@ export function showReport(report: Report): string {
     );
   }
   title("Left after DEL");
-  for (const [what, names] of Object.entries(report.left)) {
-    lines.push(`  ${mark(names.length === 0)} ${what}: ${names.length === 0 ? "none" : names.join(", ")}`);
+  for (const [kind, names] of Object.entries(report.left)) {
+    lines.push(`  ${mark(names.length === 0)} ${kind}: ${names.length === 0 ? "none" : names.join(", ")}`);
   }
   lines.push(`    (${report.bridges.join(", ")}: bridges stay for other pods; the demo removed them)`);
   for (const each of report.faults) lines.push("", styleText("red", each));
@@ -81,7 +81,7 @@ function table(steps: readonly Step[]): string[] {
   });
 }
 
-/** A nested call ends before its caller: shown below it all the same. */
+/** A nested call ends before its caller, so the trace has it first. The table shows it below its caller. */
 function callersFirst(steps: readonly Step[]): Step[] {
   const ordered: Step[] = [];
   let nested: Step[] = [];
@@ -94,8 +94,8 @@ function callersFirst(steps: readonly Step[]): Step[] {
   return [...ordered, ...nested];
 }
 
-function mark(good: boolean): string {
-  return good ? styleText("green", "✓") : styleText("red", "✗");
+function mark(ok: boolean): string {
+  return ok ? styleText("green", "✓") : styleText("red", "✗");
 }
 
 function ms(value: number): string {

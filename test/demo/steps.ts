@@ -1,4 +1,4 @@
-// The steps of the demo, out of the trace that the brain wrote.
+// Reads the demo's steps from the engine's trace file.
 
 import { readFileSync } from "node:fs";
 
@@ -14,7 +14,7 @@ export interface Step {
   readonly ok: boolean;
 }
 
-/** Every step in the order in which it ended. A call may be writing at this moment: what has no line end yet is not there yet. */
+/** Every finished step, ordered by its end. An unfinished line is left out, because a call may be writing it. */
 export function readSteps(path: string): readonly Step[] {
   return readFileSync(path, "utf8")
     .split("\n")

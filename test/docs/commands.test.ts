@@ -1,5 +1,5 @@
-// The commands in docs/ are run as they stand there, in order, by one shell: blocks marked `sh run` must work, blocks marked
-// `sh run fails` must answer CNI's error object.
+// Runs the commands of each page in docs/ unchanged, in order, in one shell. Blocks marked `sh run` must succeed, blocks
+// marked `sh run fails` must print CNI's error object.
 
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -42,15 +42,15 @@ function runBlocks(blocks: readonly Block[]): { readonly status: number | null; 
 describe.skipIf(missing("commands of the docs", privateNamespaces, referencePlugins("bridge", "tuning")))("docs", () => {
   const runnable = pages.filter((page) => blocksOf(page).length > 0);
 
-  test("the quick start has commands that are run", () => {
+  test("the quick start has blocks marked `sh run`", () => {
     expect(runnable).toContain("quick-start.md");
   });
 
-  test.each(runnable)("the commands of %s work as they stand", (page) => {
+  test.each(runnable)("the commands of %s work unchanged", (page) => {
     const blocks = blocksOf(page);
     const { status, outputs } = runBlocks(blocks);
     expect({ status, outputs }).toMatchObject({ status: 0 });
-    // A command that reads the shell's own input would take the rest of the page away.
+    // A command that reads the shell's stdin would consume the rest of the page.
     expect(outputs).toHaveLength(blocks.length + 1);
     for (const [index, block] of blocks.entries()) {
       if (!block.fails) continue;
@@ -59,7 +59,7 @@ describe.skipIf(missing("commands of the docs", privateNamespaces, referencePlug
     }
   });
 
-  test("links between pages lead somewhere", () => {
+  test("links between pages lead to existing files", () => {
     const broken = pages.flatMap((page) =>
       [...readFileSync(join(root, "docs", page), "utf8").matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)]
         .map(([, target]) => target ?? "")

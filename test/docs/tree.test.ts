@@ -1,4 +1,4 @@
-// docs/rooms.md against the tree, and the links of the pages that are not in docs/.
+// docs/architecture.md against the tree, and links and commands of the pages that are not in docs/.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -10,44 +10,54 @@ import { missing } from "../harness/requires.ts";
 const listed = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: root, encoding: "utf8" });
 const files = (listed.stdout ?? "").split("\n").filter((file) => file !== "" && existsSync(join(root, file)));
 
-/** Directories of the tree, as many levels deep as rooms.md names them. */
-function rooms(): readonly string[] {
+/** Folders of the tree, as many levels deep as docs/architecture.md names them. */
+function folders(): readonly string[] {
   const levels: Readonly<Record<string, number>> = { src: 2, host: 2, test: 2 };
   const all = files.map((file) => {
     const parts = dirname(file).split("/");
     return parts.slice(0, levels[parts[0] ?? ""] ?? 1).join("/");
   });
-  return [...new Set(all)].filter((room) => room !== "." && !room.startsWith(".")).toSorted();
+  return [...new Set(all)].filter((folder) => folder !== "." && !folder.startsWith(".")).toSorted();
+}
+
+/** Paths in backticks. `folder` is the folder of the table's row, to which the paths in the row may be relative. */
+interface NamedPath {
+  readonly folder: string;
+  readonly path: string;
+}
+
+function namedPaths(page: string): readonly NamedPath[] {
+  return page.split("\n").flatMap((line) => {
+    const folder = /^\| `([^`]+\/)` \|/.exec(line)?.[1] ?? "";
+    const paths = [...line.matchAll(/`([\w.-]+(?:\/[\w.-]+)*(?:\/|\.(?:ts|c|md)))`/g)].map(([, path]) => path ?? "");
+    return paths.map((path) => ({ folder, path }));
+  });
 }
 
 describe.skipIf(missing("pages against the tree", () => (files.length > 0 ? undefined : "this is no git work tree")))(
   "the tree",
   () => {
-    const page = readFileSync(join(root, "docs/rooms.md"), "utf8");
+    const page = readFileSync(join(root, "docs/architecture.md"), "utf8");
 
-    test("each room is named in rooms.md", () => {
-      const unnamed = rooms().filter((room) => {
-        const [top = "", name] = room.split("/");
-        const inTable = page.includes(`| \`${top}/`);
-        // Those of test/ stand in one row without their parent's name.
-        return !(
-          inTable &&
-          (name === undefined || page.includes(`\`${room}/\``) || (top === "test" && page.includes(`\`${name}/\``)))
-        );
-      });
+    test("docs/architecture.md has each folder", () => {
+      const named = namedPaths(page).flatMap(({ folder, path }) => [path, folder + path]);
+      const unnamed = folders().filter((folder) => !named.some((path) => path.startsWith(`${folder}/`)));
       expect(unnamed).toEqual([]);
     });
 
-    test("each room that rooms.md names is there", () => {
-      const named = [...page.matchAll(/`((?:\w[\w-]*\/)+)(?:[\w.-]+\.\w+)?`/g)].map(([, path]) => path ?? "");
-      const gone = named.filter(
-        (path) => path !== "delegates/NAME/" && !["", "test/"].some((top) => existsSync(join(root, top, path))),
-      );
-      expect(gone.filter((path) => path !== "vectors/")).toEqual([]);
-      expect(named.length).toBeGreaterThan(20);
+    test("each path in docs/architecture.md is there", () => {
+      const placeholders = ["delegates/NAME/", "vectors/", "name.test.ts"];
+      // Text may name a file or a folder without its path.
+      const ends = new Set(files.flatMap((file) => [file, ...parents(file)].map((path) => path.split("/").at(-1) ?? "")));
+      const gone = namedPaths(page)
+        .filter(({ path }) => !placeholders.includes(path))
+        .filter(({ folder, path }) => ![path, folder + path].some((each) => existsSync(join(root, each))))
+        .filter(({ path }) => path.replace(/\/$/, "").includes("/") || !ends.has(path.replace(/\/$/, "")));
+      expect(gone.filter(({ path }) => path !== "streams/")).toEqual([]);
+      expect(namedPaths(page).length).toBeGreaterThan(80);
     });
 
-    test("links of README.md and of the rooms' own pages lead somewhere", () => {
+    test("links of README.md and of the modules' own pages lead somewhere", () => {
       const pages = files.filter((file) => file.endsWith(".md") && !file.startsWith("docs/"));
       const broken = pages.flatMap((file) =>
         [...readFileSync(join(root, file), "utf8").matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g)]
@@ -58,5 +68,26 @@ describe.skipIf(missing("pages against the tree", () => (files.length > 0 ? unde
       expect(pages).toContain("README.md");
       expect(broken).toEqual([]);
     });
+
+    test("each npm script that a page names is in package.json", () => {
+      const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { scripts: Record<string, string> };
+      const named = files
+        .filter((file) => file.endsWith(".md"))
+        .flatMap((file) =>
+          [...readFileSync(join(root, file), "utf8").matchAll(/\bnpm run (?:--silent )?(\w[\w-]*(?::\w+)?)/g)].map(
+            ([, name]) => ({
+              file,
+              name: name ?? "",
+            }),
+          ),
+        );
+      expect(named.filter(({ name }) => scripts[name] === undefined)).toEqual([]);
+      expect(named.length).toBeGreaterThan(10);
+    });
   },
 );
+
+function parents(file: string): readonly string[] {
+  const folder = dirname(file);
+  return folder === "." ? [] : [folder, ...parents(folder)];
+}

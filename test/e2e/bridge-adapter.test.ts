@@ -1,4 +1,4 @@
-// bridge-adapter through the installed binary with a brain of its own for each call: every verb, and the backend `native`.
+// bridge-adapter through the installed binary with one-shot engines: every verb, and the backend `native`.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { leases } from "../harness/namespaces.ts";
@@ -21,7 +21,7 @@ describe.skipIf(unable)("bridge-adapter", () => {
   });
   afterEach(() => stage.dispose());
 
-  /** A network of it, with a grant for all that it needs. */
+  /** A pod on a bridge-adapter network. Its grants cover all that the network needs, unless `grant` replaces some. */
   function attaching(containerId: string, plugin: object, grant: object = {}, cniVersion = "1.1.0"): Attaching {
     const ipam = { type: "ipam-host-local", ranges: [[{ subnet: "10.10.0.0/29" }], [{ subnet: "fd00:10::/64" }]] };
     const full = {
@@ -64,7 +64,7 @@ describe.skipIf(unable)("bridge-adapter", () => {
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("leaves the links to the native plugin with the backend native: what it attached answers, is checked and goes", async () => {
+  test("with the backend native the native bridge plugin makes the links: ping, CHECK and DEL work", async () => {
     const one = attaching("one", { backend: "native", runtimeConfig: { ips: ["10.10.0.5"] } }, {}, "1.0.0");
     const added = await stage.succeed("ADD", one);
     expect(added.json).toMatchObject({
@@ -87,13 +87,13 @@ describe.skipIf(unable)("bridge-adapter", () => {
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("gives the addresses back when the native plugin refuses", async () => {
+  test("releases the addresses when the native plugin refuses ADD", async () => {
     const one = attaching("one", { backend: "native", hairpinMode: true, mtu: 3 }, {}, "1.0.0");
     expect(await stage.call("ADD", one)).toMatchObject({ status: 1 });
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("GC gives back what no attachment holds; STATUS says when no address is free", async () => {
+  test("GC releases the addresses of attachments that are not valid; STATUS fails when no address is free", async () => {
     const pods = ["a", "b", "c", "d", "e"].map((id) => attaching(id, { ipMasq: true }));
     for (const each of pods) await stage.succeed("ADD", each);
     const { config } = attaching("f", { ipMasq: true });
@@ -110,7 +110,7 @@ describe.skipIf(unable)("bridge-adapter", () => {
   });
 
   test.skipIf(missing("rules that GC removes", command("nft", "--version")))(
-    "GC removes the rules of attachments that are no more",
+    "GC removes the masquerade rules of attachments that are not valid",
     async () => {
       for (const id of ["a", "b"]) await stage.succeed("ADD", attaching(id, { ipMasq: true }));
       const rules = (): readonly boolean[] => {
@@ -125,7 +125,7 @@ describe.skipIf(unable)("bridge-adapter", () => {
     },
   );
 
-  test("refuses an address that somebody else has with enabledad, and leaves nothing behind", async () => {
+  test("with enabledad ADD refuses an address that another host uses, and leaves nothing", async () => {
     const range = [[{ subnet: "fd00:10::/64", rangeStart: "fd00:10::7", rangeEnd: "fd00:10::7" }]];
     const ipam = { type: "ipam-host-local", ranges: range };
     stage.node.exec([
@@ -143,7 +143,7 @@ describe.skipIf(unable)("bridge-adapter", () => {
     ["links.bridges", { links: { bridges: ["br1"], forwarding: true } }, "br0"],
     ["links.forwarding", { links: { bridges: ["br0"] } }, "forwarding"],
     ["firewall.masquerade", { firewall: {} }, "masquerad"],
-  ])("is refused what %s does not grant, by name, and leaves nothing behind", async (key, grant, what) => {
+  ])("without the grant %s ADD fails, names the grant, and leaves nothing", async (key, grant, what) => {
     const refused = await stage.call("ADD", attaching("one", { ipMasq: true }, grant));
     expect(refused).toMatchObject({ status: 1, json: { msg: expect.stringContaining(what) } });
     expect(JSON.stringify(refused.json)).toContain(key);

@@ -1,4 +1,4 @@
-// 150 pods at once, each with a native plugin of 55 MB: the plugins are not the daemon's children, and its queue holds them back.
+// 150 concurrent ADDs, each with a native plugin of 55 MB. The plugins are not children of the daemon, and its queue limits how many run.
 
 import { existsSync } from "node:fs";
 
@@ -9,8 +9,8 @@ import { missing, type Requirement } from "../harness/requires.ts";
 import { burst, servedAtOnce } from "./burst.ts";
 
 const pods = 150;
-/** What one plugin needs, in MiB: less than that the daemon may grow. */
-const onePlugin = 52;
+/** Resident memory of one plugin in MiB. The daemon must grow by less. */
+const pluginMiB = 52;
 
 const childLists: Requirement = () =>
   existsSync(`/proc/${process.pid}/task/${process.pid}/children`)
@@ -19,21 +19,21 @@ const childLists: Requirement = () =>
 
 describe.skipIf(missing("a burst of pods", childLists))("a burst of pods", () => {
   test(
-    `MO-28 MO-29 ${pods} at once, each with a plugin of 55 MB, wait for their turn, and the daemon's memory is not theirs`,
+    `MO-28 MO-29 ${pods} concurrent calls with plugins of 55 MB wait in the queue, and the daemon does not grow by a plugin's memory`,
     { timeout: 180_000 },
     async () => {
       const plexus = installPlexus();
       try {
-        const seen = await burst(plexus, pods);
-        process.stderr.write(`burst: ${JSON.stringify(seen)}\n`);
-        expect(seen.failures).toEqual([]);
-        expect(seen.ofTheDaemon).toBe(0);
-        // How many at a look depends on the machine: where a WELCOME takes too long, the hands start a brain of their own.
-        expect(seen.plugins).toBeGreaterThan(0);
-        expect(seen.active).toBe(servedAtOnce);
-        expect(seen.waiting).toBeGreaterThan(0);
-        expect(seen.waited).toBeGreaterThanOrEqual(seen.waiting);
-        expect(seen.highest - seen.before).toBeLessThan(onePlugin);
+        const result = await burst(plexus, pods);
+        process.stderr.write(`burst: ${JSON.stringify(result)}\n`);
+        expect(result.failures).toEqual([]);
+        expect(result.daemonChildren).toBe(0);
+        // The number at one sample depends on the machine: a shim that waits too long for WELCOME starts a one-shot engine.
+        expect(result.plugins).toBeGreaterThan(0);
+        expect(result.active).toBe(servedAtOnce);
+        expect(result.waiting).toBeGreaterThan(0);
+        expect(result.waited).toBeGreaterThanOrEqual(result.waiting);
+        expect(result.highest - result.before).toBeLessThan(pluginMiB);
       } finally {
         plexus.dispose();
       }

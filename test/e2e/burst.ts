@@ -1,38 +1,39 @@
-// Many pods at once, each with a native plugin that needs much memory: what becomes of the daemon meanwhile.
+// Samples a daemon's memory, queue and children while many pods with large native plugins are attached at once.
 
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { ask } from "../harness/ask.ts";
+import { httpRequest } from "../harness/http-request.ts";
 import { compiledPlugin } from "../harness/compiled.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import type { Answer, Installation } from "../harness/plexus.ts";
 import { readPrometheusText, valueOf } from "../harness/prometheus-text.ts";
 import { childrenOf, programOf } from "./processes.ts";
 
-/** Calls that the daemon serves at once: 55 MB each. */
+/** Calls that the daemon serves at once, each with a plugin of 55 MB. */
 export const servedAtOnce = 8;
 const warmUp = 20;
-const lookMs = 20;
+const sampleMs = 20;
 
 export interface Burst {
-  /** Failed answers, in their own words. */
+  /** stdout and stderr of each failed call. */
   readonly failures: readonly string[];
-  /** The daemon's resident set before, and the highest since, in MiB. */
+  /** The daemon's resident set before the burst, and its maximum since then, in MiB. */
   readonly before: number;
   readonly highest: number;
-  /** The most that the metrics told of at one look. */
+  /** The maxima of `plexus_queue_calls` over all samples. */
   readonly active: number;
   readonly waiting: number;
-  /** Calls whose wait the metrics have counted. */
+  /** Count of `plexus_queue_wait_seconds`. */
   readonly waited: number;
-  /** The most plugins that ran at one look, and how many of them were children of the daemon. */
+  /** The maximum of plugins that ran at one sample. */
   readonly plugins: number;
-  readonly ofTheDaemon: number;
+  /** Plugins that were children of the daemon, over all samples. */
+  readonly daemonChildren: number;
 }
 
-/** ADD of so many pods at the same moment, then DEL, with a daemon of their own. */
+/** Sends `pods` ADDs at once, then as many DELs, to a daemon that only this burst uses. */
 export async function burst(plexus: Installation, pods: number): Promise<Burst> {
   const plugin = join(plexus.cniPath, "glutton");
   copyFileSync(compiledPlugin("glutton"), plugin);
@@ -57,17 +58,17 @@ export async function burst(plexus: Installation, pods: number): Promise<Burst> 
     await all("ADD", "warm", warmUp);
     await all("DEL", "warm", warmUp);
     const before = memoryOf(daemon, "VmRSS");
-    // From here on VmHWM is the highest since.
+    // 5 resets VmHWM to the current resident set (proc(5)).
     writeFileSync(`/proc/${daemon.pid}/clear_refs`, "5");
-    const looking = new AbortController();
-    const looks = watch(daemon, join(dirname(socket), "status.sock"), plugin, looking.signal);
+    const sampling = new AbortController();
+    const samples = watch(daemon, join(dirname(socket), "status.sock"), plugin, sampling.signal);
     const added = await all("ADD", "pod", pods);
-    looking.abort();
-    const seen = await looks;
+    sampling.abort();
+    const sampled = await samples;
     const highest = memoryOf(daemon, "VmHWM");
     const deleted = await all("DEL", "pod", pods);
     const failures = [...added, ...deleted].filter(({ status }) => status !== 0).map(({ stdout, stderr }) => stdout + stderr);
-    return { failures, before, highest, ...seen };
+    return { failures, before, highest, ...sampled };
   } finally {
     await daemon.stop();
   }
@@ -78,26 +79,26 @@ async function watch(
   statusSocket: string,
   plugin: string,
   signal: AbortSignal,
-): Promise<Pick<Burst, "active" | "waiting" | "waited" | "plugins" | "ofTheDaemon">> {
-  const most = { active: 0, waiting: 0, plugins: 0, ofTheDaemon: 0 };
-  const metrics = async () => readPrometheusText((await ask(statusSocket, "/metrics")).body);
-  const look = async (): Promise<void> => {
-    const told = await metrics();
-    most.active = Math.max(most.active, valueOf(told, "plexus_queue_calls", { state: "active" }) ?? 0);
-    most.waiting = Math.max(most.waiting, valueOf(told, "plexus_queue_calls", { state: "waiting" }) ?? 0);
-    most.ofTheDaemon += childrenOf(daemon.pid).filter((child) => programOf(child) === plugin).length;
-    // The hands are this process' children, and the plugins theirs.
-    const hands = childrenOf(process.pid);
-    most.plugins = Math.max(most.plugins, hands.flatMap(childrenOf).filter((each) => programOf(each) === plugin).length);
+): Promise<Pick<Burst, "active" | "waiting" | "waited" | "plugins" | "daemonChildren">> {
+  const maxima = { active: 0, waiting: 0, plugins: 0, daemonChildren: 0 };
+  const metrics = async () => readPrometheusText((await httpRequest(statusSocket, "/metrics")).body);
+  const sample = async (): Promise<void> => {
+    const families = await metrics();
+    maxima.active = Math.max(maxima.active, valueOf(families, "plexus_queue_calls", { state: "active" }) ?? 0);
+    maxima.waiting = Math.max(maxima.waiting, valueOf(families, "plexus_queue_calls", { state: "waiting" }) ?? 0);
+    maxima.daemonChildren += childrenOf(daemon.pid).filter((child) => programOf(child) === plugin).length;
+    // The shims are children of this process, and the plugins are children of the shims.
+    const shims = childrenOf(process.pid);
+    maxima.plugins = Math.max(maxima.plugins, shims.flatMap(childrenOf).filter((each) => programOf(each) === plugin).length);
   };
   while (!signal.aborted) {
-    await look();
-    await delay(lookMs);
+    await sample();
+    await delay(sampleMs);
   }
-  return { ...most, waited: valueOf(await metrics(), "plexus_queue_wait_seconds", {}, "_count") ?? 0 };
+  return { ...maxima, waited: valueOf(await metrics(), "plexus_queue_wait_seconds", {}, "_count") ?? 0 };
 }
 
 /** MiB. */
-function memoryOf({ pid }: TestDaemon, what: "VmRSS" | "VmHWM"): number {
-  return Number(new RegExp(`^${what}:\\s+(\\d+) kB`, "mu").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
+function memoryOf({ pid }: TestDaemon, field: "VmRSS" | "VmHWM"): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "mu").exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 }

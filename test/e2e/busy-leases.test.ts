@@ -1,4 +1,4 @@
-// Somebody else holds the lock of a network's leases: the call ends as that, within its bound, and the next one works.
+// Another process holds the lock of a network's leases: the call fails with STORE_BUSY within its time limit, and the next call works.
 
 import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -39,7 +39,7 @@ function call(verb: string, isolation: string, directory: string): Promise<Answe
   });
 }
 
-/** Holds the lock until the answer's `release`. */
+/** Takes a file lock with flock(1) and answers the function that releases the lock. */
 async function holdLock(path: string): Promise<() => Promise<void>> {
   const holder = spawn("flock", [path, "sh", "-c", "echo held; read line"], { stdio: ["pipe", "pipe", "ignore"] });
   const ended = new Promise<void>((resolve) => holder.once("close", () => resolve()));
@@ -51,7 +51,7 @@ async function holdLock(path: string): Promise<() => Promise<void>> {
 }
 
 describe("while another process holds the lock of the leases", () => {
-  test("in the brain's process an ADD says so within its bound, leaves nothing, and the next one works", async () => {
+  test("in the engine's process ADD fails with STORE_BUSY and leaves nothing, and the next ADD works", async () => {
     const directory = plexus.state("leases");
     mkdirSync(join(directory, "busy"));
     const release = await holdLock(join(directory, "busy", "lock"));
@@ -65,7 +65,7 @@ describe("while another process holds the lock of the leases", () => {
     expect(leases(directory)).toEqual([]);
   });
 
-  test("in a sandbox process waiting takes none of the delegate's time", async () => {
+  test("in a sandbox process the wait for the lock does not count as the delegate's time", async () => {
     const directory = plexus.state("leases");
     mkdirSync(join(directory, "busy"), { recursive: true });
     const release = await holdLock(join(directory, "busy", "lock"));

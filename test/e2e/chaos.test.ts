@@ -1,4 +1,4 @@
-// The daemon is killed again and again while pods come and go. PLEXUS_TEST_CHAOS_PODS=300 makes it as long as an evening of a node.
+// The daemon is killed repeatedly while pods are attached and detached. PLEXUS_TEST_CHAOS_PODS sets the number of pods (default: 24).
 
 import { join } from "node:path";
 
@@ -12,7 +12,7 @@ import { nothing, openStage, type Stage } from "./stage.ts";
 
 const pods = Number(process.env["PLEXUS_TEST_CHAOS_PODS"] ?? 24);
 
-describe.skipIf(missingForMixed("a daemon that dies"))("a daemon that is killed again and again", () => {
+describe.skipIf(missingForMixed("a daemon that is killed repeatedly"))("a daemon that is killed repeatedly", () => {
   let stage: Stage;
   beforeEach(() => {
     stage = openStage(mixedInstallation);
@@ -20,7 +20,7 @@ describe.skipIf(missingForMixed("a daemon that dies"))("a daemon that is killed 
   afterEach(() => stage.dispose());
 
   test(
-    `MO-15 U-11 while ${pods} pods come and go: every answer is true, calls without it get brains of their own, and nothing is left`,
+    `MO-15 U-11 ${pods} pods: every answer is true, calls without a daemon use one-shot engines, and DEL leaves nothing`,
     { timeout: 900_000 },
     async () => {
       const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
@@ -34,7 +34,7 @@ describe.skipIf(missingForMixed("a daemon that dies"))("a daemon that is killed 
         links: ["eth0", "net1"],
         random: Math.random,
       });
-      await chaos.run({ pods, deaths: Math.ceil(pods / 8), cut: 3, mostPods: Math.max(300, pods) });
+      await chaos.run({ pods, deaths: Math.ceil(pods / 8), cut: 3, maxPods: Math.max(300, pods) });
       process.stderr.write(`chaos: ${chaos.figures()}\n`);
       expect(chaos.wrong).toEqual([]);
       expect(chaos.cut).toBeGreaterThanOrEqual(3);

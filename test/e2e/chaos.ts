@@ -1,5 +1,4 @@
-// Pods that come and go, several at once, while their daemon is killed again and again: what a runtime sees of each call, and what stands
-// and falls with it.
+// Attaches and detaches pods concurrently while their daemon is killed repeatedly. Every answer is compared with the links that exist.
 
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -9,14 +8,14 @@ import type { Answer } from "../harness/plexus.ts";
 import type { Stage } from "./stage.ts";
 
 const lanes = 8;
-/** The daemon dies when so many calls are under way. */
-const underWayAtDeath = 4;
-/** It comes back once so many calls were answered without it. */
-const withoutDaemon = 2;
-/** Tries of a runtime until it gives up. */
-const mostTries = 12;
-const lookMs = 5;
-/** What the count of turns says, but for that a daemon listens. */
+/** The daemon is killed when this many calls are in progress. */
+const callsBeforeKill = 4;
+/** The daemon is started again after this many successful calls without a daemon. */
+const callsBeforeRestart = 2;
+/** Attempts of the runtime before it gives up. */
+const maxAttempts = 12;
+const pollMs = 5;
+/** The state of the daemon is `#transitions % 3`: 0 is a listening daemon. */
 const dying = 1;
 const gone = 2;
 
@@ -26,34 +25,34 @@ export interface ChaosInit {
   readonly config: object;
   /** CNI_ARGS of every pod. */
   readonly args: string;
-  /** Links that an attached pod has. */
+  /** Names of an attached pod's links. */
   readonly links: readonly string[];
   readonly random: () => number;
 }
 
-/** When it is enough. */
+/** The run ends when all of these numbers are reached. */
 export interface ChaosGoal {
   readonly pods: number;
   readonly deaths: number;
-  /** Calls that the death of a daemon cut off. */
+  /** Calls that a killed daemon did not finish. */
   readonly cut: number;
-  /** Pods after which it is given up. */
-  readonly mostPods: number;
+  /** The run ends after this many pods even if the other numbers are not reached. */
+  readonly maxPods: number;
 }
 
 export class Chaos {
-  /** What was not as it should be. */
+  /** Descriptions of false answers and failed calls. */
   readonly wrong: string[] = [];
   pods = 0;
   deaths = 0;
   cut = 0;
-  /** Calls that succeeded though they began and ended without a daemon. */
-  alone = 0;
+  /** Successful calls during which no daemon existed. */
+  withoutDaemon = 0;
   readonly #init: ChaosInit;
-  #underWay = 0;
+  #inProgress = 0;
   #done = false;
-  /** Counts on with each change of the daemon: it listens, is being killed, is gone, and again. */
-  #turns = 0;
+  /** The number of the daemon's state changes: listening, dying, gone, and again from the start. */
+  #transitions = 0;
 
   constructor(init: ChaosInit) {
     this.#init = init;
@@ -62,7 +61,7 @@ export class Chaos {
   async run(goal: ChaosGoal): Promise<void> {
     const reached = (): boolean => this.pods >= goal.pods && this.deaths >= goal.deaths && this.cut >= goal.cut;
     const lane = async (): Promise<void> => {
-      while (!reached() && this.pods < goal.mostPods) await this.#pod(this.pods++);
+      while (!reached() && this.pods < goal.maxPods) await this.#pod(this.pods++);
     };
     const killing = this.#kill();
     try {
@@ -74,35 +73,35 @@ export class Chaos {
   }
 
   figures(): string {
-    return `${this.pods} pods, ${this.deaths} daemons killed, ${this.cut} calls cut off, ${this.alone} served without a daemon`;
+    return `${this.pods} pods, ${this.deaths} daemons killed, ${this.cut} calls cut off, ${this.withoutDaemon} served without a daemon`;
   }
 
   async #kill(): Promise<void> {
     let daemon: TestDaemon | undefined = await startDaemon({ socket: this.#init.socket });
     while (!this.#done) {
-      await this.#until(() => this.#underWay >= underWayAtDeath);
+      await this.#until(() => this.#inProgress >= callsBeforeKill);
       await delay(this.#init.random() * 50);
       if (this.#done) break;
-      this.#turns += 1;
+      this.#transitions += 1;
       daemon.signal("SIGKILL");
       await daemon.ended;
-      this.#turns += 1;
+      this.#transitions += 1;
       this.deaths += 1;
-      const before = this.alone;
-      await this.#until(() => this.alone >= before + withoutDaemon);
+      const before = this.withoutDaemon;
+      await this.#until(() => this.withoutDaemon >= before + callsBeforeRestart);
       daemon = await startDaemon({ socket: this.#init.socket });
-      this.#turns += 1;
+      this.#transitions += 1;
     }
     await daemon.stop();
   }
 
-  async #until(holds: () => boolean): Promise<void> {
-    while (!this.#done && !holds()) await delay(lookMs);
+  async #until(condition: () => boolean): Promise<void> {
+    while (!this.#done && !condition()) await delay(pollMs);
   }
 
-  /** The sandboxes of one pod, until one stands; then it goes. */
+  /** Tries new sandboxes for one pod until an ADD succeeds. Each sandbox is deleted. */
   async #pod(number: number): Promise<void> {
-    for (let sandbox = 0; sandbox < mostTries; sandbox++) {
+    for (let sandbox = 0; sandbox < maxAttempts; sandbox++) {
       const containerId = `pod${number}-${sandbox}`;
       const pod = this.#init.stage.pod();
       const added = await this.#call("ADD", containerId, pod);
@@ -112,34 +111,35 @@ export class Chaos {
       pod.dispose();
       if (added.status === 0) return;
     }
-    this.wrong.push(`pod${number}: no sandbox stood after ${mostTries} tries`);
+    this.wrong.push(`pod${number}: no sandbox was attached after ${maxAttempts} attempts`);
   }
 
   async #delete(containerId: string, pod: PodNamespace): Promise<boolean> {
-    for (let tries = 0; tries < mostTries; tries++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       if ((await this.#call("DEL", containerId, pod)).status === 0) return true;
     }
-    this.wrong.push(`${containerId}: DEL did not succeed after ${mostTries} tries`);
+    this.wrong.push(`${containerId}: DEL did not succeed after ${maxAttempts} attempts`);
     return false;
   }
 
   async #call(verb: "ADD" | "DEL", containerId: string, pod: PodNamespace): Promise<Answer> {
     const { stage, socket, config, args } = this.#init;
-    const turns = this.#turns;
-    this.#underWay += 1;
+    const transitions = this.#transitions;
+    this.#inProgress += 1;
     const answer = await stage
       .request({ verb, containerId, netns: pod.path, ifname: "eth0", args, config, env: { PLEXUS_SOCKET: socket } })
-      .finally(() => (this.#underWay -= 1));
-    const unchanged = turns === this.#turns;
-    if (answer.status === 0) this.alone += unchanged && turns % 3 === gone ? 1 : 0;
-    else if (answer.json?.["code"] === 11 && !(unchanged && turns % 3 !== dying)) this.cut += 1;
+      .finally(() => (this.#inProgress -= 1));
+    const unchanged = transitions === this.#transitions;
+    if (answer.status === 0) this.withoutDaemon += unchanged && transitions % 3 === gone ? 1 : 0;
+    else if (answer.json?.["code"] === 11 && !(unchanged && transitions % 3 !== dying)) this.cut += 1;
     else this.wrong.push(`${containerId}: ${verb} failed with ${answer.status}: ${answer.stdout}${answer.stderr}`);
     return answer;
   }
 
-  /** An answer must be true: what succeeded has happened, wholly. */
+  /** Compares a pod's links with the state that a successful answer promises. */
   #compare(containerId: string, pod: PodNamespace, wanted: readonly string[], because: string): void {
     const links = pod.links().map(({ name }) => name);
-    if (links.toSorted().join() !== wanted.join()) this.wrong.push(`${containerId}: ${because}, and it has [${links.join()}]`);
+    if (links.toSorted().join() !== wanted.join())
+      this.wrong.push(`${containerId}: ${because}, but its links are [${links.join()}]`);
   }
 }

@@ -1,4 +1,4 @@
-// The cluster's default network from files of its own, as its agent writes them, through the installed binary.
+// The cluster's default network from files that a network agent (such as flannel's) writes, through the installed binary.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,8 +10,8 @@ import { manifestsIn } from "./manifests.ts";
 import { missingForMixed, mixedInstallation } from "./mixed-network.ts";
 import { nothing, openStage, type Attaching, type Stage } from "./stage.ts";
 
-/** The runtimeConfig of every call. */
-function told(recorder: RecorderPlugin): readonly unknown[] {
+/** The `runtimeConfig` of every recorded call. */
+function runtimeConfigs(recorder: RecorderPlugin): readonly unknown[] {
   return recorder.calls().map(({ stdin }) => (JSON.parse(stdin) as { readonly runtimeConfig?: unknown }).runtimeConfig);
 }
 
@@ -43,7 +43,7 @@ describe.skipIf(missingForMixed("the cluster's network"))("the cluster's default
   const executed = (): readonly string[] =>
     callsInOrder(Object.values(recorders)).map(({ env, plugin }) => `${env["CNI_COMMAND"]} ${plugin} ${env["CNI_CONTAINERID"]}`);
 
-  test("N1-60, MO-21: is in a directory that isn't the runtime's, and a change counts from the next ADD on, for that pod alone", async () => {
+  test("N1-60, MO-21: is in a directory apart from the runtime's, and a change applies to the pods of later ADDs only", async () => {
     const [old, fresh] = [attaching("old"), attaching("fresh")];
     expect((await stage.call("ADD", old)).status).toBe(1);
     agentWrites([{ type: "flannel" }]);
@@ -66,16 +66,19 @@ describe.skipIf(missingForMixed("the cluster's network"))("the cluster's default
   test.each([
     ["agents.d", /clusterNetwork: directory .*agents\.d has no configuration/],
     ["absent.conflist", /clusterNetwork: there is no .*absent\.conflist/],
-  ])("names what is missing and speaks of the configuration where %s leads to no network", async (name, msg) => {
-    const answer = await stage.call("ADD", attaching("web", { clusterNetwork: join(stage.plexus.directory, name) }));
-    expect(answer.json).toMatchObject({
-      code: 7,
-      msg: expect.stringMatching(msg),
-      details: expect.stringMatching(/^(?!.*pod's annotation).*\[NETWORK_UNKNOWN\]$/),
-    });
-  });
+  ])(
+    "a clusterNetwork of %s, which has no configuration, fails with NETWORK_UNKNOWN and does not blame the pod's annotation",
+    async (name, msg) => {
+      const answer = await stage.call("ADD", attaching("web", { clusterNetwork: join(stage.plexus.directory, name) }));
+      expect(answer.json).toMatchObject({
+        code: 7,
+        msg: expect.stringMatching(msg),
+        details: expect.stringMatching(/^(?!.*pod's annotation).*\[NETWORK_UNKNOWN\]$/),
+      });
+    },
+  );
 
-  test("MC-18, MC-19: gets the runtime's dns by the capability of that name, which another network doesn't", async () => {
+  test("MC-18, MC-19: gets the runtime's dns by the capability `dns`; a secondary network does not", async () => {
     const dns = { servers: ["10.96.0.10"], searches: ["shop.svc.cluster.local"], options: ["ndots:5"] };
     const capabilities = { dns: true };
     agentWrites([{ type: "flannel", capabilities }, { type: "calico" }]);
@@ -86,8 +89,8 @@ describe.skipIf(missingForMixed("the cluster's network"))("the cluster's default
     const web = { ...attaching("web", more), args: manifests.argsOf("web") };
     await stage.succeed("ADD", web);
     await stage.succeed("DEL", { ...web, config: stage.host({ clusterNetwork: directory }) });
-    expect(told(recorders.flannel)).toEqual([{ dns }, { dns }]);
-    expect([told(recorders.calico), told(recorders.one)]).toEqual([
+    expect(runtimeConfigs(recorders.flannel)).toEqual([{ dns }, { dns }]);
+    expect([runtimeConfigs(recorders.calico), runtimeConfigs(recorders.one)]).toEqual([
       [undefined, undefined],
       [undefined, undefined],
     ]);

@@ -1,4 +1,4 @@
-// Calls at the same time: of different containers on one range, of the same container, of GC and ADD.
+// Concurrent calls: different containers on one address range, the same container, GC and ADD.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { containerByte, locksPath } from "../../host/brain/locks.ts";
+import { containerByte, locksPath } from "../../host/engine/call/call-locks.ts";
 import { leases } from "../harness/namespaces.ts";
 import type { Answer } from "../harness/plexus.ts";
 import { callsInOrder, installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
@@ -16,8 +16,8 @@ import { bridgeStep, missingForMixed, mixedInstallation, mixedNetwork } from "./
 import { processesNaming } from "./processes.ts";
 import { nothing, openStage, type Attaching, type Stage } from "./stage.ts";
 
-/** Holds a lock until its stdin ends. */
-const lockHolder = fileURLToPath(new URL("../../host/locks/fixtures/holder.ts", import.meta.url));
+/** A program that holds a lock until its stdin ends. */
+const lockHolder = fileURLToPath(new URL("../../host/store/locks/fixtures/holder.ts", import.meta.url));
 
 const containers = 16;
 
@@ -28,19 +28,19 @@ function addressesIn(answer: Answer): readonly string[] {
   return ips.map((ip: { address?: unknown }) => String(ip.address).replace(/\/.*/u, ""));
 }
 
-/** Failed answers, with their own words. */
+/** stdout and stderr of each failed call. */
 function failures(answers: readonly Answer[]): readonly string[] {
   return answers.filter((answer) => answer.status !== 0).map((answer) => answer.stdout + answer.stderr);
 }
 
-describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
+describe.skipIf(missingForMixed("concurrency"))("concurrent calls", () => {
   let stage: Stage;
   beforeEach(() => {
     stage = openStage(mixedInstallation);
   });
   afterEach(() => stage.dispose());
 
-  /** All on one range, one directory, one network name. */
+  /** Attachments that share one range, one lease directory and one network name. */
   const crowd = (rangeEnd: string): readonly (Attaching & { readonly pod: ReturnType<Stage["pod"]> })[] =>
     Array.from({ length: containers }, (_, index) => {
       const type = index % 2 === 0 ? "ipam-host-local" : "host-local";
@@ -48,7 +48,7 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
       return { config: stage.network([bridgeStep({ ipam })]), containerId: `crowd-${index}`, pod: stage.pod() };
     });
 
-  /** GC with these containers' eth0 as valid. */
+  /** GC whose valid attachments are eth0 of these containers. */
   const gc = (config: object, ...valid: string[]): Promise<Answer> =>
     stage.request({
       verb: "GC",
@@ -60,7 +60,7 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
     });
 
   describe(`${containers} containers, half of them with WASM ipam-host-local and half with native host-local`, () => {
-    test("get an address each, all different; give all of them back; and again", { timeout: 120_000 }, async () => {
+    test("get distinct addresses and release all of them, twice", { timeout: 120_000 }, async () => {
       const all = crowd("10.10.0.254");
       for (const _ of ["once", "again"]) {
         const added = await Promise.all(all.map((each) => stage.call("ADD", each)));
@@ -76,13 +76,13 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
       }
     });
 
-    test("share a range of exactly that many addresses, and nobody goes without", { timeout: 120_000 }, async () => {
+    test("each get an address of a range that has exactly as many", { timeout: 120_000 }, async () => {
       const all = crowd("10.10.0.17");
       const added = await Promise.all(all.map((each) => stage.call("ADD", each)));
       expect(failures(added)).toEqual([]);
       expect(added.flatMap(addressesIn).length).toBe(containers);
       const [last] = all;
-      // One more is refused, by either kind, and takes nothing from the others.
+      // Both IPAM plugins refuse one more container, and the leases stay.
       const late = await stage.call("ADD", { ...last, config: last?.config ?? {}, containerId: "late", pod: stage.pod() });
       expect([late.status, late.json?.["msg"]]).toEqual([
         1,
@@ -90,13 +90,13 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
       ]);
       expect(leases(stage.leases)).toHaveLength(containers);
 
-      // Half of them go while the other half comes: the range stays full or nearly so, and is never given twice.
+      // Half of the containers are deleted while as many new ones are added: no address is assigned twice.
       const [leaving, staying] = [all.slice(0, containers / 2), all.slice(containers / 2)];
       expect(failures(await Promise.all(leaving.map((each) => stage.call("DEL", each))))).toEqual([]);
-      const coming = leaving.map((each) => ({ ...each, containerId: `${each.containerId}-new` }));
+      const replacements = leaving.map((each) => ({ ...each, containerId: `${each.containerId}-new` }));
       const [going, arriving] = await Promise.all([
         Promise.all(staying.map((each) => stage.call("DEL", each))),
-        Promise.all(coming.map((each) => stage.call("ADD", each))),
+        Promise.all(replacements.map((each) => stage.call("ADD", each))),
       ]);
       expect([...failures(going), ...failures(arriving)]).toEqual([]);
       expect(leases(stage.leases)).toEqual(
@@ -105,7 +105,7 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
           .map((address) => `pods/${address}`)
           .toSorted(),
       );
-      expect(failures(await Promise.all(coming.map((each) => stage.call("DEL", each))))).toEqual([]);
+      expect(failures(await Promise.all(replacements.map((each) => stage.call("DEL", each))))).toEqual([]);
       expect(stage.left()).toEqual(nothing);
     });
   });
@@ -119,10 +119,10 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
     });
 
     const verbs = (): readonly (string | undefined)[] => callsInOrder([recorder]).map((call) => call.env["CNI_COMMAND"]);
-    const underWay = (count: number): Promise<void> =>
+    const callsInProgress = (count: number): Promise<void> =>
       expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(count);
 
-    test("N1-67, A-08: an ADD during an ADD waits, and is refused then", async () => {
+    test("N1-67, A-08: an ADD during an ADD waits and is then refused", async () => {
       recorder.script("ADD", { sleepMs: 700 });
       const answers = await Promise.all([stage.call("ADD", same), stage.call("ADD", same)]);
       expect(answers.map((answer) => answer.status).toSorted()).toEqual([0, 1]);
@@ -135,10 +135,10 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("N1-67, A-08: a DEL during an ADD waits for it, and undoes it", async () => {
+    test("N1-67, A-08: a DEL during an ADD waits for that ADD and undoes it", async () => {
       recorder.script("ADD", { sleepMs: 1000 });
       const adding = stage.call("ADD", same);
-      await underWay(1);
+      await callsInProgress(1);
       const deleted = await stage.call("DEL", same);
       const added = await adding;
       expect([added.status, deleted.status]).toEqual([0, 0]);
@@ -148,12 +148,12 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("under different interface names don't wait for each other", async () => {
+    test("with different interface names do not wait for each other", async () => {
       recorder.script("ADD", { sleepMs: 1500 });
       const adding = stage.call("ADD", same);
-      await underWay(1);
+      await callsInProgress(1);
       const other = stage.call("ADD", { ...same, ifname: "eth1" });
-      await underWay(2);
+      await callsInProgress(2);
       const [first, second] = recorder.calls();
       expect((second?.time ?? 0) - (first?.time ?? 0)).toBeLessThan(1.5);
       expect(failures(await Promise.all([adding, other]))).toEqual([]);
@@ -162,7 +162,7 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
     });
   });
 
-  test("a call that waits for another of its container ends with its hands, and begins nothing", async () => {
+  test("a call that waits for its container's lock ends with its shim and executes no plugin", async () => {
     const recorder = installRecorder(stage.plexus.cniPath, "slow");
     const config = stage.network([{ type: "slow" }]);
     const waiting = { config, containerId: "waiting", pod: stage.pod() };
@@ -173,7 +173,8 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
       stdio: ["pipe", "pipe", "inherit"],
     });
     await once(holder.stdout, "data");
-    const brains = (): readonly string[] => processesNaming(stage.plexus.directory).filter((line) => line.includes("brain.cjs"));
+    const engines = (): readonly string[] =>
+      processesNaming(stage.plexus.directory).filter((line) => line.includes("engine.cjs"));
     const killed = await stage.request({
       verb: "ADD",
       containerId: "waiting",
@@ -183,7 +184,7 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
       deadlineMs: 1500,
     });
     expect(killed.status).toBe(137);
-    await expect.poll(brains, { timeout: 5000 }).toEqual([]);
+    await expect.poll(engines, { timeout: 5000 }).toEqual([]);
     holder.stdin.end("\n");
     await once(holder, "close");
     expect(recorder.calls()).toEqual([]);
@@ -191,21 +192,21 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("STATUS waits for no other STATUS, nor for a GC", async () => {
+  test("STATUS waits neither for another STATUS nor for a GC", async () => {
     const recorder = installRecorder(stage.plexus.cniPath, "slow");
     for (const verb of ["STATUS", "GC"]) recorder.script(verb, { sleepMs: 3000 });
     const config = stage.network([{ type: "slow" }], { cniVersion: "1.1.0" });
-    const asked = [gc(config), ...Array.from({ length: 3 }, () => stage.request({ verb: "STATUS", config }))];
-    expect(failures(await Promise.all(asked))).toEqual([]);
+    const requests = [gc(config), ...Array.from({ length: 3 }, () => stage.request({ verb: "STATUS", config }))];
+    expect(failures(await Promise.all(requests))).toEqual([]);
     const times = recorder.calls().map(({ time }) => time);
     expect(times).toHaveLength(4);
-    // All had begun before the first of them could have ended.
+    // Every call began before the first call could have ended.
     expect(Math.max(...times) - Math.min(...times)).toBeLessThan(3);
     expect(stage.left()).toEqual(nothing);
   });
 
   describe("GC and ADD", () => {
-    test("L-46, A-08: GC waits for an ADD that is under way, and other containers' ADDs wait for GC", async () => {
+    test("L-46, A-08: GC waits for an ADD in progress, and ADDs of other containers wait for GC", async () => {
       const recorder = installRecorder(stage.plexus.cniPath, "slow");
       recorder.script("ADD", { sleepMs: 1000 }, 1);
       recorder.script("GC", { sleepMs: 1000 });
@@ -229,22 +230,26 @@ describe.skipIf(missingForMixed("concurrency"))("at the same time", () => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("GCs among ADDs and DELs take nothing from valid attachments, and all that is stale", { timeout: 120_000 }, async () => {
-      const config = mixedNetwork(stage);
-      const valid = Array.from({ length: 4 }, (_, index) => ({ config, containerId: `valid-${index}`, pod: stage.pod() }));
-      const stale = { config, containerId: "stale", pod: stage.pod() };
-      await stage.succeed("ADD", stale);
-      const names = valid.map((each) => each.containerId);
-      const answers = await Promise.all(valid.flatMap((each) => [stage.call("ADD", each), gc(config, ...names)]));
-      expect(failures(answers)).toEqual([]);
-      expect([leases(stage.leases).length, stale.pod.links()]).toEqual([4, []]);
-      for (const each of valid) await stage.succeed("CHECK", each);
-      const deleted = await Promise.all(valid.flatMap((each) => [stage.call("DEL", each), gc(config, ...names)]));
-      expect(failures(deleted)).toEqual([]);
-      expect(stage.left()).toEqual(nothing);
-    });
+    test(
+      "GCs during ADDs and DELs keep the leases of valid attachments and remove all stale ones",
+      { timeout: 120_000 },
+      async () => {
+        const config = mixedNetwork(stage);
+        const valid = Array.from({ length: 4 }, (_, index) => ({ config, containerId: `valid-${index}`, pod: stage.pod() }));
+        const stale = { config, containerId: "stale", pod: stage.pod() };
+        await stage.succeed("ADD", stale);
+        const names = valid.map((each) => each.containerId);
+        const answers = await Promise.all(valid.flatMap((each) => [stage.call("ADD", each), gc(config, ...names)]));
+        expect(failures(answers)).toEqual([]);
+        expect([leases(stage.leases).length, stale.pod.links()]).toEqual([4, []]);
+        for (const each of valid) await stage.succeed("CHECK", each);
+        const deleted = await Promise.all(valid.flatMap((each) => [stage.call("DEL", each), gc(config, ...names)]));
+        expect(failures(deleted)).toEqual([]);
+        expect(stage.left()).toEqual(nothing);
+      },
+    );
 
-    test("a lease of native host-local that nobody claims goes with GC of the WASM delegate", async () => {
+    test("GC of the WASM delegate removes a stale lease that native host-local wrote", async () => {
       const ipam = { type: "ipam-host-local", ipam: { subnet: "10.10.0.0/24" } };
       const config = stage.network([ipam], { cniVersion: "1.1.0" });
       const kept = { config, containerId: "kept", pod: stage.pod() };

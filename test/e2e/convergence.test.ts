@@ -1,4 +1,4 @@
-// Deletion converges (RT-07): a DEL that can never succeed is given up in the end, with a warning and a record, and never forgotten.
+// Deletion converges (RT-07): a DEL that keeps failing is given up with a warning and a record. GC or a later DEL finishes the undo.
 
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { fullGrant, nothing, openStage, type Attaching, type Stage } from "./sta
 
 const broken = { stdout: '{"cniVersion":"1.0.0","code":105,"msg":"the backend is gone"}', exit: 1 };
 
-describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that goes on failing", () => {
+describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that keeps failing", () => {
   let stage: Stage;
   let recorder: RecorderPlugin;
   beforeEach(() => {
@@ -22,7 +22,7 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that goes o
   });
   afterEach(() => stage.dispose());
 
-  const leftBehind = (): readonly string[] => filesBelow(join(stage.plexus.state("cni"), "left-behind"));
+  const abandoned = (): readonly string[] => filesBelow(join(stage.plexus.state("cni"), "abandoned"));
   const network = (more: object = {}): object => stage.network([bridgeStep(), { type: "recorder" }], more);
   const attaching = (containerId: string, more: object = {}): Attaching & { readonly pod: ReturnType<Stage["pod"]> } => ({
     config: network({ del: { tries: 3, seconds: 3600 }, ...more }),
@@ -34,11 +34,11 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that goes o
     while (answers.length < times) answers.push(await stage.call("DEL", each));
     return answers;
   };
-  /** GC by which nothing is valid, told at version 1.1.0. */
+  /** GC of version 1.1.0 without valid attachments. */
   const collect = (config: object): Promise<Answer> =>
     stage.request({ verb: "GC", config: { ...config, cniVersion: "1.1.0", "cni.dev/valid-attachments": [] } });
 
-  test("RT-07 RT-09: fails as often as is configured, then succeeds with a warning once the namespace is gone, and keeps a record", async () => {
+  test("RT-07 RT-09: without a namespace fails `del.tries - 1` times, then succeeds with a warning and keeps a record", async () => {
     const each = attaching("stuck");
     await stage.succeed("ADD", each);
     recorder.script("DEL", broken);
@@ -48,73 +48,77 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that goes o
       [1, 105],
       [0, undefined],
     ]);
-    expect(answers[1]?.json?.["details"]).toMatch(/DEL failed 2 times since .*given up after 3 times/);
+    expect(answers[1]?.json?.["details"]).toMatch(/DEL failed 2 times since .*given up after 3 failures/);
     const [, , last] = answers;
     expect(last?.stdout).toBe("");
     expect(last?.stderr).toMatch(
-      /LEFT BEHIND: DEL of container stuck.*failed 3 times.*default as eth0 10\.10\.0\.2\/24 link br0 link veth.*the backend is gone/,
+      /ABANDONED: DEL of container stuck.*failed 3 times.*default as eth0 10\.10\.0\.2\/24 link br0 link veth.*the backend is gone/,
     );
-    expect(leftBehind()).toEqual(["1@stuck@cluster@eth0"]);
-    const record = readFileSync(join(stage.plexus.state("cni"), "left-behind", "1@stuck@cluster@eth0"), "utf8");
+    expect(abandoned()).toEqual(["1@stuck@cluster@eth0"]);
+    const record = readFileSync(join(stage.plexus.state("cni"), "abandoned", "1@stuck@cluster@eth0"), "utf8");
     expect([record.match(/"failed":/g)?.length, record.includes("the backend is gone")]).toEqual([3, true]);
-    // A lease that nobody can give back yet, and nothing else.
+    // Only the lease remains, which cannot be released yet.
     expect({ ...stage.left(), links: [] }).toEqual({
       ...nothing,
       leases: ["pods/10.10.0.2"],
-      state: ["left-behind/1@stuck@cluster@eth0"],
+      state: ["abandoned/1@stuck@cluster@eth0"],
     });
 
-    // containerd sends DEL at least twice: it succeeds, whatever comes of another try.
+    // containerd sends DEL at least twice: the second DEL succeeds even if its attempt to undo fails.
     recorder.clear();
     const again = await stage.call("DEL", { ...each, pod: "" });
     expect([again.status, again.stdout, again.stderr, recorder.calls().length]).toEqual([
       0,
       "",
-      expect.stringMatching(/still left behind: .*1@stuck.*the backend is gone/),
+      expect.stringMatching(/still abandoned: .*1@stuck.*the backend is gone/),
       1,
     ]);
 
-    // GC tries again: first in vain, which fails no GC, then with success.
-    const vain = await collect(network());
-    expect([vain.status, vain.stdout, vain.stderr]).toEqual([0, "", expect.stringMatching(/1@stuck.*the backend is gone/)]);
+    // GC repeats the undo: a failure does not fail GC, a success removes the record.
+    const failedUndo = await collect(network());
+    expect([failedUndo.status, failedUndo.stdout, failedUndo.stderr]).toEqual([
+      0,
+      "",
+      expect.stringMatching(/1@stuck.*the backend is gone/),
+    ]);
     rmSync(`${recorder.path}.script`, { recursive: true });
     const done = await collect(network());
     expect([done.status, done.stdout, done.stderr]).toEqual([0, "", ""]);
     expect({ ...stage.left(), links: [] }).toEqual(nothing);
   });
 
-  test("while the namespace is there, not before its time either", async () => {
+  test("with an existing namespace is given up only after `del.seconds`", async () => {
     const each = attaching("patient", { del: { tries: 2, seconds: 3600 } });
     await stage.succeed("ADD", each);
     recorder.script("DEL", broken);
     expect((await del(each, 4)).map(({ status }) => status)).toEqual([1, 1, 1, 1]);
-    // An hour later: the first failure's time counts.
+    // Moves the first failure one hour into the past, because `del.seconds` counts from there.
     const entry = join(stage.plexus.state("cni"), "journal", "patient@cluster@eth0");
     const text = readFileSync(entry, "utf8");
     writeFileSync(entry, text.replace(/"failed":"[^"]*"/u, `"failed":"${new Date(Date.now() - 3_601_000).toISOString()}"`));
     const last = await stage.call("DEL", each);
-    expect([last.status, last.stderr]).toEqual([0, expect.stringContaining("LEFT BEHIND")]);
-    expect(leftBehind()).toEqual(["1@patient@cluster@eth0"]);
+    expect([last.status, last.stderr]).toEqual([0, expect.stringContaining("ABANDONED")]);
+    expect(abandoned()).toEqual(["1@patient@cluster@eth0"]);
   });
 
-  test("because its plugin was uninstalled is given up, and finished by GC when it is back", async () => {
+  test("because its plugin was uninstalled is given up, and GC finishes it after a reinstallation", async () => {
     const each = attaching("uninstalled");
     await stage.succeed("ADD", each);
     renameSync(recorder.path, `${recorder.path}.away`);
-    // Its path is no namespace any more, whatever the runtime says.
+    // The runtime still passes CNI_NETNS, but the path is not a namespace.
     each.pod.dispose();
     const answers = await del(each, 3);
     expect(answers.map(({ status }) => status)).toEqual([1, 1, 0]);
     expect([answers[0]?.stdout, answers[2]?.stderr]).toEqual([
       expect.stringContaining("failed to find plugin"),
-      expect.stringContaining("LEFT BEHIND"),
+      expect.stringContaining("ABANDONED"),
     ]);
     renameSync(`${recorder.path}.away`, recorder.path);
     expect((await collect(network())).stdout).toBe("");
     expect({ ...stage.left(), links: [] }).toEqual(nothing);
   });
 
-  test("because its grant was revoked is given up, with its addresses named, and finished by GC when it is granted", async () => {
+  test("because a grant was revoked is given up with a warning that names its addresses, and GC finishes it with the grant", async () => {
     const wasm = { grants: { "ipam-host-local": { log: {} } } };
     const plugins = [{ type: "ipam-host-local", ipam: { subnet: "10.17.0.0/24" } }];
     const limits = { del: { tries: 2, seconds: 3600 } };
@@ -122,26 +126,26 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that goes o
     await stage.succeed("ADD", granted);
     const [first, second] = await del({ ...granted, config: stage.network(plugins, { ...limits, wasm }) }, 2);
     expect([first?.status, first?.stdout]).toEqual([1, expect.stringMatching(/leases.*grant/)]);
-    expect([second?.status, second?.stderr]).toEqual([0, expect.stringMatching(/LEFT BEHIND.*10\.17\.0\.2\/24/)]);
-    expect([leases(stage.leases), leftBehind()]).toEqual([["pods/10.17.0.2"], ["1@revoked@cluster@eth0"]]);
+    expect([second?.status, second?.stderr]).toEqual([0, expect.stringMatching(/ABANDONED.*10\.17\.0\.2\/24/)]);
+    expect([leases(stage.leases), abandoned()]).toEqual([["pods/10.17.0.2"], ["1@revoked@cluster@eth0"]]);
     expect((await collect({ ...granted.config, wasm: { grants: { "ipam-host-local": fullGrant(stage.leases) } } })).stdout).toBe(
       "",
     );
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("undoes the pod's other networks, and names only what was not undone", async () => {
+  test("undoes the pod's other networks, and the warning names only the networks that remain", async () => {
     installRecorder(stage.plexus.cniPath, "other");
     const delegates = ["recorder", "other"].map((type) => ({ cniVersion: "1.0.0", name: `net-${type}`, plugins: [{ type }] }));
     const each = { ...attaching("half"), config: stage.host({ delegates, del: { tries: 2, seconds: 3600 } }) };
     await stage.succeed("ADD", each);
     recorder.script("DEL", broken);
     const [, last] = await del({ ...each, pod: "" }, 2);
-    expect(last?.stderr).toMatch(/LEFT BEHIND.* leaked: default as eth0 10\.99\.0\.2\/24\. The last reason/);
+    expect(last?.stderr).toMatch(/ABANDONED.* leaked: default as eth0 10\.99\.0\.2\/24\. The last reason/);
     expect(last?.stderr).not.toContain("net1");
   });
 
-  test("after the journal was lost is counted too, and given up", async () => {
+  test("is counted and given up even if the journal was lost", async () => {
     const each = attaching("lost", { del: { tries: 2, seconds: 3600 } });
     await stage.succeed("ADD", each);
     recorder.script("DEL", broken);
@@ -152,35 +156,39 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that goes o
       [0, undefined],
       [0, undefined],
     ]);
-    expect(leftBehind()).toEqual(["1@lost@cluster@eth0"]);
+    expect(abandoned()).toEqual(["1@lost@cluster@eth0"]);
     expect(existsSync(join(stage.plexus.state("cni"), "results", "pods-lost-eth0"))).toBe(false);
   });
 
-  test("of a container of which nothing is known is given up, too, and leaves no record", async () => {
+  test("of a container without a record is given up and leaves no record", async () => {
     const each = attaching("unknown", { del: { tries: 2, seconds: 3600 } });
     recorder.script("DEL", broken);
     const [first, last] = await del({ ...each, pod: "" }, 2);
     expect([first?.status, last?.status, last?.stderr]).toEqual([
       1,
       0,
-      expect.stringMatching(/nothing is known.*the backend is gone/),
+      expect.stringMatching(/the backend is gone\. No attachment of this container is known/),
     ]);
     expect(stage.left()).toEqual(nothing);
   });
 
   test.each([
-    ["its plugin isn't there", [{ type: "absent" }], {}],
-    ["its component isn't granted what it wants", [{ type: "ipam-host-local" }], { wasm: { grants: { "ipam-host-local": {} } } }],
-  ])("of a container whose ADD was refused because %s is given up, too, and leaves no record", async (_, plugins, more) => {
+    ["its plugin is absent", [{ type: "absent" }], {}],
+    ["its component lacks a grant", [{ type: "ipam-host-local" }], { wasm: { grants: { "ipam-host-local": {} } } }],
+  ])("of a container whose ADD was refused because %s is given up and leaves no record", async (_, plugins, more) => {
     const config = stage.network(plugins, { ...more, del: { tries: 2, seconds: 3600 } });
     const each = { config, containerId: "refused", pod: stage.pod() };
     expect((await stage.call("ADD", each)).status).toBe(1);
     const [first, last] = await del(each, 2);
-    expect([first?.status, last?.status, last?.stderr]).toEqual([1, 0, expect.stringMatching(/nothing is known/)]);
+    expect([first?.status, last?.status, last?.stderr]).toEqual([
+      1,
+      0,
+      expect.stringMatching(/No attachment of this container is known/),
+    ]);
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("after its journal entry was damaged keeps the damaged one, too", async () => {
+  test("with a damaged journal entry is given up, and the damaged entry is kept", async () => {
     const each = attaching("damaged", { del: { tries: 2, seconds: 3600 } });
     await stage.succeed("ADD", each);
     recorder.script("DEL", broken);
@@ -188,55 +196,50 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that goes o
     writeFileSync(entry, "what was this?\n");
     const answers = await del({ ...each, pod: "" }, 2);
     expect(answers.map(({ status }) => status)).toEqual([1, 0]);
-    expect(leftBehind()).toEqual(["1@damaged@cluster@eth0", "2@damaged@cluster@eth0"]);
-    expect(readFileSync(join(stage.plexus.state("cni"), "left-behind", "1@damaged@cluster@eth0"), "utf8")).toBe(
-      "what was this?\n",
-    );
+    expect(abandoned()).toEqual(["1@damaged@cluster@eth0", "2@damaged@cluster@eth0"]);
+    expect(readFileSync(join(stage.plexus.state("cni"), "abandoned", "1@damaged@cluster@eth0"), "utf8")).toBe("what was this?\n");
   });
 
-  test("is finished by a DEL that an administrator sends by hand, once it can be", async () => {
+  test("is finished by an administrator's later DEL", async () => {
     const each = attaching("by-hand", { del: { tries: 1, seconds: 1 } });
     await stage.succeed("ADD", each);
     recorder.script("DEL", broken, 1);
-    expect((await stage.call("DEL", { ...each, pod: "" })).stderr).toContain("LEFT BEHIND");
+    expect((await stage.call("DEL", { ...each, pod: "" })).stderr).toContain("ABANDONED");
     await stage.succeed("DEL", { ...each, pod: "" });
     expect({ ...stage.left(), links: [] }).toEqual(nothing);
   });
 
-  test("doesn't keep a runtime that uses a container's ID again from attaching it, and GC leaves the new one alone", async () => {
-    // The recorder's DEL comes last here: the address is given back, the rest is left behind.
+  test("does not prevent a new ADD with the same container ID, and GC keeps the new attachment", async () => {
+    // DEL runs the bridge first and the recorder last: the address is released, and only the recorder's DEL remains.
     const config = stage.network([{ type: "recorder" }, bridgeStep()], { del: { tries: 1, seconds: 1 } });
     const each = { ...attaching("reused"), config };
     await stage.succeed("ADD", each);
     recorder.script("DEL", broken);
-    expect((await stage.call("DEL", { ...each, pod: "" })).stderr).toContain("LEFT BEHIND");
+    expect((await stage.call("DEL", { ...each, pod: "" })).stderr).toContain("ABANDONED");
     each.pod.dispose();
     const again = { ...each, pod: stage.pod() };
     const added = await stage.call("ADD", again);
-    expect([added.status, added.stderr]).toEqual([
-      0,
-      expect.stringMatching(/still left behind: .*1@reused.*the backend is gone/),
-    ]);
+    expect([added.status, added.stderr]).toEqual([0, expect.stringMatching(/still abandoned: .*1@reused.*the backend is gone/)]);
     rmSync(`${recorder.path}.script`, { recursive: true });
     const valid = { "cni.dev/valid-attachments": [{ containerID: "reused", ifname: "eth0" }] };
     const collected = await stage.request({ verb: "GC", config: { ...config, cniVersion: "1.1.0", ...valid } });
     expect([collected.status, collected.stdout]).toEqual([0, ""]);
-    expect([leftBehind(), again.pod.links().map(({ name }) => name)]).toEqual([["1@reused@cluster@eth0"], ["eth0"]]);
+    expect([abandoned(), again.pod.links().map(({ name }) => name)]).toEqual([["1@reused@cluster@eth0"], ["eth0"]]);
     await stage.succeed("CHECK", again);
     await stage.succeed("DEL", again);
     expect((await collect(config)).stdout).toBe("");
     await expect.poll(() => stage.left()).toEqual(nothing);
   });
 
-  test("leaves an address behind that the same container's next ADD gives back first", async () => {
+  test("leaves an address that the next ADD of the same container releases first", async () => {
     const each = attaching("returned", { del: { tries: 1, seconds: 1 } });
     await stage.succeed("ADD", each);
     recorder.script("DEL", broken, 1);
-    expect((await stage.call("DEL", { ...each, pod: "" })).stderr).toContain("LEFT BEHIND");
+    expect((await stage.call("DEL", { ...each, pod: "" })).stderr).toContain("ABANDONED");
     each.pod.dispose();
     const again = { ...each, pod: stage.pod() };
     await stage.succeed("ADD", again);
-    expect([leftBehind(), leases(stage.leases)]).toEqual([[], [expect.stringMatching(/^pods\/10\.10\.0\.\d+$/)]]);
+    expect([abandoned(), leases(stage.leases)]).toEqual([[], [expect.stringMatching(/^pods\/10\.10\.0\.\d+$/)]]);
     await stage.succeed("DEL", again);
     await expect.poll(() => stage.left()).toEqual(nothing);
   });

@@ -1,4 +1,4 @@
-// Where calls are killed: one stage with one pod, the mixed chain with a killing step at every boundary, and what is left.
+// A stage with one pod for crash tests. Its chain has a killing step before, between and after the steps of the mixed chain.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { copyFileSync, existsSync, writeFileSync } from "node:fs";
@@ -7,35 +7,35 @@ import { join } from "node:path";
 import type { PodNamespace } from "../harness/namespaces.ts";
 import { runtimeEnvironment, type Answer, type Call } from "../harness/plexus.ts";
 import { bridgeStep, mixedInstallation, shaperStep, tuningStep } from "./mixed-network.ts";
-import { childrenOf, linksSeenBy, processesNaming, programOf, signalled } from "./processes.ts";
+import { childrenOf, linksInNamespaceOf, processesNaming, programOf, signalled } from "./processes.ts";
 import { killStep } from "./kill-step.ts";
 import { openStage, type Stage } from "./stage.ts";
 
-/** Who is killed. */
-export type Victim = "brain" | "hands" | "both";
-export const victims: readonly Victim[] = ["brain", "hands", "both"];
+/** The processes that are killed. */
+export type Victim = "engine" | "shim" | "both";
+export const victims: readonly Victim[] = ["engine", "shim", "both"];
 export type KilledVerb = "ADD" | "DEL";
 
-/** Boundaries of the chain: before its first step, between two, after its last. */
+/** Boundaries of the chain: before the first step, between two steps, after the last step. */
 export const boundaries = [0, 1, 2, 3] as const;
 
-/** What came of a call at which SIGKILL was aimed. */
+/** The outcome of a call that should be killed. */
 export interface Shot {
-  /** True: whom it was aimed at died of it, before the call was answered. */
+  /** Whether the victim was killed before the call was answered. */
   readonly hit: boolean;
   readonly answer: Pick<Answer, "status" | "stdout" | "json">;
 }
 
-/** Everything of one attachment that is still there. */
+/** Descriptions of an attachment's remaining links, leases and files. */
 export type Remains = readonly string[];
 
 export class CrashSite {
   readonly stage: Stage;
   readonly #pod: PodNamespace;
   readonly #config: object;
-  /** Processes that do nothing but show the links of the node and of the pod. */
-  readonly #lookouts: readonly ChildProcess[];
-  readonly #seen = new Set<string>();
+  /** Sleeping processes in the namespaces of the node and of the pod. /proc/PID/net/dev shows the links there. */
+  readonly #sleepers: readonly ChildProcess[];
+  readonly #reported = new Set<string>();
 
   constructor() {
     this.stage = openStage({ ...mixedInstallation, native: ["bridge", "tuning"] });
@@ -50,7 +50,7 @@ export class CrashSite {
       tuningStep(this.stage),
       { type: "kill-3" },
     ]);
-    this.#lookouts = [this.stage.node, this.#pod].map((each) =>
+    this.#sleepers = [this.stage.node, this.#pod].map((each) =>
       spawn("nsenter", [`--net=${each.path}`, "--", "sleep", "600"], { stdio: "ignore" }),
     );
   }
@@ -59,13 +59,13 @@ export class CrashSite {
     return this.stage.request(this.#call(verb, containerId));
   }
 
-  /** GC that counts no attachment as valid. */
+  /** GC without valid attachments. */
   collect(): Promise<Answer> {
     const config = { ...this.#config, cniVersion: "1.1.0", "cni.dev/valid-attachments": [] };
     return this.stage.request({ verb: "GC", config });
   }
 
-  /** A call that is killed when its chain comes to a boundary. */
+  /** Sends a call that is killed when its chain reaches a boundary. */
   async killAtBoundary(verb: KilledVerb, containerId: string, boundary: number, victim: Victim): Promise<Shot> {
     const order = `${this.#plugin(boundary)}.${verb}.${containerId}`;
     writeFileSync(order, victim);
@@ -73,7 +73,7 @@ export class CrashSite {
     return { hit: answer.status !== 0 && !existsSync(order), answer };
   }
 
-  /** A call that is killed `afterMs` milliseconds after its start. */
+  /** Sends a call that is killed `afterMs` milliseconds after its start. */
   killAfter(verb: KilledVerb, containerId: string, afterMs: number, victim: Victim): Promise<Shot> {
     const call = this.#call(verb, containerId);
     const env = runtimeEnvironment(call, this.stage.plexus.cniPath);
@@ -81,12 +81,12 @@ export class CrashSite {
     const out: Buffer[] = [];
     child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
     child.stdin.on("error", () => {
-      // It was killed before it read all.
+      // EPIPE: the shim was killed before it read all of stdin.
     });
     child.stdin.end(JSON.stringify(call.config));
     let hit = false;
     const timer = setTimeout(() => {
-      hit = child.pid !== undefined && aim(child.pid, victim);
+      hit = child.pid !== undefined && killVictim(child.pid, victim);
     }, afterMs);
     return new Promise((resolve, reject) => {
       child.on("error", reject);
@@ -99,15 +99,15 @@ export class CrashSite {
     });
   }
 
-  /** Everything that is left where nothing should be, and was not left before. */
+  /** Remains that no earlier call of this function reported. */
   remains(): Remains {
-    const fresh = this.#all().filter((each) => !this.#seen.has(each));
-    for (const each of fresh) this.#seen.add(each);
+    const fresh = this.#all().filter((each) => !this.#reported.has(each));
+    for (const each of fresh) this.#reported.add(each);
     return fresh;
   }
 
   #all(): Remains {
-    const [node, pod] = this.#lookouts.map((each) => linksSeenBy(each.pid ?? 0));
+    const [node, pod] = this.#sleepers.map((each) => linksInNamespaceOf(each.pid ?? 0));
     const { leases, state, run } = this.stage.files();
     return [
       ...(pod ?? []).map((link) => `pod's link ${link}`),
@@ -118,13 +118,13 @@ export class CrashSite {
     ];
   }
 
-  /** Processes that outlived their calls. */
+  /** Command lines of processes that outlived their calls. */
   processes(): readonly string[] {
     return processesNaming(this.stage.plexus.directory);
   }
 
   dispose(): void {
-    for (const each of this.#lookouts) each.kill("SIGKILL");
+    for (const each of this.#sleepers) each.kill("SIGKILL");
     this.stage.dispose();
   }
 
@@ -137,16 +137,16 @@ export class CrashSite {
   }
 }
 
-/** Kills; false where the hands don't run yet, or whom it is aimed at has ended. */
-function aim(hands: number, victim: Victim): boolean {
-  if (programOf(hands)?.endsWith("/plexus") !== true) return false;
-  const brain = childrenOf(hands).find((pid) => programOf(pid)?.endsWith("/node") === true);
-  if (victim === "hands") return signalled(hands, "SIGKILL");
-  if (brain === undefined) return false;
-  // Stopped first, so that the hands can't answer for the brain that is killed a moment before them.
-  if (victim === "both") signalled(hands, "SIGSTOP");
-  const first = signalled(brain, "SIGKILL");
-  return victim === "both" ? signalled(hands, "SIGKILL") && first : first;
+/** Kills the victim. False if the shim does not run yet or the victim has ended. */
+function killVictim(shim: number, victim: Victim): boolean {
+  if (programOf(shim)?.endsWith("/plexus") !== true) return false;
+  const engine = childrenOf(shim).find((pid) => programOf(pid)?.endsWith("/node") === true);
+  if (victim === "shim") return signalled(shim, "SIGKILL");
+  if (engine === undefined) return false;
+  // SIGSTOP first: otherwise the shim could answer for the engine that is killed a moment earlier.
+  if (victim === "both") signalled(shim, "SIGSTOP");
+  const engineKilled = signalled(engine, "SIGKILL");
+  return victim === "both" ? signalled(shim, "SIGKILL") && engineKilled : engineKilled;
 }
 
 function objectIn(text: string): Answer["json"] {

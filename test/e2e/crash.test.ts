@@ -1,5 +1,5 @@
-// Crash safety: SIGKILL for the brain, the hands or both, at every boundary between steps and at any time within an ADD or a
-// DEL. The following DEL succeeds at once and leaves no link, no lease, no journal entry.
+// Crash safety: SIGKILL of the engine, the shim or both, at every boundary between steps and at random times of an ADD or a
+// DEL. The following DEL succeeds at the first attempt and leaves no link, no lease and no journal entry.
 
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,16 +10,16 @@ import { missing, type Requirement } from "../harness/requires.ts";
 import { boundaries, CrashSite, victims, type KilledVerb, type Shot, type Victim } from "./crash-site.ts";
 import { missingForMixed } from "./mixed-network.ts";
 
-/** How many kills in all; fewer for a quick look. */
+/** The total number of kills. PLEXUS_TEST_KILLS sets a smaller number for a quick run. */
 const wanted = Number(process.env["PLEXUS_TEST_KILLS"] ?? 500);
 const verbs: readonly KilledVerb[] = ["ADD", "DEL"];
 const kinds = verbs.length * boundaries.length * victims.length;
-/** How often every boundary is met with every victim, by ADD and by DEL: about a fifth of all kills. */
+/** Repetitions of every combination of verb, boundary and victim: about a fifth of all kills. */
 const rounds = Math.ceil(wanted / 5.3 / kinds);
-/** Containers that are killed side by side. */
+/** Containers whose calls are killed concurrently. */
 const lanes = 4;
 
-/** The killing step finds the brain by it. */
+/** The killing step finds the engine by /proc/PID/task/TID/children. */
 const childLists: Requirement = () =>
   existsSync(`/proc/${process.pid}/task/${process.pid}/children`)
     ? undefined
@@ -41,14 +41,14 @@ describe.skipIf(missingForMixed("crash safety") || missing("crash safety", child
     for (const site of sites) site.dispose();
   });
 
-  /** A call that nobody kills: it must succeed. */
+  /** Sends a call that is not killed and must succeed. */
   async function undisturbed(site: CrashSite, verb: KilledVerb, containerId: string, after: string): Promise<void> {
     const answer = await site.call(verb, containerId);
     durations[verb].push(answer.ms);
     if (answer.status !== 0) leaks.push(`${containerId}: ${after}: ${verb} failed: ${answer.stdout}${answer.stderr}`);
   }
 
-  /** The DEL that follows: it must succeed and leave nothing. */
+  /** Sends the DEL after a kill, which must succeed and leave nothing. */
   async function followingDel(site: CrashSite, containerId: string, after: string): Promise<void> {
     await undisturbed(site, "DEL", containerId, after);
     const remains = site.remains();
@@ -57,34 +57,34 @@ describe.skipIf(missingForMixed("crash safety") || missing("crash safety", child
 
   function atBoundary(verb: KilledVerb, victim: Victim, boundary: number): Scenario {
     return async (site, containerId) => {
-      const what = `${verb}, ${victim} killed at boundary ${boundary}`;
+      const scenario = `${verb}, ${victim} killed at boundary ${boundary}`;
       if (verb === "DEL") await undisturbed(site, "ADD", containerId, "at first");
       const shot = await site.killAtBoundary(verb, containerId, boundary, victim);
       const wrong = shot.hit ? wrongAnswer(shot, victim) : `was not killed: ${shot.answer.stdout}`;
-      if (wrong !== undefined) leaks.push(`${containerId}: ${what}: ${wrong}`);
-      await followingDel(site, containerId, what);
+      if (wrong !== undefined) leaks.push(`${containerId}: ${scenario}: ${wrong}`);
+      await followingDel(site, containerId, scenario);
       counts.boundary++;
     };
   }
 
-  /** Kills at a moment of an ordinary call of this verb, or a little after it; answers what it did. */
-  async function anyMoment(site: CrashSite, verb: KilledVerb, containerId: string): Promise<string> {
-    const victim = victims[Math.floor(Math.random() * victims.length)] ?? "brain";
+  /** Kills a call at a random time, which is a little beyond the median duration at most. Answers a description. */
+  async function killAtRandomTime(site: CrashSite, verb: KilledVerb, containerId: string): Promise<string> {
+    const victim = victims[Math.floor(Math.random() * victims.length)] ?? "engine";
     const recent = durations[verb].slice(-15).toSorted((a, b) => a - b);
     const afterMs = Math.random() * 1.05 * (recent[Math.floor(recent.length / 2)] ?? 200);
     const shot = await site.killAfter(verb, containerId, afterMs, victim);
-    const what = `${verb}, ${victim} killed after ${afterMs.toFixed(1)} ms`;
+    const scenario = `${verb}, ${victim} killed after ${afterMs.toFixed(1)} ms`;
     if (!shot.hit) {
       counts.missed++;
-      return `${what} (missed)`;
+      return `${scenario} (missed)`;
     }
     counts.anyTime++;
     const wrong = wrongAnswer(shot, victim);
-    if (wrong !== undefined) leaks.push(`${containerId}: ${what}: ${wrong}`);
-    return what;
+    if (wrong !== undefined) leaks.push(`${containerId}: ${scenario}: ${wrong}`);
+    return scenario;
   }
 
-  /** A runtime that tries again without a DEL: it is served, or refused with a CNI error. */
+  /** Repeats ADD without a DEL between. The call must succeed or be refused as "already attached". */
   async function secondAdd(site: CrashSite, containerId: string, after: string): Promise<void> {
     const answer = await site.call("ADD", containerId);
     counts.second++;
@@ -94,23 +94,25 @@ describe.skipIf(missingForMixed("crash safety") || missing("crash safety", child
     leaks.push(`${containerId}: ${after}: the second ADD failed: ${answer.stdout}${answer.stderr}`);
   }
 
-  /** ADD, killed or not; at times a second one; DELs that are killed; the DEL that isn't. */
+  /** An ADD, killed or not; sometimes a second ADD; some killed DELs; one DEL that is not killed. */
   const atAnyTime: Scenario = async (site, containerId) => {
-    const story: string[] = [];
+    const history: string[] = [];
     if (Math.random() < 0.3) await undisturbed(site, "ADD", containerId, "at first");
-    else story.push(await anyMoment(site, "ADD", containerId));
+    else history.push(await killAtRandomTime(site, "ADD", containerId));
     if (Math.random() < 0.2) {
-      await secondAdd(site, containerId, story.join("; "));
-      story.push("a second ADD");
+      await secondAdd(site, containerId, history.join("; "));
+      history.push("a second ADD");
     }
-    while (Math.random() < 0.7) story.push(await anyMoment(site, "DEL", containerId));
-    await followingDel(site, containerId, story.join("; "));
+    while (Math.random() < 0.7) history.push(await killAtRandomTime(site, "DEL", containerId));
+    await followingDel(site, containerId, history.join("; "));
   };
 
   test(`MC-03: ${wanted} kills, 0 leaks`, { timeout: 900_000 }, async () => {
     const started = performance.now();
-    const every = verbs.flatMap((verb) => victims.flatMap((victim) => boundaries.map((each) => atBoundary(verb, victim, each))));
-    const queue = Array.from({ length: rounds }).flatMap(() => every);
+    const combinations = verbs.flatMap((verb) =>
+      victims.flatMap((victim) => boundaries.map((each) => atBoundary(verb, victim, each))),
+    );
+    const queue = Array.from({ length: rounds }).flatMap(() => combinations);
     const lane = async (site: CrashSite): Promise<void> => {
       while (queue.length > 0 || counts.boundary + counts.anyTime < wanted) {
         const scenario = queue.shift() ?? atAnyTime;
@@ -123,7 +125,7 @@ describe.skipIf(missingForMixed("crash safety") || missing("crash safety", child
     const { boundary, anyTime, missed, second, refused } = counts;
     const seconds = ((performance.now() - started) / 1000).toFixed(0);
     process.stderr.write(
-      `${kills} kills, ${leaks.length} leaks (${boundary} at boundaries, ${anyTime} at any time; ${missed} more came too late; ` +
+      `${kills} kills, ${leaks.length} leaks (${boundary} at boundaries, ${anyTime} at any time; ${missed} more hit no process; ` +
         `${second} second ADDs, ${refused} refused) in ${seconds} s\n`,
     );
     expect(leaks).toEqual([]);
@@ -131,9 +133,9 @@ describe.skipIf(missingForMixed("crash safety") || missing("crash safety", child
     expect(boundary).toBe(rounds * kinds);
   });
 
-  test("GC cleans up after killed ADDs whose DEL never comes, torn journal entries and results included", async () => {
+  test("GC removes the remains of killed ADDs without a DEL, and torn journal entries and results", async () => {
     const [site] = sites;
-    if (site === undefined) throw new Error("there is no site");
+    if (site === undefined) throw new Error("no crash site was opened");
     for (const victim of victims) {
       for (const boundary of boundaries) {
         expect(await site.killAtBoundary("ADD", `lost-${++serial}`, boundary, victim)).toMatchObject({ hit: true });
@@ -151,8 +153,8 @@ describe.skipIf(missingForMixed("crash safety") || missing("crash safety", child
   });
 });
 
-/** A runtime whose hands live gets an error that says "try again later"; one whose hands were killed gets nothing. */
+/** Checks the answer of a killed call: code 11 (try again later) if the shim survived, no answer if the shim was killed. */
 function wrongAnswer({ answer }: Shot, victim: Victim): string | undefined {
-  const right = victim === "brain" ? answer.json?.["code"] === 11 : answer.status === 137 && answer.stdout === "";
-  return right ? undefined : `answered ${answer.status} ${answer.stdout}`;
+  const correct = victim === "engine" ? answer.json?.["code"] === 11 : answer.status === 137 && answer.stdout === "";
+  return correct ? undefined : `answered ${answer.status} ${answer.stdout}`;
 }

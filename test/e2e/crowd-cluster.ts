@@ -1,4 +1,4 @@
-// Where the crowd's pods and networks are described: a directory of manifests, or a real API server, with what can go wrong there.
+// The cluster of the crowd test: a directory of manifests or a real API server, with faults.
 
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { randomUUID } from "node:crypto";
@@ -9,17 +9,17 @@ import { startFaultProxy } from "../harness/kube/fault-proxy.ts";
 import { manifestsIn } from "./manifests.ts";
 import type { Stage } from "./stage.ts";
 
-/** A fault of one ADD: its pod isn't there yet; the status can't be written; or something passes by itself, and nothing may fail. */
-export type ClusterFault = "no pod yet" | "status refused" | "hiccup";
+/** A fault of one ADD: the pod does not exist yet; the status is refused; requests fail transiently and ADD must still succeed. */
+export type ClusterFault = "no pod yet" | "status refused" | "transient failure";
 
 export interface CrowdCluster {
-  /** Faults of which it is capable. */
+  /** The faults that this cluster can produce. */
   readonly faults: readonly ClusterFault[];
   network(name: string, plugins: readonly object[]): Promise<void>;
-  /** What one ADD of the pod is configured with; the pod is made with its first one, or after it where it comes too late. */
+  /** Prepares one ADD. The pod is created before its first ADD, or by `recover` if the fault is "no pod yet". */
   adding(name: string, networks: string | undefined, fault: ClusterFault | undefined): Promise<Adding>;
   statusOf(name: string): Promise<unknown>;
-  /** From now on it answers nobody: DEL has to do without. */
+  /** Removes the cluster: DEL must work without it. */
   vanish(): Promise<void>;
   dispose(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface Adding {
   readonly recover: () => Promise<void>;
 }
 
-const nothingToDo = (): Promise<void> => Promise.resolve();
+const noop = (): Promise<void> => Promise.resolve();
 
 export function manifestCluster(stage: Stage): CrowdCluster {
   const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
@@ -50,24 +50,24 @@ export function manifestCluster(stage: Stage): CrowdCluster {
         renameSync(manifest, `${manifest}.later`);
         return { ...adding, recover: async () => renameSync(`${manifest}.later`, manifest) };
       }
-      if (fault !== "status refused") return { ...adding, recover: nothingToDo };
+      if (fault !== "status refused") return { ...adding, recover: noop };
       const status = join(directory, "status", `shop.${name}.json`);
       mkdirSync(status, { recursive: true });
       return { ...adding, recover: async () => rmSync(status, { recursive: true }) };
     },
     statusOf: async (name) => manifests.statusOf(name),
     vanish: async () => rmSync(directory, { recursive: true }),
-    dispose: nothingToDo,
+    dispose: noop,
   };
 }
 
-/** Faults come from a proxy; a call without one asks the server itself. */
+/** A cluster of a real API server. A proxy produces the faults; a call without a fault reaches the server directly. */
 export async function apiCluster(stage: Stage): Promise<CrowdCluster> {
   const api = await startApiServer();
   api.connect(stage.node);
   const proxy = await startFaultProxy(api);
   const proxied = await proxy.kubeconfig();
-  // A busy machine is not what is looked for; what is to fail shall do so soon.
+  // The long budget avoids failures on a busy machine; the short budget makes an expected failure fast.
   const patient = { kubernetes: { budgetMs: 120_000 } };
   const impatient = { kubernetes: { budgetMs: 4000 } };
   const refused = new Set<string>();
@@ -78,29 +78,29 @@ export async function apiCluster(stage: Stage): Promise<CrowdCluster> {
     if (method !== "GET" || earlier > 1) return undefined;
     return earlier === 0 ? { reset: true } : { answer: { status: 503, headers: { "Retry-After": "0" } } };
   });
-  const made = new Map<string, string>();
+  const createdPods = new Map<string, string>();
   return {
-    faults: ["no pod yet", "status refused", "hiccup"],
+    faults: ["no pod yet", "status refused", "transient failure"],
     network: (name, plugins) => api.network("shop", name, plugins),
     async adding(name, networks, fault) {
-      const make = async (): Promise<string> => {
-        const known = made.get(name);
-        if (known !== undefined) return known;
+      const createPod = async (): Promise<string> => {
+        const existing = createdPods.get(name);
+        if (existing !== undefined) return existing;
         const { args } = await api.pod("shop", name, networks);
-        made.set(name, args);
+        createdPods.set(name, args);
         return args;
       };
-      if (fault === "no pod yet" && !made.has(name)) {
+      if (fault === "no pod yet" && !createdPods.has(name)) {
         const args = `IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=${name};K8S_POD_UID=${randomUUID()}`;
-        return { config: { kubeconfig: api.plexus, ...patient }, args, recover: async () => void (await make()) };
+        return { config: { kubeconfig: api.plexus, ...patient }, args, recover: async () => void (await createPod()) };
       }
-      const args = await make();
+      const args = await createPod();
       if (fault === "status refused") refused.add(name);
-      // A pod that is there already can't be late: another one is meant.
-      const late = fault === "no pod yet" ? args.replace(/K8S_POD_UID=.*/u, `K8S_POD_UID=${randomUUID()}`) : args;
-      const kubeconfig = fault === "status refused" || fault === "hiccup" ? proxied : api.plexus;
+      // An existing pod cannot be late: another UID asks for a pod that does not exist yet.
+      const podArgs = fault === "no pod yet" ? args.replace(/K8S_POD_UID=.*/u, `K8S_POD_UID=${randomUUID()}`) : args;
+      const kubeconfig = fault === "status refused" || fault === "transient failure" ? proxied : api.plexus;
       const config = { kubeconfig, ...(fault === "status refused" ? impatient : patient) };
-      return { config, args: late, recover: async () => void refused.delete(name) };
+      return { config, args: podArgs, recover: async () => void refused.delete(name) };
     },
     statusOf: (name) => api.statusOf("shop", name),
     vanish: () => api.stop(),

@@ -1,4 +1,4 @@
-// A crowd of pods, each as a kubelet sees it: sandboxes come and go until one stands; later it goes, too.
+// Attaches and detaches many pods as a kubelet does: a failed ADD is followed by DEL and by a new sandbox.
 
 import { copyFileSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,17 +11,17 @@ import { bridgeStep, shaperStep } from "./mixed-network.ts";
 import type { Attaching, Stage } from "./stage.ts";
 
 const lanes = 16;
-/** Of all ADDs and of all DELs. */
-const faulty = 0.3;
-/** Tries of a runtime until it gives a pod up. */
-const mostTries = 8;
+/** The share of ADDs, and of DELs, with a fault. */
+const faultShare = 0.3;
+/** Attempts of the runtime before it gives a pod up. */
+const maxAttempts = 8;
 
-const further = {
+const secondaryNetworks = {
   storage: [{ type: "bridge", bridge: "br-storage", ipam: { type: "host-local", subnet: "10.20.0.0/16" } }, { type: "fault-1" }],
   uplink: [{ type: "fault-2" }, { type: "ptp", ipam: { type: "ipam-host-local", subnet: "10.30.0.0/16" } }],
   labels: [{ type: "ipam-host-local", ipam: { subnet: "10.40.0.0/16" } }, { type: "fault-3" }, shaperStep],
 } as const;
-const names = Object.keys(further);
+const names = Object.keys(secondaryNetworks);
 
 interface CrowdPod {
   readonly plan: PodPlan;
@@ -34,16 +34,16 @@ function percentile(values: readonly number[], share: number): string {
   return (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(0);
 }
 
-/** The step for faults that a pod's plan means: the default network's, or that of one of its further networks. */
-function placeOf({ plan }: CrowdPod): number {
-  const name = plan.networks[plan.place - 1];
+/** The index of the fault step that a pod's plan selects: 0 is the default network's, others are those of secondary networks. */
+function faultStepOf({ plan }: CrowdPod): number {
+  const name = plan.networks[plan.faultNetwork - 1];
   return name === undefined ? 0 : names.indexOf(name) + 1;
 }
 
 export class Crowd {
-  /** What was not as it should be. */
-  readonly wrong: string[] = [];
-  /** How often each fault happened. */
+  /** Descriptions of unexpected answers and remains. */
+  readonly problems: string[] = [];
+  /** The number of occurrences of each fault. */
   readonly counts = new Map<string, number>();
   readonly #times: Record<"ADD" | "DEL", number[]> = { ADD: [], DEL: [] };
   readonly #stage: Stage;
@@ -55,42 +55,43 @@ export class Crowd {
     this.#stage = stage;
     this.#cluster = cluster;
     this.#pods = Array.from({ length: count }, (_, number) => ({
-      plan: podPlan(seed, number, names, faulty),
+      plan: podPlan(seed, number, names, faultShare),
       name: `pod${number}`,
       sandbox: undefined,
     }));
   }
 
-  /** Of the whole crowd, once all stand. */
+  /** The number of attachments when all pods are attached. */
   get attachments(): number {
     return this.#pods.reduce((sum, { plan }) => sum + plan.networks.length + 1, 0);
   }
 
   async prepare(): Promise<void> {
     for (let index = 0; index <= names.length; index++) copyFileSync(killStep(), this.#faultStep(index));
-    for (const [name, plugins] of Object.entries(further)) await this.#cluster.network(name, this.#sharingLeases(plugins));
+    for (const [name, plugins] of Object.entries(secondaryNetworks))
+      await this.#cluster.network(name, this.#withSharedLeases(plugins));
   }
 
-  /** All pods come; then each has what its status says. */
-  async come(): Promise<void> {
+  /** Attaches all pods, then compares each pod's addresses with its status. */
+  async attachAll(): Promise<void> {
     await this.#inLanes((pod) => this.#start(pod));
     for (const pod of this.#pods) await this.#compareStatus(pod);
   }
 
-  /** All pods go, with their cluster gone. */
-  async go(): Promise<void> {
+  /** Detaches all pods. The cluster is unreachable at this time. */
+  async detachAll(): Promise<void> {
     await this.#inLanes(async (pod) => {
       if (pod.sandbox === undefined) return;
       await this.#remove(pod, pod.sandbox, pod.plan.del);
       const links = pod.sandbox.pod.links();
-      if (links.length > 0) this.#complain(pod, `still has ${JSON.stringify(links)}`);
+      if (links.length > 0) this.#report(pod, `still has ${JSON.stringify(links)}`);
     });
   }
 
   figures(): string {
     const { ADD, DEL } = this.#times;
     const seconds = (performance.now() - this.#started) / 1000;
-    const faults = [...this.counts].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([what, count]) => `${count} ${what}`);
+    const faults = [...this.counts].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([fault, count]) => `${count} ${fault}`);
     return (
       `${this.#pods.length} pods, ${this.attachments} attachments, ${lanes} at once, in ${seconds.toFixed(1)} s; ` +
       `ADD p50 ${percentile(ADD, 0.5)} ms, p95 ${percentile(ADD, 0.95)} ms; ` +
@@ -102,8 +103,8 @@ export class Crowd {
     return join(this.#stage.plexus.cniPath, `fault-${index}`);
   }
 
-  /** Native host-local keeps its leases where the component does, so that all of them are seen. */
-  #sharingLeases(plugins: readonly object[]): readonly object[] {
+  /** Sets dataDir of native host-local to the component's lease directory, so that one directory has all leases. */
+  #withSharedLeases(plugins: readonly object[]): readonly object[] {
     return plugins.map((plugin) =>
       "ipam" in plugin && typeof plugin.ipam === "object" && JSON.stringify(plugin.ipam).includes('"host-local"')
         ? { ...plugin, ipam: { ...plugin.ipam, dataDir: this.#stage.leases } }
@@ -116,77 +117,80 @@ export class Crowd {
     return this.#stage.network([main, { type: "fault-0" }], more);
   }
 
-  #count(what: string): void {
-    this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
+  #count(fault: string): void {
+    this.counts.set(fault, (this.counts.get(fault) ?? 0) + 1);
   }
 
-  #complain(pod: CrowdPod, what: string): void {
-    this.wrong.push(`${pod.name} (${JSON.stringify(pod.plan)}): ${what}`);
+  #report(pod: CrowdPod, problem: string): void {
+    this.problems.push(`${pod.name} (${JSON.stringify(pod.plan)}): ${problem}`);
   }
 
   async #call(pod: CrowdPod, verb: "ADD" | "DEL", sandbox: Attaching, fault: AddFault | DelFault | undefined): Promise<Answer> {
-    const onOrder = fault !== undefined && stepFaults.some((each) => each === fault);
-    const order = `${this.#faultStep(placeOf(pod))}.${verb}.${sandbox.containerId}`;
-    if (onOrder) writeFileSync(order, fault);
+    const isStepFault = fault !== undefined && stepFaults.some((each) => each === fault);
+    const order = `${this.#faultStep(faultStepOf(pod))}.${verb}.${sandbox.containerId}`;
+    if (isStepFault) writeFileSync(order, fault);
     const answer = await this.#stage.call(verb, sandbox);
     if (fault === undefined) this.#times[verb].push(answer.ms);
     else this.#count(`${verb} ${fault}`);
-    if (onOrder && existsSync(order)) {
+    if (isStepFault && existsSync(order)) {
       rmSync(order);
-      this.#complain(pod, `${verb}: ${fault} did not happen: ${answer.stdout}`);
+      this.#report(pod, `${verb}: ${fault} was not executed: ${answer.stdout}`);
     }
-    if (fault !== undefined && answer.status === 0) this.#complain(pod, `${verb} succeeded in spite of: ${fault}`);
+    if (fault !== undefined && answer.status === 0) this.#report(pod, `${verb} succeeded in spite of the fault ${fault}`);
     return answer;
   }
 
-  /** DEL as a runtime repeats it: with faults first, until it succeeds; then once more, without a namespace. */
+  /** Repeats DEL as a runtime does: first with faults, then without. Every third pod gets one more DEL without a namespace. */
   async #remove(pod: CrowdPod, sandbox: Attaching, faults: readonly DelFault[]): Promise<void> {
     for (const fault of faults) await this.#call(pod, "DEL", sandbox, fault);
     const deleted = await this.#call(pod, "DEL", sandbox, undefined);
-    if (deleted.status !== 0) this.#complain(pod, `DEL failed: ${deleted.stdout}${deleted.stderr}`);
-    // containerd does; every third pod has to do, for the time that it takes.
+    if (deleted.status !== 0) this.#report(pod, `DEL failed: ${deleted.stdout}${deleted.stderr}`);
+    // containerd repeats DEL for every pod; here every third pod saves time.
     if (pod.plan.number % 3 !== 0) return;
     const again = await this.#call(pod, "DEL", { ...sandbox, pod: "" }, undefined);
     if (again.status !== 0 || again.stderr !== "") {
-      this.#complain(pod, `the second DEL failed: ${again.stdout}${again.stderr}`);
+      this.#report(pod, `the second DEL failed: ${again.stdout}${again.stderr}`);
     }
   }
 
   async #start(pod: CrowdPod): Promise<void> {
     const { plan, name } = pod;
-    for (let tries = 0; tries < mostTries; tries++) {
-      const fault = plan.add[tries];
-      const passing = fault === undefined && plan.hiccup && this.#cluster.faults.includes("hiccup") ? "hiccup" : undefined;
-      if (passing !== undefined) this.#count("ADD hiccup");
-      const clusterFault = fault === "no pod yet" || fault === "status refused" ? fault : passing;
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const fault = plan.add[attempt];
+      const transient =
+        fault === undefined && plan.hasTransientFailure && this.#cluster.faults.includes("transient failure")
+          ? "transient failure"
+          : undefined;
+      if (transient !== undefined) this.#count("ADD transient failure");
+      const clusterFault = fault === "no pod yet" || fault === "status refused" ? fault : transient;
       const networks = plan.networks.length === 0 ? undefined : plan.networks.join(",");
       const { config, args, recover } = await this.#cluster.adding(name, networks, clusterFault);
-      const sandbox = { config: this.#config(config), containerId: `${name}-${tries}`, pod: this.#stage.pod(), args };
+      const sandbox = { config: this.#config(config), containerId: `${name}-${attempt}`, pod: this.#stage.pod(), args };
       const added = await this.#call(pod, "ADD", sandbox, fault);
       await recover();
       if (added.status === 0) {
         pod.sandbox = sandbox;
         return;
       }
-      if (fault === undefined) this.#complain(pod, `ADD failed: ${added.stdout}${added.stderr}`);
+      if (fault === undefined) this.#report(pod, `ADD failed: ${added.stdout}${added.stderr}`);
       await this.#remove(pod, sandbox, []);
       const links = sandbox.pod.links();
-      if (links.length > 0) this.#complain(pod, `a failed ADD's DEL left ${JSON.stringify(links)}`);
+      if (links.length > 0) this.#report(pod, `a failed ADD's DEL left ${JSON.stringify(links)}`);
       sandbox.pod.dispose();
     }
   }
 
-  /** What a standing pod has, beside what its status says. */
+  /** Compares an attached pod's addresses with its network status. */
   async #compareStatus(pod: CrowdPod): Promise<void> {
     const status = await this.#cluster.statusOf(pod.name);
     const all = Array.isArray(status) ? status : [];
-    if (all.length !== pod.plan.networks.length + 1) this.#complain(pod, `status ${JSON.stringify(status)}`);
-    const told = all.flatMap(({ ips }: { ips?: unknown }) => (Array.isArray(ips) ? ips : []));
+    if (all.length !== pod.plan.networks.length + 1) this.#report(pod, `status ${JSON.stringify(status)}`);
+    const published = all.flatMap(({ ips }: { ips?: unknown }) => (Array.isArray(ips) ? ips : []));
     const linked = pod.plan.networks.filter((name) => name !== "labels");
     const addresses = pod.sandbox?.pod.addresses().map(({ address }) => address.replace(/\/.*/u, "")) ?? [];
-    const unseen = addresses.filter((address) => !told.includes(address));
-    if (addresses.length !== linked.length + 1 || unseen.length > 0) {
-      this.#complain(pod, `has ${addresses.join()}, is told to have ${told.join()}`);
+    const unpublished = addresses.filter((address) => !published.includes(address));
+    if (addresses.length !== linked.length + 1 || unpublished.length > 0) {
+      this.#report(pod, `has addresses ${addresses.join()}, but its status has ${published.join()}`);
     }
   }
 

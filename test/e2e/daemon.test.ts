@@ -1,4 +1,4 @@
-// The daemon itself: who may call it, what it does with more calls than it serves, how it ends, and what becomes of calls without it.
+// The daemon: authorisation of callers, overload, shutdown, and calls while the daemon hangs or is absent.
 
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { PROTOCOL_VERSION } from "../../host/hands/frames.ts";
+import { PROTOCOL_VERSION } from "../../host/protocol/frames.ts";
 import { startDaemon, type DaemonOptions, type TestDaemon } from "../harness/daemon.ts";
 import type { PodNamespace } from "../harness/namespaces.ts";
 import { installRecorder } from "../harness/recorder.ts";
@@ -18,7 +18,7 @@ import { nothing, openStage, type Stage } from "./stage.ts";
 const anotherUid: Requirement = () =>
   spawnSync("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", "true"]).status === 0
     ? undefined
-    : "there is no other uid in this user namespace";
+    : "this user namespace maps no other uid";
 
 describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
   let stage: Stage;
@@ -37,17 +37,17 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     daemons.push(started);
     return started;
   }
-  /** A call of an attachment, through the daemon where there is one. */
+  /** Sends a call, which the daemon serves if it runs. */
   const call = (verb: string, { config, containerId, pod }: { config: object; containerId: string; pod: PodNamespace }) =>
     stage.request({ verb, containerId, netns: pod.path, ifname: "eth0", config, env: { PLEXUS_SOCKET: socketOf() } });
-  /** VERSION through the daemon. */
+  /** Sends VERSION, which the daemon serves if it runs. */
   const version = () => stage.plexus.call({ verb: "VERSION", env: { PLEXUS_SOCKET: socketOf() } });
 
   test.skipIf(missing("another uid's call of the daemon", anotherUid))(
-    "A-10 is nobody's but root's: another uid is not answered",
+    "A-10 refuses the calls of a uid other than root",
     async () => {
       const { stderr } = await daemon();
-      // The socket's mode keeps others out already: who gets past it is seen by its uid.
+      // The socket's mode already excludes other users. This test opens the mode, so that only the check of the uid remains.
       chmodSync(stage.plexus.directory, 0o755);
       chmodSync(socketOf(), 0o666);
       const asNobody = spawnSync(
@@ -56,13 +56,13 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
         { env: { CNI_COMMAND: "VERSION", PLEXUS_SOCKET: socketOf() }, encoding: "utf8" },
       );
       expect(JSON.parse(asNobody.stdout)).toMatchObject({ code: 11 });
-      await expect.poll(stderr).toContain("uid 65534 called, which may not");
+      await expect.poll(stderr).toContain("refused uid 65534");
       expect((await version()).json).toMatchObject({ cniVersion: "1.1.0" });
       expect(stderr()).not.toContain("uid 0 ");
     },
   );
 
-  test("MO-29 refuses at once, with code 11, what is beyond its bounds", async () => {
+  test("MO-29 refuses a call beyond its queue at once with code 11", async () => {
     await daemon({ args: ["--calls", "1", "--queue", "1"] });
     installRecorder(stage.plexus.cniPath, "slow").script("ADD", {
       sleepMs: 1500,
@@ -72,11 +72,11 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     const answers = await Promise.all(["a", "b", "c"].map((id) => call("ADD", { config, containerId: id, pod: stage.pod() })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([0, 0, 1]);
     const refused = answers.find(({ status }) => status === 1);
-    expect(refused?.json).toMatchObject({ code: 11, msg: "1 calls are being served and 1 are waiting" });
+    expect(refused?.json).toMatchObject({ code: 11, msg: "the daemon serves 1 calls and 1 more wait (--calls, --queue)" });
     expect(refused?.ms).toBeLessThan(1500);
   });
 
-  test("MO-29 gives the place of a call whose hands have ended to who comes next", async () => {
+  test("MO-29 gives the slot of a call whose shim has ended to the next call", async () => {
     const { stderr } = await daemon({ args: ["--calls", "1", "--queue", "1"] });
     const slow = installRecorder(stage.plexus.cniPath, "slow");
     slow.script("ADD", { sleepMs: 3000, stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}' });
@@ -96,47 +96,47 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     expect((await add("killed", 500)).status).toBe(137);
     expect((await add("next")).status).toBe(0);
     expect((await first).status).toBe(0);
-    // Nothing was begun of what nobody waited for.
+    // The killed call never executed a plugin.
     expect([slow.calls().map(({ env }) => env["CNI_CONTAINERID"]), stderr()]).toEqual([
       ["first", "next"],
       expect.not.stringContaining("INTERNAL"),
     ]);
   });
 
-  test("A-10 hangs up on who talks nonsense, lets who says nothing wait, and serves others meanwhile", async () => {
+  test("A-10 closes a connection that sends garbage, keeps a silent one, and serves other calls meanwhile", async () => {
     await daemon();
     const silent = connect(socketOf());
     await once(silent, "connect");
     expect((await version()).status).toBe(0);
-    const rude = connect(socketOf());
-    rude.on("error", () => undefined).resume();
-    rude.write(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
-    await once(rude, "close");
+    const invalid = connect(socketOf());
+    invalid.on("error", () => undefined).resume();
+    invalid.write(Buffer.from("GET / HTTP/1.1\r\n\r\n"));
+    await once(invalid, "close");
     silent.destroy();
     expect((await version()).status).toBe(0);
   });
 
-  test("A-10 ten thousand connections that send half a request cost nobody else more than a refusal, and are gone after a while", async () => {
+  test("A-10 ten thousand half requests cause at most refusals of other calls, and their connections time out", async () => {
     await daemon({ args: ["--calls", "4", "--queue", "4"] });
     const half = Buffer.from([200, 0, 0, 0, PROTOCOL_VERSION, 1, 0, 0, 0, 0, 0, 0, 1, 2, 3]);
     const held: Socket[] = [];
     for (let hundred = 0; hundred < 100; hundred++) {
       const sockets = Array.from({ length: 100 }, () => connect(socketOf()));
       for (const socket of sockets) socket.on("error", () => undefined).write(half);
-      // A full backlog (EAGAIN) rejects: such a one is destroyed, and not held.
+      // A full backlog rejects with EAGAIN and destroys the socket.
       await Promise.allSettled(sockets.map((socket) => Promise.race([once(socket, "connect"), once(socket, "close")])));
-      // Those that the daemon keeps; it drops what is beyond its bound.
+      // The daemon keeps these connections and drops those beyond its limit.
       held.push(...sockets.filter(({ destroyed }) => !destroyed));
     }
     const during = await version();
-    // It is served or told to try again, never left hanging.
+    // The call is served or refused with code 11 (try again later); it never hangs.
     expect([0, 11]).toContain(during.json?.["code"] ?? during.status);
     await expect.poll(async () => (await version()).status, { timeout: 30_000, interval: 1000 }).toBe(0);
     for (const socket of held) socket.destroy();
     expect((await version()).status).toBe(0);
   });
 
-  test("MO-20 told to stop, completes the ADD that is under way and takes no more", async () => {
+  test("MO-20 on SIGTERM completes the ADD in progress and accepts no further call", async () => {
     const { stop, stderr } = await daemon();
     const slow = installRecorder(stage.plexus.cniPath, "slow");
     slow.script("ADD", { sleepMs: 1500, stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}' });
@@ -145,14 +145,14 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     await expect.poll(() => slow.calls().length, { timeout: 10_000 }).toBe(1);
     daemons.splice(0);
     expect(await stop()).toBe(0);
-    expect(stderr()).not.toContain("cut off");
+    expect(stderr()).not.toContain("aborted");
     expect((await add).json).toMatchObject({ ips: [{ address: "10.0.0.1/24" }] });
-    // Without it, the hands start a brain for the call.
+    // Without a daemon, the shim starts a one-shot engine for the call.
     expect((await call("DEL", attaching)).status).toBe(0);
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("MO-15 hanging, leaves its calls to one-shot brains, and finds nobody when it wakes up", async () => {
+  test("MO-15 while the daemon hangs, one-shot engines serve the calls; afterwards the daemon works again", async () => {
     const hanging = await daemon();
     const attaching = { config: mixedNetwork(stage), containerId: "patient", pod: stage.pod() };
     expect((await call("ADD", attaching)).status).toBe(0);
@@ -167,7 +167,7 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("MO-15 hanging, has had the whole request of who gives up on it, and does nothing about it when it wakes up", async () => {
+  test("MO-15 a resumed daemon does not carry out requests that it received while it hung", async () => {
     const hanging = await daemon();
     const recorder = installRecorder(stage.plexus.cniPath, "recorder");
     recorder.script("ADD", { stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}' });
@@ -187,7 +187,7 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("MO-15 late, but in time, serves what it was asked meanwhile, 3 MiB of it too", async () => {
+  test("MO-15 a daemon that hangs for a second then serves the waiting requests, also one of 3 MiB", async () => {
     const late = await daemon();
     late.signal("SIGSTOP");
     const config = { ...stage.network([{ type: "recorder" }]), padding: " ".repeat(3 << 20) };
@@ -202,31 +202,31 @@ describe.skipIf(missingForMixed("the daemon"))("the daemon", () => {
     }
   });
 
-  test("is the only one on its socket: a second one does not start", async () => {
+  test("a second daemon on the same socket does not start", async () => {
     const first = await daemon();
-    await expect(startDaemon({ socket: socketOf() })).rejects.toThrow("a daemon listens there already");
+    await expect(startDaemon({ socket: socketOf() })).rejects.toThrow("a daemon already listens on this socket");
     expect((await version()).status).toBe(0);
     daemons.splice(0);
     expect(await first.stop()).toBe(0);
     expect(existsSync(socketOf())).toBe(false);
   });
 
-  test("MO-15 makes its socket anew where its file is gone, and leaves another's alone", async () => {
+  test("MO-15 makes a removed socket again, and does not replace another file at its path", async () => {
     const { stderr } = await daemon();
     rmSync(socketOf());
     await expect.poll(() => existsSync(socketOf()), { timeout: 15_000 }).toBe(true);
     expect((await version()).status).toBe(0);
-    await expect.poll(stderr).toContain("its file was gone; made anew");
+    await expect.poll(stderr).toContain("the socket's file was gone; created it again");
     rmSync(socketOf());
-    writeFileSync(socketOf(), "somebody's");
+    writeFileSync(socketOf(), "another program's file");
     await setTimeout(3000);
-    expect(readFileSync(socketOf(), "utf8")).toBe("somebody's");
+    expect(readFileSync(socketOf(), "utf8")).toBe("another program's file");
     rmSync(socketOf());
     await expect.poll(() => existsSync(socketOf()), { timeout: 15_000 }).toBe(true);
     expect((await version()).status).toBe(0);
   });
 
-  test("MO-15 dead, leaves its calls to one-shot brains, and its socket to the next daemon", async () => {
+  test("MO-15 after a killed daemon one-shot engines serve the calls, and the next daemon takes over the socket", async () => {
     const first = await daemon();
     const attaching = { config: mixedNetwork(stage), containerId: "orphan", pod: stage.pod() };
     expect((await call("ADD", attaching)).status).toBe(0);

@@ -1,5 +1,5 @@
-// default-route (NPWG 4.1.2.1.9): what `ip route` shows in the pod, what the runtime is answered, what the cache holds and what the
-// status says agree; through the installed binary, with the reference plugins.
+// default-route (NPWG 4.1.2.1.9): the pod's routes, the answer to the runtime, the result cache and the network status agree. The tests call
+// the installed binary with the reference plugins.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,13 +18,13 @@ interface Route {
   readonly dev?: string;
   readonly metric?: number;
 }
-interface Routed {
+interface ResultRoute {
   readonly dst: string;
   readonly gw?: string;
   readonly priority?: number;
 }
 
-const everywhere = new Set(["default", "0.0.0.0/0", "::/0"]);
+const defaultDestinations = new Set(["default", "0.0.0.0/0", "::/0"]);
 
 /** The pod's default routes as `ip` shows them: gateway, link and metric. */
 function defaults(pod: Pod, family: 4 | 6): readonly string[] {
@@ -32,14 +32,14 @@ function defaults(pod: Pod, family: 4 | 6): readonly string[] {
   expect(shown.status).toBe(0);
   const routes = JSON.parse(shown.stdout === "" ? "[]" : shown.stdout) as readonly Route[];
   return routes
-    .filter(({ dst }) => everywhere.has(dst))
+    .filter(({ dst }) => defaultDestinations.has(dst))
     .map(({ gateway = "-", dev = "-", metric = 0 }) => `${gateway} ${dev} ${metric}`);
 }
 
 /** The gateways of a result's default routes. */
 function gateways(result: unknown): readonly (string | undefined)[] {
-  const { routes = [] } = (result ?? {}) as { readonly routes?: readonly Routed[] };
-  return routes.filter(({ dst }) => everywhere.has(dst)).map(({ gw }) => gw);
+  const { routes = [] } = (result ?? {}) as { readonly routes?: readonly ResultRoute[] };
+  return routes.filter(({ dst }) => defaultDestinations.has(dst)).map(({ gw }) => gw);
 }
 
 describe.skipIf(missingForMixed("default routes"))("a pod's default routes", () => {
@@ -71,14 +71,14 @@ describe.skipIf(missingForMixed("default routes"))("a pod's default routes", () 
   };
   const cached = (network: string, ifname: string): unknown =>
     JSON.parse(readFileSync(join(stage.plexus.state("cni"), "results", `${network}-ctr-web-${ifname}`), "utf8")).result;
-  /** CHECK and DEL work with what ADD left. */
+  /** CHECK and DEL succeed after the ADD. */
   const finish = async (web: Attaching & { readonly pod: Pod }): Promise<void> => {
     await stage.succeed("CHECK", web);
     await stage.succeed("DEL", web);
     expect([web.pod.links(), stage.left()]).toEqual([[], nothing]);
   };
 
-  test("N11-17: without the key they are the default network's, though another network would have some", async () => {
+  test("N11-17: without the key the default network's default routes stay, even if another network has a gateway", async () => {
     const web = attaching("plain");
     const added = await stage.succeed("ADD", web);
     expect([defaults(web.pod, 4), defaults(web.pod, 6)]).toEqual([["10.10.0.1 eth0 0"], ["fd00:10::1 eth0 1024"]]);
@@ -87,7 +87,7 @@ describe.skipIf(missingForMixed("default routes"))("a pod's default routes", () 
     await finish(web);
   });
 
-  test("N11-14, N11-16: a gateway of version 4 takes over version 4 and leaves version 6 alone", async () => {
+  test("N11-14, N11-16: an IPv4 gateway replaces the IPv4 default route and keeps the IPv6 one", async () => {
     const web = attaching([{ name: "plain", "default-route": ["10.20.0.1"] }]);
     const added = await stage.succeed("ADD", web);
     expect([defaults(web.pod, 4), defaults(web.pod, 6)]).toEqual([["10.20.0.1 net1 0"], ["fd00:10::1 eth0 1024"]]);
@@ -103,20 +103,20 @@ describe.skipIf(missingForMixed("default routes"))("a pod's default routes", () 
     await finish(web);
   });
 
-  test("N11-14: a gateway of version 6 takes over version 6 alone, and gateways of both take over both", async () => {
-    for (const [asked, four, six] of [
+  test("N11-14: an IPv6 gateway replaces the IPv6 default route only; gateways of both families replace both", async () => {
+    for (const [gatewayList, ipv4, ipv6] of [
       [["fd00:20::1"], "10.10.0.1 eth0 0", "fd00:20::1 net1 1024"],
       [["fd00:20::1", "10.20.0.1"], "10.20.0.1 net1 0", "fd00:20::1 net1 1024"],
     ] as const) {
-      const web = attaching([{ name: "plain", "default-route": asked }]);
+      const web = attaching([{ name: "plain", "default-route": gatewayList }]);
       await stage.succeed("ADD", web);
-      expect([defaults(web.pod, 4), defaults(web.pod, 6)]).toEqual([[four], [six]]);
+      expect([defaults(web.pod, 4), defaults(web.pod, 6)]).toEqual([[ipv4], [ipv6]]);
       await finish(web);
     }
   });
 
-  test("N11-14: an empty list leaves the chosen network the routes that its plugins made, and takes the others'", async () => {
-    // Without a default network's own route, so that the plugins of both can make theirs.
+  test("N11-14: an empty list keeps the selected network's default routes and removes those of other networks", async () => {
+    // The default network makes no default route, so that the plugins of the selected network can make theirs.
     const web = attaching([{ name: "routed", "default-route": [] }], [bridgeStep({ isDefaultGateway: false, ipam: dual })]);
     await stage.succeed("ADD", web);
     expect([defaults(web.pod, 4), defaults(web.pod, 6)]).toEqual([["10.20.0.1 net1 0"], ["fd00:20::1 net1 1024"]]);
@@ -125,15 +125,15 @@ describe.skipIf(missingForMixed("default routes"))("a pod's default routes", () 
     await finish(web);
   });
 
-  test("N11-14: an empty list on a network without default routes leaves the pod none at all", async () => {
+  test("N11-14: an empty list on a network without default routes leaves the pod without default routes", async () => {
     const web = attaching([{ name: "plain", "default-route": [] }]);
     const added = await stage.succeed("ADD", web);
     expect([defaults(web.pod, 4), defaults(web.pod, 6), gateways(added.json)]).toEqual([[], [], []]);
     await finish(web);
   });
 
-  test("N11-14: routes of every kind that leads somewhere go: with metric, on-link, without gateway, over several links", async () => {
-    // A plugin of the default network that makes them, and two that stay: of another table, and one that leads nowhere.
+  test("N11-14: removes default routes with metric, on-link, without gateway and with several next hops", async () => {
+    // The default network's plugin makes these routes. Two of them stay: the route of another table and the unreachable route.
     const recorder = installRecorder(stage.plexus.cniPath, "pass").path;
     const routes = [
       "-4 route replace default nexthop via 10.10.0.1 dev eth0 nexthop via 10.10.0.254 dev eth0",
@@ -156,7 +156,7 @@ describe.skipIf(missingForMixed("default routes"))("a pod's default routes", () 
     await finish(web);
   });
 
-  test("N11-15: of two gateways the first is preferred, by their metrics", async () => {
+  test("N11-15: of two gateways the first gets the lower metric", async () => {
     const web = attaching([{ name: "plain", "default-route": ["10.20.0.7", "10.20.0.1", "fd00:20::7", "fd00:20::1"] }]);
     await stage.succeed("ADD", web);
     expect([defaults(web.pod, 4), defaults(web.pod, 6)]).toEqual([
@@ -167,7 +167,7 @@ describe.skipIf(missingForMixed("default routes"))("a pod's default routes", () 
     await finish(web);
   });
 
-  test("D-8: two networks may have one family each, for Multus' users", async () => {
+  test("D-8: one network may have the IPv4 default route and another the IPv6 one, as with Multus", async () => {
     const web = attaching([
       { name: "plain", "default-route": ["10.20.0.1"] },
       { name: "plain", "default-route": ["fd00:20::1"] },
@@ -177,7 +177,7 @@ describe.skipIf(missingForMixed("default routes"))("a pod's default routes", () 
     await finish(web);
   });
 
-  test("A-14: where there is no default route, the one that is asked for comes", async () => {
+  test("A-14: a pod without a default route gets the requested one", async () => {
     const web = attaching(
       [{ name: "plain", "default-route": ["10.20.0.1"] }],
       [bridgeStep({ isDefaultGateway: false, ipam: dual })],
@@ -187,7 +187,7 @@ describe.skipIf(missingForMixed("default routes"))("a pod's default routes", () 
     await finish(web);
   });
 
-  test("MO-10, A-14: a gateway that nothing reaches fails the pod, the network named, and everything is undone", async () => {
+  test("MO-10, A-14: an unreachable gateway fails ADD with the network's name, and everything is undone", async () => {
     const web = attaching([{ name: "plain", "default-route": ["203.0.113.1"] }]);
     const added = await stage.call("ADD", web);
     expect([added.status, added.json]).toMatchObject([

@@ -1,5 +1,5 @@
-// A delegate that has other plugins called, through the installed binary: what the other one gets, whose failure is told, and what is
-// left when the delegate itself does not live to hear the answer.
+// A WASM delegate that calls other plugins, through the installed binary. The tests check the called plugin's configuration,
+// environment and failures, and the leases if the delegate fails or is killed between a call and the delegate's answer.
 
 import { copyFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,17 +13,17 @@ import { type Attaching, nothing, openStage, shown, type Stage } from "./stage.t
 type Actions = readonly object[];
 
 const add = { call: "ADD", type: "host-local" };
-const takeBack = { call: "DEL", type: "host-local" };
+const release = { call: "DEL", type: "host-local" };
 const address = '{"cniVersion":"1.0.0","ips":[{"address":"10.20.0.7/24"}]}';
 
 const withDaemon = process.env["PLEXUS_TEST_SOCKET"] !== undefined;
-/** A daemon has sandbox processes always. */
+/** A daemon always uses sandbox processes. */
 const isolations = withDaemon ? ["process"] : ["in-process", "process"];
 const unable = missing("delegation", privateNamespaces, referencePlugins("host-local"));
 
 describe.skipIf(unable)("a delegate that calls other plugins", () => {
   let stage: Stage;
-  // Building it may take a while, once.
+  // The first build of the delegate takes long, so that it must not count as a test's time.
   beforeAll(() => testDelegate("puppet"));
   beforeEach(async () => {
     stage = openStage({ native: ["host-local"], components: ["ipam-host-local"] });
@@ -31,7 +31,7 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
   });
   afterEach(() => stage.dispose());
 
-  interface Play {
+  interface PuppetPod {
     readonly do: Readonly<Record<string, Actions>>;
     readonly plugins?: readonly string[];
     readonly ipam?: object;
@@ -41,8 +41,8 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
     readonly type?: string;
   }
 
-  /** One pod whose only step is the puppet. */
-  function playing({
+  /** A pod whose only step is the delegate `puppet`. */
+  function puppetPod({
     do: program,
     plugins = ["host-local", "ipam-host-local"],
     ipam,
@@ -50,7 +50,7 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
     wasm = {},
     type = "puppet",
     isolation = "in-process",
-  }: Play): Attaching {
+  }: PuppetPod): Attaching {
     const grant = { log: {}, delegation: { plugins } };
     const types = ["puppet", "second", "third", "fourth", "fifth", "sixth"];
     const grants = {
@@ -66,8 +66,8 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
     return { config: stage.network([step], { wasm: { isolation, grants, ...wasm } }), containerId: "one", pod: stage.pod() };
   }
 
-  test("L-62 calls native IPAM with its own configuration and environment, and gives the addresses back", async () => {
-    const pod = playing({ do: { ADD: [add], DEL: [takeBack], CHECK: [{ call: "CHECK", type: "host-local" }] } });
+  test("L-62 calls native IPAM with its own configuration and environment, and releases the addresses", async () => {
+    const pod = puppetPod({ do: { ADD: [add], DEL: [release], CHECK: [{ call: "CHECK", type: "host-local" }] } });
     const added = await stage.succeed("ADD", pod);
     expect(added.json).toMatchObject({ cniVersion: "1.0.0", ips: [{ address: "10.20.0.2/24", gateway: "10.20.0.1" }] });
     expect(stage.files().leases).toEqual(["pods/10.20.0.2"]);
@@ -86,7 +86,7 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
   test.each(isolations)("L-62 calls another delegate, isolation %s", async (isolation) => {
     const ipam = { type: "ipam-host-local", ranges: [[{ subnet: "10.20.0.0/24" }]] };
     const type = { type: "ipam-host-local" };
-    const pod = playing({ isolation, ipam, do: { ADD: [{ call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }] } });
+    const pod = puppetPod({ isolation, ipam, do: { ADD: [{ call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }] } });
     const added = await stage.succeed("ADD", pod);
     expect(added.json).toMatchObject({ ips: [{ address: "10.20.0.2/24" }] });
     expect(stage.files().leases).toEqual(["pods/10.20.0.2"]);
@@ -95,11 +95,11 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("L-62 the other plugin's code and words come through, and its DEL runs at once; the chain's DEL runs it again", async () => {
+  test("L-62 the called plugin's code and message reach the runtime; its DEL runs at once and again with the chain's undo", async () => {
     const inner = installRecorder(stage.plexus.cniPath, "inner");
     inner.script("ADD", { exit: 1, stdout: '{"cniVersion":"1.0.0","code":142,"msg":"no address today"}' });
     const type = { type: "inner" };
-    const pod = playing({ plugins: ["inn*"], do: { ADD: [{ call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }] } });
+    const pod = puppetPod({ plugins: ["inn*"], do: { ADD: [{ call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }] } });
     const failed = await stage.call("ADD", pod);
     expect(failed).toMatchObject({ status: 1, json: { code: 142 } });
     expect(failed.json?.["msg"]).toContain("puppet: plugin inner failed (add): no address today");
@@ -116,20 +116,20 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("L-63 an IPAM plugin that answers interfaces is refused, and what it reserved is given back", async () => {
+  test("L-63 an IPAM result with interfaces is refused, and its lease is released", async () => {
     const inner = installRecorder(stage.plexus.cniPath, "inner");
     inner.script("ADD", { stdout: '{"cniVersion":"1.0.0","interfaces":[{"name":"x"}]}' });
-    const pod = playing({ plugins: ["inner"], ipam: { type: "inner" }, do: { ADD: [{ call: "ADD", type: "inner" }] } });
+    const pod = puppetPod({ plugins: ["inner"], ipam: { type: "inner" }, do: { ADD: [{ call: "ADD", type: "inner" }] } });
     const failed = await stage.call("ADD", pod);
     expect(failed).toMatchObject({ status: 1, json: { code: 6, msg: expect.stringContaining("must not have interfaces") } });
     expect(inner.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", "DEL"]);
   });
 
-  test("L-62 a configuration given stays the call's in what says whose it is", async () => {
+  test("L-62 a delegate cannot replace name, cniVersion and prevResult of the configuration that it passes on", async () => {
     const inner = installRecorder(stage.plexus.cniPath, "inner");
     inner.script("ADD", { stdout: address });
     const config = { name: "other", cniVersion: "0.4.0", x: 1, NAME: "other", prevResult: { ips: [] } };
-    const pod = playing({ plugins: ["inner"], do: { ADD: [{ call: "ADD", type: "inner", config }] } });
+    const pod = puppetPod({ plugins: ["inner"], do: { ADD: [{ call: "ADD", type: "inner", config }] } });
     await stage.succeed("ADD", pod);
     expect(JSON.parse(inner.calls()[0]?.stdin ?? "")).toEqual({ name: "pods", cniVersion: "1.0.0", x: 1 });
     await stage.succeed("DEL", pod);
@@ -138,9 +138,9 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
   test.each([
     ["traps", [add, { end: "trap" }], "[DELEGATE_TRAPPED]"],
     ["uses up its time", [add, { end: "spin" }], "[LIMIT_TIME]"],
-    ["fails by itself", [add, { end: "fail" }], "[DELEGATE_FAILED]"],
+    ["answers an error", [add, { end: "fail" }], "[DELEGATE_FAILED]"],
   ])("no lease leaks when a delegate %s after its IPAM's ADD", async (_, actions, kind) => {
-    const pod = playing({ do: { ADD: actions, DEL: [takeBack] }, wasm: { limits: { timeMs: 1500 } } });
+    const pod = puppetPod({ do: { ADD: actions, DEL: [release] }, wasm: { limits: { timeMs: 1500 } } });
     const failed = await stage.call("ADD", pod);
     expect(failed.json?.["details"]).toContain(kind);
     expect(shown(stage.steps())).toEqual([
@@ -152,29 +152,29 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("no lease leaks when the delegate's time ends while its IPAM is still at work: the undo waits for that", async () => {
+  test("no lease leaks when the call times out while the delegate's IPAM plugin runs", async () => {
     const inner = installRecorder(stage.plexus.cniPath, "inner");
     inner.script("ADD", { sleepMs: 60_000 });
     const type = { type: "inner" };
-    const pod = playing({
+    const pod = puppetPod({
       plugins: ["inner", "host-local"],
-      do: { ADD: [add, { call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }, takeBack] },
+      do: { ADD: [add, { call: "ADD", ...type }], DEL: [{ call: "DEL", ...type }, release] },
     });
     const failed = await stage.call("ADD", { ...pod, config: { ...pod.config, callTimeoutMs: 8000 } });
     expect(failed).toMatchObject({ status: 1, json: { code: 11, msg: expect.stringContaining("plugin inner failed (add)") } });
-    // Its own DEL may have had no time left; the undo's has.
+    // The DEL after the failed nested call may have no time left; the DEL of the undo has.
     const verbs = inner.calls().map(({ env }) => env["CNI_COMMAND"]);
     expect([verbs[0], verbs.at(-1)]).toEqual(["ADD", "DEL"]);
     expect(stage.left()).toEqual(nothing);
   });
 
-  test.each(withDaemon ? ["hands"] : ["brain", "hands"])(
-    "no lease leaks when %s is killed after the IPAM's ADD: the next DEL gives it back",
-    async (whom) => {
+  test.each(withDaemon ? ["shim"] : ["engine", "shim"])(
+    "no lease leaks when the %s is killed after the IPAM's ADD: the next DEL releases it",
+    async (victim) => {
       copyFileSync(killStep(), join(stage.plexus.cniPath, "killer"));
-      writeFileSync(join(stage.plexus.cniPath, "killer.ADD.one"), whom);
+      writeFileSync(join(stage.plexus.cniPath, "killer.ADD.one"), victim);
       const killer = { call: "ADD", type: "killer" };
-      const pod = playing({ plugins: ["*"], do: { ADD: [add, killer], DEL: [takeBack] } });
+      const pod = puppetPod({ plugins: ["*"], do: { ADD: [add, killer], DEL: [release] } });
       const killed = await stage.call("ADD", pod);
       expect(killed.status).not.toBe(0);
       expect(stage.files().leases).toEqual(["pods/10.20.0.2"]);
@@ -195,53 +195,53 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
       'plugin "host-local" is not granted: wasm.grants.puppet.delegation.plugins has nothing',
     ],
     [["*"], { call: "ADD", type: "../inner" }, 'plugin "../inner" is not granted'],
-    [["*"], { call: "CHECK", type: "inner" }, 'CHECK of plugin "inner" within ADD: only ADD and DEL may be called there'],
-    [["*"], { call: "GC", type: "inner" }, "only ADD and DEL may be called there"],
+    [["*"], { call: "CHECK", type: "inner" }, 'CHECK of plugin "inner" within ADD: a delegate may call only ADD and DEL there'],
+    [["*"], { call: "GC", type: "inner" }, "a delegate may call only ADD and DEL there"],
     [["*"], { call: "ADD", type: "nobody" }, 'failed to find plugin "nobody"'],
     [["*"], { call: "ADD", type: "plexus" }, "it would be plexus itself"],
     [["*"], { call: "ADD", type: "inner", config: { ipam: { type: "plexus" } } }, "it would be plexus itself"],
     [["*"], { call: "ADD", type: "inner", config: "no object" }, "configuration for plugin inner"],
     [["*"], { call: "ADD", type: "puppet" }, 'plugin "puppet" would call itself: "puppet" > "puppet"'],
-  ])("E-7 granted %j, %j is refused by name", async (plugins, action, message) => {
+  ])("E-7 with the grant %j, %j is refused with the plugin's name", async (plugins, action, message) => {
     const inner = installRecorder(stage.plexus.cniPath, "inner");
-    const failed = await stage.call("ADD", playing({ plugins, do: { ADD: [action] } }));
+    const failed = await stage.call("ADD", puppetPod({ plugins, do: { ADD: [action] } }));
     expect(failed).toMatchObject({ status: 1, json: { msg: expect.stringContaining(message) } });
     expect([inner.calls(), stage.left()]).toEqual([[], nothing]);
   });
 
-  test.each(isolations)("a circle and a chain without end are refused, isolation %s", async (isolation) => {
-    const circle = { do: { ADD: [{ call: "ADD", type: "puppet" }] } };
-    const round = playing({ isolation, plugins: ["*"], do: { ADD: [{ call: "ADD", type: "second", config: circle }] } });
-    const refused = await stage.call("ADD", round);
+  test.each(isolations)("a cycle and too deep a chain of calls are refused, isolation %s", async (isolation) => {
+    const callPuppet = { do: { ADD: [{ call: "ADD", type: "puppet" }] } };
+    const cycle = puppetPod({ isolation, plugins: ["*"], do: { ADD: [{ call: "ADD", type: "second", config: callPuppet }] } });
+    const refused = await stage.call("ADD", cycle);
     expect(refused.json?.["msg"]).toContain('plugin "puppet" would call itself: "puppet" > "second" > "puppet"');
 
     const types = ["second", "third", "fourth", "fifth", "sixth"];
-    const way = (depth: number): object => ({
-      do: { ADD: depth < types.length ? [{ call: "ADD", type: types[depth], config: way(depth + 1) }] : [] },
+    const nestedCall = (depth: number): object => ({
+      do: { ADD: depth < types.length ? [{ call: "ADD", type: types[depth], config: nestedCall(depth + 1) }] : [] },
     });
-    const deep = await stage.call("ADD", playing({ isolation, plugins: ["*"], do: {}, more: way(0) }));
+    const deep = await stage.call("ADD", puppetPod({ isolation, plugins: ["*"], do: {}, more: nestedCall(0) }));
     expect(deep.json?.["msg"]).toContain("plugins call one another more than 4 deep");
     expect(stage.left()).toEqual(nothing);
   });
 
-  test.skipIf(missing("a circle through a native plugin", referencePlugins("bridge"), linkType("bridge"), linkType("veth")))(
-    "a circle that leads through a native plugin's ipam.type is refused",
+  test.skipIf(missing("a cycle through a native plugin", referencePlugins("bridge"), linkType("bridge"), linkType("veth")))(
+    "a cycle through a native plugin's ipam.type is refused",
     async () => {
       symlinkSync(referencePlugin("bridge") ?? "", join(stage.plexus.cniPath, "bridge"));
       const config = { type: "bridge", bridge: "br9", ipam: { type: "puppet" } };
-      const round = playing({ plugins: ["bridge"], do: { ADD: [{ call: "ADD", type: "bridge", config }] } });
-      const refused = await stage.call("ADD", round);
+      const cycle = puppetPod({ plugins: ["bridge"], do: { ADD: [{ call: "ADD", type: "bridge", config }] } });
+      const refused = await stage.call("ADD", cycle);
       expect(refused.json?.["msg"]).toContain('plugin "puppet" would call itself: "puppet" > "bridge" > "puppet"');
       expect(stage.left()).toEqual(nothing);
     },
   );
 
-  test("L-62 GC and STATUS are passed on, GC with the call's own attachments whatever the delegate says", async () => {
+  test("L-62 GC and STATUS reach the called plugin, GC with the runtime's valid attachments instead of the delegate's", async () => {
     const inner = installRecorder(stage.plexus.cniPath, "inner");
     inner.script("ADD", { stdout: address });
     inner.script("STATUS", { exit: 1, stdout: '{"cniVersion":"1.1.0","code":51,"msg":"nearly out"}' });
     const type = { type: "inner" };
-    const pod = playing({
+    const pod = puppetPod({
       plugins: ["inner"],
       do: {
         ADD: [{ call: "ADD", ...type }],
@@ -249,7 +249,7 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
         STATUS: [{ call: "STATUS", ...type }],
       },
     });
-    const config = { ...pod.config, cniVersion: "1.1.0", delegates: versioned(pod.config, "1.1.0") };
+    const config = { ...pod.config, cniVersion: "1.1.0", delegates: withVersion(pod.config, "1.1.0") };
     await stage.succeed("ADD", { ...pod, config });
     const status = await stage.request({ verb: "STATUS", config });
     expect(status).toMatchObject({ status: 1, json: { code: 51, msg: expect.stringContaining("nearly out") } });
@@ -262,7 +262,7 @@ describe.skipIf(unable)("a delegate that calls other plugins", () => {
   });
 });
 
-function versioned(config: object, cniVersion: string): unknown {
+function withVersion(config: object, cniVersion: string): unknown {
   return "delegates" in config && Array.isArray(config.delegates)
     ? config.delegates.map((each: object) => ({ ...each, cniVersion }))
     : [];

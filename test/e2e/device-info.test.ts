@@ -1,11 +1,11 @@
-// Device information between device plugins, CNI plugins and the pod's status, through the installed binary.
+// Device information files of device plugins and CNI plugins, and the pod's network status, through the installed binary.
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { kubeletDirectory } from "../../host/kubelet/allocated-devices.ts";
+import { kubeletDirectory } from "../../host/cluster/kubelet/allocated-devices.ts";
 import { attachmentFile, deviceInfoDirectory, devicePluginFile } from "../../src/npwg/device-info-files.ts";
 import { startKubelet } from "../harness/kubelet.ts";
 import { installRecorder, type RecordedCall, type RecorderPlugin } from "../harness/recorder.ts";
@@ -27,7 +27,7 @@ function pathIn(call: RecordedCall | undefined): unknown {
   return stdin.runtimeConfig?.["CNIDeviceInfoFile"];
 }
 
-const written = (): readonly string[] => readdirSync(join(deviceInfoDirectory, "cni"));
+const attachmentFiles = (): readonly string[] => readdirSync(join(deviceInfoDirectory, "cni"));
 
 describe.skipIf(missingForMixed("device information"))("device information", () => {
   let stage: Stage;
@@ -58,7 +58,7 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
     args: manifests.argsOf(name),
   });
 
-  test("DI-06, DI-07, DI-08, DI-09: a plugin that asks gets a file of its own, without a device, and the status has what it wrote", async () => {
+  test("DI-06, DI-07, DI-08, DI-09: a plugin with the capability gets a file per attachment, also without a device, and the status has its content", async () => {
     manifests.pod("web", "mem,mem");
     recorders.memif.script("ADD", { deviceInfo: JSON.stringify(memif) });
     const web = attaching("web");
@@ -74,10 +74,10 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
     expect(pathIn(recorders.main.calls()[0])).toBeUndefined();
     await stage.succeed("DEL", web);
     expect(recorders.memif.calls().slice(2).map(pathIn)).toEqual(files.toReversed());
-    expect([written(), stage.left()]).toEqual([[], nothing]);
+    expect([attachmentFiles(), stage.left()]).toEqual([[], nothing]);
   });
 
-  test("DI-05, DI-06, MC-25: the file begins as the device plugin's, and the plugins are told the device", async () => {
+  test("DI-05, DI-06, MC-25: the file is a copy of the device plugin's, and the plugins' configuration has the device", async () => {
     const allocated = devicePluginFile("example.com/nic", "0000:18:02.5");
     mkdirSync(join(deviceInfoDirectory, "dp"), { recursive: true });
     writeFileSync(allocated, JSON.stringify(pci));
@@ -85,16 +85,16 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
     const web = attaching("web");
     await stage.succeed("ADD", web);
     expect(manifests.statusOf("web")).toMatchObject([{}, { name: "shop/nic", "device-info": pci }]);
-    expect(written()).toEqual(["ctr-web@net1-device.json"]);
+    expect(attachmentFiles()).toEqual(["ctr-web@net1-device.json"]);
     expect(JSON.parse(recorders.sriov.calls()[0]?.stdin ?? "")).toMatchObject({
       deviceID: "0000:18:02.5",
       pciBusID: "0000:18:02.5",
     });
     await stage.succeed("DEL", web);
-    expect([written(), stage.left(), statSync(allocated).isFile()]).toEqual([[], nothing, true]);
+    expect([attachmentFiles(), stage.left(), statSync(allocated).isFile()]).toEqual([[], nothing, true]);
   });
 
-  test("MA-03, DI-10: two networks of one resource get the devices that the kubelet allocated, in its order", async () => {
+  test("MA-03, DI-10: two networks of one resource get the kubelet's allocated devices, in its order", async () => {
     const containers = [
       { name: "b", devices: devices("0000:18:0a.7") },
       { name: "a", devices: devices("0000:18:02.1") },
@@ -115,18 +115,18 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
       ]);
       await stage.succeed("DEL", web);
       manifests.pod("more", "mem,nic");
-      // The pod that the kubelet knows nothing of gets no device, and is told of it.
+      // The kubelet does not list this pod: its network gets no device, and ADD prints a warning.
       const more = await stage.call("ADD", attaching("more"));
       expect([more.status, more.stderr]).toEqual([
         0,
-        expect.stringMatching(/warning: network shop\/nic: .*no device of example\.com\/nic/),
+        expect.stringMatching(/warning: network shop\/nic: .*allocated no further device of example\.com\/nic/),
       ]);
     } finally {
       kubelet.stop();
     }
   });
 
-  test("MA-04: a pod that names a device gets it where the kubelet gave it that one, and never another pod's", async () => {
+  test("MA-04: a pod gets a named device only if the kubelet allocated that device to the pod", async () => {
     const kubelet = await startKubelet(join(kubeletDirectory, "pod-resources", "kubelet.sock"), () => [
       { name: "web", namespace: "shop", containers: [{ name: "a", devices: devices("0000:18:02.1", "0000:18:02.2") }] },
       { name: "db", namespace: "shop", containers: [{ name: "a", devices: devices("0000:18:0a.7") }] },
@@ -157,23 +157,23 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
     }
   });
 
-  test("MC-15: a definition's resource name with line breaks and escapes makes no line of the log", async () => {
-    const resource = "example.com/nic\u001b[2J\nplexus: warning: LEFT BEHIND: nothing";
+  test("MC-15: line breaks and escape sequences in a resource name cannot forge a line of the log", async () => {
+    const resource = "example.com/nic\u001b[2J\nplexus: warning: ABANDONED: nothing";
     manifests.network("nic", [{ type: "sriov" }], { "k8s.v1.cni.cncf.io/resourceName": resource });
     manifests.pod("web", "nic");
     const log = join(stage.plexus.directory, "log");
     const web = attaching("web", { logFile: log, logToStderr: true });
     const { status, stderr } = await stage.call("ADD", web);
     expect(status).toBe(0);
-    for (const told of [stderr, readFileSync(log, "utf8")]) {
-      const lines = told.split("\n").filter((line) => line.includes("LEFT BEHIND"));
-      expect(lines).toEqual([expect.stringMatching(/network shop\/nic: .*example\.com\/nic plexus: warning: LEFT BEHIND/)]);
-      expect(told).not.toContain("\u001b");
+    for (const output of [stderr, readFileSync(log, "utf8")]) {
+      const lines = output.split("\n").filter((line) => line.includes("ABANDONED"));
+      expect(lines).toEqual([expect.stringMatching(/network shop\/nic: .*example\.com\/nic plexus: warning: ABANDONED/)]);
+      expect(output).not.toContain("\u001b");
     }
     await stage.succeed("DEL", web);
   });
 
-  test("DI-08: what the result says of the device stands in for a file that is not there or can't be used, which is told", async () => {
+  test("DI-08: the result's pciID replaces an absent or invalid file, and an invalid file causes a warning", async () => {
     const result = {
       cniVersion: "1.1.0",
       interfaces: [{ name: "net1", sandbox: "/any", pciID: "0000:18:02.5" }],
@@ -191,28 +191,28 @@ describe.skipIf(missingForMixed("device information"))("device information", () 
       expect(manifests.statusOf(name)).toMatchObject([{}, { "device-info": pci }]);
       await stage.succeed("DEL", each);
     }
-    expect([written(), stage.left()]).toEqual([[], nothing]);
+    expect([attachmentFiles(), stage.left()]).toEqual([[], nothing]);
   });
 
-  test("DI-09: a failed ADD, a DEL that fails in part, and GC leave no file", async () => {
+  test("DI-09: a failed ADD, a partly failed DEL and GC leave no file", async () => {
     manifests.network("last", [{ type: "sriov" }]);
     manifests.pod("web", "mem,last");
     recorders.memif.script("ADD", { deviceInfo: JSON.stringify(memif) });
     const web = attaching("web", { cniVersion: "1.1.0" });
     recorders.sriov.script("ADD", { stdout: '{"cniVersion":"1.0.0","code":111,"msg":"no"}', exit: 1 }, 1);
     expect((await stage.call("ADD", web)).status).toBe(1);
-    expect([written(), stage.left()]).toEqual([[], nothing]);
+    expect([attachmentFiles(), stage.left()]).toEqual([[], nothing]);
 
     await stage.succeed("ADD", web);
-    expect(written()).toHaveLength(1);
+    expect(attachmentFiles()).toHaveLength(1);
     recorders.memif.script("DEL", { stdout: '{"cniVersion":"1.0.0","code":11,"msg":"not now"}', exit: 1 }, 2);
     expect((await stage.call("DEL", web)).status).toBe(1);
-    expect(written()).toEqual([]);
+    expect(attachmentFiles()).toEqual([]);
     await stage.succeed("DEL", web);
 
     await stage.succeed("ADD", web);
-    expect(written()).toHaveLength(1);
+    expect(attachmentFiles()).toHaveLength(1);
     await stage.succeed("GC", { ...web, config: { ...web.config, "cni.dev/valid-attachments": [] } });
-    expect([written(), stage.left()]).toEqual([[], nothing]);
+    expect([attachmentFiles(), stage.left()]).toEqual([[], nothing]);
   });
 });

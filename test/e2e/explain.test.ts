@@ -1,4 +1,4 @@
-// plexusctl explain as an administrator runs it: before anything is attached, with the files of a node.
+// plexusctl explain with a node's files, as an administrator runs it before a pod is attached.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -6,7 +6,7 @@ import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { findPlugin } from "../../host/explain/find-plugin.ts";
+import { findPlugin } from "../../host/node/explain/find-plugin.ts";
 import { installTestDelegate, testDelegate } from "../delegates/built.ts";
 import { dist, missingBuild } from "../harness/plexus.ts";
 
@@ -18,7 +18,7 @@ const puppet = { type: "puppet", ipam: { type: "ipam-host-local", subnet: "10.1.
 describe("plexusctl explain", () => {
   let directory: string;
   let bin: string;
-  // Building it may take a while, once.
+  // The first build of the delegate takes long, so that it must not count as a test's time.
   beforeAll(() => testDelegate("puppet"));
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), "plexus-explain-"));
@@ -32,7 +32,7 @@ describe("plexusctl explain", () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  /** Writes Plexus' own configuration beside one of somebody else's. */
+  /** Writes Plexus' configuration beside another plugin's. */
   function host(more: object): void {
     writeFileSync(
       join(directory, "net.d", "00-other.conflist"),
@@ -63,7 +63,7 @@ describe("plexusctl explain", () => {
 
   const granted = { log: {}, delegation: { plugins: ["ipam-*"] } };
 
-  test("E-7 tells of each step kind, path, digest, what it declares and why, what it is granted, and its limits", () => {
+  test("E-7 shows kind, path, digest, declared capabilities with reasons, grants and limits of each step", () => {
     host({ wasm: { grants: { puppet: granted }, limits: { timeMs: 500 } } });
     const { status, explanation } = json();
     const sum = createHash("sha256")
@@ -88,7 +88,7 @@ describe("plexusctl explain", () => {
               digest: `sha256:${sum}`,
               delegate: { name: "puppet", abi: "0.1.0" },
               capabilities: [
-                { name: "log", reason: "Says what it did.", imported: true, granted: {} },
+                { name: "log", reason: "Logs failed calls.", imported: true, granted: {} },
                 { name: "delegation", imported: true, granted: { plugins: ["ipam-*"] } },
               ],
               effective: ["log", "delegation"],
@@ -104,7 +104,7 @@ describe("plexusctl explain", () => {
     });
   });
 
-  test("E-7 a grant that is missing ends with status 1 and the JSON that would grant it, which then does", () => {
+  test("E-7 a missing grant ends with status 1 and the JSON that grants it; with that JSON the status is 0", () => {
     host({ wasm: { grants: { puppet: { log: {} } } } });
     const missing = explain();
     expect(missing.status).toBe(1);
@@ -118,7 +118,7 @@ describe("plexusctl explain", () => {
     expect(json()).toMatchObject({ status: 0, explanation: { loads: true, networks: [{ steps: [{ uncovered: [] }] }] } });
   });
 
-  test("E-7 what the configuration names and the grant doesn't list is told, with the key", () => {
+  test("E-7 an IPAM type of the configuration that the grant does not list is shown with the grant's key", () => {
     host({ wasm: { grants: { puppet: { log: {}, delegation: { plugins: ["host-local"] }, firewall: {} } } } });
     const { status, explanation } = json();
     expect(status).toBe(0);
@@ -136,7 +136,7 @@ describe("plexusctl explain", () => {
     });
   });
 
-  test("a file with a list, one with a single configuration, and manifests with definitions, JSON or YAML", () => {
+  test("reads a configuration list, a single configuration, and manifests with definitions in YAML", () => {
     host({ wasm: { grants: { puppet: granted } } });
     const list = file("a.conflist", { cniVersion: "1.0.0", name: "a", plugins: [puppet, { type: "native" }] });
     expect(json(list)).toMatchObject({
@@ -172,7 +172,7 @@ describe("plexusctl explain", () => {
     });
   });
 
-  test("a definition by its name, from the source of Plexus' own configuration", () => {
+  test("reads a definition by name from the manifests of the host configuration", () => {
     const manifests = join(directory, "manifests");
     mkdirSync(manifests);
     const metadata = { name: "fast", namespace: "shop" };
@@ -184,25 +184,34 @@ describe("plexusctl explain", () => {
     expect([absent.status, absent.stderr]).toEqual([1, expect.stringContaining("shop/slow")]);
   });
 
-  test("E-8 a typo in the host configuration is told as a call would tell it", () => {
+  test("E-8 a misspelt grant in the host configuration is reported with the valid names", () => {
     host({ wasm: { grants: { puppet: { delegtion: {} } } } });
     const { status, stderr } = explain();
     expect(status).toBe(1);
     expect(stderr).toContain("wasm.grants.puppet.delegtion: no such key; did you mean delegation? valid ones: log, leases");
   });
 
+  test("E-8 a misspelt key of the host configuration is reported instead of reading another configuration", () => {
+    host({ namespaceIsolatoin: true });
+    const { status, stderr } = explain();
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining("namespaceIsolatoin: no such key; did you mean namespaceIsolation?"),
+    ]);
+  });
+
   test.each([
-    [["a", "b"], "explain takes one file"],
+    [["a", "b"], "explain takes one argument"],
     [["/nowhere"], "/nowhere"],
     [["shop/fast"], "names no cluster"],
-  ])("%j is told in one line", (args, line) => {
+  ])("the arguments %j fail with one line on stderr", (args, line) => {
     host({});
     const { status, stdout, stderr } = explain(...args);
     expect([status === 0, stdout]).toEqual([false, ""]);
     expect(stderr).toContain(line);
   });
 
-  test("a component that isn't one is told, and nothing of its bytes reaches the terminal", () => {
+  test("an invalid component is reported, and none of its bytes reach the terminal", () => {
     host({});
     writeFileSync(
       join(bin, "bad.wasm"),
@@ -214,7 +223,7 @@ describe("plexusctl explain", () => {
     expect(stdout).not.toContain("\u001b");
   });
 
-  test("a plugin is found where the hands find it", () => {
+  test("findPlugin finds the same file as the shim", () => {
     const second = join(directory, "second");
     mkdirSync(second);
     copyFileSync(join(bin, "puppet.wasm"), join(second, "native.wasm"));

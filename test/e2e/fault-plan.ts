@@ -1,26 +1,27 @@
-// What happens to one pod of the crowd: drawn from the run's seed and the pod's number, so that a run can be repeated whatever the
-// order in which its pods are served.
+// Random faults of one pod of the crowd test. The seed and the pod's number determine them, so that a run can be repeated although the order
+// of its pods varies.
 
-/** What a step can be ordered to do: to kill, or to fail. */
-export const stepFaults = ["brain", "hands", "both", "fail"] as const;
+/** Orders to a fault step: kill a process, or fail. */
+export const stepFaults = ["engine", "shim", "both", "fail"] as const;
 const addFaults = [...stepFaults, "no pod yet", "status refused"] as const;
 export type AddFault = (typeof addFaults)[number];
 export type DelFault = (typeof stepFaults)[number];
 
 export interface PodPlan {
   readonly number: number;
-  /** Further networks, by name; the default one comes on top. */
+  /** Names of the pod's secondary networks, without the default network. */
   readonly networks: readonly string[];
-  /** What goes wrong with its ADDs, one after the other; then one goes right. */
+  /** Faults of the pod's first ADDs, one per ADD. The ADD after the last fault must succeed. */
   readonly add: readonly AddFault[];
-  /** Whether something passes by itself in the cluster while the ADD that goes right is under way. */
-  readonly hiccup: boolean;
+  /** Whether API requests of the last ADD fail transiently. */
+  readonly hasTransientFailure: boolean;
+  /** Faults of the pod's first DELs, one per DEL. */
   readonly del: readonly DelFault[];
-  /** Which of its networks a fault of a step hits. */
-  readonly place: number;
+  /** The network whose fault step is used: 0 is the default network, others are 1 plus the index in `networks`. */
+  readonly faultNetwork: number;
 }
 
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
+/** A pseudo-random sequence in [0, 1) that depends on the seed only (mulberry32). */
 export function randomFrom(seed: number): () => number {
   let state = Math.trunc(seed);
   return () => {
@@ -31,10 +32,10 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** `share` of the ADDs and of the DELs go wrong, some of them again. */
+/** Draws the faults of a pod. `share` is the probability of a first fault; each further one is half as probable. */
 export function podPlan(seed: number, number: number, networks: readonly string[], share: number): PodPlan {
   const random = randomFrom(seed * 7919 + number);
-  const drawn = <T>(from: readonly T[]): T[] => {
+  const drawFaults = <T>(from: readonly T[]): T[] => {
     const faults: T[] = [];
     for (let chance = share; random() < chance && faults.length < 3; chance /= 2) {
       const fault = from[Math.floor(random() * from.length)];
@@ -46,9 +47,9 @@ export function podPlan(seed: number, number: number, networks: readonly string[
   return {
     number,
     networks: networks.toSorted(() => random() - 0.5).slice(0, count),
-    add: drawn(addFaults),
-    del: drawn(stepFaults),
-    hiccup: random() < share / 2,
-    place: Math.floor(random() * (count + 1)),
+    add: drawFaults(addFaults),
+    del: drawFaults(stepFaults),
+    hasTransientFailure: random() < share / 2,
+    faultNetwork: Math.floor(random() * (count + 1)),
   };
 }

@@ -1,4 +1,4 @@
-// A node whose disk is full: it says so before a pod is sent to it. In the tests' own mount namespace, where no daemon of a suite sees it.
+// STATUS on a node whose disk is full. The file system is mounted in the tests' mount namespace, which the suites' daemon does not share.
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -16,7 +16,7 @@ describe.skipIf(missingForMixed("a full disk"))("a full disk", () => {
   });
   afterEach(() => stage.dispose());
 
-  test("MO-13: STATUS is 50 while there is no room for the journal", async () => {
+  test("MO-13: STATUS fails with code 50 while the disk has no space for the journal", async () => {
     const directory = join(stage.plexus.directory, "small");
     mkdirSync(directory);
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", directory]);

@@ -1,4 +1,4 @@
-// How many CPUs a native plugin written in Go computes on (goMaxProcs): what each plugin is called with.
+// GOMAXPROCS in the environment of native plugins: the configuration key goMaxProcs limits the CPUs of plugins written in Go.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
@@ -18,23 +18,23 @@ describe.skipIf(missingForMixed("GOMAXPROCS"))("GOMAXPROCS of a native plugin", 
     const netns = stage.pod().path;
     expect(await stage.request({ verb, containerId: "many", netns, ifname: "eth0", config, env })).toMatchObject({ status: 0 });
   };
-  const seen = (): readonly (string | undefined)[] => probe.calls().map(({ env }) => env["GOMAXPROCS"]);
+  const values = (): readonly (string | undefined)[] => probe.calls().map(({ env }) => env["GOMAXPROCS"]);
 
   test("is 1 for every verb", async () => {
     const config = stage.network([{ type: "probe" }], { cniVersion: "1.1.0" });
     for (const verb of ["STATUS", "ADD", "CHECK", "DEL"]) await call(verb, config);
     await call("GC", { ...config, "cni.dev/valid-attachments": [] });
     expect(probe.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["STATUS", "ADD", "CHECK", "DEL", "GC"]);
-    expect(seen()).toEqual(["1", "1", "1", "1", "1"]);
+    expect(values()).toEqual(["1", "1", "1", "1", "1"]);
   });
 
   test.each([
-    ["what the configuration says", { goMaxProcs: 3 }, {}, "3"],
-    ["none where the configuration says 0", { goMaxProcs: 0 }, {}, undefined],
-    ["the runtime's own, whatever the configuration says", { goMaxProcs: 3 }, { GOMAXPROCS: "7" }, "7"],
-    ["the runtime's own where the configuration says 0", { goMaxProcs: 0 }, { GOMAXPROCS: "7" }, "7"],
+    ["the configuration's value", { goMaxProcs: 3 }, {}, "3"],
+    ["unset if the configuration has 0", { goMaxProcs: 0 }, {}, undefined],
+    ["the runtime's value, whatever the configuration has", { goMaxProcs: 3 }, { GOMAXPROCS: "7" }, "7"],
+    ["the runtime's value if the configuration has 0", { goMaxProcs: 0 }, { GOMAXPROCS: "7" }, "7"],
   ])("is %s", async (_, more, env, expected) => {
     await call("ADD", stage.network([{ type: "probe" }], more), env);
-    expect(seen()).toEqual([expected]);
+    expect(values()).toEqual([expected]);
   });
 });

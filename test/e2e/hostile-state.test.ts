@@ -1,5 +1,4 @@
-// What a node's state and its callers may look like at their worst: nothing of it may cost a pod its network, keep a DEL from
-// ever ending, or lose an error.
+// Damaged state and unusual calls. None of them may take a pod's network away, make DEL fail forever, or hide an error.
 
 import { copyFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,10 +17,10 @@ const valid = (...ids: string[]): object => ({
 
 const ipam = (subnet: string): object => ({ type: "ipam-host-local", ipam: { subnet } });
 
-const wired = (stage: Stage, name: string, manifests: string): object =>
+const hostConfig = (stage: Stage, name: string, manifests: string): object =>
   stage.network([{ type: "recorder" }, ipam("10.14.0.0/24")], { cniVersion: "1.1.0", name, manifests });
-/** Two pods with the same further network, whose leases its GC would take. */
-const withFurther = (stage: Stage): { readonly manifests: string; args(name: string): string } => {
+/** Writes manifests of two pods with the same secondary network, whose leases a GC of that network could remove. */
+const withSecondaryNetwork = (stage: Stage): { readonly manifests: string; args(name: string): string } => {
   installRecorder(stage.plexus.cniPath, "recorder");
   const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
   writeFileSync(
@@ -49,10 +48,10 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
     containerId,
     pod: stage.pod(),
   });
-  const journalled = (name: string): string => join(stage.plexus.state("cni"), "journal", name);
+  const journalEntry = (name: string): string => join(stage.plexus.state("cni"), "journal", name);
 
   describe("DEL", () => {
-    test("of an interface that was never added leaves the container's other ones alone", async () => {
+    test("of an interface that was never added keeps the container's other interface", async () => {
       const each = attaching("two");
       await stage.succeed("ADD", each);
       const before = { left: stage.left(), addresses: each.pod.addresses() };
@@ -64,16 +63,16 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
 
     test.each([
       ["empty", ""],
-      ["of another program", "not ours\n"],
+      ["of another program", "another format\n"],
       ["cut", '{"kind":"plexusJournalV1","containerId":"damaged"'],
       [
-        "of odd members",
+        "of invalid members",
         '{"kind":"plexusJournalV1","containerId":"damaged","network":"cluster","ifname":"eth0","attachments":[null]}\n',
       ],
-    ])("RT-07, MO-08: with a journal entry that is %s undoes what the cache knows, and ends", async (_, text) => {
+    ])("RT-07, MO-08: with a journal entry that is %s undoes the cached results and succeeds", async (_, text) => {
       const each = attaching("damaged");
       await stage.succeed("ADD", each);
-      writeFileSync(journalled("damaged@cluster@eth0"), text);
+      writeFileSync(journalEntry("damaged@cluster@eth0"), text);
       const deleted = await stage.call("DEL", each);
       expect([deleted.status, deleted.stdout, deleted.stderr]).toEqual([
         0,
@@ -83,18 +82,18 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
       expect([each.pod.links(), stage.left()]).toEqual([[], nothing]);
     });
 
-    test("RT-07: of names too long for a file ends, as their ADD was refused", async () => {
+    test("RT-07: of names too long for a file name succeeds, because their ADD was refused", async () => {
       const each = { ...attaching("c".repeat(200)), config: { ...mixedNetwork(stage), name: "n".repeat(100) } };
       expect((await stage.call("ADD", each)).json).toMatchObject({ code: 4 });
       await stage.succeed("DEL", each);
       expect([each.pod.links(), stage.left()]).toEqual([[], nothing]);
     });
 
-    test("of two calls of a container whose journal entries are both damaged ends for each", async () => {
+    test("of two interfaces succeeds although both journal entries are damaged", async () => {
       const first = attaching("both");
       const second = { ...first, ifname: "eth1", config: stage.network([bridgeStep({ isDefaultGateway: false })]) };
       for (const each of [first, second]) await stage.succeed("ADD", each);
-      for (const ifname of ["eth0", "eth1"]) writeFileSync(journalled(`both@cluster@${ifname}`), "");
+      for (const ifname of ["eth0", "eth1"]) writeFileSync(journalEntry(`both@cluster@${ifname}`), "");
       expect((await stage.call("DEL", first)).status).toBe(0);
       expect([first.pod.links().map((link) => link.name), leases(stage.leases)]).toEqual([["eth1"], [expect.any(String)]]);
       expect((await stage.call("DEL", second)).status).toBe(0);
@@ -102,9 +101,9 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
     });
 
     test.each(["not-there", "/not/there.conflist"])(
-      "RT-07: of a pod whose ADD was refused ends, as there is no network %s",
-      async (named) => {
-        const each = { config: stage.host({ clusterNetwork: named }), containerId: "early", pod: stage.pod() };
+      "RT-07: of a pod whose ADD was refused for the absent network %s succeeds",
+      async (clusterNetwork) => {
+        const each = { config: stage.host({ clusterNetwork }), containerId: "early", pod: stage.pod() };
         expect((await stage.call("ADD", each)).status).toBe(1);
         const deleted = await stage.call("DEL", each);
         expect([deleted.status, deleted.stdout, deleted.stderr]).toEqual([
@@ -116,7 +115,7 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
       },
     );
 
-    test("RT-03: that fails names every attachment that stays, in words that no runtime takes for success", async () => {
+    test("RT-03: that fails names every remaining attachment, without words that go-cni takes for success", async () => {
       const broken = ["one", "two"].map((name) => installRecorder(stage.plexus.cniPath, name));
       const config = stage.host({
         delegates: broken.map(({ name }) => ({ cniVersion: "1.0.0", name: `net-${name}`, plugins: [{ type: name }] })),
@@ -137,29 +136,29 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
   describe("GC", () => {
     const kept = ["pods/10.14.0.2", "pods/10.14.0.3", "storage/10.24.0.2", "storage/10.24.0.3"];
 
-    test("takes nothing from pods that another configuration attached to the same networks", async () => {
-      const { manifests, args } = withFurther(stage);
+    test("keeps the leases of pods that another configuration attached to the same networks", async () => {
+      const { manifests, args } = withSecondaryNetwork(stage);
       const pod = stage.pod();
-      await stage.succeed("ADD", { config: wired(stage, "left", manifests), containerId: "a", pod, args: args("a") });
-      await stage.succeed("ADD", { config: wired(stage, "right", manifests), containerId: "b", pod, args: args("b") });
-      const answer = await stage.request({ verb: "GC", config: { ...wired(stage, "left", manifests), ...valid("a") } });
+      await stage.succeed("ADD", { config: hostConfig(stage, "left", manifests), containerId: "a", pod, args: args("a") });
+      await stage.succeed("ADD", { config: hostConfig(stage, "right", manifests), containerId: "b", pod, args: args("b") });
+      const answer = await stage.request({ verb: "GC", config: { ...hostConfig(stage, "left", manifests), ...valid("a") } });
       expect([answer.status, answer.stdout, leases(stage.leases)]).toEqual([0, "", kept]);
     });
 
-    test.each(["damaged", "gone"])("takes nothing from a valid pod whose journal entry is %s", async (what) => {
-      const { manifests, args } = withFurther(stage);
+    test.each(["damaged", "gone"])("keeps the leases of a valid pod whose journal entry is %s", async (state) => {
+      const { manifests, args } = withSecondaryNetwork(stage);
       const pod = stage.pod();
       for (const containerId of ["a", "b"]) {
-        await stage.succeed("ADD", { config: wired(stage, "left", manifests), containerId, pod, args: args(containerId) });
+        await stage.succeed("ADD", { config: hostConfig(stage, "left", manifests), containerId, pod, args: args(containerId) });
       }
-      if (what === "damaged") writeFileSync(journalled("b@left@eth0"), "");
-      else rmSync(journalled("b@left@eth0"));
-      await stage.request({ verb: "GC", config: { ...wired(stage, "left", manifests), ...valid("a", "b") } });
+      if (state === "damaged") writeFileSync(journalEntry("b@left@eth0"), "");
+      else rmSync(journalEntry("b@left@eth0"));
+      await stage.request({ verb: "GC", config: { ...hostConfig(stage, "left", manifests), ...valid("a", "b") } });
       expect(leases(stage.leases)).toEqual(kept);
     });
   });
 
-  test("STATUS asked from several sides at once succeeds for each", async () => {
+  test("concurrent STATUS calls all succeed", async () => {
     const recorder = installRecorder(stage.plexus.cniPath, "recorder");
     recorder.script("STATUS", { sleepMs: 300 });
     const config = stage.network([{ type: "recorder" }], { cniVersion: "1.1.0" });
@@ -168,7 +167,7 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
     expect(readdirSync(join(stage.plexus.directory, "run"))).toEqual([]);
   });
 
-  test("a delegate whose name every JavaScript object has gets the default grants", async () => {
+  test("a delegate called `constructor`, a property of every JavaScript object, gets the default grants", async () => {
     copyFileSync(join(stage.plexus.cniPath, "ipam-host-local.wasm"), join(stage.plexus.cniPath, "constructor.wasm"));
     const config = stage.network([{ type: "constructor", ipam: { subnet: "10.15.0.0/24" } }], { wasm: { grants: {} } });
     const each = { config, containerId: "named", pod: stage.pod() };
@@ -178,7 +177,7 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
     await stage.succeed("DEL", each);
   });
 
-  test("MO-24: a pod's network of type plexus is refused: it would grant itself what the administrator grants", async () => {
+  test("MO-24: a pod's network of type plexus is refused, because its configuration could grant capabilities", async () => {
     const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
     manifests.network("inner", [{ type: "plexus", trace: join(stage.plexus.directory, "planted"), delegates: [bridgeStep()] }]);
     manifests.pod("web", "inner");
@@ -193,21 +192,21 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
     await stage.succeed("DEL", each);
   });
 
-  test("MO-24: nor does a plugin of a pod's network call plexus with the host's keys, for IPAM or as its delegate", async () => {
+  test("MO-24: a pod's network may not name plexus as IPAM or as flannel's delegate either", async () => {
     const { cniPath, directory } = stage.plexus;
     installRecorder(cniPath, "recorder");
-    // Where there are components, whatever a plugin calls is answered by the brain of its own call.
+    // With components on CNI_PATH, the calling engine itself would answer nested calls. The test needs the path without them.
     for (const file of readdirSync(cniPath)) if (file.endsWith(".wasm")) rmSync(join(cniPath, file));
     const planted = { logFile: join(directory, "planted"), logLevel: "debug", cniDir: join(directory, "planted.d") };
-    const own = { ...planted, delegates: [{ name: "inner", cniVersion: "1.0.0", plugins: [{ type: "recorder" }] }] };
+    const hostKeys = { ...planted, delegates: [{ name: "inner", cniVersion: "1.0.0", plugins: [{ type: "recorder" }] }] };
     const manifests = manifestsIn(join(directory, "manifests"));
     const config = stage.network([{ type: "recorder" }], { manifests: manifests.directory });
     for (const plugin of [
       { ...bridgeStep(), ipam: { type: "plexus" } },
       { ...bridgeStep(), ipam: undefined, IPAM: { Type: "plexus" } },
-      { type: "flannel", delegate: { ...own, type: "plexus" } },
+      { type: "flannel", delegate: { ...hostKeys, type: "plexus" } },
     ]) {
-      manifests.network("inner", [{ ...own, ...plugin }]);
+      manifests.network("inner", [{ ...hostKeys, ...plugin }]);
       manifests.pod("web", "inner");
       const each = { config, containerId: "nested", pod: stage.pod(), args: manifests.argsOf("web") };
       const added = await stage.call("ADD", each);

@@ -1,4 +1,4 @@
-// What changes on the node while the daemon runs: plugins, components and configuration files count from the next call on.
+// Changes on the node while the daemon runs: plugins, components and configuration files take effect with the next call.
 
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -37,18 +37,18 @@ describe.skipIf(missingForMixed("hot reload"))("with a daemon, the next call use
     ifname: "eth0",
     config,
   });
-  const call = (given: ReturnType<typeof attaching>): Promise<Answer> =>
-    stage.request({ ...given, env: { PLEXUS_SOCKET: daemon.socket } });
-  /** An ADD's answer; after a success its DEL follows. Nothing is left. */
-  const added = async (config: object): Promise<Answer["json"]> => {
-    const given = attaching(config);
-    const { json, status } = await call(given);
-    if (status === 0) expect(await call({ ...given, verb: "DEL" })).toMatchObject({ status: 0 });
+  const call = (request: ReturnType<typeof attaching>): Promise<Answer> =>
+    stage.request({ ...request, env: { PLEXUS_SOCKET: daemon.socket } });
+  /** The answer to ADD. After a successful ADD this function sends DEL; nothing may remain. */
+  const addAndDelete = async (config: object): Promise<Answer["json"]> => {
+    const attachmentCall = attaching(config);
+    const { json, status } = await call(attachmentCall);
+    if (status === 0) expect(await call({ ...attachmentCall, verb: "DEL" })).toMatchObject({ status: 0 });
     expect(stage.left()).toEqual(nothing);
     return json;
   };
 
-  test("MO-21 a component that has come, was replaced or is whole by now, whatever date it has", async () => {
+  test("MO-21 a component that was added, completed or replaced since the last call, even with an unchanged date", async () => {
     installRecorder(stage.plexus.cniPath, "main").script("ADD", {
       stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}',
     });
@@ -59,55 +59,55 @@ describe.skipIf(missingForMixed("hot reload"))("with a daemon, the next call use
       writeFileSync(`${path}.new`, bytes);
       renameSync(`${path}.new`, path);
     };
-    expect(await added(config)).toMatchObject({ msg: expect.stringContaining('failed to find plugin "status-shaper"') });
+    expect(await addAndDelete(config)).toMatchObject({ msg: expect.stringContaining('failed to find plugin "status-shaper"') });
     writeFileSync(path, shaper.subarray(0, shaper.length / 2));
-    expect(await added(config)).toMatchObject({ msg: expect.stringContaining("component refused") });
+    expect(await addAndDelete(config)).toMatchObject({ msg: expect.stringContaining("component refused") });
     writeFileSync(path, shaper);
-    expect(await added(config)).toMatchObject(shaped);
-    // In place, of the same size and date.
+    expect(await addAndDelete(config)).toMatchObject(shaped);
+    // Overwrites the file in place; size and date stay the same.
     const { atime, mtime } = statSync(path);
     const broken = Buffer.from(shaper);
-    broken.fill(0xff, broken.length / 2);
+    broken.fill(0xff, Math.floor(broken.length / 2));
     writeFileSync(path, broken);
     utimesSync(path, atime, mtime);
-    expect(await added(config)).toMatchObject({ msg: expect.stringContaining("component refused") });
+    expect(await addAndDelete(config)).toMatchObject({ msg: expect.stringContaining("component refused") });
     replace(shaper);
-    expect(await added(config)).toMatchObject(shaped);
-    // A native plugin of the name comes first in its directory.
+    expect(await addAndDelete(config)).toMatchObject(shaped);
+    // A native plugin takes precedence over a component of the same name in its directory.
     const native = installRecorder(stage.plexus.cniPath, "status-shaper");
-    await added(config);
+    await addAndDelete(config);
     expect(native.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", "DEL"]);
     rmSync(native.path);
-    expect(await added(config)).toMatchObject(shaped);
+    expect(await addAndDelete(config)).toMatchObject(shaped);
   });
 
-  test("MO-21 MC-20 MC-21 configuration files as they are then, and none that is half written", async () => {
+  test("MO-21 MC-20 MC-21 the current configuration files, and refuses a truncated one", async () => {
     const directory = join(stage.plexus.directory, "net.d");
     mkdirSync(join(directory, "agent"), { recursive: true });
     const file = join(directory, "10-agent.conflist");
     const [one, two, more] = ["one", "two", "more"].map((name) => installRecorder(stage.plexus.cniPath, name));
-    const own = join(stage.plexus.directory, "plexus.conf");
-    const config = stage.host({ clusterNetwork: file, configFile: own });
-    const ran = (): readonly number[] => [one, two, more].map((each) => each?.calls().length ?? 0);
-    writeFileSync(own, "{}");
+    const configFile = join(stage.plexus.directory, "plexus.conf");
+    const config = stage.host({ clusterNetwork: file, configFile: configFile });
+    const callCounts = (): readonly number[] => [one, two, more].map((each) => each?.calls().length ?? 0);
+    writeFileSync(configFile, "{}");
     writeFileSync(file, list("one"));
-    await added(config);
-    expect(ran()).toEqual([2, 0, 0]);
+    await addAndDelete(config);
+    expect(callCounts()).toEqual([2, 0, 0]);
     writeFileSync(file, list("two"));
-    await added(config);
-    expect(ran()).toEqual([2, 2, 0]);
+    await addAndDelete(config);
+    expect(callCounts()).toEqual([2, 2, 0]);
     writeFileSync(file, list("one").slice(0, -9));
-    expect(await added(config)).toMatchObject({ msg: expect.stringContaining("is not JSON") });
-    expect(ran()).toEqual([2, 2, 0]);
+    expect(await addAndDelete(config)).toMatchObject({ msg: expect.stringContaining("is not JSON") });
+    expect(callCounts()).toEqual([2, 2, 0]);
     writeFileSync(file, list("one"));
     writeFileSync(join(directory, "agent", "50-more.conf"), JSON.stringify({ cniVersion: "1.0.0", name: "agent", type: "more" }));
-    await added(config);
-    expect(ran()).toEqual([4, 2, 2]);
-    writeFileSync(own, '{"profile":"none"}');
-    expect(await added(config)).toMatchObject({ msg: expect.stringContaining("profile") });
-    expect(ran()).toEqual([4, 2, 2]);
-    writeFileSync(own, "{}");
-    await added(config);
-    expect(ran()).toEqual([6, 2, 4]);
+    await addAndDelete(config);
+    expect(callCounts()).toEqual([4, 2, 2]);
+    writeFileSync(configFile, '{"profile":"none"}');
+    expect(await addAndDelete(config)).toMatchObject({ msg: expect.stringContaining("profile") });
+    expect(callCounts()).toEqual([4, 2, 2]);
+    writeFileSync(configFile, "{}");
+    await addAndDelete(config);
+    expect(callCounts()).toEqual([6, 2, 4]);
   });
 });

@@ -1,4 +1,4 @@
-// kill-step.c, compiled: a step that kills the brain or the hands, or fails, on order.
+// Compiles kill-step.c, a native plugin that kills the engine or the shim, or fails, when a file orders it.
 
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { builtOnce, root } from "../harness/compiled.ts";
 
-/** The program's path. Under the name `T` it obeys the order in the file `T.VERB.CONTAINER` beside it. */
+/** The program's path. A copy called `T` executes the order in the file `T.VERB.CONTAINER` beside it. */
 export function killStep(): string {
   const directory = join(root, "test", "e2e");
   const sources = [join(directory, "kill-step.c"), join(root, "test", "plugins", "record.h")];

@@ -1,4 +1,4 @@
-// One attachment's life, and what can go wrong in it: DEL at any time, CHECK, a second ADD, GC and STATUS.
+// The verbs of one attachment and their failures: DEL at any time, CHECK, a second ADD, GC and STATUS.
 
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const valid = (...ids: string[]): object => ({
   "cni.dev/valid-attachments": ids.map((containerID) => ({ containerID, ifname: "eth0" })),
 });
 
-describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life", () => {
+describe.skipIf(missingForMixed("an attachment's lifecycle"))("an attachment's lifecycle", () => {
   let stage: Stage;
   beforeEach(() => {
     stage = openStage(mixedInstallation);
@@ -37,19 +37,19 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
   });
 
   describe("DEL", () => {
-    test("L-36, L-47: repeated succeeds, and says nothing", async () => {
+    test("L-36, L-47: repeated succeeds and prints nothing", async () => {
       const each = attaching("again");
       await stage.succeed("ADD", each);
       for (const _ of [1, 2, 3]) expect((await stage.succeed("DEL", each)).stdout).toBe("");
       expect([each.pod.links(), stage.left()]).toEqual([[], nothing]);
     });
 
-    test("of what was never added succeeds", async () => {
+    test("of a container that was never added succeeds", async () => {
       await stage.succeed("DEL", attaching("never"));
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("RT-09: with an empty CNI_NETNS gives the address back; the link goes with its namespace", async () => {
+    test("RT-09: with an empty CNI_NETNS releases the address; the link ends with its namespace", async () => {
       const each = attaching("empty");
       await stage.succeed("ADD", each);
       await stage.succeed("DEL", { ...each, pod: "" });
@@ -58,7 +58,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       await expect.poll(() => stage.left().links).toEqual([]);
     });
 
-    test("RT-09: after the namespace was deleted gives the address back", async () => {
+    test("RT-09: after the namespace was deleted releases the address", async () => {
       const each = attaching("deleted");
       await stage.succeed("ADD", each);
       each.pod.dispose();
@@ -66,7 +66,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       await expect.poll(() => stage.left()).toEqual(nothing);
     });
 
-    test("takes away what an ADD left that was killed while it wrote its journal entry", async () => {
+    test("removes the unfinished journal entry of a killed ADD", async () => {
       const each = attaching("torn");
       const journal = join(stage.plexus.state("cni"), "journal");
       mkdirSync(journal, { recursive: true });
@@ -75,7 +75,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("L-48: uses the configuration of the ADD, whatever the runtime sends now", async () => {
+    test("L-48: uses the configuration of the ADD, not the one that the runtime sends with DEL", async () => {
       const each = attaching("changed");
       await stage.succeed("ADD", each);
       stage.steps();
@@ -86,7 +86,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
   });
 
   describe("CHECK", () => {
-    test("fails once the pod's link is gone, and DEL still gives all back", async () => {
+    test("fails after the pod's link was deleted, and DEL still releases the address", async () => {
       const each = attaching("broken");
       await stage.succeed("ADD", each);
       expect(each.pod.exec(["ip", "link", "delete", "eth0"]).status).toBe(0);
@@ -99,7 +99,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("fails once the lease is gone, and names the delegate", async () => {
+    test("fails after the lease was deleted, and names the delegate", async () => {
       const each = attaching("robbed");
       await stage.succeed("ADD", each);
       rmSync(join(stage.leases, "pods", "10.10.0.2"));
@@ -109,14 +109,17 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       expect([each.pod.links(), stage.left()]).toEqual([[], nothing]);
     });
 
-    test("L-50: of what was never added fails with code 3", async () => {
+    test("L-50: of a container that was never added fails with code 3", async () => {
       const checked = await stage.call("CHECK", attaching("never"));
-      expect([checked.status, checked.json]).toMatchObject([1, { code: 3, msg: expect.stringMatching(/never was never added/) }]);
+      expect([checked.status, checked.json]).toMatchObject([
+        1,
+        { code: 3, msg: expect.stringMatching(/container never is not attached .*: it was never added/) },
+      ]);
     });
   });
 
   describe("ADD", () => {
-    test("a second time is refused and harms nothing", async () => {
+    test("of an attached interface is refused and changes nothing", async () => {
       const [each, other] = [attaching("twice"), attaching("other")];
       await stage.succeed("ADD", each);
       const before = { left: stage.left(), addresses: each.pod.addresses() };
@@ -133,7 +136,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       expect([each.pod.links(), other.pod.links(), stage.left()]).toEqual([[], [], nothing]);
     });
 
-    test("L-33, MO-09: whose last step fails leaves nothing, and answers with that step's error", async () => {
+    test("L-33, MO-09: with a failing last step leaves nothing and answers that step's error", async () => {
       const config = stage.network([bridgeStep(), shaperStep, tuningStep(stage, { sysctl: { "net.no.such.thing": "1" } })]);
       const each = { ...attaching("failing"), config };
       const added = await stage.call("ADD", each);
@@ -146,7 +149,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       await stage.succeed("DEL", each);
     });
 
-    test("after the same container's DEL works, under another interface name at the same time too", async () => {
+    test("works after DEL of the same container, and for a second interface of that container", async () => {
       const each = attaching("thrice");
       const second = { ...each, ifname: "eth1" };
       for (const verb of ["ADD", "DEL", "ADD"]) await stage.succeed(verb, each);
@@ -159,15 +162,15 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
     });
   });
 
-  describe("GC and STATUS, which the reference plugins of 1.0.0 don't know", () => {
+  describe("GC and STATUS, which plugins of CNI 1.0.0 do not support", () => {
     const ipam = { type: "ipam-host-local", ipam: { subnet: "10.13.0.0/24", rangeEnd: "10.13.0.4" } };
     const modern = (more: object = {}): object => stage.network([ipam, { type: "recorder" }], { cniVersion: "1.1.0", ...more });
 
-    test("L-43: GC undoes stale attachments, then tells every plugin which are valid", async () => {
+    test("L-43: GC undoes stale attachments, then sends GC with the valid attachments to every plugin", async () => {
       const recorder = installRecorder(stage.plexus.cniPath, "recorder");
       const pod = stage.pod();
       for (const containerId of ["stays", "stale"]) await stage.succeed("ADD", { config: modern(), containerId, pod });
-      // A lease of which no journal knows, as a node has it that was switched from native host-local.
+      // A lease without a journal entry, as on a node that used native host-local before.
       writeFileSync(join(stage.leases, "pods", "10.13.0.4"), "lost\r\neth0");
       recorder.clear();
       stage.steps();
@@ -192,15 +195,15 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("GC with a namespace that is gone undoes the attachment", async () => {
+    test("GC undoes an attachment whose namespace was deleted", async () => {
       const pod = stage.pod();
       const old = { config: mixedNetwork(stage), containerId: "gone", pod: pod.path };
-      // The reference plugins are not asked for GC below 1.1.0; their stale attachments get DEL all the same.
+      // Plugins below 1.1.0 do not get GC, but their stale attachments get DEL.
       await stage.succeed("ADD", old);
       pod.dispose();
       const answer = await stage.request({ verb: "GC", config: { ...mixedNetwork(stage), cniVersion: "1.1.0", ...valid() } });
       expect([answer.status, answer.stdout]).toEqual([0, ""]);
-      // The kernel takes the link away in its own time.
+      // The kernel deletes the link of a deleted namespace asynchronously.
       await expect.poll(() => stage.left()).toEqual(nothing);
     });
 
@@ -217,7 +220,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       await stage.succeed("DEL", each);
     });
 
-    test("STATUS succeeds, until the range is full: then code 50 says so", async () => {
+    test("STATUS succeeds until the range is full, then fails with code 50", async () => {
       installRecorder(stage.plexus.cniPath, "recorder");
       const status = (): ReturnType<Stage["request"]> => stage.request({ verb: "STATUS", config: modern() });
       const idle = await status();
@@ -232,7 +235,7 @@ describe.skipIf(missingForMixed("an attachment's life"))("an attachment's life",
       expect((await status()).status).toBe(0);
     });
 
-    test("L-42: a native plugin's STATUS code survives", async () => {
+    test("L-42: the answer has the code of a native plugin's failed STATUS", async () => {
       const recorder = installRecorder(stage.plexus.cniPath, "recorder");
       recorder.script("STATUS", { stdout: '{"cniVersion":"1.1.0","code":51,"msg":"half of it works"}', exit: 1 });
       const answer = await stage.request({ verb: "STATUS", config: modern() });

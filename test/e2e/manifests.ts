@@ -1,19 +1,19 @@
-// A directory of manifests for a test: pods and NetworkAttachmentDefinitions as an API server would have them.
+// A directory of manifests of pods and NetworkAttachmentDefinitions, which replaces an API server in tests.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 export interface Manifests {
   readonly directory: string;
-  /** A pod of namespace `shop` with this selection annotation. */
+  /** Writes a pod of namespace `shop` with this selection annotation. */
   pod(name: string, selection?: string | readonly object[], annotations?: Readonly<Record<string, string>>): void;
-  /** A definition of namespace `shop`; its list has the definition's name unless it says another. */
+  /** Writes a definition of namespace `shop`, whose configuration list has the same name. */
   network(name: string, plugins: readonly object[], annotations?: Readonly<Record<string, string>>): void;
-  /** A definition with exactly this spec. */
+  /** Writes a definition with exactly this spec, by default in namespace `shop`. */
   definition(name: string, spec?: object, metadata?: object): void;
   /** CNI_ARGS as container runtimes give them. */
   argsOf(pod: string): string;
-  /** The network status that was published for a pod; undefined where none was. */
+  /** The published network status of a pod, or undefined. */
   statusOf(pod: string): unknown;
 }
 

@@ -1,5 +1,5 @@
-// An administrator's mistakes: what can't work is refused before anything is begun, the words say where to look, and nothing of the mistake
-// stays once it is mended.
+// An administrator's mistakes: an ADD that cannot work is refused before its first step, the error names the cause, and nothing remains after
+// the mistake is corrected.
 
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ describe.skipIf(missingForMixed("an administrator's mistakes"))("a mistake", () 
     ...more,
   });
 
-  test("a version that nobody speaks, of a network that the pod selects: refused with code 1 before the default network is attached", async () => {
+  test("an unknown cniVersion of a selected network: refused with code 1 before the default network is attached", async () => {
     const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
     manifests.definition("storage", { config: '{"cniVersion":"7.0.0","name":"storage","plugins":[{"type":"recorder"}]}' });
     manifests.pod("web", "storage");
@@ -41,21 +41,21 @@ describe.skipIf(missingForMixed("an administrator's mistakes"))("a mistake", () 
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("a plugin that nobody may execute: refused before anything is begun", async () => {
+  test("a plugin without execute permission: refused before the first step", async () => {
     const path = join(stage.plexus.cniPath, "locked");
     writeFileSync(path, "#!/bin/sh\n");
     chmodSync(path, 0o644);
     const added = await stage.call("ADD", attaching(stage.network([bridgeStep(), { type: "locked" }])));
     expect([added.json?.["code"], added.json?.["msg"]]).toEqual([
       7,
-      `network default: failed to find plugin "locked": ${path} is there, but is no file that may be executed`,
+      `network default: failed to find plugin "locked": ${path} exists, but is not an executable file`,
     ]);
     expect([stage.steps(), stage.left()]).toEqual([[], nothing]);
   });
 
   test.each([
     ["a core module", Buffer.from("\0asm\x01\0\0\0", "latin1")],
-    ["a page that was saved by mistake", Buffer.from("<!doctype html>")],
+    ["an HTML page", Buffer.from("<!doctype html>")],
   ])("%s in place of a component: the file is named", async (_what, content) => {
     const path = join(stage.plexus.cniPath, "nearly.wasm");
     writeFileSync(path, content);
@@ -63,32 +63,34 @@ describe.skipIf(missingForMixed("an administrator's mistakes"))("a mistake", () 
     expect([added.json?.["code"], added.json?.["msg"]]).toEqual([
       7,
       expect.stringMatching(
-        /^network default: failed to find plugin "nearly": .*\/nearly\.wasm is there, but is no WebAssembly component/,
+        /^network default: failed to find plugin "nearly": .*\/nearly\.wasm exists, but is not a WebAssembly component/,
       ),
     ]);
   });
 
-  test("a type that isn't there: its DELs fail, and succeed as soon as the configuration is right; GC of others does meanwhile", async () => {
-    const wrong = attaching(stage.network([bridgeStep(), { type: "recordr" }]));
-    expect((await stage.call("ADD", wrong)).json).toMatchObject({ code: 7 });
-    const deleted = await stage.call("DEL", wrong);
+  test("a misspelt plugin type: DEL fails until the configuration is corrected; GC succeeds meanwhile", async () => {
+    const misspelt = attaching(stage.network([bridgeStep(), { type: "recordr" }]));
+    expect((await stage.call("ADD", misspelt)).json).toMatchObject({ code: 7 });
+    const deleted = await stage.call("DEL", misspelt);
     expect([deleted.status, deleted.json?.["details"]]).toEqual([
       1,
-      expect.stringMatching(/DEL failed 1 times since .*; nothing is known of the container, so it is given up after 10 times$/),
+      expect.stringMatching(
+        /DEL failed 1 times since .*; no attachment of the container is known, so DEL is given up after 10 failures$/,
+      ),
     ]);
     const collected = await stage.request({
       verb: "GC",
-      config: { ...wrong.config, cniVersion: "1.1.0", "cni.dev/valid-attachments": [] },
+      config: { ...misspelt.config, cniVersion: "1.1.0", "cni.dev/valid-attachments": [] },
     });
     expect([collected.status, collected.stderr]).toEqual([0, expect.stringContaining('"recordr"')]);
 
-    expect((await stage.call("DEL", wrong)).status).toBe(1);
-    const right = { ...wrong, config: stage.network([bridgeStep(), { type: "recorder" }]) };
-    await stage.succeed("DEL", right);
+    expect((await stage.call("DEL", misspelt)).status).toBe(1);
+    const corrected = { ...misspelt, config: stage.network([bridgeStep(), { type: "recorder" }]) };
+    await stage.succeed("DEL", corrected);
     expect(stage.left()).toEqual(nothing);
-    expect((await stage.call("DEL", wrong)).status).toBe(1);
-    await stage.succeed("ADD", right);
-    await stage.succeed("DEL", right);
+    expect((await stage.call("DEL", misspelt)).status).toBe(1);
+    await stage.succeed("ADD", corrected);
+    await stage.succeed("DEL", corrected);
     expect(stage.left()).toEqual(nothing);
   });
 });

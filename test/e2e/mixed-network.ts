@@ -1,4 +1,4 @@
-// The network of the issue's part 9: native bridge whose ipam.type is WASM, then a WASM step, then a native one.
+// The mixed network: the native bridge plugin with a WASM IPAM delegate, a WASM step and a native step.
 
 import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../harness/requires.ts";
 import type { Stage } from "./stage.ts";
@@ -8,7 +8,7 @@ export const mixedInstallation = {
   components: ["ipam-host-local", "status-shaper"],
 } as const;
 
-/** Whether a suite of mixed chains can't run here; says why. */
+/** Whether this machine lacks a requirement of suites with mixed chains. Prints the reason. */
 export function missingForMixed(suite: string): boolean {
   return missing(
     suite,
@@ -36,12 +36,12 @@ export function tuningStep(stage: Stage, more: object = {}): object {
   return { type: "tuning", mtu: 1400, dataDir: stage.tuning, ...more };
 }
 
-/** The whole chain; the first pod gets 10.10.0.2. */
+/** The configuration of the whole chain. The first pod gets 10.10.0.2. */
 export function mixedNetwork(stage: Stage, more: object = {}): object {
   return stage.network([bridgeStep(), shaperStep, tuningStep(stage)], more);
 }
 
-/** Its steps in the order in which they end, as `shown` shows them. */
+/** The chain's steps in the order of their ends, formatted by `shown`. */
 export const mixedSteps = {
   ADD: ["ADD ipam-host-local wasm nested", "ADD bridge native", "ADD status-shaper wasm", "ADD tuning native"],
   CHECK: ["CHECK ipam-host-local wasm nested", "CHECK bridge native", "CHECK status-shaper wasm", "CHECK tuning native"],

@@ -1,4 +1,4 @@
-// One configlist, native plugins and WASM delegates side by side, through the installed binary in real network namespaces.
+// Configuration lists that mix native plugins and WASM delegates, through the installed binary in real network namespaces.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ describe.skipIf(missingForMixed("mixed chains"))("a mixed chain", () => {
   });
   afterEach(() => stage.dispose());
 
-  test("native bridge with WASM ipam-host-local, WASM status-shaper and native tuning attach two pods that reach each other", async () => {
+  test("native bridge with WASM ipam-host-local, WASM status-shaper and native tuning: two pods ping each other", async () => {
     const [a, b] = [stage.pod(), stage.pod()];
     const one = { config: mixedNetwork(stage), containerId: "one", pod: a };
     const two = { config: mixedNetwork(stage), containerId: "two", pod: b };
@@ -106,14 +106,14 @@ describe.skipIf(missingForMixed("mixed chains"))("a mixed chain", () => {
     expect([a.links(), b.links(), stage.left()]).toEqual([[], [], nothing]);
   });
 
-  test("native host-local and WASM ipam-host-local lease from one directory, and either gives back only its own", async () => {
+  test("native host-local and WASM ipam-host-local share one lease directory, and each releases only its own leases", async () => {
     const [a, b] = [stage.pod(), stage.pod()];
     const ipam = { subnet: "10.10.0.0/24", dataDir: stage.leases };
     const network = (type: string): object => stage.network([bridgeStep({ ipam: { type, ...ipam } })]);
     const native = { config: network("host-local"), containerId: "native", pod: a };
     const wasm = { config: network("ipam-host-local"), containerId: "wasm", pod: b };
     await stage.succeed("ADD", native);
-    // A nested native plugin is bridge's own affair: no step of ours.
+    // bridge executes the native IPAM plugin itself, so that Plexus records no nested step.
     expect(shown(stage.steps())).toEqual(["ADD bridge native"]);
     await stage.succeed("ADD", wasm);
     expect(leases(stage.leases)).toEqual(["pods/10.10.0.2", "pods/10.10.0.3"]);
@@ -128,7 +128,7 @@ describe.skipIf(missingForMixed("mixed chains"))("a mixed chain", () => {
     { version: "0.3.1", check: [1, 1], ips: { version: "4", address: "10.10.0.2/24" } },
     { version: "0.4.0", check: [0, undefined], ips: { version: "4", address: "10.10.0.2/24" } },
     { version: "1.0.0", check: [0, undefined], ips: { address: "10.10.0.2/24" } },
-  ])("N1-63: $version is spoken from end to end, CHECK from 0.4.0 on", async ({ version, check, ips }) => {
+  ])("N1-63: $version is used from the runtime to the plugins and back, CHECK from 0.4.0 on", async ({ version, check, ips }) => {
     const pod = stage.pod();
     const attaching = { config: mixedNetwork(stage, { cniVersion: version }), containerId: "versions", pod };
     const added = await stage.succeed("ADD", attaching);

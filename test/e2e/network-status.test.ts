@@ -1,4 +1,4 @@
-// The status annotation as consumers find it (NPWG 5), made from what plugins really print, through the installed binary.
+// The network-status annotation (NPWG section 5) that Plexus makes from results of plugins, through the installed binary.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ describe.skipIf(missingForMixed("network status"))("the network status", () => {
   });
   afterEach(() => stage.dispose());
 
-  /** The entries of pod `web` on network `one`, whose plugin prints this. */
+  /** The status entries of pod `web`, whose network `one` has a plugin that prints `printed`. */
   const entries = async (
     printed: object,
     profile: "strict" | "compat" = "strict",
@@ -46,7 +46,7 @@ describe.skipIf(missingForMixed("network status"))("the network status", () => {
     await stage.succeed("ADD", web);
     const all = manifests.statusOf("web") as readonly Entry[];
     await stage.succeed("DEL", web);
-    // What holds of every status: a name, a boolean that is true of one entry, no mac without its interface.
+    // Every status: each entry has a name and a boolean `default`, which is true in one entry. No entry has a MAC without an interface.
     expect(all.filter((each) => each["default"] === true)).toHaveLength(1);
     for (const each of all) {
       expect([typeof each["default"], String(each["name"]).length > 0]).toEqual(["boolean", true]);
@@ -55,7 +55,7 @@ describe.skipIf(missingForMixed("network status"))("the network status", () => {
     return all;
   };
 
-  test("N1-37, N1-39, N1-44, N1-46, N1-50, N1-52, N1-53, N1-55: is of the first sandbox interface, by the letter, whatever it was renamed to", async () => {
+  test("N1-37, N1-39, N1-44, N1-46, N1-50, N1-52, N1-53, N1-55: with the profile `strict` describes the first sandbox interface, even if its plugin renamed it", async () => {
     const all = await entries({ cniVersion: "1.0.0", interfaces: [veth, first, second], ips, dns });
     expect(all).toEqual([
       { name: "pods", interface: "eth0", ips: ["10.99.0.2/24"], default: true },
@@ -70,7 +70,7 @@ describe.skipIf(missingForMixed("network status"))("the network status", () => {
     ]);
   });
 
-  test("D-5, D-6, D-12: is what Multus' users expect by default: an entry for each interface, bare addresses, gateway and mtu", async () => {
+  test("D-5, D-6, D-12: with the profile `compat` has an entry for each interface, addresses without prefix length, gateway and mtu, as Multus has", async () => {
     const routes = [{ dst: "0.0.0.0/0", gw: "192.0.2.1" }];
     const all = await entries({ cniVersion: "1.1.0", interfaces: [veth, first, second], ips, routes, dns }, "compat");
     expect(all.slice(1)).toEqual([
@@ -88,7 +88,7 @@ describe.skipIf(missingForMixed("network status"))("the network status", () => {
     ]);
   });
 
-  test("N1-38, N1-41, N1-43, N1-54: has an entry for attachments whose plugins said nothing, the default one's with default true", async () => {
+  test("N1-38, N1-41, N1-43, N1-54: has an entry for an empty result; the default network's entry has `default` true", async () => {
     main.script("ADD", { stdout: "{}" });
     for (const profile of ["strict", "compat"] as const) {
       expect(await entries({}, profile)).toEqual([
@@ -98,7 +98,67 @@ describe.skipIf(missingForMixed("network status"))("the network status", () => {
     }
   });
 
-  test("N1-40, N1-45, N1-49: has all that a result of 0.2.0 has, and the interface that was asked for", async () => {
+  const attaching = (): Attaching => {
+    const config = stage.network([{ type: "main" }], { manifests: manifests.directory });
+    return { config, containerId: "ctr-web", pod: stage.pod(), args: manifests.argsOf("web") };
+  };
+
+  describe("of a network whose plugin exits 0 and prints nothing", () => {
+    const nothingPrinted = { stdout: "" };
+
+    test("N1-38: has a minimal entry; CHECK and DEL work; the warning names the plugin", async () => {
+      one.script("ADD", nothingPrinted);
+      manifests.pod("web", "one");
+      const web = attaching();
+      const { status, stdout, stderr } = await stage.call("ADD", web);
+      expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining("10.99.0.2/24") });
+      expect(stderr).toMatch(/^plexus: warning: network shop\/one as net1: plugin type="one" .*no result.*\n$/);
+      expect(manifests.statusOf("web")).toEqual([
+        { name: "pods", interface: "eth0", ips: ["10.99.0.2"], default: true },
+        { name: "shop/one", default: false },
+      ]);
+      await stage.succeed("CHECK", web);
+      await stage.succeed("DEL", web);
+      const recordedCalls = one.calls().map(({ env, stdin }) => [env["CNI_COMMAND"], (JSON.parse(stdin) as Entry)["prevResult"]]);
+      expect(recordedCalls).toEqual([
+        ["ADD", undefined],
+        ["CHECK", { cniVersion: "1.0.0" }],
+        ["DEL", { cniVersion: "1.0.0" }],
+      ]);
+    });
+
+    test("N1-39: has the previous plugin's result", async () => {
+      const two = installRecorder(stage.plexus.cniPath, "two");
+      manifests.network("chained", [{ type: "one" }, { type: "two" }]);
+      one.script("ADD", {
+        stdout: JSON.stringify({ cniVersion: "1.0.0", interfaces: [first], ips: [{ address: "192.0.2.2/24" }] }),
+      });
+      two.script("ADD", { stdout: "  \n" });
+      manifests.pod("web", "chained");
+      expect((await stage.call("ADD", attaching())).status).toBe(0);
+      expect(manifests.statusOf("web")).toMatchObject([{}, { name: "shop/chained", interface: "wan0", ips: ["192.0.2.2"] }]);
+    });
+
+    test("N1-25: is absent if the pod requested an address: the attachment fails and is undone", async () => {
+      manifests.network("one", [{ type: "one", capabilities: { ips: true } }]);
+      one.script("ADD", nothingPrinted);
+      manifests.pod("web", [{ name: "one", ips: ["192.0.2.9/24"] }]);
+      expect((await stage.call("ADD", attaching())).json).toMatchObject({ code: 7, msg: expect.stringContaining("192.0.2.9") });
+      expect(one.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", "DEL"]);
+    });
+
+    test("L-12: is absent for the default network, whose result the runtime needs: code 6, as from libcni", async () => {
+      main.script("ADD", nothingPrinted);
+      manifests.pod("web", "one");
+      expect((await stage.call("ADD", attaching())).json).toMatchObject({
+        code: 6,
+        msg: expect.stringMatching(/"main".*result/),
+      });
+      expect(manifests.statusOf("web")).toBeUndefined();
+    });
+  });
+
+  test("N1-40, N1-45, N1-49: has both addresses of a result of version 0.2.0 and the requested interface", async () => {
     const old = { cniVersion: "0.2.0", ip4: { ip: "192.0.2.2/24" }, ip6: { ip: "2001:db8::2/64" } };
     expect((await entries(old, "strict", [{ name: "one", interface: "data0" }]))[1]).toEqual({
       name: "shop/one",
@@ -108,7 +168,7 @@ describe.skipIf(missingForMixed("network status"))("the network status", () => {
     });
   });
 
-  test("N1-47, N1-48, N1-51: has no address of the node's side: those without an interface where the pod has none, else none", async () => {
+  test("N1-47, N1-48, N1-51: omits addresses of the node's interface; addresses without an interface appear only if the pod has no interface", async () => {
     const unbound = { address: "192.0.2.2/24" };
     const negative = { address: "192.0.2.3/24", interface: -1 };
     expect((await entries({ cniVersion: "1.0.0", interfaces: [veth], ips: [hostIp, unbound, negative] }))[1]).toEqual({
@@ -120,7 +180,7 @@ describe.skipIf(missingForMixed("network status"))("the network status", () => {
     expect(bound).toEqual({ name: "shop/one", interface: "wan0", mac: first.mac, default: false });
   });
 
-  test("MA-10: is one line, and that of sixteen attachments is far below what Kubernetes allows", async () => {
+  test("MA-10: is one line; the status of sixteen attachments is far below Kubernetes' limit", async () => {
     const many = { cniVersion: "1.1.0", interfaces: [veth, first, second], ips, dns };
     const all = await entries(many, "compat", Array.from({ length: 16 }, () => "one").join(","));
     expect(all).toHaveLength(1 + 16 * 2);

@@ -1,5 +1,5 @@
-// A nested call whose plugin is killed goes on in its sandbox process: whoever comes next for that container waits for it, or would
-// undo what is only made afterwards.
+// A nested call goes on in its sandbox process after its plugin was killed. The container's next call waits for the nested call's end:
+// otherwise a DEL would run before the nested ADD makes its lease.
 
 import { readFileSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -10,7 +10,7 @@ import { missingForMixed, mixedInstallation, mixedNetwork } from "./mixed-networ
 import { childrenOf, signalled } from "./processes.ts";
 import { nothing, openStage, type Stage } from "./stage.ts";
 
-/** Processes whose first argument ends so, with all of their arguments. */
+/** Process ids of programs called `name` whose path begins with `directory`. */
 function running(name: string, directory: string): readonly number[] {
   return readdirSync("/proc")
     .filter((pid) => /^\d+$/u.test(pid))
@@ -25,8 +25,8 @@ function running(name: string, directory: string): readonly number[] {
     });
 }
 
-describe.skipIf(missingForMixed("calls that are overtaken"))(
-  "N1-67 L-46 A-08 a nested call that nobody waits for any more",
+describe.skipIf(missingForMixed("nested calls of killed plugins"))(
+  "N1-67 L-46 A-08 a nested call whose plugin was killed",
   () => {
     let stage: Stage;
     let daemon: TestDaemon;
@@ -39,7 +39,7 @@ describe.skipIf(missingForMixed("calls that are overtaken"))(
       stage.dispose();
     });
 
-    test.each([0, 1])("is over before the runtime's DEL is served (%j)", async (first) => {
+    test.each([0, 1])("ends before the runtime's DEL is served (first resumed sandbox: %j)", async (first) => {
       const call = (verb: string, containerId: string, pod: ReturnType<Stage["pod"]>) =>
         stage.request({
           verb,
@@ -56,11 +56,11 @@ describe.skipIf(missingForMixed("calls that are overtaken"))(
       for (const pid of sandboxes) signalled(pid, "SIGSTOP");
       const pod = stage.pod();
       const add = call("ADD", "late", pod);
-      // The bridge has called its IPAM, whose component waits for its process.
+      // The bridge plugin called its IPAM delegate, whose sandbox process is stopped.
       await expect.poll(() => running("ipam-host-local", stage.plexus.directory).length, { timeout: 20_000 }).toBe(1);
       await setTimeout(300);
-      const [hands = 0] = running("plexus", stage.plexus.directory);
-      expect(signalled(hands, "SIGKILL")).toBe(true);
+      const [shim = 0] = running("plexus", stage.plexus.directory);
+      expect(signalled(shim, "SIGKILL")).toBe(true);
       expect((await add).status).toBe(137);
       const del = call("DEL", "late", pod);
       const order = first === 0 ? sandboxes : sandboxes.toReversed();

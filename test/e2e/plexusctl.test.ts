@@ -1,4 +1,4 @@
-// plexusctl as an administrator runs it: installed, on a node with real attachments, with its daemon and without.
+// The installed plexusctl on a node with real attachments, with a daemon and without.
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -6,34 +6,34 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { ask } from "../harness/ask.ts";
+import { httpRequest } from "../harness/http-request.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { dist } from "../harness/plexus.ts";
 import { installHostile } from "../harness/recorder.ts";
 import { bridgeStep, missingForMixed, mixedInstallation, mixedNetwork } from "./mixed-network.ts";
 import { openStage, type Stage } from "./stage.ts";
 
-interface Ran {
+interface CommandResult {
   readonly status: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Somebody in a daemon's place who answers this. */
-async function impostor(path: string, answer: string): Promise<ChildProcess> {
+/** Starts an HTTP server at the status socket that answers `answer` instead of a daemon. */
+async function startFakeDaemon(path: string, answer: string): Promise<ChildProcess> {
   const program = `require("node:http").createServer((_, to) => to.end(${JSON.stringify(answer)})).listen(${JSON.stringify(path)}, () => console.log())`;
   const child = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "pipe", "inherit"] });
   await once(child.stdout, "data");
   return child;
 }
 
-function control(...args: readonly string[]): Ran {
+function control(...args: readonly string[]): CommandResult {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), ...args], { encoding: "utf8" });
   return { status, stdout, stderr };
 }
 
-/** The words, however the lines are broken. */
-function words({ stdout }: Ran): string {
+/** stdout with every run of white space as one space. */
+function singleSpaced({ stdout }: CommandResult): string {
   return stdout.replaceAll(/\s+/g, " ");
 }
 
@@ -50,7 +50,7 @@ describe.skipIf(missingForMixed("plexusctl"))("plexusctl", () => {
 
   const socket = (): string => join(stage.plexus.directory, "daemon", "plexus.sock");
   const state = (): string => join(stage.plexus.directory, "state", "cni");
-  const places = (): string[] => ["--status-socket", join(dirname(socket()), "status.sock"), "--state-dir", state()];
+  const endpointArgs = (): string[] => ["--status-socket", join(dirname(socket()), "status.sock"), "--state-dir", state()];
   async function daemon(): Promise<TestDaemon> {
     const started = await startDaemon({ socket: socket(), args: ["--state-dir", state(), "--sandboxes", "2"] });
     daemons.push(started);
@@ -63,8 +63,8 @@ describe.skipIf(missingForMixed("plexusctl"))("plexusctl", () => {
   const native = { ipam: { type: "ipam-host-local", subnet: "10.10.0.0/29" } };
   const failing = () => stage.network([bridgeStep(native), { type: "fails-with-code" }]);
 
-  /** One pod attached, one whose ADD failed twice, one whose DEL fails. */
-  async function busyNode(): Promise<void> {
+  /** Makes one attached pod, one pod whose ADD failed twice, and one pod whose DEL fails. */
+  async function makeBusyNode(): Promise<void> {
     installHostile(stage.plexus.cniPath, "fails-with-code");
     installHostile(stage.plexus.cniPath, "fails-on-stderr", ["DEL"]);
     expect((await call("ADD", "cart-7", stage.network([bridgeStep(native)]))).status).toBe(0);
@@ -76,101 +76,114 @@ describe.skipIf(missingForMixed("plexusctl"))("plexusctl", () => {
   }
 
   test.each([["not json"], ["null"], ["[]"], ['{"apiVersion":"plexus/v1","kind":"NodeStatus"}']])(
-    "an answer that is none of ours is told of in a line: %s",
+    "an invalid answer of the status socket is reported in one line: %s",
     async (answer) => {
       const path = join(stage.plexus.directory, "status.sock");
-      const child = await impostor(path, answer);
-      const told = control("status", "--status-socket", path, "--state-dir", state());
+      const child = await startFakeDaemon(path, answer);
+      const result = control("status", "--status-socket", path, "--state-dir", state());
       const round = control("reconcile", "--status-socket", path);
       child.kill();
-      expect(round.stderr).toMatch(/^plexusctl: .*its answer is none that this plexusctl reads.*\n$/);
-      expect([told.status, told.stderr]).toEqual([1, ""]);
-      expect(words(told)).toContain(`none answers on ${path} (its answer is none that this plexusctl reads`);
+      expect(round.stderr).toMatch(/^plexusctl: .*this plexusctl cannot read the answer.*\n$/);
+      expect([result.status, result.stderr]).toEqual([1, ""]);
+      expect(singleSpaced(result)).toContain(`no answer on ${path} (this plexusctl cannot read the answer`);
     },
   );
 
-  test("the socket for calls, named for the status socket, is told of as that", async () => {
+  test("--status-socket with the path of the call socket is reported", async () => {
     await daemon();
-    const told = control("status", "--status-socket", socket(), "--state-dir", state());
-    expect(told.status).toBe(1);
-    expect(words(told)).toContain(`none answers on ${socket()} (what listens there is no status socket)`);
-    expect(words(told)).toContain("If it runs, --status-socket has to name its status socket");
+    const result = control("status", "--status-socket", socket(), "--state-dir", state());
+    expect(result.status).toBe(1);
+    expect(singleSpaced(result)).toContain(`no answer on ${socket()} (the socket is not a status socket)`);
+    expect(singleSpaced(result)).toContain("If plexusd runs, give its status socket with --status-socket");
   });
 
-  test("a kubeconfig of plexusd's own that isn't there is told of at its start", async () => {
+  test("plexusd reports an absent --kubeconfig at its start", async () => {
     const path = join(stage.plexus.directory, "absent.kubeconfig");
     const running = await startDaemon({ socket: socket(), args: ["--state-dir", state(), "--kubeconfig", path] });
     daemons.push(running);
-    await expect.poll(running.stderr, { timeout: 20_000 }).toContain(`--kubeconfig: nothing is watched yet: kubeconfig ${path}`);
+    await expect
+      .poll(running.stderr, { timeout: 20_000 })
+      .toContain(`--kubeconfig cannot be used yet, so no pod or definition is watched: kubeconfig ${path}`);
   });
 
-  test.each(["table", "wide", "json", "yaml"])("no answer reaches the terminal as more than text: -o %s", async (output) => {
-    const running = await daemon();
-    const path = join(dirname(socket()), "status.sock");
-    const answer = JSON.parse((await ask(path, "/status")).body);
-    expect(await running.stop()).toBe(0);
-    daemons.splice(0);
-    const hostile = "\u001B[2Jx\u009B31m\u001B]0;title\u0007y\u202E";
-    answer.daemon.version = hostile;
-    answer.nodes[0].problems = [hostile];
-    const failed = { time: hostile, request: "r", verb: hostile, pod: hostile, container: "", network: hostile, fault: hostile };
-    answer.failures = [{ ...failed, code: 1, msg: hostile, remedy: hostile, times: 1 }];
-    const child = await impostor(path, JSON.stringify(answer));
-    const told = control("status", "-o", output, "--status-socket", path, "--state-dir", state());
-    child.kill();
-    // oxlint-disable-next-line no-control-regex -- they are what must not be there
-    expect(told.stdout).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202E]/);
-    expect(told.stdout).toContain("xy");
-  });
+  test.each(["table", "wide", "json", "yaml"])(
+    "control characters of an answer do not reach the terminal: -o %s",
+    async (output) => {
+      const running = await daemon();
+      const path = join(dirname(socket()), "status.sock");
+      const answer = JSON.parse((await httpRequest(path, "/status")).body);
+      expect(await running.stop()).toBe(0);
+      daemons.splice(0);
+      const hostile = "\u001B[2Jx\u009B31m\u001B]0;title\u0007y\u202E";
+      answer.daemon.version = hostile;
+      answer.nodes[0].problems = [hostile];
+      const failed = {
+        time: hostile,
+        request: "r",
+        verb: hostile,
+        pod: hostile,
+        container: "",
+        network: hostile,
+        fault: hostile,
+      };
+      answer.failures = [{ ...failed, code: 1, msg: hostile, remedy: hostile, times: 1 }];
+      const child = await startFakeDaemon(path, JSON.stringify(answer));
+      const result = control("status", "-o", output, "--status-socket", path, "--state-dir", state());
+      child.kill();
+      // oxlint-disable-next-line no-control-regex -- control characters are what must be absent
+      expect(result.stdout).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202E]/);
+      expect(result.stdout).toContain("xy");
+    },
+  );
 
-  test("status tells a person what is attached, what failed and what to do, in 80 columns", async () => {
+  test("status shows attachments, failures and remedies in 80 columns", async () => {
     await daemon();
-    await busyNode();
-    await expect.poll(() => control("status", ...places()).stdout, { timeout: 20_000 }).toContain("Daemon: ready");
-    const told = control("status", ...places());
-    expect([told.status, told.stderr]).toEqual([1, ""]);
-    for (const said of [
-      `ok journal ${state()}: can be written`,
+    await makeBusyNode();
+    await expect.poll(() => control("status", ...endpointArgs()).stdout, { timeout: 20_000 }).toContain("Daemon: ready");
+    const result = control("status", ...endpointArgs());
+    expect([result.status, result.stderr]).toEqual([1, ""]);
+    for (const text of [
+      `ok journal ${state()}: is writable`,
       "0 of 64 served, 0 of 512 waiting",
       "Attachments: 2 attached, 1 NEED ATTENTION",
       "shop/stuck-3 eth0 pods 10.10.0.5/29 attached, 1 DEL failed",
       "shop/cart-7 eth0 pods 10.10.0.2/29 attached",
-      'Why their DEL fails: shop/stuck-3: network default as eth0: plugin type="fails-on-stderr" failed (delete): ',
+      'Why DEL fails: shop/stuck-3: network default as eth0: plugin type="fails-on-stderr" failed (delete): ',
       "pods default 2 bridge/ipam-host-local fails-on-stderr",
       "2 5 40 %",
-      "Journal: 2 entries of ",
+      "Journal: 2 entries, ",
       "ago: DEL shop/stuck-3, network pods: PLUGIN_FAILED, code 999",
       "ago: ADD shop/broken-1, network pods, 2 times: PLUGIN_FAILED, code 123",
-      "To do: Read the plugin's message; it says what it needs.",
+      "To do: Read the plugin's message; it names the cause.",
     ]) {
-      expect(words(told)).toContain(said);
+      expect(singleSpaced(result)).toContain(text);
     }
-    const long = told.stdout.split("\n").filter((line) => line.length > 80 && !line.includes(stage.plexus.directory));
+    const long = result.stdout.split("\n").filter((line) => line.length > 80 && !line.includes(stage.plexus.directory));
     expect(long).toEqual([]);
-    expect(control("status", "-o", "wide", ...places()).stdout).toContain(`${stage.leases}/pods`);
+    expect(control("status", "-o", "wide", ...endpointArgs()).stdout).toContain(`${stage.leases}/pods`);
   });
 
-  test("status without a daemon reads the disk, says so, and what to do", async () => {
+  test("status without a daemon reads the disk and shows how to start the daemon", async () => {
     expect((await call("ADD", "cart-7", mixedNetwork(stage))).status).toBe(0);
-    const told = control("status", ...places());
-    expect(told.status).toBe(1);
-    for (const said of [
-      `Daemon: none answers on ${join(dirname(socket()), "status.sock")} (there is no such socket).`,
+    const result = control("status", ...endpointArgs());
+    expect(result.status).toBe(1);
+    for (const text of [
+      `Daemon: no answer on ${join(dirname(socket()), "status.sock")} (the socket does not exist).`,
       "To do: systemctl start plexusd",
       "Attachments: 1 attached",
       "shop/cart-7 eth0 pods 10.10.0.2/24 attached",
       "pods default 1 bridge/ipam-host-local status-shaper tuning",
-      "Journal: 1 entry of ",
+      "Journal: 1 entry, ",
     ]) {
-      expect(words(told)).toContain(said);
+      expect(singleSpaced(result)).toContain(text);
     }
   });
 
   test("status as JSON and as YAML is the same document", async () => {
     await daemon();
-    await busyNode();
-    const json: Readonly<Record<string, unknown>> = JSON.parse(control("status", "-o", "json", ...places()).stdout);
-    const yaml: Readonly<Record<string, unknown>> = parse(control("status", "-o", "yaml", ...places()).stdout);
+    await makeBusyNode();
+    const json: Readonly<Record<string, unknown>> = JSON.parse(control("status", "-o", "json", ...endpointArgs()).stdout);
+    const yaml: Readonly<Record<string, unknown>> = parse(control("status", "-o", "yaml", ...endpointArgs()).stdout);
     expect({ ...yaml, time: 0, daemon: 0 }).toEqual({ ...json, time: 0, daemon: 0 });
     expect(json).toMatchObject({
       apiVersion: "plexus/v1",
@@ -184,18 +197,20 @@ describe.skipIf(missingForMixed("plexusctl"))("plexusctl", () => {
     });
   });
 
-  test("attachments tells all of them", async () => {
-    expect(control("attachments", ...places())).toEqual({ status: 0, stdout: "no attachments\n", stderr: "" });
-    await busyNode();
-    expect(words(control("attachments", ...places()))).toMatch(/^POD INTERFACE NETWORK ADDRESSES STATE AGE shop\/stuck-3 eth0 /);
-    const list: unknown = JSON.parse(control("attachments", "-o", "json", ...places()).stdout);
+  test("attachments lists every attachment", async () => {
+    expect(control("attachments", ...endpointArgs())).toEqual({ status: 0, stdout: "no attachments\n", stderr: "" });
+    await makeBusyNode();
+    expect(singleSpaced(control("attachments", ...endpointArgs()))).toMatch(
+      /^POD INTERFACE NETWORK ADDRESSES STATE AGE shop\/stuck-3 eth0 /,
+    );
+    const list: unknown = JSON.parse(control("attachments", "-o", "json", ...endpointArgs()).stdout);
     expect(list).toMatchObject([
       { pod: "shop/cart-7", addresses: ["10.10.0.2/29"] },
       { pod: "shop/stuck-3", failures: 1 },
     ]);
   });
 
-  test("is installed beside the daemon, and runs by a link to it from anywhere", () => {
+  test("is installed beside the daemon, and runs through a symbolic link", () => {
     const bin = join(stage.plexus.directory, "home", "bin");
     const installed = spawnSync(process.execPath, [
       "scripts/install.ts",
@@ -221,12 +236,18 @@ describe("plexusctl's command line", () => {
   });
 
   test.each([
-    [[], "no command"],
+    [[], "no command was given"],
     [["explode"], "unknown command explode"],
     [["status", "--nonsense"], "Unknown option '--nonsense'"],
     [["status", "-o", "xml"], "-o xml: must be one of table, wide, json, yaml"],
     [["status", "--state-dir", "here"], "--state-dir here: must be an absolute path"],
-    [["errors", "NOTHING\u001B[31m"], "no fault has the kind or code NOTHING"],
+    [["status", "web"], "status takes no argument; web is one"],
+    [["attachments", "-o", "json", "shop/web"], "attachments takes no argument; shop/web is one"],
+    [["reconcile", "now"], "reconcile takes no argument; now is one"],
+    [["uninstall", "plexus"], "uninstall takes no argument; plexus is one"],
+    [["version", "0.1.0"], "version takes no argument; 0.1.0 is one"],
+    [["errors", "7", "11"], "errors takes one argument, KIND or CODE; 11 is a second one"],
+    [["errors", "NOTHING\u001B[31m"], "no error has the kind or code NOTHING"],
   ])("%j ends with status 2 and one line", (args, line) => {
     const { status, stdout, stderr } = control(...args);
     expect([status, stdout]).toEqual([2, ""]);
@@ -235,9 +256,9 @@ describe("plexusctl's command line", () => {
     expect(stderr).not.toContain("\u001B");
   });
 
-  test("errors lists every kind, and tells all of a code", () => {
+  test("errors lists every kind, and the kinds of one code", () => {
     expect(control("errors").stdout.split("\n").length).toBeGreaterThan(50);
     expect(control("errors", "11").stdout).toMatch(/^API_UNAUTHENTICATED, CNI code 11$/m);
-    expect(control("errors", "call_busy").stdout).toContain("To do (runtime): Call again");
+    expect(control("errors", "call_busy").stdout).toContain("To do (runtime): Repeat the call");
   });
 });

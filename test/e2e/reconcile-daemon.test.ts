@@ -1,4 +1,4 @@
-// The built daemon reconciles by itself: confined, by its options, with hands that stay on the node.
+// The built daemon reconciles by itself: confined, configured by its options, with an agent on the node.
 
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { leases } from "../harness/namespaces.ts";
 import { type Answer, dist } from "../harness/plexus.ts";
 import { installRecorder } from "../harness/recorder.ts";
-import { startResidentHands, type TestResidentHands } from "../harness/resident-hands.ts";
+import { startAgent, type TestAgent } from "../harness/agent.ts";
 import { bridgeStep, missingForMixed, mixedInstallation, mixedNetwork } from "./mixed-network.ts";
 import { asOfEarlierBoot } from "./reconcile-node.ts";
 import { openStage, type Attaching, type Stage } from "./stage.ts";
@@ -26,12 +26,12 @@ function control(...args: readonly string[]): {
 describe.skipIf(missingForMixed("the daemon's reconciler"))("the daemon's reconciler", () => {
   let stage: Stage;
   const daemons: TestDaemon[] = [];
-  const allHands: TestResidentHands[] = [];
+  const agents: TestAgent[] = [];
   beforeEach(() => {
     stage = openStage(mixedInstallation);
   });
   afterEach(async () => {
-    await Promise.all(allHands.splice(0).map(({ stop }) => stop()));
+    await Promise.all(agents.splice(0).map(({ stop }) => stop()));
     await Promise.all(daemons.splice(0).map(({ stop }) => stop()));
     stage.dispose();
   });
@@ -46,13 +46,13 @@ describe.skipIf(missingForMixed("the daemon's reconciler"))("the daemon's reconc
     daemons.push(started);
     return started;
   }
-  function hands(): TestResidentHands {
+  function startNodeAgent(): TestAgent {
     const path = "/usr/sbin:/usr/bin:/sbin:/bin";
-    const started = startResidentHands({
+    const started = startAgent({
       command: stage.entrance(),
       env: { PATH: path, CNI_PATH: stage.plexus.cniPath, PLEXUS_SOCKET: socketOf() },
     });
-    allHands.push(started);
+    agents.push(started);
     return started;
   }
   const call = (verb: string, { config, containerId, pod }: Attaching): Promise<Answer> =>
@@ -64,84 +64,90 @@ describe.skipIf(missingForMixed("the daemon's reconciler"))("the daemon's reconc
       netns: typeof pod === "string" ? pod : pod.path,
       env: { PLEXUS_SOCKET: socketOf(), PLEXUS_HOME: "/nowhere" },
     });
-  const freed = (): Promise<void> => expect.poll(() => leases(stage.leases), { timeout: 60_000, interval: 200 }).toEqual([]);
+  const expectNoLeases = (): Promise<void> =>
+    expect.poll(() => leases(stage.leases), { timeout: 60_000, interval: 200 }).toEqual([]);
 
-  test("RT-02 U-11 frees the address of a pod whose namespace went without a DEL, by itself, and keeps the neighbour's", async () => {
+  test("RT-02 U-11 releases the address of a pod whose namespace ended without a DEL, and keeps another pod's address", async () => {
     const { stderr } = await daemon();
-    hands();
+    startNodeAgent();
     const dead = { config: mixedNetwork(stage), containerId: "dead", pod: stage.pod() };
     const live = { config: mixedNetwork(stage), containerId: "live", pod: stage.pod() };
-    for (const each of [dead, live]) expect((await call("ADD", each)).status).toBe(0);
+    for (const attachment of [dead, live]) expect((await call("ADD", attachment)).status).toBe(0);
     dead.pod.dispose();
     await expect.poll(() => leases(stage.leases), { timeout: 60_000, interval: 200 }).toEqual(["pods/10.10.0.3"]);
     await expect
       .poll(stderr, { timeout: 20_000 })
-      .toMatch(/reconcile: attachment dead@cluster@eth0 .*whose namespace is gone: cleaned/);
+      .toMatch(/reconcile: attachment dead@cluster@eth0 .*network namespace is gone; cleaned/);
     expect((await call("CHECK", live)).status).toBe(0);
     expect((await call("DEL", { ...dead, pod: "" })).status).toBe(0);
     expect((await call("DEL", live)).status).toBe(0);
-    await freed();
+    await expectNoLeases();
   });
 
-  test("RT-02 undoes an ADD amid which daemon, hands and resident hands were killed", async () => {
+  test("RT-02 undoes an ADD during which daemon, shim and agent were killed", async () => {
     const first = await daemon();
     const recorder = installRecorder(stage.plexus.cniPath, "recorder");
     recorder.script("ADD", { sleepMs: 120_000 }, 1);
     const cut = { config: stage.network([bridgeStep(), { type: "recorder" }]), containerId: "cut", pod: stage.pod() };
-    // So that the next daemon knows the configuration: a call that ends.
+    // A completed call stores the configuration, which the next daemon needs.
     const other = { config: stage.network([bridgeStep()]), containerId: "other", pod: stage.pod() };
     expect((await call("ADD", other)).status).toBe(0);
     expect((await call("DEL", other)).status).toBe(0);
-    const resident = hands();
+    const agent = startNodeAgent();
     const add = call("ADD", cut);
     await expect.poll(() => recorder.calls().length, { timeout: 20_000 }).toBe(1);
     const plugin = recorder.calls()[0]?.pid ?? 0;
     const caller = Number(/^PPid:\s+(\d+)$/mu.exec(readFileSync(`/proc/${plugin}/status`, "utf8"))?.[1]);
     daemons.splice(0);
-    allHands.splice(0);
+    agents.splice(0);
     process.kill(caller, "SIGKILL");
     first.signal("SIGKILL");
-    resident.signal("SIGKILL");
-    await Promise.all([add, first.ended, resident.ended]);
+    agent.signal("SIGKILL");
+    await Promise.all([add, first.ended, agent.ended]);
     expect((await add).status).toBe(137);
     expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
 
     const { stderr } = await daemon();
-    hands();
-    await expect.poll(stderr, { timeout: 30_000 }).toContain("whose ADD broke off, while its namespace is there: left alone");
+    startNodeAgent();
+    await expect
+      .poll(stderr, { timeout: 30_000 })
+      .toContain("ADD was interrupted, but the network namespace exists; not changed");
     expect(leases(stage.leases)).toEqual(["pods/10.10.0.3"]);
     cut.pod.dispose();
-    await freed();
+    await expectNoLeases();
     await expect.poll(() => stage.left().links, { timeout: 20_000 }).toEqual([]);
     await expect
       .poll(() => stage.files().state.filter((path) => !path.startsWith("configurations/")), { timeout: 20_000 })
       .toEqual([]);
   });
 
-  test("RT-02 does it when plexusctl asks, tells without doing anything with --dry-run, and says who is missing", async () => {
+  test("RT-02 reconciles on request of plexusctl, changes nothing with --dry-run, and reports a missing agent or daemon", async () => {
     await daemon("--reconcile-interval", "0");
-    const places = ["--status-socket", join(dirname(socketOf()), "status.sock")];
-    const each = { config: mixedNetwork(stage), containerId: "left", pod: stage.pod() };
-    expect((await call("ADD", each)).status).toBe(0);
+    const endpointArgs = ["--status-socket", join(dirname(socketOf()), "status.sock")];
+    const attachment = { config: mixedNetwork(stage), containerId: "left", pod: stage.pod() };
+    expect((await call("ADD", attachment)).status).toBe(0);
     asOfEarlierBoot(join(stage.plexus.state("cni"), "journal", "left@cluster@eth0"));
-    const alone = control("reconcile", ...places);
-    expect([alone.status, alone.stdout]).toEqual([1, expect.stringContaining("No resident hands are connected")]);
-    hands();
-    await expect.poll(() => control("reconcile", "--dry-run", ...places).status, { timeout: 30_000 }).toBe(0);
-    const dry = control("reconcile", "--dry-run", "-o", "wide", ...places);
+    const alone = control("reconcile", ...endpointArgs);
+    expect([alone.status, alone.stdout]).toEqual([1, expect.stringContaining("No agent is connected")]);
+    startNodeAgent();
+    await expect.poll(() => control("reconcile", "--dry-run", ...endpointArgs).status, { timeout: 30_000 }).toBe(0);
+    const dry = control("reconcile", "--dry-run", "-o", "wide", ...endpointArgs);
     expect(dry.stdout).toMatch(
-      /^Dry run: 1 entry in the journal, 1 finding\n\nKIND .*\nattachment +left@cluster@eth0 +of an earlier boot +dry-run\n/,
+      /^Dry run: 1 entry in the journal, 1 finding\n\nKIND .*\nattachment +left@cluster@eth0 +made in an earlier boot +dry-run\n/,
     );
     expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
-    expect(JSON.parse(control("reconcile", "-o", "json", ...places).stdout)).toMatchObject({
+    expect(JSON.parse(control("reconcile", "-o", "json", ...endpointArgs).stdout)).toMatchObject({
       dryRun: false,
-      hands: true,
+      agent: true,
       findings: [{ kind: "attachment", id: "left@cluster@eth0", why: "earlier-boot", handling: "cleaned" }],
     });
     expect(leases(stage.leases)).toEqual([]);
-    expect(control("status", "--dry-run", ...places)).toMatchObject({ status: 2, stderr: expect.stringContaining("--dry-run") });
-    const nobody = control("reconcile", "--status-socket", "/nowhere");
-    expect([nobody.status, nobody.stderr]).toEqual([1, expect.stringContaining("there is no such socket")]);
+    expect(control("status", "--dry-run", ...endpointArgs)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining("--dry-run"),
+    });
+    const noDaemon = control("reconcile", "--status-socket", "/nowhere");
+    expect([noDaemon.status, noDaemon.stderr]).toEqual([1, expect.stringContaining("the socket does not exist")]);
   });
 
   test.each([
@@ -149,7 +155,7 @@ describe.skipIf(missingForMixed("the daemon's reconciler"))("the daemon's reconc
     [["--reconcile-grace", "0"], "--reconcile-grace 0: must be a whole number from 1 to 86400"],
     [["--reconcile-grace", "soon"], "--reconcile-grace soon: must be a whole number from 1 to 86400"],
     [["--reconcile-dryrun"], "Unknown option '--reconcile-dryrun'"],
-  ])("refuses %j by name", async (args, words) => {
-    await expect(startDaemon({ socket: socketOf(), args })).rejects.toThrow(words);
+  ])("refuses %j with the option's name", async (args, message) => {
+    await expect(startDaemon({ socket: socketOf(), args })).rejects.toThrow(message);
   });
 });

@@ -1,20 +1,19 @@
-// A node whose daemon reconciles: a stage, a daemon in this process whose rounds the test asks for, resident hands, and what may
-// befall such a node.
+// A node for tests of the reconciler: a stage, a daemon in this process, agents, and events such as a reboot. The test starts each round.
 
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import { vi } from "vitest";
-import { Daemon } from "../../host/daemon/daemon.ts";
-import { isSpare } from "../../host/files/spares.ts";
-import type { Finding, RoundReport } from "../../host/reconcile/finding.ts";
+import { Daemon } from "../../host/programs/plexusd/daemon.ts";
+import { isRecycledFile } from "../../host/store/files/recycled-files.ts";
+import type { Finding, RoundReport } from "../../host/node/reconcile/finding.ts";
 import { filesBelow } from "../harness/namespaces.ts";
 import { type Answer, dist } from "../harness/plexus.ts";
-import { startResidentHands, type TestResidentHands } from "../harness/resident-hands.ts";
+import { startAgent, type TestAgent } from "../harness/agent.ts";
 import { mixedInstallation } from "./mixed-network.ts";
 import { type Attaching, type LeftFiles, openStage, type Stage } from "./stage.ts";
 
-/** Makes a journal entry one that was written before this boot. */
+/** Changes a journal entry as if it had been written in an earlier boot. */
 export function asOfEarlierBoot(path: string): void {
   const [plan = "", ...rest] = readFileSync(path, "utf8").split("\n");
   const earlier = { ...JSON.parse(plan), bootId: "11111111-2222-3333-4444-555555555555", begun: "2001-01-01T00:00:00.000Z" };
@@ -22,7 +21,7 @@ export function asOfEarlierBoot(path: string): void {
   utimesSync(path, 978_307_200, 978_307_200);
 }
 
-export interface Terms {
+export interface ReconcileSettings {
   readonly graceMs?: number;
   readonly dryRun?: boolean;
 }
@@ -31,7 +30,7 @@ export class ReconcileNode {
   readonly stage: Stage;
   readonly warnings: string[] = [];
   #daemon: Daemon | undefined;
-  readonly #hands: TestResidentHands[] = [];
+  readonly #agents: TestAgent[] = [];
 
   constructor() {
     this.stage = openStage(mixedInstallation);
@@ -50,12 +49,12 @@ export class ReconcileNode {
     return this.stage.plexus.state("cni");
   }
 
-  /** Starts the daemon, anew where there is one. No round begins by itself. */
-  async start({ graceMs = 0, dryRun = false }: Terms = {}): Promise<void> {
+  /** Starts or restarts the daemon. Only `round` starts a round. */
+  async start({ graceMs = 0, dryRun = false }: ReconcileSettings = {}): Promise<void> {
     await this.#daemon?.stop(10_000);
     this.#daemon = new Daemon({
       server: { socket: this.socket, active: 8, waiting: 8, uids: [0, process.getuid?.() ?? 0], requestMs: 10_000 },
-      delegates: { entry: join(dist, "brain", "guest-process.cjs"), warm: 1, most: 2 },
+      delegates: { entry: join(dist, "engine", "guest-process.cjs"), warm: 1, most: 2 },
       clusters: { nodeName: undefined, kubeconfig: undefined },
       telemetry: {
         log: {
@@ -72,34 +71,34 @@ export class ReconcileNode {
     });
     const started = await this.#daemon.start();
     if (!started.ok) throw new Error(started.fault.msg);
-    if (this.#hands.length > 0) await this.#connected(this.#hands.length);
+    if (this.#agents.length > 0) await this.#connected(this.#agents.length);
   }
 
-  /** Starts resident hands; resolves when the daemon has them. */
-  async hands(env: Readonly<Record<string, string>> = {}, command = this.stage.entrance()): Promise<TestResidentHands> {
+  /** Starts an agent. Resolves when the agent is connected. */
+  async startAgent(env: Readonly<Record<string, string>> = {}, command = this.stage.entrance()): Promise<TestAgent> {
     const path = "/usr/sbin:/usr/bin:/sbin:/bin";
-    const hands = startResidentHands({
+    const agent = startAgent({
       command,
       env: { PATH: path, CNI_PATH: this.stage.plexus.cniPath, PLEXUS_SOCKET: this.socket, ...env },
     });
-    this.#hands.push(hands);
-    await this.#connected(this.#hands.length);
-    return hands;
+    this.#agents.push(agent);
+    await this.#connected(this.#agents.length);
+    return agent;
   }
 
-  /** SIGKILL for resident hands. */
-  async kill(hands: TestResidentHands): Promise<void> {
-    this.#hands.splice(this.#hands.indexOf(hands), 1);
-    hands.signal("SIGKILL");
-    await hands.ended;
-    await this.#connected(this.#hands.length);
+  /** Kills an agent and waits until the daemon has lost its connection. */
+  async kill(agent: TestAgent): Promise<void> {
+    this.#agents.splice(this.#agents.indexOf(agent), 1);
+    agent.signal("SIGKILL");
+    await agent.ended;
+    await this.#connected(this.#agents.length);
   }
 
   #connected(count: number): Promise<boolean> {
-    return vi.waitUntil(() => this.daemon.residentHands.count === count, { timeout: 20_000 });
+    return vi.waitUntil(() => this.daemon.agents.count === count, { timeout: 20_000 });
   }
 
-  /** A call of the runtime, served by the daemon and nobody else. */
+  /** A call of the runtime. Without the daemon the call fails, because PLEXUS_HOME has no one-shot engine. */
   call(verb: string, { config, containerId, pod, ifname = "eth0", args }: Attaching): Promise<Answer> {
     return this.stage.request({
       verb,
@@ -123,14 +122,14 @@ export class ReconcileNode {
     return this.daemon.reconciler.round();
   }
 
-  /** Rounds until nothing changes any more; answers the last one's findings. */
+  /** Runs four rounds, after which nothing changes, and answers the findings of the last round. */
   async settle(): Promise<readonly Finding[]> {
     let last: readonly Finding[] = [];
     for (let rounds = 0; rounds < 4; rounds++) ({ findings: last } = await this.round());
     return last;
   }
 
-  /** As if the machine had been started anew since: their journal is of another boot, /run is empty. Pods are the test's matter. */
+  /** Simulates a reboot: journal entries of these containers (default: all) are of another boot, the run directory is gone. Pods stay. */
   reboot(...containerIds: readonly string[]): void {
     for (const name of readdirSync(join(this.state, "journal"))) {
       if (containerIds.length > 0 && !containerIds.some((id) => name.startsWith(`${id}@`))) continue;
@@ -139,20 +138,20 @@ export class ReconcileNode {
     rmSync(join(this.stage.plexus.directory, "run"), { recursive: true, force: true });
   }
 
-  /** What is left, but for the configurations that are kept. */
+  /** Remaining files, except the stored configurations. */
   left(): LeftFiles {
     const files = this.stage.files();
     return { ...files, state: files.state.filter((path) => !path.startsWith("configurations/")) };
   }
 
-  /** Every file of state and leases with its content, but for spare files. */
+  /** Contents of all files of state and leases, except recycled files. */
   contents(): ReadonlyMap<string, string> {
     const all = [this.state, this.stage.leases].flatMap((root) => filesBelow(root).map((path) => join(root, path)));
-    return new Map(all.filter((path) => !isSpare(basename(path))).map((path) => [path, readFileSync(path, "latin1")]));
+    return new Map(all.filter((path) => !isRecycledFile(basename(path))).map((path) => [path, readFileSync(path, "latin1")]));
   }
 
   async dispose(): Promise<void> {
-    await Promise.all(this.#hands.splice(0).map((hands) => hands.stop()));
+    await Promise.all(this.#agents.splice(0).map((agent) => agent.stop()));
     await this.#daemon?.stop(10_000);
     this.stage.dispose();
   }

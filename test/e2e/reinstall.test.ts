@@ -1,4 +1,4 @@
-// Installing anew, as an update does, while pods come and go: by a brain for each call, and by a daemon of the release before.
+// Updates of an installation while pods are attached and detached, with one-shot engines and with a daemon of the earlier release.
 
 import { spawn } from "node:child_process";
 import { appendFileSync, cpSync, readdirSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ import { nothing, openStage, type Stage } from "./stage.ts";
 
 const installs = 12;
 
-describe.skipIf(missingForMixed("installing while pods come and go"))("installing again and again", () => {
+describe.skipIf(missingForMixed("updates while pods are attached"))("an update", () => {
   let stage: Stage;
   beforeEach(() => {
     stage = openStage({ native: mixedInstallation.native });
@@ -22,7 +22,7 @@ describe.skipIf(missingForMixed("installing while pods come and go"))("installin
 
   const home = (): string => join(stage.plexus.directory, "opt");
 
-  /** Two releases: the build, and the same with other code in it. */
+  /** Two releases: copies of the build that differ in one line of the one-shot engine. */
   function builds(): readonly string[] {
     return ["one", "two"].map((name) => {
       const build = join(stage.plexus.directory, "builds", name);
@@ -30,7 +30,7 @@ describe.skipIf(missingForMixed("installing while pods come and go"))("installin
       for (const directory of ["scripts", "host", "src", "package.json"])
         cpSync(join(root, directory), join(build, directory), { recursive: true });
       symlinkSync(join(root, "node_modules"), join(build, "node_modules"));
-      appendFileSync(join(build, "dist", "brain", "one-shot.cjs"), `// ${name}\n`);
+      appendFileSync(join(build, "dist", "engine", "one-shot.cjs"), `// ${name}\n`);
       return build;
     });
   }
@@ -41,13 +41,13 @@ describe.skipIf(missingForMixed("installing while pods come and go"))("installin
     return new Promise((resolve) => child.once("close", resolve));
   }
 
-  /** Adds and deletes pods until told to stop; answers how many, and what went wrong. */
-  async function comeAndGo(
+  /** Attaches and detaches pods while `goesOn` is true. Answers the number of pods and the failures. */
+  async function attachAndDetach(
     name: string,
     env: Readonly<Record<string, string>>,
     goesOn: () => boolean,
-  ): Promise<{ pods: number; wrong: string[] }> {
-    const wrong: string[] = [];
+  ): Promise<{ pods: number; failures: string[] }> {
+    const failures: string[] = [];
     const config = stage.network([bridgeStep(), shaperStep]);
     const pod = stage.pod();
     let pods = 0;
@@ -55,47 +55,47 @@ describe.skipIf(missingForMixed("installing while pods come and go"))("installin
       for (const verb of ["ADD", "DEL"]) {
         const call = { verb, containerId: `${name}-${pods}`, netns: pod.path, ifname: "eth0", config, env };
         const { status, stdout } = await stage.request(call);
-        if (status !== 0) wrong.push(`${verb}: ${stdout}`);
+        if (status !== 0) failures.push(`${verb}: ${stdout}`);
       }
     }
-    return { pods, wrong };
+    return { pods, failures };
   }
 
-  test.each(["a brain for each call", "a daemon"])("MO-25 disturbs no pod: %s", async (how) => {
+  test.each(["one-shot engines", "a daemon"])("MO-25 disturbs no pod: %s", async (engineKind) => {
     const releases = builds();
     expect(await install(releases[0] ?? "")).toBe(0);
     const socket = join(stage.plexus.directory, "daemon", "plexus.sock");
-    const daemon = how === "a daemon" ? await startDaemon({ socket, program: join(home(), "plexusd.cjs") }) : undefined;
+    const daemon = engineKind === "a daemon" ? await startDaemon({ socket, program: join(home(), "plexusd.cjs") }) : undefined;
     let installing = true;
     const env: Record<string, string> = daemon === undefined ? {} : { PLEXUS_SOCKET: socket };
-    const pods = [1, 2].map((number) => comeAndGo(`pod-${number}`, env, () => installing));
+    const pods = [1, 2].map((number) => attachAndDetach(`pod-${number}`, env, () => installing));
     try {
-      const seen = new Set<string>();
+      const engineDirectories = new Set<string>();
       for (let number = 1; number <= installs; number++) {
         expect(await install(releases[number % 2] ?? "")).toBe(0);
-        seen.add(readlinkSync(join(home(), "brain")));
+        engineDirectories.add(readlinkSync(join(home(), "engine")));
       }
-      // Both were there, and no more than these two are kept.
-      expect([...seen].toSorted()).toEqual(
+      // The installation used both engine directories and keeps only these two.
+      expect([...engineDirectories].toSorted()).toEqual(
         readdirSync(home())
-          .filter((name) => name.startsWith("brain-"))
+          .filter((name) => name.startsWith("engine-"))
           .toSorted(),
       );
-      expect(seen.size).toBe(2);
+      expect(engineDirectories.size).toBe(2);
     } finally {
       installing = false;
-      const told = await Promise.all(pods);
+      const results = await Promise.all(pods);
       await daemon?.stop();
-      expect(told.flatMap(({ wrong }) => wrong)).toEqual([]);
-      expect(Math.min(...told.map((each) => each.pods))).toBeGreaterThan(1);
+      expect(results.flatMap((each) => each.failures)).toEqual([]);
+      expect(Math.min(...results.map((each) => each.pods))).toBeGreaterThan(1);
     }
     expect(stage.left()).toEqual(nothing);
   });
 
-  test("MO-25 a daemon that runs goes on with its own code, also with what it loads later", async () => {
+  test("MO-25 keeps the code of a running daemon, also for modules that the daemon loads later", async () => {
     const [one = "", two = ""] = builds();
-    for (const name of readdirSync(join(two, "dist", "brain"))) {
-      if (name.endsWith(".cjs")) writeFileSync(join(two, "dist", "brain", name), 'throw new Error("code of another release");');
+    for (const name of readdirSync(join(two, "dist", "engine"))) {
+      if (name.endsWith(".cjs")) writeFileSync(join(two, "dist", "engine", name), 'throw new Error("code of another release");');
     }
     expect(await install(one)).toBe(0);
     const socket = join(stage.plexus.directory, "daemon", "plexus.sock");
@@ -118,8 +118,8 @@ describe.skipIf(missingForMixed("installing while pods come and go"))("installin
       };
       await call("ADD", {});
       await call("DEL", {});
-      for (const _ of ["an update", "the same again"]) expect(await install(two)).toBe(0);
-      // What reads manifests is loaded by the first call that has some, and a sandbox process is started when one has gone.
+      for (const _ of ["an update", "the same update"]) expect(await install(two)).toBe(0);
+      // The first call with manifests loads another module, and the daemon replaces a killed sandbox process.
       const manifests = manifestsIn(join(stage.plexus.directory, "manifests"));
       manifests.network("storage", [
         { type: "bridge", bridge: "br-storage", ipam: { type: "ipam-host-local", subnet: "10.20.0.0/24" } },

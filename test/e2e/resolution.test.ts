@@ -1,4 +1,4 @@
-// How a type finds its plugin, what a component may use, and a delegate that is a plugin of its own.
+// Resolution of a plugin's type to a native plugin or a component, refusal of components without grants, and delegates as plugins.
 
 import { accessSync, constants, copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -12,16 +12,16 @@ import { missing, type Requirement } from "../harness/requires.ts";
 import { bridgeStep, missingForMixed, mixedInstallation, shaperStep } from "./mixed-network.ts";
 import { fullGrant, nothing, openStage, shown, type Attaching, type Stage } from "./stage.ts";
 
-/** A network of a runtime that knows nothing of Plexus. */
+/** A network of a runtime without a Plexus configuration. */
 const foreign = { cniVersion: "1.0.0", name: "direct", type: "x" };
 
-/** Without a host configuration leases go where native host-local has them; without root that may not be ours. */
+/** Without a host configuration the leases are in native host-local's directory, which an unprivileged user may not write. */
 const hostLocalDirectory: Requirement = () => {
   try {
     accessSync("/var/lib/cni", constants.W_OK);
     return undefined;
   } catch {
-    return "/var/lib/cni can't be written";
+    return "/var/lib/cni is not writable";
   }
 };
 
@@ -32,8 +32,8 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
   });
   afterEach(() => stage.dispose());
 
-  /** Runs `first`, then `status-shaper`, and answers as what the latter ran. */
-  async function kindOfShaper(more: object, cniPath: string): Promise<readonly string[]> {
+  /** Runs ADD and DEL of a chain `first`, `status-shaper`, and answers the kind of plugin that `status-shaper` was. */
+  async function shaperSteps(more: object, cniPath: string): Promise<readonly string[]> {
     const config = stage.network([{ type: "first" }, shaperStep], more);
     const attaching = { config, containerId: "kinds", pod: stage.pod(), cniPath };
     await stage.succeed("ADD", attaching);
@@ -42,7 +42,7 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
     return shown(stage.steps()).filter((step) => step.includes("status-shaper"));
   }
 
-  /** Calls the delegate as any runtime calls any plugin: no configuration of Plexus is anywhere. */
+  /** Calls the delegate like any CNI plugin, without a Plexus configuration. */
   const direct = (verb: string, more: object = {}): Promise<Answer> =>
     stage.request({
       as: "ipam-host-local",
@@ -53,31 +53,31 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
       config: { ...foreign, ipam: { type: "ipam-host-local", subnet: "10.14.0.0/24" }, ...more },
     });
 
-  describe("that names a native binary and a component", () => {
+  describe("with a native binary and a component", () => {
     const native = ["ADD status-shaper native", "DEL status-shaper native"];
     const wasm = ["ADD status-shaper wasm", "DEL status-shaper wasm"];
 
     test.each([
-      { title: "in one directory is the native binary", wasm: {}, expected: native },
-      { title: "is the component where wasm.prefer is true", wasm: { prefer: true }, expected: wasm },
-      { title: "is the component where wasm.prefer lists it", wasm: { prefer: ["status-shaper"] }, expected: wasm },
-      { title: "is native where wasm.prefer lists others", wasm: { prefer: ["first"] }, expected: native },
-      { title: "is native where wasm.prefer is false", wasm: { prefer: false }, expected: native },
+      { title: "selects the native binary of the same directory", wasm: {}, expected: native },
+      { title: "selects the component if wasm.prefer is true", wasm: { prefer: true }, expected: wasm },
+      { title: "selects the component if wasm.prefer lists it", wasm: { prefer: ["status-shaper"] }, expected: wasm },
+      { title: "selects the native binary if wasm.prefer lists other types", wasm: { prefer: ["first"] }, expected: native },
+      { title: "selects the native binary if wasm.prefer is false", wasm: { prefer: false }, expected: native },
     ])("$title", async ({ wasm: settings, expected }) => {
       const recorder = installRecorder(stage.plexus.cniPath, "status-shaper");
       installRecorder(stage.plexus.cniPath, "first");
-      expect(await kindOfShaper({ wasm: settings }, stage.plexus.cniPath)).toEqual(expected);
+      expect(await shaperSteps({ wasm: settings }, stage.plexus.cniPath)).toEqual(expected);
       expect(recorder.calls()).toHaveLength(expected === native ? 2 : 0);
     });
 
     test.each([
       {
-        title: "is what the earlier directory of CNI_PATH has, the component",
+        title: "selects the component in an earlier directory of CNI_PATH",
         order: ["with-component", "with-native"],
         expected: wasm,
       },
       {
-        title: "is what the earlier directory of CNI_PATH has, the binary",
+        title: "selects the binary in an earlier directory of CNI_PATH",
         order: ["with-native", "with-component"],
         expected: native,
       },
@@ -89,12 +89,12 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
       installRecorder(join(directory, "with-native"), "first");
       copyFileSync(join(cniPath, "status-shaper.wasm"), join(directory, "with-component", "status-shaper.wasm"));
       rmSync(join(cniPath, "status-shaper.wasm"));
-      expect(await kindOfShaper({}, path.join(":"))).toEqual(expected);
-      // The directory's order counts before the preference: that one is for two in the same directory.
-      expect(await kindOfShaper({ wasm: { prefer: true } }, path.join(":"))).toEqual(expected);
+      expect(await shaperSteps({}, path.join(":"))).toEqual(expected);
+      // wasm.prefer decides within one directory only; the order of directories comes first.
+      expect(await shaperSteps({ wasm: { prefer: true } }, path.join(":"))).toEqual(expected);
     });
 
-    test("nested is the native binary too, unless another directory with the component comes first", async () => {
+    test("selects the native binary in a nested call too, unless an earlier directory has the component", async () => {
       const recorder = installRecorder(stage.plexus.cniPath, "ipam-host-local");
       recorder.script("ADD", { stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.10.0.77/24","gateway":"10.10.0.1"}]}' });
       const attaching = { config: stage.network([bridgeStep()]), containerId: "nested", pod: stage.pod() };
@@ -114,7 +114,7 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
     });
   });
 
-  describe("that earlier calls found is looked up anew", () => {
+  describe("is resolved in every call", () => {
     let attaching: Attaching & { readonly cniPath: string };
     let front = "";
     let component = "";
@@ -131,7 +131,7 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
       for (const verb of ["ADD", "DEL"]) await stage.succeed(verb, attaching);
     });
 
-    test("and is the component that comes before it now, and the binary again without that", async () => {
+    test("to a component that was added in an earlier directory, and to the binary after the component was removed", async () => {
       expect(shown(stage.steps())).toEqual([
         "ADD first native",
         "ADD status-shaper native",
@@ -149,19 +149,22 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
       rmSync(join(front, "status-shaper.wasm"));
       await stage.succeed("ADD", attaching);
       expect(shown(stage.steps())).toEqual(["ADD first native", "ADD status-shaper native"]);
-      // Between ADD and DEL.
+      // The components are added between ADD and DEL.
       copyFileSync(component, join(front, "status-shaper.wasm"));
       copyFileSync(component, join(front, "first.wasm"));
       await stage.succeed("DEL", attaching);
       expect(shown(stage.steps())).toEqual(["DEL status-shaper wasm", "DEL first wasm"]);
-      // This component can't be a chain's first: that it says so shows that it was the one to run.
+      // status-shaper refuses to be a chain's first step; this error proves that the component was executed.
       const added = await stage.call("ADD", attaching);
-      expect([added.status, added.json]).toMatchObject([1, { msg: expect.stringContaining("chained behind others") }]);
+      expect([added.status, added.json]).toMatchObject([
+        1,
+        { msg: expect.stringContaining("status-shaper must follow other plugins") },
+      ]);
       expect(shown(stage.steps())[0]).toBe("ADD first wasm failed");
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("and nothing is begun where it is gone, whichever of them", async () => {
+    test("and ADD with a missing plugin executes no step of the chain", async () => {
       const before = calls();
       rmSync(component);
       for (const type of ["status-shaper", "first"]) {
@@ -176,7 +179,7 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
       expect([calls(), stage.left()]).toEqual([before + 4, nothing]);
     });
 
-    test("and a DEL whose plugin is gone says so, and succeeds when it is back", async () => {
+    test("and DEL with a missing plugin fails, and succeeds after the plugin was restored", async () => {
       await stage.succeed("ADD", attaching);
       rmSync(component);
       const binary = join(stage.plexus.cniPath, "status-shaper");
@@ -192,7 +195,7 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
     });
   });
 
-  test("that no directory has fails with code 7 and says where it was looked for", async () => {
+  test("without a plugin fails with code 7 and names the searched directories", async () => {
     const attaching = { config: stage.network([{ type: "no-such-plugin" }]), containerId: "absent", pod: stage.pod() };
     const added = await stage.call("ADD", attaching);
     expect([added.status, added.json]).toMatchObject([
@@ -202,15 +205,18 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
     expect(attaching.pod.links()).toEqual([]);
   });
 
-  describe("that is a component whose capabilities are not all granted", () => {
+  describe("with a component that lacks a grant", () => {
     const refusal = {
       code: 7,
       msg: expect.stringMatching(/ipam-host-local imports leases .*did not grant \(granted: log, resolver; /),
     };
 
     test.each([
-      { title: "is refused by name as a step", plugins: [{ type: "ipam-host-local", ipam: { subnet: "10.10.0.0/24" } }] },
-      { title: "is refused by name as a native plugin's IPAM", plugins: [bridgeStep()] },
+      {
+        title: "is refused with the delegate's name as a step",
+        plugins: [{ type: "ipam-host-local", ipam: { subnet: "10.10.0.0/24" } }],
+      },
+      { title: "is refused with the delegate's name as a native plugin's IPAM", plugins: [bridgeStep()] },
     ])("$title, and nothing is attached", async ({ plugins }) => {
       const attaching = {
         config: stage.network(plugins, { wasm: { grants: { "ipam-host-local": { log: {}, resolver: {} } } } }),
@@ -220,12 +226,12 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
       const added = await stage.call("ADD", attaching);
       expect([added.status, added.json]).toMatchObject([1, refusal]);
       expect([attaching.pod.links(), stage.left().links, leases(stage.leases)]).toEqual([[], [], []]);
-      // Once the administrator grants it, DEL cleans up what the journal kept for it.
+      // With the grant, DEL removes the journal entry.
       await stage.succeed("DEL", { ...attaching, config: stage.network(plugins) });
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("a directory for leases that isn't granted is refused by its path", async () => {
+    test("a lease directory without a grant is refused with its path", async () => {
       const elsewhere = join(stage.plexus.directory, "elsewhere");
       const ipam = { type: "ipam-host-local", subnet: "10.10.0.0/24", dataDir: elsewhere };
       const attaching = { config: stage.network([bridgeStep({ ipam })]), containerId: "elsewhere", pod: stage.pod() };
@@ -239,7 +245,7 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("others' grants are not its own", async () => {
+    test("a delegate does not get the grants of another delegate", async () => {
       const grants = { "status-shaper": fullGrant(stage.leases), "ipam-host-local": { log: {}, resolver: {} } };
       const attaching: Attaching = {
         config: stage.network([bridgeStep(), shaperStep], { wasm: { grants } }),
@@ -250,11 +256,11 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
     });
   });
 
-  describe.skipIf(missing("a delegate of its own", hostLocalDirectory))("that is a link to the hands", () => {
+  describe.skipIf(missing("a delegate as a CNI plugin", hostLocalDirectory))("that is a link to the shim", () => {
     beforeEach(() => symlinkSync("plexus", join(stage.plexus.cniPath, "ipam-host-local")));
     afterEach(() => rmSync("/var/lib/cni/networks/direct", { recursive: true, force: true }));
 
-    test("is a CNI plugin for any runtime, in host-local's own directory", async () => {
+    test("works as a CNI plugin of any runtime, with leases in host-local's directory", async () => {
       const added = await direct("ADD");
       expect([added.status, added.json]).toMatchObject([
         0,
@@ -269,20 +275,20 @@ describe.skipIf(missingForMixed("type resolution"))("a type", () => {
       expect((await direct("CHECK")).status).toBe(1);
     });
 
-    test("answers VERSION with the delegate's versions, and errors as the specification has them", async () => {
+    test("answers VERSION with the delegate's versions, and errors in the specification's form", async () => {
       const versions = await direct("VERSION");
       expect([versions.status, versions.json]).toMatchObject([
         0,
         { cniVersion: expect.any(String), supportedVersions: expect.arrayContaining(["0.3.1", "1.0.0", "1.1.0"]) },
       ]);
-      const wrong = await direct("ADD", { ipam: { subnet: "10.14.0.0/33" } });
-      expect([wrong.status, wrong.json]).toMatchObject([
+      const refused = await direct("ADD", { ipam: { subnet: "10.14.0.0/33" } });
+      expect([refused.status, refused.json]).toMatchObject([
         1,
         { cniVersion: "1.0.0", code: 7, msg: expect.stringMatching(/subnet/) },
       ]);
     });
 
-    test("is called by a native plugin that plexus didn't start", async () => {
+    test("works as IPAM of a native plugin that the runtime executed", async () => {
       const pod = stage.pod();
       const config = { ...foreign, ...bridgeStep({ ipam: { type: "ipam-host-local", subnet: "10.14.0.0/24" } }) };
       const run = (verb: string): Promise<Answer> =>

@@ -1,4 +1,4 @@
-// A pod's further networks, from the selection annotation to the status, through the installed binary.
+// A pod's secondary networks, from the selection annotation to the network status, through the installed binary.
 
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
   });
   afterEach(() => stage.dispose());
 
-  /** The pod of the manifests, with this default network. */
+  /** A pod of the manifests, whose default network has these plugins. */
   const attaching = (name: string, plugins: readonly object[]): Attaching & { readonly pod: ReturnType<Stage["pod"]> } => ({
     config: stage.network(plugins, { manifests: manifests.directory }),
     containerId: `ctr-${name}`,
@@ -41,7 +41,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
       ipam: storageIpam,
     };
 
-    test("N1-17, N1-18, N1-19, N1-36, N12-03, MA-02, MA-07, MO-05: are attached in both formats of the annotation, reach each other, are told to the pod, and go", async () => {
+    test("N1-17, N1-18, N1-19, N1-36, N12-03, MA-02, MA-07, MO-05: are attached for both formats of the annotation, ping each other, are published in the status, and are deleted", async () => {
       manifests.network("storage", [storage, { type: "status-shaper", ips: { order: ["6", "4"] } }]);
       manifests.network("uplink", [{ type: "ptp", ipam: { type: "ipam-host-local", subnet: "10.30.0.0/24" } }]);
       manifests.pod("web", "storage, shop/uplink@up0");
@@ -49,9 +49,9 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
       const [web, db] = [attaching("web", [bridgeStep(), shaperStep]), attaching("db", [bridgeStep(), shaperStep])];
 
       const added = await stage.succeed("ADD", web);
-      // The runtime gets the default network's result and nothing else (NPWG 6.2).
+      // The runtime gets only the default network's result (NPWG 6.2).
       expect(added.json).toMatchObject({ ips: [{ address: "10.10.0.2/24" }], interfaces: [{}, {}, { name: "eth0" }] });
-      // Before another port comes: a bridge without an address of its own takes the lowest hardware address among its ports.
+      // CHECK precedes the second pod, because a bridge without its own MAC takes the lowest MAC of its ports.
       await stage.succeed("CHECK", web);
       await stage.succeed("ADD", db);
       expect(web.pod.links().map((link) => link.name)).toEqual(["eth0", "net1", "up0"]);
@@ -73,7 +73,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
       expect([db.pod.links(), stage.left()]).toEqual([[], nothing]);
     });
 
-    test("N1-25, N1-28, N1-29: a requested address, hardware address and interface name are what the pod gets", async () => {
+    test("N1-25, N1-28, N1-29: the pod gets the requested IP addresses, MAC and interface name", async () => {
       manifests.network("storage", [storage]);
       const mac = "02:00:00:00:20:77";
       manifests.pod("web", [{ name: "storage", interface: "data0", mac, ips: ["10.20.0.77", "fd00:20::77/64"] }]);
@@ -89,7 +89,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
       expect([web.pod.links(), stage.left()]).toEqual([[], nothing]);
     });
 
-    test("a requested address that is taken fails the pod, and everything is undone", async () => {
+    test("a requested address that is in use fails ADD, and everything is undone", async () => {
       manifests.network("storage", [storage]);
       for (const name of ["web", "db"]) manifests.pod(name, [{ name: "storage", ips: ["10.20.0.77", "fd00:20::77"] }]);
       const [web, db] = [attaching("web", [bridgeStep()]), attaching("db", [bridgeStep()])];
@@ -121,7 +121,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
     const executed = (): readonly string[] =>
       callsInOrder(Object.values(recorders)).map(({ env, plugin }) => `${env["CNI_COMMAND"]} ${plugin} ${env["CNI_IFNAME"]}`);
 
-    test("N1-62, N1-65: ADD goes in order, the default network first; DEL goes the other way", async () => {
+    test("N1-62, N1-65: ADD attaches the default network first and the others in order; DEL reverses this order", async () => {
       const web = attaching("web", [{ type: "main" }]);
       await stage.succeed("ADD", web);
       await stage.succeed("DEL", web);
@@ -130,7 +130,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("N1-64, MO-09, MO-14: the second network's failure undoes what was attempted and keeps its code; the third is never tried", async () => {
+    test("N1-64, MO-09, MO-14: the second network's failure undoes the attempted networks and keeps its code; the third is never attempted", async () => {
       recorders.two.script("ADD", { stdout: '{"cniVersion":"1.0.0","code":111,"msg":"two is full"}', exit: 1 });
       const web = attaching("web", [{ type: "main" }]);
       const added = await stage.call("ADD", web);
@@ -149,7 +149,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
       expect([manifests.statusOf("web"), stage.left()]).toEqual([undefined, nothing]);
     });
 
-    test("N1-65, N1-66: a network whose DEL fails doesn't keep the others; the next DEL repeats that one only", async () => {
+    test("N1-65, N1-66: a failed DEL of one network does not prevent that of the others; the next DEL repeats only the failed one", async () => {
       const web = attaching("web", [{ type: "main" }]);
       await stage.succeed("ADD", web);
       for (const each of Object.values(recorders)) each.clear();
@@ -162,7 +162,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("N1-65: what is undone stands in the journal before the next network's DEL begins, which may be the brain's end", async () => {
+    test("N1-65: the journal records each undone network before the next network's DEL begins", async () => {
       const web = attaching("web", [{ type: "main" }]);
       await stage.succeed("ADD", web);
       const undone = (): readonly string[] =>
@@ -175,7 +175,7 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("N1-32, N11-03, N11-04, N11-06, N11-07, MO-07: requests reach the plugins that have the capability, and only those of their network", async () => {
+    test("N1-32, N11-03, N11-04, N11-06, N11-07, MO-07: an element's requests reach only its own network's plugins with the capability", async () => {
       const mac = "02:00:00:00:00:01";
       manifests.pod("web", [
         { name: "one", interface: "data0", mac, ips: ["10.99.0.2/24"], "cni-args": { color: "blue" } },
@@ -201,12 +201,12 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
         expect(stdinOf(other.calls()[0])).not.toHaveProperty("args");
       }
       await stage.succeed("DEL", web);
-      // DEL gets the same requests, from the journal.
+      // The journal gives DEL the same requests.
       expect(stdinOf(recorders.one.calls()[1])).toMatchObject({ runtimeConfig: { mac }, args: { cni: {} } });
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("N1-25: a request that the result doesn't meet fails the pod and is undone", async () => {
+    test("N1-25: a result without the requested address fails ADD and is undone", async () => {
       manifests.pod("web", [{ name: "one", ips: ["10.99.0.77"] }]);
       const added = await stage.call("ADD", attaching("web", [{ type: "main" }]));
       expect([added.status, added.json]).toMatchObject([1, { code: 7, msg: expect.stringMatching(/shop\/one.*10\.99\.0\.77/) }]);
@@ -215,12 +215,12 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
     });
 
     test.each([
-      { title: "a definition that isn't there", selection: "one, absent", code: 7, names: /shop\/absent/ },
-      { title: "an annotation that is none", selection: '[{"name":"one"', code: 7, names: /annotation|JSON|k8s\.v1\.cni/ },
-      { title: "an interface name that is the default network's", selection: "one@eth0", code: 7, names: /shop\/one.*"eth0"/ },
+      { title: "an absent definition", selection: "one, absent", code: 7, names: /shop\/absent/ },
+      { title: "an invalid annotation", selection: '[{"name":"one"', code: 7, names: /annotation|JSON|k8s\.v1\.cni/ },
+      { title: "the default network's interface name", selection: "one@eth0", code: 7, names: /shop\/one.*"eth0"/ },
       { title: "one interface name for two networks", selection: "one@x0,two@x0", code: 7, names: /shop\/two.*"x0"/ },
-      { title: "a network of another namespace that isn't there", selection: "other/one", code: 7, names: /other\/one/ },
-    ])("$title is refused before anything runs", async ({ selection, code, names }) => {
+      { title: "an absent definition of another namespace", selection: "other/one", code: 7, names: /other\/one/ },
+    ])("$title is refused before a plugin runs", async ({ selection, code, names }) => {
       manifests.pod("web", selection);
       const added = await stage.call("ADD", attaching("web", [{ type: "main" }]));
       expect([added.status, added.json]).toMatchObject([1, { code, msg: expect.stringMatching(names) }]);
@@ -228,19 +228,19 @@ describe.skipIf(missingForMixed("secondary networks"))("secondary networks", () 
     });
 
     test.each([
-      { title: "a pod that isn't there", args: "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=none;K8S_POD_UID=x", names: /shop\/none/ },
+      { title: "an absent pod", args: "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=none;K8S_POD_UID=x", names: /shop\/none/ },
       {
         title: "a pod with another uid",
         args: "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=web;K8S_POD_UID=older",
         names: /shop\/web.*older|older.*shop\/web/,
       },
-    ])("$title is refused with code 11 before anything runs", async ({ args, names }) => {
+    ])("$title is refused with code 11 before a plugin runs", async ({ args, names }) => {
       const added = await stage.call("ADD", { ...attaching("web", [{ type: "main" }]), args });
       expect([added.status, added.json]).toMatchObject([1, { code: 11, msg: expect.stringMatching(names) }]);
       expect([executed(), stage.left()]).toEqual([[], nothing]);
     });
 
-    test("N1-56: a pod without the annotation gets the default network, and so does a call that names no pod", async () => {
+    test("N1-56: a pod without the annotation, and a call without a pod, get only the default network", async () => {
       manifests.pod("plain");
       const plain = attaching("plain", [{ type: "main" }]);
       const { args: _, ...unnamed } = { ...plain, containerId: "unnamed" };

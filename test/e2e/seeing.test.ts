@@ -1,5 +1,5 @@
-// What a daemon tells of what it does: real plugins, real attachments, the built daemon, asked as Prometheus, a kubelet, a log reader and
-// an OpenTelemetry collector would.
+// Metrics, readiness, status, log and spans of the built daemon with real plugins and attachments, as Prometheus, a kubelet, a log reader and
+// an OpenTelemetry collector get them.
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -7,7 +7,7 @@ import { chmodSync, closeSync, constants, openSync, readdirSync, rmSync, writeFi
 import { type AddressInfo, connect, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { ask } from "../harness/ask.ts";
+import { httpRequest } from "../harness/http-request.ts";
 import { startCollector, type Collector, type ReceivedSpan } from "../harness/collector.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { buildWat } from "../hostile/components/wat.ts";
@@ -21,11 +21,11 @@ import { openStage, type Attaching, type Stage } from "./stage.ts";
 const anotherUid: Requirement = () =>
   spawnSync("setpriv", ["--reuid=65534", "--regid=65534", "--clear-groups", "true"]).status === 0
     ? undefined
-    : "there is no other uid in this user namespace";
+    : "this user namespace maps no other uid";
 
 const podArgs = "IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=cart-7;PASSWORD=hunter2-args";
 
-/** Lines of the log so far; every one has to be JSON. */
+/** Lines of the log so far. Every line must be JSON. */
 function linesOf({ stderr }: TestDaemon): readonly Readonly<Record<string, unknown>>[] {
   return stderr()
     .split("\n")
@@ -33,7 +33,7 @@ function linesOf({ stderr }: TestDaemon): readonly Readonly<Record<string, unkno
     .map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
 }
 
-describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => {
+describe.skipIf(missingForMixed("a daemon's telemetry"))("a daemon's telemetry", () => {
   let stage: Stage;
   let collector: Collector;
   const daemons: TestDaemon[] = [];
@@ -69,44 +69,47 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
       args,
       env: { PLEXUS_SOCKET: socket(), ...env },
     });
-  const readyz = () => ask(statusSocket(), "/readyz").catch(() => ({ status: 0 }));
-  const metrics = async (where: string | number = statusSocket()) => readPrometheusText((await ask(where, "/metrics")).body);
+  const readyz = () => httpRequest(statusSocket(), "/readyz").catch(() => ({ status: 0 }));
+  const metrics = async (where: string | number = statusSocket()) =>
+    readPrometheusText((await httpRequest(where, "/metrics")).body);
 
-  test("MO-19 metrics of an ADD, its DEL and an ADD that failed, by network, plugin and fault", async () => {
+  test("MO-19 metrics of an ADD, its DEL and a failed ADD by network, plugin and fault", async () => {
     await daemon();
     installHostile(stage.plexus.cniPath, "fails-with-code");
-    const good = { config: mixedNetwork(stage), containerId: "good", pod: stage.pod() };
-    expect((await call("ADD", good)).status).toBe(0);
+    const succeeding = { config: mixedNetwork(stage), containerId: "good", pod: stage.pod() };
+    expect((await call("ADD", succeeding)).status).toBe(0);
     const during = await metrics();
     expect(valueOf(during, "plexus_journal_entries", { state: "kept" })).toBe(1);
     expect(valueOf(during, "plexus_journal_size_bytes", { state: "kept" })).toBeGreaterThan(500);
-    expect((await call("DEL", good)).status).toBe(0);
-    const bad = { config: stage.network([bridgeStep(), { type: "fails-with-code" }]), containerId: "bad", pod: stage.pod() };
-    expect((await call("ADD", bad)).status).toBe(1);
-    const told = await metrics();
-    const calls = (verb: string, outcome: string) => valueOf(told, "plexus_calls_total", { verb, outcome });
+    expect((await call("DEL", succeeding)).status).toBe(0);
+    const failing = { config: stage.network([bridgeStep(), { type: "fails-with-code" }]), containerId: "bad", pod: stage.pod() };
+    expect((await call("ADD", failing)).status).toBe(1);
+    const families = await metrics();
+    const calls = (verb: string, outcome: string) => valueOf(families, "plexus_calls_total", { verb, outcome });
     expect([calls("ADD", "done"), calls("ADD", "failed"), calls("DEL", "done")]).toEqual([1, 1, 1]);
-    expect(valueOf(told, "plexus_call_failures_total", { verb: "ADD", fault: "PLUGIN_FAILED" })).toBe(1);
-    expect(valueOf(told, "plexus_attachment_failures_total", { verb: "ADD", fault: "PLUGIN_FAILED", network: "pods" })).toBe(1);
+    expect(valueOf(families, "plexus_call_failures_total", { verb: "ADD", fault: "PLUGIN_FAILED" })).toBe(1);
+    expect(valueOf(families, "plexus_attachment_failures_total", { verb: "ADD", fault: "PLUGIN_FAILED", network: "pods" })).toBe(
+      1,
+    );
     const step = (verb: string, type: string, kind: string) =>
-      valueOf(told, "plexus_step_duration_seconds", { verb, type, kind, network: "pods" }, "_count");
+      valueOf(families, "plexus_step_duration_seconds", { verb, type, kind, network: "pods" }, "_count");
     expect(step("ADD", "bridge", "native")).toBe(2);
     expect(step("ADD", "ipam-host-local", "wasm")).toBe(2);
     expect(step("ADD", "status-shaper", "wasm")).toBe(1);
-    // The failed ADD's undoing is a DEL of its steps.
+    // The undo of the failed ADD is a DEL of its steps.
     expect(step("DEL", "bridge", "native")).toBe(2);
-    expect(valueOf(told, "plexus_step_failures_total", { type: "fails-with-code", fault: "PLUGIN_FAILED" })).toBe(1);
-    const seconds = valueOf(told, "plexus_attachment_duration_seconds", { verb: "ADD", network: "pods" }, "_sum") ?? 0;
+    expect(valueOf(families, "plexus_step_failures_total", { type: "fails-with-code", fault: "PLUGIN_FAILED" })).toBe(1);
+    const seconds = valueOf(families, "plexus_attachment_duration_seconds", { verb: "ADD", network: "pods" }, "_sum") ?? 0;
     expect(seconds).toBeGreaterThan(0.001);
-    expect(valueOf(told, "plexus_journal_entries", { state: "kept" })).toBe(0);
-    expect(valueOf(told, "plexus_sandbox_processes", { state: "idle" })).toBeGreaterThan(0);
-    expect(valueOf(told, "process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
+    expect(valueOf(families, "plexus_journal_entries", { state: "kept" })).toBe(0);
+    expect(valueOf(families, "plexus_sandbox_processes", { state: "idle" })).toBeGreaterThan(0);
+    expect(valueOf(families, "process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
   });
 
-  test("MO-29 a full queue and what it refuses, in the metrics", async () => {
+  test("MO-29 metrics of a full queue and of a refused call", async () => {
     const running = await daemon("--calls", "1", "--queue", "1");
     const slow = installRecorder(stage.plexus.cniPath, "slow");
-    // Far longer than the others take to come: nobody waits for it.
+    // Far longer than the other calls take to arrive. The test kills the daemon instead of waiting.
     slow.script("ADD", { sleepMs: 30_000 });
     const config = stage.network([{ type: "slow" }]);
     const add = (containerId: string) => call("ADD", { config, containerId, pod: stage.pod() });
@@ -117,17 +120,17 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
       .poll(async () => valueOf(await metrics(), "plexus_queue_calls", { state: "waiting" }), { timeout: 20_000 })
       .toBe(1);
     expect((await add("third")).json).toMatchObject({ code: 11 });
-    const told = await metrics();
-    const of = (name: string) => ["active", "waiting"].map((queued) => valueOf(told, name, { state: queued }));
+    const families = await metrics();
+    const of = (name: string) => ["active", "waiting"].map((queued) => valueOf(families, name, { state: queued }));
     expect(of("plexus_queue_calls")).toEqual(of("plexus_queue_bound_calls"));
-    expect(valueOf(told, "plexus_queue_refused_total")).toBe(1);
-    expect(valueOf(told, "plexus_queue_wait_seconds", {}, "_count")).toBe(1);
+    expect(valueOf(families, "plexus_queue_refused_total")).toBe(1);
+    expect(valueOf(families, "plexus_queue_wait_seconds", {}, "_count")).toBe(1);
     daemons.splice(0);
     running.signal("SIGKILL");
     expect((await Promise.all([first, second])).map(({ json }) => json?.["code"])).toEqual([11, 11]);
   });
 
-  test("a delegate that is stopped at its limit, and the sandbox process that is replaced for it", async () => {
+  test("metrics of a delegate that exceeds its time limit and of the replaced sandbox process", async () => {
     await daemon();
     writeFileSync(join(stage.plexus.cniPath, "spin.wasm"), await buildWat("spin"));
     const wasm = { limits: { timeMs: 300 } };
@@ -136,14 +139,14 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     await expect
       .poll(async () => valueOf(await metrics(), "plexus_sandbox_restarts_total"), { timeout: 20_000 })
       .toBeGreaterThanOrEqual(1);
-    const told = await metrics();
-    expect(valueOf(told, "plexus_limit_verdicts_total", { limit: "LIMIT_TIME", type: "spin" })).toBeGreaterThanOrEqual(1);
+    const families = await metrics();
+    expect(valueOf(families, "plexus_limit_verdicts_total", { limit: "LIMIT_TIME", type: "spin" })).toBeGreaterThanOrEqual(1);
     const failed = { verb: "ADD", kind: "wasm", fault: "LIMIT_TIME", network: "pods", type: "spin" };
-    expect(valueOf(told, "plexus_step_failures_total", failed)).toBe(1);
-    expect(valueOf(told, "plexus_call_failures_total", { verb: "ADD", fault: "LIMIT_TIME" })).toBe(1);
+    expect(valueOf(families, "plexus_step_failures_total", failed)).toBe(1);
+    expect(valueOf(families, "plexus_call_failures_total", { verb: "ADD", fault: "LIMIT_TIME" })).toBe(1);
   });
 
-  test("leases used and left of a pool, native host-local's and the delegate's", async () => {
+  test("metrics of the leases of native host-local and of the delegate", async () => {
     await daemon();
     const native = { type: "host-local", subnet: "10.20.0.0/29", dataDir: stage.leases };
     const add = (containerId: string, config: object) => call("ADD", { config, containerId, pod: stage.pod() });
@@ -154,71 +157,71 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     for (const id of ["w1", "w2"]) {
       expect((await add(id, named("wasm", bridgeStep({ ipam: wasm, bridge: "br1" })))).status).toBe(0);
     }
-    const told = await metrics();
+    const families = await metrics();
     const pool = (name: string) => [
-      valueOf(told, "plexus_leases_used", { pool: `${stage.leases}/${name}` }),
-      valueOf(told, "plexus_leases_size", { pool: `${stage.leases}/${name}` }),
+      valueOf(families, "plexus_leases_used", { pool: `${stage.leases}/${name}` }),
+      valueOf(families, "plexus_leases_size", { pool: `${stage.leases}/${name}` }),
     ];
-    // 8 addresses less network, broadcast and gateway; 16 likewise.
+    // 8 and 16 addresses, without those of network, broadcast and gateway.
     expect([pool("pods"), pool("wasm")]).toEqual([
       [1, 5],
       [2, 13],
     ]);
   });
 
-  test("readiness: not while the journal can't be written, again once it can", async () => {
+  test("readiness: 503 while the journal is not writable, then 200", async () => {
     await daemon();
-    await expect.poll(async () => (await ask(statusSocket(), "/readyz")).status, { timeout: 20_000 }).toBe(200);
+    await expect.poll(async () => (await httpRequest(statusSocket(), "/readyz")).status, { timeout: 20_000 }).toBe(200);
     rmSync(state(), { recursive: true });
     writeFileSync(state(), "a file in its place");
-    const unready = await ask(statusSocket(), "/readyz");
+    const unready = await httpRequest(statusSocket(), "/readyz");
     expect(unready.status).toBe(503);
     expect(unready.body).toMatch(new RegExp(`^\\[-\\] journal: ${state()}: .*can't be written`, "m"));
     expect(valueOf(await metrics(), "plexus_ready")).toBe(0);
-    // It lives, all the same.
-    expect((await ask(statusSocket(), "/healthz")).status).toBe(200);
+    // Liveness does not depend on the journal.
+    expect((await httpRequest(statusSocket(), "/healthz")).status).toBe(200);
     rmSync(state());
-    expect((await ask(statusSocket(), "/readyz")).status).toBe(200);
+    expect((await httpRequest(statusSocket(), "/readyz")).status).toBe(200);
   });
 
-  test("readiness of a confined daemon: not where its journal lies on a read-only mount", async () => {
+  test("readiness of a confined daemon: 503 with the journal on a read-only mount", async () => {
     const confined = await startDaemon({
       socket: socket(),
       args: ["--state-dir", "/usr/lib/plexus-state"],
       confined: { writable: [dirname(socket())] },
     });
     daemons.push(confined);
-    const { status, body } = await ask(statusSocket(), "/readyz");
+    const { status, body } = await httpRequest(statusSocket(), "/readyz");
     expect(status).toBe(503);
     expect(body).toMatch(/^\[-\] journal: \/usr\/lib\/plexus-state: \/usr\/lib can't be written: E[A-Z]+$/m);
   });
 
-  test("over TCP what names no pod, and on its socket nobody but root", async () => {
+  test("over TCP serves metrics and health without pod names; only the socket serves the status", async () => {
     const { stderr } = await daemon("--metrics-listen", "0");
-    const port = Number(/tells metrics on 127\.0\.0\.1:(\d+)/.exec(stderr())?.[1]);
+    const port = Number(/serves metrics on 127\.0\.0\.1:(\d+)/.exec(stderr())?.[1]);
     expect(valueOf(await metrics(port), "plexus_build_info")).toBe(1);
-    await expect.poll(async () => (await ask(port, "/readyz")).status, { timeout: 20_000 }).toBe(200);
-    expect((await ask(port, "/status")).status).toBe(403);
-    // Whoever asks again at once, and makes the daemon work, hears the same.
-    const same = async () => (await ask(port, "/metrics")).body === (await ask(port, "/metrics")).body;
+    await expect.poll(async () => (await httpRequest(port, "/readyz")).status, { timeout: 20_000 }).toBe(200);
+    expect((await httpRequest(port, "/status")).status).toBe(403);
+    // A repeated request gets the same cached answer, so that many requests cost little.
+    const same = async () => (await httpRequest(port, "/metrics")).body === (await httpRequest(port, "/metrics")).body;
     await expect.poll(same, { timeout: 20_000 }).toBe(true);
-    expect((await ask(port, "/metrics", "POST")).status).toBe(405);
-    expect((await ask(port, "/etc/passwd")).status).toBe(404);
-    expect((await ask(statusSocket(), "/status")).type).toBe("application/json");
+    expect((await httpRequest(port, "/metrics", "POST")).status).toBe(405);
+    expect((await httpRequest(port, "/etc/passwd")).status).toBe(404);
+    expect((await httpRequest(statusSocket(), "/status")).type).toBe("application/json");
   });
 
-  test("over TCP also where many sit there and say nothing", async () => {
+  test("over TCP is served despite 80 silent connections", async () => {
     const { stderr } = await daemon("--metrics-listen", "0");
-    const port = Number(/tells metrics on 127\.0\.0\.1:(\d+)/.exec(stderr())?.[1]);
+    const port = Number(/serves metrics on 127\.0\.0\.1:(\d+)/.exec(stderr())?.[1]);
     const silent = Array.from({ length: 80 }, () => connect(port, "127.0.0.1").on("error", () => undefined));
     onTestFinished(() => silent.forEach((each) => void each.destroy()));
     await Promise.all(silent.map((each) => once(each, "connect")));
-    expect((await ask(port, "/healthz")).status).toBe(200);
+    expect((await httpRequest(port, "/healthz")).status).toBe(200);
     expect(valueOf(await metrics(port), "plexus_build_info")).toBe(1);
   });
 
-  test.skipIf(missing("another uid's look at the status", anotherUid))(
-    "another uid is hung up on, whatever the socket's mode",
+  test.skipIf(missing("another uid's request to the status socket", anotherUid))(
+    "the status socket closes connections of another uid, whatever its mode",
     async () => {
       await daemon();
       chmodSync(stage.plexus.directory, 0o755);
@@ -229,7 +232,7 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     },
   );
 
-  test("a log of JSON lines with the call's names, and no secret of it", async () => {
+  test("the log has JSON lines with the call's fields and without secrets", async () => {
     const running = await daemon("--log-level", "debug");
     const secret = "hunter2-config";
     const probe = installRecorder(stage.plexus.cniPath, "leaky");
@@ -238,7 +241,7 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
       stdout: JSON.stringify({
         cniVersion: "1.0.0",
         code: 123,
-        msg: `bad config {"password":"${secret}"}\u001B[2J\n{"level":"info","msg":"forged"}\u0007 at https://u:${secret}@x/`,
+        msg: `failing config {"password":"${secret}"}\u001B[2J\n{"level":"info","msg":"forged"}\u0007 at https://u:${secret}@x/`,
       }),
     });
     const config = stage.network([bridgeStep(), { type: "leaky", password: secret, apiToken: secret }]);
@@ -247,23 +250,23 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     await expect.poll(() => linesOf(running).some(({ level }) => level === "error"), { timeout: 20_000 }).toBe(true);
     const text = running.stderr();
     expect(text).not.toContain("hunter2");
-    // oxlint-disable-next-line no-control-regex -- they are what must not be there
+    // oxlint-disable-next-line no-control-regex -- control characters are what must be absent
     expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F]/);
     const lines = linesOf(running);
     const ended = lines.find(({ level }) => level === "error");
-    const who = { verb: "ADD", pod: "shop/cart-7", container: "told", ifname: "eth0", network: "pods" };
-    expect(ended).toMatchObject({ ...who, fault: "PLUGIN_FAILED", code: 123, ms: expect.any(Number), name: "plexusd" });
+    const identity = { verb: "ADD", pod: "shop/cart-7", container: "told", ifname: "eth0", network: "pods" };
+    expect(ended).toMatchObject({ ...identity, fault: "PLUGIN_FAILED", code: 123, ms: expect.any(Number), name: "plexusd" });
     expect(ended?.["msg"]).toContain("[redacted]");
-    const own = lines.filter(({ request }) => request === ended?.["request"]);
-    expect(own.filter(({ step, verb }) => step !== undefined && verb === "ADD")).toMatchObject([
-      { ...who, level: "debug", step: "ipam-host-local", kind: "wasm", nested: true },
-      { ...who, level: "debug", step: "bridge", kind: "native" },
-      { ...who, level: "warn", step: "leaky", kind: "native", fault: "PLUGIN_FAILED" },
+    const callLines = lines.filter(({ request }) => request === ended?.["request"]);
+    expect(callLines.filter(({ step, verb }) => step !== undefined && verb === "ADD")).toMatchObject([
+      { ...identity, level: "debug", step: "ipam-host-local", kind: "wasm", nested: true },
+      { ...identity, level: "debug", step: "bridge", kind: "native" },
+      { ...identity, level: "warn", step: "leaky", kind: "native", fault: "PLUGIN_FAILED" },
     ]);
     expect(lines.some(({ msg }) => msg === "forged")).toBe(false);
   });
 
-  test("L-64 a span for each call and step to a collector, and the plugin its step's", async () => {
+  test("L-64 a collector gets a span for each call and step, and a plugin gets its step's span as TRACEPARENT", async () => {
     const running = await daemon("--otlp", collector.url);
     const probe = installRecorder(stage.plexus.cniPath, "probe");
     const traceId = "0af7651916cd43dd8448eb211c80319c";
@@ -271,7 +274,7 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     const config = stage.network([bridgeStep(), shaperStep, { type: "probe" }], { trace: undefined });
     const env = { TRACEPARENT: `00-${traceId}-${caller}-01`, TRACESTATE: "runtime=1" };
     expect((await call("ADD", { config, containerId: "traced", pod: stage.pod() }, env)).status).toBe(0);
-    // What is left is sent when it ends.
+    // The daemon sends the remaining spans at its end.
     daemons.splice(0);
     expect(await running.stop()).toBe(0);
     const byName = new Map(collector.spans.map((span) => [span.name, span]));
@@ -305,7 +308,7 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     ]);
   });
 
-  test("L-64 a trace that nobody records stays so, and a call without one begins one", async () => {
+  test("L-64 an unsampled trace is not recorded, and a call without a valid trace starts one", async () => {
     const running = await daemon("--otlp", collector.url);
     const probe = installRecorder(stage.plexus.cniPath, "probe");
     const config = stage.network([{ type: "probe" }], { trace: undefined });
@@ -325,7 +328,7 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     expect(second?.env["TRACESTATE"]).toBeUndefined();
   });
 
-  test("spans once more to a collector that asks for patience; none waits for one that is gone", async () => {
+  test("spans are sent again after a 503; no call waits for an absent collector", async () => {
     collector.fail(503);
     const running = await daemon("--otlp", collector.url);
     const config = stage.network([{ type: "probe" }]);
@@ -344,8 +347,8 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
   test.each([
     ["another protocol", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", ""],
     ["garbage", "\u0000garbage\r\n\r\n", ""],
-    ["headers that don't go together", "HTTP/1.1 200 OK\r\n\r\n", "trailer=x"],
-  ])("spans for a collector with %s are dropped, and the daemon goes on", async (_, answer, headers) => {
+    ["contradictory headers", "HTTP/1.1 200 OK\r\n\r\n", "trailer=x"],
+  ])("spans for a collector that answers %s are dropped, and calls succeed", async (_, answer, headers) => {
     const server = createServer((client) => void client.on("error", () => undefined).once("data", () => client.write(answer)));
     await once(server.listen(0, "127.0.0.1"), "listening");
     const { port }: Pick<AddressInfo, "port"> = Object(server.address());
@@ -359,13 +362,13 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
       ["DEL", 4],
     ] as const) {
       expect((await call(verb, attaching)).status).toBe(0);
-      const told = async () => valueOf(await metrics(), "plexus_spans_total", { outcome: "dropped" });
-      await expect.poll(told, { timeout: 30_000 }).toBe(dropped);
+      const families = async () => valueOf(await metrics(), "plexus_spans_total", { outcome: "dropped" });
+      await expect.poll(families, { timeout: 30_000 }).toBe(dropped);
     }
     server.close();
   });
 
-  test("a log that nobody reads holds up no call, nor the daemon's end", async () => {
+  test("a full log pipe without a reader delays neither calls nor the daemon's end", async () => {
     const fifo = join(stage.plexus.directory, "log");
     expect(spawnSync("mkfifo", [fifo]).status).toBe(0);
     const full = openSync(fifo, constants.O_RDWR | constants.O_NONBLOCK);
@@ -387,15 +390,15 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     for (const file of [full, log]) closeSync(file);
   });
 
-  test("a log whose reader is gone holds up no call, nor the daemon's end", async () => {
+  test("a closed log pipe delays neither calls nor the daemon's end", async () => {
     const program = ["--disable-warning=ExperimentalWarning", join(dist, "plexusd.cjs")];
     const args = ["--socket", socket(), "--state-dir", state(), "--log-level", "debug"];
     const child = spawn(process.execPath, [...program, ...args], { stdio: ["ignore", "ignore", "pipe"], env: {} });
     onTestFinished(() => void child.kill("SIGKILL"));
     const ended = once(child, "exit");
-    let said = "";
-    child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
-    await expect.poll(() => said, { timeout: 30_000 }).toContain("listens on");
+    let stderrText = "";
+    child.stderr.on("data", (chunk: Buffer) => (stderrText += chunk.toString()));
+    await expect.poll(() => stderrText, { timeout: 30_000 }).toContain("listens on");
     child.stderr.destroy();
     installRecorder(stage.plexus.cniPath, "probe");
     const attaching = { config: stage.network([{ type: "probe" }]), containerId: "unread", pod: stage.pod() };
@@ -405,7 +408,7 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     expect(await ended).toEqual([0, null]);
   });
 
-  test("a daemon that can't tell its metrics takes no call, and leaves no socket", async () => {
+  test("a daemon whose metrics port is in use does not start and leaves no socket", async () => {
     const taken = createServer();
     await once(taken.listen(0, "127.0.0.1"), "listening");
     const { port }: Pick<AddressInfo, "port"> = Object(taken.address());
@@ -414,15 +417,15 @@ describe.skipIf(missingForMixed("what a daemon tells"))("a daemon tells", () => 
     taken.close();
   });
 
-  test("readiness: not once the socket's file is gone, or another's", async () => {
+  test("readiness: 503 after the call socket's file was removed or replaced", async () => {
     await daemon();
-    await expect.poll(async () => (await ask(statusSocket(), "/readyz")).status, { timeout: 20_000 }).toBe(200);
+    await expect.poll(async () => (await httpRequest(statusSocket(), "/readyz")).status, { timeout: 20_000 }).toBe(200);
     rmSync(socket());
     const unready = { status: 503, body: expect.stringContaining(`[-] socket: ${socket()}: does not listen`) };
-    expect(await ask(statusSocket(), "/readyz")).toMatchObject(unready);
+    expect(await httpRequest(statusSocket(), "/readyz")).toMatchObject(unready);
     const other = createServer();
     await once(other.listen(socket()), "listening");
-    expect(await ask(statusSocket(), "/readyz")).toMatchObject(unready);
+    expect(await httpRequest(statusSocket(), "/readyz")).toMatchObject(unready);
     other.close();
   });
 });
@@ -433,7 +436,7 @@ function run(...args: string[]) {
 }
 
 describe("plexusd's command line", () => {
-  test("--help tells every option, on stdout", () => {
+  test("--help prints every option to stdout", () => {
     const { status, stdout, stderr } = run("--help");
     expect([status, stderr]).toEqual([0, ""]);
     for (const option of ["--socket", "--status-socket", "--metrics-listen", "--otlp", "--log-level", "--calls"])
@@ -449,7 +452,7 @@ describe("plexusd's command line", () => {
     [["--metrics-listen", "99999"], "--metrics-listen 99999: must be a port"],
     [["--otlp", "ftp://x"], "--otlp ftp://x: must be a URL of http or https"],
     [["--log-level", "loud"], "--log-level loud: must be one of debug, info, warn, error"],
-  ])("%j ends it with status 2 and one line", (args, line) => {
+  ])("the arguments %j end it with status 2 and one line", (args, line) => {
     const { status, stdout, stderr } = run(...args);
     expect([status, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(/^plexusd: .*\n$/);

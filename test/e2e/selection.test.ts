@@ -1,4 +1,4 @@
-// What a pod selects and asks of its networks, down to what plugins are called with (NPWG 3.4 and 4), through the installed binary.
+// The selection annotation, from its elements to the configuration of plugins (NPWG sections 3.4 and 4), through the installed binary.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 const names = ["main", "one", "two", "three"] as const;
 type Name = (typeof names)[number];
-/** What the recorders answer where nothing else is said. */
+/** The address in a recorder's default answer. */
 const address = "10.99.0.2";
 const mac = "02:00:00:00:00:01";
 
@@ -23,8 +23,8 @@ function stdinOf(call: RecordedCall | undefined): Json {
   return JSON.parse(call?.stdin ?? "null") as Json;
 }
 
-/** What a definition itself gives a plugin. */
-function ownArgs(text: string): object {
+/** The `args` of a definition's plugin. */
+function definitionArgs(text: string): object {
   return { args: { cni: { own: text, color: "red" }, other: 1 } };
 }
 
@@ -71,25 +71,25 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
     expect([answer.status, answer.stdout, answer.stderr].join("\n")).toMatch(/^0\n/);
     return answer;
   };
-  const expectRefused = async (selection: string | readonly object[], names_: RegExp, more: object = {}): Promise<void> => {
+  const expectRefused = async (selection: string | readonly object[], message: RegExp, more: object = {}): Promise<void> => {
     const answer = await add(selection, more);
-    expect([answer.status, answer.json]).toMatchObject([1, { code: 7, msg: expect.stringMatching(names_) }]);
+    expect([answer.status, answer.json]).toMatchObject([1, { code: 7, msg: expect.stringMatching(message) }]);
     expect([executed(), stage.left(), manifests.statusOf("web")]).toEqual([[], nothing, undefined]);
   };
 
   describe("names a definition", () => {
-    test("N1-05, N1-14: whose config is a single configuration, a list, or a type alone, which gets the definition's name", async () => {
+    test("N1-05, N1-14: whose config is a single configuration, a list, or a configuration without a name, which gets the definition's name", async () => {
       manifests.definition("single", { config: '{"cniVersion":"0.3.0","name":"single","type":"one"}' });
       manifests.definition("list", { config: '{"cniVersion":"0.4.0","name":"list","plugins":[{"type":"two"}]}' });
       manifests.definition("a-bridge-network", { config: '{"cniVersion":"0.3.0","type":"three"}' });
       await expectAdded("single,list,a-bridge-network");
       expect(stdinOf(recorders.one.calls()[0])).toEqual({ cniVersion: "0.3.0", name: "single", type: "one" });
       expect(stdinOf(recorders.two.calls()[0])).toEqual({ cniVersion: "0.4.0", name: "list", type: "two" });
-      // The specification's own example (3.4.2.1).
+      // The example of the specification (3.4.2.1).
       expect(stdinOf(recorders.three.calls()[0])).toEqual({ cniVersion: "0.3.0", name: "a-bridge-network", type: "three" });
     });
 
-    test("N1-04, N1-10, N1-11: without a config, which is then on the node: a list first, a single configuration else", async () => {
+    test("N1-04, N1-10, N1-11: without a config, which is read from the node's files: first a list, otherwise a single configuration", async () => {
       manifests.definition("disk");
       onDisk("00-single.conf", { cniVersion: "1.0.0", name: "disk", type: "one" });
       await expectAdded("disk");
@@ -100,39 +100,39 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       expect(executed().slice(2)).toEqual(["ADD main eth0", "ADD two net1"]);
     });
 
-    test("N1-09: whose config wins over a file of the same name", async () => {
+    test("N1-09: whose config takes precedence over a file of the same name", async () => {
       onDisk("00-one.conflist", { cniVersion: "1.0.0", name: "one", plugins: [{ type: "two" }] });
       await expectAdded("one");
       expect(executed()).toEqual(["ADD main eth0", "ADD one net1"]);
     });
 
-    test("N1-12: that nothing gives a configuration fails the pod before anything runs", async () => {
+    test("N1-12: without any configuration, which fails ADD before a plugin runs", async () => {
       manifests.definition("nowhere", {});
       onDisk("00-other.conflist", { cniVersion: "1.0.0", name: "other", plugins: [{ type: "two" }] });
       await expectRefused("one,nowhere", /shop\/nowhere/);
     });
 
-    test("N1-15: whose configuration has another name works, and the log says so", async () => {
+    test("N1-15: whose configuration has another name, which works with a warning", async () => {
       manifests.definition("mine", { config: '{"cniVersion":"1.0.0","name":"yours","type":"one"}' });
       expect((await expectAdded("mine")).stderr).toMatch(/warning: .*shop\/mine.*"yours"/);
       expect(stdinOf(recorders.one.calls()[0])).toMatchObject({ name: "yours" });
       expect(manifests.statusOf("web")).toMatchObject([{}, { name: "shop/mine" }]);
     });
 
-    test("N1-06, N11-02: with annotations of other implementations, which change nothing, the pod's neither", async () => {
+    test("N1-06, N11-02: and ignores annotations of other implementations on the definition and the pod", async () => {
       manifests.network("one", [{ type: "one" }], { "openstack.org/kuryr-config": '{"subnetId":"x"}' });
       manifests.pod("web", "one", { "openstack.org/kuryr-vif": "{", "example.com/networks": "two" });
       await stage.succeed("ADD", attaching("web"));
       expect(executed()).toEqual(["ADD main eth0", "ADD one net1"]);
     });
 
-    test("N1-22: in its own namespace unless it says another, whatever the element before it said", async () => {
+    test("N1-22: of the pod's namespace if the element names none, whatever the previous element names", async () => {
       manifests.definition("one", { config: '{"cniVersion":"1.0.0","name":"foreign","type":"two"}' }, { namespace: "other" });
       await expectAdded([{ name: "one", namespace: "other" }, { name: "one", namespace: "" }, { name: "one" }]);
       expect(executed()).toEqual(["ADD main eth0", "ADD two net1", "ADD one net2", "ADD one net3"]);
     });
 
-    test("N1-20: with a reserved key that nobody knows is told of and works; keys with a period are others' own", async () => {
+    test("N1-20: with an unknown reserved key, which causes a warning; keys with a period are ignored", async () => {
       const answer = await expectAdded([{ name: "one", colour: "blue", "example.com/mine": { a: 1 } }]);
       expect(answer.stderr).toMatch(/warning: element 0: .*"colour"/);
       expect(answer.stderr).not.toMatch(/example\.com/);
@@ -140,7 +140,7 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
   });
 
   describe("makes attachments", () => {
-    test("N1-33: of one network twice, in two operations under two names with two entries", async () => {
+    test("N1-33: to one network twice, with two ADDs, two interface names and two status entries", async () => {
       await expectAdded("one,one");
       expect(executed()).toEqual(["ADD main eth0", "ADD one net1", "ADD one net2"]);
       expect(manifests.statusOf("web")).toMatchObject([
@@ -150,7 +150,7 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       ]);
     });
 
-    test("N1-34: whose container, network and interface stay the same, though definitions and annotation be edited meanwhile", async () => {
+    test("N1-34: whose container ID, network and interface stay the same although definitions and annotation change", async () => {
       manifests.pod("web", "one,two,three");
       const web = attaching("web");
       await stage.succeed("ADD", web);
@@ -172,7 +172,7 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("N1-31, N1-35: whose names are none that a link in the pod's namespace has already", async () => {
+    test("N1-31, N1-35: whose interface names differ from existing links in the pod's namespace", async () => {
       manifests.pod("web", "one,two");
       const pod = stage.pod();
       expect(pod.exec(["ip", "link", "add", "net1", "type", "veth", "peer", "name", "moved0"]).status).toBe(0);
@@ -191,19 +191,19 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       expect([executed(), stage.left()]).toEqual([[], nothing]);
     });
 
-    test("N1-35: whose generated names skip those that were asked for", async () => {
+    test("N1-35: whose generated names skip requested names", async () => {
       await expectAdded("one@net2,two,three@net3");
       expect(executed()).toEqual(["ADD main eth0", "ADD one net2", "ADD two net4", "ADD three net3"]);
     });
   });
 
-  describe("asks", () => {
+  describe("requests", () => {
     const answering = (name: Name, link: object, ips: readonly string[] = [`${address}/24`]): void => {
       const result = { cniVersion: "1.0.0", interfaces: [link], ips: ips.map((each) => ({ address: each, interface: 0 })) };
       recorders[name].script("ADD", { stdout: JSON.stringify(result) });
     };
 
-    test("N1-24, N1-27: for ips and mac, which go to args.cni of every plugin where none has the capability", async () => {
+    test("N1-24, N1-27: ips and mac, which reach args.cni of every plugin if none has the capability", async () => {
       manifests.network("one", [{ type: "one" }, { type: "two" }]);
       for (const name of ["one", "two"] as const) answering(name, { name: "net1", mac, sandbox: "/any" });
       await expectAdded([{ name: "one", ips: [address], mac }]);
@@ -213,7 +213,7 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       }
     });
 
-    test("N1-28: for a mac, and another one in the result fails the pod and is undone", async () => {
+    test("N1-28: a mac, and a result with another MAC fails ADD and is undone", async () => {
       capable("one", "mac");
       answering("one", { name: "net1", mac: "02:00:00:00:00:99", sandbox: "/any" });
       const answer = await add([{ name: "one", mac }]);
@@ -225,13 +225,13 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       expect([manifests.statusOf("web"), stage.left()]).toEqual([undefined, nothing]);
     });
 
-    test("D-2: for what its definition leaves unverified, and any result does", async () => {
+    test("D-2: a mac that the definition excludes from verification, and any result is accepted", async () => {
       manifests.network("one", [{ type: "one", capabilities: { mac: true } }], { "plexus-cni.dev/verify": "ips" });
       answering("one", { name: "net1", mac: "02:00:00:00:00:99", sandbox: "/any" });
       await expectAdded([{ name: "one", mac }]);
     });
 
-    const asked: readonly (readonly [id: string, element: object, capability: string, passed: unknown])[] = [
+    const requestRows: readonly (readonly [id: string, element: object, capability: string, passed: unknown])[] = [
       ["N11-03, N11-04", { ips: [`${address}/24`, address] }, "ips", [`${address}/24`, address]],
       ["N11-06", { mac }, "mac", mac],
       [
@@ -256,8 +256,8 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       ],
       ["N12-02", { "infiniband-guid": "24:8a:07:03:00:8d:ae:2f" }, "infinibandGUID", "24:8a:07:03:00:8d:ae:2f"],
     ];
-    test.each(asked)(
-      "%s: for %j, which the plugin with the capability %s gets, and no other of the chain",
+    test.each(requestRows)(
+      "%s: %j, which only the chain's plugin with the capability %s gets",
       async (_, element, capability, passed) => {
         manifests.network("one", [{ type: "one", capabilities: { [capability]: true } }, { type: "two" }]);
         for (const name of ["one", "two"] as const) answering(name, { name: "net1", mac, sandbox: "/any" });
@@ -269,12 +269,12 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
     );
 
     test.each([
-      ["N11-05", asked[0]],
-      ["N11-06", asked[1]],
-      ["N11-09", asked[2]],
-      ["N11-11", asked[3]],
-      ["N12-02", asked[4]],
-    ] as const)("%s: for it, and without the capability nothing at all is executed", async (_, row) => {
+      ["N11-05", requestRows[0]],
+      ["N11-06", requestRows[1]],
+      ["N11-09", requestRows[2]],
+      ["N11-11", requestRows[3]],
+      ["N12-02", requestRows[4]],
+    ] as const)("%s: a value without a capable plugin, and no plugin is executed", async (_, row) => {
       const [, element, capability] = row ?? ["", {}, ""];
       manifests.network("two", [{ type: "two", capabilities: { [capability]: false, other: true } }]);
       await expectRefused([{ name: "one" }, { name: "two", ...element }], new RegExp(`shop/two.*"${capability}": true`), {
@@ -282,17 +282,17 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       });
     });
 
-    test("N11-07: for cni-args, which every plugin gets over what its definition has", async () => {
+    test("N11-07: cni-args, which every plugin gets and which override the definition's", async () => {
       manifests.network("one", [
-        { type: "one", ...ownArgs("a") },
-        { type: "two", ...ownArgs("b") },
+        { type: "one", ...definitionArgs("a") },
+        { type: "two", ...definitionArgs("b") },
       ]);
       await expectAdded([{ name: "one", "cni-args": { color: "blue", big: 1 } }]);
       expect(stdinOf(recorders.one.calls()[0])["args"]).toEqual({ cni: { own: "a", color: "blue", big: 1 }, other: 1 });
       expect(stdinOf(recorders.two.calls()[0])["args"]).toEqual({ cni: { own: "b", color: "blue", big: 1 }, other: 1 });
     });
 
-    test("N11-18, MC-17: for nothing of what the runtime gave: that is the default network's, whatever its name", async () => {
+    test("N11-18, MC-17: nothing of the runtime's capability arguments, which only the default network gets", async () => {
       const runtimeConfig = {
         portMappings: [{ hostPort: 8080, containerPort: 80 }],
         bandwidth: { ingressRate: 1 },
@@ -307,7 +307,7 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       expect(stdinOf(recorders.one.calls()[0])).not.toHaveProperty("runtimeConfig");
     });
 
-    test("N13-01: for an IPAM claim, which the plugins get by args.cni, and by runtimeConfig where they declare it", async () => {
+    test("N13-01: an IPAM claim, which plugins get in args.cni, and in runtimeConfig with the capability", async () => {
       capable("two", "ipam-claim-reference");
       await expectAdded([
         { name: "one", "ipam-claim-reference": "vm-a.one" },
@@ -321,7 +321,7 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       });
     });
 
-    test.each(["strict", "compat"])("N13-02: for ips beside an IPAM claim, and the pod fails, profile %s", async (profile) => {
+    test.each(["strict", "compat"])("N13-02: ips and an IPAM claim together, which fails ADD, profile %s", async (profile) => {
       capable("one", "ips", "ipam-claim-reference");
       await expectRefused([{ name: "one", ips: [address], "ipam-claim-reference": "vm-a" }], /"ipam-claim-reference".*"ips"/, {
         profile,
@@ -337,17 +337,20 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       ["N11-12", { "default-route": ["gateway"] }],
       ["N12-02", { "infiniband-guid": "24:8a:07:03:00:8d:ae" }],
     ];
-    test.each(invalid)("%s: for %j, and by the letter the whole annotation is ignored and told of", async (_, element) => {
-      const answer = await expectAdded([{ name: "one" }, { name: "two", ...element }], { profile: "strict" });
-      expect(answer.stderr).toMatch(/warning: the annotation is ignored.*element 1: /);
-      expect(executed()).toEqual(["ADD main eth0"]);
-    });
+    test.each(invalid)(
+      "%s: %j, and with the profile strict the whole annotation is ignored with a warning",
+      async (_, element) => {
+        const answer = await expectAdded([{ name: "one" }, { name: "two", ...element }], { profile: "strict" });
+        expect(answer.stderr).toMatch(/warning: the annotation is ignored.*element 1: /);
+        expect(executed()).toEqual(["ADD main eth0"]);
+      },
+    );
 
-    test.each(invalid)("%s: for %j, and for Multus' users the pod fails", async (_, element) => {
+    test.each(invalid)("%s: %j, and with the profile compat ADD fails", async (_, element) => {
       await expectRefused([{ name: "one" }, { name: "two", ...element }], /element 1: /);
     });
 
-    test("N11-13: twice for the default route, which is invalid by the letter", async () => {
+    test("N11-13: the default route twice, which is invalid with the profile strict", async () => {
       const both = [
         { name: "one", "default-route": ["10.99.0.1"] },
         { name: "two", "default-route": ["fd00::1"] },
@@ -356,7 +359,7 @@ describe.skipIf(missingForMixed("selection"))("a pod's selection", () => {
       expect(executed()).toEqual(["ADD main eth0"]);
     });
 
-    test("D-1: for something invalid, and invalidAnnotation says what comes of it in either profile", async () => {
+    test("D-1: an invalid value, and invalidAnnotation overrides the profile's behaviour", async () => {
       await expectRefused([{ name: "one", ips: [] }], /"ips"/, { profile: "strict", invalidAnnotation: "fail" });
       await expectAdded([{ name: "one", ips: [] }], { profile: "compat", invalidAnnotation: "ignore" });
       expect(executed()).toEqual(["ADD main eth0"]);

@@ -1,5 +1,5 @@
-// A daemon on a disk that hangs when it is to sync, or fails to: the default network's steps don't wait for it, all else does. strace makes
-// such a disk of a good one.
+// A daemon whose fsync hangs or fails. The default network's plugins run before the journal entry is on the disk. Further networks and the
+// reply to the runtime wait for the disk. strace delays the fsync calls, or lets them fail.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -13,11 +13,11 @@ import { missing, strace } from "../harness/requires.ts";
 import { missingForMixed, mixedInstallation } from "./mixed-network.ts";
 import { nothing, openStage, type Stage } from "./stage.ts";
 
-describe.skipIf(missing("a daemon's disk", strace) || missingForMixed("a daemon's disk"))("a daemon whose disk", () => {
+describe.skipIf(missing("slow disk", strace) || missingForMixed("slow disk"))("a daemon whose disk", () => {
   let stage: Stage;
   let daemon: TestDaemon;
   let plugin: RecorderPlugin;
-  let disk: ChildProcess | undefined;
+  let tracer: ChildProcess | undefined;
   beforeEach(async () => {
     stage = openStage(mixedInstallation);
     daemon = await startDaemon({ socket: join(stage.plexus.directory, "daemon", "plexus.sock") });
@@ -25,25 +25,25 @@ describe.skipIf(missing("a daemon's disk", strace) || missingForMixed("a daemon'
     plugin.script("ADD", { stdout: '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.1/24"}]}' });
   });
   afterEach(async () => {
-    await heal();
+    await endInjection();
     await daemon.stop();
     stage.dispose();
   });
 
-  /** From here on every fsync of the daemon ends like this. */
-  async function make(syncs: string): Promise<void> {
-    const options = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", `inject=fsync:${syncs}`];
-    disk = spawn("strace", [...options, "-p", String(daemon.pid)], { stdio: "ignore" });
+  /** Injects a delay or an error into every later fsync of the daemon. `injection` is that of strace -e inject. */
+  async function injectFsync(injection: string): Promise<void> {
+    const options = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", `inject=fsync:${injection}`];
+    tracer = spawn("strace", [...options, "-p", String(daemon.pid)], { stdio: "ignore" });
     const isTraced = () => !/^TracerPid:\t0$/m.test(readFileSync(`/proc/${daemon.pid}/status`, "utf8"));
     await expect.poll(isTraced, { timeout: 5000 }).toBe(true);
   }
 
-  async function heal(): Promise<void> {
-    if (disk === undefined) return;
-    const ended = once(disk, "exit");
-    disk.kill("SIGINT");
+  async function endInjection(): Promise<void> {
+    if (tracer === undefined) return;
+    const ended = once(tracer, "exit");
+    tracer.kill("SIGINT");
     await ended;
-    disk = undefined;
+    tracer = undefined;
   }
 
   const pods = new Map<string, { readonly path: string }>();
@@ -61,29 +61,32 @@ describe.skipIf(missing("a daemon's disk", strace) || missingForMixed("a daemon'
   };
   const verbs = () => plugin.calls().map(({ env }) => env["CNI_COMMAND"]);
 
-  test.each([1, 2])("hangs attaches the default network; more, and the answer, wait (%i networks)", async (networks) => {
-    await make("delay_enter=60000000");
-    let answered = false;
-    const answer = call("ADD", "slow", networks).finally(() => (answered = true));
-    await expect.poll(() => verbs(), { timeout: 10_000 }).toEqual(["ADD"]);
-    await setTimeout(300);
-    expect([verbs(), answered]).toEqual([["ADD"], false]);
-    await heal();
-    expect((await answer).status).toBe(0);
-    expect(verbs()).toEqual(Array(networks).fill("ADD"));
-    expect((await call("DEL", "slow", networks)).status).toBe(0);
-    expect(stage.left()).toEqual(nothing);
-  });
+  test.each([1, 2])(
+    "hangs runs the default network's plugin at once; the reply and further networks wait (networks: %i)",
+    async (networks) => {
+      await injectFsync("delay_enter=60000000");
+      let answered = false;
+      const answer = call("ADD", "slow", networks).finally(() => (answered = true));
+      await expect.poll(() => verbs(), { timeout: 10_000 }).toEqual(["ADD"]);
+      await setTimeout(300);
+      expect([verbs(), answered]).toEqual([["ADD"], false]);
+      await endInjection();
+      expect((await answer).status).toBe(0);
+      expect(verbs()).toEqual(Array(networks).fill("ADD"));
+      expect((await call("DEL", "slow", networks)).status).toBe(0);
+      expect(stage.left()).toEqual(nothing);
+    },
+  );
 
-  test("fails undoes what was begun and says which file could not be kept; once it is well the pod comes", async () => {
-    await make("error=EIO");
-    // The second network is never begun.
+  test("fails undoes the ADD and names the journal entry; the next ADD with a working disk succeeds", async () => {
+    await injectFsync("error=EIO");
+    // The second network's plugin never runs, because that network waits for the fsync.
     const refused = await call("ADD", "bad", 2);
     expect(refused.status).toBe(1);
     expect(refused.json).toMatchObject({ code: 5, msg: expect.stringMatching(/journal\/bad@.*EIO/) });
     expect(verbs()).toEqual(["ADD", "DEL"]);
     expect(stage.left()).toEqual(nothing);
-    await heal();
+    await endInjection();
     expect((await call("ADD", "bad")).status).toBe(0);
     expect((await call("DEL", "bad")).status).toBe(0);
     expect(verbs()).toEqual(["ADD", "DEL", "ADD", "DEL"]);

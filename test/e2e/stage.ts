@@ -1,11 +1,11 @@
-// A stage for one test: an installation, pods, directories of its own for state and leases, and what is left in them.
+// The environment of one end-to-end test: an installation, a node's namespace, pods, and directories of state and leases.
 
 import { existsSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import { expect } from "vitest";
 
-import { isSpare } from "../../host/files/spares.ts";
+import { isRecycledFile } from "../../host/store/files/recycled-files.ts";
 import { readSteps, type Step } from "../demo/steps.ts";
 import { apiLink } from "../harness/kube/address.ts";
 import { createPodNamespace, filesBelow, leases, type PodNamespace } from "../harness/namespaces.ts";
@@ -18,18 +18,18 @@ import {
   type InstallationInit,
 } from "../harness/plexus.ts";
 
-/** What one attachment is called with; the rest comes from the stage. */
+/** The parameters of one attachment's calls. The stage adds the others. */
 export interface Attaching {
   readonly config: object;
   readonly containerId: string;
-  /** Its path is CNI_NETNS; a text is taken as it is. */
+  /** The namespace whose path is CNI_NETNS, or CNI_NETNS itself. */
   readonly pod: PodNamespace | string;
   readonly ifname?: string;
   readonly args?: string;
   readonly cniPath?: string;
 }
 
-/** Files that calls may leave: none once every attachment had its DEL. */
+/** Files that calls leave. After the DEL of every attachment all lists are empty. */
 export interface LeftFiles {
   readonly leases: readonly string[];
   /** Journal, results, locks of containers. */
@@ -39,7 +39,7 @@ export interface LeftFiles {
 }
 
 export interface Left extends LeftFiles {
-  /** The node's links, without the bridges that the reference plugin leaves on purpose and the way to a test's API server. */
+  /** The node's links, without bridges, which the reference plugin leaves on purpose, and the link to the API server. */
   readonly links: readonly string[];
 }
 
@@ -47,38 +47,38 @@ export const nothing: Left = { leases: [], state: [], run: [], links: [] };
 
 export interface Stage {
   readonly plexus: Installation;
-  /** The node's network namespace: each stage has its own, so that stages side by side don't meet. */
+  /** The node's network namespace. Each stage has its own, so that concurrent stages do not interfere. */
   readonly node: PodNamespace;
-  /** Where WASM `ipam-host-local` keeps leases by default; `dataDir` of native host-local, to share them. */
+  /** The default lease directory of WASM `ipam-host-local`, which tests also set as `dataDir` of native host-local. */
   readonly leases: string;
-  /** `dataDir` for native tuning, which leaves a file there where the link is gone before its DEL. */
+  /** `dataDir` of native tuning, which leaves a file there if the link is deleted before its DEL. */
   readonly tuning: string;
-  /** Plexus' own configuration; `delegates` or `clusterNetwork` is the caller's. */
+  /** Plexus' host configuration. The caller adds `delegates` or `clusterNetwork`. */
   host(more: object): object;
-  /** One default network, `pods`, with these plugins; `more` goes into Plexus' configuration and the network's. */
+  /** A host configuration with one default network, `pods`, of these plugins. `more` has further keys; `cniVersion` also sets the network's. */
   network(plugins: readonly object[], more?: object): object;
-  /** A new network namespace, which ends with the stage. */
+  /** A new network namespace, which `dispose` deletes. */
   pod(): PodNamespace;
-  /** A program that enters the node and becomes the binary of this name there, under the same pid. */
+  /** The path of a script that enters the node's namespace and executes this binary under the same pid. */
   entrance(name?: string): string;
-  /** A call as a runtime on the node makes it. */
+  /** Sends a call as a runtime on the node does. */
   request(call: Call): Promise<Answer>;
-  /** A call for an attachment. */
+  /** Sends a call of an attachment. */
   call(verb: string, attaching: Attaching): Promise<Answer>;
-  /** As `call`, and fails with the plugin's own words where the plugin does. */
+  /** Sends a call and fails the test with the answer if the call fails or prints to stderr. */
   succeed(verb: string, attaching: Attaching): Promise<Answer>;
-  /** Every step that ran since the last look, in the order in which it ended. */
+  /** The steps since the last call of this function, ordered by their ends. */
   steps(): readonly Step[];
   files(): LeftFiles;
   left(): Left;
   dispose(): void;
 }
 
-/** What stays for good below a state directory: a lock, and a daemon's copies of components and spare files. */
-export const staysForGood = (path: string): boolean =>
-  path === "calls.lock" || path.startsWith("components/") || isSpare(basename(path));
+/** Whether a file of a state directory stays on purpose: the lock, a daemon's copies of components, recycled files. */
+export const isPermanent = (path: string): boolean =>
+  path === "calls.lock" || path.startsWith("components/") || isRecycledFile(basename(path));
 
-/** Opens a stage. All of its state lies below the installation's directory and goes with it. */
+/** Opens a stage. All of its state lies below the installation's directory, which `dispose` removes. */
 export function openStage(init: InstallationInit): Stage {
   const plexus = installPlexus(init);
   const node = createPodNamespace("node");
@@ -91,7 +91,7 @@ export function openStage(init: InstallationInit): Stage {
   };
   const trace = join(plexus.directory, "trace");
   const pods: PodNamespace[] = [];
-  let seen = 0;
+  let shownSteps = 0;
   const host = (more: object): object => ({
     cniVersion: "1.0.0",
     name: "cluster",
@@ -104,8 +104,8 @@ export function openStage(init: InstallationInit): Stage {
   });
   const files = (): LeftFiles => ({
     leases: leases(directories.leases),
-    // It belongs to the node, not to a container.
-    state: filesBelow(directories.state).filter((path) => !staysForGood(path)),
+    // Permanent files belong to the node, not to a container.
+    state: filesBelow(directories.state).filter((path) => !isPermanent(path)),
     run: filesBelow(directories.run),
   });
   const request = (call: Call): Promise<Answer> => callBinary(entrance(call.as), call, plexus.cniPath);
@@ -134,8 +134,8 @@ export function openStage(init: InstallationInit): Stage {
     },
     steps() {
       const all = existsSync(trace) ? readSteps(trace) : [];
-      const fresh = all.slice(seen);
-      seen = all.length;
+      const fresh = all.slice(shownSteps);
+      shownSteps = all.length;
       return fresh;
     },
     files,
@@ -154,12 +154,12 @@ export function openStage(init: InstallationInit): Stage {
   };
 }
 
-/** What `ipam-host-local` declares, with leases in this directory. */
+/** Grants of all capabilities that `ipam-host-local` declares, with leases in this directory. */
 export function fullGrant(leaseDirectory: string): object {
   return { log: {}, leases: { directories: [leaseDirectory] }, resolver: {} };
 }
 
-/** Steps as `VERB type kind`, with a mark where a native plugin made the call, or where it failed. */
+/** Steps as `VERB type kind`, followed by "nested" for a call of a plugin and by "failed". */
 export function shown(steps: readonly Step[]): readonly string[] {
   return steps.map(
     ({ verb, type, kind, nested, ok }) => `${verb} ${type} ${kind}${nested ? " nested" : ""}${ok ? "" : " failed"}`,

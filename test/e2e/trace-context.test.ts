@@ -1,4 +1,4 @@
-// Trace context through a chain of real plugins: what each of them is called with, and what the trace's file says of it.
+// W3C trace context through a chain of real plugins: the environment of each plugin and the spans in the trace file.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ describe.skipIf(missingForMixed("trace context"))("trace context", () => {
   const add = (config: object, env: Readonly<Record<string, string>>) =>
     stage.request({ verb: "ADD", containerId: "traced", netns: stage.pod().path, ifname: "eth0", config, env });
 
-  test("L-64 goes through as it came where nobody records spans", async () => {
+  test("L-64 reaches the plugins unchanged if no spans are recorded", async () => {
     const config = stage.network([{ type: "probe" }], { trace: undefined });
     expect(await add(config, { TRACEPARENT: traceparent, TRACESTATE: "a=1", BAGGAGE: "b=2" })).toMatchObject({ status: 0 });
     expect(probe.calls().map(({ env }) => traceOf(env))).toEqual([[traceparent, "a=1", "b=2"]]);
@@ -35,13 +35,13 @@ describe.skipIf(missingForMixed("trace context"))("trace context", () => {
     ["malformed", `00-${traceId}-${caller}`],
     ["full of escapes", "\u001B[31m\n"],
     ["absent", undefined],
-  ])("L-64 that is %s is left out, its state and baggage too, and the pod attached", async (_, text) => {
+  ])("L-64 that is %s is removed together with state and baggage, and the pod is attached", async (_, text) => {
     const env = { ...(text === undefined ? {} : { TRACEPARENT: text }), TRACESTATE: "a=1", BAGGAGE: "b=2" };
     expect(await add(stage.network([{ type: "probe" }]), env)).toMatchObject({ status: 0, stderr: "" });
-    expect(probe.calls().map(({ env: seen }) => traceOf(seen))).toEqual([[undefined, undefined, undefined]]);
+    expect(probe.calls().map(({ env: pluginEnv }) => traceOf(pluginEnv))).toEqual([[undefined, undefined, undefined]]);
   });
 
-  test("L-64 is continued by a span for each step where the trace is recorded, a component's under the plugin that called it", async () => {
+  test("L-64 gets a span for each recorded step; a nested component's parent is the calling plugin", async () => {
     const answer = await add(stage.network([bridgeStep(), shaperStep, { type: "probe" }]), { TRACEPARENT: traceparent });
     expect(answer).toMatchObject({ status: 0, stderr: "" });
     const lines = readFileSync(join(stage.plexus.directory, "trace"), "utf8")

@@ -1,4 +1,4 @@
-// Taking Plexus off a node as an administrator does, by the program that the installation left there.
+// Removal of Plexus from a node by the installed plexusctl, as an administrator does it.
 
 import { spawnSync } from "node:child_process";
 import {
@@ -34,15 +34,15 @@ describe.skipIf(missingForMixed("uninstalling"))("plexusctl uninstall", () => {
   const home = (): string => join(stage.plexus.directory, "opt");
   const netD = (): string => join(stage.plexus.directory, "net.d");
   const socket = (): string => join(stage.plexus.directory, "daemon", "plexus.sock");
-  const own = (): object => stage.network([bridgeStep()]);
+  const plexusConfiguration = (): object => stage.network([bridgeStep()]);
 
   function configure(name: string, configuration: object): void {
     writeFileSync(join(netD(), name), JSON.stringify(configuration));
   }
 
-  /** Plexus' file, and one of a network that needs no Plexus. */
+  /** Writes Plexus' configuration file and that of another network without Plexus. */
   function configureBoth(): void {
-    configure("00-plexus.conf", own());
+    configure("00-plexus.conf", plexusConfiguration());
     const ipam = { type: "host-local", subnet: "10.60.0.0/24" };
     configure("10-cluster.conflist", { cniVersion: "1.0.0", name: "cbr0", plugins: [{ type: "bridge", bridge: "cni0", ipam }] });
   }
@@ -52,7 +52,7 @@ describe.skipIf(missingForMixed("uninstalling"))("plexusctl uninstall", () => {
     readonly stdout: string;
     readonly stderr: string;
   } {
-    const places = [
+    const locationArgs = [
       "--config",
       netD(),
       "--cni-path",
@@ -61,29 +61,31 @@ describe.skipIf(missingForMixed("uninstalling"))("plexusctl uninstall", () => {
       join(dirname(socket()), "status.sock"),
     ];
     const program = join(home(), "bin", "plexusctl");
-    return spawnSync(program, ["uninstall", ...places, "--state-dir", "/run/nowhere", ...more], { encoding: "utf8" });
+    return spawnSync(program, ["uninstall", ...locationArgs, "--state-dir", "/run/nowhere", ...more], { encoding: "utf8" });
   }
 
-  /** All that is there, with what it holds. */
-  function everything(): readonly string[] {
+  /** Paths of all files of configuration, plugins and home. */
+  function installedPaths(): readonly string[] {
     return [netD(), stage.plexus.cniPath, home()].flatMap((directory) =>
       readdirSync(directory, { recursive: true, encoding: "utf8" })
-        // Code that V8 has compiled: each program adds its own.
-        .filter((name) => !/brain(?:-\w+)?\/cache(?:\/|$)/.test(name))
+        // Every program adds files to the V8 code cache.
+        .filter((name) => !/engine(?:-\w+)?\/cache(?:\/|$)/.test(name))
         .map((name) => join(directory, name)),
     );
   }
 
-  test("MO-26 first gives the node back its other network; the files go when nothing is attached any more", async () => {
+  test("MO-26 first puts its configuration aside, and removes its files after the last attachment", async () => {
     configureBoth();
-    const attaching = { config: own(), containerId: "shop-1", pod: stage.pod() };
+    const attaching = { config: plexusConfiguration(), containerId: "shop-1", pod: stage.pod() };
     await stage.succeed("ADD", attaching);
     const first = uninstall();
     expect([first.status, first.stderr]).toEqual([1, ""]);
-    expect(first.stdout).toContain(`00-plexus.conf.uninstalled; the next pods get ${join(netD(), "10-cluster.conflist")}\n`);
-    expect(first.stdout).toContain("Not done: 1 pod has networks of Plexus, whose DEL needs it.\n");
+    expect(first.stdout).toContain(
+      `00-plexus.conf.uninstalled; new pods get the network of ${join(netD(), "10-cluster.conflist")}\n`,
+    );
+    expect(first.stdout).toContain("Not done: 1 pod has networks of Plexus, and their DEL needs Plexus.\n");
     expect(readdirSync(netD()).toSorted()).toEqual(["00-plexus.conf.uninstalled", "10-cluster.conflist"]);
-    expect(readFileSync(join(netD(), "00-plexus.conf.uninstalled"), "utf8")).toBe(JSON.stringify(own()));
+    expect(readFileSync(join(netD(), "00-plexus.conf.uninstalled"), "utf8")).toBe(JSON.stringify(plexusConfiguration()));
     await stage.succeed("DEL", attaching);
     expect(stage.left()).toEqual(nothing);
     const second = uninstall();
@@ -93,65 +95,81 @@ describe.skipIf(missingForMixed("uninstalling"))("plexusctl uninstall", () => {
     expect(existsSync(home())).toBe(false);
   });
 
-  test("with --dry-run tells the same and changes nothing", () => {
+  test("counts existing pods only, not records of pods whose namespace ended", async () => {
     configureBoth();
-    const before = everything();
-    const told = uninstall("--dry-run");
-    expect([told.status, told.stderr]).toEqual([0, ""]);
-    expect(told.stdout).toContain("00-plexus.conf: would be put aside");
-    expect(told.stdout).toContain(`${join(home(), "bin", "node")}: would be removed\n`);
-    expect(everything()).toEqual(before);
+    const gone = { config: plexusConfiguration(), containerId: "gone", pod: stage.pod() };
+    await stage.succeed("ADD", gone);
+    gone.pod.dispose();
+    const result = uninstall();
+    expect([result.status, result.stderr]).toEqual([0, ""]);
+    expect(result.stdout).toMatch(/^Remains: \S+: records of deleted pods: 1; their addresses and host links may stay/mu);
+    expect(existsSync(home())).toBe(false);
   });
 
-  test("does nothing where the node would have no network", () => {
-    configure("00-plexus.conf", own());
+  test("with --force removes the files although pods are attached, and reports what remains", async () => {
+    configureBoth();
+    await stage.succeed("ADD", { config: plexusConfiguration(), containerId: "shop-1", pod: stage.pod() });
+    const result = uninstall("--force");
+    expect([result.status, result.stderr]).toEqual([0, ""]);
+    expect(result.stdout).toMatch(/^Remains: \S+: pods still attached: 1; no program serves their DEL$/mu);
+    expect(existsSync(home())).toBe(false);
+  });
+
+  test("with --dry-run reports the same and changes nothing", () => {
+    configureBoth();
+    const before = installedPaths();
+    const result = uninstall("--dry-run");
+    expect([result.status, result.stderr]).toEqual([0, ""]);
+    expect(result.stdout).toContain("00-plexus.conf: would be renamed");
+    expect(result.stdout).toContain(`${join(home(), "bin", "node")}: would be removed\n`);
+    expect(installedPaths()).toEqual(before);
+  });
+
+  test("does nothing if the node would have no other network", () => {
+    configure("00-plexus.conf", plexusConfiguration());
     writeFileSync(join(netD(), "10-torn.conflist"), '{"cniVersion": "1.0.0", "na');
-    const before = everything();
-    const told = uninstall();
-    expect([told.status, told.stderr]).toEqual([1, ""]);
-    expect(told.stdout).toContain("without Plexus' the node would have no network");
-    expect(everything()).toEqual(before);
+    const before = installedPaths();
+    const result = uninstall();
+    expect([result.status, result.stderr]).toEqual([1, ""]);
+    expect(result.stdout).toContain("without Plexus the node would have no network");
+    expect(installedPaths()).toEqual(before);
   });
 
   test.each([
-    [
-      "Multus itself",
-      (path: string) => writeFileSync(path, "#!/bin/sh\n", { mode: 0o755 }),
-      ["00-multus.conf", "10-cluster.conflist"],
-    ],
+    ["Multus", (path: string) => writeFileSync(path, "#!/bin/sh\n", { mode: 0o755 }), ["00-multus.conf", "10-cluster.conflist"]],
     [
       "a copy of Plexus",
       (path: string) => copyFileSync(join(dist, "plexus"), path),
       ["00-multus.conf.uninstalled", "10-cluster.conflist"],
     ],
     ["a link to Plexus", (path: string) => symlinkSync("plexus", path), ["00-multus.conf.uninstalled", "10-cluster.conflist"]],
-  ] as const)("puts a configuration of type multus aside only where that is Plexus: %s", (_, make, left) => {
+  ] as const)("puts a configuration of type multus aside only if that plugin is Plexus: %s", (_, make, left) => {
     configureBoth();
     rmSync(join(netD(), "00-plexus.conf"));
-    configure("00-multus.conf", { ...own(), type: "multus" });
+    configure("00-multus.conf", { ...plexusConfiguration(), type: "multus" });
     make(join(stage.plexus.cniPath, "multus"));
     uninstall();
     expect(readdirSync(netD()).toSorted()).toEqual(left);
   });
 
-  test("gives the network back though its configuration is wrong, and keeps its files: nobody knows where the state is", () => {
+  test("puts an invalid configuration aside, and keeps its files because the state directory is unknown", () => {
     configureBoth();
-    configure("00-plexus.conf", { ...own(), stepTimeoutMs: "long" });
+    configure("00-plexus.conf", { ...plexusConfiguration(), stepTimeoutMs: "long" });
     for (const name of ["00-plexus.conf", "00-plexus.conf.uninstalled"]) {
-      const told = uninstall();
-      expect([told.status, told.stderr]).toEqual([1, ""]);
-      expect(told.stdout).toMatch(new RegExp(`Not done: \\S*/${name}: .*stepTimeoutMs.*\nTo do: correct it`, "u"));
+      const result = uninstall();
+      expect([result.status, result.stderr]).toEqual([1, ""]);
+      expect(result.stdout).toMatch(new RegExp(`Not done: \\S*/${name}: .*stepTimeoutMs.*\nTo do: correct the file`, "u"));
       expect(readdirSync(netD()).toSorted()).toEqual(["00-plexus.conf.uninstalled", "10-cluster.conflist"]);
     }
     expect(existsSync(join(home(), "bin", "node"))).toBe(true);
   });
 
-  test("says in a line what can't be done, and takes no argument", () => {
+  test("reports a failed rename in one line, and refuses arguments", () => {
     configureBoth();
     mkdirSync(join(netD(), "00-plexus.conf.uninstalled", "full"), { recursive: true });
-    const told = uninstall();
-    expect([told.status, told.stdout]).toEqual([1, ""]);
-    expect(told.stderr).toMatch(/^plexusctl: putting aside \S*00-plexus\.conf: .*\n$/);
+    const result = uninstall();
+    expect([result.status, result.stdout]).toEqual([1, ""]);
+    expect(result.stderr).toMatch(/^plexusctl: renaming \S*00-plexus\.conf: .*\n$/);
     const mistaken = uninstall("everything");
     expect([mistaken.status, mistaken.stdout]).toEqual([2, ""]);
     expect(existsSync(join(stage.plexus.cniPath, "plexus"))).toBe(true);
@@ -161,45 +179,49 @@ describe.skipIf(missingForMixed("uninstalling"))("plexusctl uninstall", () => {
     configureBoth();
     const daemon = await startDaemon({ socket: socket() });
     try {
-      const told = uninstall();
-      expect(told.stdout).toContain("Not done: plexusd runs.\nTo do: systemctl disable --now plexusd plexus-hands");
+      const result = uninstall();
+      expect(result.stdout).toContain("Not done: plexusd is running.\nTo do: systemctl disable --now plexusd plexus-agent");
       expect(existsSync(join(stage.plexus.cniPath, "plexus"))).toBe(true);
     } finally {
       await daemon.stop();
     }
   });
 
-  test("leaves what somebody changed or made, and says so", () => {
+  test("keeps and reports files that were changed or added after the installation", () => {
     configureBoth();
     const changed = join(stage.plexus.cniPath, "tuning.wasm");
     appendFileSync(changed, "x");
     const link = join(stage.plexus.cniPath, "multus");
     symlinkSync("plexus", link);
-    const mine = join(home(), "notes");
-    writeFileSync(mine, "");
-    const told = uninstall("-o", "json");
-    expect(told.status).toBe(1);
-    expect(JSON.parse(told.stdout)).toMatchObject({
+    const addedFile = join(home(), "notes");
+    writeFileSync(addedFile, "");
+    const result = uninstall("-o", "json");
+    expect(result.status).toBe(1);
+    expect(JSON.parse(result.stdout)).toMatchObject({
       left: [
         { path: changed, why: "was changed since it was installed" },
         { path: link, why: "is a link to plexus that the installation didn't make" },
       ],
     });
-    expect([changed, mine].map((path) => existsSync(path))).toEqual([true, true]);
+    expect([changed, addedFile].map((path) => existsSync(path))).toEqual([true, true]);
     expect(existsSync(join(home(), "bin"))).toBe(false);
   });
 
   test.each([
-    ["no list", undefined, "was not made by install-node"],
-    ["a list that leads out of the home", `${"0".repeat(64)}  home/../net.d\n`, "line 1 is none of an installation's"],
-  ])("removes nothing by %s", (_, text, why) => {
+    ["without a list", undefined, "was not made by install-node"],
+    [
+      "with a list that names a path outside of the home",
+      `${"0".repeat(64)}  home/../net.d\n`,
+      'line 1 is not "DIGEST  home/NAME"',
+    ],
+  ])("removes nothing %s", (_, text, why) => {
     configureBoth();
     const list = join(home(), "installed-files");
     if (text === undefined) spawnSync("rm", [list]);
     else writeFileSync(list, text);
-    const told = uninstall();
-    expect([told.status, told.stderr]).toEqual([1, ""]);
-    expect(told.stdout).toContain(why);
+    const result = uninstall();
+    expect([result.status, result.stderr]).toEqual([1, ""]);
+    expect(result.stdout).toContain(why);
     expect(existsSync(join(home(), "bin", "node"))).toBe(true);
   });
 });

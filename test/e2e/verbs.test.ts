@@ -1,5 +1,5 @@
-// Each verb as runtimes call it and as the checklist asks (MO-05 to MO-14, RT-01 to RT-10, L-31 to L-50): through the installed
-// binary, with recorders where it matters what is executed, with the reference plugins where it matters what becomes of it.
+// Each verb as runtimes call it and as the checklist demands (MO-05 to MO-14, RT-01 to RT-10, L-31 to L-50), through the installed
+// binary. Recorders show which plugins are executed; the reference plugins show the effects.
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { nothing, openStage, type Attaching, type Stage } from "./stage.ts";
 
 type Pod = ReturnType<Stage["pod"]>;
 
-/** What a plugin was configured with, without what differs between the verbs. */
+/** A plugin's configuration without `prevResult`, which differs between the verbs. */
 function configurationOf(call: RecordedCall): Readonly<Record<string, unknown>> {
   const { prevResult: _, ...rest }: Record<string, unknown> = JSON.parse(call.stdin);
   return rest;
@@ -26,8 +26,8 @@ function tupleOf({ plugin, env }: RecordedCall): string {
   return [plugin, env["CNI_CONTAINERID"], env["CNI_IFNAME"], env["CNI_ARGS"]].join(" ");
 }
 
-/** What a recorder was called for: verb, container, interface, and for GC what it was told to be valid. */
-function told(recorder: RecorderPlugin): readonly unknown[] {
+/** Recorded calls as verb, container, interface and, for GC, the valid attachments. */
+function recordedCalls(recorder: RecorderPlugin): readonly unknown[] {
   return recorder.calls().map(({ env, stdin }) => {
     const valid: unknown = JSON.parse(stdin)["cni.dev/valid-attachments"];
     return [env["CNI_COMMAND"], env["CNI_CONTAINERID"], env["CNI_IFNAME"], ...(valid === undefined ? [] : [valid])];
@@ -38,8 +38,8 @@ function validOf(ifname: string, ...ids: string[]): readonly object[] {
   return ids.map((containerID) => ({ containerID, ifname }));
 }
 
-/** The spec of a network of version 1.1.0 with one plugin, both of this name. */
-function modern(name: string): object {
+/** The spec of a network of version 1.1.0, whose only plugin has the network's name. */
+function specOf(name: string): object {
   return { config: JSON.stringify({ cniVersion: "1.1.0", name, plugins: [{ type: name }] }) };
 }
 
@@ -65,7 +65,7 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
     return stage.request({ verb: "GC", config: { ...config, cniVersion: "1.1.0", "cni.dev/valid-attachments": attachments } });
   };
 
-  const wired = async (check?: string): Promise<Attaching & { readonly pod: Pod }> => {
+  const attachThenDeleteLink = async (check?: string): Promise<Attaching & { readonly pod: Pod }> => {
     manifests.network("storage", [{ type: "bridge", bridge: "br-s", ipam: { type: "ipam-host-local", subnet: "10.20.0.0/24" } }]);
     manifests.pod("web", "storage");
     const web = attaching("web", [bridgeStep()], check === undefined ? {} : { check });
@@ -76,7 +76,7 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
   };
 
   const status = (config: object): Promise<Answer> => stage.request({ verb: "STATUS", config });
-  const untouched = (): unknown => [stage.left(), readdirSync(stage.plexus.state("cni"))];
+  const stateFiles = (): unknown => [stage.left(), readdirSync(stage.plexus.state("cni"))];
 
   describe("with three unnamed networks of recorders", () => {
     let recorders: Record<"main" | "one" | "two" | "three", RecorderPlugin>;
@@ -95,11 +95,11 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
     const calls = (verb: string): readonly RecordedCall[] =>
       callsInOrder(Object.values(recorders)).filter(({ env }) => env["CNI_COMMAND"] === verb);
 
-    test("N1-34, MO-05, MO-06, L-48: ADD, CHECK and DEL have the same names and configuration, whatever became of the cluster", async () => {
+    test("N1-34, MO-05, MO-06, L-48: CHECK and DEL have the names and configuration of the ADD, even after the cluster's objects changed", async () => {
       const web = attaching("web", [{ type: "main" }]);
       await stage.succeed("ADD", web);
       await stage.succeed("CHECK", web);
-      // The definitions are edited or deleted, the selection is turned round, then the pod and the whole cluster are gone.
+      // The definitions and the selection change, then all manifests are deleted.
       manifests.network("one", [{ type: "two" }]);
       manifests.definition("two");
       manifests.pod("web", "three,one");
@@ -121,7 +121,7 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("MO-07: what the runtime passed for the capabilities of the ADD reaches CHECK and DEL as it was", async () => {
+    test("MO-07: CHECK and DEL get the runtimeConfig of the ADD unchanged", async () => {
       const capabilities = { portMappings: true, bandwidth: true };
       const runtimeConfig = {
         portMappings: [{ HostPort: 8080, ContainerPort: 80, Protocol: "tcp", HostIP: "" }],
@@ -139,11 +139,33 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       ]);
     });
 
-    test("RT-09, L-47: containerd's second and third DEL, without namespace, succeed as the first", async () => {
+    test("MO-07: without a journal entry, the default network's DEL gets the runtimeConfig of this call", async () => {
+      const capabilities = { portMappings: true };
+      const runtimeConfig = {
+        portMappings: [{ hostPort: 8080, containerPort: 80, protocol: "tcp" }],
+        bandwidth: { ingressRate: 1 },
+      };
+      const web = attaching("before-plexus", [{ type: "main", capabilities }], { capabilities, runtimeConfig });
+      await stage.succeed("DEL", web);
+      expect(recorders.main.calls().map((call) => JSON.parse(call.stdin).runtimeConfig)).toEqual([
+        { portMappings: runtimeConfig.portMappings },
+      ]);
+      expect(recorders.one.calls()).toEqual([]);
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("without a journal entry, a runtimeConfig that is not an object causes a warning, and DEL succeeds", async () => {
+      const web = attaching("before-plexus", [{ type: "main" }], { runtimeConfig: [] });
+      const deleted = await stage.call("DEL", web);
+      expect([deleted.status, deleted.stderr]).toEqual([0, expect.stringContaining("runtimeConfig must be an object")]);
+      expect(recorders.main.calls().length).toBe(1);
+    });
+
+    test("RT-09, L-47: containerd's second and third DEL, without a namespace, succeed like the first", async () => {
       const web = attaching("web", [{ type: "main" }]);
       await stage.succeed("ADD", web);
       for (const pod of [web.pod, "", ""]) expect((await stage.succeed("DEL", { ...web, pod })).stdout).toBe("");
-      // Of the later ones only the default network is told: nothing else is known any more.
+      // The later DELs reach only the default network, because no record names the others.
       expect(calls("DEL").map(({ plugin, env }) => [plugin, env["CNI_NETNS"]])).toEqual([
         ["three", web.pod.path],
         ["two", web.pod.path],
@@ -155,7 +177,7 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("MO-08: without journal and without cache DEL still tells the default network, and leaves nothing", async () => {
+    test("MO-08: without journal and cache DEL reaches the default network and leaves nothing", async () => {
       const web = attaching("web", [{ type: "main" }]);
       await stage.succeed("ADD", web);
       for (const lost of ["journal", "results"]) rmSync(stage.plexus.state(`cni/${lost}`), { recursive: true });
@@ -164,7 +186,7 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("MO-08, L-35: without journal DEL uses configuration, arguments and results of the cache, the default network last", async () => {
+    test("MO-08, L-35: without the journal DEL uses configuration, arguments and results of the cache, with the default network last", async () => {
       const web = attaching("web", [{ type: "main" }]);
       await stage.succeed("ADD", web);
       const added = calls("ADD");
@@ -188,14 +210,14 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("L-33, L-36: results are cached when the whole chain has succeeded, and kept until its DEL has", async () => {
+    test("L-33, L-36: results are cached after the whole chain succeeded, and kept until its DEL succeeds", async () => {
       const web = attaching("web", [{ type: "main" }]);
       recorders.three.script("ADD", { exit: 1 }, 1);
       expect((await stage.call("ADD", web)).status).toBe(1);
       expect([journal(), results()]).toEqual([[], []]);
       await stage.succeed("ADD", web);
       expect(results()).toEqual(["one-ctr-web-net1", "pods-ctr-web-eth0", "three-ctr-web-net3", "two-ctr-web-net2"]);
-      // Its first DEL undid the first ADD.
+      // The plugin's first DEL was the undo of the failed ADD.
       recorders.two.script("DEL", { exit: 1 }, 2);
       expect((await stage.call("DEL", web)).status).toBe(1);
       expect([journal(), results()]).toEqual([["ctr-web@cluster@eth0"], ["two-ctr-web-net2"]]);
@@ -203,9 +225,9 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       expect([journal(), results()]).toEqual([[], []]);
     });
 
-    test("MO-10: a status that can't be written undoes what was attached", async () => {
+    test("MO-10: a failure to write the status undoes the attachments", async () => {
       const web = attaching("web", [{ type: "main" }]);
-      writeFileSync(join(manifests.directory, "status"), "in the way");
+      writeFileSync(join(manifests.directory, "status"), "a file in place of the directory");
       const added = await stage.call("ADD", web);
       expect([added.status, added.json?.["msg"]]).toEqual([1, expect.stringMatching(/status/)]);
       expect(calls("DEL").toReversed().map(tupleOf)).toEqual(calls("ADD").map(tupleOf));
@@ -242,7 +264,7 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       }
     }, 120_000);
 
-    test("RT-08: sixteen networks for one pod are attached and gone within kubelet's four minutes", async () => {
+    test("RT-08: ADD and DEL of sixteen networks take less than the kubelet's four minutes", async () => {
       const names = Array.from({ length: 16 }, (_, index) => `extra${index}`);
       for (const name of names) manifests.network(name, [{ type: "one" }]);
       manifests.pod("web", names.join(","));
@@ -256,7 +278,7 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
   });
 
   describe("ADD", () => {
-    test("RT-01: the result names CNI_IFNAME and has an address, and two configurations of a container run side by side", async () => {
+    test("RT-01: the result has CNI_IFNAME and an address, and two configurations of a container run concurrently", async () => {
       const recorder = installRecorder(stage.plexus.cniPath, "slow");
       recorder.script("ADD", { sleepMs: 1500 });
       const pod = stage.pod();
@@ -282,8 +304,8 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
   });
 
   describe("CHECK", () => {
-    test("MO-11: fails when a further network's link is gone, and names the network and its interface", async () => {
-      const web = await wired();
+    test("MO-11: fails after a secondary network's link was deleted, and names the network and its interface", async () => {
+      const web = await attachThenDeleteLink();
       const checked = await stage.call("CHECK", web);
       expect([checked.status, checked.json?.["msg"]]).toEqual([
         1,
@@ -294,14 +316,14 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("MO-11: looks at the default network only, where the administrator says so (D-15)", async () => {
-      const web = await wired("default");
+    test('MO-11: checks only the default network if `check` is "default" (D-15)', async () => {
+      const web = await attachThenDeleteLink("default");
       await stage.succeed("CHECK", web);
       expect(web.pod.exec(["ip", "link", "delete", "eth0"]).status).toBe(0);
       expect((await stage.call("CHECK", web)).json?.["msg"]).toMatch(/^network default as eth0/);
     });
 
-    test("L-41: passes over a further network whose version has no CHECK, and says so", async () => {
+    test("L-41: skips a secondary network whose version has no CHECK, with a warning", async () => {
       const [main, old] = ["main", "old"].map((name) => installRecorder(stage.plexus.cniPath, name));
       manifests.definition("old", { config: JSON.stringify({ cniVersion: "0.3.1", name: "old", type: "old" }) });
       manifests.pod("web", "old");
@@ -316,7 +338,7 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       expect([main, old].map((each) => each?.calls().map(({ env }) => env["CNI_COMMAND"]))).toEqual([["ADD", "CHECK"], ["ADD"]]);
     });
 
-    test("L-50: fails with code 3 before ADD, after a broken ADD and after DEL, and executes nothing", async () => {
+    test("L-50: fails with code 3 before ADD, after an unfinished ADD and after DEL, and executes no plugin", async () => {
       const recorder = installRecorder(stage.plexus.cniPath, "main");
       const web = { ...attaching("web", [{ type: "main" }]), args: "" };
       const checks = async (why: RegExp): Promise<void> => {
@@ -345,7 +367,7 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       one = installRecorder(stage.plexus.cniPath, "one");
       two = installRecorder(stage.plexus.cniPath, "two");
       pods.length = 0;
-      for (const name of ["one", "two"]) manifests.definition(name, modern(name));
+      for (const name of ["one", "two"]) manifests.definition(name, specOf(name));
       const plugins = [{ type: "ipam-host-local", ipam: { subnet: "10.16.0.0/24" } }];
       config = stage.network(plugins, { manifests: manifests.directory, cniVersion: "1.1.0" });
       for (const id of ids) {
@@ -356,14 +378,14 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       for (const each of [one, two]) each.clear();
     });
 
-    test("MO-12, L-43, L-44: deletes what is stale, and tells each network the valid attachments in its own terms", async () => {
+    test("MO-12, L-43, L-44: deletes stale attachments, and sends each network its own valid attachments", async () => {
       const collected = await gc(config, "a", "c");
       expect([collected.status, collected.stdout, collected.stderr]).toEqual([0, "", ""]);
-      expect(told(one)).toEqual([
+      expect(recordedCalls(one)).toEqual([
         ["DEL", "b", "net1"],
         ["GC", "", "", validOf("net1", "a", "c")],
       ]);
-      expect(told(two)).toEqual([
+      expect(recordedCalls(two)).toEqual([
         ["DEL", "b", "net2"],
         ["GC", "", "", validOf("net2", "a", "c")],
       ]);
@@ -371,9 +393,9 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
         ["a@cluster@eth0", "c@cluster@eth0"],
         ["pods/10.16.0.2", "pods/10.16.0.4"],
       ]);
-      // A network that nobody uses any more is not known any more, and not touched (D-14).
+      // GC does not reach a network without attachments, because no record names it (D-14).
       expect((await gc(config)).stdout).toBe("");
-      expect([told(one).slice(2), stage.left()]).toEqual([
+      expect([recordedCalls(one).slice(2), stage.left()]).toEqual([
         [
           ["DEL", "a", "net1"],
           ["DEL", "c", "net1"],
@@ -382,16 +404,16 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       ]);
     });
 
-    test("D-14: a dry run tells what GC would do, executes nothing and leaves all as it is", async () => {
+    test("D-14: a dry run prints the planned calls and changes nothing", async () => {
       const before = stage.left();
       const dry = await gc({ ...config, gc: { dryRun: true } }, "a");
       expect([dry.status, dry.stdout]).toEqual([0, ""]);
       for (const id of ["b", "c"]) expect(dry.stderr).toContain(`GC would delete attachment ${id} eth0`);
-      expect(dry.stderr).toContain("GC would tell one of network one that these are valid: a net1");
+      expect(dry.stderr).toContain("GC would run for one of network one with these valid attachments: a net1");
       expect([one.calls(), two.calls(), stage.left()]).toEqual([[], [], before]);
     });
 
-    test("L-43: one that fails to delete goes on with the rest, and the next one tries again", async () => {
+    test("L-43: a failed DEL does not prevent the others, and the next GC repeats it", async () => {
       one.script("DEL", { stdout: '{"code":11,"msg":"not now"}', exit: 1 }, 1);
       const failed = await gc(config, "c");
       expect([failed.status, failed.json]).toMatchObject([
@@ -403,10 +425,10 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       expect([journal(), leases(stage.leases)]).toEqual([["c@cluster@eth0"], ["pods/10.16.0.4"]]);
     });
 
-    test("L-49: what GC has undone can still be deleted, as the runtime must", async () => {
+    test("L-49: the runtime's DEL succeeds after GC undid the attachment", async () => {
       expect((await gc(config, "b", "c")).stdout).toBe("");
       const [first] = pods;
-      if (first === undefined) throw new Error("there are three");
+      if (first === undefined) throw new Error("expected three attached pods");
       await stage.succeed("DEL", first);
       expect([journal(), leases(stage.leases)]).toEqual([
         ["b@cluster@eth0", "c@cluster@eth0"],
@@ -414,20 +436,20 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       ]);
     });
 
-    test("RT-07: reports an entry that can't be read once, sets it aside, and succeeds from then on", async () => {
+    test("RT-07: reports an unreadable entry, sets it aside, and succeeds at the next call", async () => {
       const path = join(stage.plexus.state("cni/journal"), "b@cluster@eth0");
       writeFileSync(path, "");
       const first = await gc(config, "a", "c");
       expect([first.status, first.json?.["msg"]]).toEqual([
         1,
-        expect.stringMatching(/b@cluster@eth0.*left behind as .*1@b@cluster@eth0/),
+        expect.stringMatching(/b@cluster@eth0.*the entry is moved to .*1@b@cluster@eth0/),
       ]);
       const second = await gc(config, "a", "c");
       expect([second.status, second.stdout, second.stderr]).toEqual([0, "", expect.stringContaining("1@b@cluster@eth0")]);
-      expect(existsSync(join(stage.plexus.state("cni/left-behind"), "1@b@cluster@eth0"))).toBe(true);
+      expect(existsSync(join(stage.plexus.state("cni/abandoned"), "1@b@cluster@eth0"))).toBe(true);
     });
 
-    test("L-46: an ADD of another container goes on while GC waits for a plugin that deletes", async () => {
+    test("L-46: an ADD of another container is served while GC waits for a plugin's DEL", async () => {
       one.script("DEL", { sleepMs: 3000 });
       const collecting = gc(config, "b", "c");
       await expect.poll(() => one.calls().length, { timeout: 10_000 }).toBe(1);
@@ -436,11 +458,11 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       await stage.succeed("ADD", late);
       expect(one.calls()).toHaveLength(1);
       expect((await collecting).stdout).toBe("");
-      // It came after the runtime's list: GC takes nothing from it.
+      // The ADD came after the runtime's list, so that GC keeps its attachment.
       expect([journal(), leases(stage.leases).length]).toEqual([["b@cluster@eth0", "c@cluster@eth0", "d@cluster@eth0"], 3]);
     });
 
-    test("leaves to the next one what it has no time for, and says so with code 11", async () => {
+    test("fails with code 11 after `gc.seconds`, and the next GC continues", async () => {
       one.script("DEL", { sleepMs: 1200 });
       const short = { ...config, gc: { seconds: 1 } };
       const first = await gc(short);
@@ -450,16 +472,16 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       expect(journal()).toEqual([]);
     });
 
-    test("RT-10, RT-06: after a reboot undoes all, without the namespaces of then, and once an ADD comes it does so too", async () => {
+    test("RT-10, RT-06: after a reboot GC undoes earlier attachments without CNI_NETNS, and an ADD undoes its container's first", async () => {
       for (const name of readdirSync(stage.plexus.state("cni/journal"))) {
         const path = join(stage.plexus.state("cni/journal"), name);
-        // Of another boot; what was appended and not synced may be lost.
+        // The entry is of another boot and has lost its appended lines, which are not synced.
         const [plan = ""] = readFileSync(path, "utf8").split("\n");
         writeFileSync(path, `${plan.replace(/"bootId":"[^"]*"/u, '"bootId":"another"')}\n`);
       }
       rmSync(join(stage.plexus.directory, "run"), { recursive: true, force: true });
       const [first] = pods;
-      if (first === undefined) throw new Error("there are three");
+      if (first === undefined) throw new Error("expected three attached pods");
       await stage.succeed("ADD", first);
       expect(callsInOrder([one, two]).map(({ env }) => [env["CNI_COMMAND"], env["CNI_CONTAINERID"], env["CNI_NETNS"]])).toEqual([
         ["DEL", "a", "/run/netns/none"],
@@ -477,38 +499,51 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
     });
   });
 
+  test("CNI section 2, A-11: malformed CNI_ARGS reach native steps; a component, whose interface needs pairs, fails with code 4", async () => {
+    const recorder = installRecorder(stage.plexus.cniPath, "rec");
+    const one: Attaching = { ...attaching("odd", [{ type: "rec" }, shaperStep]), args: "A=1;;FOO;B=2" };
+    const refused = await stage.call("ADD", one);
+    expect(refused.json).toMatchObject({ code: 4, msg: expect.stringMatching(/CNI_ARGS: "FOO".*status-shaper/) });
+    await stage.succeed("DEL", one);
+    expect(new Set(recorder.calls().map(({ env }) => env["CNI_ARGS"]))).toEqual(new Set(["A=1;;FOO;B=2"]));
+    expect(stage.left()).toEqual(nothing);
+    const two: Attaching = { ...one, containerId: "ctr-even", pod: stage.pod(), args: "A=1;;B=2;" };
+    await stage.succeed("ADD", two);
+    await stage.succeed("DEL", two);
+  });
+
   describe("STATUS and VERSION", () => {
     test.each([
-      ["whose default network isn't there", (): object => stage.host({ clusterNetwork: "absent" }), /clusterNetwork/],
+      ["with an absent default network", (): object => stage.host({ clusterNetwork: "absent" }), /clusterNetwork/],
       [
-        "whose default network's file isn't there",
+        "with an absent file of the default network",
         (): object => stage.host({ clusterNetwork: "/no/such.conflist" }),
         /such\.conflist/,
       ],
-      ["whose plugin isn't there", (): object => stage.network([{ type: "absent" }]), /absent/],
+      ["with an absent plugin", (): object => stage.network([{ type: "absent" }]), /absent/],
       [
-        "whose component isn't granted what it wants",
+        "with a component that lacks a grant",
         (): object => stage.network([{ type: "ipam-host-local" }], { wasm: { grants: { "ipam-host-local": {} } } }),
         /leases/,
       ],
-    ])("MO-13, RT-04: STATUS of a node %s is 50, and says why", async (_, configure, why) => {
+    ])("MO-13, RT-04: STATUS of a node %s fails with code 50 and the reason", async (_, configure, why) => {
       const answer = await status({ ...configure(), cniVersion: "1.1.0" });
       expect([answer.status, answer.json]).toMatchObject([1, { code: 50, msg: expect.stringMatching(why) }]);
-      expect(untouched()).toEqual([nothing, []]);
+      expect(stateFiles()).toEqual([nothing, []]);
     });
 
-    test("MO-13: STATUS of a plugin that hangs ends long before its other calls would", async () => {
+    test("MO-13: STATUS with a hanging plugin fails after 5 seconds, before the timeout of other verbs", async () => {
       const recorder = installRecorder(stage.plexus.cniPath, "recorder");
       recorder.script("STATUS", { sleepMs: 30_000 });
       const answer = await status(stage.network([{ type: "recorder" }], { cniVersion: "1.1.0" }));
       expect([answer.status, answer.json]).toMatchObject([1, { code: 11, msg: expect.stringMatching(/5000 ms/) }]);
     });
 
-    test("MO-13, RT-04: STATUS waits for no other call, and leaves no trace", async () => {
+    test("MO-13, RT-04: STATUS does not wait for other calls and leaves no file", async () => {
       const recorder = installRecorder(stage.plexus.cniPath, "recorder");
       const config = stage.network([{ type: "recorder" }], { cniVersion: "1.1.0" });
       expect((await status(config)).stdout).toBe("");
-      expect(untouched()).toEqual([nothing, []]);
+      expect(stateFiles()).toEqual([nothing, []]);
       recorder.script("ADD", { sleepMs: 5000 });
       const adding = stage.call("ADD", { config, containerId: "slow", pod: "/run/netns/none" });
       await expect.poll(() => recorder.calls().length, { timeout: 10_000 }).toBe(2);
@@ -520,22 +555,22 @@ describe.skipIf(missingForMixed("the verbs"))("the verbs", () => {
       expect(order).toEqual(["STATUS 0", "ADD 0"]);
     });
 
-    test("RT-06: VERSION is answered without configuration, plugin or state", async () => {
+    test("RT-06: VERSION needs no configuration, plugin or state", async () => {
       const answer = await stage.request({ verb: "VERSION", stdin: "" });
       expect([answer.status, answer.json]).toEqual([0, { cniVersion: "1.1.0", supportedVersions: [...SUPPORTED_VERSIONS] }]);
-      // As ocicni asks: with dummies for what old plugins want.
+      // ocicni sends dummy values for old plugins.
       const probe = { verb: "VERSION", netns: "dummy", ifname: "dummy", cniPath: "dummy", config: { cniVersion: "1.1.0" } };
       expect((await stage.request(probe)).json).toEqual(answer.json);
-      expect(untouched()).toEqual([nothing, []]);
+      expect(stateFiles()).toEqual([nothing, []]);
     });
 
-    test("L-05: without CNI_COMMAND the versions are told to whoever started it, and that is no failure", async () => {
+    test("L-05: without CNI_COMMAND the versions are printed to stderr with status 0", async () => {
       const answer = await stage.request({ verb: "", env: { CNI_COMMAND: undefined } });
       expect([answer.status, answer.stdout]).toEqual([0, ""]);
       expect(answer.stderr).toContain(`CNI protocol versions supported: ${SUPPORTED_VERSIONS.join(", ")}\n`);
     });
 
-    test("MO-13: STATUS of a node whose state can't be written is 50", async () => {
+    test("MO-13: STATUS of a node with an unwritable state directory fails with code 50", async () => {
       const state = join(stage.plexus.directory, "not-a-directory");
       writeFileSync(state, "");
       chmodSync(state, 0o400);

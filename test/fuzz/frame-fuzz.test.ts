@@ -1,4 +1,4 @@
-// The hands' frame parser against hostile bytes: a fixed set of inputs everywhere, libFuzzer where clang has it.
+// Fuzzes the shim's frame parser: always with a fixed set of inputs, and with libFuzzer if clang has it.
 
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -7,14 +7,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { LANGUAGE_FLAGS } from "../../host/hands/build.ts";
-import { encodeFrame, PROTOCOL_VERSION } from "../../host/hands/frames.ts";
-import { encodeMessage } from "../../host/hands/message-frames.ts";
-import type { BrainMessage, HandsMessage } from "../../host/hands/messages.ts";
+import { LANGUAGE_FLAGS } from "../../host/shim/build.ts";
+import { encodeFrame, PROTOCOL_VERSION } from "../../host/protocol/frames.ts";
+import { encodeMessage } from "../../host/protocol/message-frames.ts";
+import type { EngineMessage, ShimMessage } from "../../host/protocol/messages.ts";
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const hands = fileURLToPath(new URL("../../host/hands", import.meta.url));
-const target = ["-iquote", hands, here("frame-fuzz.c"), join(hands, "frame.c"), join(hands, "buffer.c")];
+const shim = fileURLToPath(new URL("../../host/shim", import.meta.url));
+const target = ["-iquote", shim, here("frame-fuzz.c"), join(shim, "frame.c"), join(shim, "buffer.c")];
 const seconds = Number(process.env["PLEXUS_FUZZ_SECONDS"] ?? 60);
 
 let directory = "";
@@ -32,7 +32,7 @@ const environment = new Map([
   ["CNI_PATH", "/opt/cni/bin"],
 ]);
 
-const messages: Readonly<Record<string, HandsMessage | BrainMessage>> = {
+const messages: Readonly<Record<string, ShimMessage | EngineMessage>> = {
   request: {
     kind: "request",
     name: "plexus",
@@ -40,7 +40,7 @@ const messages: Readonly<Record<string, HandsMessage | BrainMessage>> = {
     stdin: Buffer.from("{}"),
     under: 0,
   },
-  resident: { kind: "resident", environment },
+  agent: { kind: "agent", environment },
   reply: { kind: "reply", status: 1, stdout: '{"code":7}', stderr: "no" },
   exec: {
     kind: "exec",
@@ -50,7 +50,7 @@ const messages: Readonly<Record<string, HandsMessage | BrainMessage>> = {
     deadlineMs: 1000,
     stdoutCap: 4096,
     stderrCap: 4096,
-    nest: "/run/n",
+    nestedCallDirectory: "/run/n",
   },
   find: { kind: "find", type: "host-local", componentFirst: true },
   read: { kind: "read", path: "/opt/cni/bin/a.wasm", cap: 65_536 },
@@ -74,7 +74,7 @@ const messages: Readonly<Record<string, HandsMessage | BrainMessage>> = {
   done: { kind: "done", errno: 1, sent: true, reply: Buffer.alloc(20, 20) },
 };
 
-/** One stream for each message, in one piece and in small ones; one of all; some broken ones. */
+/** A stream for each message, arriving whole and in small pieces; streams of all messages; and invalid streams. */
 function seeds(): Map<string, Uint8Array> {
   const found = new Map<string, Uint8Array>();
   const all: Uint8Array[] = [];
@@ -99,53 +99,53 @@ function corpusFiles(): readonly string[] {
     .map((name) => join(corpus, name));
 }
 
-/** The path of a source file that tells whether a compiler has what it is asked for. */
+/** Writes a source file that tests whether a compiler accepts the flags, and returns its path. */
 function trivial(text: string): string {
   const path = join(directory, "trivial.c");
   writeFileSync(path, text);
   return path;
 }
 
-/** Compiles; answers the compiler's complaint, undefined where it had none. */
+/** Compiles a program. Returns the compiler's stderr if it fails, undefined if it succeeds. */
 function compile(compiler: string, flags: readonly string[], output: string): string | undefined {
   const { error, status, stderr } = spawnSync(compiler, [...LANGUAGE_FLAGS, "-g", ...flags, "-o", output], { encoding: "utf8" });
   if (error !== undefined) return error.message;
   return status === 0 ? undefined : stderr.slice(0, 2000);
 }
 
-/** Runs a program without blocking the test runner, which wants to hear from its worker more often than once a minute. */
+/** Runs a program asynchronously: the test runner requires its worker to respond more often than once a minute. */
 function run(
   program: string,
   args: readonly string[],
   limitSeconds: number,
-): Promise<{ readonly status: number | null; readonly words: string }> {
+): Promise<{ readonly status: number | null; readonly output: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: directory, stdio: ["ignore", "pipe", "pipe"], timeout: limitSeconds * 1000 });
-    let words = "";
+    let output = "";
     const take = (chunk: Buffer): void => {
-      words = (words + chunk.toString()).slice(-8000);
+      output = (output + chunk.toString()).slice(-8000);
     };
     child.stdout.on("data", take);
     child.stderr.on("data", take);
     child.on("error", reject);
-    child.on("close", (status) => resolve({ status, words }));
+    child.on("close", (status) => resolve({ status, output }));
   });
 }
 
-describe("the hands' frame parser", () => {
-  test("takes a fixed set of hostile streams, with sanitizers where the compiler has them", async () => {
+describe("the shim's frame parser", () => {
+  test("survives a fixed set of hostile streams, with sanitizers if the compiler has them", async () => {
     const program = join(directory, "replay");
     const sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     const available = compile("cc", [...sanitizers, trivial("int main(void) { return 0; }")], program) === undefined;
     expect(compile("cc", ["-O1", ...(available ? sanitizers : []), ...target, here("replay.c")], program)).toBeUndefined();
     const mutations = 5000;
     const files = corpusFiles();
-    const { status, words } = await run(program, [String(mutations), ...files], 60);
-    expect([status, words.trim()]).toEqual([0, `${files.length * (mutations + 1)} inputs`]);
+    const { status, output } = await run(program, [String(mutations), ...files], 60);
+    expect([status, output.trim()]).toEqual([0, `${files.length * (mutations + 1)} inputs`]);
   });
 
-  test("is really looked at: a parser that forgets one check is caught", async () => {
-    const source = readFileSync(join(hands, "frame.c"), "utf8");
+  test("without any one of its checks fails the fuzz target", async () => {
+    const source = readFileSync(join(shim, "frame.c"), "utf8");
     const forgotten = {
       "value->size > rest.size": "false",
       "rest.size < sizeof *number": "false",
@@ -157,28 +157,28 @@ describe("the hands' frame parser", () => {
       const copy = join(directory, "frame.c");
       writeFileSync(copy, source.replace(check, instead));
       const program = join(directory, "forgetful");
-      const sources = ["-iquote", hands, here("frame-fuzz.c"), copy, join(hands, "buffer.c"), here("replay.c")];
+      const sources = ["-iquote", shim, here("frame-fuzz.c"), copy, join(shim, "buffer.c"), here("replay.c")];
       expect(compile("cc", ["-O1", ...sources], program)).toBeUndefined();
       const { status } = await run(program, ["5000", ...corpusFiles()], 60);
       expect([check, status]).not.toEqual([check, 0]);
     }
   });
 
-  test(`gives libFuzzer nothing in ${seconds} s`, { timeout: (seconds + 60) * 1000 }, async (context) => {
+  test(`survives libFuzzer for ${seconds} s`, { timeout: (seconds + 60) * 1000 }, async (context) => {
     const program = join(directory, "fuzz");
     const flags = ["-O1", "-fsanitize=fuzzer,address,undefined", "-fno-sanitize-recover=all"];
     const declared = "int LLVMFuzzerTestOneInput(const unsigned char *data, unsigned long size)";
-    const complaint = compile(
+    const compilerError = compile(
       "clang",
       [...flags, trivial(`${declared};\n${declared} { return size > 0 && data[0] == 0 ? 0 : 0; }`)],
       program,
     );
-    if (complaint !== undefined) return context.skip(`no clang with libFuzzer here: ${complaint.split("\n", 1)[0]}`);
+    if (compilerError !== undefined) return context.skip(`no clang with libFuzzer here: ${compilerError.split("\n", 1)[0]}`);
     expect(compile("clang", [...flags, ...target], program)).toBeUndefined();
     const bounds = [`-max_total_time=${seconds}`, "-max_len=4096", "-timeout=5", "-rss_limit_mb=1024", "-print_final_stats=1"];
-    const { status, words } = await run(program, [...bounds, corpus], seconds + 50);
-    expect([status, words]).toEqual([0, expect.stringContaining("stat::number_of_executed_units")]);
-    const executed = Number(/number_of_executed_units:\s+(\d+)/.exec(words)?.[1]);
+    const { status, output } = await run(program, [...bounds, corpus], seconds + 50);
+    expect([status, output]).toEqual([0, expect.stringContaining("stat::number_of_executed_units")]);
+    const executed = Number(/number_of_executed_units:\s+(\d+)/.exec(output)?.[1]);
     expect(executed).toBeGreaterThan(seconds * 100);
     process.stderr.write(`plexus: libFuzzer ran ${executed} inputs in ${seconds} s\n`);
   });

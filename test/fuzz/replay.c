@@ -1,5 +1,5 @@
-/* Runs a fuzz target without libFuzzer: each file given as it is, then with MUTATIONS changes that are the same in every
-   run. `replay MUTATIONS FILE…` */
+/* Runs a fuzz target without libFuzzer: `replay MUTATIONS FILE…` runs it with each file unchanged, then with MUTATIONS
+   random changes of the file, which are the same in every run. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,14 +28,14 @@ static size_t change(uint8_t *data, size_t size, size_t room) {
         data[at] = edges[below(sizeof edges)];
         return size;
     case 2:
-        return at + 1; /* cut */
+        return at + 1; /* truncated */
     case 3:
         if (size == room) return size;
         memmove(data + at + 1, data + at, size - at);
-        return size + 1; /* a byte twice */
+        return size + 1; /* a byte duplicated */
     default:
         memmove(data + at, data + at + 1, size - at - 1);
-        return size > 1 ? size - 1 : size; /* a byte less */
+        return size > 1 ? size - 1 : size; /* a byte removed */
     }
 }
 

@@ -1,5 +1,5 @@
-// The whole of the hands against a brain that sends anything: effects of all kinds on any channel, bytes changed in between, streams
-// that end, nested callers that talk nonsense. They must neither crash nor hang nor give up.
+// Fuzzes the shim with an engine that sends random messages: all kinds of effects on any channel, some with a changed byte.
+// Streams end early, and nested callers send invalid requests. The shim must neither crash nor hang nor exit.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -9,13 +9,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { handsSources, LANGUAGE_FLAGS } from "../../host/hands/build.ts";
-import { encodeFrame, NESTED_CHANNEL_BIT } from "../../host/hands/frames.ts";
-import { encodeMessage } from "../../host/hands/message-frames.ts";
-import type { BrainMessage, HandsMessage } from "../../host/hands/messages.ts";
-import { startResidentHands } from "../harness/resident-hands.ts";
+import { shimSources, LANGUAGE_FLAGS } from "../../host/shim/build.ts";
+import { encodeFrame, NESTED_CHANNEL_BIT } from "../../host/protocol/frames.ts";
+import { encodeMessage } from "../../host/protocol/message-frames.ts";
+import type { EngineMessage, ShimMessage } from "../../host/protocol/messages.ts";
+import { startAgent } from "../harness/agent.ts";
 
-/** Another one for other streams: PLEXUS_FUZZ_SEED. */
+/** PLEXUS_FUZZ_SEED sets another seed, and with it other streams. */
 const seed = Number(process.env["PLEXUS_FUZZ_SEED"] ?? 1);
 const connections = 60;
 const framesOfEach = 40;
@@ -24,16 +24,16 @@ let directory = "";
 let program = "";
 let server: Server;
 beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), "plexus-hands-fuzz-"));
+  directory = mkdtempSync(join(tmpdir(), "plexus-shim-fuzz-"));
   program = join(directory, "plexus");
   const flags = [...LANGUAGE_FLAGS, "-g", '-DPLEXUS_VERSION="0.0.0"', "-DNESTED_MS=50", "-DRECONNECT_MS=5", "-o", program];
   const sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-  const built = [sanitizers, []].some((more) => spawnSync("cc", [...flags, ...more, ...handsSources()]).status === 0);
-  if (!built) throw new Error("the hands do not compile");
+  const built = [sanitizers, []].some((more) => spawnSync("cc", [...flags, ...more, ...shimSources()]).status === 0);
+  if (!built) throw new Error("the shim does not compile");
   const script = (name: string, text: string): void => writeFileSync(at(name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
   script("fast", "echo hi");
   script("cat", "cat");
-  script("nests", '"${CNI_PATH%%:*}/comp" & echo "x" >&2');
+  script("nested-calls", '"${CNI_PATH%%:*}/comp" & echo "x" >&2');
   writeFileSync(at("comp.wasm"), Buffer.concat([Buffer.from([0, 0x61, 0x73, 0x6d, 13, 0, 1, 0]), Buffer.alloc(1000)]));
   server = createServer().listen(at("s"));
   await once(server, "listening");
@@ -43,29 +43,29 @@ afterAll(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Connections in the order in which they come, one of them for each who asks. */
+/** A queue of connections in the order of their arrival; each `next` takes one. */
 class Arrivals {
-  readonly #come: Socket[] = [];
-  readonly #asking: ((socket: Socket) => void)[] = [];
+  readonly #queued: Socket[] = [];
+  readonly #waiting: ((socket: Socket) => void)[] = [];
 
   constructor(on: Server) {
     on.on("connection", (socket) => {
       socket.on("error", () => undefined).resume();
-      const asking = this.#asking.shift();
-      if (asking === undefined) this.#come.push(socket);
-      else asking(socket);
+      const waiter = this.#waiting.shift();
+      if (waiter === undefined) this.#queued.push(socket);
+      else waiter(socket);
     });
   }
 
   next(): Promise<Socket> {
-    const socket = this.#come.shift();
-    return socket === undefined ? new Promise((resolve) => this.#asking.push(resolve)) : Promise.resolve(socket);
+    const socket = this.#queued.shift();
+    return socket === undefined ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(socket);
   }
 }
 
 const at = (name: string): string => join(directory, name);
 
-/** mulberry32: numbers from 0 up to `below`. */
+/** Pseudorandom numbers (mulberry32). */
 function numbers(from: number): (below: number) => number {
   let state = from;
   return (below) => {
@@ -85,18 +85,18 @@ class Chaos {
 
   one<T>(of: readonly T[]): T {
     const chosen = of[this.below(of.length)];
-    if (chosen === undefined) throw new Error("nothing to choose from");
+    if (chosen === undefined) throw new Error("the list of choices is empty");
     return chosen;
   }
 
-  /** Mostly one that the message may have. */
-  channelOf({ kind }: BrainMessage): number {
+  /** A channel, usually one that is valid for the message's kind. */
+  channelOf({ kind }: EngineMessage): number {
     const [effect, nested] = [1 + this.below(40), NESTED_CHANNEL_BIT + 1 + this.below(50)];
     if (this.below(40) === 0) return this.one([effect, nested, 0]);
     return kind === "reply" ? nested : effect;
   }
 
-  message(): BrainMessage {
+  message(): EngineMessage {
     const environment = new Map([
       ["PATH", "/usr/bin:/bin"],
       ["CNI_PATH", directory],
@@ -105,13 +105,13 @@ class Chaos {
     const effects = [
       () => ({
         kind: "exec" as const,
-        type: this.one(["fast", "cat", "nests", "none", "comp", "", "a/b", "x".repeat(300)]),
+        type: this.one(["fast", "cat", "nested-calls", "none", "comp", "", "a/b", "x".repeat(300)]),
         environment,
         stdin: "y".repeat(this.below(this.one([10, 300_000]))),
         deadlineMs: this.one([0, 1, 5, 30, 500]),
         stdoutCap: this.one([0, 1, 10, 1 << 20, 0xffff_ffff]),
         stderrCap: this.below(100),
-        nest: this.one([at(`n${this.below(5)}`), "relative", `/${"n".repeat(this.below(120))}`, directory, ""]),
+        nestedCallDirectory: this.one([at(`n${this.below(5)}`), "relative", `/${"n".repeat(this.below(120))}`, directory, ""]),
       }),
       () => ({ kind: "find" as const, type: this.one(["fast", "comp", "none", ""]), componentFirst: this.below(2) === 1 }),
       () => ({
@@ -154,12 +154,12 @@ class Chaos {
     return this.one(["", "/proc/self/ns/net", "/nowhere", "/etc/passwd"]);
   }
 
-  /** Mostly few, too many now and then. */
+  /** Usually a few values, sometimes more than the limit. */
   some<T>(make: () => T): readonly T[] {
     return Array.from({ length: this.one([0, 1, 2, 5, 65]) }, make);
   }
 
-  /** Only to be read: the namespace may be the machine's. */
+  /** A sysctl to read, never to write, because the namespace may be the machine's. */
   setting(): { readonly key: string; readonly value: string } {
     const key = this.one([
       "net/ipv4/ip_forward",
@@ -173,7 +173,7 @@ class Chaos {
     return { key, value: "" };
   }
 
-  /** A dump of all links, more or less. */
+  /** A request to dump all links, sometimes altered. */
   netlink(): Uint8Array {
     const message = Buffer.alloc(32);
     message.writeUInt32LE(this.one([32, 32, 16, 31, 33, 0]), 0);
@@ -182,8 +182,8 @@ class Chaos {
     return message.subarray(0, this.one([32, 32, this.below(33)]));
   }
 
-  /** The bytes of a message, one of them changed now and then. */
-  bytes(channel: number, message: BrainMessage | HandsMessage, changes = 60): Uint8Array {
+  /** The bytes of a message, sometimes with one byte changed. */
+  bytes(channel: number, message: EngineMessage | ShimMessage, changes = 60): Uint8Array {
     const frame = encodeMessage(channel, message);
     const encoded = frame.ok ? encodeFrame(frame.value) : frame;
     if (!encoded.ok) throw new Error(encoded.fault.msg);
@@ -193,7 +193,7 @@ class Chaos {
   }
 }
 
-/** Calls through a nest, if there is one, saying something that is more or less a request. */
+/** Sends a possibly invalid request through a nested-call directory, if one exists. */
 function callNested(chaos: Chaos): void {
   const caller = connect(at(`n${chaos.below(5)}/.sock`));
   caller.on("error", () => undefined);
@@ -203,32 +203,32 @@ function callNested(chaos: Chaos): void {
   setTimeout(() => caller.destroy(), chaos.below(100));
 }
 
-test(`resident hands outlive ${connections} brains that send anything (seed ${seed})`, async () => {
+test(`the shim survives ${connections} engines that send random messages (seed ${seed})`, async () => {
   const chaos = new Chaos(seed);
   const arrivals = new Arrivals(server);
-  const hands = startResidentHands({
+  const shim = startAgent({
     command: program,
     env: { PLEXUS_SOCKET: at("s"), CNI_PATH: directory, ASAN_OPTIONS: "detect_leaks=0" },
   });
   let ended: number | string | null | undefined;
-  void hands.ended.then((how) => (ended = how));
+  void shim.ended.then((how) => (ended = how));
   for (let round = 0; round < connections; round++) {
-    const brain = await Promise.race([arrivals.next(), hands.ended]);
-    expect([ended, hands.stderr()]).toEqual([undefined, expect.not.stringContaining("Sanitizer")]);
-    if (!(brain instanceof Socket)) throw new Error("the hands have ended");
-    for (let frame = 0; frame < framesOfEach && !brain.destroyed; frame++) {
+    const engine = await Promise.race([arrivals.next(), shim.ended]);
+    expect([ended, shim.stderr()]).toEqual([undefined, expect.not.stringContaining("Sanitizer")]);
+    if (!(engine instanceof Socket)) throw new Error("the shim has ended");
+    for (let frame = 0; frame < framesOfEach && !engine.destroyed; frame++) {
       const message = chaos.message();
       const bytes = chaos.bytes(chaos.channelOf(message), message);
       const cut = chaos.one([0, chaos.below(bytes.length)]);
-      brain.write(bytes.subarray(0, cut));
-      brain.write(bytes.subarray(cut));
+      engine.write(bytes.subarray(0, cut));
+      engine.write(bytes.subarray(cut));
       if (chaos.below(4) === 0) callNested(chaos);
       if (chaos.below(8) === 0) await new Promise((resolve) => setTimeout(resolve, chaos.below(20)));
     }
-    brain.destroy();
+    engine.destroy();
   }
   await arrivals.next();
-  expect(await hands.stop()).toBe(0);
-  // What they made they took away.
+  expect(await shim.stop()).toBe(0);
+  // The shim has removed all its nested-call directories.
   expect(readdirSync(directory).filter((name) => /^n\d$/.test(name))).toEqual([]);
 });

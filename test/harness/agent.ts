@@ -1,33 +1,33 @@
-// `plexus hands` for tests, started as an administrator starts it.
+// `plexus agent` for tests, started as an administrator starts it.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-export interface ResidentHandsOptions {
-  /** The executable, or a program that becomes it. */
+export interface AgentOptions {
+  /** The shim's path, or a program that executes the shim in its place. */
   readonly command: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface TestResidentHands {
+export interface TestAgent {
   readonly pid: number;
-  /** What they said so far. */
+  /** The agent's stderr so far. */
   stderr(): string;
   signal(name: NodeJS.Signals): void;
-  /** Their exit status when they have ended, or the name of the signal that ended them. */
+  /** Resolves at the end of the process with its exit status, or with the name of the signal that ended it. */
   readonly ended: Promise<number | string | null>;
-  /** SIGTERM, and waits for their end. */
+  /** Sends SIGTERM and waits for the end of the process. */
   stop(): Promise<number | string | null>;
 }
 
-export function startResidentHands({ command, env }: ResidentHandsOptions): TestResidentHands {
-  const child = spawn(command, ["hands"], { stdio: ["ignore", "ignore", "pipe"], env });
-  let said = "";
-  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString()));
+export function startAgent({ command, env }: AgentOptions): TestAgent {
+  const child = spawn(command, ["agent"], { stdio: ["ignore", "ignore", "pipe"], env });
+  let stderrText = "";
+  child.stderr.on("data", (chunk: Buffer) => (stderrText += chunk.toString()));
   const ended = once(child, "exit").then(([status, signal]): number | string | null => signal ?? status);
   return {
     pid: child.pid ?? 0,
-    stderr: () => said,
+    stderr: () => stderrText,
     signal: (name) => void child.kill(name),
     ended,
     stop() {

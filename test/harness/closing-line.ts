@@ -1,4 +1,4 @@
-// A reporter that ends a run with what was skipped and why, and one plain line of counts, which any CI can read:
+// A reporter that ends a run with the skipped tests and their reasons, and with one line of counts that any CI can parse:
 // "tests: N passed, N failed, N skipped".
 
 import type { Reporter, TestModule } from "vitest/node";

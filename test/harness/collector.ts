@@ -1,4 +1,4 @@
-// An OpenTelemetry collector as far as tests need one: takes what is posted, keeps the spans.
+// A minimal OpenTelemetry collector for tests: it accepts OTLP/HTTP requests and keeps the spans.
 
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders } from "node:http";

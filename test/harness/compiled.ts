@@ -1,4 +1,4 @@
-// Compiles the C programs of test/plugins/ once: the result is kept under dist/test/, named after a hash of its sources.
+// Compiles the C programs of test/plugins/ once. Each program is kept under dist/test/ and named after a hash of its sources.
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,15 +9,15 @@ import { fileURLToPath } from "node:url";
 /** The project's root directory. */
 export const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 
-/** Where things that only tests need are built; survives from run to run. */
+/** The directory of programs that only tests need. It survives from run to run. */
 export const testDist = join(root, "dist", "test");
 
 const pluginSources = join(root, "test", "plugins");
 const flags = ["-std=c17", "-O1", "-Wall", "-Wextra", "-Werror"];
 
 /**
- * Answers the path of a program that `build` makes from what `inputs` hold, and builds it where it isn't there yet.
- * Concurrent builds are harmless: each writes a file of its own and renames it.
+ * Answers the path of a program that `build` makes from `inputs`, and builds the program if it does not exist yet.
+ * Concurrent builds are harmless: each process writes its unfinished file and renames it.
  */
 export function builtOnce(name: string, inputs: readonly string[], build: (output: string) => void): string {
   const hash = createHash("sha256");
@@ -25,9 +25,9 @@ export function builtOnce(name: string, inputs: readonly string[], build: (outpu
   const output = join(testDist, `${name}-${hash.digest("hex").slice(0, 16)}`);
   if (existsSync(output)) return output;
   mkdirSync(testDist, { recursive: true });
-  const own = `${output}.${process.pid}`;
-  build(own);
-  renameSync(own, output);
+  const unfinished = `${output}.${process.pid}`;
+  build(unfinished);
+  renameSync(unfinished, output);
   return output;
 }
 

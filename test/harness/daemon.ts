@@ -1,4 +1,4 @@
-// A daemon for tests, started as an administrator starts it: as it is, or confined as a container without privileges would be.
+// A daemon for tests, started as an administrator starts it, or confined like an unprivileged container.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,39 +12,39 @@ export interface DaemonOptions {
   readonly args?: readonly string[];
   /** Further arguments of Node, before the program. */
   readonly nodeArgs?: readonly string[];
-  /** plexusd.cjs of an installation; the build's unless given. */
+  /** The path of an installation's plexusd.cjs. Default: the build's. */
   readonly program?: string;
-  /** Its environment; empty unless given. */
+  /** The daemon's environment. Default: empty. */
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * Directories that it may write; all else is read-only then, it has no capability and gains none, and neither the network nor the
-   * processes of the host are its.
+   * Confines the daemon: only these directories and the socket's are writable, all others are read-only. The daemon has no
+   * capabilities, cannot gain any, and has its own network and PID namespace.
    */
   readonly confined?: { readonly writable: readonly string[] };
 }
 
 export interface TestDaemon {
   readonly socket: string;
-  /** The daemon's own pid, as this process sees it. */
+  /** The daemon's pid in this process' PID namespace. */
   readonly pid: number;
-  /** What it said so far. */
+  /** The daemon's stderr so far. */
   stderr(): string;
-  /** Sends a signal to the daemon itself. */
+  /** Sends a signal to the daemon, not to unshare(1). */
   signal(name: NodeJS.Signals): void;
-  /** When it has ended. */
+  /** Resolves when the daemon has ended. */
   readonly ended: Promise<unknown>;
-  /** SIGTERM, and waits for its end; answers its exit status. */
+  /** Sends SIGTERM, waits for the end, answers the exit status. */
   stop(): Promise<number | null>;
 }
 
-/** Starts plexusd; resolves when it listens, rejects with what it said where it ends first. */
+/** Starts plexusd. Resolves when the daemon listens; rejects with its stderr if it ends first. */
 export async function startDaemon({
   socket,
   args = [],
   nodeArgs = [],
   env = {},
   confined,
-  program: own = join(dist, "plexusd.cjs"),
+  program: script = join(dist, "plexusd.cjs"),
 }: DaemonOptions): Promise<TestDaemon> {
   mkdirSync(dirname(socket), { recursive: true });
   const program = [
@@ -52,7 +52,7 @@ export async function startDaemon({
     "--disable-warning=ExperimentalWarning",
     "--max-semi-space-size=4",
     ...nodeArgs,
-    own,
+    script,
     "--socket",
     socket,
     ...args,
@@ -60,22 +60,22 @@ export async function startDaemon({
   const [command = "", ...rest] =
     confined === undefined ? program : [...confinement([dirname(socket), ...confined.writable]), ...program];
   const child = spawn(command, rest, { stdio: ["ignore", "ignore", "pipe"], env });
-  let said = "";
+  let stderrText = "";
   const ended = once(child, "exit");
   const { promise: listens, resolve } = Promise.withResolvers<boolean>();
   child.stderr.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
-    if (said.includes("listens on")) resolve(true);
+    stderrText += chunk.toString();
+    if (stderrText.includes("listens on /")) resolve(true);
   });
   void ended.then(() => resolve(false));
-  if (!(await listens)) throw new Error(`the daemon did not start: ${said}`);
-  // unshare(1) stays, as the parent of what is the first process of its namespace, and hears no SIGTERM.
+  if (!(await listens)) throw new Error(`the daemon did not start: ${stderrText}`);
+  // unshare(1) remains as the parent of the daemon, which is the first process of its PID namespace. unshare(1) ignores SIGTERM.
   const pid = confined === undefined ? (child.pid ?? 0) : childOf(child.pid ?? 0);
   return {
     socket,
     pid,
     ended,
-    stderr: () => said,
+    stderr: () => stderrText,
     signal: (name) => void process.kill(pid, name),
     async stop() {
       process.kill(pid, "SIGTERM");
@@ -89,7 +89,7 @@ function childOf(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim());
 }
 
-/** `sh` makes what may be written mounts of their own, all else read-only, and becomes the program without capabilities. */
+/** `sh` bind-mounts the writable directories, remounts `/` read-only, and executes the program without capabilities. */
 function confinement(writable: readonly string[]): readonly string[] {
   const script = [
     ...writable.map((directory) => `mount --bind '${directory}' '${directory}'`),

@@ -1,14 +1,14 @@
-// Programs out of Debian's packages without installing them: a package of a daemon would start one of the machine's own.
+// Unpacks programs of Debian packages without installing them: installing a daemon's package would start that daemon on the machine.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** What tests need and what takes long to be made is kept here, outside of the repository. */
+/** The cache directory, outside of the repository, of files that take long to build. */
 export const testCache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "plexus");
 
-/** Unpacks packages into `directory`, which they replace. Answers why that was not possible, or undefined. */
+/** Replaces `directory` with the files of these packages. Answers the reason of a failure, or undefined. */
 export function unpackPackages(packages: readonly string[], directory: string): string | undefined {
   mkdirSync(testCache, { recursive: true });
   const work = mkdtempSync(join(testCache, "unpacking-"));

@@ -4,7 +4,15 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { createPodNamespace, filesBelow, hostLinks, inHost, leases, whyNotPrivate, type PodNamespace } from "./namespaces.ts";
+import {
+  createPodNamespace,
+  filesBelow,
+  hostLinks,
+  inHost,
+  leases,
+  missingPrivateNamespaces,
+  type PodNamespace,
+} from "./namespaces.ts";
 import { callBinary } from "./plexus.ts";
 import { callsInOrder, installHostile, installRecorder } from "./recorder.ts";
 import { iproute2, linkType, missing, privateNamespaces } from "./requires.ts";
@@ -40,7 +48,7 @@ describe("the recorder", () => {
     ]);
   });
 
-  test("answers by its script, one answer for the first call and another for the rest", async () => {
+  test("a script may set one answer for the first call and another for the following calls", async () => {
     const recorder = installRecorder(directory, "scripted");
     recorder.script("DEL", { stdout: '{"code":11,"msg":"later"}', exit: 1, stderr: "noise" }, 1);
     recorder.script("DEL", { exit: 0 });
@@ -53,7 +61,7 @@ describe("the recorder", () => {
     expect((await callBinary(recorder.path, { verb: "DEL", config: {} }, directory)).status).toBe(1);
   });
 
-  test("passes prevResult on where it has no script", async () => {
+  test("without a script the recorder answers prevResult", async () => {
     const recorder = installRecorder(directory, "passes");
     const answer = await callBinary(
       recorder.path,
@@ -63,7 +71,7 @@ describe("the recorder", () => {
     expect(answer.json).toEqual({ ips: [] });
   });
 
-  test("loses no line of concurrent calls, and their order can be told across plugins", async () => {
+  test("concurrent calls lose no line, and timestamps order the calls of several plugins", async () => {
     const one = installRecorder(directory, "many-1");
     const two = installRecorder(directory, "many-2");
     const config = { pad: "x".repeat(100_000) };
@@ -76,7 +84,7 @@ describe("the recorder", () => {
     expect(calls.at(-1)?.stdin).toBe('{"last":true}');
   });
 
-  test("A-07: a hostile plugin is hostile on ADD only, unless told otherwise", async () => {
+  test("A-07: a hostile plugin misbehaves on ADD only, unless its installation names other verbs", async () => {
     const quiet = installHostile(directory, "prints-nothing");
     const failing = installHostile(directory, "fails-with-code", ["DEL"]);
     expect((await callBinary(quiet.path, { verb: "ADD", config: {} }, directory)).stdout).toBe("");
@@ -87,10 +95,10 @@ describe("the recorder", () => {
   });
 });
 
-describe("the guard of the machine's network", () => {
-  test("refuses without the mark and with another namespace's mark", () => {
-    expect(whyNotPrivate({})).toContain("PLEXUS_PRIVATE is not set");
-    expect(whyNotPrivate({ PLEXUS_PRIVATE: "1" })).toContain("but this process is in network namespace");
+describe("the guard of the machine's network namespace", () => {
+  test("refuses without PLEXUS_PRIVATE and with the inode of another namespace", () => {
+    expect(missingPrivateNamespaces({})).toContain("PLEXUS_PRIVATE is not set");
+    expect(missingPrivateNamespaces({ PLEXUS_PRIVATE: "1" })).toContain("but this process is in network namespace");
   });
 });
 
@@ -105,7 +113,7 @@ describe.skipIf(missing("pod namespaces", privateNamespaces, iproute2, linkType(
     for (const each of pods) each.dispose();
   });
 
-  test("two of them can be joined, ping each other, and leave nothing behind", () => {
+  test("two pods are joined by a veth pair, ping each other, and leave no link", () => {
     const before = hostLinks();
     const a = pod();
     const b = pod();
@@ -130,7 +138,7 @@ describe.skipIf(missing("pod namespaces", privateNamespaces, iproute2, linkType(
   });
 });
 
-test("leases are the address files of a host-local directory, without its lock and positions", () => {
+test("leases are the address files of a host-local directory, without `lock` and `last_reserved_ip.N`", () => {
   const store = join(directory, "leases");
   mkdirSync(join(store, "net"), { recursive: true });
   for (const name of ["10.0.0.2", "lock", "last_reserved_ip.0"]) writeFileSync(join(store, "net", name), "");

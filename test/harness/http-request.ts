@@ -1,18 +1,18 @@
-// One GET, over a unix socket or TCP.
+// One HTTP request over a unix socket or TCP.
 
 import { request } from "node:http";
 
-export interface Asked {
+export interface HttpAnswer {
   readonly status: number;
   readonly type: string;
   readonly body: string;
 }
 
-/** `where` is a socket's path or a port of 127.0.0.1. */
-export function ask(where: string | number, path: string, method = "GET"): Promise<Asked> {
-  const { promise, resolve, reject } = Promise.withResolvers<Asked>();
+/** Sends one request and reads the whole answer. `where` is the path of a unix socket, or a port of 127.0.0.1. */
+export function httpRequest(where: string | number, path: string, method = "GET"): Promise<HttpAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>();
   const target = typeof where === "string" ? { socketPath: where } : { host: "127.0.0.1", port: where };
-  const asked = request({ ...target, path, method, agent: false }, (response) => {
+  const sent = request({ ...target, path, method, agent: false }, (response) => {
     const chunks: Buffer[] = [];
     response.on("data", (chunk: Buffer) => chunks.push(chunk));
     response.on("error", reject);
@@ -24,7 +24,7 @@ export function ask(where: string | number, path: string, method = "GET"): Promi
       }),
     );
   });
-  asked.on("error", reject);
-  asked.end();
+  sent.on("error", reject);
+  sent.end();
   return promise;
 }

@@ -1,4 +1,4 @@
-// A kubelet for tests, as far as its pod-resources service goes: a real gRPC server on a unix socket.
+// The kubelet's pod-resources service for tests: a real gRPC server on a unix socket.
 
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -25,7 +25,7 @@ export interface Kubelet {
   stop(): void;
 }
 
-/** Serves what `pods` answers at `socket`; an error that it throws becomes a gRPC status. */
+/** Serves the answer of `pods` at `socket`. An error that `pods` throws becomes a gRPC status. */
 export async function startKubelet(socket: string, pods: () => readonly PodResources[]): Promise<Kubelet> {
   mkdirSync(dirname(socket), { recursive: true });
   const definition = loadSync(join(import.meta.dirname, "pod-resources.proto"));

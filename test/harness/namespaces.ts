@@ -1,14 +1,14 @@
-// Real pod namespaces for tests, inside the private network and mount namespaces that scripts/run.sh makes.
+// Network namespaces of pods for tests, inside the private network and mount namespaces that scripts/run.sh makes.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-import { isSpare } from "../../host/files/spares.ts";
+import { isRecycledFile } from "../../host/store/files/recycled-files.ts";
 import { compiledPlugin } from "./compiled.ts";
 
-/** A link as `ip -j link` tells it, as far as tests look at it. */
+/** The fields of `ip -j link` that tests read. */
 export interface Link {
   readonly name: string;
   readonly mac: string;
@@ -30,12 +30,12 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** What tests do in a network namespace that is there. */
-export interface Inside {
+/** Commands and reads of a test inside an existing network namespace. */
+export interface NamespaceCommands {
   exec(command: readonly [string, ...string[]]): Finished;
-  /** All links but `lo`. */
+  /** All links except `lo`. */
   links(): readonly Link[];
-  /** All addresses but those of `lo` and IPv6 link-local ones. */
+  /** All addresses except those of `lo` and IPv6 link-local addresses. */
   addresses(): readonly Address[];
   /** Destinations of the main table, as `ip route` writes them. */
   routes(family?: 4 | 6): readonly string[];
@@ -43,34 +43,34 @@ export interface Inside {
   ping(ip: string): boolean;
 }
 
-export interface PodNamespace extends Inside {
+export interface PodNamespace extends NamespaceCommands {
   readonly name: string;
-  /** What a runtime passes as CNI_NETNS. */
+  /** The path that a runtime passes as CNI_NETNS. */
   readonly path: string;
   dispose(): void;
 }
 
 /**
- * Why the namespaces are not private, or undefined where they are: PLEXUS_PRIVATE must hold the inode of the
- * network namespace that this process is in (scripts/run.sh sets it after `unshare`), and it may not be that of pid 1.
+ * The reason why the namespaces are not private, or undefined if they are. PLEXUS_PRIVATE must hold the inode of this
+ * process' network namespace (scripts/run.sh sets it after `unshare`), and pid 1 must be in another one.
  */
-export function whyNotPrivate(env: Readonly<Record<string, string | undefined>> = process.env): string | undefined {
+export function missingPrivateNamespaces(env: Readonly<Record<string, string | undefined>> = process.env): string | undefined {
   const marker = env["PLEXUS_PRIVATE"];
   if (marker === undefined || marker === "")
     return "PLEXUS_PRIVATE is not set: run through `npm test`, which enters private namespaces";
-  const own = String(statSync("/proc/self/ns/net").ino);
-  if (marker !== own) return `PLEXUS_PRIVATE is ${marker}, but this process is in network namespace ${own}`;
+  const inode = String(statSync("/proc/self/ns/net").ino);
+  if (marker !== inode) return `PLEXUS_PRIVATE is ${marker}, but this process is in network namespace ${inode}`;
   try {
-    if (String(statSync("/proc/1/ns/net").ino) === own) return "this is the network namespace of pid 1";
+    if (String(statSync("/proc/1/ns/net").ino) === inode) return "this is the network namespace of pid 1";
   } catch {
-    // In a user namespace pid 1 may not be looked at; then it can't share a namespace that was unshared here either.
+    // A user namespace may forbid to read the namespaces of pid 1. Then pid 1 cannot share a namespace that was unshared here.
   }
   return undefined;
 }
 
-/** Throws unless the network namespace is a private one. Every harness function that touches links calls it. */
+/** Throws unless the network namespace is private. Every harness function that touches links calls this function. */
 export function requirePrivateNamespaces(): void {
-  const reason = whyNotPrivate();
+  const reason = missingPrivateNamespaces();
   if (reason !== undefined) throw new Error(`refusing to touch the machine's network: ${reason}`);
 }
 
@@ -115,27 +115,27 @@ function addressesFrom(json: string): Address[] {
   });
 }
 
-/** Runs a program here, in the tests' own (host) namespace, and answers its output; throws where it fails. */
+/** Runs a program in the tests' host namespace and answers its stdout. Throws if the program fails. */
 export function inHost(command: readonly [string, ...string[]]): string {
   requirePrivateNamespaces();
   const [file, ...args] = command;
   return execFileSync(file, args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** The links of the tests' host namespace but `lo`, sorted by name. */
+/** The links of the tests' host namespace except `lo`, sorted by name. */
 export function hostLinks(): readonly Link[] {
   return linksFrom(inHost(["ip", "-j", "link", "show"])).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The files below a directory that hold leases (address files; neither `lock`, `last_reserved_ip.N` nor spare files), as relative paths. */
+/** The lease files below a directory as relative paths. `lock`, `last_reserved_ip.N` and recycled files are not leases. */
 export function leases(directory: string): readonly string[] {
   return filesBelow(directory).filter((path) => {
     const name = path.slice(path.lastIndexOf("/") + 1);
-    return name !== "lock" && !name.startsWith("last_reserved_ip.") && !isSpare(name);
+    return name !== "lock" && !name.startsWith("last_reserved_ip.") && !isRecycledFile(name);
   });
 }
 
-/** All files below a directory, as relative sorted paths; none where there is no directory. */
+/** All files below a directory as relative sorted paths. An absent directory has none. */
 export function filesBelow(directory: string): readonly string[] {
   try {
     return readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -148,7 +148,7 @@ export function filesBelow(directory: string): readonly string[] {
   }
 }
 
-/** Names of iptables chains that plugins made: the builtin ones are left out. Empty where there is no iptables. */
+/** Names of the iptables chains that plugins made, without the builtin chains. Empty without iptables. */
 export function hostChains(): readonly string[] {
   requirePrivateNamespaces();
   const finished = spawnSync("iptables-save", [], { encoding: "utf8" });
@@ -156,12 +156,12 @@ export function hostChains(): readonly string[] {
   return [...finished.stdout.matchAll(/^:(\S+) - /gmu)].map((match) => match[1] ?? "").sort();
 }
 
-/** Makes a network namespace as a runtime does. Its name is short and unique. */
+/** Makes a network namespace as a runtime does, with a short unique name. */
 export function createPodNamespace(prefix = "pod"): PodNamespace {
   const name = `${prefix}-${randomBytes(5).toString("hex")}`;
   inHost(["ip", "netns", "add", name]);
   const path = `/run/netns/${name}`;
-  const inside = insideOf(path);
+  const inside = inNamespace(path);
   const up = inside.exec(["ip", "link", "set", "lo", "up"]);
   if (up.status !== 0) throw new Error(`${name}: ${up.stderr}`);
   let disposed = false;
@@ -177,8 +177,8 @@ export function createPodNamespace(prefix = "pod"): PodNamespace {
   };
 }
 
-/** Acts in the network namespace that a path names: one of `createPodNamespace`, or one that a runtime made. */
-export function insideOf(path: string): Inside {
+/** Commands in the network namespace at `path`, which `createPodNamespace` or a runtime made. */
+export function inNamespace(path: string): NamespaceCommands {
   const exec = (command: readonly [string, ...string[]]): Finished => {
     requirePrivateNamespaces();
     const finished = spawnSync("nsenter", [`--net=${path}`, "--", ...command], { encoding: "utf8", timeout: 30_000 });
@@ -202,13 +202,13 @@ export function insideOf(path: string): Inside {
   };
 }
 
-/** How many file descriptors this process has open: to show that a loop leaks none. */
+/** The number of this process' open file descriptors, for tests that show that a loop leaks none. */
 export function openDescriptors(): number {
   return readdirSync("/proc/self/fd").length;
 }
 
-/** The text of a file, or undefined where there is none. */
-export function textIfThere(path: string): string | undefined {
+/** The text of a file, or undefined if the file cannot be read. */
+export function readTextIfPresent(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {

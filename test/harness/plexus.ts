@@ -1,4 +1,4 @@
-// An installation of Plexus in a temporary directory, and calls of it exactly as a container runtime makes them.
+// An installation of Plexus in a temporary directory, called exactly as a container runtime calls it.
 
 import { spawn } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
@@ -8,7 +8,7 @@ import { basename, join } from "node:path";
 import { root } from "./compiled.ts";
 import { referencePlugin } from "./requires.ts";
 
-/** What `npm run build` leaves; PLEXUS_TEST_DIST names another build to be tested. */
+/** The output directory of `npm run build`. PLEXUS_TEST_DIST names another build to test. */
 export const dist = process.env["PLEXUS_TEST_DIST"] ?? join(root, "dist");
 
 export interface Call {
@@ -18,18 +18,18 @@ export interface Call {
   readonly ifname?: string;
   /** CNI_ARGS. */
   readonly args?: string;
-  /** stdin: a value to be written as JSON, or the bytes themselves. */
+  /** stdin as a value that is written as JSON. `stdin` has the bytes instead. */
   readonly config?: unknown;
   readonly stdin?: string | Buffer;
-  /** CNI_PATH; the installation's own directory unless given. */
+  /** CNI_PATH. Default: the installation's directory of plugins. */
   readonly cniPath?: string;
-  /** Added to the environment, over all else; `undefined` takes a variable away. */
+  /** Variables that override the environment. `undefined` removes a variable. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The name under which it is called; `plexus` unless given. */
+  /** The name of the called executable. Default: `plexus`. */
   readonly as?: string;
-  /** A program and its arguments that start it in their turn; none unless given. */
+  /** A program with arguments that starts the plugin, such as `nsenter`. Default: none. */
   readonly through?: readonly string[];
-  /** SIGKILL after this many ms; 60 000 unless given. */
+  /** Milliseconds until SIGKILL. Default: 60 000. */
   readonly deadlineMs?: number;
 }
 
@@ -38,23 +38,23 @@ export interface Answer {
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** stdout parsed as one JSON object; undefined where it isn't one. */
+  /** stdout parsed as one JSON object, undefined for other output. */
   readonly json: Readonly<Record<string, unknown>> | undefined;
   readonly ms: number;
 }
 
 export interface Installation {
-  /** The temporary directory that holds it all. */
+  /** The temporary directory of the whole installation. */
   readonly directory: string;
-  /** PLEXUS_HOME: bin/node, brain.cjs. */
+  /** PLEXUS_HOME: bin/node, engine.cjs. */
   readonly home: string;
-  /** The one directory of its CNI_PATH: `plexus`, links to reference plugins, components. */
+  /** The only directory of CNI_PATH: `plexus`, links to reference plugins, components. */
   readonly cniPath: string;
-  /** A directory of this installation for state (journal, cache, leases): made, empty. */
+  /** Makes an empty directory of this installation for state (journal, cache, leases) and answers its path. */
   state(name: string): string;
-  /** A directory for what no reboot outlives (`runDir`): below /run, in memory as on every node; made, empty. */
+  /** Makes an empty directory below /run for state that a reboot removes (`runDir`) and answers its path. */
   runState(name: string): string;
-  /** Calls `plexus` as a runtime does: env + stdin, nothing inherited. */
+  /** Calls `plexus` as a runtime does: with the environment and stdin of the call, and without inherited variables. */
   call(call: Call): Promise<Answer>;
   dispose(): void;
 }
@@ -62,15 +62,17 @@ export interface Installation {
 export interface InstallationInit {
   /** Reference plugins to link into the CNI_PATH, by name. */
   readonly native?: readonly string[];
+  /** Answers the path of a reference plugin. Default: the distribution's. */
+  readonly findNative?: (name: string) => string | undefined;
   /** Components (dist/delegates/NAME.wasm) to install, by name. */
   readonly components?: readonly string[];
-  /** False: the hands alone are enough, for tests that are the brain themselves. */
-  readonly brain?: boolean;
+  /** False if the shim alone is enough, for tests that play the engine. */
+  readonly engine?: boolean;
 }
 
-/** What is missing of the build, as one phrase; undefined where all is there. */
-export function missingBuild({ components = [], brain = true }: InstallationInit = {}): string | undefined {
-  const wanted = ["plexus", ...(brain ? ["brain.cjs"] : []), ...components.map((name) => `delegates/${name}.wasm`)];
+/** The missing files of the build as one phrase, or undefined if the build is complete. */
+export function missingBuild({ components = [], engine = true }: InstallationInit = {}): string | undefined {
+  const wanted = ["plexus", ...(engine ? ["engine.cjs"] : []), ...components.map((name) => `delegates/${name}.wasm`)];
   const absent = wanted.filter((name) => !existsSync(join(dist, name)));
   return absent.length === 0 ? undefined : `dist/ lacks ${absent.join(", ")}: npm run build`;
 }
@@ -84,7 +86,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** The environment that a runtime gives: the CNI variables, a PATH, nothing else. */
+/** The environment of a runtime's call: the CNI variables and PATH. */
 export function runtimeEnvironment(call: Call, cniPath: string): Record<string, string> {
   const env: Record<string, string | undefined> = {
     PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -94,14 +96,14 @@ export function runtimeEnvironment(call: Call, cniPath: string): Record<string, 
     CNI_IFNAME: call.ifname,
     CNI_ARGS: call.args,
     CNI_PATH: call.cniPath ?? cniPath,
-    // The suites of one-shot calls serve a daemon too: whoever starts one names its socket.
+    // The suites of one-shot calls also run against a daemon; PLEXUS_TEST_SOCKET then names its socket.
     PLEXUS_SOCKET: process.env["PLEXUS_TEST_SOCKET"],
     ...call.env,
   };
   return Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined));
 }
 
-/** Runs any CNI plugin binary as a runtime does. */
+/** Calls any CNI plugin binary as a runtime does. */
 export function callBinary(binary: string, call: Call, cniPath: string): Promise<Answer> {
   const stdin = call.stdin ?? (call.config === undefined ? "" : JSON.stringify(call.config));
   const started = performance.now();
@@ -114,7 +116,7 @@ export function callBinary(binary: string, call: Call, cniPath: string): Promise
     child.stdout.on("data", (chunk: Buffer) => out.push(chunk));
     child.stderr.on("data", (chunk: Buffer) => err.push(chunk));
     child.stdin.on("error", () => {
-      // The plugin ended without reading all of it: its answer says why.
+      // The plugin ended without reading all of stdin; its answer has the reason.
     });
     child.on("error", (error) => {
       clearTimeout(timer);
@@ -136,8 +138,8 @@ export function callBinary(binary: string, call: Call, cniPath: string): Promise
 }
 
 /**
- * Installs the built artefacts of dist/ as an administrator would: the hands in a directory of the CNI_PATH with a
- * link `.plexus` to the home beside them, the home with Node and the brain, components beside the native plugins.
+ * Installs the built files of dist/ as an administrator does. The shim and the components lie beside the native plugins in a directory
+ * of CNI_PATH. The link `.plexus` beside the shim leads to the home, which has Node and the engine.
  */
 export function installPlexus(init: InstallationInit = {}): Installation {
   const lacking = missingBuild(init);
@@ -148,15 +150,15 @@ export function installPlexus(init: InstallationInit = {}): Installation {
   mkdirSync(join(home, "bin"), { recursive: true });
   mkdirSync(cniPath);
   symlinkSync(process.execPath, join(home, "bin", "node"));
-  // Links: Node resolves them, so that all installations share the compile cache beside the code.
-  for (const name of ["brain.cjs", "brain"]) {
+  // Symbolic links: Node resolves them, so that all installations share the compile cache beside the code.
+  for (const name of ["engine.cjs", "engine"]) {
     if (existsSync(join(dist, name))) symlinkSync(join(dist, name), join(home, name));
   }
   copyFileSync(join(dist, "plexus"), join(cniPath, "plexus"));
   chmodSync(join(cniPath, "plexus"), 0o755);
   symlinkSync(home, join(cniPath, ".plexus"));
   for (const name of init.native ?? []) {
-    const source = referencePlugin(name);
+    const source = (init.findNative ?? referencePlugin)(name);
     if (source === undefined) throw new Error(`reference plugin ${name} is not installed`);
     symlinkSync(source, join(cniPath, name));
   }
@@ -172,7 +174,8 @@ export function installPlexus(init: InstallationInit = {}): Installation {
       return path;
     },
     runState(name) {
-      if (process.env["PLEXUS_PRIVATE"] === undefined) throw new Error("/run is the machine's: start this by scripts/run.sh");
+      if (process.env["PLEXUS_PRIVATE"] === undefined)
+        throw new Error("/run belongs to the machine: start the tests by scripts/run.sh");
       const path = join(runDirectory, name);
       mkdirSync(path, { recursive: true });
       return path;

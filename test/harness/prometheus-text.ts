@@ -1,5 +1,5 @@
-// Reads Prometheus' text format 0.0.4 by its own rules and refuses what Prometheus would refuse or take for something else: a family
-// twice, a sample outside its family, a series twice, a histogram whose buckets fall or don't end with +Inf.
+// Reads Prometheus' text format 0.0.4 strictly. The reader refuses text that Prometheus would refuse or misread: a repeated family, a
+// sample outside its family, a repeated series, a histogram whose buckets fall or do not end with +Inf.
 
 export interface Sample {
   readonly name: string;
@@ -40,7 +40,7 @@ export function readPrometheusText(text: string): ReadonlyMap<string, Family> {
       if (current === undefined || !parts.some((part) => `${current?.name}${part}` === sample.name))
         throw new Error(`${line}: outside its family`);
       const identity = JSON.stringify([sample.name, Object.entries(sample.labels).toSorted()]);
-      if (series.has(identity)) throw new Error(`${line}: a second time`);
+      if (series.has(identity)) throw new Error(`${line}: this series is repeated`);
       series.add(identity);
       current.family.samples.push(sample);
     }
@@ -52,7 +52,7 @@ export function readPrometheusText(text: string): ReadonlyMap<string, Family> {
 function readSample(line: string): Sample {
   const [, name = "", labels = "", value = ""] =
     /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{.*\})? ([-+]?(?:Inf|\d[\d.]*(?:e[-+]?\d+)?)|NaN)$/.exec(line) ?? [];
-  if (name === "") throw new Error(`${JSON.stringify(line)}: no sample`);
+  if (name === "") throw new Error(`${JSON.stringify(line)}: not a sample`);
   return { name, labels: readLabels(labels.slice(1, -1)), value: Number(value.replace("Inf", "Infinity")) };
 }
 
@@ -61,7 +61,7 @@ function readLabels(text: string): Record<string, string> {
   const label = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\[\\n"])*)"(?:,|$)/y;
   while (label.lastIndex < text.length) {
     const [, name = "", value = ""] = label.exec(text) ?? [];
-    if (name === "" || name in labels) throw new Error(`${text}: no labels`);
+    if (name === "" || name in labels) throw new Error(`${text}: not labels`);
     labels[name] = value.replaceAll(/\\(.)/g, (_, escaped: string) => (escaped === "n" ? "\n" : escaped));
   }
   return labels;
@@ -79,7 +79,7 @@ function checkHistogram(name: string, { samples }: Family): void {
   if (JSON.stringify(ends) !== JSON.stringify(counts)) throw new Error(`${name}: +Inf and count differ`);
 }
 
-/** The value of one series; undefined where there is none. `part` is a histogram's. */
+/** The value of one series, or undefined if the series is absent. `part` selects a histogram's sample. */
 export function valueOf(
   families: ReadonlyMap<string, Family>,
   name: string,

@@ -1,40 +1,40 @@
-// The recorder's TypeScript side: installs it under a name, scripts its answers, reads what it wrote down.
+// The recorder's TypeScript side: installs the recorder under a name, scripts its answers, reads its log.
 
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { compiledPlugin } from "./compiled.ts";
 
-/** What a recorded plugin was called with. */
+/** One recorded call of a plugin. */
 export interface RecordedCall {
   readonly plugin: string;
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string;
-  /** Seconds of CLOCK_MONOTONIC: calls of several plugins can be put in order by it. */
+  /** Seconds of CLOCK_MONOTONIC, which order the calls of several plugins. */
   readonly time: number;
   readonly pid: number;
 }
 
-/** What a recorder answers; without `stdout` and `exit` it behaves as a plugin that does nothing. */
+/** A recorder's answer. Without `stdout` and `exit` the recorder behaves as a plugin that does nothing. */
 export interface ScriptedAnswer {
   readonly stdout?: string | Buffer;
   readonly stderr?: string | Buffer;
   readonly exit?: number;
   readonly sleepMs?: number;
-  /** A signal's number to end by. */
+  /** The number of the signal that ends the recorder. */
   readonly kill?: number;
-  /** What it writes to the file of runtimeConfig.CNIDeviceInfoFile. */
+  /** The content that the recorder writes to the file of runtimeConfig.CNIDeviceInfoFile. */
   readonly deviceInfo?: string;
 }
 
 export interface RecorderPlugin {
   readonly name: string;
   readonly path: string;
-  /** Says what to answer to a verb: to its nth call (from 1), or to every call. */
+  /** Sets the answer to a verb's nth call (from 1), or to every call of that verb. */
   script(verb: string, answer: ScriptedAnswer, nth?: number): void;
   calls(): readonly RecordedCall[];
-  /** Forgets the calls, and how many there were; keeps the script. */
+  /** Removes the recorded calls and their counters, and keeps the script. */
   clear(): void;
 }
 
@@ -70,14 +70,14 @@ function recordedCall(line: string): RecordedCall {
   };
 }
 
-/** The calls in the log of a plugin binary, oldest first; not one whose line is being written at this moment. */
+/** The calls in the log of a plugin binary, oldest first. An unfinished line is left out. */
 export function recordedCalls(binary: string): readonly RecordedCall[] {
   const log = `${binary}.log`;
   if (!existsSync(log)) return [];
   return readFileSync(log, "utf8").split("\n").slice(0, -1).map(recordedCall);
 }
 
-/** The calls of several recorders in the order in which they happened. */
+/** The calls of several recorders, ordered by time. */
 export function callsInOrder(recorders: Iterable<{ calls(): readonly RecordedCall[] }>): RecordedCall[] {
   return [...recorders].flatMap((recorder) => recorder.calls()).sort((a, b) => a.time - b.time);
 }
@@ -157,11 +157,11 @@ export interface HostilePlugin {
   readonly type: Hostility;
   readonly path: string;
   calls(): readonly RecordedCall[];
-  /** The pid of the daemon that `leaves-daemon` left, for the test to end it. */
+  /** The pid of the process that `leaves-daemon` left. The test must end that process. */
   daemon(): number | undefined;
 }
 
-/** Installs a hostile plugin; it is hostile on ADD, or on the verbs given, and well-behaved otherwise. */
+/** Installs a hostile plugin, which misbehaves on `verbs` (default: ADD) and is well-behaved on the other verbs. */
 export function installHostile(directory: string, type: Hostility, verbs?: readonly string[]): HostilePlugin {
   const path = installed("hostile", directory, type);
   if (verbs !== undefined) writeFileSync(`${path}.verbs`, verbs.join(" "));

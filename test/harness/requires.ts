@@ -1,39 +1,67 @@
-// What a test needs of the machine, and why it can't run where that is missing. Such tests are skipped by name, never
-// passed: `test.skipIf(missing(...))`, with the reason printed once.
+// Requirements of tests on the machine. A test with an unmet requirement is skipped, never passed:
+// `test.skipIf(missing(...))` prints the reason once.
 
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { whyNotPrivate } from "./namespaces.ts";
+import { missingPrivateNamespaces } from "./namespaces.ts";
 
-/** Where distributions and Kubernetes keep the CNI reference plugins. */
+/** Directories in which distributions and Kubernetes install the CNI reference plugins. */
 const pluginDirectories = ["/opt/cni/bin", "/usr/lib/cni", "/usr/libexec/cni"];
 
-/** The path of a reference plugin, or undefined. */
+/** The path of an installed reference plugin, or undefined. */
 export function referencePlugin(name: string): string | undefined {
   return pluginDirectories.map((directory) => join(directory, name)).find((path) => existsSync(path));
 }
 
-/** A requirement: undefined when met, else the reason as one phrase. */
+/** A requirement answers undefined if it is met, otherwise the reason as one phrase. */
 export type Requirement = () => string | undefined;
 
 export function command(name: string, ...versionArgs: string[]): Requirement {
   return () => (spawnSync(name, versionArgs, { stdio: "ignore" }).status === 0 ? undefined : `no ${name} on PATH`);
 }
 
-export const privateNamespaces: Requirement = () => whyNotPrivate();
+export const privateNamespaces: Requirement = () => missingPrivateNamespaces();
 export const go: Requirement = command("go", "version");
 export const clang: Requirement = command("clang", "--version");
 export const iproute2: Requirement = command("ip", "-V");
+/** bridge(8) of iproute2, which Alpine and Busybox systems may lack beside ip(8). */
+export const bridgeCommand: Requirement = command("bridge", "-V");
 
-/** strace, where it may trace, and change how system calls end. */
+/** A TAP link needs /dev/net/tun. */
+export const tunDevice: Requirement = () => {
+  try {
+    closeSync(openSync("/dev/net/tun", constants.O_RDWR));
+    return undefined;
+  } catch (error) {
+    return `/dev/net/tun cannot be opened: ${String(error)}`;
+  }
+};
+
+/** User and group `id` must exist in this user namespace. An unprivileged user's namespace maps 0 only. */
+export function mappedId(id: number): Requirement {
+  return () => {
+    const unmapped = ["uid_map", "gid_map"].filter((name) => !isMapped(readFileSync(`/proc/self/${name}`, "utf8"), id));
+    return unmapped.length === 0 ? undefined : `this user namespace does not map id ${id} (${unmapped.join(", ")})`;
+  };
+}
+
+/** `map` has the lines of /proc/PID/uid_map: first id inside, first id outside, count. */
+function isMapped(map: string, id: number): boolean {
+  return map.split("\n").some((line) => {
+    const [first = NaN, , count = NaN] = line.trim().split(/\s+/u).map(Number);
+    return id >= first && id < first + count;
+  });
+}
+
+/** strace must be able to trace processes and to inject errors into system calls. */
 export const strace: Requirement = () =>
   spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", "-e", "inject=unlink:error=EPERM:when=1", "true"]).status === 0
     ? undefined
-    : "no strace that may trace";
+    : "no strace on PATH that may trace and inject errors";
 
-/** All of these reference plugins. */
+/** Requires all of these reference plugins. */
 export function referencePlugins(...names: string[]): Requirement {
   return () => {
     const absent = names.filter((name) => referencePlugin(name) === undefined);
@@ -41,7 +69,7 @@ export function referencePlugins(...names: string[]): Requirement {
   };
 }
 
-/** The kernel can make a link of this type: tried, in a network namespace that ends with the attempt. */
+/** The kernel must support links of this type. The check makes one in a temporary network namespace. */
 export function linkType(type: "bridge" | "veth" | "macvlan" | "ipvlan" | "dummy" | "vlan" | "vrf"): Requirement {
   return () => {
     const script =
@@ -49,15 +77,14 @@ export function linkType(type: "bridge" | "veth" | "macvlan" | "ipvlan" | "dummy
         ? `ip link add p0 type bridge && ip link add l0 link p0 type ${type}${type === "vlan" ? " id 5" : ""}`
         : `ip link add l0 type ${type}${type === "vrf" ? " table 10" : ""}`;
     const tried = spawnSync("unshare", ["--net", "sh", "-c", script], { stdio: "ignore" });
-    return tried.status === 0 ? undefined : `the kernel has no ${type} links, or they may not be made here`;
+    return tried.status === 0 ? undefined : `the kernel has no ${type} links, or this process may not make them`;
   };
 }
 
 const printed = new Set<string>();
 
 /**
- * Whether anything is missing: for `test.skipIf(...)` and `describe.skipIf(...)`. Prints each reason once a process, so
- * that a skipped suite says why.
+ * Whether a requirement is unmet, for `test.skipIf(...)` and `describe.skipIf(...)`. Each process prints a reason once.
  */
 export function missing(suite: string, ...requirements: readonly Requirement[]): boolean {
   const reasons = requirements.map((requirement) => requirement()).filter((reason) => reason !== undefined);

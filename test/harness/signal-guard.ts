@@ -1,5 +1,5 @@
-// Before each file of tests: none of them signals a group of processes. A test that lost a process' id, under load for instance, would
-// otherwise end all that runs beside it, and with that the one who could say so: 0 is everybody in our own group.
+// Runs before each test file and prevents signals to process groups. kill(0) signals the caller's whole group: a test with a lost process
+// id (0 under load, for instance) would end every test beside it and the reporter.
 
 const kill = process.kill.bind(process);
 

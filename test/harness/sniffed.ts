@@ -1,4 +1,4 @@
-// What arrives on a link of a test's network namespace, as the program `sniff` sees it.
+// Packets that the program `sniff` captures on a link of a test's network namespace.
 
 import { spawn } from "node:child_process";
 
@@ -13,7 +13,8 @@ export interface SniffedPacket {
 }
 
 /**
- * Listens before it answers; `packets` are there when `count` have come that have `part` in hexadecimal, or any; fails after ten seconds without one.
+ * Resolves when the capture listens. `packets` resolves after `count` packets whose payload contains `part` (hexadecimal; empty: any).
+ * `packets` rejects after ten seconds without such a packet.
  */
 export function sniff(
   namespace: string,
@@ -33,7 +34,7 @@ export function sniff(
         else reject(new Error(`sniff on ${link} in ${namespace} ended with ${status} after: ${text}`));
       });
     });
-    packets.catch(fails); // where it never came to listen
+    packets.catch(fails); // The program ended before it listened.
     child.stdout.on("data", (chunk: Buffer) => {
       text += chunk.toString();
       if (text.startsWith("ready\n")) listens({ packets });

@@ -1,4 +1,4 @@
-// A node that has no native plugin: what it installs, and what its administrator grants.
+// Installation and grants of a node without native plugins.
 
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import type { DelegateGrants } from "../../src/configuration/wasm-configuration.
 /** The components that attach a pod without any native plugin. */
 export const wasmOnlyDelegates = ["bridge-adapter", "ipam-host-local"] as const;
 
-/** `wasm.grants` for bridges of these names; `leases`: where addresses are kept, the default directory unless given. */
+/** `wasm.grants` for bridges of these names. `leases` is the directory of addresses; default: the delegate's default directory. */
 export function wasmOnlyGrants(bridges: readonly string[], leases?: string): Readonly<Record<string, DelegateGrants>> {
   return {
     "bridge-adapter": {
@@ -21,7 +21,7 @@ export function wasmOnlyGrants(bridges: readonly string[], leases?: string): Rea
   };
 }
 
-/** What a directory of the CNI_PATH has that could be executed as a plugin, but Plexus itself. */
+/** Files of a CNI_PATH directory that could be executed as a plugin, except Plexus. */
 export function nativePlugins(directory: string): readonly string[] {
   return readdirSync(directory).filter((name) => {
     const status = lstatSync(join(directory, name));

@@ -1,5 +1,5 @@
-// Every hostile component through the built binary, as an administrator would have it: in a directory of CNI_PATH, named by a
-// configuration. Each must come to its verdict in CNI's error JSON, and a good component must work on the same host right after.
+// Every hostile component through the built binary: installed in a directory of CNI_PATH and named by a configuration. Each call must end
+// with the expected fault as a CNI error, and the next call of a valid component must succeed.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,19 +26,19 @@ afterAll(() => {
 
 type Isolation = "in-process" | "process";
 
-/** Short where the limit of the time is what is looked for; else long enough that a busy machine does not reach it first. */
+/** The time limit: short for components that should exceed it, otherwise long enough for a busy machine. */
 function timeMsFor(verdict: HostileComponent["verdict"]): number {
   return verdict === "LIMIT_TIME" ? 500 : 10_000;
 }
 
-interface Terms {
+interface AddOptions {
   readonly granted: readonly string[];
   readonly isolation: Isolation;
   readonly timeMs: number;
   readonly padding?: string;
 }
 
-function add(type: string, { granted, isolation, timeMs, padding = "" }: Terms): Promise<Answer> {
+function add(type: string, { granted, isolation, timeMs, padding = "" }: AddOptions): Promise<Answer> {
   const grants = Object.fromEntries(
     granted.map((name) => [name, name === "leases" ? { directories: [plexus.state("leases")] } : {}]),
   );
@@ -61,20 +61,20 @@ function add(type: string, { granted, isolation, timeMs, padding = "" }: Terms):
   });
 }
 
-/** The journal's entry of a component that can't be loaded stays until its DEL works: taken away here. */
-function forget(): void {
+/** Removes the state directory: the journal entry of a component that cannot be loaded stays until DEL works. */
+function removeState(): void {
   rmSync(plexus.state("cni"), { recursive: true });
 }
 
-/** Those whose imports wait want answers to wait for: host/sandbox holds them, in both kinds of runner. */
-const ownComponents = hostileComponents.filter(({ name }) => !name.startsWith("waits-"));
+/** Components without suspended imports. Tests in host/sandbox cover the others in both runners, with delayed answers. */
+const componentsWithoutWaits = hostileComponents.filter(({ name }) => !name.startsWith("waits-"));
 
-/** What the hands don't even take for a component: another file that happens to end in .wasm. */
-const noComponents: ReadonlySet<string> = new Set(["empty", "text", "core-module"]);
+/** Files that end in .wasm but do not have a component's preamble, so that the shim does not find a plugin. */
+const nonComponents: ReadonlySet<string> = new Set(["empty", "text", "core-module"]);
 
-/** What the binary must answer for a component. */
+/** The expected answer of the binary for a component. */
 function expectedAnswer({ name, verdict, message }: HostileComponent): object {
-  if (noComponents.has(name)) return { status: 1, json: { code: catalogue.PLUGIN_NOT_FOUND.cni } };
+  if (nonComponents.has(name)) return { status: 1, json: { code: catalogue.PLUGIN_NOT_FOUND.cni } };
   if (verdict === "OK") return { status: 0, json: { cniVersion: "1.0.0" } };
   const code: unknown = verdict === "DELEGATE_FAILED" ? expect.any(Number) : catalogue[verdict].cni;
   const details: unknown = expect.stringContaining(`[${verdict}]`);
@@ -84,48 +84,50 @@ function expectedAnswer({ name, verdict, message }: HostileComponent): object {
 async function expectVerdict(component: HostileComponent, isolation: Isolation): Promise<void> {
   const { name, granted, verdict } = component;
   const answer = await add(name, { granted, isolation, timeMs: timeMsFor(verdict) });
-  forget();
+  removeState();
   expect(answer).toMatchObject(expectedAnswer(component));
-  // Whatever a guest wrote: no escape sequence reaches a terminal or a log.
-  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  // No escape sequence of a guest may reach a terminal or a log.
+  // oxlint-disable-next-line no-control-regex -- control characters must be absent
   expect(`${answer.stdout}${answer.stderr}`).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f]/);
 }
 
-async function expectGoodWorks(isolation: Isolation): Promise<void> {
+async function expectGoodComponentSucceeds(isolation: Isolation): Promise<void> {
   const answer = await add("good", { granted: ["log", "leases"], isolation, timeMs: 10_000 });
-  forget();
+  removeState();
   expect(answer).toMatchObject({ status: 0, json: { cniVersion: "1.0.0" } });
 }
 
-describe("through the installed binary, in the brain's process", () => {
+describe("through the installed binary, in the engine's process", () => {
   const refused = hostileComponents.filter(({ at }) => at === "admission");
   test.each(refused.map((each) => [each.name, each] as const))("A-12: %s is refused before it runs", async (_name, each) => {
     await expectVerdict(each, "in-process");
   });
 
-  const called = ownComponents.filter(({ at }) => at === "call");
+  const called = componentsWithoutWaits.filter(({ at }) => at === "call");
   test.each(called.map((each) => [each.name, each] as const))(
-    "%s comes to its verdict, and the next call works",
+    "%s ends with its verdict, and the next call succeeds",
     async (_name, each) => {
       await expectVerdict(each, "in-process");
-      await expectGoodWorks("in-process");
+      await expectGoodComponentSucceeds("in-process");
     },
   );
 
-  test("a request beyond the limit of the input is refused as that", async () => {
+  test("a request beyond the input limit fails with LIMIT_INPUT", async () => {
     const padding = "x".repeat(1_200_000);
     const answer = await add("good", { granted: ["log", "leases"], isolation: "in-process", timeMs: 10_000, padding });
-    forget();
+    removeState();
     expect(answer).toMatchObject({ status: 1, json: { code: catalogue.LIMIT_INPUT.cni } });
     expect(answer.json?.["details"]).toContain("[LIMIT_INPUT]");
-    await expectGoodWorks("in-process");
+    await expectGoodComponentSucceeds("in-process");
   });
 });
 
 describe("through the installed binary, in a sandbox process", () => {
-  const limits = ownComponents.filter(({ at, verdict }) => at === "call" && (verdict.startsWith("LIMIT") || verdict === "OK"));
-  test.each(limits.map((each) => [each.name, each] as const))("A-12: %s comes to its verdict", async (_name, each) => {
+  const limits = componentsWithoutWaits.filter(
+    ({ at, verdict }) => at === "call" && (verdict.startsWith("LIMIT") || verdict === "OK"),
+  );
+  test.each(limits.map((each) => [each.name, each] as const))("A-12: %s ends with its verdict", async (_name, each) => {
     await expectVerdict(each, "process");
-    await expectGoodWorks("process");
+    await expectGoodComponentSucceeds("process");
   });
 });

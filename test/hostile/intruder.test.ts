@@ -1,5 +1,5 @@
-// A delegate with every capability, and with little granted in each, tries all that it was not granted: against every link, setting, address,
-// plugin and directory that it is told of. Each try is refused by name, and nothing of the node or of any pod has changed.
+// The delegate `intruder` has every capability with narrow grants. It attempts operations beyond its grants on links, sysctls, addresses,
+// plugins and directories. Each attempt must be refused with the name of the refused object, and neither the node nor a pod may change.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,12 +12,12 @@ import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { filesBelow, type PodNamespace } from "../harness/namespaces.ts";
 import type { Answer } from "../harness/plexus.ts";
 import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
-import { iproute2, linkType, missing, privateNamespaces } from "../harness/requires.ts";
+import { bridgeCommand, iproute2, linkType, missing, privateNamespaces } from "../harness/requires.ts";
 import { type Snapshot, snapshotOf } from "./snapshot.ts";
 
-const unable = missing("an intruder", privateNamespaces, iproute2, linkType("veth"), linkType("bridge"));
+const unable = missing("an intruder", privateNamespaces, iproute2, bridgeCommand, linkType("veth"), linkType("bridge"));
 
-interface World {
+interface NodeState {
   readonly node: Snapshot;
   readonly pod: Snapshot;
   readonly neighbour: Snapshot;
@@ -26,12 +26,12 @@ interface World {
   readonly calls: readonly unknown[];
 }
 
-/** `nobody`'s grants have no scopes; those of `others` name other things than what is tried. */
-type Grants = "nobody" | "others";
+/** `empty`: grants without any object. `other`: grants of objects that the intruder does not attempt to use. */
+type Grants = "empty" | "other";
 
-describe.skipIf(unable).each([false, true])("a delegate that tries everything, with a daemon: %j", (withDaemon) => {
+describe.skipIf(unable).each([false, true])("a delegate that exceeds its grants, with a daemon: %j", (withDaemon) => {
   let stage: Stage;
-  // Building it may take a while, once.
+  // The first build of the delegate takes long, so that it must not count as a test's time.
   beforeAll(() => testDelegate("intruder"));
   let daemon: TestDaemon | undefined;
   let pod: PodNamespace;
@@ -42,7 +42,7 @@ describe.skipIf(unable).each([false, true])("a delegate that tries everything, w
     await installTestDelegate("intruder", stage.plexus.cniPath);
     plugin = installRecorder(stage.plexus.cniPath, "victim");
     [pod, neighbour] = [stage.pod(), stage.pod()];
-    furnish();
+    makeTargets();
     mkdirSync(join(stage.plexus.directory, "victim"));
     writeFileSync(join(stage.plexus.directory, "victim", "one_eth0.json"), "{}");
     const socket = join(stage.plexus.directory, "daemon", "plexus.sock");
@@ -53,8 +53,8 @@ describe.skipIf(unable).each([false, true])("a delegate that tries everything, w
     stage.dispose();
   });
 
-  /** A bridge with another pod on it, links that a pod could lie on, a link of the pod's own, rules, routes and neighbours. */
-  function furnish(): void {
+  /** Makes a bridge with another pod, possible parent links, a link in the pod, firewall rules, routes and neighbours. */
+  function makeTargets(): void {
     const script = `
       set -e
       ip link add victim0 type bridge && ip link add plexus0 type bridge
@@ -81,9 +81,9 @@ describe.skipIf(unable).each([false, true])("a delegate that tries everything, w
     }
   }
 
-  function intruding(grants: Grants, tries: readonly string[]): Attaching {
-    const nobody = { links: {}, sysctl: {}, firewall: {}, delegation: {}, resolver: { files: [] } };
-    const others = {
+  function intruderPod(grants: Grants, tries: readonly string[]): Attaching {
+    const empty = { links: {}, sysctl: {}, firewall: {}, delegation: {}, resolver: { files: [] } };
+    const other = {
       links: { bridges: ["plexus*"], parents: ["victim2"], uplinks: ["uplink*"], podLinks: ["net*"] },
       sysctl: { keys: ["net/ipv4/conf/IFNAME/rp_filter", "net/ipv4/conf/*/tag"] },
       firewall: { masquerade: true, hostPorts: ["30000-30010"] },
@@ -94,15 +94,15 @@ describe.skipIf(unable).each([false, true])("a delegate that tries everything, w
       leases: { directories: [stage.leases] },
       state: { directories: [join(stage.plexus.directory, "own")] },
     };
-    const grant = { log: {}, announce: {}, ...directories, ...(grants === "nobody" ? nobody : others) };
+    const grant = { log: {}, announce: {}, ...directories, ...(grants === "empty" ? empty : other) };
     const victim = join(stage.plexus.directory, "victim");
-    const all = grants === "nobody" ? ["plexus0", "victim2", "uplink0"] : [];
+    const all = grants === "empty" ? ["plexus0", "victim2", "uplink0"] : [];
     const step = {
       type: "intruder",
       tries,
       hostLinks: ["victim0", "victim1", "lo", ...all],
       absent: ["absent0", "plexu", "*"],
-      parents: grants === "nobody" ? [] : ["victim2"],
+      parents: grants === "empty" ? [] : ["victim2"],
       podLinks: ["foreign0", "absent0", "eth00"],
       keys: [
         "net/ipv4/ip_forward",
@@ -118,19 +118,19 @@ describe.skipIf(unable).each([false, true])("a delegate that tries everything, w
         "net.ipv4.ip_forward",
         "net/ipv4",
       ],
-      ...(grants === "nobody" ? {} : { grantedKey: "net/ipv4/conf/foreign0/tag" }),
+      ...(grants === "empty" ? {} : { grantedKey: "net/ipv4/conf/foreign0/tag" }),
       addresses: ["10.99.0.1", "10.99.0.2", "127.0.0.1", "192.0.2.1"],
       plugins: ["victim", "intruder", "plexus", "../victim", "", "*", "bridge"],
       directories: [victim, "/etc", "/", "victim", `${stage.leases}/../../victim`, "/proc/self/cwd"],
       files: ["/etc/shadow", "/etc/passwd", "/proc/self/environ", "shadow"],
     };
-    // Hundreds of tries take time on a busy machine.
+    // Hundreds of attempts take long on a busy machine.
     const more = { cniVersion: "1.1.0", wasm: { limits: { timeMs: 20_000 }, grants: { intruder: grant } } };
     return { config: stage.network([step], more), containerId: "one", pod };
   }
 
-  /** All that must not change; `base`: what it was. */
-  function world(base?: World): World {
+  /** The state that must not change. `base` is the state before, whose sysctls the answer is limited to. */
+  function nodeState(base?: NodeState): NodeState {
     return {
       node: snapshotOf(stage.node, base?.node),
       pod: snapshotOf(pod, base?.pod),
@@ -144,18 +144,18 @@ describe.skipIf(unable).each([false, true])("a delegate that tries everything, w
     };
   }
 
-  /** The same, once nothing of it changes by itself any more: links that were brought up come to run in their own time. */
-  async function settledWorld(): Promise<World> {
-    for (let [before, tries] = [world(), 0]; ; tries++) {
+  /** Waits until all links are up and the state does not change: links come up asynchronously. */
+  async function settledNodeState(): Promise<NodeState> {
+    for (let [before, tries] = [nodeState(), 0]; ; tries++) {
       await sleep(300);
-      const after = world(before);
-      const runs = ["victim0", "victim1", "victim2", "uplink0"].every((name) =>
+      const after = nodeState(before);
+      const areUp = ["victim0", "victim1", "victim2", "uplink0"].every((name) =>
         after.node["ip -d -o link show"]?.some((line) =>
           line.includes(` ${name}@`) || line.includes(` ${name}:`) ? line.includes("state UP") : false,
         ),
       );
-      if ((runs && isDeepStrictEqual(before, after)) || tries === 60) return before;
-      before = world();
+      if ((areUp && isDeepStrictEqual(before, after)) || tries === 60) return before;
+      before = nodeState();
     }
   }
 
@@ -166,34 +166,34 @@ describe.skipIf(unable).each([false, true])("a delegate that tries everything, w
     return stage.request({ verb, config, env, ...of });
   }
 
-  test.each(["nobody", "others"] as const)(
-    "H4 E-7 ADD and DEL, granted what is %s's: refused each time, nothing changed",
+  test.each(["empty", "other"] as const)(
+    "H4 E-7 ADD, CHECK and DEL with %s grants: every attempt is refused, nothing changes",
     async (grants) => {
-      const before = await settledWorld();
-      const attaching = intruding(grants, ["ADD"]);
+      const before = await settledNodeState();
+      const attaching = intruderPod(grants, ["ADD"]);
       expectRefused(await request("ADD", attaching));
-      expect(world(before)).toEqual(before);
+      expect(nodeState(before)).toEqual(before);
       expect(stage.files()).toEqual({ leases: nothing.leases, state: nothing.state, run: nothing.run });
 
-      // Quiet until its DEL.
-      const patient = intruding(grants, ["DEL", "CHECK"]);
-      expect((await request("ADD", patient)).stdout).toContain('"cniVersion":"1.1.0"');
-      expectRefused(await request("CHECK", patient));
-      expectRefused(await request("DEL", patient));
-      expect(world(before)).toEqual(before);
+      // This intruder starts its attempts after ADD.
+      const delayed = intruderPod(grants, ["DEL", "CHECK"]);
+      expect((await request("ADD", delayed)).stdout).toContain('"cniVersion":"1.1.0"');
+      expectRefused(await request("CHECK", delayed));
+      expectRefused(await request("DEL", delayed));
+      expect(nodeState(before)).toEqual(before);
     },
   );
 
-  test("H4 E-7 GC and STATUS: refused each time, nothing changed", async () => {
-    const before = await settledWorld();
-    const attaching = intruding("others", ["GC", "STATUS"]);
+  test("H4 E-7 GC and STATUS: every attempt is refused, nothing changes", async () => {
+    const before = await settledNodeState();
+    const attaching = intruderPod("other", ["GC", "STATUS"]);
     expectRefused(await request("STATUS", attaching));
     expectRefused(await request("GC", { ...attaching, config: { ...attaching.config, "cni.dev/valid-attachments": [] } }));
-    expect(world(before)).toEqual(before);
+    expect(nodeState(before)).toEqual(before);
   });
 });
 
-/** It tried, and every try was refused; the details would name those that weren't. */
+/** The intruder made hundreds of attempts. Its error's details would name the attempts that succeeded. */
 function expectRefused({ status, json }: Answer): void {
   const { msg, details } = json ?? {};
   expect({ status, msg, details }).toEqual({

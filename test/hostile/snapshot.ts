@@ -1,8 +1,8 @@
-// Everything of a network namespace that stays as it is while nobody changes it.
+// A snapshot of a network namespace's configuration, without values that change by themselves.
 
-import type { Inside } from "../harness/namespaces.ts";
+import type { NamespaceCommands } from "../harness/namespaces.ts";
 
-/** By what it is of; the texts can be compared byte for byte. */
+/** Lines of output by the command that printed them. Equal states have equal lines. */
 export type Snapshot = Readonly<Record<string, readonly string[]>>;
 
 const commands = [
@@ -15,30 +15,30 @@ const commands = [
   "ip -4 rule show",
   "ip -6 rule show",
   "bridge vlan show",
-  // nft need not be installed: then no rule can be compared, and none is.
+  // Without nft no rules are compared.
   "nft list ruleset || true",
   "grep -rs . /proc/sys/net || true",
 ];
 
-/** A bridge's timers run, and what the kernel counts is nobody's setting. */
-const runs = /\b\w+_timer\s+[\d.]+ ?/g;
-const counts = /^\/proc\/sys\/net\/netfilter\/nf_conntrack_count:/;
+/** Running timers of bridges and counters of the kernel, which are not configuration. */
+const timers = /\b\w+_timer\s+[\d.]+ ?/g;
+const counters = /^\/proc\/sys\/net\/netfilter\/nf_conntrack_count:/;
 
 /**
- * `base`: a snapshot to be compared with; settings that it lacks are left out, because a kernel module that somebody else needed brings
- * some along in all namespaces.
+ * Takes a snapshot. With `base`, sysctls that `base` lacks are left out, because a kernel module that another test loads adds sysctls to all
+ * namespaces.
  */
-export function snapshotOf(inside: Inside, base?: Snapshot): Snapshot {
+export function snapshotOf(inside: NamespaceCommands, base?: Snapshot): Snapshot {
   const script = commands.map((command) => `echo '== ${command}'; { ${command}; } 2>&1`);
-  // ip(8) looks for the name of a peer's namespace among all that there are, and other tests make and end theirs meanwhile.
-  const nameless = "mount -t tmpfs tmpfs /run/netns";
-  const { status, stdout, stderr } = inside.exec(["unshare", "--mount", "sh", "-e", "-c", [nameless, ...script].join("\n")]);
-  if (status !== 0) throw new Error(`a snapshot ended with ${status}: ${stdout.slice(-500)} ${stderr}`);
+  // An empty /run/netns: ip(8) would print the names of peers' namespaces, which other tests make and delete meanwhile.
+  const hideNames = "mount -t tmpfs tmpfs /run/netns";
+  const { status, stdout, stderr } = inside.exec(["unshare", "--mount", "sh", "-e", "-c", [hideNames, ...script].join("\n")]);
+  if (status !== 0) throw new Error(`the snapshot's commands ended with ${status}: ${stdout.slice(-500)} ${stderr}`);
   const parts = stdout.split(/^== /m).slice(1);
   return Object.fromEntries(
     parts.map((part) => {
       const [command = "", ...lines] = part.split("\n");
-      const kept = lines.filter((line) => line !== "" && !counts.test(line)).map((line) => line.replace(runs, ""));
+      const kept = lines.filter((line) => line !== "" && !counters.test(line)).map((line) => line.replace(timers, ""));
       const known = base === undefined || !command.startsWith("grep") ? undefined : new Set((base[command] ?? []).map(keyOf));
       return [command, kept.filter((line) => known?.has(keyOf(line)) ?? true).toSorted()];
     }),

@@ -1,5 +1,4 @@
-// What can go wrong between Plexus and the API server, through the installed binary. The server is real; faults that it can't
-// be made to show come from a proxy in front of it.
+// Faults between Plexus and the API server, through the installed binary. The API server is real; a proxy in front of it makes the faults.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -54,7 +53,7 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
 
   const beforeStatus = (act: () => Promise<unknown>): void =>
     proxy.script((request) => (toStatus(request) && request.earlier === 0 ? { first: act } : undefined));
-  /** An ADD through the proxy, or with another kubeconfig. */
+  /** Sends ADD through the proxy, or with another kubeconfig. */
   const add = (more: { readonly kubeconfig?: string; readonly kubernetes?: object } = {}): Promise<Answer> =>
     node.call("ADD", { ...node.attaching(web), config: node.network([{ type: "main" }], { kubeconfig, ...more }) });
   const expectAttached = async (answer: Answer): Promise<void> => {
@@ -70,14 +69,14 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
   };
 
   describe("MO-01 U-14", () => {
-    test.each([400, 2_000, 8_000])("a server that takes %i ms for the pod is waited for", async (delayMs) => {
+    test.each([400, 2_000, 8_000])("ADD waits for a server that answers after %i ms", async (delayMs) => {
       proxy.script((request) => (toPod(request) ? { delayMs } : undefined));
       const answer = await add({ kubernetes: { budgetMs: 40_000 } });
       await expectAttached(answer);
       expect(answer.ms).toBeGreaterThan(delayMs);
     });
 
-    test("the budget that is configured ends the waiting, and the fault names it", async () => {
+    test("ADD fails after kubernetes.budgetMs, and the fault names this key", async () => {
       proxy.script(() => ({ delayMs: 10_000 }));
       expectRefused(
         await add({ kubernetes: { budgetMs: 4_000 } }),
@@ -88,7 +87,7 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
     });
   });
 
-  describe("MO-02 A-13 what passes is tried again:", () => {
+  describe("MO-02 A-13 transient failures are retried:", () => {
     test.each<[string, ProxyFault]>([
       ["500", { answer: { status: 500, body: statusObject(500, "etcdserver: leader changed") } }],
       ["502 that isn't JSON", { answer: { status: 502, headers: { "Content-Type": "text/html" }, body: "<h1>Bad Gateway" } }],
@@ -102,7 +101,7 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
       expect(answer.stderr).toMatch(/pods\/web worked after 3 attempts/);
     });
 
-    test("429, and not before Retry-After says so", async () => {
+    test("429, after the delay of Retry-After", async () => {
       const body = statusObject(429, "too many requests");
       const first = proxy.seen.length;
       proxy.script((request) =>
@@ -113,7 +112,7 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
       expect((two?.at ?? 0) - (one?.at ?? 0)).toBeGreaterThanOrEqual(1_990);
     });
 
-    test("429 of the server's own flow control", async () => {
+    test("429 of the API server's flow control", async () => {
       const flow = { apiVersion: "flowcontrol.apiserver.k8s.io/v1", metadata: { name: "nobody" } };
       const level = {
         ...flow,
@@ -136,33 +135,33 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
       };
       await api.admin.create(level);
       await api.admin.create(schema);
-      // One request at a time gets through even so: others keep that one seat taken for a while.
-      const others = adminClient(api.plexus);
-      const crowd = async (ms: number): Promise<void> => {
+      // A priority level without shares still serves one request at a time. These requests occupy that seat.
+      const otherClient = adminClient(api.plexus);
+      const occupySeat = async (ms: number): Promise<void> => {
         const end = performance.now() + ms;
         const one = async (): Promise<void> => {
-          while (performance.now() < end) await others.core.readNamespacedPod(web).catch(() => undefined);
+          while (performance.now() < end) await otherClient.core.readNamespacedPod(web).catch(() => undefined);
         };
         await Promise.all(Array.from({ length: 24 }, one));
       };
       const config = node.network([{ type: "main" }], { kubeconfig, kubernetes: { budgetMs: 60_000 } });
       const attaching = { ...node.attaching(web), config };
-      let told = "";
+      let stderrText = "";
       try {
-        for (let calls = 0; calls < 15 && !told.includes("HTTP 429"); calls++) {
-          const [added] = await Promise.all([node.call("ADD", attaching), crowd(1_200)]);
+        for (let calls = 0; calls < 15 && !stderrText.includes("HTTP 429"); calls++) {
+          const [added] = await Promise.all([node.call("ADD", attaching), occupySeat(1_200)]);
           expect([added.status, added.json]).toEqual([0, expect.objectContaining({ interfaces: expect.anything() })]);
-          told += added.stderr;
+          stderrText += added.stderr;
           await node.succeed("DEL", attaching);
         }
       } finally {
         await api.admin.delete(schema);
         await api.admin.delete(level);
       }
-      expect(told).toMatch(/worked after \d+ attempts: HTTP 429/);
+      expect(stderrText).toMatch(/worked after \d+ attempts: HTTP 429/);
     });
 
-    test("MA-08 a storm of conflicts over the status", async () => {
+    test("MA-08 repeated conflicts of the status patch", async () => {
       proxy.script((request) =>
         toStatus(request) && request.earlier < 4
           ? { answer: { status: 409, body: statusObject(409, "the object has been modified") } }
@@ -173,7 +172,7 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
   });
 
   describe("A-13 credentials:", () => {
-    test("MC-14 a token that was refused is read again, and the rotated one is used", async () => {
+    test("MC-14 a refused token is read again, and the rotated token is used", async () => {
       const file = join(api.directory, "token");
       writeFileSync(file, "stale");
       const fresh = await api.token();
@@ -185,11 +184,11 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
       const before = proxy.seen.length;
       await expectAttached(await add({ kubeconfig: rotating }));
       expect(proxy.seen.slice(before).filter(toPod).length).toBeGreaterThan(1);
-      // The next call begins with what is in the file now.
+      // The file has the rotated token, with which the next call starts.
       expect(readFileSync(file, "utf8")).toBe(fresh);
     });
 
-    test("a token that stays refused", async () => {
+    test("a token that is always refused", async () => {
       expectRefused(
         await add({ kubeconfig: await proxy.kubeconfig({ token: "stale" }) }),
         11,
@@ -207,7 +206,7 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
       );
     });
 
-    test("another authority than the server's", async () => {
+    test("a certificate authority that did not sign the server's certificate", async () => {
       const other = makeAuthority(join(api.directory, "other"), "another authority");
       const wrong = api.kubeconfig(plexusUser, [], {
         cluster: { "certificate-authority-data": undefined, "certificate-authority": other.certificate },
@@ -218,7 +217,7 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
     test.each<[string, readonly [number, number], RegExp]>([
       ["is no longer valid", [-9, -1], /CERT_HAS_EXPIRED\); this node's clock says 20/],
       ["is not valid yet", [1, 9], /CERT_NOT_YET_VALID\); this node's clock says 20/],
-    ])("a clock by which the server's certificate %s", async (_, validDays, msg) => {
+    ])("a node's clock by which the server's certificate %s", async (_, validDays, msg) => {
       const alternativeNames = [`IP:${apiAddress}`];
       const certificate = api.authority.issue(`skewed${validDays[0]}`, { commonName: "skewed", alternativeNames, validDays });
       const skewed = await startFaultProxy(api, certificate);
@@ -235,10 +234,7 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
       try {
         const path = await named.kubeconfig();
         expectRefused(await add({ kubeconfig: path }), 11, /ERR_TLS_CERT_ALTNAME_INVALID/, /API_UNTRUSTED/);
-        writeFileSync(
-          path,
-          readFileSync(path, "utf8").replace("    cluster:\n", "    cluster:\n      tls-server-name: api.example\n"),
-        );
+        writeFileSync(path, readFileSync(path, "utf8").replace('"server":', '"tls-server-name": "api.example", "server":'));
         await expectAttached(await add({ kubeconfig: path }));
       } finally {
         await named.dispose();
@@ -246,14 +242,14 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
     });
 
     test.each<[string, Readonly<Record<string, unknown>>, number, RegExp]>([
-      ["a program that makes credentials", { exec: { command: "aws" } }, 7, /user: exec would start a program/],
+      ["an exec credential plugin", { exec: { command: "aws" } }, 7, /user: exec would start a program/],
       [
-        "a client certificate that is none",
+        "an invalid client certificate",
         { "client-certificate-data": btoa("-----BEGIN x"), "client-key-data": btoa("-----BEGIN y") },
         7,
         /kubeconfig|credentials of/,
       ],
-      ["a token file that isn't there", { tokenFile: "absent" }, 11, /token of kubeconfig .*absent: ENOENT/],
+      ["an absent token file", { tokenFile: "absent" }, 11, /token of kubeconfig .*absent: ENOENT/],
     ])("%s", async (_, user, code, msg) => {
       expectRefused(await add({ kubeconfig: await proxy.kubeconfig(user) }), code, msg);
     });
@@ -266,17 +262,17 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
       await expectAttached(await add({ kubeconfig: insecure, kubernetes: { allowInsecure: true } }));
     });
 
-    test("a kubeconfig that isn't there yet", async () => {
+    test("an absent kubeconfig", async () => {
       expectRefused(await add({ kubeconfig: "/nonexistent/plexus.kubeconfig" }), 11, /ENOENT/, /CREDENTIALS_UNREADABLE/);
     });
   });
 
-  describe("A-13 answers that nobody can use:", () => {
+  describe("A-13 invalid answers:", () => {
     test.each<[string, ProxyFault, number, RegExp]>([
       ["a body that never ends", { dripMs: 20 }, 11, /no answer after \d+ ms \(reading the answer\)/],
-      ["a body without bounds", { answer: { status: 200, body: " ".repeat(5 * 1024 * 1024) } }, 999, /more than 4194304 bytes/],
+      ["a body of 5 MiB", { answer: { status: 200, body: " ".repeat(5 * 1024 * 1024) } }, 999, /more than 4194304 bytes/],
       ["a body that isn't JSON", { answer: { status: 200, body: "<html>" } }, 999, /answer for pod shop\/web is not JSON/],
-      ["a body that is too deep", { answer: { status: 200, body: "[".repeat(5_000) } }, 999, /nests deeper/],
+      ["a body that is nested too deeply", { answer: { status: 200, body: "[".repeat(5_000) } }, 999, /is nested deeper/],
       [
         "another pod",
         { answer: { status: 200, body: podObject({ namespace: "shop", name: "db" }) } },
@@ -284,7 +280,7 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
         /answered with shop\/db/,
       ],
       [
-        "an annotation that is no text",
+        "an annotation that is not a string",
         { answer: { status: 200, body: podObject({ namespace: "shop", name: "web", annotations: { a: 5 } }) } },
         11,
         /the annotation "a" must be a string/,
@@ -297,7 +293,7 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
   });
 
   describe("between the attachments and the status", () => {
-    test("A-15 a pod that is created anew doesn't get the other's status", async () => {
+    test("A-15 a recreated pod does not get the earlier pod's status", async () => {
       beforeStatus(async () => {
         await api.deletePod("shop", "web");
         await api.pod("shop", "web", "storage");
@@ -305,22 +301,22 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
       const answer = await add();
       expect([answer.status, answer.stderr]).toEqual([
         0,
-        expect.stringMatching(/pod shop\/web was created anew: its network status is not published/),
+        expect.stringMatching(/pod shop\/web was recreated: its network status is not published/),
       ]);
       expect(await api.statusOf("shop", "web")).toBe(undefined);
     });
 
-    test("MA-09 a pod that goes is no failure", async () => {
+    test("MA-09 a deleted pod does not fail ADD", async () => {
       beforeStatus(() => api.deletePod("shop", "web"));
       const answer = await add();
       expect([answer.status, answer.stderr]).toEqual([
         0,
-        expect.stringMatching(/pod shop\/web is gone: its network status is not published/),
+        expect.stringMatching(/pod shop\/web no longer exists: its network status is not published/),
       ]);
       await api.pod("shop", "web");
     });
 
-    test("a status that can't be published undoes the attachments", async () => {
+    test("a failure to publish the status undoes the attachments", async () => {
       proxy.script((request) => (toStatus(request) ? { answer: { status: 503 } } : undefined));
       const answer = await add({ kubernetes: { budgetMs: 3_000 } });
       expect([answer.status, answer.json]).toMatchObject([1, { code: 11, msg: expect.stringMatching(/^PATCH .*HTTP 503/) }]);
@@ -333,7 +329,7 @@ describe.skipIf(missingForKube("faults of a Kubernetes API"))("faults of a Kuber
       expect(node.left()).toEqual(nothing);
     });
 
-    test("MA-06 events that don't get through cost the call nothing", async () => {
+    test("MA-06 delayed events do not delay the call", async () => {
       proxy.script(({ path }) => (path.endsWith("/events") ? { delayMs: 20_000 } : undefined));
       const answer = await add();
       await expectAttached(answer);

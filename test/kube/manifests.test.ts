@@ -1,4 +1,4 @@
-// The manifests of deploy/, applied to a real API server: what the definition lets through, and what the rights allow.
+// The manifests of deploy/ on a real API server: validation by the CustomResourceDefinitions and the rights of RBAC.
 
 import { join } from "node:path";
 
@@ -30,7 +30,7 @@ describe.skipIf(missing("manifests on a Kubernetes API", privateNamespaces, kube
     return api.admin.read({ ...reading, metadata: { name: "network-attachment-definitions.k8s.cni.cncf.io" } });
   };
 
-  test("N1-02 the definition is served as the specification names it, with its short names", async () => {
+  test("N1-02 the CustomResourceDefinition has the specification's names and short names", async () => {
     expect(await served()).toMatchObject({
       spec: { group: "k8s.cni.cncf.io", scope: "Namespaced", versions: [{ name: "v1", served: true, storage: true }] },
       status: {
@@ -44,7 +44,7 @@ describe.skipIf(missing("manifests on a Kubernetes API", privateNamespaces, kube
     });
   });
 
-  test("the definition of IPAMClaims is one that the server accepts", async () => {
+  test("the server accepts the CustomResourceDefinition of IPAMClaims", async () => {
     await applyFile(api.admin, join(root, "deploy", "crd-ipamclaims.yaml"));
     const reading = { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" };
     const claims = { ...reading, metadata: { name: "ipamclaims.k8s.cni.cncf.io" } };
@@ -55,7 +55,7 @@ describe.skipIf(missing("manifests on a Kubernetes API", privateNamespaces, kube
       });
   });
 
-  test("N1-03 spec and spec.config may be missing, and a config is kept as it was written", async () => {
+  test("N1-03 spec and spec.config are optional, and a config is stored unchanged", async () => {
     const config = '{ "cniVersion": "0.3.1",\n "type": "bridge", "n": 12345678901234567890 }';
     for (const each of [definition("bare"), definition("empty", { spec: {} }), definition("full", { spec: { config } })]) {
       await api.admin.create(each);
@@ -75,7 +75,7 @@ describe.skipIf(missing("manifests on a Kubernetes API", privateNamespaces, kube
     });
   });
 
-  describe("MO-27 the rights", () => {
+  describe("MO-27 the rights of Plexus", () => {
     let plexus: AdminClient;
     beforeAll(async () => {
       plexus = adminClient(api.plexus);
@@ -85,12 +85,12 @@ describe.skipIf(missing("manifests on a Kubernetes API", privateNamespaces, kube
     const pod = { namespace: "shop", name: "web" };
     const patch = [{ op: "add", path: "/metadata/labels", value: { a: "b" } }];
 
-    test("let it read networks and pods", async () => {
+    test("allow to read networks and pods and to patch a pod's status", async () => {
       expect(await plexus.objects.list("k8s.cni.cncf.io/v1", "NetworkAttachmentDefinition")).toMatchObject({
         items: expect.any(Array),
       });
       expect(await plexus.core.readNamespacedPod(pod)).toMatchObject({ metadata: { name: "web" } });
-      // A daemon's, of its node.
+      // A daemon lists the pods of its node.
       const ofNode = await plexus.core.listPodForAllNamespaces({ fieldSelector: "spec.nodeName=node" });
       expect(ofNode.items.map(({ metadata }) => metadata?.name)).toEqual(["web"]);
       expect(await plexus.core.patchNamespacedPodStatus({ ...pod, body: patch })).toMatchObject({
@@ -100,7 +100,7 @@ describe.skipIf(missing("manifests on a Kubernetes API", privateNamespaces, kube
 
     test.each<[string, (client: AdminClient) => Promise<unknown>]>([
       ["replace a pod", ({ core }) => core.replaceNamespacedPod({ ...pod, body: { metadata: pod } })],
-      ["patch a pod beside its status", ({ core }) => core.patchNamespacedPod({ ...pod, body: patch })],
+      ["patch a pod outside of its status", ({ core }) => core.patchNamespacedPod({ ...pod, body: patch })],
       ["delete a pod", ({ core }) => core.deleteNamespacedPod(pod)],
       ["read events", ({ core }) => core.listNamespacedEvent({ namespace: "shop" })],
       ["read secrets", ({ core }) => core.listNamespacedSecret({ namespace: "kube-system" })],
@@ -111,12 +111,12 @@ describe.skipIf(missing("manifests on a Kubernetes API", privateNamespaces, kube
         "delete a network",
         ({ objects }) => objects.delete({ ...definition("storage"), metadata: { name: "storage", namespace: "shop" } }),
       ],
-    ])("don't let it %s", async (_, act) => {
+    ])("do not allow to %s", async (_, act) => {
       await expect(act(plexus)).rejects.toMatchObject({ code: 403 });
     });
   });
 
-  test("a server that was stopped comes back with what it had", async () => {
+  test("a restarted API server has the objects from before", async () => {
     const made = await api.pod("shop", "stays");
     await api.stop();
     await expect(api.statusOf("shop", "stays")).rejects.toThrow(/ECONNREFUSED|connect|fetch failed/);

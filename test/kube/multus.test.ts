@@ -1,5 +1,5 @@
-// Multus and Plexus side by side: the same configuration, the same definitions and annotations of a real API server, and what
-// each of them tells the plugins and the pod. Multus is the real one, built from its Go module.
+// Compares Multus and Plexus with the same configuration, definitions and annotations on a real API server: the configuration that plugins
+// get, and the pod's status. Multus is built from its Go module.
 
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,16 +17,16 @@ import { iproute2, missing, privateNamespaces } from "../harness/requires.ts";
 const selection = "k8s.v1.cni.cncf.io/networks";
 const otherDefault = "v1.multus-cni.io/default-network";
 
-/** What pods of Multus' users ask for. */
+/** Annotations that Multus' users write. */
 const cases: readonly {
   readonly title: string;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Interfaces of what the pod selects, in order: defaultNetworks has net1. */
+  /** Interfaces of the selected networks, in order. `net1` belongs to defaultNetworks. */
   readonly ifnames: readonly string[];
-  /** Multus' list of delegates lacks what the pod asked for, so its own DEL lacks it, too: a plugin can't undo it then. */
-  readonly forgotten?: boolean;
+  /** Multus' saved delegates lack the element's requests, so that its DEL lacks them and a plugin cannot undo them. */
+  readonly lacksRequestsInDel?: boolean;
 }[] = [
-  { title: "nothing", annotations: {}, ifnames: [] },
+  { title: "no selection", annotations: {}, ifnames: [] },
   { title: "two networks in the comma form", annotations: { [selection]: "net-a, other/net-b@lan0" }, ifnames: ["net2", "lan0"] },
   { title: "one network twice", annotations: { [selection]: "net-a,net-a" }, ifnames: ["net2", "net3"] },
   {
@@ -40,18 +40,18 @@ const cases: readonly {
     },
   },
   {
-    title: "port mappings, which Multus forgets until DEL",
+    title: "port mappings, which Multus does not pass to DEL",
     ifnames: ["net2"],
-    forgotten: true,
+    lacksRequestsInDel: true,
     annotations: {
       [selection]: JSON.stringify([{ name: "net-a", portMappings: [{ hostPort: 80, containerPort: 8080, protocol: "tcp" }] }]),
     },
   },
   { title: "another default network", annotations: { [otherDefault]: "calico", [selection]: "net-a" }, ifnames: ["net2"] },
-  { title: "a network that is on the node's disk", annotations: { [selection]: "on-disk" }, ifnames: ["net2"] },
+  { title: "a network whose configuration is a file of the node", annotations: { [selection]: "on-disk" }, ifnames: ["net2"] },
 ];
 
-interface Told {
+interface ComparedCall {
   readonly plugin: string | undefined;
   readonly verb: string | undefined;
   readonly ifname: string | undefined;
@@ -59,11 +59,11 @@ interface Told {
   readonly stdin: Readonly<Record<string, unknown>>;
 }
 
-/** What tells two calls for two pods apart. */
+/** CNI_ARGS that differ between two pods. */
 const ofPod = /^(?:K8S_POD_NAME|K8S_POD_UID|K8S_POD_INFRA_CONTAINER_ID|IgnoreUnknown)=/;
 
-/** What a plugin was told. Multus adds MAC= and IP= to CNI_ARGS, which is off by default here (MC-23), and repeats pairs. */
-function told({ env, stdin, plugin }: RecordedCall): Told {
+/** The comparable parts of a plugin's call. Multus adds MAC= and IP= to CNI_ARGS, which is off by default in Plexus (MC-23), and repeats pairs. */
+function comparedCall({ env, stdin, plugin }: RecordedCall): ComparedCall {
   const { CNI_COMMAND, CNI_IFNAME, CNI_ARGS = "", CNI_CONTAINERID = "", CNI_NETNS = "" } = env;
   const pairs = CNI_ARGS.split(";").filter((pair) => !ofPod.test(pair) && !/^(?:MAC|IP)=/.test(pair));
   const text = stdin.replaceAll(CNI_CONTAINERID, "CONTAINER").replaceAll(CNI_NETNS, "NETNS");
@@ -71,20 +71,20 @@ function told({ env, stdin, plugin }: RecordedCall): Told {
   return { plugin: plugin.split("/").at(-1), verb: CNI_COMMAND, ifname: CNI_IFNAME, args, stdin: JSON.parse(text) };
 }
 
-function withoutRuntimeConfig(calls: readonly Told[]): readonly Told[] {
+function withoutRuntimeConfig(calls: readonly ComparedCall[]): readonly ComparedCall[] {
   return calls.map((call) => {
     const { runtimeConfig: _runtimeConfig, ...stdin } = call.stdin;
     return { ...call, stdin };
   });
 }
 
-/** Where Multus leaves out what is false or empty, the specification wants it (N1-53), or doesn't (N1-55). */
-function shownAs(status: unknown): unknown {
+/** Adds members that Multus omits: `default: false`, which the specification requires (N1-53), and an empty `dns` (N1-55). */
+function normalizedStatus(status: unknown): unknown {
   if (!Array.isArray(status)) return status;
   return status.map((entry: Readonly<Record<string, unknown>>) => ({ dns: {}, ...entry, default: entry["default"] === true }));
 }
 
-describe.skipIf(missing("Multus and Plexus side by side", privateNamespaces, iproute2, kubeApi, realMultus))(
+describe.skipIf(missing("the comparison of Multus and Plexus", privateNamespaces, iproute2, kubeApi, realMultus))(
   "Multus and Plexus",
   () => {
     let api: ApiServer;
@@ -129,10 +129,10 @@ describe.skipIf(missing("Multus and Plexus side by side", privateNamespaces, ipr
       systemNamespaces: ["kube-system"],
       ...more,
     });
-    /** For Plexus: where a test's own state is. */
-    const ownState = (): object => ({ runDir: join(rig.plexus.directory, "run") });
+    /** Configuration of Plexus' run directory. */
+    const runDirConfig = (): object => ({ runDir: join(rig.plexus.directory, "run") });
 
-    /** Each plugin answers with an interface in the pod, as a real one does. */
+    /** Makes each recorder answer an interface in the pod, as a real plugin does. */
     function script(netns: string, ifnames: readonly string[]): void {
       const answer = (plugin: string, ifname: string, address: string, nth: number): void => {
         const interfaces = [{ name: ifname, mac: "02:00:00:00:00:05", sandbox: netns }];
@@ -153,7 +153,7 @@ describe.skipIf(missing("Multus and Plexus side by side", privateNamespaces, ipr
       return { ...(await api.pod("shop", `pod-${pods}`, undefined, annotations)), netns: namespace.path };
     }
     const call = (verb: string, as: "multus" | "plexus", pod: CreatedPod & { readonly netns: string }): ReturnType<Rig["call"]> =>
-      rig.succeed(verb, configOf(as === "plexus" ? ownState() : {}), {
+      rig.succeed(verb, configOf(as === "plexus" ? runDirConfig() : {}), {
         as,
         pod,
         args: `;K8S_POD_UID=${pod.uid}`,
@@ -161,52 +161,52 @@ describe.skipIf(missing("Multus and Plexus side by side", privateNamespaces, ipr
         netns: pod.netns,
       });
 
-    /** A pod's ADD by one and its DEL by the same or the other. */
-    async function lifeWith(
+    /** Sends a pod's ADD to `adder` and its DEL to `remover`. */
+    async function addAndDelete(
       adder: "multus" | "plexus",
       annotations: Readonly<Record<string, string>>,
       ifnames: readonly string[],
       remover = adder,
-    ): Promise<{ readonly added: readonly Told[]; readonly status: unknown; readonly deleted: readonly Told[] }> {
+    ): Promise<{ readonly added: readonly ComparedCall[]; readonly status: unknown; readonly deleted: readonly ComparedCall[] }> {
       const pod = await podWith(annotations);
       script(pod.netns, ifnames);
       await call("ADD", adder, pod);
-      const added = rig.calls().map(told);
+      const added = rig.calls().map(comparedCall);
       const status = await api.statusOf(pod.namespace, pod.name);
       await call("DEL", remover, pod);
-      return { added, status, deleted: rig.calls().map(told) };
+      return { added, status, deleted: rig.calls().map(comparedCall) };
     }
 
     it.each(cases)(
-      "tell the plugins and the pod the same, and take the same away, for a pod that asks for $title",
-      async ({ annotations, ifnames, forgotten = false }) => {
-        const seen = {
-          multus: await lifeWith("multus", annotations, ifnames),
-          plexus: await lifeWith("plexus", annotations, ifnames),
+      "call the plugins in the same way, publish the same status, and delete in the same way for a pod with $title",
+      async ({ annotations, ifnames, lacksRequestsInDel = false }) => {
+        const results = {
+          multus: await addAndDelete("multus", annotations, ifnames),
+          plexus: await addAndDelete("plexus", annotations, ifnames),
         };
-        expect(seen.plexus.added).toEqual(seen.multus.added);
-        expect(shownAs(seen.plexus.status)).toEqual(shownAs(seen.multus.status));
-        const { deleted } = seen.plexus;
-        expect(forgotten ? withoutRuntimeConfig(deleted) : deleted).toEqual(seen.multus.deleted);
-        expect(JSON.stringify(seen.multus.deleted).includes('portMappings":[')).toBe(false);
+        expect(results.plexus.added).toEqual(results.multus.added);
+        expect(normalizedStatus(results.plexus.status)).toEqual(normalizedStatus(results.multus.status));
+        const { deleted } = results.plexus;
+        expect(lacksRequestsInDel ? withoutRuntimeConfig(deleted) : deleted).toEqual(results.multus.deleted);
+        expect(JSON.stringify(results.multus.deleted).includes('portMappings":[')).toBe(false);
       },
     );
 
     it.each(cases)(
-      "switching: Plexus takes away what Multus attached, as if it had attached it itself, for a pod that asks for $title",
+      "switching: Plexus deletes Multus' attachments like its own for a pod with $title",
       async ({ annotations, ifnames }) => {
-        const own = await lifeWith("plexus", annotations, ifnames);
-        const switched = await lifeWith("multus", annotations, ifnames, "plexus");
-        expect(switched.deleted).toEqual(own.deleted);
+        const unswitched = await addAndDelete("plexus", annotations, ifnames);
+        const switched = await addAndDelete("multus", annotations, ifnames, "plexus");
+        expect(switched.deleted).toEqual(unswitched.deleted);
       },
     );
 
     it.each(cases)(
-      "going back: Multus takes away what Plexus attached, while the pod is in the API, for a pod that asks for $title",
+      "going back: Multus deletes Plexus' attachments while the pod is in the API for a pod with $title",
       async ({ annotations, ifnames }) => {
-        const own = await lifeWith("plexus", annotations, ifnames);
-        const switched = await lifeWith("plexus", annotations, ifnames, "multus");
-        expect(switched.deleted).toEqual(own.deleted);
+        const unswitched = await addAndDelete("plexus", annotations, ifnames);
+        const switched = await addAndDelete("plexus", annotations, ifnames, "multus");
+        expect(switched.deleted).toEqual(unswitched.deleted);
       },
     );
   },

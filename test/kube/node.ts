@@ -1,4 +1,4 @@
-// A node whose Plexus is told of a real API server.
+// A stage whose node reaches a real API server.
 
 import type { ApiServer, CreatedPod } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
@@ -7,19 +7,19 @@ import { type Attaching, openStage, type Stage } from "../e2e/stage.ts";
 
 const native = ["bridge", "ptp", "host-local"] as const;
 
-/** Whether a suite with a real API server and the native reference plugins can't run here; says why. */
+/** Whether this machine lacks a requirement of suites with a real API server and native reference plugins. Prints the reason. */
 export function missingForKube(suite: string): boolean {
   return missing(suite, privateNamespaces, iproute2, linkType("veth"), linkType("bridge"), referencePlugins(...native), kubeApi);
 }
 
 export interface Node extends Stage {
-  /** How the runtime attaches a pod of the API, with the default network of `defaultPlugins`. */
+  /** The parameters with which the runtime attaches a pod of the API. The default network is a native bridge. */
   attaching(pod: CreatedPod, more?: object): Attaching & { readonly pod: ReturnType<Stage["pod"]> };
-  /** A native bridge with native host-local, whose leases are the stage's. */
+  /** A native bridge plugin with native host-local, whose leases lie in the stage's directory. */
   bridge(name: string, subnet: string): object;
 }
 
-/** Opens a stage that reaches the API server; `kubeconfig` is Plexus' own unless given. */
+/** Opens a stage that reaches the API server. Default of `kubeconfig`: that of Plexus' service account. */
 export function openNode(api: ApiServer, kubeconfig = api.plexus): Node {
   const stage = openStage({ native });
   api.connect(stage.node);

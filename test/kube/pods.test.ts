@@ -1,4 +1,4 @@
-// Pods and networks of a real API server through the installed binary: attached, told, taken away.
+// Pods and networks of a real API server through the installed binary: attachment, status, events and deletion.
 
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { installRecorder } from "../harness/recorder.ts";
 import { root } from "../harness/compiled.ts";
 import { applyFile } from "../harness/kube/admin.ts";
 import { startDaemon } from "../harness/daemon.ts";
-import { startResidentHands } from "../harness/resident-hands.ts";
+import { startAgent } from "../harness/agent.ts";
 import { nothing } from "../e2e/stage.ts";
 import { missingForKube, type Node, openNode } from "./node.ts";
 
@@ -34,8 +34,8 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     for (const name of ["web", "db"]) await api.deletePod("shop", name).catch(() => undefined);
   });
 
-  /** What Plexus asked of the server while `act` ran, as `verb resource`. */
-  const asked = async (act: () => Promise<unknown>): Promise<readonly string[]> => {
+  /** Requests of Plexus to the server while `act` ran, as `verb resource`. */
+  const requestsDuring = async (act: () => Promise<unknown>): Promise<readonly string[]> => {
     const before = api.audit(plexusUser).length;
     await act();
     return api
@@ -48,10 +48,10 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     return api.eventsOf(pod);
   };
 
-  test("a pod's networks are read, attached and told, and DEL asks for nothing", async () => {
+  test("ADD reads and attaches a pod's networks and publishes the status; CHECK and DEL send no request", async () => {
     const web = await api.pod("shop", "web", "storage, uplink@up0");
     const attaching = node.attaching(web);
-    const requests = await asked(() => node.succeed("ADD", attaching));
+    const requests = await requestsDuring(() => node.succeed("ADD", attaching));
     expect(requests.filter((each) => each !== "create events")).toEqual([
       "get pods",
       "get network-attachment-definitions",
@@ -65,12 +65,12 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
       { name: "shop/uplink", interface: "up0", ips: ["10.30.0.2"], mac: macs["up0"] },
     ]);
     expect(await untilEvents(web, 3)).toHaveLength(3);
-    expect(await asked(() => node.succeed("CHECK", attaching))).toEqual([]);
-    expect(await asked(() => node.succeed("DEL", attaching))).toEqual([]);
+    expect(await requestsDuring(() => node.succeed("CHECK", attaching))).toEqual([]);
+    expect(await requestsDuring(() => node.succeed("DEL", attaching))).toEqual([]);
     expect([attaching.pod.links(), node.left()]).toEqual([[], nothing]);
   });
 
-  test("MA-06 events tell what was attached, in Multus' words", async () => {
+  test("MA-06 events have Multus' reasons and messages", async () => {
     const web = await api.pod("shop", "web", "storage");
     await node.succeed("ADD", node.attaching(web));
     expect([...(await untilEvents(web))].sort()).toEqual([
@@ -79,7 +79,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     ]);
   });
 
-  test("MA-06 a network that isn't there is told once, however often the call is repeated", async () => {
+  test("MA-06 an absent network causes one event, however often the call is repeated", async () => {
     const web = await api.pod("shop", "web", "absent");
     for (let call = 0; call < 4; call++) {
       const added = await node.call("ADD", node.attaching(web));
@@ -89,13 +89,13 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
       .poll(() => api.eventsOf(web))
       .not.toEqual([])
       .then(() => api.eventsOf(web));
-    // Two where a minute began in between.
+    // Two events if a new minute began between the calls.
     expect(events.length).toBeLessThanOrEqual(2);
     expect(events[0]).toMatch(/^Warning NoNetworkFound NetworkAttachmentDefinition shop\/absent is not in the Kubernetes API/);
     expect(await api.statusOf("shop", "web")).toBe(undefined);
   });
 
-  test("MO-03 a pod that isn't there is looked for in vain: code 11, and nothing is attached", async () => {
+  test("MO-03 an absent pod fails ADD with code 11, and nothing is attached", async () => {
     const recorder = installRecorder(node.plexus.cniPath, "main");
     const ghost = { namespace: "shop", name: "ghost", uid: "u", args: "K8S_POD_NAMESPACE=shop;K8S_POD_NAME=ghost;K8S_POD_UID=u" };
     const config = node.network([{ type: "main" }], { kubeconfig: api.plexus });
@@ -104,7 +104,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     expect([recorder.calls(), node.left()]).toEqual([[], nothing]);
   });
 
-  test("MO-03 a pod that comes while it is looked for is attached", async () => {
+  test("MO-03 a pod that is created during its ADD is attached", async () => {
     const args = "IgnoreUnknown=1;K8S_POD_NAMESPACE=shop;K8S_POD_NAME=web";
     const attaching = node.attaching({ namespace: "shop", name: "web", uid: "", args });
     const before = api.audit(plexusUser).length;
@@ -117,7 +117,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     expect(await api.statusOf("shop", "web")).toMatchObject([{ interface: "eth0" }, { name: "shop/storage" }]);
   });
 
-  test("MO-04 A-15 a pod that was created anew under its name is another one", async () => {
+  test("MO-04 A-15 ADD of a recreated pod's earlier uid is refused", async () => {
     const older = await api.pod("shop", "web", "storage");
     await api.deletePod("shop", "web");
     const newer = await api.pod("shop", "web", "storage");
@@ -129,7 +129,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     expect([await api.statusOf("shop", "web"), node.left()]).toEqual([undefined, nothing]);
   });
 
-  test("MO-04 a static pod's own uid is not the API's: its mirror is taken, and told", async () => {
+  test("MO-04 a static pod's uid differs from the API's: ADD uses its mirror pod and publishes the status there", async () => {
     const mirror = await api.pod("shop", "web", "storage", {
       "kubernetes.io/config.source": "file",
       "kubernetes.io/config.mirror": "5f1c",
@@ -138,7 +138,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     expect(await api.statusOf("shop", "web")).toMatchObject([{ interface: "eth0" }, { name: "shop/storage" }]);
   });
 
-  test("MA-08 writers that change the pod all the time don't keep the status from it", async () => {
+  test("MA-08 the status is published although other writers change the pod continuously", async () => {
     const web = await api.pod("shop", "web", "storage");
     const stopped = new AbortController();
     const writer = async (label: string): Promise<number> => {
@@ -167,7 +167,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     for (const writes of await Promise.all(writers)) expect(writes).toBeGreaterThan(5);
   });
 
-  test("MO-05 with the API down DEL takes everything away, and ADD waits until it is back", async () => {
+  test("MO-05 without the API DEL undoes everything, and ADD waits until the API is back", async () => {
     const [web, db] = [await api.pod("shop", "web", "storage"), await api.pod("shop", "db", "storage")];
     const [gone, late] = [node.attaching(web), node.attaching(db, { kubernetes: { budgetMs: 120_000 } })];
     await node.succeed("ADD", gone);
@@ -175,7 +175,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     await node.succeed("DEL", gone);
     expect([gone.pod.links(), node.left()]).toEqual([[], nothing]);
     const adding = node.call("ADD", late);
-    // The call has its lock, and asks for the pod next.
+    // The call holds its lock, and requests the pod next.
     const { ino } = statSync(join(node.plexus.state("cni"), "calls.lock"));
     await expect.poll(() => readFileSync("/proc/locks", "utf8"), { timeout: 20_000 }).toContain(`:${ino} `);
     await api.start();
@@ -186,7 +186,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     expect(await api.statusOf("shop", "db")).toMatchObject([{ interface: "eth0" }, { name: "shop/storage" }]);
   });
 
-  test("MO-02 pods that come while the API server is started again are all attached and told", async () => {
+  test("MO-02 pods whose ADD runs during a restart of the API server are all attached and get their status", async () => {
     const names = Array.from({ length: 8 }, (_, index) => `many-${index}`);
     const pods = await Promise.all(names.map((name) => api.pod("shop", name, "storage")));
     const attachings = pods.map((pod) => node.attaching(pod, { kubernetes: { budgetMs: 120_000 } }));
@@ -197,12 +197,12 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     expect(failed).toEqual([]);
     const addresses: unknown[] = [];
     for (const [index, name] of names.entries()) {
-      const own = attachings[index]?.pod.addresses().map(({ address }) => address.split("/")[0]);
+      const podAddresses = attachings[index]?.pod.addresses().map(({ address }) => address.split("/")[0]);
       expect(await api.statusOf("shop", name)).toMatchObject([
-        { ips: own?.slice(0, 1) },
-        { name: "shop/storage", ips: own?.slice(1) },
+        { ips: podAddresses?.slice(0, 1) },
+        { name: "shop/storage", ips: podAddresses?.slice(1) },
       ]);
-      addresses.push(...(own ?? []));
+      addresses.push(...(podAddresses ?? []));
     }
     expect(new Set(addresses).size).toBe(16);
     await Promise.all(attachings.map((each) => node.succeed("DEL", each)));
@@ -210,7 +210,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     for (const name of names) await api.deletePod("shop", name);
   });
 
-  test("a daemon asks and tells the same, one call after the other and side by side", async () => {
+  test("a daemon attaches pods and publishes statuses and events, with sequential and concurrent calls", async () => {
     const daemon = await startDaemon({ socket: join(node.plexus.directory, "daemon.sock") });
     const call = async (verb: string, { pod, ...rest }: ReturnType<Node["attaching"]>): Promise<unknown> => {
       const request = { verb, ifname: "eth0", netns: pod.path, env: { PLEXUS_SOCKET: daemon.socket }, ...rest };
@@ -231,10 +231,10 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     expect([await daemon.stop(), node.left()]).toEqual([0, nothing]);
   });
 
-  test("RT-02 a pod whose sandbox went without a DEL is told that its networks were taken away", async () => {
+  test("RT-02 a pod whose sandbox ended without a DEL gets an event about the removal of its networks", async () => {
     const args = ["--state-dir", node.plexus.state("cni"), "--reconcile-interval", "1", "--reconcile-grace", "1"];
     const daemon = await startDaemon({ socket: join(node.plexus.directory, "daemon.sock"), args });
-    const hands = startResidentHands({
+    const agent = startAgent({
       command: node.entrance(),
       env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", CNI_PATH: node.plexus.cniPath, PLEXUS_SOCKET: daemon.socket },
     });
@@ -245,13 +245,13 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     expect([await call("ADD", gone), await call("ADD", stays)]).toEqual([0, 0]);
     gone.pod.dispose();
     expect((await untilEvents(web, 3)).filter((event) => !event.includes("AddedInterface"))).toEqual([
-      "Normal StaleAttachmentRemoved sandbox ctr-web was gone without a DEL; its networks (default as eth0, shop/storage as net1) were taken away",
+      "Normal StaleAttachmentRemoved sandbox ctr-web was removed without a DEL; its networks (default as eth0, shop/storage as net1) were removed",
     ]);
     expect(await call("DEL", stays)).toBe(0);
-    expect([await hands.stop(), await daemon.stop(), node.files().leases]).toEqual([0, 0, []]);
+    expect([await agent.stop(), await daemon.stop(), node.files().leases]).toEqual([0, 0, []]);
   });
 
-  test("N13-06 an IPAM claim has any name, an owner, and stays until its application lets go; a pod's plugins are told of it", async () => {
+  test("N13-06 an IPAM claim may have any name, an owner and a finalizer; a pod's plugins get its reference", async () => {
     await applyFile(api.admin, join(root, "deploy", "crd-ipamclaims.yaml"));
     const recorder = installRecorder(node.plexus.cniPath, "recorder");
     await api.network("shop", "tenantred", [{ type: "recorder" }]);
@@ -270,7 +270,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
       },
       spec: { network: "tenantred", interface: "pod16367aacb67" },
     };
-    // The definition takes a moment until it serves.
+    // A new CustomResourceDefinition takes a moment until the server serves it.
     await expect.poll(() => api.admin.create(claim).then(() => "made", String), { timeout: 20_000 }).toBe("made");
     const read = (): Promise<KubernetesObject> => api.admin.read(claim);
     expect(await read()).toMatchObject(claim);
@@ -292,7 +292,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     await expect.poll(() => read().then(() => "there", String), { timeout: 20_000 }).toContain("404");
   });
 
-  test("MO-27 all of this asked for nothing but what the role allows", () => {
+  test("MO-27 all tests of this file sent only requests that the role allows", () => {
     const events = api.audit(plexusUser);
     expect(new Set(events.map(({ verb, resource }) => `${verb} ${resource}`))).toEqual(
       new Set([
@@ -300,7 +300,7 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
         "get network-attachment-definitions",
         "patch pods/status",
         "create events",
-        // The daemon's.
+        // Requests of a daemon.
         "list pods",
         "watch pods",
         "list network-attachment-definitions",

@@ -1,4 +1,4 @@
-// The client with a pod's service account files, as a daemon in the cluster has them.
+// The API client with the service account files of a pod, as a daemon in the cluster has them.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { Cluster } from "../../host/cluster/cluster.ts";
-import { kubeCluster } from "../../host/kube/kube-cluster.ts";
+import { kubeCluster } from "../../host/cluster/kube/kube-cluster.ts";
 import { type ApiServer, type CreatedPod, startApiServer } from "../harness/kube/api-server.ts";
 import { kubeApi } from "../harness/kube/binaries.ts";
 import { missing, privateNamespaces } from "../harness/requires.ts";
@@ -34,7 +34,7 @@ describe.skipIf(missing("service accounts of a Kubernetes API", privateNamespace
   });
   afterAll(() => api?.dispose());
 
-  test("make Plexus known to the API server", async () => {
+  test("authenticate Plexus at the API server", async () => {
     const cluster = open();
     expect(await cluster.pod("shop", "web", { uid: web.uid })).toMatchObject({ ok: true, value: { uid: web.uid } });
     expect(await cluster.pod("shop", "web", { uid: "other" })).toMatchObject({ ok: false, fault: { kind: "POD_NOT_FOUND" } });
@@ -59,7 +59,7 @@ describe.skipIf(missing("service accounts of a Kubernetes API", privateNamespace
     ["shop/../kube-system", "web"],
     ["shop", "web/status"],
     ["shop", "web?watch=1"],
-  ])("names that are none don't become a request: %j %j", async (namespace, name) => {
+  ])("are not used for invalid names, which cause no request: %j %j", async (namespace, name) => {
     const cluster = open();
     const before = api.audit().length;
     expect(await cluster.pod(namespace, name)).toMatchObject({ ok: false, fault: { kind: "POD_NOT_FOUND" } });

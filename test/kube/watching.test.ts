@@ -1,22 +1,23 @@
-// What a daemon holds of a real API server, and when it does not believe it. Faults come from a proxy in front of the server.
+// The daemon's cache of a real API server's objects, and the conditions under which it is not used. A proxy in front of the server makes faults.
 
 import { writeFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { stringify } from "yaml";
 
 import type { Cluster } from "../../host/cluster/cluster.ts";
-import { Connection } from "../../host/kube/connection.ts";
-import type { CredentialSource } from "../../host/kube/credentials.ts";
-import { Informers, type LookupCounts } from "../../host/kube/informers.ts";
-import { keptCredentials } from "../../host/kube/kept-credentials.ts";
-import { kubeCluster } from "../../host/kube/kube-cluster.ts";
-import { failuresAfter, Reflector, type ReflectorState } from "../../host/kube/reflector.ts";
-import { storedDefinition } from "../../host/kube/stored-objects.ts";
+import { Connection } from "../../host/cluster/kube/connection.ts";
+import type { CredentialSource } from "../../host/cluster/kube/credentials.ts";
+import { Informers, type LookupCounts } from "../../host/cluster/kube/informers.ts";
+import { keptCredentials } from "../../host/cluster/kube/kept-credentials.ts";
+import { kubeCluster } from "../../host/cluster/kube/kube-cluster.ts";
+import { failuresAfter, Reflector, type ReflectorState } from "../../host/cluster/kube/reflector.ts";
+import { storedDefinition } from "../../host/cluster/kube/stored-objects.ts";
 import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
 import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
-import { ask } from "../harness/ask.ts";
+import { httpRequest } from "../harness/http-request.ts";
 import { readPrometheusText, valueOf } from "../harness/prometheus-text.ts";
 import { type TestDaemon, startDaemon } from "../harness/daemon.ts";
 import type { Answer } from "../harness/plexus.ts";
@@ -29,9 +30,9 @@ import { missing, privateNamespaces } from "../harness/requires.ts";
 
 const definitions = "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions";
 const isList = ({ path }: SeenRequest): boolean => path.startsWith(definitions) && !path.includes("watch=1");
-const isFurther = ({ path }: SeenRequest): boolean => path.includes("continue=");
+const isNextPage = ({ path }: SeenRequest): boolean => path.includes("continue=");
 const isEvent = ({ path }: SeenRequest): boolean => path.endsWith("/events");
-/** Of one reflector only, which asks for pages of a size of its own: those of a test before may still be under way. */
+/** Matches the lists of one reflector by its page size, because requests of an earlier test may still be in progress. */
 const isListOf =
   (pageSize: number) =>
   (request: SeenRequest): boolean =>
@@ -88,27 +89,27 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
   const reflector = (
     more: { readonly silenceMs?: number; readonly pageSize?: number } = {},
   ): Reflector<NetworkAttachmentDefinition> => {
-    const made = new Reflector<NetworkAttachmentDefinition>({
+    const reflectorUnderTest = new Reflector<NetworkAttachmentDefinition>({
       ...access(kubeconfig),
       what: "definitions",
       path: definitions,
       query: {},
       metadataOnly: false,
       consistent: true,
-      bounds: { largest: 10_000, most: 1_000_000 },
+      bounds: { maxObject: 10_000, maxTotal: 1_000_000 },
       read: storedDefinition,
       warn,
       ...more,
     });
-    ending.push(() => made.stop());
-    made.start();
-    return made;
+    ending.push(() => reflectorUnderTest.stop());
+    reflectorUnderTest.start();
+    return reflectorUnderTest;
   };
-  test("MO-03 D-11 pods of the node and definitions are held; what isn't is asked for, and nothing is missing by mistake", async () => {
+  test("MO-03 D-11 pods of the node and definitions are cached; other objects are requested, and no existing object is missed", async () => {
     const here = await api.pod("shop", "here", "storage", { "example/other": "x".repeat(1000) });
     const { informers, cluster } = informed(api.plexus, "node");
     await informers.begin();
-    // Before anything is listed.
+    // This request precedes the lists.
     expect(await cluster.pod("shop", "here", { uid: here.uid })).toMatchObject({ ok: true, value: { uid: here.uid } });
     await untilWatching(informers);
     const before = informers.counts;
@@ -120,7 +121,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     expect(await cluster.networkAttachmentDefinition("shop", "storage")).toMatchObject({ ok: true, value: { name: "storage" } });
     expect(informers.counts).toEqual({ pods: oneMore(before.pods), definitions: oneMore(before.definitions) });
 
-    // Of no uid, of another uid, of no node of ours, just made: each is asked for.
+    // A pod without a uid, with another uid, or just recreated, and a new definition: each is requested.
     expect(await cluster.pod("shop", "here")).toMatchObject({ ok: true });
     expect(await cluster.pod("shop", "here", { uid: "another" })).toMatchObject({ fault: { kind: "POD_NOT_FOUND" } });
     await api.network("shop", "fresh", [{ type: "two" }]);
@@ -131,7 +132,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     await api.deletePod("shop", "here");
     expect(await cluster.networkAttachmentDefinition("shop", "none")).toMatchObject({ fault: { kind: "NETWORK_NOT_FOUND" } });
 
-    // What changes is told.
+    // The watch delivers changes.
     await api.network("shop", "fresh", [{ type: "three" }]);
     await expect
       .poll(async () => cluster.networkAttachmentDefinition("shop", "fresh"), { timeout: 30_000 })
@@ -147,7 +148,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     await informers.begin();
     await untilWatching(informers);
     expect(informers.states.pods).toMatchObject({ what: "pods of node another-node", objects: 0 });
-    // Some runtimes give no uid: nothing can be held against the name then.
+    // Some runtimes pass no uid. Such lookups cause no warning about the node's name.
     for (let lookups = 0; lookups < 6; lookups++) expect(await cluster.pod("shop", "elsewhere")).toMatchObject({ ok: true });
     expect(warnings).toEqual([]);
     for (let lookups = 0; lookups < 6; lookups++) {
@@ -159,7 +160,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
       expect(await cluster.pod("shop", "elsewhere", { uid: metadata?.uid })).toMatchObject({ ok: true });
     }
     expect(warnings).toEqual([
-      expect.stringContaining('node "another-node": if the node has another name there, give it with --node-name'),
+      expect.stringContaining('node "another-node": if the node has another name there, set it with --node-name'),
     ]);
     await api.deletePod("shop", "elsewhere");
   });
@@ -179,10 +180,10 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     expect(watching.state).toMatchObject({ lists: 2 });
   });
 
-  test("a list comes in pages, and one whose token is too old begins again", async () => {
+  test("a list is read in pages, and restarts if its continue token has expired", async () => {
     for (const name of ["a", "b", "c"]) await api.network("many", name, [{ type: "x" }]);
     proxy.script((request) =>
-      isList(request) && isFurther(request) && request.earlier === 0 && !proxy.seen.slice(0, -1).some(isFurther)
+      isList(request) && isNextPage(request) && request.earlier === 0 && !proxy.seen.slice(0, -1).some(isNextPage)
         ? { answer: { status: 410, body: JSON.stringify({ kind: "Status", code: 410, message: "expired" }) } }
         : undefined,
     );
@@ -192,11 +193,11 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     const { objects } = watching.state;
     expect(objects).toBeGreaterThanOrEqual(4);
     expect(watching.get("many", "c")).toMatchObject({ name: "c" });
-    // The second page was refused; then all again.
+    // The second page was refused, after which the list restarted.
     expect(proxy.seen.slice(first).filter(isList).length).toBe(2 + Math.ceil(objects / 2));
   });
 
-  test("Retry-After is waited for", async () => {
+  test("the reflector waits for Retry-After", async () => {
     proxy.script((request) =>
       isList(request) && request.earlier === 0 ? { answer: { status: 429, headers: { "Retry-After": "2" } } } : undefined,
     );
@@ -207,32 +208,32 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     expect(warnings).toEqual([expect.stringContaining("HTTP 429"), "definitions: watched again"]);
   });
 
-  test("a connection that leads nowhere is not believed, and replaced", async () => {
+  test("a silent watch makes its objects unused, and is replaced", async () => {
     proxy.script((request) => (isWatch(request) && request.earlier === 0 ? { silent: true } : undefined));
     const first = proxy.seen.length;
     const watching = reflector({ silenceMs: 1_500 });
     await expect.poll(() => proxy.seen.slice(first).filter(isWatch).length, { timeout: 30_000 }).toBeGreaterThan(1);
     expect(watching.get("shop", "storage")).toBe(undefined);
-    expect(warnings[0]).toBe("definitions: not watched, each call asks for what it needs: nothing came for 1500 ms");
+    expect(warnings[0]).toBe("definitions: not watched, so each call reads its objects from the API: no data for 1500 ms");
   });
 
-  test("a version that the server hasn't come to yet, as after its store was restored, is not gone on from", async () => {
+  test("a resource version that the server has not reached, as after a restored etcd, causes a new list", async () => {
     const body = JSON.stringify({ metadata: { resourceVersion: "99999999" }, items: [] });
-    const isOurs = isListOf(77);
-    proxy.script((request) => (isOurs(request) && request.earlier === 0 ? { answer: { status: 200, body } } : undefined));
+    const isThisList = isListOf(77);
+    proxy.script((request) => (isThisList(request) && request.earlier === 0 ? { answer: { status: 200, body } } : undefined));
     const watching = reflector({ silenceMs: 3_000, pageSize: 77 });
     await expect.poll(() => watching.get("shop", "storage"), { timeout: 20_000 }).toMatchObject({ name: "storage" });
     expect(watching.state.lists).toBeGreaterThan(1);
   });
 
-  test("a server whose store was restored while it was away is listed again, before its watch is believed", async () => {
+  test("a server whose etcd was restored during an outage is listed again before its objects are used", async () => {
     const first = proxy.seen.length;
-    const count = (what: typeof isList): number => proxy.seen.slice(first).filter(what).length;
-    const isOurs = isListOf(78);
+    const count = (matches: typeof isList): number => proxy.seen.slice(first).filter(matches).length;
+    const isThisList = isListOf(78);
     const later = JSON.stringify({ metadata: { resourceVersion: "99999999" }, items: [] });
     proxy.script((request) => {
-      if (isOurs(request) && count(isOurs) === 1) return { answer: { status: 200, body: later } };
-      return isWatch(request) && count(isOurs) < 2 ? { reset: true } : undefined;
+      if (isThisList(request) && count(isThisList) === 1) return { answer: { status: 200, body: later } };
+      return isWatch(request) && count(isThisList) < 2 ? { reset: true } : undefined;
     });
     const watching = reflector({ pageSize: 78 });
     await untilLive(watching);
@@ -240,7 +241,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     expect(watching.state.lists).toBeGreaterThan(1);
   });
 
-  test("a server that refuses each watch is asked for lists less and less often", async () => {
+  test("a server that refuses every watch gets lists at growing intervals", async () => {
     const gone = { status: 410, body: JSON.stringify({ kind: "Status", code: 410, message: "expired" }) };
     proxy.script((request) => (isWatch(request) ? { answer: gone } : undefined));
     const first = proxy.seen.length;
@@ -248,15 +249,15 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     const lists = (): readonly SeenRequest[] => proxy.seen.slice(first).filter(isListOf(79));
     await expect.poll(() => lists().length, { timeout: 30_000 }).toBe(6);
     const [second = 0, sixth = 0] = [lists()[1]?.at, lists()[5]?.at];
-    // At least half of 0.2, 0.4, 0.8 and 1.6 s.
+    // At least half of the delays of 0.2, 0.4, 0.8 and 1.6 s.
     expect(sixth - second).toBeGreaterThanOrEqual(1_500);
   });
 
-  test("only a watch that stayed open ends a row of failures, however it ended then", () => {
+  test("only a watch that stayed open for a second resets the count of failures", () => {
     expect([failuresAfter(5, 0), failuresAfter(5, 999), failuresAfter(5, 1_000)]).toEqual([5, 5, 0]);
   });
 
-  test("what others' credentials fetched is not served: a kubeconfig of a user who may not watch is asked with", async () => {
+  test("objects of other credentials are not used: a kubeconfig without the right to watch is used for requests", async () => {
     const path = join(api.directory, "changing-user");
     writeFileSync(path, readFileSync(api.plexus, "utf8"));
     const { informers, cluster } = informed(path, "node");
@@ -267,13 +268,13 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     await informers.begin();
     expect(await cluster.networkAttachmentDefinition("shop", "storage")).toMatchObject({ fault: { kind: "API_FORBIDDEN" } });
     expect(statesOf(informers).map(({ live }) => live)).toEqual([false, false]);
-    // And the other way round, without the wait that a refusal takes.
+    // Back to the permitted user, without the pause after a refusal.
     writeFileSync(path, readFileSync(api.plexus, "utf8"));
     await informers.begin();
     await untilWatching(informers);
   });
 
-  test("MC-14 a new token is used without a restart, and another server's objects are not believed", async () => {
+  test("MC-14 a new token is used without a restart, and another server's objects are not used", async () => {
     const file = join(api.directory, "rotating-token");
     writeFileSync(file, await api.token());
     const rotating = await proxy.kubeconfig({ tokenFile: "rotating-token" });
@@ -282,13 +283,13 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     await untilWatching(informers);
     writeFileSync(file, await api.token());
     await informers.begin();
-    // Its own watches go on from where the others were.
+    // The watches of the new token continue at the earlier resource version.
     await untilWatching(informers);
     expect(statesOf(informers).map(({ lists, watches }) => [lists, watches])).toEqual([
       [1, 2],
       [1, 2],
     ]);
-    // The kubeconfig leads elsewhere.
+    // The kubeconfig now has another server URL.
     writeFileSync(rotating, readFileSync(api.plexus, "utf8"));
     await informers.begin();
     expect(statesOf(informers).map(({ live }) => live)).toEqual([false, false]);
@@ -296,42 +297,42 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     expect(statesOf(informers).map(({ lists }) => lists)).toEqual([1, 1]);
   });
 
-  test("MO-01 a kept connection that broke, or leads nowhere, is replaced without a word", async () => {
+  test("MO-01 a broken or silent kept connection is replaced without a failure", async () => {
     const { credentials } = access(kubeconfig);
     const connection = new Connection({ sockets: 2, staleAfterMs: 300 });
     ending.push(() => connection.close());
     const current = await credentials();
     if (!current.ok) throw new Error(current.fault.msg);
     const path = "/api/v1/namespaces/shop/pods/none";
-    const look = (): Promise<unknown> => connection.request(current.value, { method: "GET", path }, 20_000);
-    expect([connection.isReady(current.value), await look()]).toMatchObject([false, { kind: "answer", status: 404 }]);
+    const send = (): Promise<unknown> => connection.request(current.value, { method: "GET", path }, 20_000);
+    expect([connection.isReady(current.value), await send()]).toMatchObject([false, { kind: "answer", status: 404 }]);
     for (const fault of [{ reset: true }, { delayMs: 60_000 }]) {
       await expect.poll(() => connection.isReady(current.value), { timeout: 30_000 }).toBe(true);
       proxy.script((request) => (request.path === path && request.earlier === 0 ? fault : undefined));
       const before = proxy.connections();
-      expect(await look()).toMatchObject({ kind: "answer", status: 404 });
+      expect(await send()).toMatchObject({ kind: "answer", status: 404 });
       expect(proxy.connections() - before).toBeGreaterThanOrEqual(1);
     }
-    // A connection that is new and leads nowhere is the server's failure.
+    // A failure of a new connection is a failure of the request.
     proxy.script((request) => (request.path === path ? { reset: true } : undefined));
-    expect(await look()).toMatchObject({ kind: "broken" });
+    expect(await send()).toMatchObject({ kind: "broken" });
   });
 
-  test("MO-01 a kept connection that leads nowhere takes no more than half of a short time", async () => {
+  test("MO-01 a silent kept connection uses at most half of a short timeout", async () => {
     const { credentials } = access(kubeconfig);
     const connection = new Connection({ sockets: 2, staleAfterMs: 60_000 });
     ending.push(() => connection.close());
     const current = await credentials();
     if (!current.ok) throw new Error(current.fault.msg);
     const path = "/api/v1/namespaces/shop/pods/none";
-    const look = (): Promise<unknown> => connection.request(current.value, { method: "GET", path }, 8_000);
-    expect(await look()).toMatchObject({ kind: "answer" });
+    const send = (): Promise<unknown> => connection.request(current.value, { method: "GET", path }, 8_000);
+    expect(await send()).toMatchObject({ kind: "answer" });
     await expect.poll(() => connection.isReady(current.value), { timeout: 30_000 }).toBe(true);
     proxy.script((request) => (request.path === path && request.earlier === 0 ? { delayMs: 60_000 } : undefined));
-    expect(await look()).toMatchObject({ kind: "answer", status: 404 });
+    expect(await send()).toMatchObject({ kind: "answer", status: 404 });
   });
 
-  test("a pod that comes to the node makes the connection that its ADD will need", async () => {
+  test("a new pod of the node makes the daemon connect, before the pod's ADD", async () => {
     const { connection, credentials } = access(kubeconfig);
     const informers = new Informers({ connection, credentials, nodeName: "node", keep: false, warn });
     ending.push(() => informers.stop());
@@ -339,7 +340,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     await untilWatching(informers);
     const current = await credentials();
     if (!current.ok) throw new Error(current.fault.msg);
-    // As the server ends idle ones.
+    // Simulates the server's close of an idle connection.
     connection.close();
     expect(connection.isReady(current.value)).toBe(false);
     await api.pod("shop", "coming", "storage");
@@ -347,7 +348,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     await api.deletePod("shop", "coming");
   });
 
-  test("who may not watch is told so once, and asks", async () => {
+  test("a user without the right to watch causes one warning per collection, and requests work", async () => {
     const lesser = { metadata: { name: "lesser" }, apiVersion: "rbac.authorization.k8s.io/v1" };
     const rules = [
       { apiGroups: [""], resources: ["pods"], verbs: ["get"] },
@@ -365,7 +366,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     await expect.poll(() => warnings.length, { timeout: 30_000 }).toBe(2);
     expect(warnings).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/^pods of node node: not watched, each call asks for what it needs: HTTP 403/),
+        expect.stringMatching(/^pods of node node: not watched, so each call reads its objects from the API: HTTP 403/),
         expect.stringMatching(/^NetworkAttachmentDefinitions: not watched.*HTTP 403/),
       ]),
     );
@@ -373,7 +374,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
     expect(informers.counts.definitions).toEqual({ held: 0, asked: 1 });
   });
 
-  test("an API server that is started again is watched again", async () => {
+  test("a restarted API server is watched again", async () => {
     const { informers, cluster } = informed(api.plexus, "node");
     await informers.begin();
     await untilWatching(informers);
@@ -408,41 +409,41 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
       const { status, stdout } = await call(verb, attaching);
       expect([status, status === 0 ? "" : stdout]).toEqual([0, ""]);
     };
-    /** Requests while an ADD ran, but for events, which are sent after its answer, and what is always under way. */
-    const askedBy = async (attaching: ReturnType<Node["attaching"]>): Promise<readonly string[]> => {
+    /** Requests during an ADD, except events, which follow its answer, and lists and watches. */
+    const requestsOf = async (attaching: ReturnType<Node["attaching"]>): Promise<readonly string[]> => {
       const first = proxy.seen.length;
       await succeed("ADD", attaching);
-      const asked = proxy.seen.slice(first).filter(({ path }) => !path.endsWith("/events") && !path.includes("?"));
+      const requests = proxy.seen.slice(first).filter(({ path }) => !path.endsWith("/events") && !path.includes("?"));
       await succeed("DEL", attaching);
-      return asked.map(({ method, path }) => `${method} ${path.split("/").slice(-2).join("/")}`);
+      return requests.map(({ method, path }) => `${method} ${path.split("/").slice(-2).join("/")}`);
     };
 
-    test("an ADD asks for nothing once all is watched: it tells the pod's status, on a connection that is there", async () => {
+    test("an ADD with cached objects only patches the status, on an existing connection", async () => {
       await started("--node-name", "node", "--kubeconfig", kubeconfig);
       await api.network("shop", "storage", [{ type: "main" }]);
       installRecorder(node.plexus.cniPath, "main");
       const attaching = node.attaching(await api.pod("shop", "web", "storage"));
       const plain = { ...attaching, config: node.network([{ type: "main" }], { kubeconfig }) };
-      await expect.poll(() => askedBy(plain), { timeout: 30_000 }).toEqual(["PATCH web/status"]);
-      // Events are sent beside the next call: they shall not be what keeps connections busy.
+      await expect.poll(() => requestsOf(plain), { timeout: 30_000 }).toEqual(["PATCH web/status"]);
+      // The proxy answers events itself, because they are sent during the next call and would occupy connections.
       proxy.script((request) => (isEvent(request) ? { answer: { status: 201, body: "{}" } } : undefined));
       const [connections, first] = [proxy.connections(), proxy.seen.length];
       for (let calls = 0; calls < 5; calls++) {
-        expect(await askedBy(plain)).toEqual(["PATCH web/status"]);
+        expect(await requestsOf(plain)).toEqual(["PATCH web/status"]);
         await expect
           .poll(() => proxy.seen.slice(first).filter(isEvent).length, { timeout: 30_000 })
           .toBeGreaterThanOrEqual(2 * (calls + 1));
       }
-      const families = readPrometheusText((await ask(join(node.plexus.directory, "status.sock"), "/metrics")).body);
+      const families = readPrometheusText((await httpRequest(join(node.plexus.directory, "status.sock"), "/metrics")).body);
       for (const collection of ["pods", "definitions"]) {
         expect(valueOf(families, "plexus_watch_live", { collection })).toBe(1);
         expect(valueOf(families, "plexus_lookups_total", { collection, answer: "memory" })).toBeGreaterThanOrEqual(6);
       }
-      // An event may be under way while the next call tells its status.
+      // An event may be in progress while the next call patches its status.
       expect(proxy.connections() - connections).toBeLessThan(5);
     });
 
-    test("a first ADD does not wait for lists, and one with the wrong node's name asks for its pod", async () => {
+    test("the first ADD does not wait for lists, and an ADD with a wrong node name requests its pod", async () => {
       proxy.script(({ method, path }) => (method === "GET" && path.includes("?") ? { delayMs: 300_000 } : undefined));
       await started("--node-name", "wrong");
       await api.network("shop", "storage", [{ type: "main" }]);
@@ -450,18 +451,18 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
       const attaching = node.attaching(await api.pod("shop", "web", "storage"));
       const plain = { ...attaching, config: node.network([{ type: "main" }], { kubeconfig }) };
       const all = ["GET pods/web", "GET network-attachment-definitions/storage", "PATCH web/status"];
-      expect(await askedBy(plain)).toEqual(all);
-      expect(await askedBy(plain)).toEqual(all);
+      expect(await requestsOf(plain)).toEqual(all);
+      expect(await requestsOf(plain)).toEqual(all);
     });
 
-    test("MO-21 a definition that is edited between ADD and DEL doesn't change the DEL, and is used by the next ADD", async () => {
+    test("MO-21 a definition that changes between ADD and DEL does not change the DEL, and is used by the next ADD", async () => {
       await started("--node-name", "node", "--kubeconfig", kubeconfig);
       const [one, two] = [installRecorder(node.plexus.cniPath, "one"), installRecorder(node.plexus.cniPath, "two")];
       installRecorder(node.plexus.cniPath, "main");
       await api.network("shop", "storage", [{ type: "one", mtu: 1 }]);
       const attaching = node.attaching(await api.pod("shop", "web", "storage"));
       const plain = { ...attaching, config: node.network([{ type: "main" }], { kubeconfig }) };
-      await expect.poll(() => askedBy(plain), { timeout: 30_000 }).toEqual(["PATCH web/status"]);
+      await expect.poll(() => requestsOf(plain), { timeout: 30_000 }).toEqual(["PATCH web/status"]);
       one.clear();
       await succeed("ADD", plain);
       await api.network("shop", "storage", [{ type: "two", mtu: 2 }]);
@@ -470,7 +471,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
       await expect
         .poll(
           async () => {
-            await askedBy(other);
+            await requestsOf(other);
             return two.calls().length;
           },
           { timeout: 30_000 },
@@ -486,12 +487,12 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
       expect(two.calls()).toEqual([]);
     });
 
-    test("MC-14 a kubeconfig that changes is used by the next call, and one that is half written by none", async () => {
+    test("MC-14 a changed kubeconfig in YAML is used by the next call, and a truncated kubeconfig is not used", async () => {
       await started();
       await api.network("shop", "storage", [{ type: "main" }]);
       installRecorder(node.plexus.cniPath, "main");
       const path = join(node.plexus.directory, "kubeconfig");
-      const whole = readFileSync(kubeconfig, "utf8");
+      const whole = stringify(JSON.parse(readFileSync(kubeconfig, "utf8")));
       writeFileSync(path, whole.replace(/server: .*/, "server: https://127.0.0.1:1"));
       const attaching = node.attaching(await api.pod("shop", "web", "storage"));
       const config = node.network([{ type: "main" }], { kubeconfig: path, kubernetes: { budgetMs: 1_000 } });
@@ -506,7 +507,7 @@ describe.skipIf(missing("watching a Kubernetes API", privateNamespaces, kubeApi)
       await succeed("DEL", plain);
       await expect
         .poll(() => daemon.stderr(), { timeout: 30_000 })
-        .toContain(`going on with the credentials that were read before: kubeconfig ${path}`);
+        .toContain(`the previously read credentials stay in use: kubeconfig ${path}`);
     });
   });
 });

@@ -1,4 +1,4 @@
-/* A CNI plugin that needs as much memory as a large one written in Go: on ADD it fills 55 MB, holds them for 100 ms, and answers. */
+/* A CNI plugin that uses as much memory as a large Go plugin: on ADD it fills 55 MB, keeps them for 100 ms, and answers. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>

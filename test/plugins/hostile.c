@@ -1,7 +1,6 @@
-/* Hostile plugins: one program whose behaviour is chosen by the name under which it is installed (the part before the
-   first dot, so that several can stand side by side). It is hostile on ADD, or on the verbs that the file
-   "<binary>.verbs" lists, and well-behaved otherwise; a call is recorded first (record.h), without its stdin where the
-   behaviour is not to read it. */
+/* Hostile plugins: the installed name of this program chooses its behaviour. Only the part before the first dot counts, so
+   that several copies fit into one directory. It is hostile on ADD, or on the verbs that the file "<binary>.verbs" lists,
+   and well-behaved otherwise. It records each call first (record.h), without stdin if its behaviour is not to read stdin. */
 #include "record.h"
 
 static void sleep_forever(void) {
@@ -16,7 +15,7 @@ static void flood(int fd) {
   for (int i = 0; i < 1024; i++) write_all(fd, block, sizeof block);
 }
 
-/* A daemon that keeps the plugin's stdout and stderr open, for two minutes at most. Its pid goes to "<binary>.pid". */
+/* Starts a daemon that keeps the plugin's stdout and stderr open for at most two minutes. Writes its pid to "<binary>.pid". */
 static void leave_daemon(void) {
   pid_t child = fork();
   if (child < 0) die("fork");
@@ -34,7 +33,7 @@ static void leave_daemon(void) {
   }
 }
 
-static void nest(int depth) {
+static void print_nested_arrays(int depth) {
   print("{\"cniVersion\":\"1.1.0\",\"x\":");
   for (int i = 0; i < depth; i++) print("[");
   for (int i = 0; i < depth; i++) print("]");
@@ -124,7 +123,7 @@ int main(int argc, char **argv) {
     static const char text[] = "{\"cniVersion\":\"1.0.0\",\"dns\":{\"domain\":\"\xff\xfe\"}}";
     write_all(1, text, sizeof text - 1);
   } else if (IS("deep-nesting")) {
-    nest(100000);
+    print_nested_arrays(100000);
   } else if (IS("prototype")) {
     print("{\"cniVersion\":\"1.0.0\",\"__proto__\":{\"polluted\":true},\"constructor\":{\"prototype\":{\"polluted\":true}},"
           "\"ips\":[{\"address\":\"10.0.0.2/24\"}]}");

@@ -1,5 +1,5 @@
-/* One echo request, for machines without ping: `ping ADDRESS [TIMEOUT-MS]`, IPv4 or IPv6. Exits with 0 when it is
-   answered, 1 when not, 2 when it could not be sent. Needs CAP_NET_RAW, as a test in its own namespaces has. */
+/* Sends an ICMP echo request, for machines without ping: `ping ADDRESS [TIMEOUT-MS]`, IPv4 or IPv6. Exits with 0 if a reply
+   arrives, 1 if none arrives, 2 if the request cannot be sent. Needs CAP_NET_RAW, which tests have in private namespaces. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
     return 2;
   }
 
-  /* Type and code, checksum (the kernel's for IPv6), identifier, sequence, eight bytes: the same layout in both. */
+  /* Type, code, checksum (by the kernel for IPv6), identifier, sequence, 8 bytes of data: the same layout in ICMP and ICMPv6. */
   unsigned char request[16] = {six ? ICMP6_ECHO_REQUEST : ICMP_ECHO, 0};
   unsigned short id = (unsigned short)getpid();
   memcpy(request + 4, &id, sizeof id);
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
   for (;;) {
     long long now = now_ms();
     if (now >= deadline) return 1;
-    if (now >= next) { /* again every 200 ms: the first may be lost while a neighbour is being found */
+    if (now >= next) { /* repeated every 200 ms: the first may be lost while the kernel resolves the neighbour */
       if (send(fd, request, sizeof request, 0) < 0 && errno != EHOSTUNREACH) {
         perror("ping: send");
         return 2;

@@ -1,5 +1,5 @@
-/* What every test plugin does first: read the whole of stdin (unless told not to) and append one JSON line to "<binary>.log".
-   Bytes of 0x80 and above are written as \u00XX, one per byte, so that the reader gets back exactly what was there. */
+/* The start of every test plugin: it reads all of stdin (unless its behaviour is not to) and appends a JSON line to
+   "<binary>.log". Each byte of 0x80 and above is written as \u00XX, so that the reader can restore the exact bytes. */
 #ifndef RECORD_H
 #define RECORD_H
 
@@ -68,7 +68,7 @@ static void append_all(struct buffer *b, int fd) {
   }
 }
 
-/* The whole file, or 0 where there is none. */
+/* Appends the whole file and returns 1; returns 0 if the file does not exist. */
 static int append_file(struct buffer *b, const char *path) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
@@ -96,7 +96,7 @@ static const char *own_name(void) {
   return slash == NULL ? own_path : slash + 1;
 }
 
-/* Appends the line of this call; `input` is what was read of stdin. */
+/* Appends this call's line to the log; `input` is the stdin read so far. */
 static void record(int argc, char **argv, const struct buffer *input) {
   ssize_t n = readlink("/proc/self/exe", own_path, sizeof own_path - 1);
   if (n < 0) die("/proc/self/exe");
@@ -139,8 +139,8 @@ static void record(int argc, char **argv, const struct buffer *input) {
   free(line.bytes);
 }
 
-/* The text of a top-level member of a JSON object, unparsed; NULL where there is none. Good enough for what a host
-   sends: it counts brackets and honours strings, and doesn't check the rest. */
+/* The unparsed text of a top-level member of a JSON object; NULL if the object lacks it. It counts brackets and skips
+   strings, but does not validate the JSON, which is sufficient for a host's requests. */
 static char *member(const char *json, const char *key) {
   int depth = 0;
   size_t key_length = strlen(key);
@@ -187,7 +187,7 @@ static const char *variable(const char *name) {
   return value == NULL ? "" : value;
 }
 
-/* The configuration's cniVersion without its quotes; "0.1.0" where it has none. */
+/* The configuration's cniVersion without its quotes; by default "0.1.0". */
 static char *config_version(const struct buffer *input) {
   char *text = input->bytes == NULL ? NULL : member(input->bytes, "cniVersion");
   size_t length = text == NULL ? 0 : strlen(text);
@@ -196,7 +196,7 @@ static char *config_version(const struct buffer *input) {
   return strndup(text + 1, length - 2);
 }
 
-/* A small valid result of the version given. */
+/* Appends a small valid result of `version`. */
 static void append_result(struct buffer *out, const char *version) {
   char text[1024];
   if (strncmp(version, "0.1.", 4) == 0 || strncmp(version, "0.2.", 4) == 0) {

@@ -1,16 +1,16 @@
-/* The recorder: a CNI plugin that writes down how it was called and answers as it is told.
+/* The recorder: a CNI plugin that records its calls and answers as a script says.
 
    It appends one line to "<binary>.log" (see record.h) and then looks into the directory "<binary>.script" for
      VERB.N.out  VERB.N.err  VERB.N.exit  VERB.N.sleep-ms  VERB.N.kill     for the Nth call of that verb, else
      VERB.out    VERB.err    VERB.exit    VERB.sleep-ms    VERB.kill       for every call:
-   bytes for stdout and stderr, the exit status, a pause before the answer, a signal to end by. VERB.device-info is
-   written to the file that the configuration names as runtimeConfig.CNIDeviceInfoFile. Where the script has no
-   `out` and no `exit` for a verb, it answers as a well-behaved plugin that does nothing. */
+   the bytes for stdout and stderr, the exit status, a pause before the answer, a signal that kills the recorder. It writes
+   VERB.device-info to the file that the configuration names as runtimeConfig.CNIDeviceInfoFile. If the script has neither
+   `out` nor `exit` for a verb, it answers as a well-behaved plugin that does nothing. */
 #include "record.h"
 
 static char script[PATH_MAX + 16];
 
-/* How often this verb was called, this call included: the size of a file that grows by one byte for each. */
+/* The number of this verb's calls, including this call: the size of a file that grows by a byte with each call. */
 static long count_call(const char *verb) {
   char path[PATH_MAX + 64];
   snprintf(path, sizeof path, "%s/%s.calls", script, verb);
@@ -39,7 +39,7 @@ static long scripted_number(const char *verb, long call, const char *part, int *
   return value;
 }
 
-/* Does with the device information file what a plugin of a device does. */
+/* Writes the device information file, as a device's plugin does. */
 static void describe_device(const char *input, const char *verb, long call) {
   struct buffer info = {0};
   if (!scripted(&info, verb, call, "device-info")) return;

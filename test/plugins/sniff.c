@@ -1,5 +1,6 @@
-/* Prints what arrives on a link: `sniff LINK ETHERTYPE COUNT TIMEOUT-MS [PART]`. Says "ready" when it listens, then each packet's
-   source, destination and payload in hexadecimal, one packet a line; only those that have PART in their line. Exits with 0 after COUNT packets, 1 when the time is over, 2 when it can't listen. */
+/* Prints the packets that arrive on a link: `sniff LINK ETHERTYPE COUNT TIMEOUT-MS [PART]`. Prints "ready" when it listens,
+   then a line for each packet: source, destination and payload in hexadecimal. With PART it prints only lines that contain
+   PART. Exits with 0 after COUNT packets, 1 after TIMEOUT-MS without a packet, 2 if it cannot listen. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <linux/if_packet.h>

@@ -1,6 +1,6 @@
-/* Runs a program and says what was executed by it and by all that it starts: `starts FILE PROGRAM ARGUMENT…` appends a line to FILE for
-   each execve that succeeded, the path as the kernel resolved it, and ends as the program does. Every process is traced by
-   ptrace from its first instruction, so that nothing is missed. */
+/* Runs a program and records every execve of the program and its descendants. `starts FILE PROGRAM ARGUMENT…` appends to FILE
+   a line with the path, as the kernel resolved it, of each successful execve, and exits with the program's status. ptrace
+   traces every process from its first instruction, so that no execve is missed. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static void die(const char *what) {
   exit(125);
 }
 
-static void tell(int file, pid_t process) {
+static void write_path(int file, pid_t process) {
   char link[64], line[PATH_MAX + 1];
   snprintf(link, sizeof link, "/proc/%d/exe", process);
   ssize_t size = readlink(link, line, PATH_MAX);
@@ -52,8 +52,8 @@ int main(int argc, char **argv) {
       continue;
     }
     int event = status >> 16, number = WSTOPSIG(status);
-    if (event == PTRACE_EVENT_EXEC) tell(file, process);
-    /* What the kernel stops for our sake is no signal of the process: events, and the stop with which a traced child begins. */
+    if (event == PTRACE_EVENT_EXEC) write_path(file, process);
+    /* Stops caused by tracing (events, and the SIGSTOP of a new traced child) are not signals for the process. */
     ptrace(PTRACE_CONT, process, NULL, event != 0 || number == SIGSTOP ? 0 : number);
   }
   return ended;

@@ -1,4 +1,4 @@
-// Debian's kernel and busybox for the virtual machine, unpacked from their packages, never installed.
+// Debian's kernel and busybox for the virtual machine, unpacked from their packages without installing them.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { testCache, unpackPackages } from "../harness/debian-packages.ts";
 import type { Requirement } from "../harness/requires.ts";
 
-/** Paths of what a machine is started with. */
+/** Paths of the virtual machine's files. */
 export interface VmKernel {
   readonly image: string;
   readonly version: string;
@@ -18,7 +18,7 @@ export interface VmKernel {
 
 export const emulator = "qemu-system-x86_64";
 
-/** A machine can be emulated here. KVM is not needed. */
+/** Requires an emulator; KVM is not needed. */
 export const vmTools: Requirement = () => {
   if (process.arch !== "x64") return "the machine's kernel is fetched for x86-64 only";
   return spawnSync(emulator, ["--version"], { stdio: "ignore" }).status === 0
@@ -26,7 +26,7 @@ export const vmTools: Requirement = () => {
     : `no ${emulator} on PATH (Debian: apt-get install --no-install-recommends qemu-system-x86)`;
 };
 
-/** The kernel, fetched with apt-get where it is not there yet. A text says why that was not possible. */
+/** The kernel, fetched with apt-get if it is not in the cache. A string is the reason of a failure. */
 export function vmKernel(): VmKernel | string {
   const packages = ["linux-image-amd64", "busybox-static"];
   const shown = spawnSync("apt-cache", ["depends", packages[0] ?? ""], { encoding: "utf8" });
@@ -50,7 +50,7 @@ export function vmKernel(): VmKernel | string {
   return { image: join(directory, "boot", image), version, modules, busybox };
 }
 
-/** Files of these modules and of all that they need, what is needed first; names as in modules.dep, without `.ko`. */
+/** Files of these modules and of their dependencies, dependencies first; names as in modules.dep, without `.ko`. */
 export function modulesFor({ modules }: VmKernel, names: readonly string[]): readonly string[] {
   const needs = new Map<string, readonly string[]>();
   for (const line of readFileSync(join(modules, "modules.dep"), "utf8").split("\n")) {

@@ -1,4 +1,4 @@
-// A virtual machine that sees this machine's files, read-only under a layer in memory, and runs one shell command in them.
+// A virtual machine that runs a shell command on this machine's files, which it mounts read-only under an overlay in memory.
 
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -7,21 +7,21 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { emulator, modulesFor, type VmKernel } from "./kernel.ts";
 
-/** What it takes to see the files; the command loads what else it wants. */
+/** Kernel modules to mount the files; the command loads further modules. */
 const bootModules = ["virtio_pci", "9pnet_virtio", "9p", "overlay"];
 const ended = "plexus-vm-ended";
 
 export interface MachineRun {
-  /** For sh, in the directory that the process is in; may have several lines. */
+  /** The command for sh, run in this process' working directory; may have several lines. */
   readonly command: string;
-  /** Kernel modules that are loaded before it. */
+  /** Kernel modules to load before the command. */
   readonly modules: readonly string[];
   readonly memoryMiB: number;
-  /** Takes what the machine's console shows. */
+  /** Called with the machine's console output. */
   readonly show: (text: string) => void;
 }
 
-/** Runs the command; answers its exit status, or why there is none. */
+/** Runs the command. Returns its exit status, or the reason why it has none. */
 export async function runInMachine(
   kernel: VmKernel,
   { command, modules, memoryMiB, show }: MachineRun,
@@ -57,13 +57,13 @@ export async function runInMachine(
       if (found !== undefined) status = Number(found);
     });
     await once(machine, "close");
-    return status ?? `the machine ended without the command's end: ${tail.slice(-500)}`;
+    return status ?? `the machine ended before the command: ${tail.slice(-500)}`;
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-/** Mounts this machine's root, a layer in memory over it, and runs the script named on the kernel's command line. */
+/** Mounts this machine's root under an overlay in memory, and runs the script that the kernel's command line names. */
 const init = `#!/bin/busybox sh
 b=/bin/busybox
 $b mkdir -p /proc /sys /dev /root /up
@@ -84,7 +84,7 @@ function makeInitrd(kernel: VmKernel, directory: string): string {
   const root = join(directory, "initrd");
   for (const each of ["bin", "m"]) mkdirSync(join(root, each), { recursive: true });
   copyFileSync(kernel.busybox, join(root, "bin", "busybox"));
-  // Numbered: they are loaded in the order of their names.
+  // Numbered, because init loads them in the order of their file names.
   for (const [index, file] of modulesFor(kernel, bootModules).entries())
     copyFileSync(file, join(root, "m", `${String(index).padStart(2, "0")}-${basename(file)}`));
   writeFileSync(join(root, "init"), init, { mode: 0o755 });

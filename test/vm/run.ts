@@ -1,10 +1,10 @@
-// `npm run vm -- <test files>`: runs tests on Debian's kernel, which has link types that the machine's own may lack (VLAN filtering, vlan,
-// ipvlan, dummy, vrf, SCTP). Emulated without KVM, so about ten times slower than here.
+// `npm run vm -- <test files>` runs tests on Debian's kernel, which has features that this machine's kernel may lack (VLAN
+// filtering, vlan, ipvlan, dummy, vrf, SCTP). Emulation without KVM is about ten times slower.
 
 import { vmKernel, vmTools } from "./kernel.ts";
 import { runInMachine } from "./machine.ts";
 
-// libcrc32c, which nf_tables and SCTP stand on, wants crc32c by name only: nothing but this list brings it.
+// libcrc32c, which nf_tables and SCTP need, requests crc32c by name only: modules.dep lacks it, so this list has it.
 const modules = `
   crc32c_generic
   8021q bridge br_netfilter veth dummy macvlan ipvlan vrf tun sctp af_packet

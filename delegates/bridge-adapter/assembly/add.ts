@@ -1,5 +1,5 @@
-// ADD: IPAM first, then the firewall's rules, then all links in one call, which undoes itself where it fails: so nothing has to be taken back
-// but addresses and rules.
+// ADD: IPAM first, then the firewall rules, then all links in one call. That call undoes itself if it fails, so only addresses
+// and rules need an explicit undo.
 
 import { AttachmentRequest, SuccessOrFault } from "plexus/abi/plugin";
 import * as delegation from "plexus/abi/delegation";
@@ -9,45 +9,46 @@ import * as firewall from "plexus/abi/firewall";
 import { Attachment, Fault, NetworkInterface, Success } from "plexus/abi/types";
 import { Some } from "plexus/some";
 import { readDns } from "./dns";
-import { unusable } from "./faults";
-import { Gateways, nodesEnd, podInterface } from "./gateways";
+import { unusableIpamResult } from "./faults";
+import { Gateways, nodeEndIndex, podInterfaceIndex } from "./gateways";
 import { rulesOf } from "./masquerades";
 import { addNatively } from "./native";
 import { Plan } from "./plan";
 import { Settings } from "./settings";
-import { andThen, unless } from "./undone";
+import { addDetail, addUndoFault } from "./undo-faults";
 
+/** Makes the links and rules of the attachment. After a fault earlier changes are undone. */
 export function add(request: AttachmentRequest): SuccessOrFault {
   const settings = Settings.read(request.network, request.attachment.args);
   if (settings.fault !== null) return SuccessOrFault.err(settings.fault as Fault);
   if (settings.native) return addNatively(request, settings);
-  let given = new Success();
+  let ipamResult = new Success();
   if (settings.isLayer3) {
-    const answered = delegation.add(settings.ipam, null);
-    if (!answered.isOk) return answered;
-    given = answered.value;
+    const ipamAnswer = delegation.add(settings.ipam, null);
+    if (!ipamAnswer.isOk) return ipamAnswer;
+    ipamResult = ipamAnswer.value;
   }
-  const success = resultOf(given, settings);
+  const success = resultOf(ipamResult, settings);
   const failed = attach(request.attachment, settings, success);
   if (failed === null) return SuccessOrFault.ok(success);
-  if (settings.isLayer3) unless(delegation.del(settings.ipam, null), failed, "its addresses were not given back");
+  if (settings.isLayer3) addUndoFault(delegation.del(settings.ipam, null), failed, "its addresses were not released");
   return SuccessOrFault.err(failed);
 }
 
-/** IPAM's result without its interfaces: there are none but those that are made here. */
-function resultOf(given: Success, settings: Settings): Success {
+/** IPAM's result without its interfaces: the result lists only the interfaces made here. */
+function resultOf(ipamResult: Success, settings: Settings): Success {
   const success = new Success();
-  success.ips = given.ips;
-  success.routes = given.routes;
+  success.ips = ipamResult.ips;
+  success.routes = ipamResult.routes;
   const dns = readDns(settings.config);
-  success.dns = dns !== null ? dns : given.dns;
-  for (let i = 0; i < success.ips.length; i++) success.ips[i].interface_ = new Some<i32>(podInterface);
+  success.dns = dns !== null ? dns : ipamResult.dns;
+  for (let i = 0; i < success.ips.length; i++) success.ips[i].interface_ = new Some<i32>(podInterfaceIndex);
   return success;
 }
 
-/** Makes the links and the rules; null: all is done. */
+/** Creates the links and the rules; null on success. */
 function attach(attachment: Attachment, settings: Settings, success: Success): Fault | null {
-  if (settings.isLayer3 && success.ips.length == 0) return unusable(settings, "it has no addresses");
+  if (settings.isLayer3 && success.ips.length == 0) return unusableIpamResult(settings, "it has no addresses");
   const gateways = Gateways.complete(success, settings);
   if (gateways.fault !== null) return gateways.fault;
   const plan = Plan.of(settings, attachment.ifname, success, gateways);
@@ -61,22 +62,22 @@ function attach(attachment: Attachment, settings: Settings, success: Success): F
   let failed: Fault | null = null;
   if (applied.isOk) {
     success.interfaces = interfacesOf(applied.value, attachment, settings, plan);
-    failed = settings.macSpoofCheck ? guard(success) : null;
+    failed = settings.macSpoofCheck ? guardFrames(success) : null;
     if (failed === null) return null;
     const undone = links.apply([Operation.deleteLink(new LinkName(Place.Pod, attachment.ifname))]);
-    if (!undone.isOk) andThen(failed, "the interface was not removed", undone.error);
+    if (!undone.isOk) addDetail(failed, "the interface was not removed", undone.error);
   } else failed = applied.error;
-  if (masquerades) unless(firewall.remove(), failed, "its rules were not removed");
+  if (masquerades) addUndoFault(firewall.remove(), failed, "its rules were not removed");
   return failed;
 }
 
-/** macspoofchk: what comes from the pod has the MAC that its interface has now. */
-function guard(success: Success): Fault | null {
-  const mac = success.interfaces[podInterface].mac;
-  return firewall.guardFrames(success.interfaces[nodesEnd].name, mac !== null ? mac : "");
+/** macspoofchk: only frames with the pod interface's current MAC may leave the pod. */
+function guardFrames(success: Success): Fault | null {
+  const mac = success.interfaces[podInterfaceIndex].mac;
+  return firewall.guardFrames(success.interfaces[nodeEndIndex].name, mac !== null ? mac : "");
 }
 
-/** The bridge, the node's end, the pod's end, and the node's access to the VLAN, with the MACs that they have. */
+/** The bridge, the node's end, the pod's end, and the node's interface in the VLAN, with their current MACs. */
 function interfacesOf(made: Array<links.Link>, attachment: Attachment, settings: Settings, plan: Plan): Array<NetworkInterface> {
   const bridge = new NetworkInterface(settings.bridge);
   const host = new NetworkInterface("");

@@ -1,4 +1,4 @@
-// CHECK: the bridge, the veth, the addresses, the routes and the rules are as the attachment's result says.
+// CHECK: the bridge, the veth, the addresses, the routes and the rules match the attachment's result.
 
 import { AttachmentRequest } from "plexus/abi/plugin";
 import * as delegation from "plexus/abi/delegation";
@@ -9,11 +9,12 @@ import { Fault, IpConfig, NetworkInterface, Route, Success } from "plexus/abi/ty
 import { Cidr } from "plexus/cidr";
 import { invalidConfig } from "plexus/faults";
 import { sameMac } from "plexus/mac";
-import { notAsAdded } from "./faults";
+import { differs } from "./faults";
 import { rulesOf } from "./masquerades";
 import { checkNatively } from "./native";
 import { Settings } from "./settings";
 
+/** Answers the first difference from the result: code 101, or a fault of IPAM. */
 export function check(request: AttachmentRequest): Fault | null {
   const settings = Settings.read(request.network, request.attachment.args);
   if (settings.fault !== null) return settings.fault;
@@ -26,108 +27,108 @@ export function check(request: AttachmentRequest): Fault | null {
   if (result === null) return invalidConfig("prevResult", "is missing: CHECK needs the attachment's result");
   const failed = checkLinks(request, settings, result);
   if (failed !== null || !settings.ipMasq || !settings.isLayer3) return failed;
-  const inForce = firewall.check(rulesOf(ownAddresses(result, request)));
+  const inForce = firewall.check(rulesOf(addressesOfPod(result, request)));
   if (!inForce.isOk) return inForce.error;
-  return inForce.value ? null : notAsAdded("the rules that masquerade the pod's addresses are not in force");
+  return inForce.value ? null : differs("the rules that masquerade the pod's addresses are not in force");
 }
 
 function checkLinks(request: AttachmentRequest, settings: Settings, result: Success): Fault | null {
   const ifname = request.attachment.ifname;
-  const bridgeThere = find(result, settings.bridge, null);
-  if (bridgeThere === null) return notAsAdded(`the bridge ${settings.bridge} is not among the result's interfaces of the node`);
-  const podThere = find(result, ifname, request.attachment.netns);
-  if (podThere === null) return notAsAdded(`${ifname} is not among the result's interfaces of this pod`);
+  const bridgeEntry = find(result, settings.bridge, null);
+  if (bridgeEntry === null) return differs(`the result has no interface ${settings.bridge} of the node`);
+  const podEntry = find(result, ifname, request.attachment.netns);
+  if (podEntry === null) return differs(`the result has no interface ${ifname} of this pod`);
   const names: Array<LinkName> = [new LinkName(Place.Host, settings.bridge), new LinkName(Place.Pod, ifname)];
   const read = links.read(names);
   if (!read.isOk) return read.error;
-  const bridge = among(read.value, names[0]);
-  const pod = among(read.value, names[1]);
-  let wrong = checkBridge(bridge, bridgeThere, settings);
+  const bridge = findLink(read.value, names[0]);
+  const pod = findLink(read.value, names[1]);
+  let wrong = checkBridge(bridge, bridgeEntry, settings);
   if (wrong !== null) return wrong;
-  if (pod === null) return notAsAdded(`the pod has no interface ${ifname}`);
-  if (pod.kind != "veth") return notAsAdded(`the pod's ${ifname} is no veth, but ${kindOf(pod)}`);
-  wrong = sameAddress(pod, podThere);
+  if (pod === null) return differs(`the pod has no interface ${ifname}`);
+  if (pod.kind != "veth") return differs(`the pod's ${ifname} is not a veth but ${kindOf(pod)}`);
+  wrong = checkMac(pod, podEntry);
   if (wrong !== null) return wrong;
   wrong = checkPort(pod, result, settings);
   if (wrong !== null) return wrong;
   return checkAddresses(pod, request, result);
 }
 
-function checkBridge(bridge: Link | null, there: NetworkInterface, settings: Settings): Fault | null {
-  if (bridge === null) return notAsAdded(`the node has no bridge ${settings.bridge}`);
-  if (bridge.kind != "bridge") return notAsAdded(`${settings.bridge} is no bridge, but ${kindOf(bridge)}`);
-  const wrong = sameAddress(bridge, there);
+function checkBridge(bridge: Link | null, entry: NetworkInterface, settings: Settings): Fault | null {
+  if (bridge === null) return differs(`the node has no bridge ${settings.bridge}`);
+  if (bridge.kind != "bridge") return differs(`${settings.bridge} is not a bridge but ${kindOf(bridge)}`);
+  const wrong = checkMac(bridge, entry);
   if (wrong !== null) return wrong;
   if (bridge.promiscuous == settings.promiscuous) return null;
   const now = bridge.promiscuous ? "is" : "is not";
-  return notAsAdded(`the bridge ${settings.bridge} ${now} promiscuous, promiscMode is ${settings.promiscuous.toString()}`);
+  return differs(`the bridge ${settings.bridge} ${now} promiscuous, but promiscMode is ${settings.promiscuous.toString()}`);
 }
 
-/** The node's end of the pod's veth, on the bridge. */
+/** Checks the node's end of the pod's veth, which must be a port of the bridge. */
 function checkPort(pod: Link, result: Success, settings: Settings): Fault | null {
   const peer = pod.peer;
-  if (peer === null) return notAsAdded(`the other end of the pod's ${pod.name} is not on the node`);
+  if (peer === null) return differs(`the other end of the pod's ${pod.name} is not on the node`);
   const name = new LinkName(Place.Host, peer);
   const read = links.read([name]);
   if (!read.isOk) return read.error;
-  const port = among(read.value, name);
-  if (port === null) return notAsAdded(`the node has no ${peer}, which is the other end of the pod's ${pod.name}`);
+  const port = findLink(read.value, name);
+  if (port === null) return differs(`the node has no link ${peer}, the other end of the pod's ${pod.name}`);
   const master = port.master;
   if (master === null || master != settings.bridge)
-    return notAsAdded(`${peer}, which leads to the pod, is no port of the bridge ${settings.bridge}`);
-  const there = find(result, peer, null);
-  if (there === null) return notAsAdded(`${peer}, which leads to the pod, is not among the result's interfaces of the node`);
-  const wrong = sameAddress(port, there);
+    return differs(`${peer}, the node's end of the pod's ${pod.name}, is not a port of the bridge ${settings.bridge}`);
+  const entry = find(result, peer, null);
+  if (entry === null) return differs(`the result has no interface ${peer} of the node, the other end of the pod's ${pod.name}`);
+  const wrong = checkMac(port, entry);
   if (wrong !== null || !settings.macSpoofCheck) return wrong;
   const mac = pod.mac;
   const guarded = firewall.framesGuarded(peer, mac !== null ? mac : "");
   if (!guarded.isOk) return guarded.error;
-  return guarded.value ? null : notAsAdded(`the rules that keep the pod to its MAC are not in force for ${peer}`);
+  return guarded.value ? null : differs(`the rules that keep the pod to its MAC are not in force for ${peer}`);
 }
 
 function checkAddresses(pod: Link, request: AttachmentRequest, result: Success): Fault | null {
-  const expected = ownAddresses(result, request);
+  const expected = addressesOfPod(result, request);
   for (let i = 0; i < expected.length; i++) {
-    if (!hasAddress(pod, expected[i].address)) return notAsAdded(`the pod's ${pod.name} has no address ${expected[i].address}`);
+    if (!hasAddress(pod, expected[i].address)) return differs(`the pod's ${pod.name} has no address ${expected[i].address}`);
   }
   if (expected.length == 0 && result.routes.length == 0) return null;
   const routes = links.routes(null);
   if (!routes.isOk) return routes.error;
   for (let i = 0; i < expected.length; i++) {
     const address = Cidr.parse(expected[i].address) as Cidr;
-    // The kernel makes no route to a network of one address.
+    // The kernel adds no route for a network of one address.
     if (address.prefix < address.ip.bits && !leadsTo(routes.value, address.masked(), null))
-      return notAsAdded(`the pod has no route to ${address.masked().toString()}, the network of its address`);
+      return differs(`the pod has no route to ${address.masked().toString()}, the network of its address`);
   }
   for (let i = 0; i < result.routes.length; i++) {
     const route = result.routes[i];
     const dst = Cidr.parse(route.dst);
-    if (dst === null) return notAsAdded(`the result has a route to ${route.dst}, which is no network`);
-    // As the reference: of a default route, which gateway it has may have changed since.
+    if (dst === null) return differs(`the result has a route to ${route.dst}, which is not a network in CIDR notation`);
+    // Like the reference plugin: a default route may have another gateway by now.
     const gw: string | null = dst.prefix == 0 ? (null as string | null) : route.gw;
     if (!leadsTo(routes.value, dst.masked(), gw))
-      return notAsAdded(`the pod has no route to ${route.dst}${gw === null ? "" : ` via ${gw}`}`);
+      return differs(`the pod has no route to ${route.dst}${gw === null ? "" : ` via ${gw}`}`);
   }
   return null;
 }
 
-/** The result's addresses of the pod's interface: those of other interfaces belong to other plugins. */
-function ownAddresses(result: Success, request: AttachmentRequest): Array<IpConfig> {
-  const own = new Array<IpConfig>();
+/** The result's addresses of the pod's interface. Other plugins own the addresses of other interfaces. */
+function addressesOfPod(result: Success, request: AttachmentRequest): Array<IpConfig> {
+  const podAddresses = new Array<IpConfig>();
   for (let i = 0; i < result.ips.length; i++) {
     const at = result.ips[i].interface_;
     if (Cidr.parse(result.ips[i].address) === null) continue;
-    if (at === null || at.value < 0 || at.value >= result.interfaces.length) own.push(result.ips[i]);
+    if (at === null || at.value < 0 || at.value >= result.interfaces.length) podAddresses.push(result.ips[i]);
     else if (
       isIn(result.interfaces[at.value], request.attachment.netns) &&
       result.interfaces[at.value].name == request.attachment.ifname
     )
-      own.push(result.ips[i]);
+      podAddresses.push(result.ips[i]);
   }
-  return own;
+  return podAddresses;
 }
 
-/** The result's interface of this name in this place; `sandbox` null: the node. */
+/** The result's interface with this name in this network namespace; `sandbox` null: the node. */
 function find(result: Success, name: string, sandbox: string | null): NetworkInterface | null {
   for (let i = 0; i < result.interfaces.length; i++) {
     if (result.interfaces[i].name == name && isIn(result.interfaces[i], sandbox)) return result.interfaces[i];
@@ -135,24 +136,24 @@ function find(result: Success, name: string, sandbox: string | null): NetworkInt
   return null;
 }
 
-function isIn(one: NetworkInterface, sandbox: string | null): bool {
-  const own = one.sandbox;
-  if (own === null || own == "") return sandbox === null;
-  return sandbox !== null && own == sandbox;
+function isIn(entry: NetworkInterface, sandbox: string | null): bool {
+  const found = entry.sandbox;
+  if (found === null || found == "") return sandbox === null;
+  return sandbox !== null && found == sandbox;
 }
 
-function among(all: Array<Link>, name: LinkName): Link | null {
+function findLink(all: Array<Link>, name: LinkName): Link | null {
   for (let i = 0; i < all.length; i++) if (all[i].place == name.place && all[i].name == name.name) return all[i];
   return null;
 }
 
-/** The MAC that the result has is the link's. */
-function sameAddress(link: Link, there: NetworkInterface): Fault | null {
-  const expected = there.mac;
+/** The link must have the result's MAC. */
+function checkMac(link: Link, entry: NetworkInterface): Fault | null {
+  const expected = entry.mac;
   if (expected === null || expected == "") return null;
   const mac = link.mac;
   if (mac !== null && sameMac(mac, expected)) return null;
-  return notAsAdded(`${link.name} has the MAC ${mac === null ? "of none" : mac}, the result says ${expected}`);
+  return differs(`${link.name} has ${mac === null ? "no MAC" : `the MAC ${mac}`}, but the result has ${expected}`);
 }
 
 function hasAddress(link: Link, address: string): bool {
@@ -176,5 +177,5 @@ function leadsTo(routes: Array<Route>, dst: Cidr, gw: string | null): bool {
 }
 
 function kindOf(link: Link): string {
-  return link.kind == "" ? "a device" : `of the kind ${link.kind}`;
+  return link.kind == "" ? "a device" : `a link of the kind ${link.kind}`;
 }

@@ -1,5 +1,5 @@
-// DEL: the link, then its addresses, then the rules. A second DEL, a namespace that is gone and a configuration that ADD would refuse are
-// no faults; what one part of it can't do keeps none of the others from being done.
+// DEL: the link, then its addresses, then the rules. A second DEL, a missing namespace and a configuration that ADD would refuse
+// are no faults. A failure of one part does not stop the others.
 
 import { AttachmentRequest } from "plexus/abi/plugin";
 import * as delegation from "plexus/abi/delegation";
@@ -9,8 +9,9 @@ import { LinkName, Operation, Place } from "plexus/abi/links";
 import { Fault } from "plexus/abi/types";
 import { delNatively } from "./native";
 import { Settings } from "./settings";
-import { andThen } from "./undone";
+import { addDetail } from "./undo-faults";
 
+/** Removes the link, the addresses and the rules. The first fault is answered, with the others in its details. */
 export function del(request: AttachmentRequest): Fault | null {
   const settings = Settings.readRest(request.network);
   if (settings.fault !== null) return settings.fault;
@@ -18,16 +19,17 @@ export function del(request: AttachmentRequest): Fault | null {
   let failed: Fault | null = null;
   if (request.attachment.netns !== null) {
     const deleted = links.apply([Operation.deleteLink(new LinkName(Place.Pod, request.attachment.ifname))]);
-    // The addresses stay reserved where the pod may still have them.
+    // The addresses stay reserved, because the pod may still have them.
     if (!deleted.isOk) return deleted.error;
   }
   if (settings.isLayer3) failed = delegation.del(settings.ipam, null);
-  if (settings.hasRules) failed = both(failed, firewall.remove());
+  if (settings.hasRules) failed = withRuleFault(failed, firewall.remove());
   return failed;
 }
 
-function both(first: Fault | null, second: Fault | null): Fault | null {
-  if (first === null) return second;
-  if (second !== null) andThen(first, "the rules were not removed", second);
-  return first;
+/** `failed` together with the fault of removing the rules; null: both parts succeeded. */
+function withRuleFault(failed: Fault | null, ruleFault: Fault | null): Fault | null {
+  if (failed === null) return ruleFault;
+  if (ruleFault !== null) addDetail(failed, "the rules were not removed", ruleFault);
+  return failed;
 }

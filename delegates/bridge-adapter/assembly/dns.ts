@@ -1,4 +1,4 @@
-// The configuration's `dns`, which comes before IPAM's.
+// The configuration's `dns`, which takes precedence over IPAM's.
 
 import { Dns } from "plexus/abi/types";
 import { Config } from "plexus/config";
@@ -6,14 +6,14 @@ import { foldedMember } from "plexus/folded";
 
 const dnsKeys: StaticArray<string> = ["nameservers", "domain", "search", "options"];
 
-/** The settings; null where none is given. */
+/** The settings; null if the configuration has none. */
 export function readDns(config: Config): Dns | null {
-  const given = foldedMember(config, "dns", dnsKeys);
-  if (given === null) return null;
-  const nameservers = given.strings("nameservers");
-  const search = given.strings("search");
-  const options = given.strings("options");
-  const domain = given.string("domain");
+  const dnsConfig = foldedMember(config, "dns", dnsKeys);
+  if (dnsConfig === null) return null;
+  const nameservers = dnsConfig.strings("nameservers");
+  const search = dnsConfig.strings("search");
+  const options = dnsConfig.strings("options");
+  const domain = dnsConfig.string("domain");
   if (nameservers === null && search === null && options === null && (domain === null || domain == "")) return null;
   const dns = new Dns();
   if (nameservers !== null) dns.nameservers = nameservers;

@@ -1,25 +1,27 @@
-// What IPAM's result means for the gateways: their addresses on the bridge, and the default routes.
+// The gateways from IPAM's result: their addresses on the bridge, and the default routes.
 
 import { Fault, Route, Success } from "plexus/abi/types";
 import { Cidr } from "plexus/cidr";
 import { Ip } from "plexus/ip";
-import { unusable } from "./faults";
+import { unusableIpamResult } from "./faults";
 import { Settings } from "./settings";
 
-/** Where the result has the node's end of the veth. */
-export const nodesEnd: i32 = 1;
-/** Where the result has the pod's interface. */
-export const podInterface: i32 = 2;
+/** Index of the veth's node end in the result's interfaces. */
+export const nodeEndIndex: i32 = 1;
+/** Index of the pod's interface in the result's interfaces. */
+export const podInterfaceIndex: i32 = 2;
 
+/** The gateways of one result. */
 @final
 export class Gateways {
-  /** The gateways' addresses with the prefix lengths of their networks, in the order of the result. */
+  /** The gateways' addresses with the prefix lengths of their networks, in the result's order. */
   readonly addresses: Array<Cidr> = new Array<Cidr>();
   fault: Fault | null = null;
 
   /**
-   * Completes the result's addresses and routes: each address belongs to the pod's interface; without a gateway it gets its network's first
-   * address where the bridge is one; a default gateway gets a default route in each family, unless there is one with a gateway.
+   * Completes the result's addresses and routes. Each address belongs to the pod's interface. If the bridge is a gateway, an
+   * address without a gateway gets its network's first address. A default gateway gets a default route in each family that lacks
+   * one with a gateway.
    */
   static complete(success: Success, settings: Settings): Gateways {
     const gateways = new Gateways();
@@ -31,26 +33,28 @@ export class Gateways {
     const config = success.ips[index];
     const address = Cidr.parse(config.address);
     if (address === null) {
-      this.fault = unusable(settings, `ips[${index}]: ${config.address} is no address with a prefix length`);
+      this.fault = unusableIpamResult(settings, `ips[${index}]: ${config.address} is not an address with a prefix length`);
       return;
     }
     if (!settings.isGateway) return;
     const text = config.gateway;
     const gateway = text !== null ? Ip.parse(text) : address.network.next();
     if (gateway === null || gateway.family != address.ip.family) {
-      const found =
-        text === null ? `there is no gateway in the network of ${config.address}` : `${text} is no gateway of ${config.address}`;
-      this.fault = unusable(settings, `ips[${index}]: ${found}`);
+      const mistake =
+        text === null
+          ? `the network of ${config.address} has no address for a gateway`
+          : `the gateway ${text} is not an IPv${address.ip.family} address`;
+      this.fault = unusableIpamResult(settings, `ips[${index}]: ${mistake}`);
       return;
     }
     config.gateway = gateway.toString();
     this.addresses.push(new Cidr(gateway, address.prefix));
     if (!settings.isDefaultGateway) return;
-    const everything = gateway.family == 4 ? "0.0.0.0/0" : "::/0";
+    const defaultDst = gateway.family == 4 ? "0.0.0.0/0" : "::/0";
     for (let i = 0; i < success.routes.length; i++) {
-      if (success.routes[i].gw !== null && isSame(success.routes[i].dst, everything)) return;
+      if (success.routes[i].gw !== null && isDestination(success.routes[i].dst, defaultDst)) return;
     }
-    const route = new Route(everything);
+    const route = new Route(defaultDst);
     route.gw = config.gateway;
     success.routes.push(route);
   }
@@ -61,7 +65,7 @@ export class Gateways {
   }
 }
 
-function isSame(dst: string, everything: string): bool {
+function isDestination(dst: string, defaultDst: string): bool {
   const cidr = Cidr.parse(dst);
-  return cidr !== null && cidr.masked().toString() == everything;
+  return cidr !== null && cidr.masked().toString() == defaultDst;
 }

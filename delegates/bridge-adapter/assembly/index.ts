@@ -1,4 +1,4 @@
-// A bridge on the node, and a veth to it for each attachment: the reference plugin bridge. README.md has its configuration.
+// A bridge on the node, and a veth to it for each attachment, like the reference plugin bridge. README.md has its configuration.
 
 export { add } from "./add";
 export { check } from "./check";

@@ -1,9 +1,9 @@
-// ipMasq: what comes from the pod and leaves its network gets the node's address.
+// ipMasq: packets from the pod that leave its network get the node's address.
 
 import { Masquerade, Rules } from "plexus/abi/firewall";
 import { IpConfig } from "plexus/abi/types";
 
-/** The rules for a pod's addresses. */
+/** The masquerading rules for a pod's addresses. */
 export function rulesOf(ips: Array<IpConfig>): Rules {
   const rules = new Rules();
   for (let i = 0; i < ips.length; i++) rules.masquerades.push(new Masquerade(ips[i].address));

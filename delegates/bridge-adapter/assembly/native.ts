@@ -1,5 +1,5 @@
-// `"backend": "native"`: IPAM is called here, all else is left to the native plugin bridge. It learns the addresses and routes as the
-// configuration of the native plugin static, which gives what it is told.
+// `"backend": "native"`: IPAM is called here, and the native plugin bridge does the rest. It gets the addresses and routes as a
+// configuration of the native plugin static, which answers with them.
 
 import { AttachmentRequest, SuccessOrFault } from "plexus/abi/plugin";
 import * as delegation from "plexus/abi/delegation";
@@ -8,44 +8,44 @@ import { Config } from "plexus/config";
 import { cniArg } from "plexus/conventions";
 import { invalidEnvironment } from "plexus/faults";
 import { Json } from "plexus/json";
-import { unusable } from "./faults";
+import { unusableIpamResult } from "./faults";
 import { Settings } from "./settings";
-import { unless } from "./undone";
+import { addUndoFault } from "./undo-faults";
 
 const bridge = "bridge";
 
+/** Calls IPAM, then the native plugin with IPAM's result. After a fault the addresses are released. */
 export function addNatively(request: AttachmentRequest, settings: Settings): SuccessOrFault {
   if (!settings.isLayer3) return delegation.add(bridge, withStatic(request.network, settings, null));
-  // static takes it for itself, beside what its configuration says.
-  if (isGiven(request.attachment.args, "IP"))
-    return SuccessOrFault.err(
-      invalidEnvironment('CNI_ARGS: IP can\'t be passed on with "backend": "native": use the capability ips'),
-    );
-  const given = delegation.add(settings.ipam, null);
-  if (!given.isOk) return given;
+  // static would add this address to those of its configuration.
+  if (hasArg(request.attachment.args, "IP"))
+    return SuccessOrFault.err(invalidEnvironment('CNI_ARGS: IP can\'t be used with "backend": "native"; use the capability ips'));
+  const ipamAnswer = delegation.add(settings.ipam, null);
+  if (!ipamAnswer.isOk) return ipamAnswer;
   const answered =
-    given.value.ips.length == 0
-      ? SuccessOrFault.err(unusable(settings, "it has no addresses"))
-      : delegation.add(bridge, withStatic(request.network, settings, given.value));
+    ipamAnswer.value.ips.length == 0
+      ? SuccessOrFault.err(unusableIpamResult(settings, "it has no addresses"))
+      : delegation.add(bridge, withStatic(request.network, settings, ipamAnswer.value));
   if (!answered.isOk) {
-    unless(delegation.del(settings.ipam, null), answered.error, "its addresses were not given back");
+    addUndoFault(delegation.del(settings.ipam, null), answered.error, "its addresses were not released");
     return answered;
   }
-  // Older versions of the native plugin leave IPAM's dns out.
-  if (isEmpty(answered.value.dns)) answered.value.dns = given.value.dns;
+  // Older versions of the native plugin omit IPAM's dns.
+  if (isEmpty(answered.value.dns)) answered.value.dns = ipamAnswer.value.dns;
   return answered;
 }
 
-/** The native plugin first: while the pod has its addresses, nobody else may get them. */
+/** The native plugin's DEL first: no other pod may get the addresses while this pod has them. */
 export function delNatively(request: AttachmentRequest, settings: Settings): Fault | null {
   const failed = delegation.del(bridge, withStatic(request.network, settings, request.prevResult));
   if (!settings.isLayer3) return failed;
   const released = delegation.del(settings.ipam, null);
   if (failed === null) return released;
-  unless(released, failed, "its addresses were not given back");
+  addUndoFault(released, failed, "its addresses were not released");
   return failed;
 }
 
+/** Calls CHECK of IPAM, then of the native plugin. */
 export function checkNatively(request: AttachmentRequest, settings: Settings): Fault | null {
   if (settings.isLayer3) {
     const failed = delegation.check(settings.ipam, null);
@@ -54,7 +54,10 @@ export function checkNatively(request: AttachmentRequest, settings: Settings): F
   return delegation.check(bridge, withStatic(request.network, settings, request.prevResult));
 }
 
-/** The configuration for the native plugin: without `backend`, with `ipam` replaced by static's, and without what static would take for addresses. */
+/**
+ * The native plugin's configuration: without `backend`, with `ipam` replaced by static's, and without other keys that static
+ * reads as addresses.
+ */
 function withStatic(network: Network, settings: Settings, success: Success | null): string {
   const json = Config.of(network).json;
   const made = Json.object();
@@ -69,7 +72,7 @@ function withStatic(network: Network, settings: Settings, success: Success | nul
   return made.toString();
 }
 
-/** The object without `ips`, and its members likewise. */
+/** The object and its nested objects without `ips`. */
 function withoutIps(json: Json): Json {
   if (!json.isObject) return json;
   const made = Json.object();
@@ -131,7 +134,7 @@ function textsOf(texts: Array<string>): Json {
   return made;
 }
 
-function isGiven(args: Array<Arg>, key: string): bool {
+function hasArg(args: Array<Arg>, key: string): bool {
   const value = cniArg(args, key);
   return value !== null && value != "";
 }

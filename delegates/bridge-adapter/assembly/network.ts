@@ -1,13 +1,13 @@
-// GC and STATUS: what concerns the network as a whole.
+// GC and STATUS, which concern the network as a whole.
 
 import { GcRequest } from "plexus/abi/plugin";
 import * as delegation from "plexus/abi/delegation";
 import * as firewall from "plexus/abi/firewall";
 import { Fault, Network } from "plexus/abi/types";
 import { Settings } from "./settings";
-import { andThen } from "./undone";
+import { addDetail } from "./undo-faults";
 
-/** Gives back the addresses and removes the rules of attachments that are no more; their links went with their namespaces. */
+/** Releases the addresses and removes the rules of stale attachments; their links disappeared with their namespaces. */
 export function gc(request: GcRequest): Fault | null {
   const settings = Settings.readRest(request.network);
   if (settings.fault !== null) return settings.fault;
@@ -16,11 +16,11 @@ export function gc(request: GcRequest): Fault | null {
   const retained = firewall.retain(request.valid);
   if (retained.isOk) return failed;
   if (failed === null) return retained.error;
-  andThen(failed, "stale rules were not removed", retained.error);
+  addDetail(failed, "stale rules were not removed", retained.error);
   return failed;
 }
 
-/** Ready when the IPAM plugin is, and, for ipMasq and macspoofchk, when rules can be made. */
+/** Ready if the IPAM plugin is ready and, for ipMasq and macspoofchk, if rules can be made. */
 export function status(network: Network): Fault | null {
   const settings = Settings.readRest(network);
   if (settings.fault !== null) return settings.fault;

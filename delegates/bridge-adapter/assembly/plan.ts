@@ -1,4 +1,4 @@
-// The operations that an ADD comes down to, all of them for one call: those on the node first, then those in the pod.
+// The link operations of an ADD, all for one call: those on the node first, then those in the pod.
 
 import {
   AddressWish,
@@ -22,14 +22,15 @@ import { Some } from "plexus/some";
 import { Gateways } from "./gateways";
 import { Settings } from "./settings";
 
-/** How long the port may take until it runs, in milliseconds: what the reference waits in all. */
+/** Maximum wait for the port to run, in milliseconds: the reference plugin's total. */
 const portMilliseconds: u32 = 2550;
 
+/** The operations of one ADD. */
 @final
 export class Plan {
   readonly operations: Array<Operation> = new Array<Operation>();
   fault: Fault | null = null;
-  /** The node's access to the VLAN, where the bridge is a gateway in one; "" elsewhere. */
+  /** The node's interface in the VLAN, if the bridge is a gateway there; "" otherwise. */
   vlanGateway: string = "";
 
   private constructor(
@@ -37,7 +38,7 @@ export class Plan {
     private readonly ifname: string,
   ) {}
 
-  /** `success`: IPAM's result, completed; without addresses for layer 2 only. */
+  /** `success`: IPAM's completed result; without addresses for layer 2 only. */
   static of(settings: Settings, ifname: string, success: Success, gateways: Gateways): Plan {
     const plan = new Plan(settings, ifname);
     plan.makeBridge();
@@ -49,7 +50,7 @@ export class Plan {
 
   private makeBridge(): void {
     const settings = this.settings;
-    const bridge = new Bridge(settings.bridge, settings.vlans.needFiltering);
+    const bridge = new Bridge(settings.bridge, settings.vlans.needsFiltering);
     bridge.mtu = settings.mtu;
     this.operations.push(Operation.ensureBridge(bridge));
     if (!settings.promiscuous) return;
@@ -68,12 +69,12 @@ export class Plan {
       this.operations.push(Operation.ensureVlanGateway(gateway));
       this.vlanGateway = link;
     }
-    this.wishFor(link, gateways, 4);
-    this.wishFor(link, gateways, 6);
+    this.ensureAddresses(link, gateways, 4);
+    this.ensureAddresses(link, gateways, 6);
   }
 
-  /** IPv4 comes first: it is the first that is missed. */
-  private wishFor(link: string, gateways: Gateways, family: i32): void {
+  /** The gateways' addresses of one family, and forwarding. IPv4 comes first, so that its faults are reported first. */
+  private ensureAddresses(link: string, gateways: Gateways, family: i32): void {
     if (!gateways.has(family)) return;
     for (let i = 0; i < gateways.addresses.length; i++) {
       const address = gateways.addresses[i];
@@ -87,7 +88,7 @@ export class Plan {
   private makePort(): void {
     const settings = this.settings;
     const up = !settings.isLayer3 && !settings.disableContainerInterface;
-    const veth = new Veth(this.ifname, settings.preserveDefaultVlan || !settings.vlans.any, up);
+    const veth = new Veth(this.ifname, settings.preserveDefaultVlan || !settings.vlans.hasPortVlans, up);
     veth.mac = settings.mac;
     veth.mtu = settings.mtu;
     veth.master = settings.bridge;
@@ -101,7 +102,7 @@ export class Plan {
     this.operations.push(Operation.addVeth(veth));
     if (settings.uplink == "") return;
     const vlans = settings.vlans.ofUplink();
-    if (vlans.length == 0) write(Level.Warn, "uplinkInterface has no effect: there are no VLANs that would have to pass it");
+    if (vlans.length == 0) write(Level.Warn, "uplinkInterface has no effect: the network has no VLANs");
     for (let i = 0; i < vlans.length; i++)
       this.operations.push(Operation.addPortVlan(new PortVlanChange(settings.uplink, vlans[i])));
   }
@@ -109,9 +110,9 @@ export class Plan {
   private makePod(success: Success): void {
     const settings = this.settings;
     if (settings.isLayer3) {
-      if (settings.enableDad) this.set(Family.Ipv6, "enhanced_dad", "1");
-      this.set(Family.Ipv6, "accept_dad", settings.enableDad ? "1" : "0");
-      this.set(Family.Ipv4, "arp_notify", "1");
+      if (settings.enableDad) this.setInterface(Family.Ipv6, "enhanced_dad", "1");
+      this.setInterface(Family.Ipv6, "accept_dad", settings.enableDad ? "1" : "0");
+      this.setInterface(Family.Ipv4, "arp_notify", "1");
       this.fault = configureInterface(this.ifname, success.ips, success.routes, this.operations);
     }
     const last = this.operations[this.operations.length - 1];
@@ -119,7 +120,7 @@ export class Plan {
       this.operations.push(Operation.settle(new Settling(this.pod, portMilliseconds)));
   }
 
-  private set(family: Family, name: string, value: string): void {
+  private setInterface(family: Family, name: string, value: string): void {
     this.operations.push(Operation.setInterface(new InterfaceSetting(this.pod, family, name, value, false)));
   }
 

@@ -1,4 +1,4 @@
-// The configuration of the reference plugin bridge, read and checked as the reference does it.
+// The configuration of the reference plugin bridge, read and checked like there.
 
 import { Arg, Fault, Network } from "plexus/abi/types";
 import { Config } from "plexus/config";
@@ -39,7 +39,7 @@ const cniKeys: StaticArray<string> = ["cni"];
 const macKeys: StaticArray<string> = ["mac"];
 const knownArgs: StaticArray<string> = ["MAC"];
 
-/** All settings of a network. If there is a fault, nothing else counts. */
+/** All settings of a network. With a fault, the other fields must not be used. */
 @final
 export class Settings {
   fault: Fault | null = null;
@@ -58,27 +58,27 @@ export class Settings {
   enableDad: bool = false;
   disableContainerInterface: bool = false;
   uplink: string = "";
-  /** The pod's MAC that is asked for. */
+  /** The requested MAC of the pod. */
   mac: string | null = null;
-  /** The IPAM plugin; "" for a bridge of layer 2 only. */
+  /** Type of the IPAM plugin; "" for a layer-2-only bridge. */
   ipam: string = "";
-  /** Whether the native plugin does the links' work. */
+  /** Whether the native plugin makes the links. */
   native: bool = false;
-  /** The configuration with its keys as they are written here. */
+  /** The configuration, with keys in this file's spelling. */
   readonly config: Config;
 
   private constructor(config: Config) {
     this.config = config;
   }
 
-  /** Reads a network's configuration and what CNI_ARGS asks for. */
+  /** Reads a network's configuration and the requests of CNI_ARGS. */
   static read(network: Network, args: Array<Arg>): Settings {
     const settings = Settings.open(network);
     if (settings.fault === null) settings.readAll(args);
     return settings;
   }
 
-  /** What DEL, GC and STATUS need, so that nothing else of a configuration can keep them from it. */
+  /** Reads only the settings that DEL, GC and STATUS need, so that mistakes in other keys cannot stop these verbs. */
   static readRest(network: Network): Settings {
     const settings = Settings.open(network);
     if (settings.fault === null) settings.readBackend();
@@ -129,7 +129,7 @@ export class Settings {
     if (this.disableContainerInterface && this.isLayer3)
       config.refuse(
         "disableContainerInterface",
-        "can't be set together with ipam: an interface that is down has no use for addresses",
+        "can't be set together with ipam: an interface that is down can't use addresses",
       );
     const uplink = config.string("uplinkInterface");
     if (uplink !== null) this.uplink = uplink;
@@ -137,7 +137,10 @@ export class Settings {
     if (this.fault === null) this.readMacs(args);
   }
 
-  /** `MAC` of CNI_ARGS; before it, `args.cni.mac`; before that, `runtimeConfig.mac`. An empty one doesn't count. */
+  /**
+   * `MAC` of CNI_ARGS; `args.cni.mac` takes precedence over it, and `runtimeConfig.mac` over both. An empty text counts as
+   * absent.
+   */
   private readMacs(args: Array<Arg>): void {
     this.fault = refuseUnknownArgs(args, knownArgs);
     if (this.fault !== null) return;
@@ -147,20 +150,20 @@ export class Settings {
     const fromArgs = foldedMember(config, "args", cniKeys);
     if (fromArgs !== null) this.takeMac(foldedMember(fromArgs, "cni", macKeys));
     this.fault = config.fault;
-    const given = cniArg(args, "MAC");
-    if (this.mac !== null || this.fault !== null || given === null || given == "") return;
-    this.mac = sixBytes(given);
-    if (this.mac === null) this.fault = invalidEnvironment(`CNI_ARGS: MAC=${quote(given)} is not a MAC address`);
+    const macArg = cniArg(args, "MAC");
+    if (this.mac !== null || this.fault !== null || macArg === null || macArg == "") return;
+    this.mac = readEthernetMac(macArg);
+    if (this.mac === null) this.fault = invalidEnvironment(`CNI_ARGS: MAC=${quote(macArg)} is not a MAC address`);
   }
 
   private takeMac(from: Config | null): void {
     const text = from !== null ? from.string("mac") : null;
     if (from === null || text === null || text == "" || this.mac !== null) return;
-    this.mac = sixBytes(text);
-    if (this.mac === null) from.refuse("mac", `${quote(text)} is not a MAC address, like 0a:58:0a:01:00:02`);
+    this.mac = readEthernetMac(text);
+    if (this.mac === null) from.refuse("mac", `${quote(text)} is not a MAC address such as 0a:58:0a:01:00:02`);
   }
 
-  /** Whether attachments have rules of the firewall. */
+  /** Whether attachments need firewall rules. */
   get hasRules(): bool {
     return this.macSpoofCheck || (this.ipMasq && this.isLayer3);
   }
@@ -170,8 +173,8 @@ export class Settings {
   }
 }
 
-/** A MAC of an Ethernet in the kernel's spelling; null where the text spells none. */
-function sixBytes(text: string): string | null {
+/** An Ethernet MAC in the kernel's spelling; null if malformed. */
+function readEthernetMac(text: string): string | null {
   const mac = readMac(text);
   return mac !== null && mac.length == 17 ? mac : null;
 }

@@ -1,4 +1,4 @@
-// ADD: one address out of each range set, or none at all.
+// ADD: one address from each range set, or none at all.
 
 import { AttachmentRequest, SuccessOrFault } from "plexus/abi/plugin";
 import { AttachmentId, Fault, IpConfig, Success } from "plexus/abi/types";
@@ -10,6 +10,7 @@ import { Range } from "./range";
 import { RangeSet } from "./range-set";
 import { Settings } from "./settings";
 
+/** Reserves one address of each set. Codes 100 to 102 say why there is none. */
 export function add(request: AttachmentRequest): SuccessOrFault {
   const settings = Settings.read(request.network, request.attachment.args);
   const invalid = settings.fault;
@@ -25,15 +26,17 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   return failed === null ? SuccessOrFault.ok(success) : SuccessOrFault.err(failed);
 }
 
-/** Fills `success.ips`, in the order of the sets. On a fault all that this attachment holds is given back. */
+/** Fills `success.ips` in the order of the sets. After a fault all addresses of this attachment are released. */
 function reserveAll(settings: Settings, owner: AttachmentId, success: Success): Fault | null {
   let failed: Fault | null = null;
   for (let i = 0; i < settings.sets.length && failed === null; i++) failed = reserveIn(settings, i, owner, success);
   if (failed === null && settings.requested.length > 0) {
-    const asked = settings.requested.toString();
-    failed = unavailable(`asked for ${asked}, but no range set is left that could give it: ${allSets(settings)}`);
+    const unassigned = settings.requested.toString();
+    failed = unavailable(
+      `no range set can assign the requested ${unassigned}: each set assigns one address, of ${allSets(settings)}`,
+    );
   }
-  // Native host-local gives back all of the attachment too; nothing reserved, nothing given back.
+  // Like native host-local, this releases all addresses of the attachment. Without a reservation nothing is released.
   if (failed !== null && success.ips.length > 0) leases.release(settings.pool(0), owner);
   return failed;
 }
@@ -41,14 +44,15 @@ function reserveAll(settings: Settings, owner: AttachmentId, success: Success): 
 function reserveIn(settings: Settings, index: i32, owner: AttachmentId, success: Success): Fault | null {
   const set = settings.sets[index];
   const pool = settings.pool(index);
-  const wanted = settings.requested.takeFor(set);
+  const requested = settings.requested.takeFor(set);
   let address = "";
-  if (wanted !== null) {
-    if (set.isGateway(wanted)) return unavailable(`asked for ${wanted.toString()}, which is the gateway in ${set.toString()}`);
-    const reserved = leases.reserve(pool, wanted.toString(), owner);
+  if (requested !== null) {
+    if (set.isGateway(requested))
+      return unavailable(`the requested address ${requested.toString()} is the gateway of ${set.toString()}`);
+    const reserved = leases.reserve(pool, requested.toString(), owner);
     if (!reserved.isOk) return reserved.error;
-    if (!reserved.value) return unavailable(`asked for ${wanted.toString()} of ${set.toString()}, which is taken`);
-    address = wanted.toString();
+    if (!reserved.value) return unavailable(`the requested address ${requested.toString()} of ${set.toString()} is taken`);
+    address = requested.toString();
   } else {
     const next = leases.reserveNext(pool, set.toAddressRanges(), set.gateways(), owner);
     if (!next.isOk) return next.error;

@@ -1,4 +1,4 @@
-// CHECK: the attachment holds what ADD gave it.
+// CHECK: the attachment still holds the addresses of its ADD.
 
 import { AttachmentRequest } from "plexus/abi/plugin";
 import { AttachmentId, Fault } from "plexus/abi/types";
@@ -7,6 +7,7 @@ import { Cidr } from "plexus/cidr";
 import { notHeld } from "./faults";
 import { Settings } from "./settings";
 
+/** Answers code 103 if the attachment does not hold the addresses of its result. */
 export function check(request: AttachmentRequest): Fault | null {
   const settings = Settings.read(request.network, request.attachment.args);
   if (settings.fault !== null) return settings.fault;
@@ -19,8 +20,8 @@ export function check(request: AttachmentRequest): Fault | null {
   if (previous === null) return null;
   for (let i = 0; i < previous.ips.length; i++) {
     const ip = Cidr.parse(previous.ips[i].address);
-    // Addresses that another plugin of the chain gave are none of ours.
-    if (ip === null || !isOurs(settings, ip)) continue;
+    // Other plugins of the chain own their addresses.
+    if (ip === null || !isInRanges(settings, ip)) continue;
     if (!held.value.includes(ip.ip.toString())) {
       return notHeld(`${who} has ${ip.ip.toString()} in its result, but holds ${held.value.join(", ")}`);
     }
@@ -28,7 +29,7 @@ export function check(request: AttachmentRequest): Fault | null {
   return null;
 }
 
-function isOurs(settings: Settings, cidr: Cidr): bool {
+function isInRanges(settings: Settings, cidr: Cidr): bool {
   for (let i = 0; i < settings.sets.length; i++) if (settings.sets[i].rangeOf(cidr.ip) !== null) return true;
   return false;
 }

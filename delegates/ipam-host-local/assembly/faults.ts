@@ -8,24 +8,24 @@ import { RangeSet } from "./range-set";
 export function exhausted(set: RangeSet): Fault {
   return withDetails(
     ownFault(100, `no address is free in ${set.toString()}`),
-    "Widen the ranges, or have leases of containers that are gone given back: a runtime with CNI 1.1.0 does it with GC.",
+    "Widen the ranges, or release the leases of containers that are gone: a runtime with CNI 1.1.0 does so with GC.",
   );
 }
 
-/** An address that was asked for can't be had. */
+/** A requested address is not available. */
 export function unavailable(what: string): Fault {
   return ownFault(101, what);
 }
 
-/** This attachment has an address already: DEL has to come before the next ADD. */
+/** This attachment has an address already: a DEL must precede the next ADD. */
 export function duplicate(address: string, containerId: string, ifname: string): Fault {
   return withDetails(
-    ownFault(102, `${containerId}/${ifname} has ${address} already: an attachment gets one address of a range set`),
+    ownFault(102, `${containerId}/${ifname} has ${address} already: an attachment gets one address from each range set`),
     "Send DEL before the next ADD.",
   );
 }
 
-/** CHECK: what the attachment should hold, it does not. */
+/** CHECK: the attachment does not hold its address. */
 export function notHeld(what: string): Fault {
   return ownFault(103, what);
 }

@@ -1,4 +1,4 @@
-// A set of ranges: an attachment gets one address out of each set.
+// A set of ranges: an attachment gets one address from each set.
 
 import { AddressRange } from "plexus/abi/leases";
 import { Config } from "plexus/config";
@@ -7,14 +7,15 @@ import { Json } from "plexus/json";
 import { folded } from "plexus/folded";
 import { Range, rangeKeys } from "./range";
 
+/** Ranges of one family that do not overlap. */
 @final
 export class RangeSet {
   readonly ranges: Array<Range> = new Array<Range>();
 
-  /** `place` is where the configuration has it, for messages. */
+  /** `place`: the set's path in the configuration, for messages. */
   constructor(readonly place: string) {}
 
-  /** Reads a list of ranges and checks it as a whole. What is wrong is in `parent`'s fault. */
+  /** Reads a list of ranges and checks it as a whole. Mistakes are recorded in `parent`'s fault. */
   static read(parent: Config, json: Json, path: string): RangeSet {
     const set = new RangeSet(parent.where(path));
     if (!json.isArray && !json.isNull) {
@@ -30,14 +31,14 @@ export class RangeSet {
     return set;
   }
 
-  /** Adds a range that fits to the others; refuses it otherwise. */
+  /** Adds a range; refuses a range that conflicts with the others. */
   private add(parent: Config, path: string, range: Range): void {
     for (let i = 0; i < this.ranges.length; i++) {
       const other = this.ranges[i];
       if (other.family != range.family) {
         parent.refuse(
           path,
-          `is of IPv${range.family}, the set's first of IPv${other.family}: each family needs a set of its own`,
+          `is an IPv${range.family} range in a set of IPv${other.family} ranges: each family needs a set of its own`,
         );
       } else if (other.overlaps(range)) {
         parent.refuse(path, `${range.toString()} overlaps with ${other.toString()} of the same set`);
@@ -50,7 +51,7 @@ export class RangeSet {
     return this.ranges[0].family;
   }
 
-  /** The range that has this address; null if none has. */
+  /** The range with this address; null if none. */
   rangeOf(ip: Ip): Range | null {
     for (let i = 0; i < this.ranges.length; i++) if (this.ranges[i].contains(ip)) return this.ranges[i];
     return null;
@@ -63,7 +64,7 @@ export class RangeSet {
     return false;
   }
 
-  /** Whether this address is the gateway of one of the ranges: it is never given. */
+  /** Whether this address is the gateway of a range: gateways are never assigned. */
   isGateway(ip: Ip): bool {
     for (let i = 0; i < this.ranges.length; i++) if (this.ranges[i].gateway.equals(ip)) return true;
     return false;
@@ -77,7 +78,7 @@ export class RangeSet {
     return this.ranges.map<AddressRange>((range) => range.toAddressRange());
   }
 
-  /** As messages name it: where it is configured, and its ranges. */
+  /** The set in messages: its path in the configuration, and its ranges. */
   toString(): string {
     return `${this.place} (${this.ranges.map<string>((range) => range.toString()).join(", ")})`;
   }

@@ -6,10 +6,10 @@ import { Config } from "plexus/config";
 import { Ip } from "plexus/ip";
 import { quote } from "plexus/json";
 
-/** The members of a range. */
+/** The keys of a range. */
 export const rangeKeys: StaticArray<string> = ["subnet", "rangeStart", "rangeEnd", "gateway"];
 
-/** Addresses from `first` to `last`, both included, and what the attachment is told about their subnet. */
+/** Addresses from `first` to `last`, both included, and the subnet's data for the result. */
 @final
 export class Range {
   constructor(
@@ -20,13 +20,13 @@ export class Range {
     readonly prefix: i32,
   ) {}
 
-  /** Reads a range and checks it; null, with the fault in `config`, where it breaks a rule. */
+  /** Reads a range and checks it; null, with the fault in `config`, if it breaks a rule. */
   static read(config: Config): Range | null {
     const subnet = readSubnet(config);
     if (subnet === null) return null;
     const gateway = readIp(config, "gateway", subnet.network.next() as Ip);
     const first = readIp(config, "rangeStart", subnet.network.next() as Ip);
-    // In IPv4 the last address is broadcast: it is given only where `rangeEnd` names it.
+    // The last address of an IPv4 subnet is its broadcast address: it is assigned only if `rangeEnd` names it.
     const last = readIp(config, "rangeEnd", subnet.ip.family == 4 ? (subnet.last.prev() as Ip) : subnet.last);
     if (gateway === null || first === null || last === null) return null;
     if (!subnet.contains(first))
@@ -51,7 +51,7 @@ export class Range {
     return this.family == other.family && this.first.compare(other.last) <= 0 && other.first.compare(this.last) <= 0;
   }
 
-  /** As the capability `leases` wants it. */
+  /** The range in the form of the capability `leases`. */
   toAddressRange(): AddressRange {
     return new AddressRange(this.first.toString(), this.last.toString());
   }
@@ -64,12 +64,12 @@ export class Range {
 function readSubnet(config: Config): Cidr | null {
   const text = config.string("subnet");
   if (text === null) {
-    config.refuse("subnet", "is missing: a range needs its subnet, like 10.1.0.0/24");
+    config.refuse("subnet", "is missing: a range needs its subnet, such as 10.1.0.0/24");
     return null;
   }
   const subnet = Cidr.parse(text);
   if (subnet === null) {
-    config.refuse("subnet", `${quote(text)} is not a subnet in CIDR notation, like 10.1.0.0/24 or fd00:1::/64`);
+    config.refuse("subnet", `${quote(text)} is not a subnet in CIDR notation such as 10.1.0.0/24 or fd00:1::/64`);
     return null;
   }
   if (subnet.ip.family == 4 && text.indexOf(":") >= 0) {
@@ -77,8 +77,8 @@ function readSubnet(config: Config): Cidr | null {
     return null;
   }
   if (subnet.prefix > subnet.ip.bits - 2) {
-    const most = subnet.ip.bits - 2;
-    config.refuse("subnet", `${text} is too small to give addresses from: a prefix of at most /${most} is needed`);
+    const maxPrefix = subnet.ip.bits - 2;
+    config.refuse("subnet", `${text} is too small: the prefix must be at most /${maxPrefix}`);
     return null;
   }
   if (!subnet.ip.equals(subnet.network)) {
@@ -88,7 +88,7 @@ function readSubnet(config: Config): Cidr | null {
   return subnet;
 }
 
-/** An address; `otherwise` where it is absent or empty. */
+/** An address; `otherwise` if absent or empty. */
 function readIp(config: Config, key: string, otherwise: Ip): Ip | null {
   const text = config.string(key);
   if (text === null || text == "") return otherwise;

@@ -1,4 +1,4 @@
-// Addresses that are asked for: `IP` of CNI_ARGS, `args.cni.ips`, `runtimeConfig.ips`, in this order.
+// Requested addresses: `IP` of CNI_ARGS, `args.cni.ips`, `runtimeConfig.ips`, in this order.
 
 import { Arg, Fault } from "plexus/abi/types";
 import { Cidr } from "plexus/cidr";
@@ -9,29 +9,29 @@ import { quote } from "plexus/json";
 import { RangeSet } from "./range-set";
 
 @final
-class Wanted {
+class RequestedAddress {
   constructor(
     readonly ip: Ip,
-    /** Who asks, for messages. */
-    readonly by: string,
+    /** Source of the request, for messages. */
+    readonly source: string,
   ) {}
 }
 
-/** What is asked for and not given yet. */
+/** Requested addresses that are not assigned yet. */
 @final
 export class Requested {
-  private readonly wanted: Array<Wanted> = new Array<Wanted>();
+  private readonly addresses: Array<RequestedAddress> = new Array<RequestedAddress>();
 
-  /** Asks for the address that `text` spells, with or without a prefix length. False: it spells none. */
-  add(text: string, by: string): bool {
+  /** Adds the address in `text`, with or without a prefix length; false if malformed. */
+  add(text: string, source: string): bool {
     const cidr = Cidr.parseEither(text);
     if (cidr === null) return false;
-    for (let i = 0; i < this.wanted.length; i++) if (this.wanted[i].ip.equals(cidr.ip)) return true;
-    this.wanted.push(new Wanted(cidr.ip, by));
+    for (let i = 0; i < this.addresses.length; i++) if (this.addresses[i].ip.equals(cidr.ip)) return true;
+    this.addresses.push(new RequestedAddress(cidr.ip, source));
     return true;
   }
 
-  /** Asks for a list of the configuration. */
+  /** Adds a list from the configuration. */
   addList(config: Config, key: string): void {
     const texts = config.strings(key);
     if (texts === null) return;
@@ -40,26 +40,26 @@ export class Requested {
     }
   }
 
-  /** Takes the first address that lies in this set; null if none does. */
+  /** Takes the first address that belongs to this set; null if none does. */
   takeFor(set: RangeSet): Ip | null {
-    for (let i = 0; i < this.wanted.length; i++) {
-      if (set.rangeOf(this.wanted[i].ip) !== null) return this.wanted.splice(i, 1)[0].ip;
+    for (let i = 0; i < this.addresses.length; i++) {
+      if (set.rangeOf(this.addresses[i].ip) !== null) return this.addresses.splice(i, 1)[0].ip;
     }
     return null;
   }
 
   get length(): i32 {
-    return this.wanted.length;
+    return this.addresses.length;
   }
 
   toString(): string {
-    return this.wanted.map<string>((one) => `${one.ip.toString()} (by ${one.by})`).join(", ");
+    return this.addresses.map<string>((one) => `${one.ip.toString()} (from ${one.source})`).join(", ");
   }
 }
 
 /**
- * Reads CNI_ARGS: `IP`, and `IgnoreUnknown`, without which every other pair is an error (libcni's convention). Of equal
- * keys the last counts.
+ * Reads CNI_ARGS: `IP`, and `IgnoreUnknown`, without which every other pair is an error (libcni's convention). Of equal keys the
+ * last wins.
  */
 export function readArgs(args: Array<Arg>, requested: Requested): Fault | null {
   let ip = "";
@@ -87,7 +87,7 @@ export function readArgs(args: Array<Arg>, requested: Requested): Fault | null {
   return null;
 }
 
-/** Whether the text is this word of small letters, in any case. */
+/** Whether the text equals this lower-case word in any case. */
 function isWord(text: string, word: string): bool {
   if (text.length != word.length) return false;
   for (let i = 0; i < word.length; i++) if ((text.charCodeAt(i) | 0x20) != word.charCodeAt(i)) return false;

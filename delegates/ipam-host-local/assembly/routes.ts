@@ -1,4 +1,4 @@
-// The routes of the configuration, which become those of the result.
+// The configuration's routes, which become the result's.
 
 import { Route } from "plexus/abi/types";
 import { Some } from "plexus/some";
@@ -10,7 +10,7 @@ import { folded } from "plexus/folded";
 
 const routeKeys: StaticArray<string> = ["dst", "gw", "mtu", "advmss", "priority", "table", "scope"];
 
-/** Reads `routes`; what is wrong is in the configuration's fault. Addresses come out in their canonical form. */
+/** Reads `routes` in canonical form; mistakes are recorded in the configuration's fault. */
 export function readRoutes(ipam: Config): Array<Route> {
   const routes = new Array<Route>();
   const list = ipam.list("routes");
@@ -26,12 +26,12 @@ export function readRoutes(ipam: Config): Array<Route> {
 function readRoute(config: Config): Route | null {
   const dst = config.string("dst");
   if (dst === null) {
-    config.refuse("dst", "is missing: a route needs its destination, like 0.0.0.0/0");
+    config.refuse("dst", "is missing: a route needs its destination, such as 0.0.0.0/0");
     return null;
   }
   const destination = Cidr.parse(dst);
   if (destination === null) {
-    config.refuse("dst", `${quote(dst)} is not a destination in CIDR notation, like 0.0.0.0/0`);
+    config.refuse("dst", `${quote(dst)} is not a destination in CIDR notation such as 0.0.0.0/0`);
     return null;
   }
   const route = new Route(destination.toString());

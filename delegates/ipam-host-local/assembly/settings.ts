@@ -1,4 +1,4 @@
-// The configuration, read and checked as native host-local does it.
+// The configuration, read and checked like native host-local does.
 
 import { Arg, Fault, Network, Route } from "plexus/abi/types";
 import { Pool } from "plexus/abi/leases";
@@ -27,20 +27,20 @@ const runtimeKeys: StaticArray<string> = ["ipRanges", "ips"];
 const argsKeys: StaticArray<string> = ["cni"];
 const cniKeys: StaticArray<string> = ["ips"];
 
-/** Where leases are: all that DEL and GC need, so that nothing else of a configuration can keep them from it. */
+/** The location of the leases: DEL and GC need nothing else, so that mistakes in other keys cannot stop them. */
 @final
-export class Place {
+export class LeaseLocation {
   private constructor(
     private readonly dataDir: string | null,
     readonly fault: Fault | null,
   ) {}
 
-  static read(network: Network): Place {
+  static read(network: Network): LeaseLocation {
     const top = Config.of(network);
     const root = folded(top, top.json, "", topKeys) as Config;
     const ipam = foldedMember(root, "ipam", ipamKeys);
     const dataDir = ipam !== null ? ipam.string("dataDir") : null;
-    return new Place(dataDir, root.fault);
+    return new LeaseLocation(dataDir, root.fault);
   }
 
   pool(set: u32): Pool {
@@ -48,7 +48,7 @@ export class Place {
   }
 }
 
-/** All settings of a network. If there is a fault, nothing else counts. */
+/** All settings of a network. With a fault, the other fields must not be used. */
 @final
 export class Settings {
   fault: Fault | null = null;
@@ -59,7 +59,7 @@ export class Settings {
   resolvConf: string = "";
   readonly requested: Requested = new Requested();
 
-  /** Reads the configuration and what CNI_ARGS asks for. */
+  /** Reads the configuration and the requests of CNI_ARGS. */
   static read(network: Network, args: Array<Arg>): Settings {
     const settings = new Settings();
     const top = Config.of(network);
@@ -78,7 +78,7 @@ export class Settings {
   private readConfig(root: Config): void {
     const ipam = foldedMember(root, "ipam", ipamKeys);
     if (ipam === null) {
-      root.refuse("ipam", "is missing: it says out of which ranges addresses are given");
+      root.refuse("ipam", "is missing: it defines the ranges of the addresses");
       return;
     }
     this.readRequested(root);
@@ -86,7 +86,7 @@ export class Settings {
     this.readLegacyRange(ipam);
     const ranges = ipam.list("ranges");
     for (let i = 0; ranges !== null && i < ranges.length; i++) this.sets.push(RangeSet.read(ipam, ranges.at(i), `ranges[${i}]`));
-    if (this.sets.length == 0) ipam.refuse("ranges", "has no ranges to give addresses from: set ranges, or subnet");
+    if (this.sets.length == 0) ipam.refuse("ranges", "has no ranges: set ranges or subnet");
     this.routes = readRoutes(ipam);
     ipam.string("type");
     this.dataDir = ipam.string("dataDir");
@@ -102,7 +102,7 @@ export class Settings {
     if (runtime !== null) this.requested.addList(runtime, "ips");
   }
 
-  /** `runtimeConfig.ipRanges` (capability `ipRanges`) come before the configuration's own. */
+  /** `runtimeConfig.ipRanges` (capability `ipRanges`) precede the configuration's own. */
   private readRuntimeRanges(root: Config): void {
     const runtime = foldedMember(root, "runtimeConfig", runtimeKeys);
     const ranges = runtime !== null ? runtime.list("ipRanges") : null;
@@ -110,14 +110,17 @@ export class Settings {
     for (let i = 0; i < ranges.length; i++) this.sets.push(RangeSet.read(runtime, ranges.at(i), `ipRanges[${i}]`));
   }
 
-  /** `subnet` beside `ranges` is the old way of a single range; it comes before `ranges`. */
+  /** `subnet` beside `ranges` is the old form of a single range; it precedes `ranges`. */
   private readLegacyRange(ipam: Config): void {
     if (!ipam.has("subnet")) {
       if (ipam.json.get("subnet") !== null) ipam.refuse("subnet", "must be a string, is null");
-      const idle: StaticArray<string> = ["rangeStart", "rangeEnd", "gateway"];
-      for (let i = 0; i < idle.length; i++) {
-        if (ipam.has(idle[i]))
-          write(Level.Warn, `${ipam.where(idle[i])} has no effect: it belongs to a range of ipam.ranges, or to ipam.subnet`);
+      const keysWithoutEffect: StaticArray<string> = ["rangeStart", "rangeEnd", "gateway"];
+      for (let i = 0; i < keysWithoutEffect.length; i++) {
+        if (ipam.has(keysWithoutEffect[i]))
+          write(
+            Level.Warn,
+            `${ipam.where(keysWithoutEffect[i])} has no effect: it belongs to a range of ipam.ranges, or to ipam.subnet`,
+          );
       }
       return;
     }
@@ -138,19 +141,19 @@ export class Settings {
         if (set.overlaps(other)) return invalidConfig(set.place, `overlaps with ${other.toString()}`);
       }
     }
-    const most = v4 > this.sets.length - v4 ? v4 : this.sets.length - v4;
-    if (most > 1 && oneAddressEach(cniVersion)) {
+    const maxOfFamily = v4 > this.sets.length - v4 ? v4 : this.sets.length - v4;
+    if (maxOfFamily > 1 && allowsOneAddressPerFamily(cniVersion)) {
       return invalidConfig(
         "cniVersion",
-        `${cniVersion} has room for one address of each family, the ranges give ${most}: use 0.3.0 or later`,
+        `${cniVersion} allows one address of each family, but the range sets assign ${maxOfFamily}: use 0.3.0 or later`,
       );
     }
     return null;
   }
 }
 
-/** Results before 0.3.0 have `ip4` and `ip6`. */
-function oneAddressEach(cniVersion: string): bool {
+/** Results older than 0.3.0 have `ip4` and `ip6` instead of a list. */
+function allowsOneAddressPerFamily(cniVersion: string): bool {
   return cniVersion == "" || cniVersion == "0.1.0" || cniVersion == "0.2.0";
 }
 

@@ -1,4 +1,4 @@
-// STATUS: whether ADD could be served now.
+// STATUS: whether ADD would succeed now.
 
 import { Fault, Network } from "plexus/abi/types";
 import * as leases from "plexus/abi/leases";
@@ -9,51 +9,52 @@ import { Range } from "./range";
 import { RangeSet } from "./range-set";
 import { Settings } from "./settings";
 
+/** Answers code 50 with the reason if ADD would fail. */
 export function status(network: Network): Fault | null {
   const settings = Settings.read(network, []);
   if (settings.fault !== null) return settings.fault;
-  const unusable = leases.probe(settings.pool(0));
-  if (unusable !== null) return notAvailable(unusable);
+  const storeFault = leases.probe(settings.pool(0));
+  if (storeFault !== null) return notAvailable(storeFault);
   if (settings.resolvConf != "") {
     const dns = resolver.read(settings.resolvConf);
     if (!dns.isOk) return notAvailable(dns.error);
   }
   for (let i = 0; i < settings.sets.length; i++) {
     const set = settings.sets[i];
-    const spans = givable(set);
+    const spans = assignableRanges(set);
     let capacity: u64 = 0;
     for (let j = 0; j < spans.length; j++) capacity += sizeOf(spans[j]);
-    const most = capacity > u32.MAX_VALUE ? u32.MAX_VALUE : <u32>capacity;
+    const maxCount = capacity > u32.MAX_VALUE ? u32.MAX_VALUE : <u32>capacity;
     const ranges = spans.map<leases.AddressRange>((span) => span.toAddressRange());
-    const held = leases.count(settings.pool(i), ranges, most);
+    const held = leases.count(settings.pool(i), ranges, maxCount);
     if (!held.isOk) return notAvailable(held.error);
-    if (held.value >= most)
-      return new Fault(CniCode.NotAvailable, `no address is free in ${set.toString()}: all ${most} are taken`);
+    if (held.value >= maxCount)
+      return new Fault(CniCode.NotAvailable, `no address is free in ${set.toString()}: all ${maxCount} are taken`);
   }
   return null;
 }
 
-/** The fault as STATUS has it: the reason stays, the code says "not available". */
+/** The fault for STATUS: the same reason, with the code "not available". */
 function notAvailable(reason: Fault): Fault {
   const fault = new Fault(CniCode.NotAvailable, reason.msg);
   const details = reason.details;
   return details === null ? fault : withDetails(fault, details);
 }
 
-/** The set's ranges without their gateways, which are never given. */
-function givable(set: RangeSet): Array<Range> {
+/** The set's ranges without their gateways, which are never assigned. */
+function assignableRanges(set: RangeSet): Array<Range> {
   let spans = set.ranges;
   for (let i = 0; i < set.ranges.length; i++) {
     const gateway = set.ranges[i].gateway;
     const split = new Array<Range>();
-    for (let j = 0; j < spans.length; j++) cut(spans[j], gateway, split);
+    for (let j = 0; j < spans.length; j++) splitAround(spans[j], gateway, split);
     spans = split;
   }
   return spans;
 }
 
-/** Adds to `out` what is left of `span` without the address. */
-function cut(span: Range, without: Ip, out: Array<Range>): void {
+/** Adds the parts of `span` without the address to `out`. */
+function splitAround(span: Range, without: Ip, out: Array<Range>): void {
   if (!span.contains(without)) {
     out.push(span);
     return;
@@ -62,7 +63,7 @@ function cut(span: Range, without: Ip, out: Array<Range>): void {
   if (!without.equals(span.last)) out.push(new Range(without.next() as Ip, span.last, span.gateway, span.prefix));
 }
 
-/** How many addresses there are, at most 2^32. */
+/** The number of addresses, at most 2^32. */
 function sizeOf(span: Range): u64 {
   const difference = span.last.lo - span.first.lo;
   const wide = span.last.hi != span.first.hi && !(span.last.hi == span.first.hi + 1 && span.last.lo < span.first.lo);

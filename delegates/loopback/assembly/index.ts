@@ -1,4 +1,4 @@
-// Brings `lo` of the pod up, whatever the attachment's interface is called. README.md has what it answers.
+// Brings up the pod's `lo`, whatever the attachment's interface name is. README.md describes its result.
 
 import { Address, apply, Change, LinkName, Operation, Place, read } from "plexus/abi/links";
 import { AttachmentRequest, Fault, GcRequest, Network, SuccessOrFault } from "plexus/abi/plugin";
@@ -8,35 +8,37 @@ import { ownFault } from "plexus/faults";
 import { Ip } from "plexus/ip";
 import { Some } from "plexus/some";
 
-/** `lo` has an address that isn't one of the loopback's. */
-const STRANGE_ADDRESS: u32 = 100;
-/** CHECK: `lo` is down, or there is none. */
+/** `lo` has an address that is not a loopback address. */
+const NON_LOOPBACK_ADDRESS: u32 = 100;
+/** CHECK: `lo` is down or missing. */
 const DOWN: u32 = 101;
 
+/** Brings up `lo`. The result is prevResult, or `lo` with its addresses. */
 export function add(request: AttachmentRequest): SuccessOrFault {
-  const applied = apply([set(true)]);
+  const applied = apply([changeOf(true)]);
   if (!applied.isOk) return SuccessOrFault.err(applied.error);
   const addresses: Array<Address> = applied.value.length == 0 ? [] : applied.value[0].addresses;
-  const strange = strangeAddress(addresses);
-  if (strange !== null) {
+  const found = nonLoopbackAddress(addresses);
+  if (found !== null) {
     return SuccessOrFault.err(
-      ownFault(STRANGE_ADDRESS, `loopback interface found with non-loopback address "${strange.toString()}"`),
+      ownFault(NON_LOOPBACK_ADDRESS, `loopback interface found with non-loopback address "${found.toString()}"`),
     );
   }
   const previous = request.prevResult;
   return SuccessOrFault.ok(previous === null ? resultOf(addresses, request.attachment.netns) : previous);
 }
 
-/** Takes `lo` down. A namespace that is gone has nothing to take down. */
+/** Takes `lo` down. Without a namespace there is nothing to do. */
 export function del(request: AttachmentRequest): Fault | null {
   if (request.attachment.netns === null) return null;
   const found = read([lo()]);
   if (!found.isOk) return found.error;
   if (found.value.length == 0 || !found.value[0].up) return null;
-  const applied = apply([set(false)]);
+  const applied = apply([changeOf(false)]);
   return applied.isOk ? null : applied.error;
 }
 
+/** Answers code 101 if `lo` is down. */
 export function check(_request: AttachmentRequest): Fault | null {
   const found = read([lo()]);
   if (!found.isOk) return found.error;
@@ -44,12 +46,12 @@ export function check(_request: AttachmentRequest): Fault | null {
   return null;
 }
 
-/** Nothing is kept, so nothing is stale. */
+/** No state is kept, so nothing is stale. */
 export function gc(_request: GcRequest): Fault | null {
   return null;
 }
 
-/** Nothing is needed that could be missing. */
+/** No resources are needed, so none can be missing. */
 export function status(_network: Network): Fault | null {
   return null;
 }
@@ -58,14 +60,14 @@ function lo(): LinkName {
   return new LinkName(Place.Pod, "lo");
 }
 
-function set(up: bool): Operation {
+function changeOf(up: bool): Operation {
   const change = new Change(lo());
   change.up = new Some<bool>(up);
   return Operation.changeLink(change);
 }
 
 /** The first address that is neither in 127.0.0.0/8 nor ::1. */
-function strangeAddress(addresses: Array<Address>): Ip | null {
+function nonLoopbackAddress(addresses: Array<Address>): Ip | null {
   for (let i = 0; i < addresses.length; i++) {
     const address = Cidr.parse(addresses[i].address);
     if (address !== null && !isLoopback(address.ip)) return address.ip;

@@ -1,4 +1,4 @@
-// ADD: addresses first, then everything of the link in one go.
+// ADD: addresses first, then the link with all its settings in one call.
 
 import { apply, Family, InterfaceSetting, Link, LinkName, Macvlan, Operation, Place } from "plexus/abi/links";
 import * as delegation from "plexus/abi/delegation";
@@ -11,42 +11,43 @@ import { NO_ADDRESS } from "./codes";
 import { checkMaster, findMaster } from "./master";
 import { Settings } from "./settings";
 
+/** Makes the macvlan with IPAM's addresses. After a fault the addresses are released. */
 export function add(request: AttachmentRequest): SuccessOrFault {
   const settings = Settings.read(request.network, request.attachment.args);
   let fault = settings.fault;
   if (fault === null) fault = findMaster(settings);
-  // The kernel refuses an MTU that is too large, too, but can't say what the master's is.
+  // The kernel also refuses an MTU that is too large, but cannot report the master's.
   if (fault === null && settings.mtu != 0) fault = checkMaster(settings);
   if (fault !== null) return SuccessOrFault.err(fault);
   if (settings.ipam == "") return make(settings, request, new Success());
 
-  const addressed = delegation.add(settings.ipam, null);
-  if (!addressed.isOk) return addressed;
-  const made = make(settings, request, addressed.value);
+  const ipamAnswer = delegation.add(settings.ipam, null);
+  if (!ipamAnswer.isOk) return ipamAnswer;
+  const made = make(settings, request, ipamAnswer.value);
   if (made.isOk) return made;
-  // What went wrong first is what matters; the address that DEL could not give back is the runtime's DEL to give back.
+  // The first fault is reported. If this DEL fails, the runtime's DEL releases the address.
   delegation.del(settings.ipam, null);
   return made;
 }
 
-/** Makes the interface with IPAM's addresses and routes; without IPAM, there are none. */
-function make(settings: Settings, request: AttachmentRequest, given: Success): SuccessOrFault {
+/** Creates the interface with IPAM's addresses and routes; without IPAM it has none. */
+function make(settings: Settings, request: AttachmentRequest, ipamResult: Success): SuccessOrFault {
   const ifname = request.attachment.ifname;
   const operations: Array<Operation> = [Operation.addMacvlan(linkOf(settings, ifname))];
   const pod = new LinkName(Place.Pod, ifname);
   if (settings.ipam == "") {
     operations.push(Operation.changeLink(broughtUp(pod)));
   } else {
-    if (given.ips.length == 0)
+    if (ipamResult.ips.length == 0)
       return SuccessOrFault.err(ownFault(NO_ADDRESS, `IPAM plugin ${settings.ipam} returned missing IP config`));
     operations.push(Operation.setInterface(new InterfaceSetting(pod, Family.Ipv4, "arp_notify", "1", false)));
     operations.push(Operation.setInterface(new InterfaceSetting(pod, Family.Ipv6, "ndisc_notify", "1", false)));
-    const fault = configureInterface(ifname, given.ips, given.routes, operations);
+    const fault = configureInterface(ifname, ipamResult.ips, ipamResult.routes, operations);
     if (fault !== null) return SuccessOrFault.err(fault);
   }
   const applied = apply(operations);
   if (!applied.isOk) return SuccessOrFault.err(applied.error);
-  return SuccessOrFault.ok(resultOf(settings, request, applied.value, given));
+  return SuccessOrFault.ok(resultOf(settings, request, applied.value, ipamResult));
 }
 
 function linkOf(settings: Settings, ifname: string): Macvlan {
@@ -57,7 +58,7 @@ function linkOf(settings: Settings, ifname: string): Macvlan {
   return macvlan;
 }
 
-function resultOf(settings: Settings, request: AttachmentRequest, links: Array<Link>, given: Success): Success {
+function resultOf(settings: Settings, request: AttachmentRequest, links: Array<Link>, ipamResult: Success): Success {
   const result = new Success();
   const made = new NetworkInterface(request.attachment.ifname);
   made.sandbox = request.attachment.netns;
@@ -65,13 +66,13 @@ function resultOf(settings: Settings, request: AttachmentRequest, links: Array<L
     if (links[i].place == Place.Pod && links[i].name == made.name) made.mac = links[i].mac;
   }
   result.interfaces.push(made);
-  for (let i = 0; i < given.ips.length; i++) {
-    const ip = new IpConfig(given.ips[i].address);
-    ip.gateway = given.ips[i].gateway;
+  for (let i = 0; i < ipamResult.ips.length; i++) {
+    const ip = new IpConfig(ipamResult.ips[i].address);
+    ip.gateway = ipamResult.ips[i].gateway;
     ip.interface_ = new Some<i32>(0);
     result.ips.push(ip);
   }
-  result.routes = given.routes;
+  result.routes = ipamResult.routes;
   result.dns = settings.dns;
   return result;
 }

@@ -1,4 +1,4 @@
-// The link that the macvlan lies on: the configured one, or that of the default route.
+// The macvlan's parent link (master): the configured one, or that of the default route.
 
 import { defaultLink, Place, read } from "plexus/abi/links";
 import { Fault } from "plexus/abi/types";
@@ -6,25 +6,25 @@ import { invalidConfig, ownFault } from "plexus/faults";
 import { NO_MASTER } from "./codes";
 import { Settings } from "./settings";
 
-/** Sets `settings.master` where the configuration names none. Answers what went wrong, or null. */
+/** Sets `settings.master` if the configuration names none. Answers a fault, or null. */
 export function findMaster(settings: Settings): Fault | null {
   if (settings.master != "") return null;
   const found = defaultLink(settings.place);
   if (!found.isOk) return found.error;
   const name = found.value;
-  if (name === null) return ownFault(NO_MASTER, "no default route interface found; name the link as master");
+  if (name === null) return ownFault(NO_MASTER, "no default route interface found; set master");
   settings.master = name;
   return null;
 }
 
-/** Whether the master is there and can have the MTU that is asked for. */
+/** Checks that the master exists and allows the requested MTU. */
 export function checkMaster(settings: Settings): Fault | null {
   const found = read([settings.masterLink]);
   if (!found.isOk) return found.error;
   if (found.value.length == 0) return missing(settings);
-  const most = found.value[0].mtu;
-  if (settings.mtu >= 0 && settings.mtu <= <i64>most) return null;
-  return invalidConfig("mtu", `invalid MTU ${settings.mtu}, must be [0, master MTU(${most})]`);
+  const maxMtu = found.value[0].mtu;
+  if (settings.mtu >= 0 && settings.mtu <= <i64>maxMtu) return null;
+  return invalidConfig("mtu", `invalid MTU ${settings.mtu}, must be [0, master MTU(${maxMtu})]`);
 }
 
 function missing(settings: Settings): Fault {

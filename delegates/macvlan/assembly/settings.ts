@@ -1,4 +1,4 @@
-// The configuration, read as the reference macvlan reads it.
+// The configuration, read like the reference macvlan does.
 
 import { LinkName, MacvlanMode, Place } from "plexus/abi/links";
 import { Arg, Dns, Fault, Network } from "plexus/abi/types";
@@ -26,11 +26,11 @@ const dnsKeys: StaticArray<string> = ["nameservers", "domain", "search", "option
 const runtimeKeys: StaticArray<string> = ["mac"];
 const knownArgs: StaticArray<string> = ["MAC"];
 
-/** The plugin that gives the addresses: all that DEL, GC and STATUS need, so that nothing else of a configuration keeps them from it. */
+/** The IPAM plugin: DEL and GC need nothing else, so that mistakes in other keys cannot stop them. */
 @final
 export class Ipam {
   private constructor(
-    /** "" for none: the interface stays without addresses. */
+    /** "" for none: the interface gets no addresses. */
     readonly type: string,
     readonly fault: Fault | null,
   ) {}
@@ -42,18 +42,18 @@ export class Ipam {
   }
 }
 
-/** All settings. If there is a fault, nothing else counts. */
+/** All settings. With a fault, the other fields must not be used. */
 @final
 export class Settings {
   fault: Fault | null = null;
-  /** "" for the link of the default route. */
+  /** "": the link of the default route. */
   master: string = "";
   mode: MacvlanMode = MacvlanMode.Bridge;
-  /** 0: the master's. */
+  /** 0: the master's MTU. */
   mtu: i64 = 0;
-  /** As the kernel spells it; null: one that the kernel makes up. */
+  /** In the kernel's spelling; null: the kernel chooses one. */
   mac: string | null = null;
-  /** Where the master is. */
+  /** The namespace of the master. */
   place: Place = Place.Host;
   broadcastQueue: Some<u32> | null = null;
   ipam: string = "";
@@ -95,24 +95,24 @@ export class Settings {
     else if (queue.value > 0) this.broadcastQueue = new Some<u32>(<u32>queue.value);
   }
 
-  /** `mac` of the configuration; over it, MAC of CNI_ARGS; over both, `runtimeConfig.mac`. */
+  /** `mac` of the configuration; MAC of CNI_ARGS takes precedence over it, and `runtimeConfig.mac` over both. */
   private readMac(root: Config, args: Array<Arg>): string | null {
-    let place = "mac";
+    let source = "mac";
     let text = root.string("mac");
     const arg = cniArg(args, "MAC");
     if (arg !== null && arg != "") {
-      place = "MAC of CNI_ARGS";
+      source = "MAC of CNI_ARGS";
       text = arg;
     }
     const runtime = foldedMember(root, "runtimeConfig", runtimeKeys);
-    const asked: string | null = runtime === null ? null : runtime.string("mac");
-    if (asked !== null && asked != "") {
-      place = "runtimeConfig.mac";
-      text = asked;
+    const runtimeMac: string | null = runtime === null ? null : runtime.string("mac");
+    if (runtimeMac !== null && runtimeMac != "") {
+      source = "runtimeConfig.mac";
+      text = runtimeMac;
     }
     if (text === null || text == "") return null;
     const mac = readMac(text);
-    if (mac === null) this.fault = invalidConfig(place, `${quote(text)} is not a MAC address`);
+    if (mac === null) this.fault = invalidConfig(source, `${quote(text)} is not a MAC address`);
     return mac;
   }
 }
@@ -126,7 +126,7 @@ function ipamType(root: Config): string {
   return type === null ? "" : type;
 }
 
-/** The network's own `dns`; null where it says nothing. */
+/** The network's own `dns`; null if it has no content. */
 function readDns(root: Config): Dns | null {
   const config = foldedMember(root, "dns", dnsKeys);
   if (config === null) return null;

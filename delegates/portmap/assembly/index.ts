@@ -1,4 +1,4 @@
-// Ports of the node that lead to the pod. README.md has its configuration.
+// Forwards ports of the node to the pod. README.md has its configuration.
 
 import * as firewall from "plexus/abi/firewall";
 import { write, Level } from "plexus/abi/log";
@@ -8,10 +8,10 @@ import { CniCode, invalidConfig, ownFault, withDetails } from "plexus/faults";
 import { rulesOf } from "./rules";
 import { Settings } from "./settings";
 
-/** CHECK: the mappings are not in force. */
+/** CHECK: the mappings are not installed. */
 const NOT_IN_FORCE: u32 = 100;
 
-/** The previous result stays as it is. */
+/** The previous result is passed on unchanged. */
 export function add(request: AttachmentRequest): SuccessOrFault {
   const settings = Settings.read(request.network);
   if (settings.fault !== null) return SuccessOrFault.err(settings.fault as Fault);
@@ -19,17 +19,17 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   if (result === null) return SuccessOrFault.err(missingResult());
   if (settings.mappings.length == 0) return SuccessOrFault.ok(result);
   const rules = rulesOf(settings, result, request.attachment.ifname);
-  if (rules.portMappings.length == 0)
-    write(Level.Warn, "no port is mapped: the interface has no address of a family that a mapping is for");
+  if (rules.portMappings.length == 0) write(Level.Warn, "no port is mapped: the interface has no address of a mapping's family");
   const refused = firewall.replace(rules);
   return refused === null ? SuccessOrFault.ok(result) : SuccessOrFault.err(refused);
 }
 
-/** Whatever the configuration says: what is not removed here keeps a port of the node. */
+/** Ignores mistakes in the configuration: a rule that is not removed here keeps a port of the node occupied. */
 export function del(request: AttachmentRequest): Fault | null {
   return firewall.remove();
 }
 
+/** Answers code 100 unless exactly the configured mappings are in force. */
 export function check(request: AttachmentRequest): Fault | null {
   const settings = Settings.read(request.network);
   if (settings.fault !== null) return settings.fault;
@@ -44,15 +44,17 @@ export function check(request: AttachmentRequest): Fault | null {
       NOT_IN_FORCE,
       `the port mappings of ${request.attachment.containerId}/${request.attachment.ifname} are not in force`,
     ),
-    "Somebody changed the tables plexus of nftables; the next ADD makes them anew.",
+    "Another program changed the nftables tables named plexus. The next ADD of this attachment makes the rules anew.",
   );
 }
 
+/** Removes the rules of attachments that are not listed. */
 export function gc(request: GcRequest): Fault | null {
   const removed = firewall.retain(request.valid);
   return removed.isOk ? null : removed.error;
 }
 
+/** Answers code 50 if rules cannot be made. */
 export function status(network: Network): Fault | null {
   const settings = Settings.read(network);
   if (settings.fault !== null) return settings.fault;
@@ -61,5 +63,5 @@ export function status(network: Network): Fault | null {
 }
 
 function missingResult(): Fault {
-  return invalidConfig("prevResult", "is missing: portmap comes after a plugin that gives the pod its addresses");
+  return invalidConfig("prevResult", "is missing: portmap must follow a plugin that gives the pod its addresses");
 }

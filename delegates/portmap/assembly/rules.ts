@@ -1,31 +1,48 @@
-// Which rules the mappings come to, with the addresses that the pod has.
+// The firewall rules for the mappings, with the pod's addresses.
 
 import { Masquerading, PortMapping, Rules } from "plexus/abi/firewall";
 import { Success } from "plexus/abi/types";
 import { Cidr } from "plexus/cidr";
+import { Ip } from "plexus/ip";
 import { Settings } from "./settings";
 
-/** One mapping for each family of which the interface has an address and the mapping's own address is. */
+/** One rule for each mapping and each family of which both the interface and the mapping have an address. */
 export function rulesOf(settings: Settings, result: Success, ifname: string): Rules {
   const rules = new Rules();
   const masquerading = !settings.snat ? Masquerading.None : settings.masqueradeAll ? Masquerading.All : Masquerading.Local;
   for (let family = 4; family <= 6; family += 2) {
     const pod = firstAddress(result, ifname, family);
     if (pod === null) continue;
+    const conditionAddress = family == 4 ? settings.addressV4 : settings.addressV6;
     for (let i = 0; i < settings.mappings.length; i++) {
-      const asked = settings.mappings[i];
-      const hostIp = asked.hostIp;
+      const requested = settings.mappings[i];
+      const hostIp = requested.hostIp;
       if (hostIp !== null && hostIp.family != family) continue;
-      const mapping = new PortMapping(asked.protocol, asked.hostPort, pod.toString(), asked.containerPort, masquerading);
-      // Zeros stand for any address of their family.
-      if (hostIp !== null && (hostIp.hi != 0 || hostIp.lo != 0)) mapping.hostAddress = hostIp.toString();
+      const mapping = new PortMapping(
+        requested.protocol,
+        requested.hostPort,
+        pod.toString(),
+        requested.containerPort,
+        masquerading,
+      );
+      // An all-zero address means any address of its family.
+      const mappedAddress: Ip | null = hostIp !== null && (hostIp.hi != 0 || hostIp.lo != 0) ? hostIp : null;
+      // Both conditions must hold: a mapping with another address matches nothing.
+      if (
+        mappedAddress !== null &&
+        conditionAddress !== null &&
+        (mappedAddress.hi != conditionAddress.hi || mappedAddress.lo != conditionAddress.lo)
+      )
+        continue;
+      const address = mappedAddress === null ? conditionAddress : mappedAddress;
+      if (address !== null) mapping.hostAddress = address.toString();
       rules.portMappings.push(mapping);
     }
   }
   return rules;
 }
 
-/** The first address of the family that is not told to be on another interface. */
+/** The first address of the family, except those of other interfaces. */
 function firstAddress(result: Success, ifname: string, family: i32): Cidr | null {
   for (let i = 0; i < result.ips.length; i++) {
     const address = Cidr.parse(result.ips[i].address);

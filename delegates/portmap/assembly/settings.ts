@@ -1,4 +1,4 @@
-// The configuration, read as the reference portmap reads it.
+// The configuration, read like the reference portmap does.
 
 import { Protocol } from "plexus/abi/firewall";
 import { Level, write } from "plexus/abi/log";
@@ -22,25 +22,29 @@ const topKeys: StaticArray<string> = [
 const runtimeKeys: StaticArray<string> = ["portMappings"];
 const mappingKeys: StaticArray<string> = ["hostPort", "containerPort", "protocol", "hostIP"];
 
-/** One of `runtimeConfig.portMappings`. */
+/** An entry of `runtimeConfig.portMappings`. */
 @final
 export class Mapping {
   constructor(
     readonly hostPort: u16,
     readonly containerPort: u16,
     readonly protocol: Protocol,
-    /** Null: none was named. */
+    /** Null: no address was given. */
     readonly hostIp: Ip | null,
   ) {}
 }
 
-/** All settings. If there is a fault, nothing else counts. */
+/** All settings. With a fault, the other fields must not be used. */
 @final
 export class Settings {
   fault: Fault | null = null;
   snat: bool = true;
   masqueradeAll: bool = false;
   readonly mappings: Array<Mapping> = new Array<Mapping>();
+  /** The only address of the node that `conditionsV4` allows; null: all. */
+  addressV4: Ip | null = null;
+  /** Like `addressV4`, for `conditionsV6`. */
+  addressV6: Ip | null = null;
 
   static read(network: Network): Settings {
     const settings = new Settings();
@@ -49,8 +53,8 @@ export class Settings {
     settings.snat = root.bool("snat", true);
     settings.masqueradeAll = root.bool("masqAll", false);
     readMark(root);
-    refuseConditions(root, "conditionsV4");
-    refuseConditions(root, "conditionsV6");
+    settings.addressV4 = readConditions(root, "conditionsV4", 4);
+    settings.addressV6 = readConditions(root, "conditionsV6", 6);
     const backend = root.string("backend");
     if (backend !== null && backend != "iptables" && backend != "nftables")
       root.refuse("backend", `must be iptables or nftables, is ${quote(backend)}`);
@@ -81,7 +85,7 @@ function readPort(config: Config, key: string): u16 {
   return 0;
 }
 
-/** In either case, as iptables takes it. */
+/** In upper or lower case, like iptables. */
 function readProtocol(config: Config): Protocol {
   const text = config.string("protocol");
   const name = text === null ? "" : text.toLowerCase();
@@ -99,24 +103,53 @@ function readHostIp(config: Config): Ip | null {
   return ip;
 }
 
-/** Marks are how iptables tells which packets to masquerade; these rules tell it without. */
+/** iptables marks the packets to masquerade; these rules need no marks. */
 function readMark(root: Config): void {
   const bit = root.member("markMasqBit");
-  const given = root.has("externalSetMarkChain");
-  if (given && bit !== null) root.refuse("externalSetMarkChain", "can't be set together with markMasqBit");
-  if (given) root.refuse("externalSetMarkChain", onlyNative("is a chain of iptables"));
+  const hasMarkChain = root.has("externalSetMarkChain");
+  if (hasMarkChain && bit !== null) root.refuse("externalSetMarkChain", "can't be set together with markMasqBit");
+  if (hasMarkChain) root.refuse("externalSetMarkChain", onlyNative("names an iptables chain"));
   if (bit === null) return;
   const number = bit.asU32OrNull();
   if (number === null || number.value > 31) root.refuse("markMasqBit", `must be between 0 and 31, is ${bit.toString()}`);
   else write(Level.Debug, "markMasqBit has no effect: packets are not marked");
 }
 
-function refuseConditions(root: Config, key: string): void {
+/**
+ * The only condition that a mapping's address can express: packets to one address of the node, in the form of iptables (`-d
+ * 192.0.2.1`) or nft (`ip daddr 192.0.2.1`). Any other condition is refused: a mapping without its condition would accept more
+ * than intended.
+ */
+function readConditions(root: Config, key: string, family: i32): Ip | null {
   const conditions = root.strings(key);
-  if (conditions !== null && conditions.length > 0)
-    root.refuse(key, onlyNative("has conditions in the words of iptables or nft, which this plugin does not read"));
+  if (conditions === null || conditions.length == 0) return null;
+  const text = conditions.join(" ");
+  const words = text.split(" ").filter((word) => word != "");
+  if (words.length == 2 && destinationOptions.includes(words[0])) {
+    const address = hostAddress(words[1], family);
+    if (address !== null) return address;
+  }
+  if (words.length == 3 && words[0] == (family == 4 ? "ip" : "ip6") && words[1] == "daddr") {
+    const address = hostAddress(words[2], family);
+    if (address !== null) return address;
+  }
+  root.refuse(
+    key,
+    onlyNative(`${quote(text)} is not supported: the only supported condition is -d with one address of the node`),
+  );
+  return null;
+}
+
+const destinationOptions: Array<string> = ["-d", "--dst", "--destination"];
+
+/** An address of the family, without a prefix length or with the full one. */
+function hostAddress(text: string, family: i32): Ip | null {
+  const slash = text.indexOf("/");
+  if (slash >= 0 && text.substring(slash + 1) != (family == 4 ? "32" : "128")) return null;
+  const ip = Ip.parse(slash < 0 ? text : text.substring(0, slash));
+  return ip === null || ip.family != family ? null : ip;
 }
 
 function onlyNative(why: string): string {
-  return `${why}: use the native portmap for it (a host configuration whose wasm.prefer leaves portmap out)`;
+  return `${why}; use the native portmap for it (leave portmap out of wasm.prefer in Plexus' configuration)`;
 }

@@ -2,10 +2,10 @@
 
 import { Ip } from "./ip";
 
-/** `10.1.2.3/24`: the host part is kept. */
+/** An address with a prefix length, such as `10.1.2.3/24`; the host part is kept. */
 export class Cidr {
   readonly ip: Ip;
-  /** Bits of the network: 0 to 32, or 0 to 128. */
+  /** Prefix length: 0 to 32, or 0 to 128. */
   readonly prefix: i32;
 
   constructor(ip: Ip, prefix: i32) {
@@ -14,8 +14,8 @@ export class Cidr {
   }
 
   /**
-   * What `text` spells, or null. Digits of the prefix may have leading zeros, as in Go's net.ParseCIDR. A v4-mapped
-   * address needs a prefix of 96 or more.
+   * Reads an address with a prefix length; null if malformed. The prefix may have leading zeros, as in Go's net.ParseCIDR. An
+   * IPv4-mapped address needs a prefix of at least 96.
    */
   static parse(text: string): Cidr | null {
     const slash = text.indexOf("/");
@@ -34,7 +34,9 @@ export class Cidr {
     return prefix < 0 || prefix > ip.bits ? null : new Cidr(ip, prefix);
   }
 
-  /** An address alone, or with a prefix: conventions allow both for `ips`. Without one it gets the full length. */
+  /**
+   * Reads an address with or without a prefix length: CONVENTIONS.md allows both for `ips`. Without one it gets the full length.
+   */
   static parseEither(text: string): Cidr | null {
     if (text.indexOf("/") >= 0) return Cidr.parse(text);
     const ip = Ip.parse(text);
@@ -61,12 +63,12 @@ export class Cidr {
     return ip.family == this.ip.family && ip.mask(this.prefix).equals(this.network);
   }
 
-  /** Whether the networks share an address. */
+  /** Whether the two networks have a common address. */
   overlaps(other: Cidr): bool {
     return this.contains(other.network) || other.contains(this.network);
   }
 
-  /** Whether network and prefix are the same; host parts don't count. */
+  /** Whether network and prefix are equal; host parts are ignored. */
   sameNetwork(other: Cidr): bool {
     return this.prefix == other.prefix && this.network.equals(other.network);
   }

@@ -1,4 +1,4 @@
-// Reading a configuration: each accessor names the field in its fault, so that an administrator finds it.
+// Reads a configuration. Each accessor names the field in its fault, so that an administrator finds it.
 
 import { Fault, Network } from "./abi/types";
 import { Json } from "./json";
@@ -7,80 +7,82 @@ import { invalidConfig, notDecoded } from "./faults";
 import { Some } from "./some";
 
 /**
- * An object of the configuration with its place. The first thing that is wrong is kept in {@link Config.fault}; what is
- * asked for after that answers as if absent, so that a delegate checks once, at the end.
+ * An object of the configuration with its path. The first mistake is kept in {@link Config.fault}; later reads answer as if the
+ * member were absent, so that a delegate checks once, at the end.
  */
 export class Config {
   readonly json: Json;
   readonly path: string;
-  private readonly trouble: Trouble;
+  private readonly firstFault: FirstFault;
 
-  private constructor(json: Json, path: string, trouble: Trouble) {
+  private constructor(json: Json, path: string, firstFault: FirstFault) {
     this.json = json;
     this.path = path;
-    this.trouble = trouble;
+    this.firstFault = firstFault;
   }
 
-  /** The plugin's configuration. If it is no JSON object (the host has seen to it that it is), there is a fault at once. */
+  /**
+   * The plugin's configuration. A text that is not a JSON object causes a fault at once (the host normally refuses it earlier).
+   */
   static of(network: Network): Config {
-    const trouble = new Trouble();
+    const firstFault = new FirstFault();
     const parsed = parseJson(network.config);
     const value = parsed.value;
-    if (value !== null && value.isObject) return new Config(value, "", trouble);
-    trouble.first = notDecoded(
-      value === null ? `the configuration is not JSON: ${parsed.error}` : "the configuration is no object",
+    if (value !== null && value.isObject) return new Config(value, "", firstFault);
+    firstFault.fault = notDecoded(
+      value === null ? `the configuration is not JSON: ${parsed.error}` : "the configuration is not a JSON object",
     );
-    return new Config(Json.object(), "", trouble);
+    return new Config(Json.object(), "", firstFault);
   }
 
-  /** What was wrong first, anywhere in this configuration. */
+  /** The first mistake anywhere in this configuration. */
   get fault(): Fault | null {
-    return this.trouble.first;
+    return this.firstFault.fault;
   }
 
-  /** Where a member is, e.g. `ipam.ranges[0][1].subnet`. */
+  /** The path of a member, e.g. `ipam.ranges[0][1].subnet`. */
   where(key: string): string {
     return this.path == "" ? key : `${this.path}.${key}`;
   }
 
-  /** Records that a member is wrong, unless something was before. */
+  /** Records a mistake in a member, unless there is an earlier one. */
   refuse(key: string, why: string): void {
-    if (this.trouble.first === null) this.trouble.first = invalidConfig(this.where(key), why);
+    if (this.firstFault.fault === null) this.firstFault.fault = invalidConfig(this.where(key), why);
   }
 
-  /** A member that is given and not null. */
+  /** A member that is present and not null. */
   member(key: string): Json | null {
-    return this.json.given(key);
+    return this.json.presentMember(key);
   }
 
   has(key: string): bool {
-    return this.json.given(key) !== null;
+    return this.json.presentMember(key) !== null;
   }
 
-  /** An object within; null where it is absent. */
+  /** A nested object; null if absent. */
   object(key: string): Config | null {
     const value = this.member(key);
     if (value === null) return null;
-    if (value.isObject) return new Config(value, this.where(key), this.trouble);
+    if (value.isObject) return new Config(value, this.where(key), this.firstFault);
     this.refuse(key, `must be an object, is ${value.kindName}`);
     return null;
   }
 
-  /** A list of objects within; empty where it is absent. */
+  /** A list of nested objects; empty if absent. */
   objects(key: string): Array<Config> {
     const found = new Array<Config>();
     const list = this.list(key);
     if (list === null) return found;
     for (let i = 0; i < list.length; i++) {
-      if (list.at(i).isObject) found.push(new Config(list.at(i), `${this.where(key)}[${i}]`, this.trouble));
+      if (list.at(i).isObject) found.push(new Config(list.at(i), `${this.where(key)}[${i}]`, this.firstFault));
       else this.refuse(`${key}[${i}]`, `must be an object, is ${list.at(i).kindName}`);
     }
     return found;
   }
 
-  /** An object at a place that the caller knows, for structures that the other accessors don't fit. */
+  /** An object with a path from the caller, for structures that the other accessors cannot read. */
   within(json: Json, path: string): Config {
-    return new Config(json, this.where(path), this.trouble);
+    return new Config(json, this.where(path), this.firstFault);
   }
 
   string(key: string): string | null {
@@ -91,7 +93,7 @@ export class Config {
     return text;
   }
 
-  /** A list of strings; null where it is absent. */
+  /** A list of strings; null if absent. */
   strings(key: string): Array<string> | null {
     const list = this.list(key);
     if (list === null) return null;
@@ -104,15 +106,15 @@ export class Config {
     return found;
   }
 
-  /** A boolean; `otherwise` where it is absent. */
-  bool(key: string, otherwise: bool): bool {
+  /** A boolean; `defaultValue` if absent. */
+  bool(key: string, defaultValue: bool): bool {
     const value = this.member(key);
-    if (value === null) return otherwise;
+    if (value === null) return defaultValue;
     if (!value.isBool) this.refuse(key, `must be a boolean, is ${value.kindName}`);
     return value.isTrue;
   }
 
-  /** A whole number; null where it is absent. */
+  /** A whole number; null if absent. */
   integer(key: string): Some<i64> | null {
     const value = this.member(key);
     if (value === null) return null;
@@ -121,7 +123,7 @@ export class Config {
     return number;
   }
 
-  /** A list; null where it is absent. */
+  /** A list; null if absent. */
   list(key: string): Json | null {
     const value = this.member(key);
     if (value === null) return null;
@@ -130,7 +132,7 @@ export class Config {
     return null;
   }
 
-  /** Refuses members that are not in `known`: a typo must not be silent. */
+  /** Refuses members that are not in `known`, so that typos are reported. */
   only(known: Array<string>): void {
     for (let i = 0; i < this.json.length; i++) {
       const key = this.json.keyAt(i);
@@ -139,6 +141,7 @@ export class Config {
   }
 }
 
-class Trouble {
-  first: Fault | null = null;
+/** Shared by all objects of one configuration. */
+class FirstFault {
+  fault: Fault | null = null;
 }

@@ -1,11 +1,11 @@
-// CONVENTIONS.md: where runtimes leave what they ask of a plugin beside its configuration.
+// CONVENTIONS.md: a runtime's requests besides the configuration.
 
 import { Arg, Fault } from "./abi/types";
 import { Config } from "./config";
 import { invalidEnvironment } from "./faults";
 import { quote } from "./json";
 
-/** The value of one pair of CNI_ARGS; of equal keys the last. Null: not given. */
+/** The value of one pair of CNI_ARGS; the last of equal keys wins. Null: absent. */
 export function cniArg(args: Array<Arg>, key: string): string | null {
   for (let i = args.length - 1; i >= 0; i--) {
     if (args[i].key == key) return args[i].value;
@@ -13,13 +13,13 @@ export function cniArg(args: Array<Arg>, key: string): string | null {
   return null;
 }
 
-/** `runtimeConfig.ips`: what the runtime asks for through the capability `ips`. Null: not given. */
+/** `runtimeConfig.ips`: addresses that the runtime requests with the capability `ips`. Null: absent. */
 export function runtimeConfigIps(config: Config): Array<string> | null {
   const runtime = config.object("runtimeConfig");
   return runtime === null ? null : runtime.strings("ips");
 }
 
-/** `args.cni.ips`: what the configuration's author asks for. Null: not given. */
+/** `args.cni.ips`: addresses that the configuration's author requests. Null: absent. */
 export function argsCniIps(config: Config): Array<string> | null {
   const args = config.object("args");
   if (args === null) return null;
@@ -27,7 +27,7 @@ export function argsCniIps(config: Config): Array<string> | null {
   return cni === null ? null : cni.strings("ips");
 }
 
-/** `IP=` of CNI_ARGS: the old way, several separated by commas. Null: not given. */
+/** `IP=` of CNI_ARGS: the old form, several addresses separated by commas. Null: absent. */
 export function cniArgsIps(args: Array<Arg>): Array<string> | null {
   const value = cniArg(args, "IP");
   if (value === null || value == "") return null;
@@ -37,8 +37,8 @@ export function cniArgsIps(args: Array<Arg>): Array<string> | null {
 }
 
 /**
- * What libcni's convention says of pairs that a plugin doesn't know: each is a fault unless `IgnoreUnknown` is true. `known`: the keys that the
- * plugin reads. Null: all is well.
+ * libcni's convention for unknown pairs: each is a fault unless `IgnoreUnknown` is true. `known`: the keys that the plugin reads.
+ * Null: no fault.
  */
 export function refuseUnknownArgs(args: Array<Arg>, known: StaticArray<string>): Fault | null {
   let ignoreUnknown = false;
@@ -59,7 +59,7 @@ export function refuseUnknownArgs(args: Array<Arg>, known: StaticArray<string>):
   return invalidEnvironment(`CNI_ARGS: ${quote(unknown)} is unknown to this plugin, and IgnoreUnknown=1 is not set`);
 }
 
-/** Whether the text is this word of small letters, in any case. */
+/** Whether the text equals this lower-case word in any case. */
 function isWord(text: string, word: string): bool {
   if (text.length != word.length) return false;
   for (let i = 0; i < word.length; i++) if ((text.charCodeAt(i) | 0x20) != word.charCodeAt(i)) return false;

@@ -1,12 +1,12 @@
-// Keys in any case: the reference plugins are written in Go, whose JSON reader takes `rangestart` for `rangeStart`, and
-// configurations in the field rely on it.
+// Keys in any case. The reference plugins are written in Go, whose JSON decoder accepts `rangestart` for `rangeStart`, and
+// existing configurations rely on that.
 
 import { Config } from "./config";
 import { Json } from "./json";
 
 /**
- * An object of the configuration, at `path` within `parent`, with those of its members that `keys` name, in whatever
- * case they were written; of equal keys the last counts. Null, with the fault in `parent`, if it is no object.
+ * An object of the configuration, at `path` within `parent`, with the members that `keys` name, in any case; the last of equal
+ * keys wins. Null, with the fault in `parent`, if it is not an object.
  */
 export function folded(parent: Config, json: Json, path: string, keys: StaticArray<string>): Config | null {
   if (!json.isObject) {
@@ -21,7 +21,7 @@ export function folded(parent: Config, json: Json, path: string, keys: StaticArr
   return parent.within(spelled, path);
 }
 
-/** The same for the member `key`; null where it is absent. */
+/** The same for the member `key`; null if absent. */
 export function foldedMember(parent: Config, key: string, keys: StaticArray<string>): Config | null {
   const json = parent.member(key);
   return json !== null ? folded(parent, json, key, keys) : null;

@@ -1,6 +1,6 @@
 // The grammar of address text.
 
-/** The 32 bits of dotted decimal from `at` to the end, or -1. A field has no leading zero. */
+/** The 32 bits of dotted decimal from `at` to the end; -1 if malformed. Leading zeros are not allowed. */
 export function readDotted(text: string, at: i32): i64 {
   let value: i64 = 0;
   let fields = 0;
@@ -32,7 +32,7 @@ function hexDigit(code: i32): i32 {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-/** The eight groups of a v6 address, or null. */
+/** The eight groups of an IPv6 address; null if malformed. */
 export function readGroups(text: string): StaticArray<u32> | null {
   const groups = new StaticArray<u32>(8);
   const end = text.length;

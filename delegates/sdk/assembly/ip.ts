@@ -1,5 +1,5 @@
-// One IP address. Text is read and printed as Go's net package does it, because that is what every CNI plugin in the
-// field does: no leading zeros, no zones, a v4-mapped v6 address is v4, RFC 5952 on the way out.
+// One IP address. Text is read and printed like Go's net package does, because existing CNI plugins use it: no leading zeros, no
+// zones, an IPv4-mapped IPv6 address is IPv4, and RFC 5952 for output.
 
 import { readDotted, readGroups } from "./ip-text";
 
@@ -20,19 +20,19 @@ export class Ip {
     return new Ip(4, 0, bits);
   }
 
-  /** A v4-mapped address becomes the v4 one. */
+  /** An IPv4-mapped address becomes the IPv4 address. */
   static v6(hi: u64, lo: u64): Ip {
     return hi == 0 && lo >> 32 == 0xffff ? Ip.v4(<u32>lo) : new Ip(6, hi, lo);
   }
 
-  /** Of the same family as `like`, whatever the bits say. */
+  /** An address of the same family as `like`, whatever its bits are. */
   static like(like: Ip, hi: u64, lo: u64): Ip {
     return new Ip(like.family, hi, lo);
   }
 
-  /** The address that `text` spells, or null. */
+  /** Reads an address; null if malformed. */
   static parse(text: string): Ip | null {
-    // The longest spelling: eight groups, the last two dotted.
+    // The longest spelling: eight groups, the last two in dotted decimal.
     if (text.length > 45) return null;
     if (text.indexOf(":") < 0) {
       const bits = readDotted(text, 0);
@@ -66,19 +66,19 @@ export class Ip {
     return new Ip(this.family, this.lo == 0 ? this.hi - 1 : this.hi, this.lo - 1);
   }
 
-  /** This address with everything behind the first `prefix` bits cleared. */
+  /** This address with all bits after the first `prefix` bits cleared. */
   mask(prefix: i32): Ip {
     return new Ip(this.family, this.hi & maskHi(this.family, prefix), this.lo & maskLo(this.family, prefix));
   }
 
-  /** This address with everything behind the first `prefix` bits set. */
+  /** This address with all bits after the first `prefix` bits set. */
   fill(prefix: i32): Ip {
     const all: u64 = this.family == 4 ? 0xffff_ffff : u64.MAX_VALUE;
     const hi = this.family == 4 ? 0 : this.hi | ~maskHi(6, prefix);
     return new Ip(this.family, hi, this.lo | (all & ~maskLo(this.family, prefix)));
   }
 
-  /** Negative, zero or positive: v4 before v6, then by value. */
+  /** Negative, zero or positive: IPv4 before IPv6, then by value. */
   compare(other: Ip): i32 {
     if (this.family != other.family) return this.family - other.family;
     if (this.hi != other.hi) return this.hi < other.hi ? -1 : 1;

@@ -1,22 +1,23 @@
-// RFC 8259, strictly. What is wrong comes back as a message with its place; nothing aborts, however deep or odd.
+// A strict parser of RFC 8259. For invalid JSON the parser returns a message with the mistake's place. No input makes the guest abort, however
+// deeply nested. Hexadecimal numbers are character codes: 22 quote, 2c comma, 3a colon, 5b [, 5c backslash, 5d ], 7b {, 7d }.
 
 import { Json } from "./json";
 
 /** Deeper nesting is refused, so that no input exhausts the stack. */
 const MAX_DEPTH: i32 = 128;
 
-/** A value, or what is wrong and where. */
+/** A value, or a mistake and its place. */
 export class JsonParse {
   constructor(
     readonly value: Json | null,
-    /** Empty where there is a value. */
+    /** Empty if there is a value. */
     readonly error: string,
-    /** UTF-16 units before the place of the error. */
+    /** UTF-16 units before the mistake; 0 if there is a value. */
     readonly offset: i32,
   ) {}
 }
 
-/** Reads one JSON text. */
+/** Reads one JSON text. Members with equal keys and unpaired surrogates are kept. */
 export function parseJson(text: string): JsonParse {
   const parser = new Parser(text);
   parser.space();
@@ -68,7 +69,7 @@ class Parser {
     const c = this.here();
     if (c == 0x7b || c == 0x5b) {
       if (depth == MAX_DEPTH) {
-        this.fail(`more than ${MAX_DEPTH} levels`);
+        this.fail(`nesting of more than ${MAX_DEPTH} levels`);
         return null;
       }
       return c == 0x7b ? this.object(depth) : this.array(depth);
@@ -81,7 +82,7 @@ class Parser {
     if (this.word("true")) return Json.bool(true);
     if (this.word("false")) return Json.bool(false);
     if (this.word("null")) return Json.null_();
-    this.fail(c < 0 ? "the text ends where a value should be" : "no value");
+    this.fail(c < 0 ? "the text ends before a value" : "a value is missing");
     return null;
   }
 
@@ -101,14 +102,14 @@ class Parser {
     }
     while (true) {
       if (this.here() != 0x22) {
-        this.fail("no key in double quotes");
+        this.fail("a key in double quotes is missing");
         return null;
       }
       const key = this.string();
       if (key === null) return null;
       this.space();
       if (this.here() != 0x3a) {
-        this.fail("no colon after a key");
+        this.fail("a colon is missing after a key");
         return null;
       }
       this.at++;
@@ -119,7 +120,7 @@ class Parser {
       this.space();
       const c = this.here();
       if (c != 0x2c && c != 0x7d) {
-        this.fail("no comma or closing brace after a member");
+        this.fail("a comma or closing brace is missing after a member");
         return null;
       }
       this.at++;
@@ -143,7 +144,7 @@ class Parser {
       this.space();
       const c = this.here();
       if (c != 0x2c && c != 0x5d) {
-        this.fail("no comma or closing bracket after an element");
+        this.fail("a comma or closing bracket is missing after an element");
         return null;
       }
       this.at++;
@@ -163,13 +164,13 @@ class Parser {
     if (this.here() == 0x2d) this.at++;
     if (this.here() == 0x30) this.at++;
     else if (!this.digits()) {
-      this.fail("no digit after a minus");
+      this.fail("a digit is missing after a minus");
       return null;
     }
     if (this.here() == 0x2e) {
       this.at++;
       if (!this.digits()) {
-        this.fail("no digit after a decimal point");
+        this.fail("a digit is missing after a decimal point");
         return null;
       }
     }
@@ -177,7 +178,7 @@ class Parser {
       this.at++;
       if (this.here() == 0x2b || this.here() == 0x2d) this.at++;
       if (!this.digits()) {
-        this.fail("no digit in an exponent");
+        this.fail("a digit is missing in an exponent");
         return null;
       }
     }
@@ -187,28 +188,29 @@ class Parser {
   private string(): string | null {
     const text = this.text;
     let out = "";
-    let done = ++this.at;
+    // The text before `copied` is in `out`.
+    let copied = ++this.at;
     while (true) {
       const c = this.here();
       if (c == 0x22) {
-        const rest = text.substring(done, this.at);
+        const rest = text.substring(copied, this.at);
         this.at++;
         return out.length == 0 ? rest : out + rest;
       }
       if (c < 0x20) {
-        this.fail(c < 0 ? "a string without end" : "a control character in a string");
+        this.fail(c < 0 ? "a string has no end" : "a control character in a string");
         return null;
       }
       if (c != 0x5c) {
         this.at++;
         continue;
       }
-      out += text.substring(done, this.at);
+      out += text.substring(copied, this.at);
       this.at++;
       const escaped = this.escape();
       if (escaped < 0) return null;
       out += String.fromCharCode(escaped);
-      done = this.at;
+      copied = this.at;
     }
   }
 
@@ -237,7 +239,7 @@ class Parser {
           const lower = d | 0x20;
           const digit = d >= 0x30 && d <= 0x39 ? d - 0x30 : lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
           if (digit < 0) {
-            this.fail("no four hexadecimal digits after \\u");
+            this.fail("four hexadecimal digits are missing after \\u");
             return -1;
           }
           unit = unit * 16 + digit;

@@ -1,8 +1,9 @@
-// JSON as a small tree. Numbers keep their text, so that nothing is lost on the way through a delegate; objects keep
-// the order of their keys. Reading never aborts: see json-parse.ts. A delegate asks `kind` or the `as…OrNull`.
+// JSON as a small tree. Numbers keep their text, so that they pass through a delegate unchanged; objects keep the order of their
+// keys. Parsing never aborts (see json-parse.ts). A delegate checks `kind` or calls an `as…OrNull` method.
 
 import { Some } from "./some";
 
+/** The kinds of JSON values. */
 export enum JsonKind {
   Null,
   Bool,
@@ -15,7 +16,7 @@ export enum JsonKind {
 /** One value. */
 export class Json {
   readonly kind: JsonKind;
-  /** A string's value; a number's text as it was written. */
+  /** A string's value, or a number's original text. */
   private text: string = "";
   private truth: bool = false;
   private keyList: Array<string> | null = null;
@@ -45,7 +46,7 @@ export class Json {
     return Json.number(value.toString());
   }
 
-  /** A number by its text, which must be valid JSON. */
+  /** A number from its text, which must be valid JSON. */
   static number(text: string): Json {
     const made = new Json(JsonKind.Number);
     made.text = text;
@@ -89,7 +90,7 @@ export class Json {
     return this.isString ? this.text : null;
   }
 
-  /** True only for `true`. */
+  /** True only for the value `true`. */
   get isTrue(): bool {
     return this.isBool && this.truth;
   }
@@ -99,13 +100,13 @@ export class Json {
     return this.isNumber ? this.text : "";
   }
 
-  /** The whole number in its range, written without fraction and exponent; null otherwise. */
+  /** The whole number if it fits and is written without fraction and exponent; null otherwise. */
   asU32OrNull(): Some<u32> | null {
     const wide = this.asI64OrNull();
     return wide === null || wide.value < 0 || wide.value > <i64>u32.MAX_VALUE ? null : new Some<u32>(<u32>wide.value);
   }
 
-  /** The whole number in its range, written without fraction and exponent; null otherwise. */
+  /** The whole number if it fits and is written without fraction and exponent; null otherwise. */
   asI64OrNull(): Some<i64> | null {
     if (!this.isNumber) return null;
     const text = this.text;
@@ -136,7 +137,7 @@ export class Json {
     return (this.keyList as Array<string>)[index];
   }
 
-  /** An object's member; of equal keys the last. Null: absent, or no object. */
+  /** An object's member; the last of equal keys wins. Null: absent, or not an object. */
   get(key: string): Json | null {
     const keys = this.keyList;
     if (keys === null) return null;
@@ -144,7 +145,7 @@ export class Json {
     return at < 0 ? null : this.at(at);
   }
 
-  /** As `get`, but letters of either case match, as they do for plugins written in Go. Keys of ASCII letters only. */
+  /** Like `get`, but keys match in any case, as for plugins written in Go. For keys of ASCII letters only. */
   getAnyCase(key: string): Json | null {
     const keys = this.keyList;
     if (keys === null) return null;
@@ -155,12 +156,12 @@ export class Json {
   }
 
   /** A member that is present and not `null`. */
-  given(key: string): Json | null {
+  presentMember(key: string): Json | null {
     const value = this.get(key);
     return value === null || value.isNull ? null : value;
   }
 
-  /** Sets an object's member; the key keeps its place if it was there. Answers this object. */
+  /** Sets an object's member; an existing key keeps its position. Answers this object. */
   set(key: string, value: Json): Json {
     const keys = this.keyList as Array<string>;
     const items = this.items as Array<Json>;
@@ -170,7 +171,7 @@ export class Json {
     return this;
   }
 
-  /** Adds a member without looking for an equal key. */
+  /** Adds a member without a search for an equal key. */
   append(key: string, value: Json): void {
     (this.keyList as Array<string>).push(key);
     (this.items as Array<Json>).push(value);
@@ -182,7 +183,7 @@ export class Json {
     return this;
   }
 
-  /** What the kind is called in messages. */
+  /** The kind's name in messages. */
   get kindName(): string {
     switch (this.kind) {
       case JsonKind.Null:

@@ -1,8 +1,8 @@
-// Hardware addresses as Go's net package reads them: what configurations in the field have.
+// Hardware addresses as Go's net package reads them, which existing configurations rely on.
 
 /**
- * The address that `text` spells, in the kernel's own spelling (`0a:58:0a:01:00:02`); null where it spells none. Groups of two hexadecimal
- * digits with `:` or `-`, or of four with `.`; 6, 8 or 20 bytes.
+ * Reads an address into the kernel's spelling (`0a:58:0a:01:00:02`); null if malformed. Groups of two hexadecimal digits with `:`
+ * or `-`, or of four with `.`; 6, 8 or 20 bytes.
  */
 export function readMac(text: string): string | null {
   if (text.length < 14) return null;
@@ -27,7 +27,7 @@ export function readMac(text: string): string | null {
   return digits;
 }
 
-/** Whether two texts spell the same address. */
+/** Whether two texts are the same address. */
 export function sameMac(a: string, b: string): bool {
   const one = readMac(a);
   const other = readMac(b);

@@ -1,6 +1,6 @@
-// Memory at the boundary. Everything that the host or the generated glue places for the other side comes from one
-// arena of linked blocks: it is given back at once, when a call's arguments are read, after each import and after
-// a result has been read. That is sound because calls don't re-enter a guest.
+// Memory at the boundary. Data that the host or the generated glue passes to the other side is in one arena of linked blocks. The
+// arena is released when a call's arguments are read, after each import, and after a result has been read. That is safe because
+// calls never re-enter a guest.
 
 const FIRST: usize = 4096;
 /** A block begins with the address and the size of the block before it. */
@@ -9,13 +9,13 @@ const HEADER: usize = 16;
 let block: usize = 0;
 let next: usize = 0;
 let end: usize = 0;
-/** Where `next` stands, across blocks: what a mark records. */
+/** The position of `next`, counted across blocks: a mark records it. */
 let lastStart: usize = 0;
 
-/** Bytes of the text lowered last. */
+/** Bytes of the most recently lowered text. */
 export let loweredBytes: i32 = 0;
 
-/** `size` bytes at an address that is a multiple of `align` (a power of two, at most 16). */
+/** Allocates `size` bytes at a multiple of `align` (a power of two, at most 16). */
 export function allocate(size: usize, align: usize): usize {
   let at = (next + align - 1) & ~(align - 1);
   if (block == 0 || at > end || size > end - at) {
@@ -33,19 +33,19 @@ export function allocate(size: usize, align: usize): usize {
   return at;
 }
 
-/** Room for `count` elements. */
+/** Allocates memory for `count` elements. */
 export function allocateList(count: i32, size: usize, align: usize): usize {
   const bytes = <u64>count * <u64>size;
   if (bytes > 0x7fff_ffff) abort("a list does not fit into memory");
   return allocate(<usize>bytes, align);
 }
 
-/** The arena's present end, for {@link release}. */
+/** The arena's current end, for {@link release}. */
 export function mark(): usize {
   return next;
 }
 
-/** Gives back what was allocated since the mark was taken. */
+/** Releases all memory that was allocated after the mark. */
 export function release(mark: usize): void {
   while (block != 0 && !(mark >= block + HEADER && mark <= end)) {
     const before = load<usize>(block);
@@ -57,24 +57,24 @@ export function release(mark: usize): void {
   lastStart = 0;
 }
 
-/** Memory up to this many pages of 64 KiB is never swept: an instance that serves one call has no use for it. */
+/** Memory of at most this many pages of 64 KiB is never swept: an instance that serves one call does not need it. */
 const SWEEP_FROM: i32 = 16;
 
 /**
- * The end of a call: nothing of the guest's is on the stack, so that the collector of the `minimal` runtime may run.
- * That runtime never collects by itself, which halves the code: no function has to keep track of what it holds.
+ * The end of a call: the stack holds no references, so the collector of the `minimal` runtime may run. That runtime never
+ * collects by itself, which halves the code: functions need not track their references.
  */
 export function finish(): void {
   reset();
   if (pages() > SWEEP_FROM) __collect();
 }
 
-/** Pages of 64 KiB that the instance has. */
+/** The instance's memory in pages of 64 KiB. */
 export function pages(): i32 {
   return memory.size();
 }
 
-/** Gives everything back, but for one block that the next call begins with. */
+/** Releases everything except one block, with which the next call begins. */
 export function reset(): void {
   while (block != 0) {
     const before = load<usize>(block);
@@ -87,7 +87,7 @@ export function reset(): void {
   lastStart = 0;
 }
 
-/** The component model's allocator: the host places arguments and results of imports with it. */
+/** The component model's allocator: the host allocates arguments and import results with it. */
 export function cabi_realloc(old: usize, oldSize: usize, align: usize, size: usize): usize {
   if (oldSize == 0) return allocate(size, align);
   if (size <= oldSize) return old;
@@ -111,7 +111,7 @@ export function liftString(at: usize, bytes: i32): string {
   return text;
 }
 
-/** Text to UTF-8 in the arena; its length is left in {@link loweredBytes}. A lone surrogate becomes U+FFFD. */
+/** Text to UTF-8 in the arena; {@link loweredBytes} is its length. A lone surrogate becomes U+FFFD. */
 export function lowerString(text: string): usize {
   const bytes = String.UTF8.byteLength(text);
   const at = allocate(<usize>bytes, 1);
@@ -120,17 +120,19 @@ export function lowerString(text: string): usize {
   return at;
 }
 
+/** Loads a string: its address and its length in bytes, each 32 bits. */
 export function loadString(at: usize): string {
   return liftString(<usize>load<u32>(at), <i32>load<u32>(at, 4));
 }
 
+/** Stores a string as {@link loadString} reads it. */
 export function storeString(at: usize, text: string): void {
   store<u32>(at, <u32>lowerString(text));
   store<u32>(at, <u32>loweredBytes, 4);
 }
 
-/** A Unicode scalar value as the boundary wants it; anything else is a defect of the guest. */
+/** Checks a Unicode scalar value for the boundary; any other value is a defect of the guest. */
 export function char(value: u32): u32 {
-  if (value > 0x10_ffff || (value >= 0xd800 && value < 0xe000)) abort("a char is no Unicode scalar value");
+  if (value > 0x10_ffff || (value >= 0xd800 && value < 0xe000)) abort("a char is not a Unicode scalar value");
   return value;
 }

@@ -1,4 +1,4 @@
-// Whether the pod's interface is as a result says, as the reference main plugins' CHECK asks it.
+// Compares the pod's interface with a result, like CHECK of the reference main plugins.
 
 import { Address } from "./abi/links";
 import { IpConfig, Route } from "./abi/types";
@@ -6,14 +6,14 @@ import { Cidr } from "./cidr";
 import { Ip } from "./ip";
 
 /**
- * The first of the result's addresses that is not on the interface, or whose network no route leads to; null: all are there. `ips`: those
- * of this interface; `found`: its addresses; `routes`: those of the pod's namespace.
+ * The first of the result's addresses that the interface lacks, or whose network has no route; null: none is missing. `ips`: the
+ * addresses of this interface in the result; `found`: its actual addresses; `routes`: those of the pod's namespace.
  */
 export function missingAddress(ifname: string, ips: Array<IpConfig>, found: Array<Address>, routes: Array<Route>): string | null {
   for (let i = 0; i < ips.length; i++) {
     const wanted = Cidr.parse(ips[i].address);
     if (wanted === null || !hasAddress(found, wanted)) return `Failed to match addr ${ips[i].address} on interface ${ifname}`;
-    // A network of one address has no route but its own, in the table `local`.
+    // A network of one address has only its own route, in the table `local`.
     if (wanted.prefix < wanted.ip.bits && !leadsTo(routes, wanted.masked(), null)) {
       const gateway = ips[i].gateway;
       return `Failed to find Gateway ${gateway === null ? "<nil>" : gateway} for interface ${ifname}`;
@@ -22,7 +22,9 @@ export function missingAddress(ifname: string, ips: Array<IpConfig>, found: Arra
   return null;
 }
 
-/** The first of the result's routes that is not among those of the pod's namespace; null: all are there. Of a default route any gateway will do. */
+/**
+ * The first of the result's routes that the pod's namespace lacks; null: none is missing. A default route may have any gateway.
+ */
 export function missingRoute(wanted: Array<Route>, found: Array<Route>): string | null {
   for (let i = 0; i < wanted.length; i++) {
     const dst = Cidr.parse(wanted[i].dst);

@@ -1,4 +1,4 @@
-// The pod's interface after IPAM: what the reference main plugins do to it with IPAM's result, to bring it into service.
+// Configures the pod's interface with IPAM's result, like the reference main plugins.
 
 import { Family, InterfaceSetting, Change, AddressChange, LinkName, Operation, Place, RouteChange, Settling } from "./abi/links";
 import { Fault, IpConfig, Route } from "./abi/types";
@@ -7,13 +7,14 @@ import { notDecoded } from "./faults";
 import { Ip } from "./ip";
 import { Some } from "./some";
 
-/** How long a new IPv6 address may be tentative, in milliseconds. */
+/** Maximum time for a new IPv6 address to be tentative, in milliseconds. */
 const settleMilliseconds: u32 = 5000;
 
 /**
- * Gives the interface the addresses and the routes, and brings it up. A route without a gateway gets the first one of its family among the
- * addresses'. With an IPv6 address, IPv6 is switched on for it and for `lo`, and the address outlives the link's going down; with an IPv6
- * gateway, its addresses are waited for. Answers what is wrong with an address or a destination; null: all operations were appended.
+ * Appends operations that give the interface its addresses and routes, and bring it up. A route without a gateway gets the first
+ * gateway of its family among the addresses. With an IPv6 address, IPv6 is enabled for the interface and for `lo`, and the
+ * address survives a link that goes down. With an IPv6 gateway, the addresses are waited for. Answers a mistake in an address or
+ * destination; null: all operations were appended.
  */
 export function configureInterface(
   ifname: string,
@@ -25,14 +26,14 @@ export function configureInterface(
   let gateway4: string | null = null;
   let gateway6: string | null = null;
   let hasIpv6 = false;
-  // Settings first, so that addresses and routes can travel together.
+  // Settings first, so that addresses and routes can be sent together.
   for (let i = 0; i < ips.length; i++) {
     const address = Cidr.parse(ips[i].address);
-    if (address === null) return notDecoded(`ips[${i}]: ${ips[i].address} is no address with a prefix length`);
+    if (address === null) return notDecoded(`ips[${i}]: ${ips[i].address} is not an address with a prefix length`);
     if (address.ip.family != 6 || hasIpv6) continue;
     hasIpv6 = true;
-    switchOn(new LinkName(Place.Pod, "lo"), operations);
-    switchOn(link, operations);
+    enableIpv6(new LinkName(Place.Pod, "lo"), operations);
+    enableIpv6(link, operations);
     operations.push(Operation.setInterface(new InterfaceSetting(link, Family.Ipv6, "keep_addr_on_down", "1", false)));
   }
   for (let i = 0; i < ips.length; i++) {
@@ -46,26 +47,27 @@ export function configureInterface(
   operations.push(Operation.changeLink(broughtUp(link)));
   for (let i = 0; i < routes.length; i++) {
     const dst = Cidr.parse(routes[i].dst);
-    if (dst === null) return notDecoded(`routes[${i}]: ${routes[i].dst} is no network`);
-    const given = routes[i];
-    const route = given.gw === null ? withGateway(given, dst.ip.family == 4 ? gateway4 : gateway6) : given;
+    if (dst === null) return notDecoded(`routes[${i}]: ${routes[i].dst} is not a network in CIDR notation`);
+    const configured = routes[i];
+    const gateway = dst.ip.family == 4 ? gateway4 : gateway6;
+    const route = configured.gw === null ? withGateway(configured, gateway) : configured;
     const change = new RouteChange(Place.Pod, route, false);
     change.link = link;
     operations.push(Operation.addRoute(change));
   }
-  // Last, so that all before it can travel together.
+  // Last, so that all earlier operations can be sent together.
   if (gateway6 !== null) operations.push(Operation.settle(new Settling(link, settleMilliseconds)));
   return null;
 }
 
-/** The change that brings a link up. */
+/** The change that sets a link up. */
 export function broughtUp(link: LinkName): Change {
   const change = new Change(link);
   change.up = new Some<bool>(true);
   return change;
 }
 
-function switchOn(link: LinkName, operations: Array<Operation>): void {
+function enableIpv6(link: LinkName, operations: Array<Operation>): void {
   operations.push(Operation.setInterface(new InterfaceSetting(link, Family.Ipv6, "disable_ipv6", "0", false)));
 }
 

@@ -1,4 +1,4 @@
-/** Holds what an option has when it is a number, a bool, an enum or itself an option: `null` says absent. */
+/** Wraps the value of an option of a number, a bool, an enum or another option: `null` means absent. */
 export class Some<T> {
   constructor(public value: T) {}
 }

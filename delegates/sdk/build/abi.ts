@@ -1,4 +1,4 @@
-// The released versions of the ABI, as the guest kit needs them: text, model, docs, capabilities.
+// The released versions of the ABI for the guest kit: text, model, docs, capabilities.
 
 import { readFileSync } from "node:fs";
 import type { WitModel } from "../../../wit/model.ts";
@@ -8,16 +8,17 @@ import { generate, type Bindings } from "../generator/generate.ts";
 /** The one world that delegates are compiled against. */
 export const world = "delegate";
 
-/** The version whose bindings `plexus/abi` are. */
+/** The version of the bindings `plexus/abi`. */
 export const currentAbi = "0.1.0";
 
+/** A released version of the contract. */
 export interface Abi {
   readonly version: string;
   readonly wit: string;
   readonly model: WitModel;
 }
 
-/** Reads a released version; null where there is none of that name. */
+/** Reads a released version; null if unknown. */
 export function readAbi(version: string): Abi | null {
   if (!/^\d+\.\d+\.\d+$/.test(version)) return null;
   try {
@@ -30,7 +31,7 @@ export function readAbi(version: string): Abi | null {
   }
 }
 
-/** The capabilities of a version: the imported interfaces that have functions. Null: no such version. */
+/** The capabilities of a version: the imported interfaces with functions. Null: unknown version. */
 export function capabilitiesOf(version: string): string[] | null {
   const model = readAbi(version)?.model;
   if (model === undefined) return null;

@@ -26,15 +26,15 @@ beforeAll(async () => {
 afterAll(() => rm(root, { recursive: true, force: true }));
 
 let count = 0;
-interface How {
+interface BuildOptions {
   readonly cacheDir?: string;
   readonly quick?: boolean;
 }
 
-async function built(
+async function buildSource(
   source: string,
-  wanted: Record<string, string>,
-  { cacheDir, quick = true }: How = {},
+  capabilities: Record<string, string>,
+  { cacheDir, quick = true }: BuildOptions = {},
 ): Promise<BuiltDelegate> {
   count += 1;
   const dir = join(root, `d${count}`);
@@ -45,7 +45,7 @@ async function built(
     version: "0.1.0",
     about: "A test.",
     cniVersions: ["1.1.0"],
-    capabilities: wanted,
+    capabilities,
   };
   await writeFile(join(dir, "delegate.json"), JSON.stringify(declaration));
   await writeFile(join(dir, "assembly/index.ts"), source);
@@ -57,7 +57,7 @@ const request = {
   attachment: { containerId: "c", ifname: "eth0", args: [] },
 };
 
-function capabilities(log: string[]): CapabilityFunctions {
+function loggingTo(log: string[]): CapabilityFunctions {
   return {
     log: { write: (level, message) => void log.push(`${level}: ${message}`) },
     leases: new MemoryLeases().functions,
@@ -65,22 +65,22 @@ function capabilities(log: string[]): CapabilityFunctions {
   };
 }
 
-test("two builds of the same sources are the same bytes, wherever they lie, and the third can come from the cache", async () => {
+test("two builds of the same sources in two directories have the same bytes, and a third comes from the cache", async () => {
   const how = { cacheDir: join(root, "cache"), quick: false };
-  const one = await built(adds(succeeds), {}, { quick: false });
-  // Another one in between, in the same compiler.
-  await built(adds(`return SuccessOrFault.err(new Fault(100, "no"));`), {});
-  const two = await built(adds(succeeds), {}, how);
+  const one = await buildSource(adds(succeeds), {}, { quick: false });
+  // Another build in the same compiler between the two.
+  await buildSource(adds(`return SuccessOrFault.err(new Fault(100, "no"));`), {});
+  const two = await buildSource(adds(succeeds), {}, how);
   expect(Buffer.from(one.bytes).equals(Buffer.from(two.bytes))).toBe(true);
   expect(two.cached).toBe(false);
-  const three = await built(adds(succeeds), {}, how);
+  const three = await buildSource(adds(succeeds), {}, how);
   expect(three.cached).toBe(true);
   expect(Buffer.from(three.bytes).equals(Buffer.from(one.bytes))).toBe(true);
   expect(await readFile(join(root, `out/d${count}.wasm`))).toEqual(Buffer.from(one.bytes));
 });
 
-test("a component imports only what it calls, and carries its declaration and no names for debuggers", async () => {
-  const { bytes, declaration } = await built(adds(succeeds), {});
+test("a component imports only the called interfaces, and has its declaration and no debug names", async () => {
+  const { bytes, declaration } = await buildSource(adds(succeeds), {});
   const parts = sections(bytes);
   const customs = parts.filter((part) => part.id === 0);
   expect(customs.map((part) => part.name)).toEqual(["plexus:delegate"]);
@@ -96,30 +96,30 @@ test("a component imports only what it calls, and carries its declaration and no
   expect(Buffer.from(bytes).includes(root)).toBe(false);
 });
 
-test("a delegate that aborts says what and where in its log, then traps", async () => {
-  const { bytes } = await built(adds(`assert(request.network.name == "other", "not my network"); ${succeeds}`), {
+test("a delegate that aborts logs the message and the place, then traps", async () => {
+  const { bytes } = await buildSource(adds(`assert(request.network.name == "other", "not my network"); ${succeeds}`), {
     log: "Aborts.",
   });
   const log: string[] = [];
-  await expect(runInJco(bytes, { verb: "add", request }, capabilities(log))).rejects.toThrow(/unreachable/);
+  await expect(runInJco(bytes, { verb: "add", request }, loggingTo(log))).rejects.toThrow(/unreachable/);
   expect(log).toEqual([expect.stringMatching(/^error: not my network \(assembly\/index\.ts:2:\d+\)$/)]);
 });
 
 test("without the capability log an abort is silent", async () => {
-  const { bytes } = await built(adds(`assert(request.network.name == "other", "not my network"); ${succeeds}`), {});
+  const { bytes } = await buildSource(adds(`assert(request.network.name == "other", "not my network"); ${succeeds}`), {});
   const log: string[] = [];
-  await expect(runInJco(bytes, { verb: "add", request }, capabilities(log))).rejects.toThrow(/unreachable/);
+  await expect(runInJco(bytes, { verb: "add", request }, loggingTo(log))).rejects.toThrow(/unreachable/);
   expect(log).toEqual([]);
 });
 
-describe("the author is told", () => {
-  test("of a capability that is called and not declared", async () => {
+describe("the build reports", () => {
+  test("a capability that is called but not declared", async () => {
     const source = adds(`log.write(log.Level.Info, "hello"); ${succeeds}`, 'import * as log from "plexus/abi/log";\n');
-    await expect(built(source, {})).rejects.toThrow(/small calls log: declare it in delegate\.json/);
+    await expect(buildSource(source, {})).rejects.toThrow(/small calls log: declare it in delegate\.json/);
   });
 
-  test("of a capability that is declared and never called", async () => {
-    const { warnings } = await built(adds(succeeds), { resolver: "Never." });
+  test("a capability that is declared but never called", async () => {
+    const { warnings } = await buildSource(adds(succeeds), { resolver: "Never." });
     expect(warnings).toEqual(["small declares resolver and never calls it"]);
   });
 
@@ -128,28 +128,28 @@ describe("the author is told", () => {
     ["Date.now() has no clock", "<f64>Date.now()", /Date: a delegate has no clock/],
   ])("%s", async (_what, expression, message) => {
     const source = adds(`if (${expression} > 0.5) return SuccessOrFault.err(new Fault(100, "x")); ${succeeds}`);
-    await expect(built(source, {})).rejects.toThrow(message);
+    await expect(buildSource(source, {})).rejects.toThrow(message);
   });
 
-  test("console is not there", async () => {
-    await expect(built(adds(`console.log("x"); ${succeeds}`), {})).rejects.toThrow(
-      /console is not there: write to plexus\/abi\/log/,
+  test("the use of console", async () => {
+    await expect(buildSource(adds(`console.log("x"); ${succeeds}`), {})).rejects.toThrow(
+      /console is not available: write to plexus\/abi\/log/,
     );
   });
 
-  test("of an error in the code, with file, line and column", async () => {
-    await expect(built(adds(`return 5;`), {})).rejects.toThrow(/assembly\/index\.ts\(2,\d+\)/);
+  test("an error in the code, with file, line and column", async () => {
+    await expect(buildSource(adds(`return 5;`), {})).rejects.toThrow(/assembly\/index\.ts\(2,\d+\)/);
   });
 
-  test("of a verb that is missing", async () => {
-    await expect(built(imports, {})).rejects.toThrow(/Property 'add' does not exist/);
+  test("a missing verb", async () => {
+    await expect(buildSource(imports, {})).rejects.toThrow(/Property 'add' does not exist/);
   });
 
-  test("of a file outside of the delegate", async () => {
-    await expect(built(`import "../../../../../../etc/hostname";\n${adds(succeeds)}`, {})).rejects.toThrow(/not found/i);
+  test("an import from outside of the delegate", async () => {
+    await expect(buildSource(`import "../../../../../../etc/hostname";\n${adds(succeeds)}`, {})).rejects.toThrow(/not found/i);
   });
 
-  test("of a directory without delegate.json", async () => {
+  test("a directory without delegate.json", async () => {
     await expect(buildDelegate({ dir: root, outFile: join(root, "x.wasm") })).rejects.toThrow(/has no delegate\.json/);
   });
 });

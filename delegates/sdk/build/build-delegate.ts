@@ -1,4 +1,4 @@
-// One delegate, from its directory to its component.
+// Builds one delegate: from its directory to its component.
 
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,26 +6,27 @@ import { z } from "zod";
 import { interfaceId } from "../generator/calls-file.ts";
 import { bindingsOf, capabilitiesOf, readAbi, world } from "./abi.ts";
 import { compileApart } from "./compile-apart.ts";
-import { defaultCacheDir, digestOf, digestTree, kept, place } from "./content-cache.ts";
+import { defaultCacheDir, digestOf, digestTree, fromCache, writeByRename } from "./content-cache.ts";
 import { declarationSection, parseDeclaration, type Declaration } from "./declaration.ts";
 
 export interface BuildDelegateInit {
-  /** Holds `delegate.json` and `assembly/index.ts`. */
+  /** The directory of `delegate.json` and `assembly/index.ts`. */
   readonly dir: string;
-  /** Where the component goes; its directory is made. */
+  /** Path of the component; its directory is created. */
   readonly outFile: string;
-  /** Built before from the same content: taken from here. Null: always built. */
+  /** Directory of earlier builds, which are reused for equal content. Null: always build. */
   readonly cacheDir?: string | null;
-  /** Without the optimiser: several times faster to build, larger and slower to run. */
+  /** Skips the optimiser: several times faster to build, but larger and slower code. */
   readonly quick?: boolean;
 }
 
+/** The outcome of a build. */
 export interface BuiltDelegate {
   readonly declaration: Declaration;
   readonly bytes: Uint8Array;
-  /** Whether it came from the cache. */
+  /** Whether the component came from the cache. */
   readonly cached: boolean;
-  /** What an author should look at; nothing of it stops the build. */
+  /** Warnings for the author, which do not stop the build. */
   readonly warnings: readonly string[];
 }
 
@@ -46,9 +47,9 @@ export async function buildDelegate({
     build(dir, declaration, await compilerOptions(quick));
   if (cacheDir === null) return finished(declaration, outFile, await make(), false);
   const key = await digestOf([text, String(quick), readAbi(declaration.abi)?.wit ?? "", await digestTree(join(dir, "assembly"))]);
-  // A build with warnings is not kept, so that they are said again.
-  const built = await kept(cacheDir, key, make, ({ warnings }) => warnings.length === 0);
-  if ("before" in built) return finished(declaration, outFile, { bytes: built.before, warnings: [] }, true);
+  // A build with warnings is not cached, so that the warnings are repeated.
+  const built = await fromCache(cacheDir, key, make, ({ warnings }) => warnings.length === 0);
+  if ("cachedBytes" in built) return finished(declaration, outFile, { bytes: built.cachedBytes, warnings: [] }, true);
   return finished(declaration, outFile, built.made, false);
 }
 
@@ -58,7 +59,7 @@ async function finished(
   { bytes, warnings }: { readonly bytes: Uint8Array; readonly warnings: readonly string[] },
   cached: boolean,
 ): Promise<BuiltDelegate> {
-  await place(outFile, bytes);
+  await writeByRename(outFile, bytes);
   return { declaration, bytes, cached, warnings };
 }
 
@@ -68,7 +69,7 @@ async function build(
   options: readonly string[],
 ): Promise<{ bytes: Uint8Array; warnings: string[] }> {
   const abi = readAbi(declaration.abi);
-  if (abi === null) throw new Error(`there is no cni:delegate@${declaration.abi}`);
+  if (abi === null) throw new Error(`cni:delegate@${declaration.abi} does not exist`);
   const bindings = bindingsOf(abi);
   const abort = "log" in declaration.capabilities ? "abort-log" : "abort-silent";
   const entry = "delegate-entry.ts";
@@ -80,7 +81,7 @@ async function build(
     virtual,
     options: [...options, "--use", `abort=~lib/plexus/${abort}/abort`],
   });
-  // Loading the tools costs more than looking a delegate up in the cache.
+  // Loaded here, because loading the tools takes longer than reading the cache.
   const { componentize } = await import("./componentize.ts");
   const ids = new Map((capabilitiesOf(abi.version) ?? []).map((name) => [interfaceId(abi.model, name), name]));
   const { bytes, imports } = await componentize({
@@ -96,8 +97,8 @@ async function build(
   if (undeclared.length > 0) {
     throw new Error(`${declaration.name} calls ${undeclared.join(", ")}: declare it in delegate.json, with a reason`);
   }
-  const idle = Object.keys(declaration.capabilities).filter((name) => !used.includes(name));
-  return { bytes, warnings: idle.map((name) => `${declaration.name} declares ${name} and never calls it`) };
+  const uncalled = Object.keys(declaration.capabilities).filter((name) => !used.includes(name));
+  return { bytes, warnings: uncalled.map((name) => `${declaration.name} declares ${name} and never calls it`) };
 }
 
 /** The compiler's options in asconfig.json, as arguments. */

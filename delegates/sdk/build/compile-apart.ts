@@ -1,11 +1,11 @@
-// The compiler from outside its thread: several delegates compile side by side.
+// The compiler in worker threads, so that several delegates compile in parallel.
 
 import { Worker } from "node:worker_threads";
 import type { CompileInit } from "./compile.ts";
 
 type Answer = { readonly module: Uint8Array } | { readonly message: string };
 
-/** Loading the compiler costs as much as a small compilation, so threads that have it are used again. */
+/** Loading the compiler costs as much as a small compilation, so its threads are reused. */
 const idle: Worker[] = [];
 
 /** Compiles to a core module in a worker thread. Rejects with the compiler's messages. */
@@ -13,7 +13,7 @@ export async function compileApart(init: CompileInit): Promise<Uint8Array> {
   const worker = idle.pop() ?? new Worker(new URL("./compile-worker.ts", import.meta.url));
   worker.ref();
   const answer = await ask(worker, init);
-  // An idle thread keeps nobody from ending.
+  // An idle thread must not keep the process alive.
   worker.unref();
   idle.push(worker);
   if ("module" in answer) return answer.module;

@@ -1,4 +1,4 @@
-// Runs the compiler in a thread of its own: it is synchronous for seconds, and it ends its thread when it crashes.
+// Runs the compiler in its own thread: it blocks for seconds, and ends its thread when it crashes.
 
 import { parentPort } from "node:worker_threads";
 import { compile, type CompileInit } from "./compile.ts";

@@ -44,9 +44,9 @@ export async function compile({ dir, entry, virtual, options }: CompileInit): Pr
       const kit = /(?:^|\/)node_modules\/(plexus\/.+)$/.exec(path)?.[1];
       if (kit !== undefined) return virtual.get(kit) ?? libraryFile(kit.slice("plexus/".length));
       if (path.includes("node_modules/plexus")) return null;
-      const given = virtual.get(path);
-      if (given !== undefined) return given;
-      // Only what the cache's key covers.
+      const virtualText = virtual.get(path);
+      if (virtualText !== undefined) return virtualText;
+      // Only files that the cache's key covers.
       return base === "." && path.startsWith("assembly/") ? readText(join(dir, path)) : null;
     },
     writeFile: (name, contents) => {

@@ -3,6 +3,7 @@
 import { componentEmbed, componentNew } from "@bytecodealliance/jco";
 import { coreImports, customSection, rename, withoutCustomSections } from "./core-module.ts";
 
+/** A component and its imports. */
 export interface ComponentizeInit {
   readonly module: Uint8Array;
   readonly exportNames: ReadonlyMap<string, string>;
@@ -20,22 +21,22 @@ export interface Component {
   readonly imports: readonly string[];
 }
 
-/** What an author used without meaning to, by the import that it leaves. */
-const absent: Readonly<Record<string, string>> = {
+/** Errors for features that no delegate has, by the import that the compiler makes for each. */
+const unavailable: Readonly<Record<string, string>> = {
   seed: "Math.random(): a delegate has no randomness",
   "Date.now": "Date: a delegate has no clock",
   "performance.now": "performance: a delegate has no clock",
   trace: "trace(): write to plexus/abi/log instead",
 };
 
-/** Makes the component. Throws an Error that names an import which no delegate can have. */
+/** Creates the component. Throws an Error that names an import that no delegate can have. */
 export async function componentize(init: ComponentizeInit): Promise<Component> {
   const imports = new Set<string>();
   for (const { module, name } of coreImports(init.module)) {
     if (init.importable.includes(module)) imports.add(module);
     else if (module === "env" && name.startsWith("console."))
-      throw new Error("console is not there: write to plexus/abi/log instead");
-    else throw new Error(`not there: ${absent[name] ?? `${module} ${name}`}`);
+      throw new Error("console is not available: write to plexus/abi/log instead");
+    else throw new Error(`not available: ${unavailable[name] ?? `${module} ${name}`}`);
   }
   const core = rename(init.module, init.exportNames);
   // witSource, not a path: see ../wit/read-wit.ts.

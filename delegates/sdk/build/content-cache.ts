@@ -1,4 +1,4 @@
-// Built before from the same content: not built again. The key is a digest of all that a build depends on.
+// Reuses earlier builds of equal content. The key is a digest of all inputs of a build.
 
 import { createHash, type Hash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
@@ -8,10 +8,10 @@ import { fileURLToPath } from "node:url";
 const kit = fileURLToPath(new URL("../", import.meta.url));
 const asconfig = fileURLToPath(new URL("../../../asconfig.json", import.meta.url));
 
-/** Where builds are kept unless told otherwise. */
+/** Default directory of the cache. */
 export const defaultCacheDir = fileURLToPath(new URL("../../../dist/cache/delegates/", import.meta.url));
 
-/** A digest over the guest kit, its tools and the parts given. */
+/** A digest of the guest kit, its tools and `parts`. */
 export async function digestOf(parts: Iterable<string | Uint8Array>): Promise<string> {
   kitDigest ??= digestKit();
   const hash = createHash("sha256").update(await kitDigest);
@@ -26,24 +26,24 @@ export async function digestTree(root: string): Promise<string> {
   return hash.digest("hex");
 }
 
-/** What was kept under a key, or what `make` answers, which is kept unless `keep` says no. */
-export async function kept<T extends { readonly bytes: Uint8Array }>(
+/** The cached bytes of a key, or the answer of `make`, which is cached unless `isCacheable` answers false. */
+export async function fromCache<T extends { readonly bytes: Uint8Array }>(
   directory: string,
   key: string,
   make: () => Promise<T>,
-  keep: (made: T) => boolean = () => true,
-): Promise<{ readonly before: Uint8Array } | { readonly made: T }> {
+  isCacheable: (made: T) => boolean = () => true,
+): Promise<{ readonly cachedBytes: Uint8Array } | { readonly made: T }> {
   const file = join(directory, `${key}.wasm`);
-  const before = await readFile(file).catch(() => null);
-  if (before !== null) return { before };
+  const cachedBytes = await readFile(file).catch(() => null);
+  if (cachedBytes !== null) return { cachedBytes };
   const made = await make();
-  // A directory that can't be written costs time, nothing else.
-  if (keep(made)) await place(file, made.bytes).catch(() => undefined);
+  // A directory that cannot be written costs only time.
+  if (isCacheable(made)) await writeByRename(file, made.bytes).catch(() => undefined);
   return { made };
 }
 
-/** Writes a file whole or not at all: builds may run side by side. */
-export async function place(file: string, bytes: Uint8Array): Promise<void> {
+/** Writes a file by rename: builds may run in parallel. */
+export async function writeByRename(file: string, bytes: Uint8Array): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.${performance.now()}`);
   await writeFile(temporary, bytes);
@@ -59,7 +59,7 @@ async function digestKit(): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Not every tool exports its package.json, so it is looked for on disk, upwards from here. */
+/** Some tools do not export their package.json, so it is looked for on disk, upwards from here. */
 async function toolVersion(path: string): Promise<string> {
   for (let at = kit; at !== dirname(at); at = dirname(at)) {
     const text = await readFile(join(at, "node_modules", path), "utf8").catch(() => null);
@@ -68,9 +68,9 @@ async function toolVersion(path: string): Promise<string> {
   return path;
 }
 
-async function hashTree(hash: Hash, root: string, wanted: RegExp): Promise<void> {
+async function hashTree(hash: Hash, root: string, pattern: RegExp): Promise<void> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
-  const files = entries.filter((e) => e.isFile() && wanted.test(e.name)).map((e) => join(e.parentPath, e.name));
+  const files = entries.filter((e) => e.isFile() && pattern.test(e.name)).map((e) => join(e.parentPath, e.name));
   for (const file of files.toSorted()) {
     const content = await readFile(file);
     hash.update(`${file.slice(root.length)}\0${content.length}\0`).update(content);

@@ -1,5 +1,5 @@
-// What has to change in a core module before it can become a component: AssemblyScript can't write an export's name
-// as the component model wants it, so the names are written here.
+// Changes that a core module needs before it becomes a component. AssemblyScript cannot write export names of the component
+// model, so the names are written here.
 
 import { ByteReader, sections, type Section } from "../wit/byte-reader.ts";
 
@@ -39,22 +39,22 @@ export interface CoreImport {
   readonly name: string;
 }
 
-/** The imports of a core module, in order. Throws on kinds other than functions, which a guest never has. */
+/** The imports of a core module, in order. Throws on imports other than functions, which a guest never has. */
 export function coreImports(binary: Uint8Array): CoreImport[] {
   const part = sections(binary).find((s) => s.id === 2);
   if (part === undefined) return [];
   const reader = new ByteReader(part.body);
   return reader.vector(() => {
     const found = { module: reader.name(), name: reader.name() };
-    if (reader.byte() !== 0) throw new Error(`${found.module} ${found.name} is imported and no function`);
+    if (reader.byte() !== 0) throw new Error(`${found.module} ${found.name} is imported but is not a function`);
     reader.u32();
     return found;
   });
 }
 
 /**
- * Gives exports their final names and drops custom sections (names for debuggers, producers).
- * An export that `names` lacks is dropped; `memory` stays.
+ * Renames exports and removes custom sections (names for debuggers, producers). Exports that `names` lacks are removed; `memory`
+ * stays.
  */
 export function rename(binary: Uint8Array, names: ReadonlyMap<string, string>): Uint8Array {
   const out: number[] = [...binary.subarray(0, 8)];
@@ -77,11 +77,11 @@ export function withoutCustomSections(binary: Uint8Array): Uint8Array {
 
 function renamedExports(part: Section, names: ReadonlyMap<string, string>): number[] {
   const reader = new ByteReader(part.body);
-  const kept = reader
+  const renamed = reader
     .vector(() => ({ old: reader.name(), kind: reader.byte(), index: reader.u32() }))
     .flatMap(({ old, kind, index }) => {
-      const wanted = old === "memory" ? old : names.get(old);
-      return wanted === undefined ? [] : [[...name(wanted), kind, ...leb128(index)]];
+      const newName = old === "memory" ? old : names.get(old);
+      return newName === undefined ? [] : [[...name(newName), kind, ...leb128(index)]];
     });
-  return [...leb128(kept.length), ...kept.flat()];
+  return [...leb128(renamed.length), ...renamed.flat()];
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { capabilitiesOf } from "./abi.ts";
 import { parseDeclaration } from "./declaration.ts";
 
-const good = {
+const validDeclaration = {
   name: "my-delegate",
   abi: "0.1.0",
   version: "1.2.3",
@@ -11,14 +11,14 @@ const good = {
   capabilities: { log: "Says what it does." },
 };
 
-const parse = (change: object): unknown => parseDeclaration(JSON.stringify({ ...good, ...change }), capabilitiesOf);
+const parse = (change: object): unknown => parseDeclaration(JSON.stringify({ ...validDeclaration, ...change }), capabilitiesOf);
 
 test("a declaration is read as it is written", () => {
-  expect(parse({})).toEqual(good);
+  expect(parse({})).toEqual(validDeclaration);
 });
 
-describe("what is wrong is named", () => {
-  test("E-8: an unknown capability, with those that there are", () => {
+describe("an error names the mistake", () => {
+  test("E-8: an unknown capability, with the known ones", () => {
     expect(() => parse({ capabilities: { lease: "x", log: "y", disk: "z" } })).toThrow(
       /capabilities: "lease", "disk" unknown; cni:delegate@0\.1\.0 has announce, delegation, firewall, leases, links, log, resolver, state, sysctl/,
     );
@@ -28,11 +28,11 @@ describe("what is wrong is named", () => {
     ["an unknown key", { capability: {} }, /Unrecognized key: "capability"/],
     ["a name with a slash", { name: "a/b" }, /name: must be 1 to 63/],
     ["an empty name", { name: "" }, /name: /],
-    ["an unknown ABI", { abi: "9.9.9" }, /abi: there is no cni:delegate@9\.9\.9/],
-    ["an ABI that is a path", { abi: "../0.1.0" }, /abi: there is no/],
-    ["a version that is none", { version: "one" }, /version: must be a semantic version/],
+    ["an unknown ABI", { abi: "9.9.9" }, /abi: cni:delegate@9\.9\.9 does not exist/],
+    ["an ABI that is a path", { abi: "../0.1.0" }, /abi: .* does not exist/],
+    ["an invalid version", { version: "one" }, /version: must be a semantic version/],
     ["no CNI version", { cniVersions: [] }, /cniVersions: /],
-    ["a CNI version that is none", { cniVersions: ["1.0"] }, /cniVersions\.0: must be a CNI version/],
+    ["an invalid CNI version", { cniVersions: ["1.0"] }, /cniVersions\.0: must be a CNI version/],
     ["a capability without a reason", { capabilities: { log: "" } }, /capabilities\.log: /],
     ["text with a control character", { about: "a\u001b[31m" }, /about: must be one line/],
   ];

@@ -1,4 +1,4 @@
-// `delegate.json`: what a delegate declares about itself. It travels in the component's `plexus:delegate` section.
+// `delegate.json`: a delegate's declaration, which is stored in the component's `plexus:delegate` section.
 
 import { z } from "zod";
 
@@ -12,23 +12,24 @@ const line = z
   .regex(/^[^\p{C}\u2028\u2029]*$/u, "must be one line without control characters");
 
 const schema = z.strictObject({
-  /** The plugin type: the name of the file that a configuration's `type` finds. */
+  /** The plugin type: the file name that a configuration's `type` refers to. */
   name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, "must be 1 to 63 of a-z, 0-9, - and _"),
-  /** Version of `cni:delegate` that it is built for. */
+  /** The version of `cni:delegate` for which the delegate is built. */
   abi: line,
   version: z.string().regex(/^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/, "must be a semantic version"),
   about: line,
-  /** Versions of the CNI specification whose configurations it accepts: what VERSION answers. */
+  /** The CNI versions of the configurations that the delegate accepts: its answer to VERSION. */
   cniVersions: z.array(z.string().regex(/^\d+\.\d+\.\d+$/, "must be a CNI version such as 1.1.0")).min(1),
-  /** Each capability that it wants, and why, in words for the administrator who grants it. */
+  /** Each capability, with the reason for the administrator who grants it. */
   capabilities: z.record(z.string(), line),
 });
 
+/** The content of a `delegate.json`. */
 export type Declaration = z.infer<typeof schema>;
 
 /**
- * Parses a `delegate.json`. `capabilitiesOf` answers the capabilities of an ABI version, null for an unknown one.
- * Throws an Error that names every field that is wrong; for an unknown capability (E-8) also the valid ones.
+ * Parses a `delegate.json`. `capabilitiesOf` answers the capabilities of an ABI version, null for an unknown version. Throws an
+ * Error that names every wrong field, and for an unknown capability (E-8) also the valid ones.
  */
 export function parseDeclaration(text: string, capabilitiesOf: (abi: string) => readonly string[] | null): Declaration {
   let json: unknown;
@@ -39,12 +40,12 @@ export function parseDeclaration(text: string, capabilitiesOf: (abi: string) => 
   }
   const parsed = schema.safeParse(json);
   if (!parsed.success) {
-    const wrong = parsed.error.issues.map((issue) => `${issue.path.map(String).join(".") || "(top)"}: ${issue.message}`);
-    throw new Error(`delegate.json: ${wrong.join("; ")}`);
+    const mistakes = parsed.error.issues.map((issue) => `${issue.path.map(String).join(".") || "(top)"}: ${issue.message}`);
+    throw new Error(`delegate.json: ${mistakes.join("; ")}`);
   }
   const declaration = parsed.data;
   const valid = capabilitiesOf(declaration.abi);
-  if (valid === null) throw new Error(`delegate.json: abi: there is no cni:delegate@${declaration.abi}`);
+  if (valid === null) throw new Error(`delegate.json: abi: cni:delegate@${declaration.abi} does not exist`);
   const unknown = Object.keys(declaration.capabilities).filter((capability) => !valid.includes(capability));
   if (unknown.length > 0) {
     const list = unknown.map((capability) => `"${capability}"`).join(", ");

@@ -12,7 +12,7 @@ import { buildDelegate } from "./build-delegate.ts";
 import { parseDeclaration } from "./declaration.ts";
 import { scaffold, writeScaffold } from "./scaffold.ts";
 
-test("E-2: a new delegate builds without warnings and its vectors pass as they are", async () => {
+test("E-2: a new delegate builds without warnings and its unchanged vectors pass", async () => {
   const root = await mkdtemp(join(tmpdir(), "plexus-scaffold-"));
   try {
     const dir = join(root, "my-delegate");
@@ -26,7 +26,7 @@ test("E-2: a new delegate builds without warnings and its vectors pass as they a
       const expected = vector.answer ?? {};
       expect(comparable(await answerOf(vector, built.bytes, runInJco), expected)).toEqual(expected);
     }
-    // What is there is not overwritten.
+    // Existing files are not overwritten.
     await expect(writeScaffold(dir, "my-delegate")).rejects.toThrow(/EEXIST/);
     expect(await readFile(join(root, "my-delegate.wasm"))).toEqual(Buffer.from(built.bytes));
   } finally {
@@ -34,12 +34,12 @@ test("E-2: a new delegate builds without warnings and its vectors pass as they a
   }
 });
 
-test("E-7 a new delegate declares the capabilities that it is made with, and its README has grants of them that are valid", () => {
+test("E-7 a new delegate declares the requested capabilities, and its README has valid grants for them", () => {
   const every = capabilitiesOf(currentAbi) ?? [];
   const files = scaffold("my-delegate", every);
   const declaration = parseDeclaration(files.get("delegate.json") ?? "", capabilitiesOf);
   expect(Object.keys(declaration.capabilities).toSorted()).toEqual([...every].toSorted());
-  expect(Object.values(declaration.capabilities)).not.toContain("Say what for.");
+  expect(Object.values(declaration.capabilities)).not.toContain("Give the reason.");
   const [, granting = ""] = /```json\n([^`]*)```/.exec(files.get("README.md") ?? "") ?? [];
   const { wasm } = JSON.parse(granting) as { readonly wasm: { readonly grants: Readonly<Record<string, object>> } };
   const read = readHostConfiguration({ name: "n", type: "plexus", delegates: [{ type: "x" }], wasm });
@@ -48,12 +48,12 @@ test("E-7 a new delegate declares the capabilities that it is made with, and its
   expect(() => parseDeclaration(scaffold("my-delegate", ["link"]).get("delegate.json") ?? "", capabilitiesOf)).toThrow(/links/);
 });
 
-test.each([[[]], [["links", "delegation"]]])("a new delegate with %j is formatted as npm test wants it", async (capabilities) => {
+test.each([[[]], [["links", "delegation"]]])("a new delegate with %j has the project's format", async (capabilities) => {
   const root = await mkdtemp(join(tmpdir(), "plexus-scaffold-"));
   try {
     await writeScaffold(join(root, "my-delegate"), "my-delegate", capabilities);
     const oxfmt = spawnSync("node_modules/.bin/oxfmt", ["--check", join(root, "my-delegate")], { encoding: "utf8" });
-    expect({ status: oxfmt.status, said: `${oxfmt.stdout}${oxfmt.stderr}` }).toMatchObject({ status: 0 });
+    expect({ status: oxfmt.status, output: `${oxfmt.stdout}${oxfmt.stderr}` }).toMatchObject({ status: 0 });
   } finally {
     await rm(root, { recursive: true });
   }

@@ -1,9 +1,9 @@
-// A new delegate's directory: it builds, and its vectors pass, before its author has written a line.
+// The files of a new delegate. They build and pass their vectors unchanged.
 
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-const source = `// What this delegate does, in a sentence or two.
+const source = `// Describe the delegate in one or two sentences.
 
 import { AttachmentRequest, Fault, GcRequest, Network, SuccessOrFault } from "plexus/abi/plugin";
 import * as log from "plexus/abi/log";
@@ -16,12 +16,12 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   const fault = config.fault;
   if (fault !== null) return SuccessOrFault.err(fault);
   const result = request.prevResult;
-  if (result === null) return SuccessOrFault.err(invalidConfig("prevResult", "is missing: this plugin is chained behind others"));
+  if (result === null) return SuccessOrFault.err(invalidConfig("prevResult", "is missing: put this plugin after others"));
   log.write(log.Level.Info, \`\${greeting === null ? "hello" : greeting}, \${request.attachment.containerId}\`);
   return SuccessOrFault.ok(result);
 }
 
-/** Must succeed when there is nothing to undo, however often it is called. */
+/** Must succeed if there is nothing to undo, and when it is repeated. */
 export function del(_request: AttachmentRequest): Fault | null {
   return null;
 }
@@ -39,26 +39,26 @@ export function status(_network: Network): Fault | null {
 }
 `;
 
-/** Lists of texts stand on one line, as the project's formatter has them. */
+/** Lists of texts are on one line, like the project's formatter writes them. */
 const json = (value: unknown): string =>
   `${JSON.stringify(value, null, 2).replace(/\[\s+("[^[\]{}]*")\s+\]/g, (_, items: string) => `[${items.replace(/\s*\n\s*/g, " ")}]`)}\n`;
 
-/** What to say of a capability until its author says it better, and a grant of it for the README. */
-const begun: Readonly<Record<string, { readonly reason: string; readonly grant: object }>> = {
+/** Initial reason of each capability, which the author replaces, and an example grant for the README. */
+const initial: Readonly<Record<string, { readonly reason: string; readonly grant: object }>> = {
   leases: { reason: "Reserves the attachment's addresses.", grant: { directories: ["/var/lib/cni/networks"] } },
   resolver: { reason: "Reads the node's name resolution settings.", grant: { files: ["/etc/resolv.conf"] } },
   links: { reason: "Makes the pod's interface, its addresses and routes.", grant: { bridges: ["br0"] } },
-  sysctl: { reason: "Sets what the configuration lists.", grant: { keys: ["net/ipv4/conf/IFNAME/rp_filter"] } },
-  firewall: { reason: "Masquerades what the pod sends.", grant: { masquerade: true } },
-  announce: { reason: "Tells neighbours of the pod's addresses.", grant: {} },
+  sysctl: { reason: "Sets the sysctls that the configuration lists.", grant: { keys: ["net/ipv4/conf/IFNAME/rp_filter"] } },
+  firewall: { reason: "Masquerades the pod's packets.", grant: { masquerade: true } },
+  announce: { reason: "Announces the pod's addresses to neighbours.", grant: {} },
   delegation: { reason: "Calls the plugin that ipam.type names.", grant: { plugins: ["ipam-host-local"] } },
-  state: { reason: "Keeps what DEL needs.", grant: { directories: ["/run/cni/state"] } },
+  state: { reason: "Keeps the data that DEL needs.", grant: { directories: ["/run/cni/state"] } },
 };
 
 /** The files of a new delegate that declares these capabilities besides `log`, by path within its directory. */
 export function scaffold(name: string, capabilities: readonly string[] = []): ReadonlyMap<string, string> {
   const further = capabilities.filter((each) => each !== "log");
-  const declared = Object.fromEntries(further.map((each) => [each, begun[each]?.reason ?? "Say what for."]));
+  const declared = Object.fromEntries(further.map((each) => [each, initial[each]?.reason ?? "Give the reason."]));
   const imports = further.map((each) => `// import * as ${each} from "plexus/abi/${each}";\n`).join("");
   const prevResult = { cniVersion: "1.1.0", interfaces: [{ name: "eth0" }], ips: [{ address: "10.1.0.5/24", interface: 0 }] };
   const stdin = { cniVersion: "1.1.0", name: "net", type: name };
@@ -72,7 +72,7 @@ export function scaffold(name: string, capabilities: readonly string[] = []): Re
         version: "0.1.0",
         about: "Passes the result on and greets the container.",
         cniVersions: ["0.4.0", "1.0.0", "1.1.0"],
-        capabilities: { log: "Greets, and says why it stopped, should it ever abort.", ...declared },
+        capabilities: { log: "Greets the container, and logs the reason of an abort.", ...declared },
       }),
     ],
     ["assembly/index.ts", source.replace("import { Config } from", () => `${imports}import { Config } from`)],
@@ -89,7 +89,7 @@ export function scaffold(name: string, capabilities: readonly string[] = []): Re
     ["vectors/01-passes-on.out.json", json({ result: prevResult, log: ["info: welcome, pod-1"] })],
     [
       "vectors/02-refuses-nonsense.in.json",
-      json({ about: "Refuses a greeting that is no text.", verb: "ADD", env, stdin: { ...stdin, greeting: 5, prevResult } }),
+      json({ about: "Refuses a greeting that is not a string.", verb: "ADD", env, stdin: { ...stdin, greeting: 5, prevResult } }),
     ],
     ["vectors/02-refuses-nonsense.out.json", json({ error: { code: 7, msg: "greeting: must be a string, is a number" } })],
     [
@@ -98,19 +98,19 @@ export function scaffold(name: string, capabilities: readonly string[] = []): Re
     ],
     [
       "README.md",
-      `# ${name}\n\nWhat it does, its configuration, and what it refuses. \`vectors/\` has examples.\n${grantsText(name, further)}`,
+      `# ${name}\n\nDescribe the delegate, its configuration and its errors. \`vectors/\` has examples.\n${grantsText(name, further)}`,
     ],
   ]);
 }
 
 function grantsText(name: string, capabilities: readonly string[]): string {
   if (capabilities.length === 0) return "";
-  const grant = Object.fromEntries(["log", ...capabilities].map((each) => [each, begun[each]?.grant ?? {}]));
+  const grant = Object.fromEntries(["log", ...capabilities].map((each) => [each, initial[each]?.grant ?? {}]));
   const text = json({ wasm: { grants: { [name]: grant } } });
-  return `\nIts grants, to begin with, in the host configuration:\n\n\`\`\`json\n${text}\`\`\`\n`;
+  return `\nGrants to begin with, in Plexus' configuration:\n\n\`\`\`json\n${text}\`\`\`\n`;
 }
 
-/** Writes them. Rejects where a file is there already. */
+/** Writes the files. Rejects if one of them exists. */
 export async function writeScaffold(dir: string, name: string, capabilities: readonly string[] = []): Promise<void> {
   for (const [path, text] of scaffold(name, capabilities)) {
     const file = join(dir, path);

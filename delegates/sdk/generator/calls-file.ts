@@ -14,7 +14,7 @@ export function interfaceId(model: WitModel, iface: string): string {
   return `${model.package}/${iface}${model.version === "" ? "" : `@${model.version}`}`;
 }
 
-/** Spells types for a file that is not an interface's own, and remembers what to import for it. */
+/** Spells types in a file other than the interface's own, and records the necessary imports. */
 export class ForeignNames {
   readonly #types: GuestTypes;
   readonly #bindings: string;
@@ -48,7 +48,7 @@ export class ForeignNames {
   }
 }
 
-/** Generates `calls.ts`: what the interface files' functions call. */
+/** Generates `calls.ts`, which the functions of the interface files call. */
 export function callsFile(model: WitModel, imports: readonly string[], types: GuestTypes, codec: MemoryCodec): string {
   const out = new Source();
   const names = new ForeignNames(types, ".");
@@ -69,7 +69,7 @@ export function callsFile(model: WitModel, imports: readonly string[], types: Gu
 function call(
   out: Source,
   module: string,
-  own: string,
+  functionName: string,
   name: string,
   fn: WitFunction,
   types: GuestTypes,
@@ -87,11 +87,11 @@ function call(
   out.line();
   out.line("// @ts-ignore: decorator");
   out.line(`@external("${module}", "${name}")`);
-  out.line(`declare function _core_${own}(${core.join(", ")}): ${direct ?? "void"};`);
+  out.line(`declare function _core_${functionName}(${core.join(", ")}): ${direct ?? "void"};`);
   out.line();
   const params = fn.params.map(([param, type]) => `${camel(param)}: ${names.show(type)}`).join(", ");
   const result = fn.result;
-  out.block(`export function ${own}(${params}): ${result === null ? "void" : names.show(result)}`, () => {
+  out.block(`export function ${functionName}(${params}): ${result === null ? "void" : names.show(result)}`, () => {
     const flat = new FlatCodec(types, codec, names.show);
     out.line("const _mark = _memory.mark();");
     const args: string[] = slots.map((s) => s.name);
@@ -116,7 +116,7 @@ function call(
       out.line(`const _area = _memory.allocate(${layout.size(result)}, ${layout.alignment(result)});`);
       args.push("<i32>_area");
     }
-    const raw = `_core_${own}(${args.join(", ")})`;
+    const raw = `_core_${functionName}(${args.join(", ")})`;
     if (result === null) out.line(`${raw};`);
     else if (byArea) {
       out.line(`${raw};`);

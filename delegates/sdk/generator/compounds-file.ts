@@ -1,4 +1,4 @@
-// The classes of results with two payloads and of tuples, which WIT leaves nameless.
+// The classes of results with two payloads and of tuples, which have no names in WIT.
 
 import type { TypeRef } from "../../../wit/model.ts";
 import { qualified, type GuestTypes } from "./guest-types.ts";
@@ -6,7 +6,7 @@ import { zero } from "./interface-file.ts";
 import { fileName, pascal } from "./names.ts";
 import { banner, Source } from "./source.ts";
 
-/** Generates `compounds.ts` for the compounds that the other files asked for. Call it last. */
+/** Generates `compounds.ts` with the compounds that the other files use. Call it last. */
 export function compoundsFile(types: GuestTypes): string {
   const out = new Source();
   const used = new Map<string, string>();
@@ -15,7 +15,7 @@ export function compoundsFile(types: GuestTypes): string {
     return qualified(ref);
   };
   const done = new Set<string>();
-  // Writing one compound may ask for another.
+  // Generating one compound may use another.
   for (let left = types.compounds(); left.length > 0; left = types.compounds().filter((c) => !done.has(c.name))) {
     for (const { name, type } of left) {
       if (done.has(name)) continue;
@@ -60,8 +60,8 @@ function result(
   named: (ref: string) => string,
 ): void {
   const sides = [
-    { type: okType, field: "_value", getter: "value", make: "ok", test: "this.isOk", wrong: "the result is an error" },
-    { type: errType, field: "_error", getter: "error", make: "err", test: "!this.isOk", wrong: "the result is no error" },
+    { type: okType, field: "_value", getter: "value", make: "ok", test: "this.isOk", message: "the result is an error" },
+    { type: errType, field: "_error", getter: "error", make: "err", test: "!this.isOk", message: "the result is not an error" },
   ];
   out.block(`export class ${name}`, () => {
     out.line("readonly isOk: bool;");
@@ -81,7 +81,7 @@ function result(
         out.line("return made;");
       });
       out.block(`get ${side.getter}(): ${type}`, () => {
-        out.line(`assert(${side.test}, "${side.wrong}");`);
+        out.line(`assert(${side.test}, "${side.message}");`);
         out.line(types.isReference(side.type) ? `return this.${side.field} as ${type};` : `return this.${side.field};`);
       });
     }

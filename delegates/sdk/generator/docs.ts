@@ -1,5 +1,5 @@
-// Doc comments (`///`) of a WIT text, by path: `interface`, `interface.item`, `interface.item.member`.
-// They end up as comments of the generated code; nothing else depends on them, so a rough reading is enough.
+// Doc comments (`///`) of a WIT text, by path: `interface`, `interface.item`, `interface.item.member`. They become comments of
+// the generated code and have no other use, so an approximate parser is enough.
 
 const opens = /^\s*(?:interface|record|variant|enum|flags|resource)\s+%?([a-z][a-z0-9-]*)\s*\{/;
 const item = /^\s*%?([a-z][a-z0-9-]*)\s*[:,(]/;

@@ -1,4 +1,4 @@
-// The compiler's entry: the world's exports as core functions around the author's own.
+// The compiler's entry: the world's exports as core functions around the author's functions.
 
 import type { WitFunction, WitModel } from "../../../wit/model.ts";
 import { ForeignNames, interfaceId } from "./calls-file.ts";
@@ -12,13 +12,13 @@ import { banner, Source } from "./source.ts";
 export interface EntryInit {
   readonly model: WitModel;
   readonly exports: readonly string[];
-  /** Where the author's functions of an exported interface are imported from. */
+  /** Import path of the author's functions of an exported interface. */
   readonly implementation: (iface: string) => string;
-  /** Where the generated files are imported from, e.g. `plexus/abi`. */
+  /** Import path of the generated files, e.g. `plexus/abi`. */
   readonly bindings: string;
 }
 
-/** The entry's text, and under which name the component model wants each of its exports. */
+/** The entry's text, and the component model's name of each of its exports. */
 export interface Entry {
   readonly text: string;
   readonly exportNames: ReadonlyMap<string, string>;
@@ -31,11 +31,11 @@ export function entryFile({ model, exports, implementation, bindings }: EntryIni
   const exportNames = new Map<string, string>([["cabi_realloc", "cabi_realloc"]]);
   for (const iface of exports) {
     for (const [name, fn] of Object.entries(model.interfaces[iface]?.functions ?? {})) {
-      const own = `${prefix(iface)}_${camel(name)}`;
+      const exportName = `${prefix(iface)}_${camel(name)}`;
       const core = `${interfaceId(model, iface)}#${name}`;
-      exportNames.set(own, core);
-      exportNames.set(`${own}_post`, `cabi_post_${core}`);
-      exported(out, own, `_${prefix(iface)}.${camel(name)}`, fn, types, codec, names);
+      exportNames.set(exportName, core);
+      exportNames.set(`${exportName}_post`, `cabi_post_${core}`);
+      exported(out, exportName, `_${prefix(iface)}.${camel(name)}`, fn, types, codec, names);
     }
   }
   const body = out.toString();
@@ -52,7 +52,7 @@ export function entryFile({ model, exports, implementation, bindings }: EntryIni
 /** An export and its post-return function, which ends the call for the guest. */
 function exported(
   out: Source,
-  own: string,
+  exportName: string,
   implementation: string,
   fn: WitFunction,
   types: GuestTypes,
@@ -70,7 +70,7 @@ function exported(
   const direct = byArea ? "i32" : flatResult[0];
   const params = spilled ? "_params: i32" : slots.map((s) => `${s.name}: ${s.core}`).join(", ");
   out.line();
-  out.block(`export function ${own}(${params}): ${direct ?? "void"}`, () => {
+  out.block(`export function ${exportName}(${params}): ${direct ?? "void"}`, () => {
     const args: string[] = [];
     if (spilled) {
       const { at } = layout.offsets(fn.params.map(([, t]) => t));
@@ -103,7 +103,7 @@ function exported(
     }
   });
   out.line();
-  out.block(`export function ${own}_post(${direct === undefined ? "" : `_r: ${direct}`}): void`, () =>
+  out.block(`export function ${exportName}_post(${direct === undefined ? "" : `_r: ${direct}`}): void`, () =>
     out.line("_memory.finish();"),
   );
 }

@@ -13,7 +13,7 @@ export interface Slot {
   readonly core: Core;
 }
 
-/** How guest code spells a type in the file that flat code goes to. */
+/** The spelling of a type in the file with the flat code. */
 export type Show = (type: TypeRef) => string;
 
 /** Writes flat lifting and lowering into function bodies. */
@@ -34,7 +34,7 @@ export class FlatCodec {
     return `_${this.#locals}`;
   }
 
-  /** Statements that put `value` into `slots`, which are zero before. */
+  /** Statements that store `value` into `slots`, which are zero before. */
   lower(out: Source, type: TypeRef, value: string, slots: readonly Slot[]): void {
     const { layout } = this.#types;
     const shape = layout.shape(type);
@@ -129,7 +129,7 @@ export class FlatCodec {
     }
   }
 
-  /** Statements that take a value from `slots`; answers the expression that holds it. */
+  /** Statements that read a value from `slots`; answers the expression with the value. */
   lift(out: Source, type: TypeRef, slots: readonly Slot[]): string {
     const { layout } = this.#types;
     const shape = layout.shape(type);
@@ -229,7 +229,7 @@ export class FlatCodec {
   }
 }
 
-/** Assigns a core value to a slot whose type may be wider because variants share it. */
+/** Assigns a core value to a slot, whose type may be wider because variants share it. */
 function set(slot: Slot, value: string, have: Core): string {
   const widen = (): string => {
     if (slot.core === have) return value;

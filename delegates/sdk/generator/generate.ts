@@ -15,19 +15,20 @@ export interface GenerateInit {
   readonly world: string;
   /** Doc comments, see docs.ts. */
   readonly docs?: ReadonlyMap<string, string>;
-  /** Where the entry imports the generated files from. */
+  /** Import path of the generated files. */
   readonly bindings: string;
-  /** Where the entry imports the author's functions of an exported interface from. */
+  /** Import path of the author's functions of an exported interface. */
   readonly implementation: (iface: string) => string;
 }
 
+/** The generated files of one world. */
 export interface Bindings {
   /** Text by file name, e.g. `types.ts`, `codec.ts`. */
   readonly files: ReadonlyMap<string, string>;
   readonly entry: Entry;
 }
 
-/** Generates the bindings of one world. Throws where the model has what the guest kit does not know. */
+/** Generates the bindings of one world. Throws if the model has features that the guest kit does not support. */
 export function generate({ model, world: worldName, docs = new Map(), bindings, implementation }: GenerateInit): Bindings {
   const world = model.worlds[worldName];
   if (world === undefined) throw new Error(`the model has no world ${worldName}, only ${Object.keys(model.worlds).join(", ")}`);

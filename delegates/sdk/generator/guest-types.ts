@@ -1,8 +1,8 @@
 // How WIT types look to the author of a guest in AssemblyScript.
 //
-//   option<T>            T | null; Some<T> | null where T is no reference or can itself be null
-//   result<_, E>         as option<E>: null says that all is well
-//   result<T>            as option<T>: null says that it failed
+//   option<T>            T | null; Some<T> | null if T is not a reference or can itself be null
+//   result<_, E>         like option<E>: null means success
+//   result<T>            like option<T>: null means failure
 //   result<T, E>         a class of its own, `TOrE`, with ok(), err(), isOk, value and error
 //   tuple<A, B>          a class of its own, `PairOfAB`, with f0, f1
 //   result               bool
@@ -28,31 +28,31 @@ const primitives = {
   char: "u32",
 } as const;
 
-/** A class that a result or a tuple needs. */
+/** The class of a result or a tuple. */
 export interface Compound {
   readonly name: string;
   readonly type: TypeRef;
 }
 
-/** Names every type; collects the classes that anonymous results and tuples need. */
+/** Names every type, and collects the classes for anonymous results and tuples. */
 export class GuestTypes {
   readonly layout: Layout;
   readonly #compounds = new Map<string, Compound>();
   readonly #names = new Map<string, string>();
   readonly #taken = new Set<string>();
 
-  /** `taken` are names that compounds must not get: those of the model's own types. */
+  /** `taken`: names of the model's own types, which compounds must not get. */
   constructor(layout: Layout, taken: Iterable<string>) {
     this.layout = layout;
     for (const name of taken) this.#taken.add(name);
   }
 
-  /** The compounds that were asked for so far, in the order of their first use. */
+  /** The compounds used so far, in the order of their first use. */
   compounds(): Compound[] {
     return [...this.#compounds.values()];
   }
 
-  /** What stands for "nothing or a payload", as option<T>, result<T> and result<_, E> do. Null: not such a type. */
+  /** The payload of a type that means "nothing or a payload": option<T>, result<T> and result<_, E>. Null: another type. */
   nullablePayload(type: TypeRef): TypeRef | null {
     const shape = this.layout.shape(type);
     if (shape.kind === "option") return shape.inner;
@@ -69,7 +69,7 @@ export class GuestTypes {
     return kind === "string" || kind === "list" || kind === "record" || kind === "tuple" || kind === "variant";
   }
 
-  /** Whether the payload of an option sits in a `Some`. */
+  /** Whether the payload of an option is wrapped in a `Some`. */
   isBoxed(payload: TypeRef): boolean {
     return !this.isReference(payload);
   }
@@ -79,7 +79,7 @@ export class GuestTypes {
     return shape.kind === "tuple" || (shape.kind === "result" && shape.ok !== null && shape.err !== null);
   }
 
-  /** The type in AssemblyScript. `named` writes a named type: short in its own file, prefixed in others. */
+  /** The type in AssemblyScript. `named` spells a named type: short in its own file, with a prefix in others. */
   type(type: TypeRef, named: (ref: string) => string): string {
     const payload = this.nullablePayload(type);
     if (payload !== null) {
@@ -104,7 +104,7 @@ export class GuestTypes {
     }
   }
 
-  /** The compound classes that stand in a type's guest form, its own named types not entered. */
+  /** The compound classes in a type's guest form, without those inside its named types. */
   compoundsIn(type: TypeRef): string[] {
     const payload = this.nullablePayload(type);
     if (payload !== null) return this.compoundsIn(payload);
@@ -121,29 +121,29 @@ export class GuestTypes {
     if (known !== undefined) return known.name;
     const shape = this.layout.shape(target);
     const spell = (part: TypeRef | null): string => (part === null ? "Nothing" : this.#spell(part));
-    const wanted =
+    const preferred =
       shape.kind === "result"
         ? `${spell(shape.ok)}Or${spell(shape.err)}`
         : shape.kind === "tuple"
           ? `${["Unit", "Single", "Pair", "Triple"][shape.items.length] ?? `Tuple${shape.items.length}`}Of${shape.items.map(spell).join("")}`
           : "Compound";
-    let name = wanted;
-    for (let n = 2; this.#taken.has(name); n += 1) name = `${wanted}${n}`;
+    let name = preferred;
+    for (let n = 2; this.#taken.has(name); n += 1) name = `${preferred}${n}`;
     this.#taken.add(name);
     this.#compounds.set(key, { name, type: target });
     return name;
   }
 
-  /** A name for the load and store helpers of a type: the same for all types of one structure. */
+  /** The suffix of the load and store helpers of a type; types of equal structure share it. */
   helper(type: TypeRef): string {
     const target = this.layout.target(type);
     const key = this.#key(target);
     const known = this.#names.get(key);
     if (known !== undefined) return known;
-    const wanted = this.#mangle(target);
+    const preferred = this.#mangle(target);
     const taken = new Set(this.#names.values());
-    let name = wanted;
-    for (let n = 2; taken.has(name); n += 1) name = `${wanted}${n}`;
+    let name = preferred;
+    for (let n = 2; taken.has(name); n += 1) name = `${preferred}${n}`;
     this.#names.set(key, name);
     return name;
   }
@@ -200,7 +200,7 @@ export class GuestTypes {
   }
 }
 
-/** `types.ip-config` → `types_IpConfig`: how files other than the defining one call a named type. */
+/** `types.ip-config` → `types_IpConfig`: the name of a type in files other than its own. */
 export function qualified(ref: string): string {
   const dot = ref.lastIndexOf(".");
   return `${prefix(ref.slice(0, dot))}_${pascal(ref.slice(dot + 1))}`;

@@ -1,4 +1,4 @@
-// The file of one interface, which authors read and import from: its types as classes and enums, its functions.
+// The file of one interface, which authors import: its types as classes and enums, and its functions.
 
 import type { TypeDef, TypeRef, WitInterface } from "../../../wit/model.ts";
 import { qualified, type GuestTypes } from "./guest-types.ts";
@@ -10,7 +10,7 @@ export interface InterfaceFileInit {
   readonly definition: WitInterface;
   readonly types: GuestTypes;
   readonly docs: ReadonlyMap<string, string>;
-  /** Whether the world imports it, so that its functions can be called. */
+  /** Whether the world imports the interface, so that its functions can be called. */
   readonly callable: boolean;
 }
 
@@ -67,7 +67,7 @@ export function interfaceFile({ iface, definition, types, docs, callable }: Inte
   return `${head}${extras.length > 0 ? `\n${extras.join("\n")}\n` : ""}${body}`;
 }
 
-/** What the author of an exporting guest has to write, as a comment. */
+/** A comment with the functions that the author of an exporting guest has to write. */
 function contract(out: Source, definition: WitInterface, types: GuestTypes, named: (ref: string) => string): void {
   const functions = Object.entries(definition.functions);
   if (functions.length === 0) return;
@@ -81,12 +81,12 @@ function contract(out: Source, definition: WitInterface, types: GuestTypes, name
 
 function reexport(name: string, ref: string): string {
   const dot = ref.lastIndexOf(".");
-  const theirs = pascal(ref.slice(dot + 1));
-  const ours = pascal(name);
-  return `export { ${theirs === ours ? ours : `${theirs} as ${ours}`} } from "./${fileName(ref.slice(0, dot))}";`;
+  const originalName = pascal(ref.slice(dot + 1));
+  const localName = pascal(name);
+  return `export { ${originalName === localName ? localName : `${originalName} as ${localName}`} } from "./${fileName(ref.slice(0, dot))}";`;
 }
 
-/** What a file needs from others. */
+/** A file's imports from other files. */
 class Imports {
   readonly #iface: string;
   readonly #types = new Map<string, string>();
@@ -129,9 +129,9 @@ function declaration(
   show: (type: TypeRef) => string,
   memberDoc: (part: string) => string | undefined,
 ): void {
-  const own = pascal(name);
+  const className = pascal(name);
   if ("record" in def) {
-    out.block(`export class ${own}`, () => {
+    out.block(`export class ${className}`, () => {
       const required = def.record.filter(([, type]) => initial(type, types, show) === null);
       for (const [field, type] of def.record) {
         out.doc(memberDoc(field));
@@ -146,25 +146,25 @@ function declaration(
     });
   } else if ("enum" in def || "flags" in def) {
     const members = "enum" in def ? def.enum : def.flags;
-    out.block(`export enum ${own}`, () => {
+    out.block(`export enum ${className}`, () => {
       for (const [i, part] of members.entries()) {
         out.doc(memberDoc(part));
         out.line(`${member(part)} = ${"enum" in def ? i : `1 << ${i}`},`);
       }
     });
-  } else variant(out, own, def.variant, types, show, memberDoc);
+  } else variant(out, className, def.variant, types, show, memberDoc);
 }
 
 /** A variant is built by `V.aCase(payload)` and taken apart by `v.kind`, `v.isACase` and `v.asACase`. */
 function variant(
   out: Source,
-  own: string,
+  className: string,
   cases: readonly (readonly [string, TypeRef | null])[],
   types: GuestTypes,
   show: (type: TypeRef) => string,
   memberDoc: (part: string) => string | undefined,
 ): void {
-  out.block(`export class ${own}`, () => {
+  out.block(`export class ${className}`, () => {
     out.line("/** The case, counted from 0 in the order of the WIT. */");
     out.line("readonly kind: i32;");
     for (const [i, [, payload]] of cases.entries()) {
@@ -178,9 +178,9 @@ function variant(
     for (const [i, [name, payload]] of cases.entries()) {
       out.line();
       out.doc(memberDoc(name));
-      out.block(`static ${camel(name)}(${payload === null ? "" : `value: ${show(payload)}`}): ${own}`, () => {
-        if (payload === null) return out.line(`return new ${own}(${i});`);
-        out.line(`const made = new ${own}(${i});`);
+      out.block(`static ${camel(name)}(${payload === null ? "" : `value: ${show(payload)}`}): ${className}`, () => {
+        if (payload === null) return out.line(`return new ${className}(${i});`);
+        out.line(`const made = new ${className}(${i});`);
         out.line(`made._${i} = value;`);
         out.line("return made;");
       });
@@ -194,12 +194,12 @@ function variant(
   });
 }
 
-/** The value that a type without payload class has before it is set. */
+/** The initial value of a type without payload class. */
 export function zero(guestType: string): string {
   return guestType === "bool" ? "false" : "0";
 }
 
-/** What a field starts as, so that a constructor asks only for the rest: nothing for options, empty for lists. */
+/** A field's initial value, so that a constructor needs only the other fields: null for options, empty for lists. Null: none. */
 function initial(type: TypeRef, types: GuestTypes, show: (type: TypeRef) => string): string | null {
   if (types.nullablePayload(type) !== null) return types.layout.shape(type).kind === "option" ? "null" : null;
   return types.layout.shape(type).kind === "list" ? `new ${show(type)}()` : null;

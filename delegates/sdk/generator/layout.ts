@@ -3,11 +3,12 @@
 
 import type { Primitive, TypeDef, TypeRef, WitModel } from "../../../wit/model.ts";
 
+/** The value types of a core module. */
 export type Core = "i32" | "i64" | "f32" | "f64";
 
-/** More flat parameters than this travel in memory behind one pointer. */
+/** More flat parameters are passed in memory, by one pointer. */
 export const maxFlatParams = 16;
-/** More flat results than this travel in memory behind one pointer. */
+/** More flat results are passed in memory, by one pointer. */
 export const maxFlatResults = 1;
 
 const sizes: Readonly<Record<Exclude<Primitive, "string">, 1 | 2 | 4 | 8>> = {
@@ -25,7 +26,7 @@ const sizes: Readonly<Record<Exclude<Primitive, "string">, 1 | 2 | 4 | 8>> = {
   f64: 8,
 };
 
-/** A type with all names resolved down to what has a layout. Named types keep their name. */
+/** A type with all names resolved, down to types with a layout. Named types keep their name. */
 export type Shape =
   | { readonly kind: "primitive"; readonly primitive: Exclude<Primitive, "string"> }
   | { readonly kind: "string" }
@@ -40,7 +41,7 @@ export type Shape =
 
 const align = (at: number, to: number): number => Math.ceil(at / to) * to;
 
-/** Answers questions of layout about one model's types. */
+/** Computes the layout of one model's types. */
 export class Layout {
   readonly #model: WitModel;
 
@@ -48,7 +49,7 @@ export class Layout {
     this.#model = model;
   }
 
-  /** The definition behind `interface.type`. */
+  /** The definition of `interface.type`. */
   definition(ref: string): TypeDef {
     const dot = ref.lastIndexOf(".");
     const def = this.#model.interfaces[ref.slice(0, dot)]?.types[ref.slice(dot + 1)];
@@ -83,7 +84,7 @@ export class Layout {
     throw new Error(`${name} is an alias of an alias that does not end`);
   }
 
-  /** The payloads of what is a variant underneath: variant, option, result, enum. Null: another kind. */
+  /** The payloads of a type with cases: variant, option, result, enum. Null: another type. */
   cases(shape: Shape): readonly (TypeRef | null)[] | null {
     switch (shape.kind) {
       case "option":
@@ -99,7 +100,7 @@ export class Layout {
     }
   }
 
-  /** Bytes of a discriminant. */
+  /** Size of a discriminant, in bytes. */
   discriminant(cases: number): 1 | 2 | 4 {
     return cases <= 0x100 ? 1 : cases <= 0x1_0000 ? 2 : 4;
   }
@@ -145,14 +146,14 @@ export class Layout {
     }
   }
 
-  /** Where a variant's payload begins. */
+  /** Offset of a variant's payload. */
   payloadOffset(type: TypeRef): number {
     const cases = this.cases(this.shape(type)) ?? [];
     const widest = Math.max(1, ...cases.map((c) => (c === null ? 1 : this.alignment(c))));
     return align(this.discriminant(cases.length), widest);
   }
 
-  /** Offsets of a sequence of fields, and where the last one ends. */
+  /** Offsets of a sequence of fields, and the end of the last field. */
   offsets(items: readonly TypeRef[]): { readonly at: readonly number[]; readonly end: number } {
     let end = 0;
     const at = items.map((type) => {
@@ -192,7 +193,7 @@ export class Layout {
   }
 }
 
-/** Bytes that `count` flags take. */
+/** Size of `count` flags, in bytes. */
 export function flagBytes(count: number): 1 | 2 | 4 {
   return count <= 8 ? 1 : count <= 16 ? 2 : 4;
 }

@@ -1,5 +1,5 @@
-// Loading and storing values in linear memory, one pair of functions for each type that is used.
-// Component model, design/mvp/CanonicalABI.md, "Loading" and "Storing".
+// Loads and stores values in linear memory, with one pair of functions for each used type. Component model,
+// design/mvp/CanonicalABI.md, "Loading" and "Storing".
 
 import type { TypeRef } from "../../../wit/model.ts";
 import { qualified, type GuestTypes } from "./guest-types.ts";
@@ -9,10 +9,10 @@ import { banner, Source } from "./source.ts";
 
 const unsigned = { 1: "u8", 2: "u16", 4: "u32" } as const;
 
-/** Generates `codec.ts`: `load_T(at)` and `store_T(at, value)` for each type asked for by {@link MemoryCodec.use}. */
+/** Generates `codec.ts`: `load_T(at)` and `store_T(at, value)` for each type that {@link MemoryCodec.use} was called with. */
 export class MemoryCodec {
   readonly #types: GuestTypes;
-  readonly #wanted = new Map<string, TypeRef>();
+  readonly #usedTypes = new Map<string, TypeRef>();
   readonly #named = new Map<string, string>();
   readonly #compounds = new Set<string>();
 
@@ -20,10 +20,10 @@ export class MemoryCodec {
     this.#types = types;
   }
 
-  /** The helper suffix of a type; the file will have its functions. */
+  /** The helper suffix of a type; the file then contains its functions. */
   use(type: TypeRef): string {
     const helper = this.#types.helper(type);
-    if (!this.#wanted.has(helper)) this.#wanted.set(helper, this.#types.layout.target(type));
+    if (!this.#usedTypes.has(helper)) this.#usedTypes.set(helper, this.#types.layout.target(type));
     return helper;
   }
 
@@ -41,7 +41,7 @@ export class MemoryCodec {
     const done = new Set<string>();
     for (let more = true; more;) {
       more = false;
-      for (const [helper, type] of this.#wanted) {
+      for (const [helper, type] of this.#usedTypes) {
         if (done.has(helper)) continue;
         done.add(helper);
         more = true;
@@ -236,13 +236,13 @@ export class MemoryCodec {
     });
   }
 
-  /** Whether the guest's array has the same bytes as the list. */
+  /** Whether the guest's array has the same bytes as the list, so that it can be copied. */
   #plain(element: TypeRef): boolean {
     const shape = this.#types.layout.shape(element);
     return shape.kind === "primitive" && shape.primitive !== "char" && shape.primitive !== "bool";
   }
 
-  /** Whether a record's constructor asks for a field of this type. */
+  /** Whether a record's constructor has a parameter for a field of this type. */
   #required(type: TypeRef): boolean {
     const { kind } = this.#types.layout.shape(type);
     return kind !== "option" && kind !== "list";

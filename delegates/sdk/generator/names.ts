@@ -1,6 +1,6 @@
-// WIT's kebab-case names as AssemblyScript identifiers. WIT names never have an underscore: generated helpers do.
+// WIT's kebab-case names as AssemblyScript identifiers. WIT names never contain an underscore, so generated helpers use it.
 
-/** Only what the language keeps from being a variable; words of its grammar such as `set` or `type` are free. */
+/** Reserved words that cannot be variables. Contextual keywords such as `set` or `type` are allowed. */
 const keywords = new Set(
   (
     "await break case catch class const constructor continue debugger default delete do else enum export extends false " +
@@ -9,7 +9,7 @@ const keywords = new Set(
   ).split(" "),
 );
 
-/** Types that generated code itself needs under their usual name. */
+/** Types that generated code itself uses under their usual name. */
 const builtinTypes = new Set(
   (
     "Array ArrayBuffer StaticArray Uint8Array String Error Map Set Object Function Symbol Math Some Result Date Number " +
@@ -17,7 +17,7 @@ const builtinTypes = new Set(
   ).split(" "),
 );
 
-/** `socket-path` → `socketPath`: a field, parameter or function. A word of the language gets an underscore. */
+/** `socket-path` → `socketPath`: a field, parameter or function. A reserved word gets an underscore. */
 export function camel(name: string): string {
   const joined = name
     .split("-")
@@ -26,18 +26,18 @@ export function camel(name: string): string {
   return keywords.has(joined) ? `${joined}_` : joined;
 }
 
-/** `not-found` → `NotFound`: a case, where nothing can collide. */
+/** `not-found` → `NotFound`: a case, which cannot collide with other names. */
 export function member(name: string): string {
   return name.split("-").map(capital).join("");
 }
 
-/** `ip-config` → `IpConfig`: a type. One that generated code needs otherwise gets an underscore. */
+/** `ip-config` → `IpConfig`: a type. A name that generated code uses itself gets an underscore. */
 export function pascal(name: string): string {
   const joined = member(name);
   return builtinTypes.has(joined) ? `${joined}_` : joined;
 }
 
-/** A file's base name for an interface; one of another package keeps its whole name. */
+/** The base name of an interface's file; an interface of another package keeps its full name. */
 export function fileName(iface: string): string {
   return iface.replace(/[^a-zA-Z0-9-]+/g, "-");
 }

@@ -1,6 +1,6 @@
 // Lines of AssemblyScript with indentation.
 
-/** What every generated file begins with. */
+/** The first lines of every generated file. */
 export const banner =
   "// Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.\n";
 

@@ -11,8 +11,8 @@ beforeAll(async () => {
   puppet = readFileSync(await testDelegate("puppet"));
 });
 
-/** What the puppet answers to an ADD in which it does this; `plugins` answer what it calls. */
-async function answered(actions: readonly object[], plugins: object = {}): Promise<unknown> {
+/** The puppet's answer to an ADD with these actions; `plugins`: the answers of the plugins that it calls. */
+async function answerTo(actions: readonly object[], plugins: object = {}): Promise<unknown> {
   const directory = mkdtempSync(join(tmpdir(), "plexus-vectors-"));
   try {
     const stdin = { cniVersion: "1.1.0", name: "net", type: "puppet", do: { ADD: actions } };
@@ -26,23 +26,23 @@ async function answered(actions: readonly object[], plugins: object = {}): Promi
   }
 }
 
-test("answers what a node would get", async () => {
-  expect(await answered([{ end: "interface" }])).toMatchObject({ result: { interfaces: [{ name: "eth0" }] } });
-  expect(await answered([{ end: "fail" }])).toMatchObject({ error: { code: 133, msg: "as it was told" } });
+test("answers the delegate's result or error", async () => {
+  expect(await answerTo([{ end: "interface" }])).toMatchObject({ result: { interfaces: [{ name: "eth0" }] } });
+  expect(await answerTo([{ end: "fail" }])).toMatchObject({ error: { code: 133, msg: "the configuration requests a failure" } });
 });
 
-test("names the vector and the verdict where the delegate traps or spins, with what it said before", async () => {
-  await expect(answered([{ end: "trap" }])).rejects.toThrow(/^vector one: DELEGATE_TRAPPED: trapped: unreachable/);
-  await expect(answered([{ end: "spin" }])).rejects.toThrow(/^vector one: LIMIT_TIME: .*2000 ms/);
-  const told = { calm: { add: { error: { code: 11, msg: "not now" } } } };
-  await expect(answered([{ call: "ADD", type: "calm", anyway: true }, { end: "trap" }], told)).rejects.toThrow(
+test("names the vector and the verdict if the delegate traps or spins, with its earlier log", async () => {
+  await expect(answerTo([{ end: "trap" }])).rejects.toThrow(/^vector one: DELEGATE_TRAPPED: trapped: unreachable/);
+  await expect(answerTo([{ end: "spin" }])).rejects.toThrow(/^vector one: LIMIT_TIME: .*2000 ms/);
+  const plugins = { calm: { add: { error: { code: 11, msg: "not now" } } } };
+  await expect(answerTo([{ call: "ADD", type: "calm", anyway: true }, { end: "trap" }], plugins)).rejects.toThrow(
     /it logged: warn: 11 not now/,
   );
 });
 
-test("refuses what a node would refuse", async () => {
-  const told = { odd: { add: { error: { code: 0, msg: "nothing is wrong" } } } };
-  await expect(answered([{ call: "ADD", type: "odd" }], told)).rejects.toThrow(
+test("refuses an answer that a node would refuse", async () => {
+  const plugins = { odd: { add: { error: { code: 0, msg: "nothing is wrong" } } } };
+  await expect(answerTo([{ call: "ADD", type: "odd" }], plugins)).rejects.toThrow(
     'vector one: a node refuses this answer: an error\'s code is not 0 (its message: "nothing is wrong")',
   );
 });

@@ -1,5 +1,5 @@
-// What a delegate answers to a vector as a node takes it: by our own sandbox, within the default limits, and judged by the rules for what
-// plugins answer.
+// A delegate's answer to a vector on a node: in Plexus' sandbox, within the default limits, and checked by the rules for plugins'
+// answers.
 
 import { quote } from "../../../src/json/quote.ts";
 import { readResult } from "../../../src/cni/read-result.ts";
@@ -8,7 +8,7 @@ import { answerOf } from "./run-vectors.ts";
 import { versionOf } from "./vector-call.ts";
 import type { Vector, VectorAnswer } from "./vector.ts";
 
-/** Rejects with an Error that names the vector where the delegate traps or meets a limit, and where a node would refuse its answer. */
+/** Rejects with an Error that names the vector if the delegate traps or exceeds a limit, or if a node would refuse its answer. */
 export async function answerOnNode(vector: Vector, component: Uint8Array): Promise<VectorAnswer> {
   let answer: VectorAnswer;
   try {

@@ -1,12 +1,12 @@
-// Random values of any WIT type, in the form that jco's hosts have them.
+// Random values of any WIT type, in the form of jco's hosts.
 
 import * as fc from "fast-check";
 import type { TypeRef, WitModel } from "../../../wit/model.ts";
 import { Layout } from "../generator/layout.ts";
 
 /**
- * Text with what goes wrong: lone surrogates, non-BMP, NUL, empty. None begins with U+FEFF: jco's translation takes it
- * for a byte order mark and drops it (guest-memory.test.ts shows that guests keep it).
+ * Text with error-prone content: lone surrogates, non-BMP, NUL, empty. No text begins with U+FEFF: jco's translation drops it as
+ * a byte order mark (guest-memory.test.ts shows that guests keep it).
  */
 export const anyText: fc.Arbitrary<string> = fc
   .oneof(
@@ -40,7 +40,7 @@ const primitives = {
   string: anyText,
 } as const;
 
-/** Values of a type. An option within an option, and a result that is no function's own, are tagged, as in jco. */
+/** Values of a type. An option within an option, and a result that is not a function's own, are tagged, as in jco. */
 export function arbitraryOf(model: WitModel, type: TypeRef): fc.Arbitrary<unknown> {
   const layout = new Layout(model);
   const of = (part: TypeRef): fc.Arbitrary<unknown> => {
@@ -98,7 +98,7 @@ function lower(name: string): string {
   return name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** What a value is after crossing: lone surrogates replaced, typed arrays as arrays, NaN as one value, -0 kept. */
+/** A value after it has crossed the boundary: lone surrogates replaced, typed arrays as arrays, NaN as one value, -0 kept. */
 export function crossed(value: unknown): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (Array.isArray(value)) return value.map(crossed);

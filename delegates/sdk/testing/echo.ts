@@ -1,10 +1,10 @@
-// An echo guest for any WIT: every function that the world imports and exports answers what the host's own function of
-// that name answers, so that a value crosses the boundary four times.
+// An echo guest for any WIT: every imported and exported function answers the result of the host's function of the same name, so
+// that a value crosses the boundary four times.
 
 import { fileURLToPath } from "node:url";
 import { compileApart } from "../build/compile-apart.ts";
 import { componentize } from "../build/componentize.ts";
-import { defaultCacheDir, digestOf, kept } from "../build/content-cache.ts";
+import { defaultCacheDir, digestOf, fromCache } from "../build/content-cache.ts";
 import { interfaceId } from "../generator/calls-file.ts";
 import { docsOf } from "../generator/docs.ts";
 import { generate, type Bindings } from "../generator/generate.ts";
@@ -25,21 +25,22 @@ export function echoBindings(model: WitModel, world: string, wit: string): Bindi
   });
 }
 
+/** A built echo guest. */
 export interface Echo {
   readonly model: WitModel;
   readonly component: Uint8Array;
 }
 
 /**
- * Builds the echo guest of a world whose imports and exports are the same. The functions of an imported interface are
- * themselves the implementation of the exported one.
+ * Builds the echo guest of a world with equal imports and exports. The functions of an imported interface are the implementation
+ * of the exported one.
  */
 export async function buildEcho(wit: string, world: string): Promise<Echo> {
   const model = await readWit(wit);
   const { files, entry } = echoBindings(model, world, wit);
   const virtual = new Map([...files].map(([name, text]) => [`${bindingsAt}/${name}`, text]));
   virtual.set("entry.ts", `${entry.text}import "plexus/abort-silent";\n`);
-  // 4 MiB: a guest that does not give back what a call took soon traps.
+  // 4 MiB: a guest that does not release a call's memory soon traps.
   const options = ["--runtime", "minimal", "-O1", "--maximumMemory", "64", "--use", "abort=~lib/plexus/abort-silent/abort"];
   const make = async (): Promise<{ bytes: Uint8Array }> => {
     const module = await compileApart({ dir: fileURLToPath(new URL(".", import.meta.url)), entry: "entry.ts", virtual, options });
@@ -52,11 +53,11 @@ export async function buildEcho(wit: string, world: string): Promise<Echo> {
       sections: new Map(),
     });
   };
-  const built = await kept(defaultCacheDir, await digestOf(["echo", world, wit, ...options, ...[...virtual].flat()]), make);
-  return { model, component: "before" in built ? built.before : built.made.bytes };
+  const built = await fromCache(defaultCacheDir, await digestOf(["echo", world, wit, ...options, ...[...virtual].flat()]), make);
+  return { model, component: "cachedBytes" in built ? built.cachedBytes : built.made.bytes };
 }
 
-/** A function's name as JavaScript hosts have it. */
+/** A function's name in JavaScript hosts. */
 export function jsName(name: string): string {
   return camel(name).replace(/_$/, "");
 }

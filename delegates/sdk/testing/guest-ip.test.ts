@@ -48,11 +48,11 @@ describe("addresses", () => {
     ["1::", "1:: 1::1 0:ffff:ffff:ffff:ffff:ffff:ffff:ffff 6"],
     ["1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:0 1:2:3:4:5:6:7:1 1:2:3:4:5:6:6:ffff 6"],
   ];
-  test.each(table)("%s reads, prints and steps as Go's net.IP does", (text, expected) => {
+  test.each(table)("%s is read, printed and stepped like Go's net.IP", (text, expected) => {
     expect(guest.text("ip", text)).toBe(expected);
   });
 
-  const bad = [
+  const malformed = [
     "",
     ".",
     "1.2.3",
@@ -67,7 +67,7 @@ describe("addresses", () => {
     ":",
     ":::",
   ];
-  const bad6 = [
+  const malformed6 = [
     "1:2:3:4:5:6:7",
     "1:2:3:4:5:6:7:8:9",
     "1::2::3",
@@ -81,23 +81,23 @@ describe("addresses", () => {
     "1:2:3:4:5:6:7:8::",
     "::ffff:01.2.3.4",
   ];
-  test.each([...bad, ...bad6])("%j is refused", (text) => {
+  test.each([...malformed, ...malformed6])("%j is refused", (text) => {
     expect(guest.text("ip", text)).toBe("none");
   });
 
-  test("any text reads as it does in src/net and in node:net", () => {
+  test("every text is read like by src/net and node:net", () => {
     fc.assert(
       fc.property(fc.oneof(address, fc.string({ maxLength: 20 })), (text) => {
-        const theirs = readAddress(text);
-        const ours = guest.text("ip", text);
-        expect(ours.split(" ")[0]).toBe(theirs === undefined ? "none" : formatAddress(theirs));
-        expect(ours === "none" || isIP(text) !== 0).toBe(true);
+        const expected = readAddress(text);
+        const found = guest.text("ip", text);
+        expect(found.split(" ")[0]).toBe(expected === undefined ? "none" : formatAddress(expected));
+        expect(found === "none" || isIP(text) !== 0).toBe(true);
       }),
       { numRuns: 2000 },
     );
   });
 
-  test("printed text reads back to the same text", () => {
+  test("printed text is read and printed unchanged", () => {
     const printable = address.filter((text) => readAddress(text) !== undefined);
     fc.assert(
       fc.property(printable, (text) => {
@@ -107,7 +107,7 @@ describe("addresses", () => {
     );
   });
 
-  test("order is that of src/net", () => {
+  test("addresses have the order of src/net", () => {
     fc.assert(
       fc.property(address, address, (a, b) => {
         const left = readAddress(a);
@@ -123,22 +123,22 @@ describe("addresses", () => {
 describe("networks", () => {
   const prefixed = fc.tuple(address, fc.nat(129)).map(([text, prefix]) => `${text}/${prefix}`);
 
-  test("network and last address are those of src/net for every prefix", () => {
+  test("network and last address equal those of src/net for every prefix", () => {
     fc.assert(
       fc.property(fc.oneof(prefixed, fc.string({ maxLength: 12 })), (text) => {
-        const theirs = readCidr(text);
-        const range = theirs === undefined ? undefined : networkOf(theirs);
+        const cidr = readCidr(text);
+        const range = cidr === undefined ? undefined : networkOf(cidr);
         const expected =
-          theirs === undefined || range === undefined
+          cidr === undefined || range === undefined
             ? "none"
-            : `${formatCidr(theirs)} ${formatAddress(range.first)} ${formatAddress(range.last)}`;
+            : `${formatCidr(cidr)} ${formatAddress(range.first)} ${formatAddress(range.last)}`;
         expect(guest.text("cidr", text)).toBe(expected);
       }),
       { numRuns: 2000 },
     );
   });
 
-  test("what a network contains is what node's BlockList says", () => {
+  test("a network contains the same addresses as node's BlockList", () => {
     fc.assert(
       fc.property(fc.boolean(), bits, fc.nat(128), bits, fc.nat(128), (four, base, length, other, shared) => {
         const family = four ? 4 : 6;
@@ -159,11 +159,11 @@ describe("networks", () => {
     );
   });
 
-  test("leading zeros of a prefix are read as Go's net.ParseCIDR reads them", () => {
+  test("leading zeros of a prefix are read like by Go's net.ParseCIDR", () => {
     expect(guest.text("cidr", "10.0.0.1/08")).toBe("10.0.0.1/8 10.0.0.0 10.255.255.255");
   });
 
-  test("networks overlap when one has the other's address, and never across families", () => {
+  test("networks overlap if one contains the other's address, and never across families", () => {
     expect(guest.text("overlaps", "10.0.0.0/8", "10.1.0.0/16")).toBe("true");
     expect(guest.text("overlaps", "10.1.0.0/16", "10.0.0.0/8")).toBe("true");
     expect(guest.text("overlaps", "10.0.0.0/9", "10.128.0.0/9")).toBe("false");

@@ -7,8 +7,8 @@ beforeAll(async () => {
   guest = await loadGuest("probe.ts");
 });
 
-describe("reading and writing", () => {
-  test("every JSON text is written again as JSON.parse and JSON.stringify would, white space aside", () => {
+describe("parsing and printing", () => {
+  test("every JSON text is printed like by JSON.parse and JSON.stringify, except white space", () => {
     const spaced = fc
       .tuple(fc.jsonValue({ maxDepth: 6 }), fc.constantFrom(undefined, 1, "\t"))
       .map(([v, s]) => JSON.stringify(v, null, s));
@@ -20,7 +20,7 @@ describe("reading and writing", () => {
     );
   });
 
-  test("any text is accepted exactly when JSON.parse accepts it", () => {
+  test("a text is accepted if and only if JSON.parse accepts it", () => {
     const pieces = fc.array(
       fc.constantFrom(
         "{",
@@ -69,12 +69,12 @@ describe("reading and writing", () => {
     );
   });
 
-  test("L-19: numbers keep their text, keys their order and their doubles", () => {
+  test("L-19: numbers keep their text, keys their order and duplicates", () => {
     const text = '{"b":9007199254740993,"a":1.50,"b":-0,"c":1E400}';
     expect(guest.text("json", text)).toBe(text);
   });
 
-  test("strings of any UTF-16, lone surrogates included, come back", () => {
+  test("strings of any UTF-16 survive, including lone surrogates", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(0xffff), { maxLength: 20 }), (units) => {
         const text = String.fromCharCode(...units);
@@ -85,25 +85,25 @@ describe("reading and writing", () => {
   });
 
   const errors: [text: string, message: string][] = [
-    ["", "!the text ends where a value should be at line 1 column 1"],
-    ['{"a":1,}', "!no key in double quotes at line 1 column 8"],
-    ['{\n "a" 1}', "!no colon after a key at line 2 column 6"],
-    ["[1 2]", "!no comma or closing bracket after an element at line 1 column 4"],
-    ['{"a":1 "b":2}', "!no comma or closing brace after a member at line 1 column 8"],
+    ["", "!the text ends before a value at line 1 column 1"],
+    ['{"a":1,}', "!a key in double quotes is missing at line 1 column 8"],
+    ['{\n "a" 1}', "!a colon is missing after a key at line 2 column 6"],
+    ["[1 2]", "!a comma or closing bracket is missing after an element at line 1 column 4"],
+    ['{"a":1 "b":2}', "!a comma or closing brace is missing after a member at line 1 column 8"],
     ['"\\x"', "!an unknown escape in a string at line 1 column 3"],
-    ['"\\u12g4"', "!no four hexadecimal digits after \\u at line 1 column 6"],
+    ['"\\u12g4"', "!four hexadecimal digits are missing after \\u at line 1 column 6"],
     ['"a\nb"', "!a control character in a string at line 1 column 3"],
-    ['"a', "!a string without end at line 1 column 3"],
-    ["1.x", "!no digit after a decimal point at line 1 column 3"],
+    ['"a', "!a string has no end at line 1 column 3"],
+    ["1.x", "!a digit is missing after a decimal point at line 1 column 3"],
     ["{} {}", "!text after the value at line 1 column 4"],
   ];
-  test.each(errors)("%j answers what is wrong and where", (text, message) => {
+  test.each(errors)("the error for %j names the mistake and its place", (text, message) => {
     expect(guest.text("json", text)).toBe(message);
   });
 
-  test("nesting beyond 128 levels is an error, not the end of the guest", () => {
+  test("nesting beyond 128 levels is an error, not a trap", () => {
     expect(guest.text("json", `${"[".repeat(128)}${"]".repeat(128)}`)).toHaveLength(256);
-    expect(guest.text("json", "[".repeat(100_000))).toMatch(/^!more than 128 levels/);
+    expect(guest.text("json", "[".repeat(100_000))).toMatch(/^!nesting of more than 128 levels/);
   });
 });
 
@@ -125,7 +125,7 @@ describe("values", () => {
     expect(guest.text("whole", text)).toBe(expected);
   });
 
-  test("of equal keys the last counts, and letters of either case match when asked for", () => {
+  test("get answers the last of equal keys; getAnyCase ignores the case of letters", () => {
     expect(guest.text("member", '{"Subnet":1,"subnet":2,"x":3}', "subnet")).toBe("2 2");
     expect(guest.text("member", '{"subnet":1,"SUBNET":2}', "subnet")).toBe("1 2");
     expect(guest.text("member", '{"sub-net":1}', "subnet")).toBe("none none");
@@ -146,8 +146,8 @@ describe("a configuration", () => {
     ['{"routes":[{},{"dst":false}]}', "7 routes[1].dst: must be a string, is a boolean"],
     ['{"routes":[1]}', "7 routes[0]: must be an object, is a number"],
     ['{"type":5,"flag":"yes"}', "7 type: must be a string, is a number"],
-    ["[]", "6 the configuration is no object"],
-    ["{", "6 the configuration is not JSON: no key in double quotes at line 1 column 2"],
+    ["[]", "6 the configuration is not a JSON object"],
+    ["{", "6 the configuration is not JSON: a key in double quotes is missing at line 1 column 2"],
   ];
   test.each(table)("%s: %s", (text, expected) => {
     expect(guest.text("config", text)).toBe(expected);

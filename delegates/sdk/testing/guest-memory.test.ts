@@ -21,6 +21,6 @@ test("any text crosses the boundary's memory; a lone surrogate becomes U+FFFD, a
   );
 });
 
-test("the boundary's memory grows in place, moves, comes back to a mark and is given back", () => {
+test("the boundary's memory grows in place, moves, returns to a mark and is released", () => {
   expect(guest.text("arena")).toBe("fine");
 });

@@ -1,5 +1,5 @@
-// The tests' oracle: a component through jco's translation. It generates JavaScript from the component, so it is for
-// components that were built from our own sources, in tests; it never runs on a node.
+// The tests' oracle: runs a component through jco's translation. jco generates JavaScript from the component, so the oracle is
+// only for components built from this project's sources, in tests; it never runs on a node.
 
 import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -14,7 +14,7 @@ export type OracleImports = Readonly<Record<string, Readonly<Record<string, (...
 /** Exported functions by interface (short name) and camel-case name. */
 export type OracleExports = Readonly<Record<string, Readonly<Record<string, (...args: unknown[]) => unknown>>>>;
 
-/** Makes a fresh instance. A result's error is thrown as {@link isOracleError} says. */
+/** Creates a fresh instance. A result's error is thrown in the form that {@link isOracleError} recognises. */
 export type Instantiate = (imports: OracleImports) => OracleExports;
 
 interface Translated {
@@ -55,7 +55,7 @@ async function run(component: Uint8Array): Promise<Instantiate> {
   return (imports) => translated.instantiate(load, Object.assign(Object.create(null), imports));
 }
 
-/** Whether what an exported function threw is its result's error, and no trap. */
+/** Whether an exported function threw its result's error instead of a trap. */
 export function isOracleError(thrown: unknown): thrown is { readonly payload: unknown } {
   return thrown instanceof Error && "payload" in thrown;
 }

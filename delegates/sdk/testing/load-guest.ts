@@ -1,12 +1,12 @@
-// Guest code without a component: a module of AssemblyScript, compiled for tests and called through its loader.
+// Guest code without a component: an AssemblyScript module, compiled for tests and called through its loader.
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { instantiateSync, type ASUtil } from "@assemblyscript/loader";
 import { compileApart } from "../build/compile-apart.ts";
-import { defaultCacheDir, digestOf, kept } from "../build/content-cache.ts";
+import { defaultCacheDir, digestOf, fromCache } from "../build/content-cache.ts";
 
-/** What tests call: text in, text out. */
+/** A guest with functions from text to text. */
 export interface Guest {
   /** Calls an exported function that takes strings and answers a string. */
   text(name: string, ...args: string[]): string;
@@ -22,8 +22,8 @@ export async function loadGuest(file: string, dir = fileURLToPath(new URL(".", i
   const make = async (): Promise<{ bytes: Uint8Array }> => ({
     bytes: await compileApart({ dir, entry: `assembly/${file}`, virtual, options }),
   });
-  const built = await kept(defaultCacheDir, key, make);
-  const module = "before" in built ? built.before : built.made.bytes;
+  const built = await fromCache(defaultCacheDir, key, make);
+  const module = "cachedBytes" in built ? built.cachedBytes : built.made.bytes;
   const { exports } = instantiateSync<Record<string, unknown>>(module, {});
   return {
     exports,

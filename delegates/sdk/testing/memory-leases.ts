@@ -1,15 +1,20 @@
-// The `leases` capability in memory, as the WIT words it: vectors say what is held before, and see what is held after.
+// The capability `leases` in memory, with the WIT's rules, for test vectors. A vector's input has the leases before the call, its answer those
+// after the call.
 
 import { compareAddresses, formatAddress, readAddress, type IpAddress } from "../../../src/net/ip.ts";
 import type { AttachmentIdRecord, CapabilityFunctions, FaultRecord, Outcome, PoolRecord, ReservationRecord } from "./records.ts";
 
-/** What vectors show: who holds an address (`containerId ifname`), and the address reserved last, by range set. */
+/** The leases in a vector. */
 export interface LeaseState {
+  /** The only allowed `dataDir`; undefined allows the default directory only. */
   readonly directory?: string | undefined;
+  /** The owner (`containerId ifname`) of each reserved address. */
   readonly held: Readonly<Record<string, string>>;
+  /** The most recently reserved address by number of the range set. */
   readonly last: Readonly<Record<string, string>>;
 }
 
+/** CNI error 7: invalid network configuration. */
 const invalid = (msg: string): { readonly err: FaultRecord } => ({ err: { code: 7, msg } });
 
 /** A lease store for one call. */
@@ -24,7 +29,7 @@ export class MemoryLeases {
     this.#last = new Map(Object.entries(state.last));
   }
 
-  /** What is held now, in order of addresses. */
+  /** The current leases, in order of addresses. */
   state(): LeaseState {
     const held = [...this.#held].toSorted(([a], [b]) => compareAddresses(sortKey(a), sortKey(b)));
     const last = [...this.#last].toSorted(([a], [b]) => Number(a) - Number(b));
@@ -34,13 +39,13 @@ export class MemoryLeases {
 
   readonly functions: CapabilityFunctions["leases"] = {
     reserve: (pool, address, owner) =>
-      this.#within(pool, () => {
+      this.#inPool(pool, () => {
         const ip = readAddress(address);
         if (ip === undefined) return invalid(`${address} is no address`);
         return { ok: this.#take(pool, formatAddress(ip), owner) };
       }),
     reserveNext: (pool, ranges, skip, owner) =>
-      this.#within<ReservationRecord | undefined>(pool, () => {
+      this.#inPool<ReservationRecord | undefined>(pool, () => {
         const spans: { readonly from: IpAddress; readonly to: IpAddress }[] = [];
         for (const { first, last } of ranges) {
           const from = readAddress(first);
@@ -50,19 +55,19 @@ export class MemoryLeases {
           }
           spans.push({ from, to });
         }
-        const own = this.#of(owner).find((address) => {
+        const heldAddress = this.#addressesOf(owner).find((address) => {
           const ip = readAddress(address);
           return (
             ip !== undefined && spans.some(({ from, to }) => compareAddresses(from, ip) <= 0 && compareAddresses(ip, to) <= 0)
           );
         });
-        if (own !== undefined) return { ok: { address: own, heldBefore: true } };
+        if (heldAddress !== undefined) return { ok: { address: heldAddress, heldBefore: true } };
         const before = readAddress(this.#last.get(String(pool.set)) ?? "");
         const inSpan = spans.findIndex(
           ({ from, to }) => before?.family === from.family && before.value >= from.value && before.value <= to.value,
         );
         const start = spans[inSpan];
-        // Behind the last one to its range's end, the other ranges in turn, then its own range's beginning.
+        // From the last address to its range's end, then the other ranges in turn, then its own range's beginning.
         const order =
           start === undefined || before === undefined
             ? spans
@@ -80,15 +85,15 @@ export class MemoryLeases {
         }
         return { ok: undefined };
       }),
-    held: (pool, owner) => this.#within(pool, () => ({ ok: this.#of(owner) })),
-    release: (pool, owner) => this.#within(pool, () => ({ ok: this.#drop(this.#of(owner)) })),
+    held: (pool, owner) => this.#inPool(pool, () => ({ ok: this.#addressesOf(owner) })),
+    release: (pool, owner) => this.#inPool(pool, () => ({ ok: this.#drop(this.#addressesOf(owner)) })),
     retain: (pool, valid) =>
-      this.#within(pool, () => {
-        const keep = new Set(valid.map(holder));
+      this.#inPool(pool, () => {
+        const keep = new Set(valid.map(ownerKey));
         return { ok: this.#drop([...this.#held].filter(([, who]) => !keep.has(who)).map(([address]) => address)) };
       }),
     count: (pool, ranges, limit) =>
-      this.#within(pool, () => {
+      this.#inPool(pool, () => {
         const inside = [...this.#held.keys()].filter((address) =>
           ranges.some(({ first, last }) => {
             const [from, to, ip] = [readAddress(first), readAddress(last), readAddress(address)];
@@ -98,22 +103,23 @@ export class MemoryLeases {
         );
         return { ok: Math.min(inside.length, limit) };
       }),
-    probe: (pool) => this.#within(pool, () => ({ ok: undefined })),
+    probe: (pool) => this.#inPool(pool, () => ({ ok: undefined })),
   };
 
-  #within<T>(pool: PoolRecord, act: () => Outcome<T>): Outcome<T> {
+  /** Refuses a pool in a directory that is not allowed. */
+  #inPool<T>(pool: PoolRecord, act: () => Outcome<T>): Outcome<T> {
     return pool.directory === this.#directory ? act() : invalid(`dataDir: ${pool.directory} is not allowed`);
   }
 
   #take(pool: PoolRecord, address: string, owner: AttachmentIdRecord): boolean {
     if (this.#held.has(address)) return false;
-    this.#held.set(address, holder(owner));
+    this.#held.set(address, ownerKey(owner));
     this.#last.set(String(pool.set), address);
     return true;
   }
 
-  #of(owner: AttachmentIdRecord): string[] {
-    return [...this.#held].filter(([, who]) => who === holder(owner)).map(([address]) => address);
+  #addressesOf(owner: AttachmentIdRecord): string[] {
+    return [...this.#held].filter(([, who]) => who === ownerKey(owner)).map(([address]) => address);
   }
 
   #drop(addresses: readonly string[]): number {
@@ -122,11 +128,11 @@ export class MemoryLeases {
   }
 }
 
-/** For sorting: what is no address comes between the families. */
+/** A sort key: texts that are not addresses come between the families. */
 function sortKey(text: string): IpAddress {
   return readAddress(text) ?? { family: 6, value: -1n };
 }
 
-function holder({ containerId, ifname }: AttachmentIdRecord): string {
+function ownerKey({ containerId, ifname }: AttachmentIdRecord): string {
   return `${containerId} ${ifname}`;
 }

@@ -1,6 +1,5 @@
-// The `links` capability in memory: vectors say which links are there before, and see what a request leads to, without a
-// kernel. It knows what an operation makes of names, kinds, MACs, ports and addresses; what the kernel would refuse besides,
-// only a kernel tells.
+// The `links` capability in memory, without a kernel: a vector sets the links before the call and shows the effects of a request.
+// It simulates names, kinds, MACs, ports and addresses; other refusals of the kernel need a test with a kernel.
 
 import type {
   Fault,
@@ -15,7 +14,10 @@ import type {
 } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
 import { cidrContains, formatCidr, networkOf, readCidr } from "../../../src/net/ip.ts";
 
-/** A link as a vector writes it: a name, and of the rest what matters. Addresses are text; routes and neighbours are what `links` answers of it. */
+/**
+ * A link in a vector: a name and the relevant other members. Addresses are text; routes and neighbours are the answers of
+ * `links`.
+ */
 export interface LinkState extends Optional<Omit<LinksLink, "place" | "name" | "addresses">> {
   readonly name: string;
   readonly addresses?: readonly string[] | undefined;
@@ -23,15 +25,15 @@ export interface LinkState extends Optional<Omit<LinksLink, "place" | "name" | "
   readonly neighbours?: readonly LinksNeighbour[] | undefined;
 }
 
-/** What is there before a call. */
+/** The state before a call. */
 export interface LinksState {
   readonly host: readonly LinkState[];
   readonly pod: readonly LinkState[];
-  /** An operation that fails, by its number within one `apply`. */
+  /** An operation that fails, by its index within one `apply`. */
   readonly fails?: { readonly operation: number; readonly fault: Fault } | undefined;
 }
 
-/** An operation as vectors show it: its name, and what it says. */
+/** An operation in a vector: its name and its parameters. */
 export type ShownOperation = Readonly<Record<string, unknown>>;
 
 interface Known {
@@ -55,9 +57,9 @@ export class MemoryLinks {
     this.#fails = state.fails;
     this.#make({ place: "pod", name: "lo" }, "");
     for (const place of ["host", "pod"] as const) {
-      for (const { addresses, routes, neighbours, ...given } of state[place]) {
-        const known = this.#make({ place, name: given.name }, given.kind ?? "");
-        Object.assign(known.link, defined(given), { addresses: (addresses ?? []).map(settled) });
+      for (const { addresses, routes, neighbours, ...members } of state[place]) {
+        const known = this.#make({ place, name: members.name }, members.kind ?? "");
+        Object.assign(known.link, defined(members), { addresses: (addresses ?? []).map(settled) });
         known.routes.push(...(routes ?? []));
         known.neighbours.push(...(neighbours ?? []));
       }
@@ -102,16 +104,16 @@ export class MemoryLinks {
     neighbours: (name) => ({ ok: this.#known.get(keyOf(name))?.neighbours ?? [] }),
   };
 
-  /** Answers the links that the operation made or named. */
+  /** Answers the links that the operation created or named. */
   #do(operation: LinksOperation): readonly LinksLinkName[] {
     switch (operation.tag) {
       case "ensure-bridge": {
         const { name, mtu, vlanFiltering } = operation.val;
         const at = inHost(name);
-        const there = this.#known.get(keyOf(at));
-        if (there !== undefined && there.link.kind !== "bridge") throw new Refusal(`${name} is there and no bridge`);
-        const { link } = there ?? this.#make(at, "bridge");
-        if (there === undefined && mtu !== undefined) link.mtu = mtu;
+        const existing = this.#known.get(keyOf(at));
+        if (existing !== undefined && existing.link.kind !== "bridge") throw new Refusal(`${name} exists and is not a bridge`);
+        const { link } = existing ?? this.#make(at, "bridge");
+        if (existing === undefined && mtu !== undefined) link.mtu = mtu;
         link.vlanFiltering = vlanFiltering || link.vlanFiltering === true;
         link.up = true;
         return [at];
@@ -194,7 +196,7 @@ export class MemoryLinks {
       case "add-address": {
         const { link: at, address } = operation.val;
         const { link } = this.#find(at);
-        if (link.addresses.some((each) => each.address === address)) throw new Refusal(`${at.name} has ${address}`);
+        if (link.addresses.some((each) => each.address === address)) throw new Refusal(`${at.name} already has ${address}`);
         link.addresses = [...link.addresses, settled(address)];
         return [at];
       }
@@ -202,9 +204,9 @@ export class MemoryLinks {
         const { link: at, address, replace } = operation.val;
         const { link } = this.#find(at);
         if (link.addresses.some((each) => each.address === address)) return [at];
-        const inTheWay = link.addresses.filter((each) => isInTheWay(each.address, address));
-        if (inTheWay[0] !== undefined && !replace) throw new Refusal(`${at.name} has ${inTheWay[0].address}`);
-        link.addresses = [...link.addresses.filter((each) => !inTheWay.includes(each)), settled(address)];
+        const conflicting = link.addresses.filter((each) => excludes(each.address, address));
+        if (conflicting[0] !== undefined && !replace) throw new Refusal(`${at.name} has ${conflicting[0].address}`);
+        link.addresses = [...link.addresses.filter((each) => !conflicting.includes(each)), settled(address)];
         return [at];
       }
       case "delete-address": {
@@ -244,18 +246,18 @@ export class MemoryLinks {
 
   #find(name: LinksLinkName): Known {
     const known = this.#known.get(keyOf(name));
-    if (known === undefined) throw new Refusal(`there is no link ${name.name} on the ${name.place}'s side`);
+    if (known === undefined) throw new Refusal(`the ${name.place} has no link ${name.name}`);
     return known;
   }
 
   #new(
     name: LinksLinkName,
     kind: string,
-    given: { readonly mac?: string | undefined; readonly mtu?: number | undefined },
+    settings: { readonly mac?: string | undefined; readonly mtu?: number | undefined },
   ): Known {
-    if (this.#known.has(keyOf(name))) throw new Refusal(`${name.name} is there on the ${name.place}'s side`);
+    if (this.#known.has(keyOf(name))) throw new Refusal(`the ${name.place} already has a link ${name.name}`);
     const known = this.#make(name, kind);
-    Object.assign(known.link, defined({ mac: given.mac, mtu: given.mtu }));
+    Object.assign(known.link, defined({ mac: settings.mac, mtu: settings.mtu }));
     return known;
   }
 
@@ -306,9 +308,12 @@ function settled(address: string): LinksLink["addresses"][number] {
   return { address, tentative: false, dadFailed: false };
 }
 
-/** Whether an address keeps another one from its link: in IPv4 any does, in IPv6 one whose network overlaps. */
-function isInTheWay(there: string, wanted: string): boolean {
-  const [a, b] = [readCidr(there), readCidr(wanted)];
+/**
+ * Whether an existing address excludes another one on its link: in IPv4 any address does, in IPv6 one with an overlapping
+ * network.
+ */
+function excludes(existing: string, added: string): boolean {
+  const [a, b] = [readCidr(existing), readCidr(added)];
   if (a === undefined || b === undefined || a.address.family !== b.address.family) return false;
   return a.address.family === 4 || cidrContains(a, b.address) || cidrContains(b, a.address);
 }

@@ -1,8 +1,8 @@
-// The `state` capability in memory: vectors say what is kept for the attachment, and see what is kept after.
+// The `state` capability in memory: a vector sets the attachment's state before the call and shows it after the call.
 
 import type { StateCapability } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
 
-/** What is kept: a text, or none. */
+/** The stored text, if any. */
 export interface KeptState {
   /** The only directory that a configuration may name. */
   readonly directory?: string | undefined;
@@ -19,8 +19,8 @@ export class MemoryState {
     this.#text = text;
   }
 
-  /** What is kept now. */
-  kept(): KeptState {
+  /** The current state. */
+  current(): KeptState {
     return {
       ...(this.#directory === undefined ? {} : { directory: this.#directory }),
       ...(this.#text === undefined ? {} : { text: this.#text }),

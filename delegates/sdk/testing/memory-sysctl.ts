@@ -1,10 +1,10 @@
-// The `sysctl` capability in memory: vectors say which keys there are, and see what a request leaves.
+// The `sysctl` capability in memory: a vector sets the keys before the call and shows their values after it.
 
 import type { Fault, SysctlCapability } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
 
-/** What is there before a call. */
+/** The state before a call. */
 export interface SysctlState {
-  /** The keys that can be read and written, with their values. */
+  /** The existing keys with their values. */
   readonly values: Readonly<Record<string, string>>;
   /** Values that the kernel refuses, by key. */
   readonly refuses?: Readonly<Record<string, string>> | undefined;
@@ -20,7 +20,7 @@ export class MemorySysctl {
     this.#refuses = refuses;
   }
 
-  /** The values as they are now. */
+  /** The current values. */
   values(): Readonly<Record<string, string>> {
     return Object.fromEntries(this.#values);
   }
@@ -53,7 +53,7 @@ export class MemorySysctl {
 }
 
 function unknown(key: string): { readonly err: Fault } {
-  return refused(`there is no sysctl ${key}`);
+  return refused(`the pod has no sysctl ${key}`);
 }
 
 function refused(msg: string): { readonly err: Fault } {

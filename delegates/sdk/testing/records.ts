@@ -1,4 +1,4 @@
-// The ABI's records as JavaScript hosts have them: camel-case names, absent options undefined.
+// The ABI's records in the form of JavaScript hosts: camel-case names, absent options undefined.
 
 import type {
   AnnounceCapability,
@@ -9,12 +9,14 @@ import type {
   SysctlCapability,
 } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
 
+/** The record `fault` of the WIT. */
 export interface FaultRecord {
   readonly code: number;
   readonly msg: string;
   readonly details?: string | undefined;
 }
 
+/** The record `dns` of the WIT. */
 export interface DnsRecord {
   readonly nameservers: readonly string[];
   readonly domain?: string | undefined;
@@ -22,6 +24,7 @@ export interface DnsRecord {
   readonly options: readonly string[];
 }
 
+/** The record `success` of the WIT. */
 export interface SuccessRecord {
   readonly interfaces: readonly {
     readonly name: string;
@@ -48,17 +51,20 @@ export interface SuccessRecord {
   readonly dns?: DnsRecord | undefined;
 }
 
+/** The record `network` of the WIT. */
 export interface NetworkRecord {
   readonly cniVersion: string;
   readonly name: string;
   readonly config: string;
 }
 
+/** The record `attachment-id` of the WIT. */
 export interface AttachmentIdRecord {
   readonly containerId: string;
   readonly ifname: string;
 }
 
+/** The record `attachment-request` of the WIT. */
 export interface AttachmentRequestRecord {
   readonly network: NetworkRecord;
   readonly attachment: AttachmentIdRecord & {
@@ -68,24 +74,28 @@ export interface AttachmentRequestRecord {
   readonly prevResult?: SuccessRecord | undefined;
 }
 
+/** The record `gc-request` of the WIT. */
 export interface GcRequestRecord {
   readonly network: NetworkRecord;
   readonly valid: readonly AttachmentIdRecord[];
 }
 
+/** The record `pool` of the WIT. */
 export interface PoolRecord {
   readonly directory?: string | undefined;
   readonly set: number;
 }
 
+/** A `result` of the WIT. */
 export type Outcome<T> = { readonly ok: T } | { readonly err: FaultRecord };
 
+/** The record `reservation` of the WIT. */
 export interface ReservationRecord {
   readonly address: string;
   readonly heldBefore: boolean;
 }
 
-/** The capabilities of a call, answering at once. */
+/** The capabilities of a call, as synchronous functions. */
 export interface CapabilityFunctions {
   readonly log: { write(level: string, message: string): void };
   readonly leases: {
@@ -111,6 +121,7 @@ export interface CapabilityFunctions {
   readonly firewall?: FirewallCapability;
 }
 
+/** A verb with its request. */
 export type DelegateCall =
   | { readonly verb: "add" | "del" | "check"; readonly request: AttachmentRequestRecord }
   | { readonly verb: "gc"; readonly request: GcRequestRecord }

@@ -37,15 +37,15 @@ interface Tagged {
   readonly val?: unknown;
 }
 
-/** Host functions that answer what they are given; `seen` tells what reached them. */
-function hostFor(model: WitModel, world: string, seen: unknown[]): OracleImports {
+/** Host functions that answer their arguments, and record them in `received`. */
+function hostFor(model: WitModel, world: string, received: unknown[]): OracleImports {
   const imports = model.worlds[world]?.imports ?? [];
   return Object.fromEntries(
     imports.map((iface) => {
-      const own = Object.entries(model.interfaces[iface]?.functions ?? {}).map(([name, fn]) => [
+      const hostFunctions = Object.entries(model.interfaces[iface]?.functions ?? {}).map(([name, fn]) => [
         jsName(name),
         (...args: unknown[]): unknown => {
-          seen.push(args);
+          received.push(args);
           if (fn.result === null) return undefined;
           if (!answersWhole(fn)) return args;
           const [value] = args;
@@ -55,12 +55,12 @@ function hostFor(model: WitModel, world: string, seen: unknown[]): OracleImports
           return val;
         },
       ]);
-      return [interfaceId(model, iface).replace(/@.*/, ""), Object.fromEntries(own)];
+      return [interfaceId(model, iface).replace(/@.*/, ""), Object.fromEntries(hostFunctions)];
     }),
   );
 }
 
-/** One parameter, and the result is of its type: otherwise the result is the tuple of the parameters. */
+/** Whether the function has one parameter and a result of its type. Otherwise the result is the tuple of the parameters. */
 function answersWhole(fn: WitFunction): boolean {
   return fn.params.length === 1 && JSON.stringify(fn.params[0]?.[1]) === JSON.stringify(fn.result);
 }
@@ -89,7 +89,7 @@ function outcome(model: WitModel, fn: WitFunction, call: () => unknown): unknown
 function roundTrips(
   echo: Echo,
   exports: OracleExports,
-  seen: unknown[],
+  received: unknown[],
   iface: string,
   name: string,
   fn: WitFunction,
@@ -100,10 +100,10 @@ function roundTrips(
   const params = fc.tuple(...fn.params.map(([, type]) => arbitraryOf(echo.model, type)));
   fc.assert(
     fc.property(params, (args) => {
-      seen.length = 0;
+      received.length = 0;
       const answer = outcome(echo.model, fn, () => call(...args));
       const expected = crossed(args);
-      expect(crossed(seen)).toEqual([expected]);
+      expect(crossed(received)).toEqual([expected]);
       if (fn.result === null) return;
       expect(crossed(answer)).toEqual(answersWhole(fn) && Array.isArray(expected) ? expected[0] : expected);
     }),
@@ -111,17 +111,17 @@ function roundTrips(
   );
 }
 
-/** 0.1 in f32 is not 0.1 in f64: what a host gets of an f32 is what Math.fround says; fast-check's floats are such. */
+/** 0.1 in f32 differs from 0.1 in f64: a host gets an f32 as Math.fround rounds it, and fast-check's floats are so rounded. */
 describe.each([
   ["the canonical ABI's hard cases", nastyWit, "nasty", ["echo", "store"]],
   ["the ABI's own records", abiWit, "echoes", ["echo"]],
 ])("%s", (_title, wit, world, interfaces) => {
   let echo: Echo;
   let exports: OracleExports;
-  const seen: unknown[] = [];
+  const received: unknown[] = [];
   beforeAll(async () => {
     echo = await buildEcho(wit, world);
-    exports = (await translate(echo.component))(hostFor(echo.model, world, seen));
+    exports = (await translate(echo.component))(hostFor(echo.model, world, received));
   });
 
   const names = interfaces.flatMap((iface) => {
@@ -129,10 +129,10 @@ describe.each([
     const text = wit.slice(from, wit.indexOf("\n}", from));
     return [...text.matchAll(/^ {2}([a-z0-9-]+): func/gm)].map((found) => [iface, found[1] ?? ""] as const);
   });
-  test.each(names)("%s.%s comes back as it went", (iface, name) => {
+  test.each(names)("%s.%s returns its arguments unchanged", (iface, name) => {
     const fn = echo.model.interfaces[iface]?.functions[name];
     expect(fn).toBeDefined();
-    if (fn !== undefined) roundTrips(echo, exports, seen, iface, name, fn, 60);
+    if (fn !== undefined) roundTrips(echo, exports, received, iface, name, fn, 60);
   });
 });
 
@@ -145,30 +145,30 @@ describe("sizes", () => {
   });
   const echoOf = (name: string, value: unknown): unknown => exports["echo"]?.[name]?.(value);
 
-  test("a string of 64 KiB comes back, in one byte, two, three and four a character", () => {
+  test("a string of 64 KiB survives with one, two, three and four bytes for a character", () => {
     for (const unit of ["a", "é", "中", "😀"]) {
       const text = unit.repeat(65_536 / unit.length);
       expect(echoOf("doString", text)).toBe(text);
     }
   });
 
-  test("a lone surrogate in 64 KiB is replaced, and nothing else", () => {
+  test("only the lone surrogate in 64 KiB is replaced", () => {
     const text = `${"x".repeat(32_768)}\udfff${"y".repeat(32_767)}`;
     expect(echoOf("doString", text)).toBe(text.toWellFormed());
   });
 
-  test("10 000 strings in a list come back", () => {
+  test("a list of 10 000 strings survives", () => {
     const names = Array.from({ length: 10_000 }, (_, i) => `name ${i}`);
     expect(echoOf("doLists", [names])).toEqual([names]);
   });
 
-  test("an instance of 4 MiB serves 100 calls with 64 KiB each way: what a call took is given back", () => {
+  test("an instance of 4 MiB serves 100 calls with 64 KiB each way: a call's memory is released", () => {
     const big = "z".repeat(65_536);
     for (let i = 0; i < 100; i += 1) expect(echoOf("doString", big)).toBe(big);
   });
 });
 
-test("types and functions of another package come back, too", async () => {
+test("types and functions of another package survive, too", async () => {
   const wit = `package a:b;
 interface i {
   use c:d/x@0.2.0.{t};

@@ -1,9 +1,9 @@
-// A delegate's call through jco's translation.
+// Runs a delegate's call through jco's translation.
 
 import { isOracleError, oracleError, translate, type OracleImports } from "./jco-oracle.ts";
 import type { CapabilityFunctions, FaultRecord, Outcome, RunDelegate, SuccessRecord } from "./records.ts";
 
-/** Runs a delegate in the oracle: see jco-oracle.ts for what that is fit for. */
+/** Runs a delegate in the oracle; see jco-oracle.ts for its limits. */
 export const runInJco: RunDelegate = async (component, { verb, request }, capabilities) => {
   const instantiate = await translate(component);
   const { plugin } = instantiate(oracleImports(capabilities));
@@ -17,7 +17,7 @@ export const runInJco: RunDelegate = async (component, { verb, request }, capabi
   }
 };
 
-/** The capabilities as the translation takes them. */
+/** The capabilities in the form of the translation. */
 function oracleImports({ log, ...others }: CapabilityFunctions): OracleImports {
   const throwers = Object.entries(others).map(([capability, functions]) => [
     `cni:delegate/${capability}`,
@@ -28,7 +28,7 @@ function oracleImports({ log, ...others }: CapabilityFunctions): OracleImports {
 
 type Act = (...args: never[]) => Outcome<unknown>;
 
-/** A function whose error is thrown. */
+/** A function that throws its result's error. */
 function throwing(act: Act): (...args: never[]) => unknown {
   return (...args) => {
     const outcome = act(...args);

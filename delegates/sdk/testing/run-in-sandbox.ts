@@ -1,4 +1,4 @@
-// A delegate's call in our own sandbox: its admission, its linker and its glue, without what the host does to texts.
+// Runs a delegate's call in Plexus' sandbox: admission, linker and glue, without the host's conversion of texts.
 
 import { Admission } from "../../../host/sandbox/admission/admit.ts";
 import { CompiledComponents } from "../../../host/sandbox/compile.ts";
@@ -10,13 +10,13 @@ import type { CapabilityFunctions, Outcome, RunDelegate, SuccessRecord } from ".
 const admission = new Admission();
 const compiled = new CompiledComponents();
 
-/** Runs a delegate in the sandbox, all capabilities granted. A limit, a trap or a refusal rejects, as in the oracle. */
+/** Runs a delegate in the sandbox with all capabilities granted. A limit, a trap or a refusal rejects, as in the oracle. */
 export const runInSandbox: RunDelegate = async (bytes, { verb, request }, capabilities) => {
   const terms = { verb, request, limits: defaultLimits, deadlineMs: 60_000 };
   return answerIn(callGuest(callableOf(bytes, capabilities), terms, calling(capabilities)));
 };
 
-/** As `runInSandbox`, the delegate suspended at every import but the log's, whatever it imports. */
+/** Like `runInSandbox`, with the delegate suspended at every import except the log's. */
 export const runSuspended: RunDelegate = async (bytes, { verb, request }, capabilities) => {
   const terms = { verb, request, limits: defaultLimits, deadlineMs: 60_000 };
   const atOnce = calling(capabilities);

@@ -1,4 +1,4 @@
-// Runs vectors through any host: the oracle in a delegate's own tests, the sandbox in its tests, and both side by side.
+// Runs vectors in any host: the sandbox in a delegate's own tests, the oracle in addition in the kit's tests.
 
 import { callOf, plugins, printedResult, versionOf } from "./vector-call.ts";
 import { MemoryFirewall } from "./memory-firewall.ts";
@@ -7,14 +7,14 @@ import { MemoryLinks } from "./memory-links.ts";
 import { MemoryState } from "./memory-state.ts";
 import { MemorySysctl } from "./memory-sysctl.ts";
 import type { CapabilityFunctions, RunDelegate } from "./records.ts";
-import { ToldDelegation } from "./told-delegation.ts";
+import { ScriptedDelegation } from "./scripted-delegation.ts";
 import type { Vector, VectorAnswer } from "./vector.ts";
 
-/** What a component answers to a vector, in the form of `.out.json`, log included. Rejects when the guest traps. */
+/** A component's answer to a vector, in the form of `.out.json`, with its log. Rejects when the guest traps. */
 export async function answerOf(vector: Vector, component: Uint8Array, run: RunDelegate): Promise<VectorAnswer> {
   const leases = new MemoryLeases(vector.leases);
   const links = new MemoryLinks(vector.links);
-  const delegation = new ToldDelegation(plugins(vector));
+  const delegation = new ScriptedDelegation(plugins(vector));
   const sysctl = new MemorySysctl(vector.sysctl);
   const state = new MemoryState(vector.state);
   const announced: (readonly string[])[] = [];
@@ -43,9 +43,9 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
     firewall: firewall.functions,
   };
   const outcome = await run(component, call, capabilities).catch((error: unknown) => {
-    // What it said before it trapped: an abort's message and place, for one.
-    const said = log.length === 0 ? "" : `\n  it logged: ${log.join("\n             ")}`;
-    throw new Error(`${error instanceof Error ? error.message : String(error)}${said}`, { cause: error });
+    // The log before the trap, such as an abort's message and place.
+    const logText = log.length === 0 ? "" : `\n  it logged: ${log.join("\n             ")}`;
+    throw new Error(`${error instanceof Error ? error.message : String(error)}${logText}`, { cause: error });
   });
   const answer: VectorAnswer = {};
   if ("err" in outcome) {
@@ -53,11 +53,11 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
     answer.error = details === undefined ? { code, msg } : { code, msg, details };
   } else if (outcome.ok !== undefined) answer.result = printedResult(outcome.ok, versionOf(vector));
   if (vector.leases !== undefined) answer.leases = leases.state();
-  // As text, so that what is undefined in one host and absent in the other one is the same.
+  // As JSON, because hosts differ between undefined and absent members.
   if (vector.links !== undefined) answer.applied = JSON.parse(JSON.stringify(links.applied()));
   if (vector.plugins !== undefined) answer.called = JSON.parse(JSON.stringify(delegation.called()));
   if (vector.sysctl !== undefined) answer.sysctl = sysctl.values();
-  if (vector.state !== undefined) answer.state = state.kept();
+  if (vector.state !== undefined) answer.state = state.current();
   if (vector.announce !== undefined) answer.announced = announced.map((addresses) => [...addresses]);
   if (vector.firewall !== undefined) answer.firewall = JSON.parse(JSON.stringify(firewall.rules()));
   if (vector.firewall?.guards !== undefined) answer.guards = firewall.guards();
@@ -65,7 +65,7 @@ export async function answerOf(vector: Vector, component: Uint8Array, run: RunDe
   return answer;
 }
 
-/** What of an answer a vector's `.out.json` speaks of: the log only where it has one. */
+/** The part of an answer that a vector's `.out.json` covers: the log only if the file has one. */
 export function comparable(answer: VectorAnswer, expected: VectorAnswer): VectorAnswer {
   const { log, ...rest } = answer;
   return expected.log === undefined ? rest : { ...rest, log };

@@ -38,9 +38,9 @@ function typed<T>(type: TypeRef): fc.Arbitrary<T> {
 
 /** `{ok}` or `{err}`, as capabilities answer. */
 function outcomeOf(ok: TypeRef | null): fc.Arbitrary<{ readonly ok: unknown } | { readonly err: unknown }> {
-  const good = ok === null ? fc.constant(undefined) : arbitraryOf(model, ok);
+  const okValue = ok === null ? fc.constant(undefined) : arbitraryOf(model, ok);
   return fc.oneof(
-    { weight: 3, arbitrary: good.map((value) => ({ ok: value })) },
+    { weight: 3, arbitrary: okValue.map((value) => ({ ok: value })) },
     { weight: 1, arbitrary: arbitraryOf(model, { ref: "types.fault" }).map((err) => ({ err })) },
   );
 }
@@ -49,7 +49,7 @@ const imported = ["leases", "resolver"].flatMap((iface) =>
   Object.entries(model.interfaces[iface]?.functions ?? {}).map(([name, fn]) => ({ iface, name, fn })),
 );
 
-/** What each function answers in one call. */
+/** The answer of each function in one call. */
 const answers = fc.record(
   Object.fromEntries(
     imported.map(({ iface, name, fn }) => {
@@ -60,10 +60,10 @@ const answers = fc.record(
   ),
 );
 
-/** Capabilities that answer what they are told to, and note what they are asked. */
-function told(given: Record<string, unknown>, asked: unknown[]): CapabilityFunctions {
+/** Capabilities with the given answers, which record their calls in `calls`. */
+function scripted(answersOf: Record<string, unknown>, calls: unknown[]): CapabilityFunctions {
   const made: Record<string, Record<string, unknown>> = {
-    log: { write: (...args: unknown[]) => void asked.push(["log", ...args]) },
+    log: { write: (...args: unknown[]) => void calls.push(["log", ...args]) },
     leases: {},
     resolver: {},
   };
@@ -71,8 +71,8 @@ function told(given: Record<string, unknown>, asked: unknown[]): CapabilityFunct
     const camel = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
     Object.assign(made[iface] ?? {}, {
       [camel]: (...args: unknown[]) => {
-        asked.push([camel, ...args]);
-        return given[`${iface}.${name}`];
+        calls.push([camel, ...args]);
+        return answersOf[`${iface}.${name}`];
       },
     });
   }
@@ -86,33 +86,33 @@ const call: fc.Arbitrary<DelegateCall> = fc.oneof(
   fc.record({ verb: fc.constant("status" as const), request: typed<never>({ ref: "types.network" }) }),
 );
 
-async function seenBy(
+async function traceOf(
   run: RunDelegate,
   component: Uint8Array,
-  asking: DelegateCall,
-  given: Record<string, unknown>,
+  request: DelegateCall,
+  answersOf: Record<string, unknown>,
 ): Promise<unknown> {
-  const asked: unknown[] = [];
-  const outcome = await run(component, asking, told(given, asked));
-  // Absent and undefined are one: the hosts differ in which they show.
-  return JSON.parse(JSON.stringify(crossed({ asked, outcome })));
+  const calls: unknown[] = [];
+  const outcome = await run(component, request, scripted(answersOf, calls));
+  // JSON drops undefined members: the hosts differ between undefined and absent.
+  return JSON.parse(JSON.stringify(crossed({ calls, outcome })));
 }
 
-test("random requests, with capabilities that answer at random, come out the same in the sandbox, suspended or not, and in the oracle", async () => {
+test("random requests with random answers of capabilities have the same outcome in the sandbox, suspended or not, and in the oracle", async () => {
   const component = await build(fileURLToPath(new URL("mirror/", import.meta.url)));
   await fc.assert(
-    fc.asyncProperty(call, answers, async (asking, given) => {
-      const ours = await seenBy(runInSandbox, component, asking, given);
-      expect(ours).toEqual(await seenBy(runInJco, component, asking, given));
-      expect(await seenBy(runSuspended, component, asking, given)).toEqual(ours);
+    fc.asyncProperty(call, answers, async (request, answersOf) => {
+      const inSandbox = await traceOf(runInSandbox, component, request, answersOf);
+      expect(inSandbox).toEqual(await traceOf(runInJco, component, request, answersOf));
+      expect(await traceOf(runSuspended, component, request, answersOf)).toEqual(inSandbox);
     }),
     { numRuns: 300 },
   );
 });
 
-test("64 KiB of text come back through the sandbox unchanged, a leading U+FEFF included, lone surrogates replaced", async () => {
+test("64 KiB of text survive the sandbox, including a leading U+FEFF; lone surrogates are replaced", async () => {
   const component = await build(fileURLToPath(new URL("mirror/", import.meta.url)));
-  const quiet = told({ "leases.probe": { ok: undefined }, "leases.retain": { ok: 4_294_967_295 } }, []);
+  const quiet = scripted({ "leases.probe": { ok: undefined }, "leases.retain": { ok: 4_294_967_295 } }, []);
   for (const config of [`\ufeff${"a".repeat(65_536)}`, "中".repeat(21_845), "😀".repeat(16_384), `${"b".repeat(65_535)}\ud800`]) {
     const request = { network: { cniVersion: "1.1.0", name: "net", config }, valid: [] };
     expect(await runInSandbox(component, { verb: "gc", request }, quiet)).toEqual({
@@ -130,13 +130,13 @@ describe.each(withVectors)("%s", (name) => {
     component = await build(join(delegates, name));
   });
 
-  test("every vector comes out the same in the sandbox, suspended or not, and in the oracle", async () => {
+  test("every vector has the same answer in the sandbox, suspended or not, and in the oracle", async () => {
     const vectors = await readVectors(join(delegates, name, "vectors"));
     expect(vectors.length).toBeGreaterThan(0);
     for (const vector of vectors) {
-      const ours = await answerOf(vector, component, runInSandbox);
-      expect({ [vector.name]: ours }).toEqual({ [vector.name]: await answerOf(vector, component, runInJco) });
-      expect({ [vector.name]: await answerOf(vector, component, runSuspended) }).toEqual({ [vector.name]: ours });
+      const inSandbox = await answerOf(vector, component, runInSandbox);
+      expect({ [vector.name]: inSandbox }).toEqual({ [vector.name]: await answerOf(vector, component, runInJco) });
+      expect({ [vector.name]: await answerOf(vector, component, runSuspended) }).toEqual({ [vector.name]: inSandbox });
     }
   });
 });

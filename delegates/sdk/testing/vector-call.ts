@@ -1,4 +1,4 @@
-// A vector's question as the records of the ABI, and the records' answer as CNI's JSON: what the host does at its edges.
+// Converts a vector's question to the ABI's records, and the records of an answer to CNI's JSON, like the host does.
 
 import { parseCniArgs } from "../../../src/cni/args.ts";
 import { printResult } from "../../../src/cni/convert-result.ts";
@@ -8,36 +8,36 @@ import { toVersion, type CniVersion } from "../../../src/cni/versions.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { editMembers, memberText, memberValue, parseDocument, type JsonObjectDocument } from "../../../src/json/document.ts";
 import type { AttachmentIdRecord, DelegateCall, NetworkRecord, SuccessRecord } from "./records.ts";
-import type { ToldAnswers } from "./told-delegation.ts";
+import type { ScriptedAnswers } from "./scripted-delegation.ts";
 import type { Vector } from "./vector.ts";
 
-function must<T>(result: Result<T>): T {
+function valueOf<T>(result: Result<T>): T {
   if (!result.ok) throw new Error(result.fault.msg);
   return result.value;
 }
 
-/** What the plugins of a vector answer, their results as records. */
-export function plugins(vector: Vector): Record<string, ToldAnswers> {
+/** The plugins' answers in a vector, with results as records. */
+export function plugins(vector: Vector): Record<string, ScriptedAnswers> {
   const version = versionOf(vector);
   const answers = Object.entries(vector.plugins ?? {}).map(([type, verbs]) => {
-    const told = Object.entries(verbs).map(([verb, { result, error }]) => [
+    const answersByVerb = Object.entries(verbs).map(([verb, { result, error }]) => [
       verb,
       bare({ error, result: result === undefined ? undefined : recordOf(JSON.stringify(result), version) }),
     ]);
-    return [type, Object.fromEntries(told)];
+    return [type, Object.fromEntries(answersByVerb)];
   });
   return Object.fromEntries(answers);
 }
 
-/** The version that a vector's configuration speaks. */
+/** The CNI version of a vector's configuration. */
 export function versionOf(vector: Vector): CniVersion {
   const named = vector.stdin["cniVersion"];
-  return must(toVersion(typeof named === "string" ? named : "0.1.0"));
+  return valueOf(toVersion(typeof named === "string" ? named : "0.1.0"));
 }
 
-/** The call that the host makes of a vector. Throws an Error where the host would not call the delegate at all. */
+/** The host's call for a vector. Throws an Error if the host would not call the delegate at all. */
 export function callOf(vector: Vector): DelegateCall {
-  const document = must(parseDocument(vector.stdinText, { what: vector.name }));
+  const document = valueOf(parseDocument(vector.stdinText, { what: vector.name }));
   const network: NetworkRecord = {
     cniVersion: versionOf(vector),
     name: String(memberValue(document, "name") ?? ""),
@@ -59,7 +59,7 @@ export function callOf(vector: Vector): DelegateCall {
             containerId: vector.env["CNI_CONTAINERID"] ?? "",
             netns: netns === "" ? undefined : netns,
             ifname: vector.env["CNI_IFNAME"] ?? "",
-            args: must(parseCniArgs(vector.env["CNI_ARGS"] ?? "")).map(([key, value]) => ({ key, value })),
+            args: valueOf(parseCniArgs(vector.env["CNI_ARGS"] ?? "")).map(([key, value]) => ({ key, value })),
           },
           prevResult: previous === undefined ? undefined : recordOf(previous, versionOf(vector)),
         },
@@ -75,14 +75,14 @@ function validOf(document: JsonObjectDocument): AttachmentIdRecord[] {
 }
 
 function recordOf(text: string, version: CniVersion): SuccessRecord {
-  const { result } = must(readResult(text, version, "prevResult"));
+  const { result } = valueOf(readResult(text, version, "prevResult"));
   return { ...result, interfaces: result.interfaces.map(({ pciID, ...rest }) => ({ ...rest, pciId: pciID })) };
 }
 
-/** A success as CNI prints it. */
+/** A success as CNI JSON. */
 export function printedResult(success: SuccessRecord, version: CniVersion): Record<string, unknown> {
   const { interfaces, ips, routes, dns } = success;
-  const printed = must(
+  const printed = valueOf(
     printResult(
       {
         cniVersion: version,

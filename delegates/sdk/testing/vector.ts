@@ -1,5 +1,5 @@
-// The vectors of a delegate: `<name>.in.json`, what a runtime asks, and `<name>.out.json`, what it gets. They are tests
-// and documentation at once; README.md beside this directory says what stands in them.
+// The vectors of a delegate: `<name>.in.json` is a runtime's request, `<name>.out.json` the answer. They are tests and
+// documentation; README.md beside this directory describes their members.
 
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -55,16 +55,16 @@ const rules = z.strictObject({
   ),
 });
 
-const told = z.strictObject({ result: z.record(z.string(), z.unknown()).optional(), error: fault.optional() });
+const pluginAnswer = z.strictObject({ result: z.record(z.string(), z.unknown()).optional(), error: fault.optional() });
 
 const question = z.strictObject({
-  /** What the vector shows, one sentence. */
+  /** The vector's subject, in one sentence. */
   about: z.string().min(1),
   verb: z.enum(["ADD", "DEL", "CHECK", "GC", "STATUS"]),
   env: z.record(z.string().regex(/^CNI_/), z.string()).default({}),
   stdin: z.record(z.string(), z.unknown()),
   leases: leaseState.optional(),
-  /** What the `resolver` capability reads, by path. */
+  /** The files for the `resolver` capability, by path. */
   resolver: z
     .record(
       z.string(),
@@ -76,7 +76,7 @@ const question = z.strictObject({
       }),
     )
     .default({}),
-  /** Links that are there before the call; `fails` lets one operation of each `apply` fail. */
+  /** Links before the call; `fails` makes one operation of each `apply` fail. */
   links: z
     .strictObject({
       host: z.array(link).default([]),
@@ -84,7 +84,7 @@ const question = z.strictObject({
       fails: z.strictObject({ operation: z.number(), fault }).optional(),
     })
     .optional(),
-  /** Rules that are in force before the call, by attachment; with `fault`, none of the functions does anything. */
+  /** Rules before the call, by attachment; with `fault`, all functions fail with it. */
   firewall: z
     .strictObject({
       rules: z.record(z.string(), rules).default({}),
@@ -92,57 +92,59 @@ const question = z.strictObject({
       fault: fault.optional(),
     })
     .optional(),
-  /** What the plugins that `delegation` calls answer, by type and verb; a verb that is absent succeeds. */
-  plugins: z.record(z.string(), z.partialRecord(z.enum(["add", "del", "check", "gc", "status"]), told)).optional(),
-  /** The keys that there are, and values that are refused. */
+  /** Answers of the plugins that `delegation` calls, by type and verb; absent verbs succeed. */
+  plugins: z.record(z.string(), z.partialRecord(z.enum(["add", "del", "check", "gc", "status"]), pluginAnswer)).optional(),
+  /** The existing keys, and values that the kernel refuses. */
   sysctl: z
     .strictObject({
       values: z.record(z.string(), z.string()),
       refuses: z.record(z.string(), z.string()).optional(),
     })
     .optional(),
-  /** What is kept for the attachment. */
+  /** The attachment's stored state. */
   state: keptState.optional(),
-  /** Wants to see the announcements. */
+  /** True: the answer lists the announcements. */
   announce: z.literal(true).optional(),
 });
 
 const answer = z.strictObject({
-  /** ADD's success, as CNI prints it in stdin's cniVersion. */
+  /** ADD's success as CNI JSON, in stdin's cniVersion. */
   result: z.record(z.string(), z.unknown()).optional(),
   error: fault.optional(),
-  /** What is held after the call; where the question has leases. */
+  /** Leases after the call, if the question has leases. */
   leases: leaseState.optional(),
-  /** The operations of each `links.apply`; where the question has links. */
+  /** Operations of each `links.apply`, if the question has links. */
   applied: z.array(z.array(z.record(z.string(), z.unknown()))).optional(),
-  /** The calls of other plugins; where the question has plugins. */
+  /** Calls of other plugins, if the question has plugins. */
   called: z.array(z.record(z.string(), z.unknown())).optional(),
-  /** The values after the call; where the question has sysctl. */
+  /** Values after the call, if the question has sysctl. */
   sysctl: z.record(z.string(), z.string()).optional(),
-  /** What is kept after the call; where the question has state. */
+  /** State after the call, if the question has state. */
   state: keptState.optional(),
-  /** The addresses of each announcement; where the question asks for them. */
+  /** Addresses of each announcement, if the question has announce. */
   announced: z.array(z.array(z.string())).optional(),
-  /** The rules that are in force then; where the question has a firewall. */
+  /** Rules after the call, if the question has a firewall. */
   firewall: z.record(z.string(), rules).optional(),
-  /** Whose frames are guarded then; where the question has guards. */
+  /** Guards after the call, if the question has guards. */
   guards: z.record(z.string(), z.string()).optional(),
-  /** Lines of the log, `level: text`; not compared where absent. */
+  /** Log lines, `level: text`; not compared if absent. */
   log: z.array(z.string()).optional(),
 });
 
+/** The content of an `.out.json`. */
 export type VectorAnswer = z.infer<typeof answer>;
 
+/** A vector: the content of an `.in.json`, with its answer. */
 export interface Vector extends z.infer<typeof question> {
   /** The file's name without `.in.json`. */
   readonly name: string;
-  /** `stdin` as the file has it, byte for byte. */
+  /** The exact text of `stdin` in the file. */
   readonly stdinText: string;
-  /** Null where there is no `.out.json` yet. */
+  /** Null without an `.out.json`. */
   readonly answer: VectorAnswer | null;
 }
 
-/** Reads the vectors of a directory, in order of their names. Throws an Error that names the file. */
+/** Reads the vectors of a directory, sorted by name. Throws an Error that names the file. */
 export async function readVectors(directory: string): Promise<Vector[]> {
   const names = (await readdir(directory))
     .filter((file) => file.endsWith(".in.json"))

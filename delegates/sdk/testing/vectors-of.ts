@@ -1,4 +1,4 @@
-// Declares the tests of a delegate's vectors: `describeVectors("…/delegates/<name>/")` is all that a test file needs.
+// Declares the tests of a delegate's vectors: a test file only calls `describeVectors("…/delegates/<name>/")`.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -2,7 +2,7 @@
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** A cursor over bytes. Every read beyond the end throws a RangeError. */
+/** A cursor over bytes. A read beyond the end throws a RangeError. */
 export class ByteReader {
   readonly bytes: Uint8Array;
   at: number;
@@ -41,7 +41,7 @@ export class ByteReader {
   /** The next `length` bytes, as a view. */
   take(length: number): Uint8Array {
     const end = this.at + length;
-    if (end > this.bytes.length) throw new RangeError(`the binary ends at byte ${this.bytes.length}, ${end} wanted`);
+    if (end > this.bytes.length) throw new RangeError(`the binary ends at byte ${this.bytes.length}, byte ${end} was requested`);
     const view = this.bytes.subarray(this.at, end);
     this.at = end;
     return view;
@@ -56,7 +56,7 @@ export class ByteReader {
   }
 }
 
-/** One section of a module or component; `name` is that of a custom section (id 0), else empty. */
+/** One section of a module or component; `name` is the name of a custom section (id 0), else empty. */
 export interface Section {
   readonly id: number;
   readonly name: string;

@@ -20,14 +20,14 @@ const primitives: Readonly<Record<number, Primitive>> = {
   0x73: "string",
 };
 
-/** What a type index may stand for while decoding. */
+/** The meaning of a type index during decoding. */
 type Entry =
   | { readonly kind: "value"; readonly type: TypeRef | Definition }
   | { readonly kind: "function"; readonly fn: WitFunction }
   | { readonly kind: "instance"; readonly iface: WitInterface }
   | { readonly kind: "component"; readonly world: World };
 
-/** A record, enum, variant or flags: nameless until an export names it. */
+/** A record, enum, variant or flags, which gets its name from an export. */
 interface Definition {
   readonly define: TypeDef;
 }
@@ -130,7 +130,7 @@ class Decoder {
     }
   }
 
-  /** Reads an alias declaration and appends what it names. */
+  /** Reads an alias declaration and appends its target. */
   #alias(scope: Scope, shared: ReadonlyMap<string, WitInterface>): void {
     const reader = this.#in;
     if (reader.byte() !== 3) refuse("an alias of something other than a type");
@@ -174,7 +174,7 @@ class Decoder {
             if (entry.kind !== "value") return refuse(`${name} is no value type`);
             const type = entry.type;
             types[name] = typeof type === "object" && "define" in type ? type.define : { alias: type };
-            // A `use` keeps pointing at its origin; everything else is now this interface's own.
+            // A `use` still refers to its origin; every other type now belongs to this interface.
             const used = typeof type === "object" && "ref" in type && !type.ref.startsWith(`${id}\0`);
             scope.types.push({ kind: "value", type: used ? type : { ref: `${id}\0${name}` } });
           } else refuse(`export of sort ${sort} in an interface`);
@@ -239,7 +239,7 @@ class Decoder {
   }
 }
 
-/** Gives every `id\0name` its final form, with the package's own interfaces by short name. */
+/** Replaces every `id\0name` by its final form, with short names for the package's own interfaces. */
 function resolve<T extends TypeRef | null>(type: T, key: (id: string) => string): T;
 function resolve(type: TypeRef | null, key: (id: string) => string): TypeRef | null {
   if (type === null || typeof type === "string") return type;
@@ -265,8 +265,8 @@ const splitId = (id: string): { pkg: string; name: string; version: string } => 
 };
 
 /**
- * Decodes the world in a core module made by componentEmbed (with or without `dummy`).
- * Throws an Error that names what a WIT uses and this model does not know: resources, streams, async, world-level functions.
+ * Decodes the world in a core module made by componentEmbed (with or without `dummy`). Throws an Error that names WIT features
+ * that the model does not support: resources, streams, async, world-level functions.
  */
 export function decodeComponentType(coreModule: Uint8Array): WitModel {
   const custom = sections(coreModule).find((s) => s.id === 0 && s.name.startsWith("component-type"));

@@ -1,5 +1,5 @@
-// WIT text to the typed model. jco resolves the text; asked for a dummy module it leaves the whole world, typed,
-// in a custom section, which is the only machine-readable form of WIT that its API gives.
+// WIT text to the typed model. jco resolves the text. For a dummy module it writes the whole typed world into a custom section,
+// which is the only machine-readable form of WIT in its API.
 
 import { componentEmbed } from "@bytecodealliance/jco";
 import type { WitInterface, WitModel, WitWorld } from "../../../wit/model.ts";
@@ -11,13 +11,13 @@ export function worldNames(witSource: string): string[] {
   return [...bare.matchAll(/\bworld\s+%?([a-z][a-z0-9-]*)\s*\{/g)].flatMap((found) => found[1] ?? []);
 }
 
-/** The model of all worlds in a WIT text. Throws on invalid WIT and on what the model does not know. */
+/** The model of all worlds in a WIT text. Throws on invalid WIT and on features that the model does not support. */
 export async function readWit(witSource: string): Promise<WitModel> {
   const interfaces: Record<string, WitInterface> = {};
   const worlds: Record<string, WitWorld> = {};
   let identity: { package: string; version: string } | undefined;
   for (const world of worldNames(witSource)) {
-    // witSource, not a path: jco 1.35 panics on paths with the preview2-shim that a fresh install gives it.
+    // witSource instead of a path: jco 1.35 panics on paths with the preview2-shim that a fresh install gives it.
     const model = decodeComponentType(await componentEmbed({ dummy: true, witSource, world, stringEncoding: "utf8" }));
     identity ??= { package: model.package, version: model.version };
     Object.assign(interfaces, model.interfaces);

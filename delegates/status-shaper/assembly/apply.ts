@@ -1,4 +1,4 @@
-// Shaping: what is not asked for passes as it came.
+// Shapes a result; values that the configuration does not mention pass unchanged.
 
 import { SuccessOrFault } from "plexus/abi/plugin";
 import { IpConfig, Route, Success } from "plexus/abi/types";
@@ -7,34 +7,35 @@ import { ownFault } from "plexus/faults";
 import { Some } from "plexus/some";
 import { Shape } from "./shape";
 
-/** No address remains: an attachment without any would look like a success. */
+/** All addresses are filtered out: an attachment without any would look like a success. */
 export const NO_ADDRESS_LEFT: u32 = 100;
 
+/** The shaped result; code 100 if no address is left. */
 export function applyTo(previous: Success, shape: Shape): SuccessOrFault {
   const result = new Success();
   result.interfaces = previous.interfaces;
-  result.ips = ordered(kept(previous.ips, shape), shape);
+  result.ips = orderedIps(keptIps(previous.ips, shape), shape);
   if (result.ips.length == 0 && previous.ips.length > 0) {
     return SuccessOrFault.err(
-      ownFault(NO_ADDRESS_LEFT, `ips: none of the ${previous.ips.length} addresses of prevResult may stay`),
+      ownFault(NO_ADDRESS_LEFT, `ips.families and ips.subnets exclude all ${previous.ips.length} addresses of prevResult`),
     );
   }
-  result.routes = routed(previous.routes, shape);
+  result.routes = shapedRoutes(previous.routes, shape);
   const dns = shape.dns;
-  result.dns = dns === null ? previous.dns : dns.over(previous.dns);
+  result.dns = dns === null ? previous.dns : dns.replaceIn(previous.dns);
   return SuccessOrFault.ok(result);
 }
 
-function kept(ips: Array<IpConfig>, shape: Shape): Array<IpConfig> {
+function keptIps(ips: Array<IpConfig>, shape: Shape): Array<IpConfig> {
   const found: Array<IpConfig> = [];
   for (let i = 0; i < ips.length; i++) {
-    if (mayStay(ips[i], shape)) found.push(ips[i]);
+    if (isKept(ips[i], shape)) found.push(ips[i]);
   }
   return found;
 }
 
-/** Whether the filters let an address through. */
-export function mayStay(config: IpConfig, shape: Shape): bool {
+/** Whether the filters keep an address. */
+export function isKept(config: IpConfig, shape: Shape): bool {
   const address = Cidr.parse(config.address);
   if (address === null) return false;
   if (shape.families.length > 0 && !shape.families.includes(address.ip.family)) return false;
@@ -45,14 +46,14 @@ export function mayStay(config: IpConfig, shape: Shape): bool {
   return false;
 }
 
-/** Where an address comes by the order asked for; equal ranks keep their order. */
+/** An address's position in the configured order; addresses of equal rank keep their order. */
 export function rank(config: IpConfig, shape: Shape): i32 {
   const address = Cidr.parse(config.address);
   const at = address === null ? -1 : shape.order.indexOf(address.ip.family);
   return at < 0 ? shape.order.length : at;
 }
 
-function ordered(ips: Array<IpConfig>, shape: Shape): Array<IpConfig> {
+function orderedIps(ips: Array<IpConfig>, shape: Shape): Array<IpConfig> {
   if (shape.order.length == 0) return ips;
   const found: Array<IpConfig> = [];
   for (let r = 0; r <= shape.order.length; r++) {
@@ -63,7 +64,7 @@ function ordered(ips: Array<IpConfig>, shape: Shape): Array<IpConfig> {
   return found;
 }
 
-function routed(routes: Array<Route>, shape: Shape): Array<Route> {
+function shapedRoutes(routes: Array<Route>, shape: Shape): Array<Route> {
   const found: Array<Route> = [];
   for (let i = 0; i < routes.length; i++) {
     if (!isDropped(routes[i], shape)) found.push(routes[i]);
@@ -74,11 +75,13 @@ function routed(routes: Array<Route>, shape: Shape): Array<Route> {
   return found;
 }
 
+/** Whether `routes.drop` has the route's destination. */
 export function isDropped(route: Route, shape: Shape): bool {
   const dst = Cidr.parse(route.dst);
   return dst !== null && shape.drop.includes(dst.masked().toString());
 }
 
+/** Whether the list has an equal route. */
 export function hasRoute(routes: Array<Route>, wanted: Route): bool {
   for (let i = 0; i < routes.length; i++) {
     if (sameRoute(routes[i], wanted)) return true;
@@ -86,6 +89,7 @@ export function hasRoute(routes: Array<Route>, wanted: Route): bool {
   return false;
 }
 
+/** Whether all members of two routes are equal. */
 export function sameRoute(a: Route, b: Route): bool {
   return (
     a.dst == b.dst &&

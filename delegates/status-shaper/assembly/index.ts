@@ -1,4 +1,4 @@
-// A chained delegate that shapes the result of the plugins before it. README.md has its configuration.
+// A chained delegate that shapes the previous plugins' result. README.md has its configuration.
 
 import { AttachmentRequest, Fault, GcRequest, Network, SuccessOrFault } from "plexus/abi/plugin";
 import { invalidConfig } from "plexus/faults";
@@ -6,15 +6,17 @@ import { disagreement } from "./agree";
 import { applyTo } from "./apply";
 import { Shape } from "./shape";
 
+/** Answers the shaped prevResult. */
 export function add(request: AttachmentRequest): SuccessOrFault {
   const shape = Shape.of(request.network);
   if (shape.fault !== null) return SuccessOrFault.err(shape.fault as Fault);
   const previous = request.prevResult;
   if (previous === null)
-    return SuccessOrFault.err(invalidConfig("prevResult", "is missing: this plugin is chained behind others"));
+    return SuccessOrFault.err(invalidConfig("prevResult", "is missing: status-shaper must follow other plugins in the list"));
   return applyTo(previous, shape);
 }
 
+/** Answers code 101 with the first difference between result and configuration. */
 export function check(request: AttachmentRequest): Fault | null {
   const shape = Shape.of(request.network);
   if (shape.fault !== null) return shape.fault;
@@ -23,17 +25,17 @@ export function check(request: AttachmentRequest): Fault | null {
   return disagreement(result, shape);
 }
 
-/** There is nothing to take back, whatever the configuration says. */
+/** There is nothing to undo, whatever the configuration is. */
 export function del(_request: AttachmentRequest): Fault | null {
   return null;
 }
 
-/** Nothing is kept, so nothing is stale. */
+/** No state is kept, so nothing is stale. */
 export function gc(_request: GcRequest): Fault | null {
   return null;
 }
 
-/** Nothing is needed that could be missing. */
+/** No resources are needed, so none can be missing. */
 export function status(_network: Network): Fault | null {
   return null;
 }

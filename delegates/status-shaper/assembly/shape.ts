@@ -1,4 +1,4 @@
-// What the configuration asks for, read and checked.
+// The configuration, read and checked.
 
 import { Dns, Fault, Network, Route } from "plexus/abi/types";
 import { Cidr } from "plexus/cidr";
@@ -7,19 +7,20 @@ import { Ip } from "plexus/ip";
 import { Json } from "plexus/json";
 import { Some } from "plexus/some";
 
+/** All settings of a configuration. */
 export class Shape {
-  /** Families that stay, empty for all. */
+  /** Families to keep; empty for all. */
   families: Array<i32> = [];
-  /** Families in the order in which their addresses come; those that it doesn't name come last. */
+  /** Families in the order of their addresses; families that are not listed come last. */
   order: Array<i32> = [];
-  /** Networks one of which an address must be in to stay; empty for all. */
+  /** An address is kept if it is in one of these networks; empty for all. */
   subnets: Array<Cidr> = [];
-  /** The dns settings that are given. */
+  /** The configured dns settings. */
   dns: DnsShape | null = null;
   add: Array<Route> = [];
   /** Destinations, in canonical text. */
   drop: Array<string> = [];
-  /** What is wrong with the configuration; the rest is then not to be used. */
+  /** A mistake in the configuration; the other fields must then not be used. */
   fault: Fault | null = null;
 
   static of(network: Network): Shape {
@@ -47,21 +48,21 @@ export class Shape {
   }
 }
 
-/** Members that are null are not given. */
+/** Null members are not configured. */
 export class DnsShape {
   nameservers: Array<string> | null = null;
   domain: string | null = null;
   search: Array<string> | null = null;
   options: Array<string> | null = null;
 
-  /** What remains of `before` where nothing is given. */
-  over(before: Dns | null): Dns {
+  /** `previous`, with the configured members replaced. */
+  replaceIn(previous: Dns | null): Dns {
     const dns = new Dns();
-    if (before !== null) {
-      dns.nameservers = before.nameservers;
-      dns.domain = before.domain;
-      dns.search = before.search;
-      dns.options = before.options;
+    if (previous !== null) {
+      dns.nameservers = previous.nameservers;
+      dns.domain = previous.domain;
+      dns.search = previous.search;
+      dns.options = previous.options;
     }
     if (this.nameservers !== null) dns.nameservers = this.nameservers as Array<string>;
     if (this.domain !== null) dns.domain = this.domain;
@@ -79,7 +80,7 @@ function readFamilies(ips: Config, key: string): Array<i32> {
   for (let i = 0; i < texts.length; i++) {
     const family = texts[i] == "4" ? 4 : texts[i] == "6" ? 6 : 0;
     if (family == 0) ips.refuse(`${key}[${i}]`, 'must be "4" or "6"');
-    else if (found.includes(family)) ips.refuse(`${key}[${i}]`, "is there twice");
+    else if (found.includes(family)) ips.refuse(`${key}[${i}]`, "is listed twice");
     found.push(family);
   }
   return found;

@@ -1,4 +1,4 @@
-// ADD: sysctls, then the interface; what was done is undone where the rest fails.
+// ADD: sysctls, then the interface. If a later part fails, earlier changes are undone.
 
 import { apply, Change, LinkName, Operation, Place, read } from "plexus/abi/links";
 import { AttachmentRequest, SuccessOrFault } from "plexus/abi/plugin";
@@ -12,11 +12,20 @@ import { Backup } from "./backup";
 import { NO_LINK } from "./codes";
 import { Settings } from "./settings";
 
+/** Sets sysctls and attributes, and answers prevResult with the new values. After a fault all values are restored. */
 export function add(request: AttachmentRequest): SuccessOrFault {
   const settings = Settings.read(request.network, request.attachment);
   if (settings.fault !== null) return SuccessOrFault.err(settings.fault as Fault);
   const result = request.prevResult;
   if (result === null) return SuccessOrFault.err(invalidConfig("prevResult", "Required prevResult missing"));
+
+  // DEL always reads the backup: a directory that is not granted is refused before any change.
+  let earlier: string | null = null;
+  if (settings.changesLink || settings.directory !== null) {
+    const loaded = state.load(settings.directory);
+    if (!loaded.isOk) return SuccessOrFault.err(loaded.error);
+    earlier = loaded.value;
+  }
 
   let before: Array<string> = [];
   if (settings.sysctls.length > 0) {
@@ -25,34 +34,31 @@ export function add(request: AttachmentRequest): SuccessOrFault {
     before = written.value;
   }
   if (settings.changesLink) {
-    const fault = changeLink(settings, request.attachment.ifname);
+    const fault = changeLink(settings, request.attachment.ifname, earlier);
     if (fault !== null) {
-      takeBack(settings.sysctls, before);
+      restoreSysctls(settings.sysctls, before);
       return SuccessOrFault.err(fault);
     }
-    tell(result, request.attachment.ifname, settings);
+    updateResult(result, request.attachment.ifname, settings);
   }
   return SuccessOrFault.ok(result);
 }
 
-/** Changes the interface, with its backup before. Nothing has changed where there is a fault. */
-function changeLink(settings: Settings, ifname: string): Fault | null {
+/** Changes the interface after saving its backup; `earlierBackup`: the existing backup. With a fault nothing has changed. */
+function changeLink(settings: Settings, ifname: string, earlierBackup: string | null): Fault | null {
   const link = new LinkName(Place.Pod, ifname);
   const found = read([link]);
   if (!found.isOk) return found.error;
   if (found.value.length == 0) return ownFault(NO_LINK, `failed to get "${ifname}": the pod has no such link`);
-  const earlier = state.load(settings.directory);
-  if (!earlier.isOk) return earlier.error;
   const backup = Backup.of(found.value[0], settings);
-  const older = earlier.value;
-  const kept: Backup | null = older === null ? null : Backup.read(older);
-  if (kept !== null) backup.keepOlder(kept);
+  const existing: Backup | null = earlierBackup === null ? null : Backup.read(earlierBackup);
+  if (existing !== null) backup.keepEarlier(existing);
   const unsaved = state.save(settings.directory, backup.toString());
   if (unsaved !== null) return unsaved;
   const changed = apply([Operation.changeLink(changeOf(link, settings))]);
   if (changed.isOk) return null;
-  const left = older === null ? state.remove(settings.directory) : state.save(settings.directory, older);
-  if (left !== null) log.write(log.Level.Warn, `the backup of ${ifname} stays behind: ${left.msg}`);
+  const left = earlierBackup === null ? state.remove(settings.directory) : state.save(settings.directory, earlierBackup);
+  if (left !== null) log.write(log.Level.Warn, `the backup of ${ifname} was not restored: ${left.msg}`);
   return changed.error;
 }
 
@@ -66,20 +72,20 @@ function changeOf(link: LinkName, settings: Settings): Change {
   return change;
 }
 
-function takeBack(settings: Array<Setting>, before: Array<string>): void {
+function restoreSysctls(settings: Array<Setting>, before: Array<string>): void {
   const back: Array<Setting> = [];
   for (let i = before.length - 1; i >= 0; i--) back.push(new Setting(settings[i].key, before[i]));
   if (back.length == 0) return;
   const written = write(back);
-  if (!written.isOk) log.write(log.Level.Warn, `sysctls were not taken back: ${written.error.msg}`);
+  if (!written.isOk) log.write(log.Level.Warn, `sysctls were not restored: ${written.error.msg}`);
 }
 
-/** The result tells what the interface is like now. */
-function tell(result: Success, ifname: string, settings: Settings): void {
+/** Writes the interface's new values into the result. */
+function updateResult(result: Success, ifname: string, settings: Settings): void {
   for (let i = 0; i < result.interfaces.length; i++) {
-    const one = result.interfaces[i];
-    if (one.name != ifname) continue;
-    if (settings.mac !== null) one.mac = settings.mac;
-    if (settings.mtu !== null && one.mtu !== null) one.mtu = settings.mtu;
+    const entry = result.interfaces[i];
+    if (entry.name != ifname) continue;
+    if (settings.mac !== null) entry.mac = settings.mac;
+    if (settings.mtu !== null && entry.mtu !== null) entry.mtu = settings.mtu;
   }
 }

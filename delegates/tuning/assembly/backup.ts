@@ -1,4 +1,5 @@
-// What the interface was like, in the reference tuning's file: either's DEL restores what the other's ADD changed.
+// The interface's original values, in the reference tuning's file format: each plugin's DEL restores what the other's ADD
+// changed.
 
 import { Change, Link, LinkName } from "plexus/abi/links";
 import { Json } from "plexus/json";
@@ -6,6 +7,7 @@ import { parseJson } from "plexus/json-parse";
 import { Some } from "plexus/some";
 import { Settings } from "./settings";
 
+/** The earlier values of the changed attributes; null: not changed. */
 @final
 export class Backup {
   mac: string | null = null;
@@ -14,7 +16,7 @@ export class Backup {
   allMulticast: Some<bool> | null = null;
   txQueueLength: Some<u32> | null = null;
 
-  /** What `settings` are about to change. */
+  /** The values that `settings` will change. */
   static of(link: Link, settings: Settings): Backup {
     const backup = new Backup();
     if (settings.mac !== null) backup.mac = link.mac;
@@ -25,7 +27,7 @@ export class Backup {
     return backup;
   }
 
-  /** Null: the text is no backup. Members of another kind than they should be are left out. */
+  /** Null: the text is not a backup. Members of a wrong type are ignored. */
   static read(text: string): Backup | null {
     const json = parseJson(text).value;
     if (json === null || !json.isObject) return null;
@@ -40,16 +42,16 @@ export class Backup {
     return backup;
   }
 
-  /** What an earlier tuning step of the same attachment saved is what the interface was like before both. */
-  keepOlder(older: Backup): void {
-    if (older.mac !== null) this.mac = older.mac;
-    if (older.promiscuous !== null) this.promiscuous = older.promiscuous;
-    if (older.mtu !== null) this.mtu = older.mtu;
-    if (older.allMulticast !== null) this.allMulticast = older.allMulticast;
-    if (older.txQueueLength !== null) this.txQueueLength = older.txQueueLength;
+  /** An earlier tuning step's backup has the values from before both steps, so its values are kept. */
+  keepEarlier(earlier: Backup): void {
+    if (earlier.mac !== null) this.mac = earlier.mac;
+    if (earlier.promiscuous !== null) this.promiscuous = earlier.promiscuous;
+    if (earlier.mtu !== null) this.mtu = earlier.mtu;
+    if (earlier.allMulticast !== null) this.allMulticast = earlier.allMulticast;
+    if (earlier.txQueueLength !== null) this.txQueueLength = earlier.txQueueLength;
   }
 
-  /** The file's text: Go's json.MarshalIndent with one blank. */
+  /** The file's text, like Go's json.MarshalIndent with one blank. */
   toString(): string {
     const lines: Array<string> = [];
     const mac = this.mac;
@@ -65,7 +67,7 @@ export class Backup {
     return lines.length == 0 ? "{}" : `{\n${lines.join(",\n")}\n}`;
   }
 
-  /** The changes that restore it, one for each attribute, so that one that can't be restored keeps none of the others from it. */
+  /** The changes that restore the interface: one for each attribute, so that a failing one does not stop the others. */
   changes(link: LinkName): Array<Change> {
     const changes: Array<Change> = [];
     if (this.mtu !== null) {

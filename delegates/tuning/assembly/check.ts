@@ -1,4 +1,4 @@
-// CHECK: what the configuration sets is still so.
+// CHECK: the configured values are still set.
 
 import { Link, LinkName, Place, read } from "plexus/abi/links";
 import { AttachmentRequest } from "plexus/abi/plugin";
@@ -8,6 +8,7 @@ import { invalidConfig, ownFault } from "plexus/faults";
 import { DIFFERS, NO_LINK } from "./codes";
 import { Settings } from "./settings";
 
+/** Answers code 101 with the first value that differs from the configuration. */
 export function check(request: AttachmentRequest): Fault | null {
   const settings = Settings.read(request.network, request.attachment);
   if (settings.fault !== null) return settings.fault;
@@ -28,7 +29,7 @@ function sysctlsDiffer(settings: Settings): Fault | null {
   const found = sysctl.read(wanted.map<string>((setting: sysctl.Setting) => setting.key));
   if (!found.isOk) return found.error;
   for (let i = 0; i < wanted.length; i++) {
-    if (words(wanted[i].value) == words(found.value[i])) continue;
+    if (withSingleBlanks(wanted[i].value) == withSingleBlanks(found.value[i])) continue;
     return differs(
       `Tuning configured value of /proc/sys/${wanted[i].key} is ${wanted[i].value}, current value is ${found.value[i]}`,
     );
@@ -36,8 +37,8 @@ function sysctlsDiffer(settings: Settings): Fault | null {
   return null;
 }
 
-/** The kernel writes several numbers with tabs between them, however they were written to it. */
-function words(text: string): string {
+/** The kernel separates several numbers by tabs, whatever separators were written. */
+function withSingleBlanks(text: string): string {
   const parts = text.trim().replaceAll("\t", " ").split(" ");
   const found: Array<string> = [];
   for (let i = 0; i < parts.length; i++) if (parts[i] != "") found.push(parts[i]);
@@ -47,9 +48,11 @@ function words(text: string): string {
 function linkDiffers(link: Link, settings: Settings): Fault | null {
   const name = link.name;
   const mac = settings.mac;
-  const has = link.mac;
-  if (mac !== null && (has === null || mac != has))
-    return differs(`Tuning configured Ethernet of ${name} is ${mac}, current value is ${has === null ? "none" : has}`);
+  const currentMac = link.mac;
+  if (mac !== null && (currentMac === null || mac != currentMac))
+    return differs(
+      `Tuning configured Ethernet of ${name} is ${mac}, current value is ${currentMac === null ? "none" : currentMac}`,
+    );
   if (settings.promiscuous != link.promiscuous)
     return differs(`Tuning link ${name} configured promisc is ${settings.promiscuous}, current value is ${link.promiscuous}`);
   const mtu = settings.mtu;

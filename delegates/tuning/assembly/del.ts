@@ -1,4 +1,4 @@
-// DEL: the interface gets back what it had, as far as it can; the backup goes in any case.
+// DEL: restores the interface as far as possible, and removes the backup in any case.
 
 import { apply, Change, LinkName, Operation, Place, read } from "plexus/abi/links";
 import { AttachmentRequest } from "plexus/abi/plugin";
@@ -8,10 +8,11 @@ import * as log from "plexus/abi/log";
 import { Backup } from "./backup";
 import * as settings from "./settings";
 
+/** Restores the backup's values and removes the backup. Answers only faults of the backup itself. */
 export function del(request: AttachmentRequest): Fault | null {
-  const place = settings.Place.read(request.network);
-  if (place.fault !== null) return place.fault;
-  const saved = state.load(place.directory);
+  const location = settings.BackupLocation.read(request.network);
+  if (location.fault !== null) return location.fault;
+  const saved = state.load(location.directory);
   if (!saved.isOk) return saved.error;
   const text = saved.value;
   if (text === null) return null;
@@ -20,10 +21,10 @@ export function del(request: AttachmentRequest): Fault | null {
     if (backup === null) log.write(log.Level.Warn, `the backup of ${request.attachment.ifname} is not JSON: nothing is restored`);
     else restore(backup, request.attachment.ifname);
   }
-  return state.remove(place.directory);
+  return state.remove(location.directory);
 }
 
-/** What can't be restored is told and left: a pod that goes must not stay for it. */
+/** Values that cannot be restored are logged and left: they must not keep a pod from being deleted. */
 function restore(backup: Backup, ifname: string): void {
   const link = new LinkName(Place.Pod, ifname);
   const found = read([link]);

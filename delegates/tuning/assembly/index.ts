@@ -1,4 +1,4 @@
-// A chained delegate that tunes the pod's interface and the sysctls of its namespace. README.md has its configuration.
+// A chained delegate that sets the pod's interface attributes and the sysctls of its namespace. README.md has its configuration.
 
 import { Fault, GcRequest, Network } from "plexus/abi/plugin";
 
@@ -6,12 +6,12 @@ export { add } from "./add";
 export { check } from "./check";
 export { del } from "./del";
 
-/** A backup goes with its attachment's DEL. */
+/** A backup is removed by its attachment's DEL, so nothing is stale. */
 export function gc(_request: GcRequest): Fault | null {
   return null;
 }
 
-/** Nothing is needed that could be missing. */
+/** No resources are needed, so none can be missing. */
 export function status(_network: Network): Fault | null {
   return null;
 }

@@ -1,4 +1,4 @@
-// The configuration, read as the reference tuning reads it.
+// The configuration, read like the reference tuning does.
 
 import { Setting } from "plexus/abi/sysctl";
 import { Arg, Attachment, Fault, Network } from "plexus/abi/types";
@@ -27,40 +27,40 @@ const argsKeys: StaticArray<string> = ["cni"];
 const cniKeys: StaticArray<string> = ["sysctl", "mac", "promisc", "mtu", "txQLen", "allmulti"];
 const knownArgs: StaticArray<string> = ["MAC"];
 
-/** Where the backup is: all that DEL needs, so that nothing else of a configuration keeps it from restoring. */
+/** The location of the backup: DEL needs nothing else, so that mistakes in other keys cannot stop it from restoring. */
 @final
-export class Place {
+export class BackupLocation {
   private constructor(
-    /** Null for the default. */
+    /** Null: the default. */
     readonly directory: string | null,
     readonly fault: Fault | null,
   ) {}
 
-  static read(network: Network): Place {
+  static read(network: Network): BackupLocation {
     const top = Config.of(network);
     const root = folded(top, top.json, "", topKeys) as Config;
-    return new Place(directoryOf(root), root.fault);
+    return new BackupLocation(directoryOf(root), root.fault);
   }
 }
 
-/** All settings. If there is a fault, nothing else counts. */
+/** All settings. With a fault, the other fields must not be used. */
 @final
 export class Settings {
   fault: Fault | null = null;
   directory: string | null = null;
   readonly sysctls: Array<Setting> = new Array<Setting>();
-  /** As the kernel spells it; null: it stays. */
+  /** In the kernel's spelling; null: unchanged. */
   mac: string | null = null;
-  /** False: it stays. */
+  /** False: unchanged. */
   promiscuous: bool = false;
-  /** Null: it stays. */
+  /** Null: unchanged. */
   mtu: Some<u32> | null = null;
   allMulticast: Some<bool> | null = null;
   txQueueLength: Some<u32> | null = null;
   private macText: string = "";
-  private macPlace: string = "mac";
+  private macSource: string = "mac";
 
-  /** Whether anything of the interface itself is to be changed. */
+  /** Whether any attribute of the interface changes. */
   get changesLink(): bool {
     return (
       this.mac !== null || this.promiscuous || this.mtu !== null || this.allMulticast !== null || this.txQueueLength !== null
@@ -78,7 +78,7 @@ export class Settings {
     settings.readArg(attachment.args);
     const runtime = foldedMember(root, "runtimeConfig", runtimeKeys);
     if (runtime !== null) settings.readMac(runtime, false);
-    // What the administrator's `args` say wins over all else, an empty MAC over one that was asked for.
+    // The administrator's `args` take precedence over all else; even an empty MAC replaces a requested one.
     const args = foldedMember(root, "args", argsKeys);
     const cni: Config | null = args === null ? null : foldedMember(args, "cni", cniKeys);
     if (cni !== null) {
@@ -92,7 +92,7 @@ export class Settings {
     if (settings.fault === null && settings.macText != "") {
       settings.mac = readMac(settings.macText);
       if (settings.mac === null)
-        settings.fault = invalidConfig(settings.macPlace, `${quote(settings.macText)} is not a MAC address`);
+        settings.fault = invalidConfig(settings.macSource, `${quote(settings.macText)} is not a MAC address`);
     }
     return settings;
   }
@@ -107,18 +107,18 @@ export class Settings {
     if (config.has("allmulti")) this.allMulticast = new Some<bool>(config.bool("allmulti", false));
   }
 
-  private readMac(config: Config, evenEmpty: bool): void {
+  private readMac(config: Config, acceptsEmpty: bool): void {
     const text = config.string("mac");
-    if (text === null || (text == "" && !evenEmpty)) return;
+    if (text === null || (text == "" && !acceptsEmpty)) return;
     this.macText = text;
-    this.macPlace = config.where("mac");
+    this.macSource = config.where("mac");
   }
 
   private readArg(args: Array<Arg>): void {
     const text = cniArg(args, "MAC");
     if (text === null || text == "") return;
     this.macText = text;
-    this.macPlace = "MAC of CNI_ARGS";
+    this.macSource = "MAC of CNI_ARGS";
   }
 }
 

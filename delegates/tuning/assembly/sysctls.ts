@@ -1,4 +1,4 @@
-// The sysctls that are asked for: keys with dots or slashes, `IFNAME` for the interface, all below `net`.
+// The configured sysctls: keys with dots or slashes, `IFNAME` for the interface, all below `net`.
 
 import { Setting } from "plexus/abi/sysctl";
 import { Config } from "plexus/config";
@@ -11,27 +11,30 @@ export class Sysctls {
 
   constructor(private readonly ifname: string) {}
 
-  /** Adds the object `key` of a configuration. `over`: its values win over those that are there; if not, another value for the same key is a fault
-   * (the same name twice is none that JSON may have: the host has refused it). */
-  add(config: Config, key: string, over: bool): void {
-    const given = config.object(key);
-    if (given === null) return;
-    const members = given.json;
+  /**
+   * Adds the object `key` of a configuration. `replaces`: its values replace existing ones; otherwise another value for the same key
+   * is a fault. A duplicate name in one object cannot occur, because the host refuses such JSON.
+   */
+  add(config: Config, key: string, replaces: bool): void {
+    const sysctls = config.object(key);
+    if (sysctls === null) return;
+    const members = sysctls.json;
     for (let i = 0; i < members.length; i++) {
       const name = members.keyAt(i);
       const value = members.at(i).asStringOrNull();
       const path = pathOf(name, this.ifname);
       if (value === null) config.refuse(`${key}[${quote(name)}]`, `must be a string, is ${members.at(i).kindName}`);
-      else if (path === null) config.refuse(`${key}[${quote(name)}]`, "invalid net sysctl key: it must be one below net");
-      else this.put(config, `${key}[${quote(name)}]`, path, value, over);
+      else if (path === null) config.refuse(`${key}[${quote(name)}]`, "is not a sysctl key below net");
+      else this.put(config, `${key}[${quote(name)}]`, path, value, replaces);
     }
   }
 
-  private put(config: Config, where: string, path: string, value: string, over: bool): void {
+  private put(config: Config, where: string, path: string, value: string, replaces: bool): void {
     for (let i = 0; i < this.settings.length; i++) {
       const before = this.settings[i];
       if (before.key != path) continue;
-      if (!over && before.value != value) config.refuse(where, `is ${path}, which another key sets to ${quote(before.value)}`);
+      if (!replaces && before.value != value)
+        config.refuse(where, `names ${path}, which another key sets to ${quote(before.value)}`);
       before.value = value;
       return;
     }
@@ -40,8 +43,8 @@ export class Sysctls {
 }
 
 /**
- * The path below /proc/sys that a key names; null where it is none of `net`. Dots become slashes before the interface's name is put in, which
- * may have dots of its own.
+ * The path below /proc/sys of a key; null if the key is not below `net`. Dots become slashes before the interface's name, which
+ * may contain dots, is inserted.
  */
 function pathOf(key: string, ifname: string): string | null {
   const parts = key.replaceAll(".", "/").replace("IFNAME", ifname).split("/");

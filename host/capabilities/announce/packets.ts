@@ -1,32 +1,32 @@
-// The packets that tell neighbours where an address is now, without their link-layer header. No I/O.
+// Makes the packets that announce an address to neighbours, without their link-layer header. No I/O.
 
-import type { IpAddress } from "../../src/net/ip.ts";
-import type { LinkPacket } from "../hands/messages.ts";
-import { addressBytes } from "../netlink/address-bytes.ts";
-import { concat } from "../netlink/bytes.ts";
+import type { IpAddress } from "../../../src/net/ip.ts";
+import type { LinkPacket } from "../../protocol/messages.ts";
+import { addressBytes } from "../../system/netlink/address-bytes.ts";
+import { concat } from "../../system/netlink/bytes.ts";
 
 const ETHERTYPE_ARP = 0x0806;
 const ETHERTYPE_IPV6 = 0x86dd;
 const BROADCAST = new Uint8Array(6).fill(0xff);
 
-/** Hardware type 1 (Ethernet), protocol IPv4, their addresses' lengths, operation 1 (request). */
+/** Hardware type 1 (Ethernet), protocol IPv4, the lengths of both kinds of address, operation 1 (request). */
 const ARP_HEAD = Uint8Array.of(0, 1, 8, 0, 6, 4, 0, 1);
 
-/** ff02::1, all nodes of the link, and the hardware address that stands for it (RFC 2464 section 7). */
+/** ff02::1 (all nodes of the link), and its Ethernet multicast address (RFC 2464 section 7). */
 const ALL_NODES = Uint8Array.of(0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
 const ALL_NODES_HARDWARE = Uint8Array.of(0x33, 0x33, 0, 0, 0, 1);
 const ICMPV6 = 58;
 const NEIGHBOUR_ADVERTISEMENT = 136;
-/** Without it the packet may have come from beyond a router, and is dropped (RFC 4861 section 7.1.2). */
+/** Receivers drop a packet with another hop limit, because it may have come through a router (RFC 4861 section 7.1.2). */
 const HOP_LIMIT = 255;
 const ROUTER = 0x80;
 const OVERRIDE = 0x20;
 const TARGET_HARDWARE_ADDRESS = 2;
 
 /**
- * IPv4: an ARP announcement, a request for the own address (RFC 5227 section 2.3), as the kernel's arp_notify and the reference plugins send it. IPv6: an
- * unsolicited neighbour advertisement with the override flag (RFC 4861 section 7.2.6). `router`: the node forwards IPv6; who is told otherwise
- * stops using it as a router.
+ * The packet for one address. IPv4: an ARP announcement, a request for the sender's own address (RFC 5227 section 2.3), as the kernel's
+ * arp_notify and the reference plugins send it. IPv6: an unsolicited neighbour advertisement with the override flag (RFC 4861
+ * section 7.2.6). `router`: whether the interface forwards IPv6; without the flag, neighbours stop using it as a router.
  */
 export function announcement(address: IpAddress, mac: Uint8Array, router: boolean): LinkPacket {
   const ip = addressBytes(address);

@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, afterAll, beforeEach, describe, expect, test } from "vitest";
-import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
-import { linkType, missing } from "../../test/harness/requires.ts";
-import { sniff } from "../../test/harness/sniffed.ts";
-import { callWith } from "../hands/testing/scripted-brain.ts";
-import { openWorkshop, type Workshop } from "../hands/testing/workshop.ts";
+import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
+import { linkType, missing } from "../../../test/harness/requires.ts";
+import { sniff } from "../../../test/harness/sniffed.ts";
+import { callWith } from "../../shim/testing/scripted-engine.ts";
+import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
 import { announceFor, type AnnounceImports, type AnnounceScope } from "./scope.ts";
 
 const ARP = 0x0806;
@@ -22,10 +22,10 @@ beforeAll(async () => {
 });
 afterAll(() => shop.dispose());
 
-describe.skipIf(missing("capability announce", whyNotPrivate, linkType("bridge"), linkType("veth")))(
+describe.skipIf(missing("capability announce", missingPrivateNamespaces, linkType("bridge"), linkType("veth")))(
   "capability announce",
   () => {
-    /** A node's bridge with a neighbour on it, and the pod that is being attached. */
+    /** A node with a bridge, a neighbour on that bridge, and the pod. */
     let node: PodNamespace;
     let neighbour: PodNamespace;
     let pod: PodNamespace;
@@ -41,7 +41,7 @@ describe.skipIf(missing("capability announce", whyNotPrivate, linkType("bridge")
       for (const each of [node, neighbour, pod]) each.dispose();
     });
 
-    /** The pod's interface, with its addresses, up but for the last moment. */
+    /** Makes the pod's interface with its addresses. `goUp` sets it up. */
     function attach(): void {
       ip(node, "link", "add", "host0", "master", "br0", "type", "veth", "peer", "name", "eth0", "netns", pod.name);
       ip(pod, "link", "set", "eth0", "address", MAC);
@@ -56,18 +56,18 @@ describe.skipIf(missing("capability announce", whyNotPrivate, linkType("bridge")
 
     async function use(
       addresses: readonly string[],
-      own: Partial<AnnounceScope> = {},
+      changes: Partial<AnnounceScope> = {},
       before: () => void = () => undefined,
     ): Promise<Awaited<ReturnType<AnnounceImports["send"]>>> {
       const answers: Awaited<ReturnType<AnnounceImports["send"]>>[] = [];
       await callWith(
-        async (brain) => {
-          const hands = { netlink: brain.netlink.bind(brain), packet: brain.packet.bind(brain) };
-          const scope = { verb: "ADD", attachment: { ifname: "eth0" }, netns: pod.path, waitMs: 5000, ...own } as const;
+        async (engine) => {
+          const shim = { netlink: engine.netlink.bind(engine), packet: engine.packet.bind(engine) };
+          const scope = { verb: "ADD", attachment: { ifname: "eth0" }, netns: pod.path, waitMs: 5000, ...changes } as const;
           before();
-          answers.push(await announceFor(scope, hands, () => performance.now()).send(addresses));
+          answers.push(await announceFor(scope, shim, () => performance.now()).send(addresses));
         },
-        { hands: shop.hands },
+        { shim: shop.shim },
       );
       const [answer] = answers;
       if (answer === undefined) throw new Error("no answer");
@@ -75,7 +75,7 @@ describe.skipIf(missing("capability announce", whyNotPrivate, linkType("bridge")
     }
     const learned = (address: string): string => ip(neighbour, "neighbour", "show", address);
 
-    test("a neighbour with a stale entry learns the new hardware address, IPv4 and IPv6, from an interface that has just come up", async () => {
+    test("a neighbour with a stale entry learns the new hardware address for IPv4 and IPv6 as soon as the interface is up", async () => {
       for (const address of ["10.9.0.2", "fd09::2"])
         ip(neighbour, "neighbour", "add", address, "lladdr", "02:00:00:00:00:99", "nud", "reachable", "dev", "eth0");
       attach();
@@ -85,7 +85,7 @@ describe.skipIf(missing("capability announce", whyNotPrivate, linkType("bridge")
       expect(pod.ping("10.9.0.1") && neighbour.ping("10.9.0.2") && neighbour.ping("fd09::2")).toBe(true);
     });
 
-    test("the packets are ARP announcements and unsolicited neighbour advertisements, whose checksum is right", async () => {
+    test("the packets are ARP announcements, and unsolicited neighbour advertisements with a valid checksum", async () => {
       attach();
       goUp();
       const arp = await sniff(neighbour.path, "eth0", ARP, 2);
@@ -113,28 +113,28 @@ describe.skipIf(missing("capability announce", whyNotPrivate, linkType("bridge")
       }
     });
 
-    test("an address that is not the interface's own is refused, and none of the others is announced", async () => {
+    test("an address that the interface does not have is refused, and no other address is announced", async () => {
       attach();
       goUp();
       ip(neighbour, "neighbour", "add", "10.9.0.2", "lladdr", "02:00:00:00:00:99", "nud", "reachable", "dev", "eth0");
       ip(pod, "address", "add", "10.9.0.77/32", "dev", "lo");
       for (const foreign of ["10.9.0.1", "fd09::1", "10.9.0.77", "0.0.0.0", "::", "255.255.255.255"])
         expect(await use(["10.9.0.2", foreign])).toMatchObject({
-          err: { code: 999, msg: `announce: ${foreign} is no address of eth0, and no other one is announced` },
+          err: { code: 999, msg: `announce: interface eth0 does not have address ${foreign}, so it cannot be announced` },
         });
       for (const wrong of ["10.9.0.2/24", "", "eth0"])
-        expect(await use([wrong])).toMatchObject({ err: { code: 999, msg: expect.stringContaining("is no IP address") } });
+        expect(await use([wrong])).toMatchObject({ err: { code: 999, msg: expect.stringContaining("is not an IP address") } });
       expect(learned("10.9.0.2")).toContain("02:00:00:00:00:99");
     });
 
-    test("what does not run, is tentative, or is not there is said after a bounded wait", async () => {
+    test("an interface that does not run, a tentative address and a missing interface are faults after a bounded wait", async () => {
       attach();
       expect(await use(["10.9.0.2"], { waitMs: 20 })).toMatchObject({
-        err: { code: 5, msg: "announce: eth0 does not run after 20 ms" },
+        err: { code: 5, msg: "announce: interface eth0 is not running after 20 ms" },
       });
       ip(pod, "address", "add", "fd09::5/64", "dev", "eth0");
       expect(await use(["fd09::5"], { waitMs: 1 })).toMatchObject({
-        err: { code: 5, msg: "announce: eth0 has fd09::5 only tentatively after 1 ms" },
+        err: { code: 5, msg: "announce: interface eth0 still has fd09::5 as a tentative address after 1 ms" },
       });
       expect(await use(["10.9.0.2"], { attachment: { ifname: "eth7" } })).toMatchObject({
         err: { code: 5, msg: expect.stringContaining('"eth7" in the pod\'s network namespace') },
@@ -144,7 +144,7 @@ describe.skipIf(missing("capability announce", whyNotPrivate, linkType("bridge")
       });
     });
 
-    test("nothing is sent for DEL, for no attachment, without a namespace, and in the node's own", async () => {
+    test("DEL, GC, a missing namespace and the node's own namespace are refused", async () => {
       expect(await use(["10.9.0.2"], { verb: "DEL" })).toMatchObject({ err: { code: 999 } });
       expect(await use(["10.9.0.2"], { verb: "GC", attachment: undefined })).toMatchObject({ err: { code: 999 } });
       expect(await use(Array.from({ length: 65 }, () => "10.9.0.2"))).toMatchObject({ err: { code: 999 } });
@@ -152,12 +152,12 @@ describe.skipIf(missing("capability announce", whyNotPrivate, linkType("bridge")
         err: { code: 5, msg: expect.stringContaining("no network namespace") },
       });
       expect(await use(["127.0.0.1"], { netns: `/proc/${process.pid}/ns/net`, attachment: { ifname: "lo" } })).toMatchObject({
-        err: { code: 4, msg: expect.stringContaining("is the node's own") },
+        err: { code: 4, msg: expect.stringMatching(/^CNI_NETNS: .*is the node's own/) },
       });
       expect(await use([])).toEqual({ ok: undefined });
     });
 
-    test("a link that resolves no addresses has nobody to tell, and is not waited for", async () => {
+    test("an interface without neighbour resolution needs no announcement and no wait", async () => {
       ip(pod, "link", "add", "eth0", "type", "veth", "peer", "name", "other");
       ip(pod, "link", "set", "eth0", "arp", "off", "up");
       ip(pod, "address", "add", "10.9.0.2/24", "dev", "eth0");

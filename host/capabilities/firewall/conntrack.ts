@@ -1,12 +1,12 @@
-// Flows of UDP that began before a mapping was there go on past it for as long as packets come: the kernel looks at rules only for a flow's
-// first packet. So flows to mapped ports are forgotten (linux/netfilter/nfnetlink_conntrack.h).
+// Deletes UDP flows to newly mapped ports from the connection tracking (linux/netfilter/nfnetlink_conntrack.h). The kernel looks at NAT rules
+// only for a flow's first packet. A flow that began before its mapping would bypass the mapping for as long as packets come.
 
-import { attribute, Attributes, u32Attribute } from "../netlink/attributes.ts";
-import { concat } from "../netlink/bytes.ts";
-import type { NetlinkRequest } from "../netlink/message.ts";
+import { attribute, Attributes, u32Attribute } from "../../system/netlink/attributes.ts";
+import { concat } from "../../system/netlink/bytes.ts";
+import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { numberIn, u16be } from "./big-endian.ts";
 import { addressBytes } from "./expressions.ts";
-import { ask, type Asks } from "./kernel.ts";
+import { ask, type NetlinkShim } from "./kernel.ts";
 import { type PortMapping, protocolNumbers } from "./rules.ts";
 
 const CONNTRACK = 1;
@@ -19,7 +19,7 @@ const GENERIC_HEADER = 4;
 const CTA_TUPLE_ORIG = 1;
 const CTA_ID = 12;
 const CTA_ZONE = 18;
-/** Flagged as one that has others within. */
+/** With NLA_F_NESTED. */
 const CTA_FILTER = 25 | 0x8000;
 const CTA_FILTER_ORIG_FLAGS = 1;
 const CTA_TUPLE_IP = 1;
@@ -27,20 +27,20 @@ const CTA_TUPLE_PROTO = 2;
 const CTA_PROTO_NUM = 1;
 const CTA_PROTO_DST_PORT = 3;
 const DESTINATION = { 4: 2, 6: 4 } as const;
-/** What a tuple is compared by: protocol, port of destination, address of destination. */
+/** Flags of the parts by which the kernel compares tuples: protocol, destination port, destination address. */
 const [BY_PROTOCOL, BY_PORT, BY_ADDRESS] = [1 << 3, 1 << 5, 1 << 1];
 
-/** Forgets the flows to these mappings' UDP ports. Best effort: rules are in force without it, and flows end on their own. */
-export async function forgetFlows(hands: Asks, mappings: readonly PortMapping[]): Promise<void> {
+/** Deletes the flows to the mappings' UDP ports. Errors are ignored: the rules are in force without it, and flows end by themselves. */
+export async function deleteFlows(shim: NetlinkShim, mappings: readonly PortMapping[]): Promise<void> {
   for (const mapping of mappings) {
     if (mapping.protocol !== "udp") continue;
-    const found = await ask(hands, [flowsRequest(mapping)], "listing flows");
-    const flows = found.ok ? found.value.flatMap(({ messages }) => messages.filter((message) => isTo(message, mapping))) : [];
-    if (flows.length > 0) await ask(hands, flows.map(deletion), "forgetting flows");
+    const found = await ask(shim, [flowsRequest(mapping)], "listing flows");
+    const flows = found.ok ? found.value.flatMap(({ messages }) => messages.filter((message) => isFlowTo(message, mapping))) : [];
+    if (flows.length > 0) await ask(shim, flows.map(deletion), "deleting flows");
   }
 }
 
-/** Kernels before 5.8 don't know filters and tell all flows. */
+/** Kernels before 5.8 ignore the filter and list all flows. */
 function flowsRequest(mapping: PortMapping): NetlinkRequest {
   const { hostAddress, hostPort, pod } = mapping;
   const address = hostAddress === undefined ? [] : [attribute(DESTINATION[hostAddress.family], addressBytes(hostAddress))];
@@ -60,7 +60,7 @@ interface Message {
   readonly body: Uint8Array;
 }
 
-function isTo({ type, body }: Message, { hostAddress, hostPort, pod }: PortMapping): boolean {
+function isFlowTo({ type, body }: Message, { hostAddress, hostPort, pod }: PortMapping): boolean {
   if (type !== IPCTNL_MSG_CT_NEW || body[0] !== AF[pod.address.family]) return false;
   const tuple = new Attributes(body, GENERIC_HEADER).within(CTA_TUPLE_ORIG);
   const port = tuple.within(CTA_TUPLE_PROTO);
@@ -72,12 +72,12 @@ function isTo({ type, body }: Message, { hostAddress, hostPort, pod }: PortMappi
   );
 }
 
-/** Of exactly the flow that was told: one that took its place meanwhile has another ID. */
+/** The request to delete exactly the listed flow: a newer flow of the same tuple has another ID. */
 function deletion({ body }: Message): NetlinkRequest {
-  const told = new Attributes(body, GENERIC_HEADER);
-  const named = [CTA_TUPLE_ORIG, CTA_ID, CTA_ZONE].flatMap((type) => {
-    const value = told.get(type);
+  const attributes = new Attributes(body, GENERIC_HEADER);
+  const identity = [CTA_TUPLE_ORIG, CTA_ID, CTA_ZONE].flatMap((type) => {
+    const value = attributes.get(type);
     return value === undefined ? [] : [attribute(type, value)];
   });
-  return { type: IPCTNL_MSG_CT_DELETE, flags: 0, body: concat([body.subarray(0, GENERIC_HEADER), ...named]) };
+  return { type: IPCTNL_MSG_CT_DELETE, flags: 0, body: concat([body.subarray(0, GENERIC_HEADER), ...identity]) };
 }

@@ -1,21 +1,22 @@
-// Expressions, of which a rule of nftables is made (linux/netfilter/nf_tables.h): each loads, compares, or decides. They are written
-// as the kernel tells them back, so that what is in force can be compared with what was asked for. No I/O.
+// The expressions of nftables rules (linux/netfilter/nf_tables.h): each loads a value, compares it, or gives a verdict. They are encoded
+// as the kernel lists them, so that installed rules can be compared with requested ones. No I/O.
 
-import type { IpAddress } from "../../src/net/ip.ts";
-import { attribute, attributesIn, textIn } from "../netlink/attributes.ts";
-import { concat } from "../netlink/bytes.ts";
+import type { IpAddress } from "../../../src/net/ip.ts";
+import { attribute, attributesIn, textIn } from "../../system/netlink/attributes.ts";
+import { concat } from "../../system/netlink/bytes.ts";
 import { u16be, u32be } from "./big-endian.ts";
 
+/** One expression of a rule. */
 export interface Expression {
   readonly name: string;
-  /** Its attributes. */
+  /** The encoded attributes. */
   readonly data: Uint8Array;
 }
 
-/** What becomes of a packet that comes to its end. */
+/** The verdict of a rule or of a map's element. */
 export type Verdict = { readonly kind: "jump"; readonly chain: string } | { readonly kind: "return" | "drop" };
 
-/** Registers, as the kernel names them. 1 and 2 hold 16 bytes; 9 to 12 are register 1's second word and the following ones. */
+/** The kernel's register numbers. Registers 1 and 2 have 16 bytes; 9 to 12 are the words of register 1 from the second one on. */
 const VERDICT_REGISTER = 0;
 const FIRST = 1;
 const SECOND = 2;
@@ -38,7 +39,7 @@ const CT_DST_IP6 = 22;
 const STATUS_DNAT = 0x20;
 const RTN_LOCAL = 2;
 const AF = { 4: 2, 6: 10 } as const;
-/** Where addresses are in the IP header, and how long they are. */
+/** Offsets of the addresses in the IP header, and their size, in bytes. */
 const header = { 4: { source: 12, destination: 16, size: 4 }, 6: { source: 8, destination: 24, size: 16 } } as const;
 
 const number = (type: number, value: number): Uint8Array => attribute(type, u32be(value));
@@ -63,13 +64,13 @@ function masked(mask: Uint8Array): Expression {
 
 const meta = (register: number, key: number): Expression => expression("meta", number(2, key), number(1, register));
 
-/** The bytes of an address, as packets have them. */
+/** The bytes of an address in network byte order. */
 export function addressBytes({ family, value: bits }: IpAddress): Uint8Array {
   const { size } = header[family];
   return Uint8Array.from({ length: size }, (_, index) => Number((bits >> BigInt(8 * (size - 1 - index))) & 0xffn));
 }
 
-/** The bytes of a prefix's mask: those of `prefix` ones. */
+/** The bytes of a network mask with `prefix` one-bits. */
 export function maskBytes(family: 4 | 6, prefix: number): Uint8Array {
   return Uint8Array.from(
     { length: header[family].size },
@@ -77,7 +78,7 @@ export function maskBytes(family: 4 | 6, prefix: number): Uint8Array {
   );
 }
 
-/** Goes on where the packet's address is in this network, or is not. Of whole bytes as many as the prefix has are loaded, as nft does. */
+/** Continues if the packet's address is (not) in the network. Like nft, loads only the whole bytes of a prefix that has no partial byte. */
 export function addressIn(
   which: "source" | "destination",
   operation: "is" | "is not",
@@ -96,73 +97,73 @@ export function addressIn(
   return [load, masked(mask), compare(operation, network)];
 }
 
-/** Goes on where the packet is of this protocol. */
+/** Continues if the packet has this protocol. */
 export function protocolIs(protocol: number): readonly Expression[] {
   return [meta(FIRST, META_L4PROTO), compare("is", Uint8Array.of(protocol))];
 }
 
-/** Goes on where the packet goes to this port. */
+/** Continues if the packet has this destination port. */
 export function destinationPortIs(port: number): readonly Expression[] {
   return [payload(FIRST, TRANSPORT_HEADER, DESTINATION_PORT_AT, 2), compare("is", u16be(port))];
 }
 
-/** Goes on where the connection's first packet went to this port. */
+/** Continues if the connection's first packet had this destination port. */
 export function originalPortIs(port: number): readonly Expression[] {
   return [connection(CT_PROTO_DST), compare("is", u16be(port))];
 }
 
-/** Goes on where the connection's first packet went to this address. */
+/** Continues if the connection's first packet had this destination address. */
 export function originalAddressIs(address: IpAddress): readonly Expression[] {
   return [connection(address.family === 4 ? CT_DST_IP : CT_DST_IP6), compare("is", addressBytes(address))];
 }
 
-/** In the original direction. */
+/** Loads a value of the connection's original direction. */
 function connection(key: number): Expression {
   return expression("ct", number(2, key), number(1, FIRST), attribute(3, Uint8Array.of(0)));
 }
 
-/** Goes on where the connection's destination was changed. */
+/** Continues if the connection's destination was changed (DNAT). */
 export function destinationWasChanged(): readonly Expression[] {
   const flag = new Uint8Array(Uint32Array.of(STATUS_DNAT).buffer);
   return [expression("ct", number(2, CT_STATUS), number(1, FIRST)), masked(flag), compare("is not", new Uint8Array(4))];
 }
 
-/** Goes on where the packet did not come by the loopback, which is link 1 of each namespace. */
+/** Continues if the packet did not come from the loopback, which is link 1 of each network namespace. */
 export function notByLoopback(): readonly Expression[] {
   return [meta(FIRST, META_IIF), compare("is not", new Uint8Array(Uint32Array.of(1).buffer))];
 }
 
-/** Goes on where the packet's destination is an address of the node. */
+/** Continues if the packet's destination is an address of the node. */
 export function destinationIsLocal(): readonly Expression[] {
   const [type, destination] = [3, 2];
   const local = new Uint8Array(Uint32Array.of(RTN_LOCAL).buffer);
   return [expression("fib", number(1, FIRST), number(2, type), number(3, destination)), compare("is", local)];
 }
 
-/** Does what the map says of the packet's address; goes on where it says nothing. */
+/** Follows the map's verdict for the packet's address; continues if the map has none. */
 export function lookUpAddress(family: 4 | 6, which: "source" | "destination", map: string): readonly Expression[] {
   const { size, [which]: offset } = header[family];
   return [payload(FIRST, NETWORK_HEADER, offset, size), lookup(map)];
 }
 
-/** Does what the map says of the packet's protocol and port, with `at` of its destination address before them. */
-export function lookUpPort(family: 4 | 6, at: boolean, map: string): readonly Expression[] {
-  const words = at ? header[family].size / 4 : 0;
+/** Follows the map's verdict for the packet's protocol and destination port. `withAddress`: the key begins with the destination address. */
+export function lookUpPort(family: 4 | 6, withAddress: boolean, map: string): readonly Expression[] {
+  const words = withAddress ? header[family].size / 4 : 0;
   const register = (word: number): number => (word === 0 ? FIRST : word === 4 ? SECOND : FIRST_WORDS + word);
   return [
-    ...(at ? [payload(FIRST, NETWORK_HEADER, header[family].destination, header[family].size)] : []),
+    ...(withAddress ? [payload(FIRST, NETWORK_HEADER, header[family].destination, header[family].size)] : []),
     meta(register(words), META_L4PROTO),
     payload(register(words + 1), TRANSPORT_HEADER, DESTINATION_PORT_AT, 2),
     lookup(map),
   ];
 }
 
-/** Does what the map says of the link's name that the frame came by. */
+/** Follows the map's verdict for the name of the link that received the frame. */
 export function lookUpLink(map: string): readonly Expression[] {
   return [meta(FIRST, META_IIFNAME), lookup(map)];
 }
 
-/** Goes on where the frame's source is another one. */
+/** Continues if the frame has another source MAC. */
 export function sourceMacIsNot(mac: Uint8Array): readonly Expression[] {
   return [payload(FIRST, LINK_HEADER, SOURCE_MAC_AT, mac.length), compare("is not", mac)];
 }
@@ -171,12 +172,12 @@ function lookup(map: string): Expression {
   return expression("lookup", attribute(1, zeroEnded(map)), number(2, FIRST), number(3, VERDICT_REGISTER));
 }
 
-/** Ends the packet's way through the chain. */
-export function decide(verdict: Verdict): Expression {
+/** Gives the verdict. */
+export function verdictExpression(verdict: Verdict): Expression {
   return expression("immediate", number(1, VERDICT_REGISTER), attribute(2, verdictData(verdict)));
 }
 
-/** Sends the connection to another address and port. */
+/** Changes the connection's destination address and port (DNAT). */
 export function changeDestination(address: IpAddress, port: number): readonly Expression[] {
   return [
     expression("immediate", number(1, FIRST), value(2, addressBytes(address))),
@@ -190,33 +191,35 @@ export function masquerade(): Expression {
   return expression("masq");
 }
 
-/** NFTA_DATA_VERDICT: what a map or an immediate holds. */
+/** A verdict as the data of a map's element or of an immediate expression (NFTA_DATA_VERDICT). */
 export function verdictData(verdict: Verdict): Uint8Array {
   const code = { drop: 0, jump: -3, return: -5 }[verdict.kind];
   const chain = verdict.kind === "jump" ? [attribute(2, zeroEnded(verdict.chain))] : [];
   return attribute(DATA_VERDICT, concat([attribute(1, u32be(code >>> 0)), ...chain]));
 }
 
-/** The chain that a verdict jumps or goes to; undefined where it is another one. */
+/** The chain that a verdict jumps or goes to; undefined for another verdict. */
 export function chainOfVerdict(data: Uint8Array | undefined): string | undefined {
   const chain = attributesIn(data).within(DATA_VERDICT).get(2);
   return chain === undefined ? undefined : textIn(chain);
 }
 
-/** The chain that an immediate expression jumps or goes to. */
+/** The chain that an immediate expression jumps or goes to; undefined for another expression. */
 export function chainOfJump({ name, data }: Expression): string | undefined {
   return name === "immediate" ? chainOfVerdict(attributesIn(data).get(2)) : undefined;
 }
 
-/** Whether what is in force is what was asked for: the kernel may tell more than it was told. */
-export function sameExpressions(asked: readonly Expression[], inForce: readonly Expression[]): boolean {
+/** Whether installed expressions are the requested ones. The kernel may list more attributes than were requested. */
+export function sameExpressions(requested: readonly Expression[], installed: readonly Expression[]): boolean {
   return (
-    asked.length === inForce.length &&
-    asked.every(({ name, data }, index) => {
-      const other = inForce[index];
+    requested.length === installed.length &&
+    requested.every(({ name, data }, index) => {
+      const other = installed[index];
       if (other?.name !== name) return false;
-      const told = attributesIn(other.data);
-      return [...attributesIn(data)].every(([type, bytes]) => Buffer.compare(bytes, told.get(type) ?? new Uint8Array(0)) === 0);
+      const attributes = attributesIn(other.data);
+      return [...attributesIn(data)].every(
+        ([type, bytes]) => Buffer.compare(bytes, attributes.get(type) ?? new Uint8Array(0)) === 0,
+      );
     })
   );
 }

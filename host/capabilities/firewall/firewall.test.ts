@@ -1,12 +1,12 @@
-// Against the kernel, in private namespaces, with nft(8) as the oracle of what is in force.
+// Rules in the kernel, in private namespaces; nft(8) shows the installed rules.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { whyNotPrivate } from "../../test/harness/namespaces.ts";
-import { command, missing } from "../../test/harness/requires.ts";
-import type { FirewallPortMapping, FirewallRules } from "../sandbox/abi/generated/delegate-0.1.0.ts";
-import { callWith } from "../hands/testing/scripted-brain.ts";
-import { openWorkshop, type Workshop } from "../hands/testing/workshop.ts";
+import { missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
+import { command, missing } from "../../../test/harness/requires.ts";
+import type { FirewallPortMapping, FirewallRules } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import { callWith } from "../../shim/testing/scripted-engine.ts";
+import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
 import { type Firewall, firewallFor, type FirewallScope } from "./scope.ts";
 
 let shop: Workshop;
@@ -21,7 +21,7 @@ const first: FirewallScope = {
   verb: "add",
   attachment: { containerId: "pod-1", ifname: "eth0" },
   grant: { masquerade: true, hostPorts: ["1-65535"] },
-  addresses: () => ["10.1.0.5/24", "fd00:1::5/64", "10.1.0.6"],
+  facts: { addresses: ["10.1.0.5/24", "fd00:1::5/64", "10.1.0.6"], hostVeths: [] },
 };
 const second: FirewallScope = { ...first, attachment: { containerId: "pod-2", ifname: "eth0" } };
 const nothing: FirewallRules = { masquerades: [], portMappings: [] };
@@ -31,12 +31,12 @@ function mapping(more: Partial<FirewallPortMapping> = {}): FirewallPortMapping {
   return { protocol: "tcp", hostPort: 8080, podAddress: "10.1.0.5/24", podPort: 80, masquerading: "local", ...more };
 }
 
-/** Rules of one mapping. */
+/** The rules for one mapping. */
 function mapped(more: Partial<FirewallPortMapping> = {}): FirewallRules {
   return { masquerades: [], portMappings: [mapping(more)] };
 }
 
-/** Everything that there is. */
+/** Rules of every kind. */
 const all: FirewallRules = {
   masquerades: [{ address: "10.1.0.5/24" }, { address: "fd00:1::5/64" }, { address: "10.1.0.6/24" }],
   portMappings: [
@@ -47,15 +47,15 @@ const all: FirewallRules = {
   ],
 };
 
-function nft(...words: string[]): string {
-  return execFileSync("nft", words, { encoding: "utf8" });
+function nft(...args: string[]): string {
+  return execFileSync("nft", args, { encoding: "utf8" });
 }
 
 function ruleset(): string {
   return nft("list", "ruleset");
 }
 
-/** The rules of one chain of the attachment's, as nft prints them. */
+/** The rules of one chain, as nft prints them. */
 function chain(family: "ip" | "ip6", name: string): string[] {
   const listed = spawnSync("nft", ["list", "chain", family, "plexus", name], { encoding: "utf8" }).stdout;
   return listed
@@ -65,13 +65,13 @@ function chain(family: "ip" | "ip6", name: string): string[] {
 }
 
 async function withFirewall(script: (firewall: (scope: FirewallScope) => Firewall) => Promise<void>): Promise<void> {
-  await callWith((brain) => script((scope) => firewallFor(scope, brain)), { hands: shop.hands });
+  await callWith((engine) => script((scope) => firewallFor(scope, engine)), { shim: shop.shim });
 }
 
-describe.skipIf(missing("nftables", whyNotPrivate, command("nft", "--version")))("the firewall", () => {
+describe.skipIf(missing("nftables", missingPrivateNamespaces, command("nft", "--version")))("the firewall", () => {
   afterEach(() => nft("flush", "ruleset"));
 
-  test("puts all kinds of rules in force, finds them again, and removes them", async () => {
+  test("installs rules of every kind, recognizes them, and removes them", async () => {
     await withFirewall(async (firewall) => {
       expect(await firewall(first).replace(all)).toEqual(done);
       expect(chain("ip", "ports/portmap/pods/pod-1/eth0")).toEqual([
@@ -102,7 +102,7 @@ describe.skipIf(missing("nftables", whyNotPrivate, command("nft", "--version")))
     });
   });
 
-  test("says in nft's own words what is in force: what it lists, it loads", async () => {
+  test("installs rules that nft can list and load again", async () => {
     await withFirewall(async (firewall) => {
       expect(await firewall(first).replace(all)).toEqual(done);
       const listed = ruleset();
@@ -113,7 +113,7 @@ describe.skipIf(missing("nftables", whyNotPrivate, command("nft", "--version")))
     });
   });
 
-  test("replaces all that there was, in both families, and changes nothing of other attachments and tables", async () => {
+  test("replaces all earlier rules in both families, and changes nothing of other attachments and tables", async () => {
     execFileSync("nft", ["-f", "-"], {
       input: "table ip other {\n chain c {\n type nat hook prerouting priority dstnat;\n }\n}\n",
     });
@@ -130,12 +130,12 @@ describe.skipIf(missing("nftables", whyNotPrivate, command("nft", "--version")))
     });
   });
 
-  test("refuses a port that another attachment has, and says which one", async () => {
+  test("refuses a port of another attachment, and names that attachment", async () => {
     await withFirewall(async (firewall) => {
       expect(await firewall(first).replace(mapped())).toEqual(done);
       const refused = await firewall(second).replace({ masquerades: [], portMappings: [mapping({ hostPort: 81 }), mapping()] });
       expect(refused).toMatchObject({
-        err: { code: 11, msg: "firewall: host port 8080/tcp is mapped already, to pod-1/eth0 of the network pods (portmap)" },
+        err: { code: 11, msg: "firewall: host port 8080/tcp is already mapped to pod-1/eth0 of the network pods (portmap)" },
       });
       expect(ruleset()).not.toContain("pod-2");
       for (const other of [{ protocol: "udp" }, { hostPort: 8081 }] as const)
@@ -146,7 +146,7 @@ describe.skipIf(missing("nftables", whyNotPrivate, command("nft", "--version")))
     });
   });
 
-  test("lets a port be mapped at several addresses of the node, but not at any address besides", async () => {
+  test("allows one port at several addresses of the node, but then not at all addresses", async () => {
     const [one, two] = [mapped({ hostAddress: "192.0.2.1" }), mapped({ hostAddress: "192.0.2.2" })];
     const third: FirewallScope = { ...first, attachment: { containerId: "pod-3", ifname: "eth0" } };
     await withFirewall(async (firewall) => {
@@ -154,14 +154,14 @@ describe.skipIf(missing("nftables", whyNotPrivate, command("nft", "--version")))
       expect(await firewall(second).replace(two)).toEqual(done);
       expect(await firewall(third).replace(one)).toMatchObject({ err: { msg: expect.stringContaining("to pod-1/eth0 ") } });
       expect(await firewall(third).replace(mapped())).toMatchObject({
-        err: { msg: expect.stringContaining("is mapped already") },
+        err: { msg: expect.stringContaining("is already mapped") },
       });
       expect(await firewall(first).replace(nothing)).toEqual(done);
       expect(await firewall(third).replace(mapped())).toMatchObject({ err: { msg: expect.stringContaining("to pod-2/eth0 ") } });
       expect(await firewall(second).replace(nothing)).toEqual(done);
       expect(await firewall(third).replace(mapped())).toEqual(done);
       expect(await firewall(first).replace(one)).toMatchObject({ err: { msg: expect.stringContaining("to pod-3/eth0 ") } });
-      // All of it may be the same attachment's.
+      // One attachment may have both.
       const both: FirewallRules = { masquerades: [], portMappings: [mapping(), ...one.portMappings] };
       expect(await firewall(third).replace(both)).toEqual(done);
       expect(await firewall(third).check(both)).toEqual({ ok: true });
@@ -174,14 +174,14 @@ describe.skipIf(missing("nftables", whyNotPrivate, command("nft", "--version")))
     });
   });
 
-  test("has room for several attachments of one address, and removes them in any order", async () => {
+  test("supports several attachments of one address, and removes them in any order", async () => {
     const other: FirewallScope = { ...first, network: "elsewhere" };
     const rules: FirewallRules = { masquerades: [{ address: "10.1.0.5/24" }], portMappings: [mapping()] };
     const others: FirewallRules = { masquerades: [{ address: "10.1.0.5/16" }], portMappings: [mapping({ hostPort: 81 })] };
     await withFirewall(async (firewall) => {
       expect(await firewall(first).replace(rules)).toEqual(done);
       expect(await firewall(first).replace(nothing)).toEqual(done);
-      for (const [one, its, two, too] of [
+      for (const [one, rulesOfOne, two, rulesOfTwo] of [
         [first, rules, other, others],
         [other, others, first, rules],
       ] as const) {
@@ -190,10 +190,10 @@ describe.skipIf(missing("nftables", whyNotPrivate, command("nft", "--version")))
         expect(await firewall(other).replace(others)).toEqual(done);
         expect(chain("ip", "sources-more")).toEqual(["ip saddr 10.1.0.5 jump source/portmap/elsewhere/pod-1/eth0"]);
         expect(chain("ip", "answers-more")).toEqual(["ip daddr 10.1.0.5 jump answers/portmap/elsewhere/pod-1/eth0"]);
-        expect(await firewall(one).check(its)).toEqual({ ok: true });
-        expect(await firewall(two).check(too)).toEqual({ ok: true });
+        expect(await firewall(one).check(rulesOfOne)).toEqual({ ok: true });
+        expect(await firewall(two).check(rulesOfTwo)).toEqual({ ok: true });
         expect(await firewall(one).replace(nothing)).toEqual(done);
-        expect(await firewall(two).check(too)).toEqual({ ok: true });
+        expect(await firewall(two).check(rulesOfTwo)).toEqual({ ok: true });
         expect(await firewall(two).replace(nothing)).toEqual(done);
         expect(ruleset()).toBe(before);
       }
@@ -203,20 +203,20 @@ describe.skipIf(missing("nftables", whyNotPrivate, command("nft", "--version")))
   test.each([
     ["an element is gone", ["delete", "element", "ip", "plexus", "hostports", "{ tcp . 8080 }"]],
     ["a rule is gone", ["flush", "chain", "ip", "plexus", "ports/portmap/pods/pod-1/eth0"]],
-    ["there is a rule more", ["add", "rule", "ip", "plexus", "ports/portmap/pods/pod-1/eth0", "drop"]],
+    ["there is a further rule", ["add", "rule", "ip", "plexus", "ports/portmap/pods/pod-1/eth0", "drop"]],
     ["nothing leads to the maps", ["flush", "chain", "ip", "plexus", "prerouting"]],
     ["the tables are gone", ["flush", "ruleset"]],
-  ] as const)("sees that %s, and puts it right", async (_what, [verb, ...words]) => {
+  ] as const)("detects that %s, and repairs it", async (_about, [verb, ...args]) => {
     await withFirewall(async (firewall) => {
       expect(await firewall(first).replace(all)).toEqual(done);
-      nft(verb, ...words);
+      nft(verb, ...args);
       expect(await firewall(first).check(all)).toEqual({ ok: false });
       expect(await firewall(first).replace(all)).toEqual(done);
       expect(await firewall(first).check(all)).toEqual({ ok: true });
     });
   });
 
-  test("sees rules that are not those that were asked about", async () => {
+  test("detects rules that differ from the expected ones", async () => {
     await withFirewall(async (firewall) => {
       expect(await firewall(first).replace(mapped())).toEqual(done);
       const others = [{ hostPort: 8081 }, { podPort: 81 }, { protocol: "udp" }, { hostAddress: "192.0.2.1" }] as const;
@@ -226,7 +226,7 @@ describe.skipIf(missing("nftables", whyNotPrivate, command("nft", "--version")))
     });
   });
 
-  test("collects what is of this delegate and network and not valid, and nothing else", async () => {
+  test("collects the rules of this delegate and network without a valid attachment, and nothing else", async () => {
     const long: FirewallScope = { ...first, attachment: { containerId: "c".repeat(200), ifname: 'e"$0' } };
     const others = [
       { ...first, network: "elsewhere" },
@@ -249,7 +249,7 @@ describe.skipIf(missing("nftables", whyNotPrivate, command("nft", "--version")))
     });
   });
 
-  test("has room for hundreds of mappings of one attachment, and for hundreds of attachments", async () => {
+  test("supports hundreds of mappings of one attachment, and hundreds of attachments", async () => {
     const many: FirewallRules = {
       masquerades: [],
       portMappings: Array.from({ length: 500 }, (_, index) => mapping({ hostPort: 20_000 + index, podPort: 1 + index })),
@@ -271,7 +271,16 @@ describe.skipIf(missing("nftables", whyNotPrivate, command("nft", "--version")))
     });
   });
 
-  test("is made whole by whoever comes first, and by all who come at once", async () => {
+  test("names the limit and the remedy where a batch exceeds the socket's send buffer, and changes nothing", async () => {
+    const portMappings = Array.from({ length: 20_000 }, (_, index) => mapping({ hostPort: 20_000 + index, podPort: 1 + index }));
+    await withFirewall(async (firewall) => {
+      const outcome = JSON.stringify(await firewall(first).replace({ masquerades: [], portMappings }));
+      expect(outcome).toMatch(/a batch of \d+ bytes exceeds the send buffer.*raise the sysctl net\.core\.wmem_max to \d+/);
+      expect(nft("list", "tables")).not.toContain("plexus");
+    });
+  });
+
+  test("makes one complete layout in concurrent calls", async () => {
     await Promise.all(
       [first, second, { ...first, network: "third" }].map((scope, index) =>
         withFirewall(async (firewall) => {
@@ -284,7 +293,7 @@ describe.skipIf(missing("nftables", whyNotPrivate, command("nft", "--version")))
     expect(nft("list", "map", "ip", "plexus", "hostports").match(/jump/g)).toHaveLength(3);
   });
 
-  test("tries what rules need without making any", async () => {
+  test("probes the kernel without making rules", async () => {
     await withFirewall(async (firewall) => {
       expect(await firewall({ ...first, verb: "status" }).probe()).toEqual(done);
       expect(ruleset()).toBe("");

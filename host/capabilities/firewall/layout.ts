@@ -1,11 +1,11 @@
-// What of our tables belongs to no attachment: chains that packets come to by hooks, and maps that lead on from them. With many attachments
-// a packet is looked up in a map, not compared with a list. Only a connection's first packet comes to chains of type nat at all.
+// The layout of Plexus's tables, which all attachments share: base chains with hooks, and maps from them to the attachments' chains. A map keeps
+// the cost of a packet independent of the number of attachments. Chains of type nat see only a connection's first packet.
 
-import { readCidr } from "../../src/net/ip.ts";
-import type { NetlinkRequest } from "../netlink/message.ts";
+import { readCidr } from "../../../src/net/ip.ts";
+import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import {
   addressIn,
-  decide,
+  verdictExpression,
   destinationIsLocal,
   destinationWasChanged,
   type Expression,
@@ -13,7 +13,7 @@ import {
   lookUpPort,
   notByLoopback,
 } from "./expressions.ts";
-import { deleteRules, type Hook, newChain, newMap, newRule, newTable, type IpPlace, type VerdictMap } from "./nf-tables.ts";
+import { deleteRules, type Hook, newChain, newMap, newRule, newTable, type IpTable, type VerdictMap } from "./nf-tables.ts";
 
 interface BaseChain {
   readonly name: string;
@@ -22,17 +22,17 @@ interface BaseChain {
 }
 
 /**
- * Chains for what the maps have no room for: a second attachment with an address that the map has already (of another network, or one whose
- * owner is gone without a DEL). Each has one rule for it.
+ * Chains for further attachments of an address that a map already has: an attachment of another network, or of a container that is gone
+ * without a DEL. The chains have one rule for each.
  */
 export const overflow = { answers: "answers-more", sources: "sources-more" } as const;
 
-/** Priorities at which everybody changes destinations and sources; `raw` is before connections are tracked. */
+/** Standard priorities of destination and source NAT; `raw` is before connection tracking. */
 const [RAW, DESTINATION, SOURCE] = [-300, -100, 100];
 
 const loopback = readCidr("127.0.0.0/8");
 
-/** nft's numbers of types: 7 ipv4_addr, 8 ipv6_addr, 12 inet_proto, 13 inet_service. */
+/** Key types by nft's numbers: 7 ipv4_addr, 8 ipv6_addr, 12 inet_proto, 13 inet_service. */
 function maps(family: 4 | 6): readonly VerdictMap[] {
   const [address, size] = family === 4 ? [7, 4] : [8, 16];
   return [
@@ -44,7 +44,7 @@ function maps(family: 4 | 6): readonly VerdictMap[] {
 }
 
 function jump(chain: string): Expression {
-  return decide({ kind: "jump", chain });
+  return verdictExpression({ kind: "jump", chain });
 }
 
 function chains(family: 4 | 6): readonly BaseChain[] {
@@ -70,41 +70,42 @@ function chains(family: 4 | 6): readonly BaseChain[] {
 }
 
 /**
- * Mappings are reached by 127.0.0.1 through `route_localnet`, which also lets neighbours send to the node's 127.0.0.1 (CVE-2020-8558):
- * what comes from outside for it is dropped before anything else sees it.
+ * Drops packets from outside to the node's 127.0.0.0/8 before any other chain. `route_localnet`, which makes mappings reachable by 127.0.0.1,
+ * would otherwise let the node's neighbours send to it (CVE-2020-8558).
  */
 function guard(toLoopback: readonly Expression[]): BaseChain {
-  const rules = [[...notByLoopback(), ...toLoopback, decide({ kind: "drop" })]];
+  const rules = [[...notByLoopback(), ...toLoopback, verdictExpression({ kind: "drop" })]];
   return { name: "guard", hook: { type: "filter", hook: "prerouting", priority: RAW }, rules };
 }
 
-/** Makes all of it, or what is missing of it; attachments' chains and elements stay. */
-export function scaffold(place: IpPlace): readonly NetlinkRequest[] {
-  const all = chains(place.family);
+/** The changes that make the layout or its missing parts. Attachments' chains and elements stay. */
+export function layoutRequests(table: IpTable): readonly NetlinkRequest[] {
+  const all = chains(table.family);
   return [
-    newTable(place),
-    ...maps(place.family).map((map, index) => newMap(place, map, index + 1)),
-    ...all.map(({ name, hook }) => newChain(place, name, { shared: true, ...(hook === undefined ? {} : { hook }) })),
+    newTable(table),
+    ...maps(table.family).map((map, index) => newMap(table, map, index + 1)),
+    ...all.map(({ name, hook }) => newChain(table, name, { shared: true, ...(hook === undefined ? {} : { hook }) })),
     ...all
       .filter(({ rules }) => rules.length > 0)
-      .flatMap(({ name, rules }) => [deleteRules(place, name), ...rules.map((rule) => newRule(place, name, rule))]),
+      .flatMap(({ name, rules }) => [deleteRules(table, name), ...rules.map((rule) => newRule(table, name, rule))]),
   ];
 }
 
-export type Landmarks = ReadonlyMap<string, { readonly uses: number; readonly hooked: boolean }>;
+/** By name: the kernel's use count of the whole chain (rules and jumps to it), and whether it has a hook. */
+export type LayoutChains = ReadonlyMap<string, { readonly uses: number; readonly hooked: boolean }>;
 
-const known = new Map<4 | 6, Landmarks>();
+const cache = new Map<4 | 6, LayoutChains>();
 
-/** The chains that show whether all of it is there, each with what the kernel counts: its rules, and the jumps to it. */
-export function landmarks(family: 4 | 6): Landmarks {
+/** The layout's chains that have rules. They show whether the layout is complete. */
+export function layoutChains(family: 4 | 6): LayoutChains {
   const jumps: Readonly<Record<string, number>> = { hostports: 2, answers: 1 };
-  const found: Landmarks =
-    known.get(family) ??
+  const found: LayoutChains =
+    cache.get(family) ??
     new Map(
       chains(family)
         .filter(({ rules }) => rules.length > 0)
         .map(({ name, hook, rules }) => [name, { uses: rules.length + (jumps[name] ?? 0), hooked: hook !== undefined }]),
     );
-  known.set(family, found);
+  cache.set(family, found);
   return found;
 }

@@ -1,20 +1,21 @@
-// What the reference plugins left for an attachment in nftables, by iptables (its nft variant) or by their own tables: `bridge` and `ptp` for
-// masquerading, `portmap` for host ports. A DEL of ours takes it away, as theirs would. Rules of the old iptables (legacy) are not nftables',
-// and stay.
+// Removes the rules of the reference plugins for an attachment: of `bridge` and `ptp` for masquerading, of `portmap` for host ports. A DEL
+// after the migration of a node must remove them, as the reference plugin's DEL would. The rules are in nftables, made by iptables-nft; rules of
+// iptables-legacy stay.
 
-import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { chainOfJump } from "./expressions.ts";
-import { readRules } from "./in-force.ts";
-import { ask, type Asks, type Change, commit, errno, refusalFault } from "./kernel.ts";
-import { chainIn, chainsRequest, deleteChain, deleteRules, type Place } from "./nf-tables.ts";
+import { readRules } from "./installed-rules.ts";
+import { ask, type NetlinkShim, type Change, commit, refusalFault } from "./kernel.ts";
+import { chainIn, chainsRequest, deleteChain, deleteRules, type Table } from "./nf-tables.ts";
 import type { Owner } from "./owner.ts";
 import { sha512 } from "./sha512.ts";
+import { ENOENT } from "../../system/errno.ts";
 
-/** Of iptables: the length of the chains' names that the reference makes up, and who jumps to which of them. */
+/** Length of the reference plugins' generated chain names. */
 const NAME_LENGTH = 28;
 const NAT = "nat";
 
-/** A chain of the reference's for one attachment, and the chain from which packets come to it. */
+/** A reference plugin's chain for one attachment: the prefix of its name, and the chain that jumps to it. */
 interface NativeChain {
   readonly prefix: string;
   readonly from: string;
@@ -26,61 +27,61 @@ const ports: readonly NativeChain[] = [
   { prefix: "CNI-SN-", from: "CNI-HOSTPORT-SNAT" },
 ];
 
-/** Removes what the reference plugins have of this attachment, as far as the grant would let the delegate make the like. */
+/** Removes the reference plugins' chains for this attachment, of the kinds that the grant lets the delegate make. */
 export async function removeNative(
-  hands: Asks,
+  shim: NetlinkShim,
   owner: Owner,
   grant: { readonly masquerade?: boolean | undefined; readonly hostPorts?: readonly string[] | undefined },
 ): Promise<Result<undefined>> {
   const kinds = [...(grant.masquerade === true ? [masquerading] : []), ...((grant.hostPorts ?? []).length > 0 ? ports : [])];
-  const places = ([4, 6] as const).map((family): Place => ({ family, table: NAT }));
-  const origins = places.flatMap((place) => kinds.map(({ prefix, from }) => ({ place, prefix, from })));
-  const used = await there(
-    hands,
-    origins.map(({ place, from }) => ({ place, name: from })),
+  const tables = ([4, 6] as const).map((family): Table => ({ family, name: NAT }));
+  const origins = tables.flatMap((table) => kinds.map(({ prefix, from }) => ({ table, prefix, from })));
+  const origin = await existing(
+    shim,
+    origins.map(({ table, from }) => ({ table, name: from })),
   );
-  if (!used.ok) return used;
-  const candidates = origins.filter((_, index) => used.value[index]);
+  if (!origin.ok) return origin;
+  const candidates = origins.filter((_, index) => origin.value[index]);
   if (candidates.length === 0) return ok(undefined);
   const hash = sha512(owner.network + owner.containerId);
   const named = candidates.map(({ prefix, ...rest }) => ({ ...rest, name: `${prefix}${hash}`.slice(0, NAME_LENGTH) }));
-  const found = await there(hands, named);
+  const found = await existing(shim, named);
   if (!found.ok) return found;
   for (const chain of named.filter((_, index) => found.value[index])) {
-    const removed = await removeChain(hands, chain);
+    const removed = await removeChain(shim, chain);
     if (!removed.ok) return removed;
   }
   return ok(undefined);
 }
 
-/** Which of these chains are there. */
-async function there(
-  hands: Asks,
-  chains: readonly { readonly place: Place; readonly name: string }[],
+/** For each chain, whether it exists. */
+async function existing(
+  shim: NetlinkShim,
+  chains: readonly { readonly table: Table; readonly name: string }[],
 ): Promise<Result<readonly boolean[]>> {
   if (chains.length === 0) return ok([]);
-  const requests = chains.map(({ place, name }) => chainsRequest(place, name));
-  const answers = await ask(hands, requests, "looking for the reference plugins' chains");
+  const requests = chains.map(({ table, name }) => chainsRequest(table, name));
+  const answers = await ask(shim, requests, "looking for the reference plugins' chains");
   if (!answers.ok) return answers;
   return ok(answers.value.map(({ messages }) => messages.some((message) => chainIn(message) !== undefined)));
 }
 
 async function removeChain(
-  hands: Asks,
-  { place, from, name }: { readonly place: Place; readonly from: string; readonly name: string },
+  shim: NetlinkShim,
+  { table, from, name }: { readonly table: Table; readonly from: string; readonly name: string },
 ): Promise<Result<undefined>> {
-  const rules = await readRules(hands, place, from);
+  const rules = await readRules(shim, table, from);
   if (!rules.ok) return rules;
   const jumps = rules.value.filter(({ expressions }) => expressions.some((each) => chainOfJump(each) === name));
   const requests = [
-    ...jumps.map(({ handle }) => deleteRules(place, from, handle)),
-    deleteRules(place, name),
-    deleteChain(place, name),
+    ...jumps.map(({ handle }) => deleteRules(table, from, handle)),
+    deleteRules(table, name),
+    deleteChain(table, name),
   ];
-  const changes = requests.map((request): Change => ({ request, what: `removing the reference plugins' chain ${name}` }));
-  const refused = await commit(hands, changes);
+  const changes = requests.map((request): Change => ({ request, action: `removing the reference plugins' chain ${name}` }));
+  const refused = await commit(shim, changes);
   if (!refused.ok) return refused;
-  // Somebody else removed it meanwhile.
+  // ENOENT: another process removed the chain meanwhile.
   const [first] = refused.value;
-  return first === undefined || first.errno === errno.ENOENT ? ok(undefined) : failed(refusalFault(first));
+  return first === undefined || first.errno === ENOENT ? ok(undefined) : failed(refusalFault(first));
 }

@@ -1,41 +1,45 @@
-// Messages of nf_tables (linux/netfilter/nf_tables.h) as bytes: tables, chains, rules, maps and their elements, made, removed, asked for
-// and read. No I/O. All of them are about the table `plexus` unless another one is named.
+// The codec of nf_tables messages (linux/netfilter/nf_tables.h): making, removing, requesting and reading tables, chains, rules, maps and
+// their elements. No I/O.
 
-import { attribute, attributesIn, textIn, Attributes } from "../netlink/attributes.ts";
-import { concat, u16 } from "../netlink/bytes.ts";
-import type { NetlinkRequest } from "../netlink/message.ts";
+import { attribute, attributesIn, textIn, Attributes } from "../../system/netlink/attributes.ts";
+import { concat, u16 } from "../../system/netlink/bytes.ts";
+import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { numberIn, u16be, u32be } from "./big-endian.ts";
 import { chainOfVerdict, type Expression, type Verdict, verdictData } from "./expressions.ts";
 
-/** Our tables' name, in each family. */
-export const TABLE = "plexus";
+/** The name of Plexus's table in each family. */
+export const PLEXUS_TABLE = "plexus";
 
-/** A chain, a map or an element is in a table of a family: of an IP version's packets, or of the frames of bridges. */
-export interface Place {
+/** A table: its family is packets of one IP version, or frames of bridges. */
+export interface Table {
   readonly family: 4 | 6 | "bridge";
-  readonly table?: string;
+  /** Absent: `plexus`. */
+  readonly name?: string;
 }
 
+/** The hook of a base chain: the kernel calls chains with a lower priority first. */
 export interface Hook {
   readonly type: "nat" | "filter";
   readonly hook: "prerouting" | "output" | "postrouting";
   readonly priority: number;
 }
 
+/** A map whose values are verdicts. */
 export interface VerdictMap {
   readonly name: string;
-  /** nft's numbers of the key's types, by which it prints keys. */
+  /** The key's types by nft's numbers: nft prints keys by them. */
   readonly types: readonly number[];
   readonly keySize: number;
 }
 
+/** An element to add to a verdict map. */
 export interface Element {
   readonly map: string;
   readonly key: Uint8Array;
   readonly verdict: Verdict;
 }
 
-/** A rule as the kernel tells it. */
+/** A rule as the kernel lists it. */
 export interface ReadRule {
   readonly chain: string;
   readonly handle: Uint8Array;
@@ -43,22 +47,24 @@ export interface ReadRule {
   readonly comment: string;
 }
 
+/** A chain as the kernel lists it. */
 export interface ReadChain {
-  readonly table: string;
+  readonly tableName: string;
   readonly name: string;
-  /** Its rules, and the verdicts that lead to it. */
+  /** The kernel's use count: the chain's rules and the verdicts that jump to it. */
   readonly uses: number;
   readonly hooked: boolean;
 }
 
+/** A verdict map's element as the kernel lists it. */
 export interface ReadElement {
   readonly key: Uint8Array;
-  /** The chain that it leads to. */
+  /** The chain that its verdict jumps to; undefined for another verdict. */
   readonly chain: string | undefined;
 }
 
-/** Packets of one IP version. */
-export interface IpPlace extends Place {
+/** A table for packets of one IP version. */
+export interface IpTable extends Table {
   readonly family: 4 | 6;
 }
 
@@ -96,9 +102,9 @@ function request(message: number, flags: number, family: number, ...attributes: 
 }
 
 const text = (kind: number, value: string): Uint8Array => attribute(kind, new TextEncoder().encode(`${value}\0`));
-const within = (kind: number, place: Place): Uint8Array => text(kind, place.table ?? TABLE);
+const within = (kind: number, table: Table): Uint8Array => text(kind, table.name ?? PLEXUS_TABLE);
 
-/** Wraps changes up so that all of them come into force at once, or none does. `commit: false`: none does, but each is tried. */
+/** Makes changes one batch: all of them come into force at once, or none does. `commit: false`: the kernel checks them and applies none. */
 export function batch(changes: readonly NetlinkRequest[], commit = true): readonly NetlinkRequest[] {
   return [edge(BATCH_BEGIN), ...changes, ...(commit ? [edge(BATCH_END)] : [])];
 }
@@ -107,19 +113,19 @@ function edge(message: number): NetlinkRequest {
   return { type: message, flags: 0, quiet: true, body: concat([u16(0), u16be(NF_TABLES)]) };
 }
 
-/** Asks whether there is an nf_tables at all. */
+/** Requests the rule set's generation. A kernel without nf_tables refuses. */
 export function generationRequest(): NetlinkRequest {
   return request(GETGEN, 0, 0);
 }
 
-/** Makes the table unless it is there. */
-export function newTable(place: Place): NetlinkRequest {
-  return request(NEWTABLE, CREATE, AF[place.family], within(1, place));
+/** Makes the table unless it exists. */
+export function newTable(table: Table): NetlinkRequest {
+  return request(NEWTABLE, CREATE, AF[table.family], within(1, table));
 }
 
-/** Makes a chain. `hook`: packets come to it. A chain with a hook may be there; another one may not unless `shared`. */
-export function newChain(place: Place, name: string, more: { hook?: Hook; shared?: boolean } = {}): NetlinkRequest {
-  const { hook, shared = hook !== undefined } = more;
+/** Makes a chain; with a `hook`, a base chain. `shared`: the chain may exist already, which is the default for a base chain. */
+export function newChain(table: Table, name: string, options: { hook?: Hook; shared?: boolean } = {}): NetlinkRequest {
+  const { hook, shared = hook !== undefined } = options;
   const hooked =
     hook === undefined
       ? []
@@ -127,35 +133,35 @@ export function newChain(place: Place, name: string, more: { hook?: Hook; shared
           attribute(4, concat([attribute(1, u32be(hooks[hook.hook])), attribute(2, u32be(hook.priority >>> 0))])),
           text(7, hook.type),
         ];
-  return request(NEWCHAIN, shared ? CREATE : EXCLUSIVE, AF[place.family], within(1, place), text(3, name), ...hooked);
+  return request(NEWCHAIN, shared ? CREATE : EXCLUSIVE, AF[table.family], within(1, table), text(3, name), ...hooked);
 }
 
 /** Removes an empty chain. */
-export function deleteChain(place: Place, name: string): NetlinkRequest {
-  return request(DELCHAIN, 0, AF[place.family], within(1, place), text(3, name));
+export function deleteChain(table: Table, name: string): NetlinkRequest {
+  return request(DELCHAIN, 0, AF[table.family], within(1, table), text(3, name));
 }
 
-/** Adds a rule at a chain's end. */
-export function newRule(place: Place, chain: string, expressions: readonly Expression[], comment = ""): NetlinkRequest {
+/** Appends a rule to a chain. */
+export function newRule(table: Table, chain: string, expressions: readonly Expression[], comment = ""): NetlinkRequest {
   const list = expressions.map(({ name, data }) => attribute(LIST_ELEMENT, concat([text(1, name), attribute(2, data)])));
-  const said = comment === "" ? [] : [attribute(7, commentBytes(comment))];
-  return request(NEWRULE, APPEND, AF[place.family], within(1, place), text(2, chain), attribute(4, concat(list)), ...said);
+  const userData = comment === "" ? [] : [attribute(7, commentBytes(comment))];
+  return request(NEWRULE, APPEND, AF[table.family], within(1, table), text(2, chain), attribute(4, concat(list)), ...userData);
 }
 
-/** Removes one rule, or all of a chain. */
-export function deleteRules(place: Place, chain: string, handle?: Uint8Array): NetlinkRequest {
-  const one = handle === undefined ? [] : [attribute(3, handle)];
-  return request(DELRULE, 0, AF[place.family], within(1, place), text(2, chain), ...one);
+/** Removes the rule with this handle; without a handle, all rules of the chain. */
+export function deleteRules(table: Table, chain: string, handle?: Uint8Array): NetlinkRequest {
+  const rule = handle === undefined ? [] : [attribute(3, handle)];
+  return request(DELRULE, 0, AF[table.family], within(1, table), text(2, chain), ...rule);
 }
 
-/** Makes a map from keys to verdicts unless it is there. `id`: a number of its own in the batch. */
-export function newMap(place: Place, { name, types, keySize }: VerdictMap, id: number): NetlinkRequest {
-  const key = types.reduce((all, one) => all * 64 + one, 0);
+/** Makes a map from keys to verdicts unless it exists. `id`: a number that is unique in the batch. */
+export function newMap(table: Table, { name, types, keySize }: VerdictMap, id: number): NetlinkRequest {
+  const key = types.reduce((all, each) => all * 64 + each, 0);
   return request(
     NEWSET,
     CREATE,
-    AF[place.family],
-    within(1, place),
+    AF[table.family],
+    within(1, table),
     text(2, name),
     attribute(3, u32be(MAP_OF_VERDICTS)),
     attribute(4, u32be(key)),
@@ -166,37 +172,37 @@ export function newMap(place: Place, { name, types, keySize }: VerdictMap, id: n
   );
 }
 
-/** Adds an element. One of this key that is there stays; with another verdict it is an error (EEXIST). */
-export function newElement(place: Place, { map, key, verdict }: Element): NetlinkRequest {
+/** Adds an element. An existing element of the key stays; the kernel refuses another verdict for it (EEXIST). */
+export function newElement(table: Table, { map, key, verdict }: Element): NetlinkRequest {
   const element = concat([attribute(1, attribute(1, key)), attribute(2, verdictData(verdict))]);
-  return elementRequest(NEWSETELEM, CREATE, place, map, element);
+  return elementRequest(NEWSETELEM, CREATE, table, map, element);
 }
 
 /** Removes the element of a key. */
-export function deleteElement(place: Place, map: string, key: Uint8Array): NetlinkRequest {
-  return elementRequest(DELSETELEM, 0, place, map, attribute(1, attribute(1, key)));
+export function deleteElement(table: Table, map: string, key: Uint8Array): NetlinkRequest {
+  return elementRequest(DELSETELEM, 0, table, map, attribute(1, attribute(1, key)));
 }
 
-/** Asks for the element of a key; for all where there is no key. */
-export function elementsRequest(place: Place, map: string, key?: Uint8Array): NetlinkRequest {
-  if (key !== undefined) return elementRequest(GETSETELEM, 0, place, map, attribute(1, attribute(1, key)));
-  return request(GETSETELEM, NLM_F_DUMP, AF[place.family], within(1, place), text(2, map));
+/** Requests the element of a key, or all elements without a key. */
+export function elementsRequest(table: Table, map: string, key?: Uint8Array): NetlinkRequest {
+  if (key !== undefined) return elementRequest(GETSETELEM, 0, table, map, attribute(1, attribute(1, key)));
+  return request(GETSETELEM, NLM_F_DUMP, AF[table.family], within(1, table), text(2, map));
 }
 
-function elementRequest(message: number, flags: number, place: Place, map: string, element: Uint8Array): NetlinkRequest {
+function elementRequest(message: number, flags: number, table: Table, map: string, element: Uint8Array): NetlinkRequest {
   const list = attribute(3, attribute(LIST_ELEMENT, element));
-  return request(message, flags, AF[place.family], within(1, place), text(2, map), list);
+  return request(message, flags, AF[table.family], within(1, table), text(2, map), list);
 }
 
-/** Asks for one chain; for all of the family, in all tables, where there is no name. */
-export function chainsRequest(place: Place, name?: string): NetlinkRequest {
-  if (name === undefined) return request(GETCHAIN, NLM_F_DUMP, AF[place.family]);
-  return request(GETCHAIN, 0, AF[place.family], within(1, place), text(3, name));
+/** Requests one chain, or without a name all chains of the family, in all tables. */
+export function chainsRequest(table: Table, name?: string): NetlinkRequest {
+  if (name === undefined) return request(GETCHAIN, NLM_F_DUMP, AF[table.family]);
+  return request(GETCHAIN, 0, AF[table.family], within(1, table), text(3, name));
 }
 
-/** Asks for the rules of a chain. */
-export function rulesRequest(place: Place, chain: string): NetlinkRequest {
-  return request(GETRULE, NLM_F_DUMP, AF[place.family], within(1, place), text(2, chain));
+/** Requests the rules of a chain. */
+export function rulesRequest(table: Table, chain: string): NetlinkRequest {
+  return request(GETRULE, NLM_F_DUMP, AF[table.family], within(1, table), text(2, chain));
 }
 
 interface Message {
@@ -206,30 +212,31 @@ interface Message {
 
 const attributesOf = ({ body }: Message): Attributes => new Attributes(body, GENERIC_HEADER);
 
-/** A chain, or undefined where the message tells something else. */
+/** The chain in a message; undefined for a message of another type. */
 export function chainIn(message: Message): ReadChain | undefined {
   if (message.type !== NEWCHAIN) return undefined;
-  const told = attributesOf(message);
+  const attributes = attributesOf(message);
   return {
-    table: told.text(1),
-    name: told.text(3),
-    uses: numberIn(told.get(6)),
-    hooked: told.has(4),
+    tableName: attributes.text(1),
+    name: attributes.text(3),
+    uses: numberIn(attributes.get(6)),
+    hooked: attributes.has(4),
   };
 }
 
-/** A rule, or undefined where the message tells something else. */
+/** The rule in a message; undefined for a message of another type. */
 export function ruleIn(message: Message): ReadRule | undefined {
   if (message.type !== NEWRULE) return undefined;
-  const told = attributesOf(message);
-  const expressions = listIn(told.get(4)).map((each): Expression => {
+  const attributes = attributesOf(message);
+  const expressions = listIn(attributes.get(4)).map((each): Expression => {
     const parts = attributesIn(each);
     return { name: parts.text(1), data: parts.get(2) ?? new Uint8Array(0) };
   });
-  return { chain: told.text(2), handle: told.get(3) ?? new Uint8Array(0), expressions, comment: commentIn(told.get(7)) };
+  const handle = attributes.get(3) ?? new Uint8Array(0);
+  return { chain: attributes.text(2), handle, expressions, comment: commentIn(attributes.get(7)) };
 }
 
-/** The elements that a message tells. */
+/** The elements in a message; none for a message of another type. */
 export function elementsIn(message: Message): readonly ReadElement[] {
   if (message.type !== NEWSETELEM) return [];
   return listIn(attributesOf(message).get(3)).map((each) => {
@@ -239,7 +246,7 @@ export function elementsIn(message: Message): readonly ReadElement[] {
   });
 }
 
-/** The elements of a list, all of one type. */
+/** The values of nested attributes of one type. */
 function listIn(bytes: Uint8Array | undefined): readonly Uint8Array[] {
   const found: Uint8Array[] = [];
   for (let rest = bytes ?? new Uint8Array(0); rest.length >= 4;) {
@@ -251,9 +258,9 @@ function listIn(bytes: Uint8Array | undefined): readonly Uint8Array[] {
   return found;
 }
 
-/** User data as nft writes comments: type 0, size, text, NUL. What is too long is cut, and what would not survive nft's quotes is left out. */
+/** A comment as nft's user data: type 0, size, text, NUL. Long text is cut; quotes and control characters are left out, because nft cannot quote them. */
 function commentBytes(comment: string): Uint8Array {
-  // oxlint-disable-next-line no-control-regex -- these are what is to go
+  // oxlint-disable-next-line no-control-regex -- these characters are removed
   const clean = comment.replaceAll(/["\u0000-\u001f\u007f]/g, "");
   const bytes = new Uint8Array(COMMENT_BYTES);
   const { written } = new TextEncoder().encodeInto(clean, bytes);

@@ -1,14 +1,15 @@
-// Lets connections from the node's own 127.0.0.1 leave it towards a pod: the kernel keeps such addresses on the loopback unless the link
-// that they leave by has `route_localnet`.
+// Lets connections from the node's 127.0.0.1 reach a pod: the kernel drops packets with such a source unless the outgoing link has
+// `route_localnet`.
 
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { formatAddress, type IpAddress } from "../../src/net/ip.ts";
-import { attribute, Attributes, u32Attribute } from "../netlink/attributes.ts";
-import { concat, u32 } from "../netlink/bytes.ts";
-import type { NetlinkRequest } from "../netlink/message.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { formatAddress, type IpAddress } from "../../../src/net/ip.ts";
+import { attribute, Attributes, u32Attribute } from "../../system/netlink/attributes.ts";
+import { concat, u32 } from "../../system/netlink/bytes.ts";
+import type { NetlinkRequest } from "../../system/netlink/message.ts";
 import { addressBytes } from "./expressions.ts";
-import { ask, type Asks, failure, systemError } from "./kernel.ts";
+import { ask, type NetlinkShim, failure } from "./kernel.ts";
 import type { PortMapping } from "./rules.ts";
+import { systemError } from "../../system/system-error.ts";
 
 const RTM_SETLINK = 19;
 const RTM_NEWROUTE = 24;
@@ -23,18 +24,18 @@ const IFLA_INET_CONF = 1;
 /** IPV4_DEVCONF_ROUTE_LOCALNET of linux/ip.h. */
 const ROUTE_LOCALNET = 26;
 
-/** Switches `route_localnet` on for the links over which pods are reached that have mappings for 127.0.0.1. */
-export async function leadLocalhostOut(hands: Asks, mappings: readonly PortMapping[]): Promise<Result<void>> {
+/** Enables `route_localnet` on the links to pods that have mappings for 127.0.0.1. Fault: FIREWALL_FAILED. */
+export async function enableRouteLocalnet(shim: NetlinkShim, mappings: readonly PortMapping[]): Promise<Result<void>> {
   const pods = new Map(mappings.filter(isReachedByLocalhost).map(({ pod: { address } }) => [address.value, address]));
   for (const pod of pods.values()) {
-    const link = await linkTowards(hands, pod);
+    const link = await linkTowards(shim, pod);
     if (!link.ok) return link;
-    if (link.value === undefined) continue; // nothing leads there: nor will anything from 127.0.0.1
-    const what = `switching route_localnet on for the link to ${formatAddress(pod)}`;
-    const answers = await ask(hands, [routeLocalnet(link.value)], what, "route");
+    if (link.value === undefined) continue; // no route to the pod, so no connection from 127.0.0.1 either
+    const action = `enabling route_localnet on the link to ${formatAddress(pod)}`;
+    const answers = await ask(shim, [routeLocalnet(link.value)], action, "route");
     if (!answers.ok) return answers;
     const refused = answers.value.find(({ errno }) => errno !== 0);
-    if (refused !== undefined) return failed(failure(what, systemError(refused.errno)));
+    if (refused !== undefined) return failed(failure(action, systemError(refused.errno)));
   }
   return ok(undefined);
 }
@@ -44,16 +45,16 @@ function isReachedByLocalhost({ pod, hostAddress, masquerading }: PortMapping): 
   return pod.address.family === 4 && masquerading !== "none" && loopback;
 }
 
-async function linkTowards(hands: Asks, address: IpAddress): Promise<Result<number | undefined>> {
+async function linkTowards(shim: NetlinkShim, address: IpAddress): Promise<Result<number | undefined>> {
   const fixed = Uint8Array.of(AF_INET, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
   const request = { type: RTM_GETROUTE, flags: 0, body: concat([fixed, attribute(RTA_DST, addressBytes(address))]) };
-  const answers = await ask(hands, [request], `looking up the route to ${formatAddress(address)}`, "route");
+  const answers = await ask(shim, [request], `looking up the route to ${formatAddress(address)}`, "route");
   if (!answers.ok) return answers;
   const [route] = answers.value.flatMap(({ messages }) => messages.filter(({ type }) => type === RTM_NEWROUTE));
   return ok(route && new Attributes(route.body, RTMSG).u32(RTA_OIF));
 }
 
-/** Of IPv4's settings, for one link, without /proc. */
+/** The request to enable `route_localnet` on one link. rtnetlink needs no /proc. */
 function routeLocalnet(index: number): NetlinkRequest {
   const settings = attribute(IFLA_INET_CONF, u32Attribute(ROUTE_LOCALNET, 1));
   const body = concat([u32(0), u32(index), u32(0), u32(0), attribute(IFLA_AF_SPEC, attribute(AF_INET, settings))]);

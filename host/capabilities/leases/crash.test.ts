@@ -1,5 +1,5 @@
-// Kills a reservation at every system call that it makes on its files (strace delivers the SIGKILL on entry), and
-// gives it file systems that are full or read-only.
+// Kills a lease operation at each of its system calls on files (strace delivers SIGKILL on entry), and runs it on file systems that
+// are full or read-only.
 
 import { execFile, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,15 +8,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { missing, type Requirement, strace } from "../../test/harness/requires.ts";
-import { shortHash } from "../files/short-hash.ts";
-import { lockSync } from "../locks/file-lock.ts";
+import { missing, type Requirement, strace } from "../../../test/harness/requires.ts";
+import { shortHash } from "../../store/files/short-hash.ts";
+import { lockSync } from "../../store/locks/file-lock.ts";
 import { runSync } from "./effect.ts";
 import { contentOf } from "./lease-file.ts";
 import { leasesFor } from "./scope.ts";
 
 const run = promisify(execFile);
-const oneCall = fileURLToPath(new URL("fixtures/one-call.ts", import.meta.url));
+const runLeases = fileURLToPath(new URL("fixtures/run-leases.ts", import.meta.url));
 const quiet = "--disable-warning=ExperimentalWarning";
 const victim = { containerId: "victim", ifname: "eth0" };
 const stagedName = shortHash(contentOf(victim));
@@ -32,18 +32,18 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dataDir, { recursive: true }));
 
-const watched = (root: string): string[] =>
+const tracedPaths = (root: string): string[] =>
   ["net", `net/.plexus-${stagedName}`, "net/10.1.0.1", "net/last_reserved_ip.0"].map((path) => join(root, path));
 
 function traced(root: string, verb: string, ...options: string[]): Promise<{ stdout: string; stderr: string }> {
-  // A call that renames is known by its first path alone.
-  const spares = join(root, ".plexus-spares");
-  const spared = existsSync(spares) ? readdirSync(spares).map((name) => join(spares, name)) : [];
-  const paths = [...watched(root), ...spared].flatMap((path) => ["-P", path]);
-  return run("strace", ["-f", "-qq", ...paths, ...options, process.execPath, quiet, oneCall, root, verb, "victim"]);
+  // strace selects a rename by its first path only, so the paths of the recycled files are needed, too.
+  const home = join(root, ".plexus-recycled");
+  const recycledFiles = existsSync(home) ? readdirSync(home).map((name) => join(home, name)) : [];
+  const paths = [...tracedPaths(root), ...recycledFiles].flatMap((path) => ["-P", path]);
+  return run("strace", ["-f", "-qq", ...paths, ...options, process.execPath, quiet, runLeases, root, verb, "victim"]);
 }
 
-/** The state-changing calls of an undisturbed run, in order: `[name, how many of that name came before, plus one]`. */
+/** The system calls of a complete run, in order: the name, and its number among the calls of that name, from 1. */
 async function callsOf(root: string, verb: string): Promise<[string, number][]> {
   const { stderr } = await traced(root, verb);
   const seen = new Map<string, number>();
@@ -65,13 +65,13 @@ function leasesIn(root: string): Record<string, string> {
 
 async function prepared(name: string, verb: string): Promise<string> {
   const root = join(dataDir, name);
-  if (verb === "del") await run(process.execPath, [quiet, oneCall, root, "add", "victim"]);
+  if (verb === "del") await run(process.execPath, [quiet, runLeases, root, "add", "victim"]);
   if (verb === "pass") {
     const before = join(dataDir, "pass-before");
     if (!existsSync(before)) {
       mkdirSync(before);
-      // Longer than the victim's, so that something of it is to be cut off; the victim gets its address.
-      await run(process.execPath, [quiet, oneCall, before, "pass", "one-before-the-victim"]);
+      // The recycled file's content is longer than the victim's, so that it must be truncated. The victim gets the same address.
+      await run(process.execPath, [quiet, runLeases, before, "pass", "one-before-the-victim"]);
       writeFileSync(join(before, "net", "last_reserved_ip.0"), "10.1.0.20");
     }
     cpSync(before, root, { recursive: true });
@@ -79,15 +79,15 @@ async function prepared(name: string, verb: string): Promise<string> {
   return root;
 }
 
-describe.skipIf(missing("killed reservations", strace))("killed at any system call", () => {
-  const names = { add: "ADD", del: "DEL", pass: "ADD and DEL of a brain that remembers, with a spare" } as const;
-  const least = { add: 10, del: 2, pass: 8 } as const;
+describe.skipIf(missing("killed lease operations", strace))("a lease operation that is killed at any system call", () => {
+  const names = { add: "ADD", del: "DEL", pass: "ADD and DEL of an engine with a memory and a recycled file" } as const;
+  const minCalls = { add: 10, del: 2, pass: 8 } as const;
   for (const verb of ["add", "del", "pass"] as const) {
-    test(`${names[verb]}: an address never stands without its owner, and the next DEL leaves nothing`, async () => {
-      // With a spare only calls are tried that leave something else than the one before them: all kinds are tried without.
+    test(`${names[verb]}: every lease names its owner, and the next DEL removes all files`, async () => {
+      // openat and close change no file's name or content; ADD and DEL without a memory are killed at them, too.
       const all = await callsOf(await prepared(`${verb}-whole`, verb), verb);
       const calls = verb === "pass" ? all.filter(([name]) => name !== "openat" && name !== "close") : all;
-      expect(calls.length).toBeGreaterThanOrEqual(least[verb]);
+      expect(calls.length).toBeGreaterThanOrEqual(minCalls[verb]);
       let linked = 0;
       const kill = async ([name, nth]: [string, number]): Promise<void> => {
         const root = await prepared(`${verb}-${name}-${nth}`, verb);
@@ -103,7 +103,7 @@ describe.skipIf(missing("killed reservations", strace))("killed at any system ca
         const net = join(root, "net");
         expect(existsSync(net) ? readdirSync(net).filter((file) => file.startsWith(".plexus-")) : []).toEqual([]);
       };
-      // Two at a time: the machine has as many cores.
+      // Two at a time, for a machine with two cores.
       const half = Math.ceil(calls.length / 2);
       await Promise.all(
         [calls.slice(0, half), calls.slice(half)].map(async (part) => {
@@ -115,20 +115,20 @@ describe.skipIf(missing("killed reservations", strace))("killed at any system ca
   }
 });
 
-/** Runs `script` with a tmpfs mounted with `options` at $D, alone in a mount namespace. */
+/** Runs `script` in a mount namespace of its own, with a tmpfs of these `options` at $D. */
 function on(options: string, script: string): string {
   const directory = mkdtempSync(join(dataDir, "fs-"));
   const whole = `set -e; mount -t tmpfs -o ${options} none "$D"; call() { "$NODE" --disable-warning=ExperimentalWarning "$CALL" "$D" "$@"; echo; }; ${script}`;
   const done = spawnSync("unshare", ["-m", "sh", "-c", whole], {
-    env: { ...process.env, D: directory, NODE: process.execPath, CALL: oneCall },
+    env: { ...process.env, D: directory, NODE: process.execPath, CALL: runLeases },
     encoding: "utf8",
   });
   expect(done.stderr).toBe("");
   return done.stdout;
 }
 
-describe.skipIf(missing("full file systems", mountNamespace))("file systems that can't take it", () => {
-  test("A full disk is a fault with the file and ENOSPC, and leaves no lease, no empty file", () => {
+describe.skipIf(missing("full file systems", mountNamespace))("full and read-only file systems", () => {
+  test("A full disk is a fault with ENOSPC, and leaves neither a lease nor an empty file", () => {
     const out = on(
       "size=64k",
       `call add a; head -c 1M /dev/zero > "$D/fill" 2>/dev/null || true; call add b; find "$D" -path "*10.1*" -o -path "*/.plexus-*"; call del a`,
@@ -139,8 +139,8 @@ describe.skipIf(missing("full file systems", mountNamespace))("file systems that
     expect(rest.map((line) => line.replace(/^.*\/net\//, "net/"))).toEqual(["net/10.1.0.1", '{"ok":1}']);
   });
 
-  test("A file system without free inodes is a fault, and leaves nothing", () => {
-    // The root and the network's directory; then also the lock; then also the lease, and no position.
+  test("A file system without free inodes is a fault, and leaves no file except the lock", () => {
+    // The inodes suffice for the root and the network's directory, then also for the lock, then also for the lease.
     for (const inodes of [2, 3, 4]) {
       const out = on(`nr_inodes=${inodes}`, `call add a; find "$D" -type f ! -name lock`);
       expect(out).toMatch(/"code":5,.*ENOSPC/);
@@ -148,7 +148,7 @@ describe.skipIf(missing("full file systems", mountNamespace))("file systems that
     }
   });
 
-  test("On a read-only file system ADD is a fault, DEL of the unknown succeeds, DEL of a holder is a fault", () => {
+  test("On a read-only file system, ADD fails, DEL of an unknown owner succeeds, and DEL of an owner with a lease fails", () => {
     const out = on("size=1m", `call add a; mount -o remount,bind,ro "$D"; call add b; call del b; call del a`).trim().split("\n");
     expect(out[1]).toMatch(/"code":5,.*EROFS/);
     expect(out[2]).toBe('{"ok":0}');

@@ -13,10 +13,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { LockAnswer, LockRequest } from "../locks/file-lock.ts";
+import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
 import { runAsync, runSync, type LeaseOperation } from "./effect.ts";
-import type { LeasesAddressRange } from "../sandbox/abi/generated/delegate-0.1.0.ts";
-import { leaseDirectory, make } from "./directory.ts";
+import type { LeasesAddressRange } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import { leaseDirectory, makeLeaseDirectory } from "./directory.ts";
 import { StagedLease, type Owner } from "./lease-file.ts";
 import { leasesFor, type LeaseScope } from "./scope.ts";
 
@@ -41,43 +41,43 @@ const alice: Owner = { containerId: "alice", ifname: "eth0" };
 const bob: Owner = { containerId: "bob", ifname: "eth0" };
 const small: LeasesAddressRange[] = [{ first: "10.1.0.1", last: "10.1.0.4" }];
 
-function leases(owner: Owner, own: Partial<LeaseScope> = {}) {
-  return leasesFor({ network: "net", verb: "add", attachment: owner, defaultDirectory: dataDir, ...own });
+function leases(owner: Owner, changes: Partial<LeaseScope> = {}) {
+  return leasesFor({ network: "net", verb: "add", attachment: owner, defaultDirectory: dataDir, ...changes });
 }
 
-/** A lock that nobody else wants. */
-function give(request: LockRequest): LockAnswer {
+/** Takes a lock that is free, and notes its request and its release. */
+function takeLock(request: LockRequest): LockAnswer {
   locks.push(request);
   return { errno: 0, lock: { path: request.path, release: () => void released.push(request.path) } };
 }
 
 function gone(): never {
-  throw new Error("the hands went away");
+  throw new Error("the shim went away");
 }
 
-/** Runs an operation; notes the locks it wants and fails if one was not given back. */
+/** Runs an operation; fails if it takes two locks or does not release its lock. */
 function run<T>(operation: LeaseOperation<T>, errno = 0): T {
   const before = locks.length;
-  const answer = runSync(operation, (request) => (errno === 0 ? give(request) : { errno }));
+  const answer = runSync(operation, (request) => (errno === 0 ? takeLock(request) : { errno }));
   expect(locks.length - before).toBeLessThanOrEqual(1);
   expect(released).toEqual(locks.map(({ path }) => path));
   return answer;
 }
 
-/** The address reserved next; `held …` where the owner has one already. */
+/** The address that `reserveNext` answers; `held …` if the owner already held it. */
 function next(owner: Owner, ranges = small, skip: string[] = []) {
   const answer = run(leases(owner).reserveNext(pool, ranges, skip, owner));
   if (!("ok" in answer) || answer.ok === undefined) return answer;
   return { ok: answer.ok.heldBefore ? `held ${answer.ok.address}` : answer.ok.address };
 }
-/** Another owner each time. */
-let strangers = 0;
-const stranger = (): Owner => ({ containerId: `stranger-${strangers++}`, ifname: "eth0" });
+/** A new owner for each use. */
+let owners = 0;
+const newOwner = (): Owner => ({ containerId: `new-${owners++}`, ifname: "eth0" });
 const contents = () => Object.fromEntries(readdirSync(network).map((name) => [name, readFileSync(join(network, name), "utf8")]));
 const staged = () => (existsSync(network) ? readdirSync(network).filter((name) => name.startsWith(".plexus-")) : []);
 
-describe("what is written", () => {
-  test("A lease is a file named after the address with container and interface, and the position is kept for each set", () => {
+describe("the files", () => {
+  test("A lease is a file with the address as its name and the owner as its content; each set has a position", () => {
     expect(next(alice)).toEqual({ ok: "10.1.0.1" });
     expect(run(leases(bob).reserve({ set: 1 }, "FD00:0::00AB", bob))).toEqual({ ok: true });
     expect(contents()).toEqual({
@@ -89,18 +89,18 @@ describe("what is written", () => {
     expect(staged()).toEqual([]);
   });
 
-  test("A shorter position replaces a longer one whole", () => {
+  test("A shorter position replaces a longer one completely", () => {
     run(leases(alice).reserve(pool, "10.100.200.254", alice));
     run(leases(alice).reserve(pool, "10.1.0.3", alice));
     expect(contents()["last_reserved_ip.0"]).toBe("10.1.0.3");
   });
 
-  test("The lock is that of native host-local, taken once for each operation", () => {
+  test("Each operation takes the lock of native host-local once", () => {
     next(alice);
     expect(locks).toEqual([{ path: join(network, "lock"), deadlineMs: 10_000, shared: false }]);
   });
 
-  test("An IPv4-mapped address is its IPv4 one", () => {
+  test("An IPv4-mapped IPv6 address counts as the IPv4 address", () => {
     expect(run(leases(alice).reserve(pool, "::ffff:10.1.0.9", alice))).toEqual({ ok: true });
     expect(Object.keys(contents())).toContain("10.1.0.9");
   });
@@ -115,10 +115,10 @@ describe("reserving", () => {
     expect(staged()).toEqual([]);
   });
 
-  test("Addresses go round: one given back is the last to be used again", () => {
+  test("A released address is the last to be reserved again", () => {
     expect(next(alice)).toEqual({ ok: "10.1.0.1" });
     expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 1 });
-    expect([1, 2, 3, 4, 5].map(() => next(stranger())).map((a) => ("ok" in a ? a.ok : a.err))).toEqual([
+    expect([1, 2, 3, 4, 5].map(() => next(newOwner())).map((a) => ("ok" in a ? a.ok : a.err))).toEqual([
       "10.1.0.2",
       "10.1.0.3",
       "10.1.0.4",
@@ -127,13 +127,13 @@ describe("reserving", () => {
     ]);
   });
 
-  test("Skipped addresses are never given", () => {
+  test("Skipped addresses are never reserved", () => {
     expect(next(alice, small, ["10.1.0.1", "::ffff:10.1.0.3"])).toEqual({ ok: "10.1.0.2" });
     expect(next(bob, small, ["10.1.0.1", "10.1.0.3"])).toEqual({ ok: "10.1.0.4" });
-    expect(next(stranger(), small, ["10.1.0.1", "10.1.0.3"])).toEqual({ ok: undefined });
+    expect(next(newOwner(), small, ["10.1.0.1", "10.1.0.3"])).toEqual({ ok: undefined });
   });
 
-  test("An owner that holds an address of the ranges is told that one, whatever it is skipped for, and gets no other", () => {
+  test("An owner that holds an address of the ranges gets that address again, even if it is to be skipped", () => {
     expect(next(alice)).toEqual({ ok: "10.1.0.1" });
     expect(next(alice)).toEqual({ ok: "held 10.1.0.1" });
     expect(next(alice, small, ["10.1.0.1"])).toEqual({ ok: "held 10.1.0.1" });
@@ -143,7 +143,7 @@ describe("reserving", () => {
     expect(staged()).toEqual([]);
   });
 
-  test("Past many taken addresses in a row the free one is found", () => {
+  test("A free address after many reserved ones is found", () => {
     mkdirSync(network);
     for (let i = 1; i <= 250; i++) if (i !== 200) writeFileSync(join(network, `10.1.0.${i}`), "other\r\neth0");
     writeFileSync(join(network, "last_reserved_ip.0"), "10.1.0.220");
@@ -152,7 +152,7 @@ describe("reserving", () => {
     expect(next(bob, ranges)).toEqual({ ok: undefined });
   });
 
-  test("A position that is damaged, outside of the ranges or unreadable only loses the place", () => {
+  test("With a damaged position, the first free address is reserved", () => {
     mkdirSync(network);
     for (const content of ["", "10.1.0.2\n", "nonsense", "192.0.2.1", "x".repeat(10_000)]) {
       writeFileSync(join(network, "last_reserved_ip.0"), content);
@@ -161,14 +161,14 @@ describe("reserving", () => {
     }
   });
 
-  test("A huge IPv6 range costs nothing", () => {
+  test("A huge IPv6 range takes no more time or memory", () => {
     const ranges = [{ first: "fd00::", last: "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff" }];
     expect(next(alice, ranges, ["fd00::"])).toEqual({ ok: "fd00::1" });
   });
 });
 
-describe("finding and giving back", () => {
-  test("An owner's leases of all sets are found, also those of a host-local that noted the container alone", () => {
+describe("held, release and retain", () => {
+  test("An owner's leases of all sets are found, also leases of an old host-local that name only the container", () => {
     next(alice);
     run(leases(alice).reserve({ set: 1 }, "fd00::5", alice));
     writeFileSync(join(network, "10.9.0.1"), "alice");
@@ -177,7 +177,7 @@ describe("finding and giving back", () => {
     expect(run(leases({ ...alice, ifname: "eth1" }).held(pool, { ...alice, ifname: "eth1" }))).toEqual({ ok: ["10.9.0.1"] });
   });
 
-  test("Giving back takes the owner's leases; the container's nameless ones only where there are none", () => {
+  test("A release removes the owner's leases; leases that name only the container are removed only if there are no others", () => {
     next(alice);
     writeFileSync(join(network, "10.9.0.1"), "alice\n");
     next(bob);
@@ -188,7 +188,7 @@ describe("finding and giving back", () => {
     expect(Object.keys(contents()).sort()).toEqual(["10.1.0.2", "last_reserved_ip.0"]);
   });
 
-  test("Where there is no directory, nothing is held, nothing is made and no lock is taken", () => {
+  test("Without a directory there are no leases, no directory is made, and no lock is taken", () => {
     expect(run(leases(alice, { verb: "del" }).release(pool, alice))).toEqual({ ok: 0 });
     expect(run(leases(alice, { verb: "check" }).held(pool, alice))).toEqual({ ok: [] });
     expect(run(leases(alice, { verb: "gc" }).retain(pool, []))).toEqual({ ok: 0 });
@@ -197,7 +197,7 @@ describe("finding and giving back", () => {
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  test("GC keeps what the listed attachments hold and frees the rest, damaged leases and staged files too", () => {
+  test("A retain keeps the leases of the listed attachments, and removes all others, damaged leases and staged files", () => {
     next(alice);
     next(bob);
     writeFileSync(join(network, "10.1.0.3"), "");
@@ -209,7 +209,7 @@ describe("finding and giving back", () => {
     expect(staged()).toEqual([]);
   });
 
-  test("Counting looks at the ranges only and stops at the limit", () => {
+  test("A count is of the ranges only, and stops at the limit", () => {
     next(alice);
     next(bob);
     run(leases(alice).reserve(pool, "10.2.0.1", alice));
@@ -218,15 +218,15 @@ describe("finding and giving back", () => {
     expect(run(leases(alice).count(pool, small, 1))).toEqual({ ok: 1 });
   });
 
-  test("The probe of a usable store leaves nothing but the directory", () => {
+  test("A successful probe leaves only the directory", () => {
     expect(run(leases(alice, { verb: "status" }).probe(pool))).toEqual({ ok: undefined });
     expect(readdirSync(network)).toEqual([]);
     expect(staged()).toEqual([]);
   });
 });
 
-describe("what else may lie in the directory", () => {
-  test("A symbolic link, a directory or a FIFO in an address's place counts as taken, and is left alone", () => {
+describe("foreign files in the directory", () => {
+  test("An address whose file is a symbolic link, a directory or a FIFO counts as reserved, and that file stays", () => {
     mkdirSync(network);
     writeFileSync(join(dataDir, "outside"), "alice\r\neth0");
     symlinkSync("../outside", join(network, "10.1.0.1"));
@@ -240,7 +240,7 @@ describe("what else may lie in the directory", () => {
     expect(readdirSync(network).sort()).toEqual(["10.1.0.1", "10.1.0.2", "10.1.0.3", "last_reserved_ip.0"]);
   });
 
-  test("A position that is a symbolic link is replaced, its target left alone", () => {
+  test("A position that is a symbolic link is replaced, and the link's target stays unchanged", () => {
     mkdirSync(network);
     writeFileSync(join(dataDir, "outside"), "10.1.0.3");
     symlinkSync("../outside", join(network, "last_reserved_ip.0"));
@@ -249,14 +249,14 @@ describe("what else may lie in the directory", () => {
     expect(contents()["last_reserved_ip.0"]).toBe("10.1.0.1");
   });
 
-  test("Files that aren't named after an address are never touched, whatever their content", () => {
+  test("A file whose name is not an address is never touched, whatever its content", () => {
     next(alice);
     for (const name of ["notes", "10.1.0", "10.1.0.1.bak", "fd00:::1"]) writeFileSync(join(network, name), "alice\r\neth0");
     expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 1 });
     expect(readdirSync(network).sort()).toEqual(["10.1.0", "10.1.0.1.bak", "fd00:::1", "last_reserved_ip.0", "notes"]);
   });
 
-  test("A network directory that is a symbolic link or a file is refused by name", () => {
+  test("A network directory that is a symbolic link or a file is refused, and the fault names it", () => {
     mkdirSync(join(dataDir, "elsewhere"));
     symlinkSync("elsewhere", network);
     const refusal = { err: { code: 5, msg: expect.stringContaining(`${network} is not a plain directory`) } };
@@ -270,8 +270,8 @@ describe("what else may lie in the directory", () => {
   });
 });
 
-describe("when something fails", () => {
-  test("A lock that isn't free in time is code 11, any other error of it code 5, and nothing was done", () => {
+describe("failures", () => {
+  test("A lock that stays held fails with code 11 and another error of the lock with code 5, without a lease", () => {
     expect(run(leases(alice).reserveNext(pool, small, [], alice), 110)).toMatchObject({
       err: { code: 11, msg: expect.stringContaining(`${network}/lock was held by another process for more than 10000 ms`) },
     });
@@ -281,16 +281,16 @@ describe("when something fails", () => {
     expect(readdirSync(network)).toEqual([]);
   });
 
-  test("A position that can't be written gives the address back", () => {
+  test("The lease is removed if the position cannot be written", () => {
     mkdirSync(join(network, "last_reserved_ip.0"), { recursive: true });
     expect(next(alice)).toMatchObject({ err: { code: 5, msg: expect.stringContaining("last_reserved_ip.0") } });
     expect(readdirSync(network)).toEqual(["last_reserved_ip.0"]);
     expect(staged()).toEqual([]);
   });
 
-  test("What a killed call left staged is replaced, and a lease linked to it is another file's content", () => {
+  test("The staged file of a killed call is replaced, and a lease that is linked to it keeps its content", () => {
     const directory = leaseDirectory(dataDir, dataDir, "net");
-    make(directory);
+    makeLeaseDirectory(directory);
     new StagedLease(directory, alice).link("10.1.0.1");
     expect(staged()).toHaveLength(1);
     expect(run(leases(alice).reserve(pool, "10.1.0.2", alice))).toEqual({ ok: true });
@@ -300,17 +300,17 @@ describe("when something fails", () => {
     expect(run(leases(alice).release(pool, alice))).toEqual({ ok: 2 });
   });
 
-  test("A driver that can't go on waiting ends the operation with its exception", () => {
-    expect(() => runSync(leases(alice).reserveNext(pool, small, [], alice), gone)).toThrow("the hands went away");
+  test("An exception of the driver ends the operation", () => {
+    expect(() => runSync(leases(alice).reserveNext(pool, small, [], alice), gone)).toThrow("the shim went away");
     expect(readdirSync(network)).toEqual([]);
   });
 
-  test("The asynchronous driver does the same", async () => {
-    const answer = await runAsync(leases(alice).reserveNext(pool, small, [], alice), async (request) => give(request));
+  test("The asynchronous driver behaves like the synchronous one", async () => {
+    const answer = await runAsync(leases(alice).reserveNext(pool, small, [], alice), async (request) => takeLock(request));
     expect(answer).toEqual({ ok: { address: "10.1.0.1", heldBefore: false } });
     expect(released).toEqual([join(network, "lock")]);
     await expect(
-      runAsync(leases(alice).release(pool, alice), () => Promise.reject(new Error("the hands went away"))),
-    ).rejects.toThrow("the hands went away");
+      runAsync(leases(alice).release(pool, alice), () => Promise.reject(new Error("the shim went away"))),
+    ).rejects.toThrow("the shim went away");
   });
 });

@@ -1,56 +1,56 @@
-// The disk backend of the capability `leases`: the directory of native host-local, byte for byte, under the same
-// lock, so that both may work on one directory at the same time (containernetworking/plugins, ipam/host-local).
+// The operations of the capability `leases` on disk. Files and lock are those of native host-local, byte for byte, so that both can
+// use one directory at the same time (containernetworking/plugins, ipam/host-local).
 
 import { readdirSync } from "node:fs";
-import type { Fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { formatAddress, type IpAddress, readAddress } from "../../src/net/ip.ts";
-import { isThere, make, type LeaseDirectory } from "./directory.ts";
+import type { Fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.ts";
+import { directoryExists, type LeaseDirectory, makeLeaseDirectory } from "./directory.ts";
 import { underLock, type LeaseOperation } from "./effect.ts";
 import {
   contentOf,
   discardAllStaged,
   discardStaged,
   holdingOf,
-  removeIfThere,
+  removeIfPresent,
   Position,
   StagedLease,
   type Owner,
 } from "./lease-file.ts";
 import type { LeaseMemory } from "./lease-memory.ts";
 import { type LeaseName, LeaseView } from "./lease-view.ts";
-import { contains, onceAround, type Span } from "./ring.ts";
+import { contains, roundRobin, type Span } from "./ring.ts";
 import { fromException } from "./store-fault.ts";
 
-/** A set of leases of one network. */
+/** The leases of one network, and one of its range sets. */
 export interface Pool {
   readonly directory: LeaseDirectory;
-  /** Number of the range set: the position to continue from is kept for each. */
+  /** The number of the range set. Each set has its own last reserved address. */
   readonly set: number;
-  /** How long to wait for the lock, in ms. */
+  /** Maximum milliseconds to wait for the lock. */
   readonly lockDeadlineMs: number;
-  /** Of a brain that stays. */
+  /** The daemon's memory of leases; undefined in a one-shot engine. */
   readonly memory?: LeaseMemory | undefined;
 }
 
-/** How many addresses in a row are tried before the directory is listed. */
+/** Number of addresses that are tried one by one before the directory is listed. */
 const TRIES_BEFORE_LISTING = 8;
 
-/** Reserves exactly this address. False: it is taken, by whomever. */
+/** Reserves exactly this address. False: the address has an owner already, perhaps this one. */
 export function* reserve(pool: Pool, address: IpAddress, owner: Owner): LeaseOperation<Result<boolean>> {
   const taken = yield* reserveFirst(pool, owner, (lease) => ok(lease.link(formatAddress(address)) ? address : undefined));
   return taken.ok ? ok(taken.value !== undefined) : taken;
 }
 
-/** What `reserveNext` found. `heldBefore`: the owner's own from before, and nothing was reserved. */
+/** The address that `reserveNext` found. `heldBefore`: the owner already had it, so nothing was reserved. */
 export interface Reservation {
   readonly address: IpAddress;
   readonly heldBefore: boolean;
 }
 
 /**
- * Reserves the first free address of `spans`, round robin from the last one reserved in this set, leaving out `skip`; an
- * owner that holds one of them already is told that one, under the same lock. Undefined: none is free.
+ * Reserves the first free address of `spans` without `skip`, round robin from the set's last reserved address. If the owner already
+ * holds an address of `spans`, that one is the answer. Undefined: no address is free.
  */
 export function* reserveNext(
   pool: Pool,
@@ -59,15 +59,15 @@ export function* reserveNext(
   owner: Owner,
 ): LeaseOperation<Result<Reservation | undefined>> {
   const skipped = new Set(skip.map(formatAddress));
-  let before: IpAddress | undefined;
+  let heldBefore: IpAddress | undefined;
   const reserved = yield* reserveFirst(pool, owner, (lease, position, view) => {
-    const own = ownIn(view, owner);
-    if (!own.ok) return own;
-    before = own.value.find((address) => spans.some((span) => contains(span, address)));
-    if (before !== undefined) return ok(undefined);
+    const addresses = addressesOf(view, owner);
+    if (!addresses.ok) return addresses;
+    heldBefore = addresses.value.find((address) => spans.some((span) => contains(span, address)));
+    if (heldBefore !== undefined) return ok(undefined);
     let tries = 0;
     let taken: ReadonlySet<string> | undefined;
-    for (const address of onceAround(spans, lastReserved(position))) {
+    for (const address of roundRobin(spans, lastReserved(position))) {
       const name = formatAddress(address);
       if (skipped.has(name) || taken?.has(name) === true) continue;
       if (lease.link(name)) return ok(address);
@@ -77,19 +77,19 @@ export function* reserveNext(
     return ok(undefined);
   });
   if (!reserved.ok) return reserved;
-  if (before !== undefined) return ok({ address: before, heldBefore: true });
+  if (heldBefore !== undefined) return ok({ address: heldBefore, heldBefore: true });
   return ok(reserved.value === undefined ? undefined : { address: reserved.value, heldBefore: false });
 }
 
 /**
- * The addresses that this owner holds, in all sets, in the order of their names. Needs no lock: a lease that stands is
- * whole, and who comes and goes meanwhile is another.
+ * The addresses that this owner holds in all sets, in the order of their names. No lock is needed: leases appear whole, and
+ * concurrent operations are those of other owners.
  */
 export function held(pool: Pool, owner: Owner): Result<IpAddress[]> {
-  return inDirectory(pool, [], () => ownIn(new LeaseView(pool.directory.path), owner));
+  return inDirectory(pool, [], () => addressesOf(new LeaseView(pool.directory.path), owner));
 }
 
-function ownIn(view: LeaseView, owner: Owner): Result<IpAddress[]> {
+function addressesOf(view: LeaseView, owner: Owner): Result<IpAddress[]> {
   const holding = holdingOf(owner);
   const found = view.select((content) => holding(content) !== "other");
   if (found.length === 0 && view.unreadable !== undefined) return failed(view.unreadable);
@@ -97,8 +97,8 @@ function ownIn(view: LeaseView, owner: Owner): Result<IpAddress[]> {
 }
 
 /**
- * Gives back all that this owner holds, in all sets; answers how many. What can't be read is passed over, and is a
- * fault only where nothing else was found: then it may have been the lease.
+ * Releases all leases of this owner in all sets, and returns their number. An unreadable lease is a fault only if no lease of the
+ * owner was found, because the unreadable one may be the owner's.
  */
 export function* release(pool: Pool, owner: Owner): LeaseOperation<Result<number>> {
   return yield* lockedInDirectory(pool, 0, () => {
@@ -116,11 +116,11 @@ export function* release(pool: Pool, owner: Owner): LeaseOperation<Result<number
   });
 }
 
-/** Gives back every lease that nobody in `valid` holds, damaged ones too; answers how many. */
+/** Releases every lease without an owner in `valid`, also damaged ones, and returns their number. */
 export function* retain(pool: Pool, valid: readonly Owner[]): LeaseOperation<Result<number>> {
   const kept = new Set(valid.flatMap((owner) => [contentOf(owner), owner.containerId.trim()]));
   return yield* lockedInDirectory(pool, 0, () => {
-    // What others left damaged may have been mended in place: read anew.
+    // No memory: GC reads all leases anew, so that it also sees files that were changed in place.
     const view = new LeaseView(pool.directory.path);
     discardAllStaged(pool.directory);
     const found = view.select((content) => !kept.has(content.trim()));
@@ -129,7 +129,7 @@ export function* retain(pool: Pool, valid: readonly Owner[]): LeaseOperation<Res
   });
 }
 
-/** How many addresses within `spans` are held; stops at `limit`. Needs no lock: names come and go whole. */
+/** The number of reserved addresses within `spans`, at most `limit`. No lock is needed, because a file's name appears atomically. */
 export function count(pool: Pool, spans: readonly Span[], limit: number): Result<number> {
   return inDirectory(pool, 0, () => {
     let found = 0;
@@ -142,20 +142,20 @@ export function count(pool: Pool, spans: readonly Span[], limit: number): Result
   });
 }
 
-/** Whether an address could be reserved now: does all of it but the taking, under the lock. */
+/** Checks that an address could be reserved: does everything under the lock except reserving one. */
 export function* probe(pool: Pool): LeaseOperation<Result<undefined>> {
   const owner: Owner = { containerId: "plexus-probe", ifname: "probe" };
   const tried = yield* reserveFirst(pool, owner, () => ok(undefined));
   return tried.ok ? ok(undefined) : tried;
 }
 
-/** Stages a lease, lets `take` give it an address, and notes the position; leaves nothing behind on failure. */
+/** Stages a lease, lets `take` link it to an address, and writes the position. A failure removes the lease again. */
 function* reserveFirst(
   pool: Pool,
   owner: Owner,
   take: (lease: StagedLease, position: Position, view: LeaseView) => Result<IpAddress | undefined>,
 ): LeaseOperation<Result<IpAddress | undefined>> {
-  const made = make(pool.directory);
+  const made = makeLeaseDirectory(pool.directory);
   if (!made.ok) return made;
   return yield* underLock(pool.directory.lock, pool.lockDeadlineMs, () => {
     const position = new Position(`${pool.directory.path}/last_reserved_ip.${pool.set}`);
@@ -163,11 +163,11 @@ function* reserveFirst(
     let taken: IpAddress | undefined;
     try {
       const view = new LeaseView(pool.directory.path, pool.memory);
-      lease = new StagedLease(pool.directory, owner, pool.memory?.spares);
+      lease = new StagedLease(pool.directory, owner, pool.memory?.recycledFiles);
       const answered = take(lease, position, view);
       if (answered.ok) taken = answered.value;
       if (taken !== undefined) {
-        view.added(formatAddress(taken), contentOf(owner));
+        view.noteAdded(formatAddress(taken), contentOf(owner));
         position.write(formatAddress(taken));
       }
       lease.discard();
@@ -183,38 +183,39 @@ function* reserveFirst(
   });
 }
 
-/** Best effort after a failure: what can't be removed has its owner's name on it, so DEL or GC gives it back. */
+/** Removes the lease after a failure, best effort. A file that stays names its owner, so that DEL or GC releases it. */
 function undo(directory: LeaseDirectory, lease: StagedLease | undefined, taken: IpAddress | undefined): void {
   try {
-    if (taken !== undefined) removeIfThere(`${directory.path}/${formatAddress(taken)}`);
+    if (taken !== undefined) removeIfPresent(`${directory.path}/${formatAddress(taken)}`);
     lease?.discard();
   } catch {
-    // The fault that led here is the one to report.
+    // The first fault is reported, not this one.
   }
 }
 
-/** Undefined: no position, or none that is an address. */
+/** The last reserved address; undefined if the position is missing or is not an address. */
 function lastReserved(position: Position): IpAddress | undefined {
   const text = position.read();
   return text === undefined ? undefined : readAddress(text);
 }
 
-/** Runs `work` on the network's directory; a network without one has no leases, and gets none made. */
+/** Runs `work` if the network's directory exists. Without a directory there are no leases, and the answer is `none`. */
 function inDirectory<T>(pool: Pool, none: T, work: () => Result<T>): Result<T> {
-  const there = isThere(pool.directory);
-  if (!there.ok) return there;
-  return there.value ? caught(pool, work) : ok(none);
+  const exists = directoryExists(pool.directory);
+  if (!exists.ok) return exists;
+  return exists.value ? catching(pool, work) : ok(none);
 }
 
-/** The same under the lock. */
+/** Like `inDirectory`, under the lock. */
 function* lockedInDirectory<T>(pool: Pool, none: T, work: () => Result<T>): LeaseOperation<Result<T>> {
-  const there = isThere(pool.directory);
-  if (!there.ok) return there;
-  if (!there.value) return ok(none);
-  return yield* underLock(pool.directory.lock, pool.lockDeadlineMs, () => caught(pool, work));
+  const exists = directoryExists(pool.directory);
+  if (!exists.ok) return exists;
+  if (!exists.value) return ok(none);
+  return yield* underLock(pool.directory.lock, pool.lockDeadlineMs, () => catching(pool, work));
 }
 
-function caught<T>(pool: Pool, work: () => Result<T>): Result<T> {
+/** Runs `work` and turns an exception of node:fs into a fault. */
+function catching<T>(pool: Pool, work: () => Result<T>): Result<T> {
   try {
     return work();
   } catch (error) {
@@ -222,18 +223,18 @@ function caught<T>(pool: Pool, work: () => Result<T>): Result<T> {
   }
 }
 
-/** Removes all that can be removed, then says what couldn't be. */
+/** Removes the leases. A failure does not stop it; the fault is that of the first failure. */
 function remove({ memory }: Pool, leases: readonly LeaseName[], view: LeaseView): Result<number> {
   let removed = 0;
-  let kept: Fault | undefined;
+  let failure: Fault | undefined;
   for (const lease of leases) {
     try {
-      if (removeIfThere(lease.path, memory?.spares)) removed++;
-      view.removed(lease.name);
+      if (removeIfPresent(lease.path, memory?.recycledFiles)) removed++;
+      view.noteRemoved(lease.name);
     } catch (error) {
-      kept ??= fromException(lease.path, error);
+      failure ??= fromException(lease.path, error);
     }
   }
   view.remember();
-  return kept === undefined ? ok(removed) : failed(kept);
+  return failure === undefined ? ok(removed) : failed(failure);
 }

@@ -1,16 +1,17 @@
-// What a lease operation asks of the outside: the lock that native host-local takes too. It may have to be waited for, so
-// an operation is a generator that yields the lock it wants, and whoever drives it takes it, blocking or not.
+// Lease operations as generators. An operation needs the lock that native host-local also takes, and may have to wait for it. It
+// yields a lock request, and its driver takes the lock, either blocking the thread or asynchronously.
 
-import { failed, type Result } from "../../src/fault/result.ts";
-import { ETIMEDOUT, type LockAnswer, type LockRequest } from "../locks/file-lock.ts";
+import { failed, type Result } from "../../../src/fault/result.ts";
+import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
+import { ETIMEDOUT } from "../../system/errno.ts";
 import { storeBusy, storeFailed } from "./store-fault.ts";
 
-/** An operation on the store: yields the locks it wants, ends with its result. Every lock it was given, it gives back. */
+/** An operation on leases: yields lock requests and ends with its result. It releases every lock that it receives. */
 export type LeaseOperation<T> = Generator<LockRequest, T, LockAnswer>;
 
 /**
- * Runs `work` while holding the exclusive lock at `path`. `work` is synchronous and may throw: the lock is given
- * back on every path.
+ * Runs `work` while holding the exclusive lock at `path`, which it releases also if `work` throws. `deadlineMs`: maximum milliseconds
+ * to wait. Faults: STORE_BUSY after the deadline, STORE_FAILED, and those of `work`.
  */
 export function* underLock<T>(path: string, deadlineMs: number, work: () => Result<T>): LeaseOperation<Result<T>> {
   const { errno, lock } = yield { path, deadlineMs, shared: false };
@@ -23,14 +24,14 @@ export function* underLock<T>(path: string, deadlineMs: number, work: () => Resu
   }
 }
 
-/** Drives an operation where the thread may block until the lock is had. */
+/** Runs an operation and blocks the thread while it waits for the lock. */
 export function runSync<T>(operation: LeaseOperation<T>, take: (request: LockRequest) => LockAnswer): T {
   let step = operation.next();
   while (step.done !== true) step = operation.next(take(step.value));
   return step.value;
 }
 
-/** Drives an operation where others are served meanwhile. */
+/** Runs an operation and awaits the lock, so that the process serves other calls meanwhile. */
 export async function runAsync<T>(operation: LeaseOperation<T>, take: (request: LockRequest) => Promise<LockAnswer>): Promise<T> {
   let step = operation.next();
   while (step.done !== true) step = operation.next(await take(step.value));

@@ -1,4 +1,4 @@
-// One lease on disk: a file named after the address whose content names the owner, as native host-local writes it.
+// A lease on disk, in the format of native host-local: the file's name is the address, and its content names the owner.
 
 import {
   closeSync,
@@ -13,29 +13,29 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { shortHash } from "../files/short-hash.ts";
-import { endAt, type Spares } from "../files/spares.ts";
+import { shortHash } from "../../store/files/short-hash.ts";
+import type { RecycledFiles } from "../../store/files/recycled-files.ts";
 import type { LeaseDirectory } from "./directory.ts";
 import { hasCode } from "./store-fault.ts";
 
-/** Who holds an address. */
+/** The owner of a lease: an attachment. */
 export interface Owner {
   readonly containerId: string;
   readonly ifname: string;
 }
 
-/** What a file's content says about its owner. `legacy` was written by a host-local before 0.7: the container alone. */
+/** Whether a lease is the owner's. `legacy`: its content is of host-local before 0.7, and names only the container. */
 export type Holding = "owner" | "legacy" | "other";
 
 const LINE_BREAK = "\r\n";
 
-/** A file is written under such a name before it is linked in: no address, so native host-local passes it over. */
+/** The prefix of a staged file's name. Native host-local ignores such a file, because its name is not an address. */
 const STAGED = ".plexus-";
 
-/** Longer content isn't a lease's: a file that someone else put there. */
+/** Maximum bytes of a lease. A longer file belongs to another program. */
 const MAX_CONTENT = 4096;
 
-// Private until it is linked; then as native host-local 1.4 and later create it.
+/** The mode of a lease, as in native host-local 1.4 and later. */
 const FILE_MODE = 0o600;
 const READ_ONLY_PLAIN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const READ_WRITE_PLAIN = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -47,7 +47,7 @@ export function contentOf(owner: Owner): string {
   return owner.containerId.trim() + LINE_BREAK + owner.ifname;
 }
 
-/** Says whose a lease with some content is, seen from `owner`. */
+/** A function that decides by a lease's content whether the lease is `owner`'s. */
 export function holdingOf(owner: Owner): (content: string) => Holding {
   const full = contentOf(owner);
   const legacy = owner.containerId.trim();
@@ -58,14 +58,14 @@ export function holdingOf(owner: Owner): (content: string) => Holding {
   };
 }
 
-/** Filled and read on the spot; one for all, because a new one for each call is the collector's work. */
+/** A buffer for all reads, which are synchronous. A new buffer for each read would cost time in garbage collection. */
 const buffer = Buffer.allocUnsafeSlow(MAX_CONTENT + 1);
 
-/** Reads leases one after the other. */
+/** Reads leases. */
 export class LeaseReader {
   /**
-   * The file's content. Undefined: there is no lease here (gone, a symbolic link, a directory, too long). Throws
-   * where the file can't be read.
+   * The content of the lease at `path`; undefined if there is none, or if it is a symbolic link, a directory or too long. Throws the
+   * system's error if the file cannot be read.
    */
   read(path: string): string | undefined {
     let descriptor: number;
@@ -88,20 +88,20 @@ export class LeaseReader {
 }
 
 /**
- * A lease that is written in full before anyone can see it. `link` gives it an address, atomically; a process killed
- * at any point leaves either no lease or a whole one, and at most a staged file that the owner's next call replaces.
+ * A lease that is written completely under a staged name, before `link` gives it an address atomically. A process that is killed at
+ * any point leaves no lease or a complete one, and at most a staged file, which the owner's next call replaces.
  */
 export class StagedLease {
   readonly #directory: LeaseDirectory;
   readonly #file: string;
 
-  constructor(directory: LeaseDirectory, owner: Owner, spares?: Spares) {
+  constructor(directory: LeaseDirectory, owner: Owner, recycledFiles?: RecycledFiles) {
     this.#directory = directory;
     this.#file = stagedName(directory, owner);
-    writeNew(this.#file, contentOf(owner), spares);
+    writeNew(this.#file, contentOf(owner), recycledFiles);
   }
 
-  /** Takes the address of this name. False: it is taken. */
+  /** Reserves the address `name`. False: another lease has it. */
   link(name: string): boolean {
     try {
       linkSync(this.#file, `${this.#directory.path}/${name}`);
@@ -112,7 +112,7 @@ export class StagedLease {
     }
   }
 
-  /** Removes the staged name, which is there unless somebody else took it away; linked leases stay. */
+  /** Removes the staged file, if it still exists. A linked lease stays. */
   discard(): void {
     try {
       unlinkSync(this.#file);
@@ -122,7 +122,7 @@ export class StagedLease {
   }
 }
 
-/** The file that says which address was reserved last: opened once to be read and then written. */
+/** The file with the last reserved address of a range set. It is opened once, read and then written. */
 export class Position {
   readonly #path: string;
   #descriptor: number | undefined;
@@ -132,7 +132,7 @@ export class Position {
     this.#path = path;
   }
 
-  /** What it says. Undefined: there is none that can be read; the round then begins anew, as native host-local does it. */
+  /** The file's text; undefined if it is not readable. The round robin then starts again, as in native host-local. */
   read(): string | undefined {
     try {
       this.#descriptor = openSync(this.#path, READ_WRITE_PLAIN);
@@ -143,7 +143,7 @@ export class Position {
     }
   }
 
-  /** Notes an address. Throws where that can't be done. */
+  /** Writes an address. Throws the system's error. */
   write(address: string): void {
     if (this.#descriptor === undefined) overwrite(this.#path, address);
     else if (writeSync(this.#descriptor, address, 0) < this.#length) ftruncateSync(this.#descriptor, address.length);
@@ -156,9 +156,8 @@ export class Position {
 }
 
 /**
- * Writes `content` over the file's own, in place: a file system like ext4 waits for its disk when a file is emptied
- * or replaced, and a position may be wrong after a kill (it is only where to look first). What isn't a plain file,
- * such as a symbolic link, is replaced by one.
+ * Overwrites the file's content in place: a file system such as ext4 waits for the disk when a file is truncated or replaced. After a
+ * kill the content may be wrong, which only changes the first address to be tried. A symbolic link or FIFO is replaced by a file.
  */
 function overwrite(path: string, content: string): void {
   let descriptor: number;
@@ -177,30 +176,30 @@ function overwrite(path: string, content: string): void {
   }
 }
 
-/** Removes what a killed call of this owner may have left staged. Best effort: it is no lease. */
+/** Removes the staged file of a killed call of this owner. Best effort, because a staged file is not a lease. */
 export function discardStaged(directory: LeaseDirectory, owner: Owner): void {
   try {
-    removeIfThere(stagedName(directory, owner));
+    removeIfPresent(stagedName(directory, owner));
   } catch {
-    // E.g. a read-only file system, where nothing was left either.
+    // For example a read-only file system, which has no staged files.
   }
 }
 
-/** Removes all that killed calls on this network may have left staged. Best effort. */
+/** Removes the staged files of all killed calls on this network. Best effort. */
 export function discardAllStaged(directory: LeaseDirectory): void {
   try {
-    for (const name of readdirSync(directory.path)) if (name.startsWith(STAGED)) removeIfThere(`${directory.path}/${name}`);
+    for (const name of readdirSync(directory.path)) if (name.startsWith(STAGED)) removeIfPresent(`${directory.path}/${name}`);
   } catch {
-    // Nothing staged, or nothing that can be removed.
+    // The directory is missing or read-only.
   }
 }
 
-/** Removes a file; it is kept among `spares` where they have use for it. False: it wasn't there. */
-export function removeIfThere(path: string, spares?: Spares): boolean {
+/** Removes a file, or moves it to the recycled files if they accept it. False: there is no such file. Throws the system's error. */
+export function removeIfPresent(path: string, recycledFiles?: RecycledFiles): boolean {
   try {
-    // Looked for first: a thrown ENOENT costs more.
-    const kept = spares?.keep(path) ?? (lstatSync(path, { throwIfNoEntry: false }) === undefined ? "nothing" : "there");
-    if (kept !== "there") return kept === "kept";
+    // `lstat` comes first, because a thrown ENOENT costs more.
+    const kept = recycledFiles?.keep(path) ?? (lstatSync(path, { throwIfNoEntry: false }) === undefined ? "missing" : "not-kept");
+    if (kept !== "not-kept") return kept === "kept";
     unlinkSync(path);
     return true;
   } catch (error) {
@@ -209,28 +208,28 @@ export function removeIfThere(path: string, spares?: Spares): boolean {
   }
 }
 
-/** One name for each owner, so that what a killed call left is found and replaced. Used under the lock: a clash does no harm. */
+/** The staged file's name. Each owner has one, so that the next call replaces the file of a killed call. The lock makes clashes harmless. */
 function stagedName(directory: LeaseDirectory, owner: Owner): string {
   return `${directory.path}/${STAGED}${shortHash(contentOf(owner))}`;
 }
 
-function writeNew(path: string, content: string, spares: Spares | undefined): void {
-  // A file left by a killed call may be linked as a lease already: it must not be written into, only unlinked.
-  const spare = spares?.take(path);
-  const descriptor = spare?.file ?? openAfresh(path);
+function writeNew(path: string, content: string, recycledFiles: RecycledFiles | undefined): void {
+  // The staged file of a killed call may be linked as a lease already, so it is replaced or unlinked, never overwritten.
+  const recycledFile = recycledFiles?.take(path);
+  const descriptor = recycledFile?.file ?? createFile(path);
   try {
     const bytes = Buffer.from(content);
-    for (let done = 0; done < bytes.length;) done += writeSync(descriptor, bytes, done);
-    if (spare !== undefined) endAt(spare, bytes.length);
+    for (let written = 0; written < bytes.length;) written += writeSync(descriptor, bytes, written);
+    recycledFile?.endAt(bytes.length);
   } catch (error) {
-    removeIfThere(path);
+    removeIfPresent(path);
     throw error;
   } finally {
     closeSync(descriptor);
   }
 }
 
-function openAfresh(path: string): number {
+function createFile(path: string): number {
   try {
     return openSync(path, CREATE_NEW, FILE_MODE);
   } catch (error) {

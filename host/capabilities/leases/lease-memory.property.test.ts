@@ -1,23 +1,23 @@
-// Brains that remember, one that doesn't and somebody like native host-local take turns on one directory; a plain store goes through
-// the same on another one. No answer and no lease may ever differ.
+// Engines with a memory, an engine without one, and a stand-in for native host-local use one directory in turn. A store without memory
+// runs the same operations in another directory. Their answers and leases must never differ.
 
 import { existsSync, linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { shortHash } from "../files/short-hash.ts";
-import { last, leasesIn, networkOf, Store } from "./fixtures/stores.ts";
+import { shortHash } from "../../store/files/short-hash.ts";
+import { addressCount, leasesIn, networkOf, Store } from "./fixtures/stores.ts";
 import { contentOf } from "./lease-file.ts";
 import { LeaseMemory } from "./lease-memory.ts";
 
 const containers = ["a", "bb", "container-c", "d"];
 const container = fc.constantFrom(...containers);
 const ifname = fc.constantFrom("eth0", "eth10");
-const address = fc.integer({ min: 1, max: last }).map((number) => `10.1.0.${number}`);
+const address = fc.integer({ min: 1, max: addressCount }).map((number) => `10.1.0.${number}`);
 
-/** What one brain is asked. */
-const asked = fc.oneof(
+/** The operations of an engine. */
+const operations = fc.oneof(
   { weight: 4, arbitrary: container.map((id) => (store: Store) => store.next(id)) },
   { weight: 4, arbitrary: container.map((id) => (store: Store) => store.release(id)) },
   fc.tuple(container, address).map(
@@ -30,8 +30,8 @@ const asked = fc.oneof(
   fc.constant((store: Store) => [store.count(), store.probe()]),
 );
 
-/** What somebody else does to the directory, each time with what native host-local does, or a call of ours that was killed. */
-const changed = fc.oneof(
+/** Changes by other programs: native host-local, an administrator, or a killed call of Plexus. */
+const foreignChanges = fc.oneof(
   fc.tuple(container, ifname, address).map(([containerId, name, at]) => (directory: string) => {
     const path = join(directory, at);
     if (!existsSync(path)) writeFileSync(path, contentOf({ containerId, ifname: name }), { flag: "wx", mode: 0o600 });
@@ -39,7 +39,7 @@ const changed = fc.oneof(
   address.map((at) => (directory: string) => {
     if (existsSync(join(directory, at))) unlinkSync(join(directory, at));
   }),
-  // A lease of another one under the same name.
+  // Another owner's lease replaces the lease of the same name.
   fc.tuple(container, address).map(([containerId, at]) => (directory: string) => {
     rmSync(join(directory, at), { force: true });
     writeFileSync(join(directory, at), containerId);
@@ -54,42 +54,42 @@ const changed = fc.oneof(
   fc.constant((directory: string) => rmSync(directory, { recursive: true })),
 );
 
-/** What is done to the spares alone: nobody may notice. */
-const cleaned = fc.constantFrom<(spares: string) => void>(
-  (spares) => rmSync(spares, { recursive: true, force: true }),
-  (spares) => {
-    for (const name of existsSync(spares) ? readdirSync(spares) : []) rmSync(join(spares, name));
+/** Changes of the recycled files, which must not change any answer. */
+const recycledFileChanges = fc.constantFrom<(recycledFiles: string) => void>(
+  (recycledFiles) => rmSync(recycledFiles, { recursive: true, force: true }),
+  (recycledFiles) => {
+    for (const name of existsSync(recycledFiles) ? readdirSync(recycledFiles) : []) rmSync(join(recycledFiles, name));
   },
-  (spares) => {
-    const [name] = existsSync(spares) ? readdirSync(spares) : [];
-    if (name !== undefined) writeFileSync(join(spares, name), "x".repeat(5000));
+  (recycledFiles) => {
+    const [name] = existsSync(recycledFiles) ? readdirSync(recycledFiles) : [];
+    if (name !== undefined) writeFileSync(join(recycledFiles, name), "x".repeat(5000));
   },
 );
 
 type Step =
-  | { readonly brain: number; readonly ask: (store: Store) => unknown }
+  | { readonly engine: number; readonly ask: (store: Store) => unknown }
   | { readonly change: (directory: string) => void }
-  | { readonly clean: (spares: string) => void };
+  | { readonly clean: (recycledFiles: string) => void };
 
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 12, arbitrary: fc.record({ brain: fc.constantFrom(0, 0, 0, 1, 2), ask: asked }) },
-  { weight: 3, arbitrary: fc.record({ change: changed }) },
-  { weight: 1, arbitrary: fc.record({ clean: cleaned }) },
+  { weight: 12, arbitrary: fc.record({ engine: fc.constantFrom(0, 0, 0, 1, 2), ask: operations }) },
+  { weight: 3, arbitrary: fc.record({ change: foreignChanges }) },
+  { weight: 1, arbitrary: fc.record({ clean: recycledFileChanges }) },
 );
 
-test("Brains that remember answer as one that reads, and leave what it leaves, whoever else is at work", () => {
+test("Engines with a memory give the same answers and leave the same leases as an engine without one", () => {
   const scratch = mkdtempSync(join(tmpdir(), "plexus-memory-property-"));
-  // One for all runs: as the machine is, its directories' times are known to tell changes.
+  // All runs share the memories, so that the directory's times are probed only once.
   const memories = [new LeaseMemory(), new LeaseMemory()];
   let run = 0;
   try {
     fc.assert(
       fc.property(fc.array(anyStep, { minLength: 10, maxLength: 40 }), (steps) => {
-        const [ours, theirs] = [join(scratch, `${run}`), join(scratch, `${run++}-plain`)];
-        const [plain, brains] = [new Store(theirs), [...memories, undefined].map((memory) => new Store(ours, memory))];
-        for (const each of steps) {
-          const answers = taken(each, { ours, theirs, brains, plain });
-          expect([answers[0], leasesIn(ours)]).toEqual([answers[1], leasesIn(theirs)]);
+        const [shared, reference] = [join(scratch, `${run}`), join(scratch, `${run++}-plain`)];
+        const [plain, engines] = [new Store(reference), [...memories, undefined].map((memory) => new Store(shared, memory))];
+        for (const step of steps) {
+          const answers = takeStep(step, { shared, reference, engines, plain });
+          expect([answers[0], leasesIn(shared)]).toEqual([answers[1], leasesIn(reference)]);
         }
       }),
       { numRuns: 60 },
@@ -99,23 +99,25 @@ test("Brains that remember answer as one that reads, and leave what it leaves, w
   }
 });
 
-interface Places {
-  readonly ours: string;
-  readonly theirs: string;
-  readonly brains: readonly Store[];
+interface Directories {
+  /** The directory of all engines. */
+  readonly shared: string;
+  /** The directory of the store without memory. */
+  readonly reference: string;
+  readonly engines: readonly Store[];
   readonly plain: Store;
 }
 
-/** Takes a step in both places; what each answers. */
-function taken(step: Step, { ours, theirs, brains, plain }: Places): readonly [unknown, unknown] {
+/** Takes a step in both directories, and returns both answers. */
+function takeStep(step: Step, { shared, reference, engines, plain }: Directories): readonly [unknown, unknown] {
   if ("ask" in step) {
-    const brain = brains[step.brain];
-    if (brain === undefined) throw new Error(`no brain ${step.brain}`);
-    return [said(step.ask(brain), ours), said(step.ask(plain), theirs)];
+    const engine = engines[step.engine];
+    if (engine === undefined) throw new Error(`no engine ${step.engine}`);
+    return [withoutDirectory(step.ask(engine), shared), withoutDirectory(step.ask(plain), reference)];
   }
-  if ("clean" in step) step.clean(join(ours, ".plexus-spares"));
+  if ("clean" in step) step.clean(join(shared, ".plexus-recycled"));
   else {
-    for (const directory of [ours, theirs].map(networkOf)) {
+    for (const directory of [shared, reference].map(networkOf)) {
       mkdirSync(directory, { recursive: true });
       step.change(directory);
     }
@@ -123,7 +125,7 @@ function taken(step: Step, { ours, theirs, brains, plain }: Places): readonly [u
   return [undefined, undefined];
 }
 
-/** An answer without the name of the directory. */
-function said(answer: unknown, dataDir: string): unknown {
+/** An answer without the directory's name. */
+function withoutDirectory(answer: unknown, dataDir: string): unknown {
   return JSON.parse(JSON.stringify(answer).replaceAll(dataDir, ""));
 }

@@ -15,11 +15,17 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { missing, privateNamespaces, referencePlugin, referencePlugins, type Requirement } from "../../test/harness/requires.ts";
+import {
+  missing,
+  privateNamespaces,
+  referencePlugin,
+  referencePlugins,
+  type Requirement,
+} from "../../../test/harness/requires.ts";
 import { hostLocal, leasesIn, networkOf, Store } from "./fixtures/stores.ts";
 import { LeaseMemory } from "./lease-memory.ts";
 
-/** A machine that is busy may need several tries until it is known whether a directory's time tells its changes. */
+/** Whether the memory remembers the directory. A busy machine may need several tries to probe the directory's times. */
 function remembers(memory: LeaseMemory, directory: string): boolean {
   for (let tries = 0; tries < 50; tries++) {
     memory.note(directory, new Map());
@@ -32,7 +38,7 @@ const fineTimes: Requirement = () => {
   const directory = mkdtempSync(join(tmpdir(), "plexus-clock-"));
   const fine = remembers(new LeaseMemory(), directory);
   rmSync(directory, { recursive: true });
-  return fine ? undefined : "changes of a directory have no times of their own (Linux 6.13)";
+  return fine ? undefined : "a directory has no new time for each change (before Linux 6.13)";
 };
 
 let dataDir: string;
@@ -46,19 +52,19 @@ afterEach(() => rmSync(dataDir, { recursive: true }));
 
 const lease = (address: string): string => join(network, address);
 const reserved = (address: string): unknown => ({ ok: { address, heldBefore: false } });
-const before = (address: string): unknown => ({ ok: { address, heldBefore: true } });
+const heldBefore = (address: string): unknown => ({ ok: { address, heldBefore: true } });
 
-function writeAnew(address: string, content: string): void {
+function replaceLease(address: string, content: string): void {
   unlinkSync(lease(address));
   writeFileSync(lease(address), content);
 }
 
-function exchange(): void {
+function replaceDirectory(): void {
   renameSync(network, `${network}-old`);
   cpSync(`${network}-old`, network, { recursive: true, preserveTimestamps: true });
 }
 
-describe.skipIf(missing("remembered leases", fineTimes))("what is remembered of a directory", () => {
+describe.skipIf(missing("remembered leases", fineTimes))("the memory of a directory", () => {
   let memory: LeaseMemory;
   let store: Store;
   beforeEach(() => {
@@ -75,7 +81,7 @@ describe.skipIf(missing("remembered leases", fineTimes))("what is remembered of 
     return contents && Object.fromEntries(contents);
   };
 
-  test("is what is in it after each operation of the same brain", () => {
+  test("equals the directory's leases after each operation of the same engine", () => {
     expect(known()).toEqual(leasesIn(dataDir));
     for (const operation of [
       () => store.next("c"),
@@ -92,9 +98,9 @@ describe.skipIf(missing("remembered leases", fineTimes))("what is remembered of 
     }
   });
 
-  test("is used instead of the files: what somebody wrote into one is not seen, and by GC it is", () => {
+  test("is used instead of the files: an overwritten lease is noticed by GC only", () => {
     writeFileSync(lease("10.1.0.1"), "c\r\neth0");
-    expect(store.next("a")).toEqual(before("10.1.0.1"));
+    expect(store.next("a")).toEqual(heldBefore("10.1.0.1"));
     expect(store.retain(["a", "b"])).toEqual({ ok: 1 });
     expect([store.next("a"), leasesIn(dataDir)]).toEqual([
       reserved("10.1.0.3"),
@@ -105,20 +111,20 @@ describe.skipIf(missing("remembered leases", fineTimes))("what is remembered of 
   test.each<readonly [string, () => void]>([
     ["a lease was removed", () => unlinkSync(lease("10.1.0.1"))],
     ["a lease was made", () => writeFileSync(lease("10.1.0.5"), "x\r\neth0")],
-    ["a lease was replaced by a newer one under the same name", () => writeAnew("10.1.0.1", "x\r\neth0")],
-    ["a file came and went", () => [writeFileSync(lease("x"), ""), unlinkSync(lease("x"))]],
-    ["its mode changed", () => chmodSync(network, 0o700)],
+    ["a lease was replaced by a newer one under the same name", () => replaceLease("10.1.0.1", "x\r\neth0")],
+    ["a file was made and removed", () => [writeFileSync(lease("x"), ""), unlinkSync(lease("x"))]],
+    ["the directory's mode changed", () => chmodSync(network, 0o700)],
     ["the position was removed", () => unlinkSync(lease("last_reserved_ip.0"))],
-    ["another brain that remembers reserved", () => new Store(dataDir, new LeaseMemory()).next("x")],
-    ["a brain for one call released", () => new Store(dataDir).release("a")],
-    ["a brain for one call collected", () => new Store(dataDir).retain(["b"])],
-    ["it was removed", () => rmSync(network, { recursive: true })],
-    ["it was removed and made again", () => [rmSync(network, { recursive: true }), mkdirSync(network)]],
-    ["another one was put in its place", () => exchange()],
+    ["another engine with a memory reserved an address", () => new Store(dataDir, new LeaseMemory()).next("x")],
+    ["a one-shot engine released a lease", () => new Store(dataDir).release("a")],
+    ["a one-shot engine's GC removed a lease", () => new Store(dataDir).retain(["b"])],
+    ["the directory was removed", () => rmSync(network, { recursive: true })],
+    ["the directory was removed and made again", () => [rmSync(network, { recursive: true }), mkdirSync(network)]],
+    ["another directory replaced it", () => replaceDirectory()],
   ])("is forgotten when %s", (_, change) => {
     change();
     expect(memory.contents(network)).toBeUndefined();
-    // And the next operations go by what is there.
+    // The next operations read the directory.
     const plain = join(dataDir, "plain");
     mkdirSync(plain);
     if (existsSync(network)) cpSync(network, networkOf(plain), { recursive: true });
@@ -129,14 +135,14 @@ describe.skipIf(missing("remembered leases", fineTimes))("what is remembered of 
     expect(leasesIn(dataDir)).toEqual(leasesIn(plain));
   });
 
-  test("is not used where a link took the directory's place", () => {
+  test("is not used if a symbolic link replaced the directory", () => {
     renameSync(network, `${network}-old`);
     symlinkSync(`${network}-old`, network);
     expect(memory.contents(network)).toBeUndefined();
     expect(store.next("c")).toMatchObject({ err: { code: 5, msg: expect.stringContaining("is not a plain directory") } });
   });
 
-  test("has no more to say after an operation that failed halfway", () => {
+  test("is forgotten after an operation that failed halfway", () => {
     unlinkSync(lease("last_reserved_ip.0"));
     mkdirSync(lease("last_reserved_ip.0"));
     expect(store.next("c")).toMatchObject({ err: { code: 5 } });
@@ -145,7 +151,7 @@ describe.skipIf(missing("remembered leases", fineTimes))("what is remembered of 
     expect([store.release("a"), store.release("c")]).toEqual([{ ok: 1 }, { ok: 0 }]);
   });
 
-  test("begins also where a killed brain left its probe of the clock", () => {
+  test("also begins if a killed engine left its probe file", () => {
     for (const name of [".plexus-clock", ".plexus-clock-"]) {
       writeFileSync(lease(name), "");
       expect(remembers(new LeaseMemory(), network)).toBe(true);
@@ -153,7 +159,7 @@ describe.skipIf(missing("remembered leases", fineTimes))("what is remembered of 
     }
   });
 
-  test("are the leases of as many directories as there are", () => {
+  test("is separate for each directory", () => {
     const stores = ["x", "y", "z"].map((name) => new Store(join(dataDir, name), memory));
     for (const [index, each] of stores.entries()) for (let count = 0; count <= index; count++) each.next(`c${count}`);
     for (const [index, each] of stores.entries()) {
@@ -162,12 +168,12 @@ describe.skipIf(missing("remembered leases", fineTimes))("what is remembered of 
   });
 
   test.skipIf(missing("remembered leases beside native host-local", referencePlugins("host-local")))(
-    "follows native host-local, which finds no leases but those that are there",
+    "follows the changes of native host-local, which ignores recycled files",
     () => {
       const path = referencePlugin("host-local") ?? "";
       const native = (verb: "ADD" | "DEL" | "CHECK", container: string): number => hostLocal(path, dataDir, verb, container);
       expect(native("ADD", "n")).toBe(0);
-      expect([store.next("n"), store.next("c")]).toEqual([before("10.1.0.3"), reserved("10.1.0.4")]);
+      expect([store.next("n"), store.next("c")]).toEqual([heldBefore("10.1.0.3"), reserved("10.1.0.4")]);
       expect([native("CHECK", "c"), native("DEL", "c"), store.held("c"), store.next("c")]).toEqual([
         0,
         0,
@@ -175,8 +181,8 @@ describe.skipIf(missing("remembered leases", fineTimes))("what is remembered of 
         reserved("10.1.0.5"),
       ]);
       expect([store.release("c"), native("CHECK", "c")]).toEqual([{ ok: 1 }, 1]);
-      // The file of the lease that is gone is still there, among the spares.
-      expect(readdirSync(join(dataDir, ".plexus-spares"))).toHaveLength(1);
+      // The released lease's file is among the recycled files.
+      expect(readdirSync(join(dataDir, ".plexus-recycled"))).toHaveLength(1);
       expect([native("DEL", "n"), store.release("n"), native("ADD", "b"), store.next("d")]).toEqual([
         0,
         { ok: 0 },
@@ -189,7 +195,7 @@ describe.skipIf(missing("remembered leases", fineTimes))("what is remembered of 
 });
 
 test.skipIf(missing("file systems with a coarse clock", privateNamespaces))(
-  "Nothing is remembered where the times of a directory come from a coarse clock",
+  "Nothing is remembered if the times of a directory come from a coarse clock",
   () => {
     execFileSync("mount", ["-t", "ramfs", "none", network]);
     try {

@@ -1,8 +1,8 @@
-// The leases of one directory as one operation sees them: read from their files, or remembered.
+// The leases of one directory during one operation, from the memory or read from the files.
 
 import { readdirSync } from "node:fs";
-import type { Fault } from "../../src/fault/fault.ts";
-import { type IpAddress, readAddress } from "../../src/net/ip.ts";
+import type { Fault } from "../../../src/fault/fault.ts";
+import { type IpAddress, readAddress } from "../../../src/net/ip.ts";
 import { LeaseReader } from "./lease-file.ts";
 import type { LeaseContents, LeaseMemory } from "./lease-memory.ts";
 import { fromException } from "./store-fault.ts";
@@ -14,11 +14,11 @@ export interface LeaseName {
   readonly path: string;
 }
 
-/** Begun before the operation's first change; with a memory, only under the directory's lock. */
+/** The leases of one directory. It is made before the operation's first change. With a memory, the caller holds the directory's lock. */
 export class LeaseView {
   readonly #path: string;
   readonly #memory: LeaseMemory | undefined;
-  /** Undefined until they are wanted. */
+  /** Undefined until the first use. */
   #contents: LeaseContents | undefined;
   #unreadable: Fault | undefined;
 
@@ -28,31 +28,33 @@ export class LeaseView {
     this.#contents = memory?.contents(path);
   }
 
-  /** Why the first of the leases that can't be read can't be. */
+  /** The fault of the first unreadable lease; undefined if all were readable. */
   get unreadable(): Fault | undefined {
     return this.#unreadable;
   }
 
-  /** The leases whose content is wanted. Throws where the directory can't be read. */
-  select(wanted: (content: string) => boolean): LeaseName[] {
+  /** The leases whose content satisfies `predicate`. Throws the system's error if the directory is not readable. */
+  select(predicate: (content: string) => boolean): LeaseName[] {
     this.#contents ??= this.#read();
     const found: LeaseName[] = [];
     for (const [name, content] of this.#contents) {
-      const address = wanted(content) ? readAddress(name) : undefined;
+      const address = predicate(content) ? readAddress(name) : undefined;
       if (address !== undefined) found.push({ address, name, path: `${this.#path}/${name}` });
     }
     return found;
   }
 
-  added(name: string, content: string): void {
+  /** Notes a lease that the operation has made. */
+  noteAdded(name: string, content: string): void {
     this.#contents?.set(name, content);
   }
 
-  removed(name: string): void {
+  /** Notes a lease that the operation has removed. */
+  noteRemoved(name: string): void {
     this.#contents?.delete(name);
   }
 
-  /** For the next operation, after this one's last change. */
+  /** Stores the leases in the memory for the next operation. Call it after the operation's last change. */
   remember(): void {
     if (this.#contents !== undefined && this.#unreadable === undefined) this.#memory?.note(this.#path, this.#contents);
   }

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import type { IpAddress } from "../../src/net/ip.ts";
-import { onceAround, type Span } from "./ring.ts";
+import type { IpAddress } from "../../../src/net/ip.ts";
+import { roundRobin, type Span } from "./ring.ts";
 
 function span(first: number, last: number): Span {
   return { family: 4, first: BigInt(first), last: BigInt(last) };
@@ -9,7 +9,7 @@ function span(first: number, last: number): Span {
 
 function values(spans: readonly Span[], last?: number): number[] {
   const from: IpAddress | undefined = last === undefined ? undefined : { family: 4, value: BigInt(last) };
-  return [...onceAround(spans, from)].map((address) => Number(address.value));
+  return [...roundRobin(spans, from)].map((address) => Number(address.value));
 }
 
 test("Without a position the round begins with the first address", () => {
@@ -22,14 +22,14 @@ test("With a position the round begins after it, goes through all ranges and end
   expect(values([span(7, 7)], 7)).toEqual([7]);
 });
 
-test("A position outside of the ranges, or of another family, counts as none", () => {
+test("A position outside of the ranges or of another family is ignored", () => {
   expect(values([span(10, 12)], 13)).toEqual([10, 11, 12]);
-  expect([...onceAround([span(10, 11)], { family: 6, value: 10n })].map((a) => a.value)).toEqual([10n, 11n]);
+  expect([...roundRobin([span(10, 11)], { family: 6, value: 10n })].map((a) => a.value)).toEqual([10n, 11n]);
 });
 
-test("Every address comes exactly once, whatever the ranges and the position", () => {
+test("Every address appears exactly once for any ranges and any position", () => {
   const spans = fc.array(fc.tuple(fc.nat(20), fc.nat(5)), { minLength: 1, maxLength: 4 }).map((list) =>
-    // Spread out so that they don't overlap.
+    // The spans do not overlap.
     list.map(([first, more], i) => span(i * 100 + first, i * 100 + first + more)),
   );
   fc.assert(
@@ -41,7 +41,7 @@ test("Every address comes exactly once, whatever the ranges and the position", (
   );
 });
 
-test("An IPv6 range is walked lazily", () => {
+test("Addresses of a huge IPv6 range are made only when needed", () => {
   const all: Span = { family: 6, first: 0n, last: (1n << 128n) - 1n };
-  expect(onceAround([all], { family: 6, value: 41n }).next().value).toEqual({ family: 6, value: 42n });
+  expect(roundRobin([all], { family: 6, value: 41n }).next().value).toEqual({ family: 6, value: 42n });
 });

@@ -1,7 +1,7 @@
-// The order in which addresses are handed out: round robin through the ranges of a set from the last one reserved,
-// as native host-local goes, so that an address just given back is the last to be used again.
+// The order in which addresses are reserved: round robin through the ranges of a set, as in native host-local. An address that was just
+// released is the last to be reserved again.
 
-import type { IpAddress } from "../../src/net/ip.ts";
+import type { IpAddress } from "../../../src/net/ip.ts";
 
 /** Addresses from `first` to `last`, both included, of one family. */
 export interface Span {
@@ -11,10 +11,10 @@ export interface Span {
 }
 
 /**
- * The addresses of `spans` once around, beginning after `last` (or with the first address where `last` is absent or
- * in none of the spans), ending with `last` itself. Lazy: an IPv6 span is never written out.
+ * All addresses of `spans`, beginning after `last` and ending with `last`. If `last` is undefined or in no span, the first address is
+ * the beginning. The generator makes each address when it is needed, because an IPv6 span can be huge.
  */
-export function* onceAround(spans: readonly Span[], last: IpAddress | undefined): Generator<IpAddress, undefined> {
+export function* roundRobin(spans: readonly Span[], last: IpAddress | undefined): Generator<IpAddress, undefined> {
   const at = last === undefined ? -1 : spans.findIndex((span) => contains(span, last));
   if (last === undefined || at < 0) {
     for (const span of spans) yield* within(span, span.first, span.last);

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { lockSync } from "../locks/file-lock.ts";
+import { lockSync } from "../../store/locks/file-lock.ts";
 import { runSync, type LeaseOperation } from "./effect.ts";
 import type { Owner } from "./lease-file.ts";
 import { leasesFor, type LeaseScope } from "./scope.ts";
@@ -15,23 +15,23 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true }));
 
-const mine: Owner = { containerId: "mine", ifname: "eth0" };
+const podOwner: Owner = { containerId: "c1", ifname: "eth0" };
 const ranges = [{ first: "10.1.0.1", last: "10.1.0.9" }];
 
-function leases(own: Partial<LeaseScope> = {}) {
-  return leasesFor({ network: "net", verb: "add", attachment: mine, defaultDirectory: standard, ...own });
+function leases(changes: Partial<LeaseScope> = {}) {
+  return leasesFor({ network: "net", verb: "add", attachment: podOwner, defaultDirectory: standard, ...changes });
 }
 const run = <T>(operation: LeaseOperation<T>): T => runSync(operation, lockSync);
-const reserveIn = (directory: string | undefined, own: Partial<LeaseScope> = {}) =>
-  run(leases(own).reserve({ directory, set: 0 }, "10.1.0.1", mine));
+const reserveIn = (directory: string | undefined, changes: Partial<LeaseScope> = {}) =>
+  run(leases(changes).reserve({ directory, set: 0 }, "10.1.0.1", podOwner));
 
 test("A delegate can name only the call's attachment as owner", () => {
   for (const owner of [
-    { ...mine, containerId: "other" },
-    { ...mine, ifname: "eth1" },
-    { containerId: "mine/eth0", ifname: "" },
+    { ...podOwner, containerId: "other" },
+    { ...podOwner, ifname: "eth1" },
+    { containerId: "c1/eth0", ifname: "" },
   ]) {
-    const refusal = { err: { code: 999, msg: expect.stringMatching(/owner ".*" is not this call's attachment mine\/eth0/) } };
+    const refusal = { err: { code: 999, msg: expect.stringMatching(/owner ".*" is not this call's attachment c1\/eth0/) } };
     expect(run(leases().reserve({ set: 0 }, "10.1.0.1", owner))).toMatchObject(refusal);
     expect(run(leases().reserveNext({ set: 0 }, ranges, [], owner))).toMatchObject(refusal);
     expect(run(leases({ verb: "check" }).held({ set: 0 }, owner))).toMatchObject(refusal);
@@ -40,28 +40,30 @@ test("A delegate can name only the call's attachment as owner", () => {
   expect(readdirSync(base)).toEqual([]);
 });
 
-test("GC and STATUS own nothing; only GC may free what others hold", () => {
+test("GC and STATUS have no owner, and only GC may release leases of others", () => {
   const gc: LeaseScope = { network: "net", verb: "gc", defaultDirectory: standard };
-  expect(run(leasesFor(gc).release({ set: 0 }, mine))).toMatchObject({
+  expect(run(leasesFor(gc).release({ set: 0 }, podOwner))).toMatchObject({
     err: { msg: expect.stringContaining("GC has no attachment") },
   });
-  expect(run(leasesFor({ ...gc, verb: "status" }).reserve({ set: 0 }, "10.1.0.1", mine))).toMatchObject({ err: { code: 999 } });
+  expect(run(leasesFor({ ...gc, verb: "status" }).reserve({ set: 0 }, "10.1.0.1", podOwner))).toMatchObject({
+    err: { code: 999 },
+  });
   for (const verb of ["add", "del", "check", "status"] as const) {
     expect(run(leases({ verb }).retain({ set: 0 }, []))).toMatchObject({
-      err: { msg: expect.stringContaining("retain is for GC only") },
+      err: { msg: expect.stringContaining("only a GC may retain leases") },
     });
   }
   expect(run(leasesFor(gc).retain({ set: 0 }, []))).toEqual({ ok: 0 });
 });
 
-test("Without dataDir leases lie in the default directory", () => {
+test("Without dataDir, leases are in the default directory", () => {
   expect(reserveIn(undefined)).toEqual({ ok: true });
   expect(reserveIn("")).toEqual({ ok: false });
   expect(reserveIn(standard)).toEqual({ ok: false });
   expect(readdirSync(join(standard, "net"))).toContain("10.1.0.1");
 });
 
-test("A dataDir must be an allowed directory; beneath one only where its entry ends in a slash", () => {
+test("A dataDir must be an allowed directory, or be beneath an entry that ends in a slash", () => {
   const allowedDirectories = [join(base, "run/cni"), `${base}/srv/`];
   expect(reserveIn(join(base, "run/cni"), { allowedDirectories })).toEqual({ ok: true });
   expect(reserveIn(`${base}/run//cni/./`, { allowedDirectories })).toEqual({ ok: false });
@@ -89,7 +91,7 @@ test("A dataDir must be an allowed directory; beneath one only where its entry e
   expect(readdirSync(join(base, "srv")).sort()).toEqual(["a", "net"]);
 });
 
-test("The administrator's directory may be a symbolic link; one beneath it is not followed", () => {
+test("The administrator's directory may be a symbolic link; a link beneath it is not followed", () => {
   mkdirSync(join(base, "real"));
   mkdirSync(join(base, "outside"));
   symlinkSync("real", join(base, "link"));
@@ -105,23 +107,23 @@ test("The administrator's directory may be a symbolic link; one beneath it is no
 test("A network whose name could leave the directory is refused", () => {
   for (const network of ["..", ".", "../x", "a/b", "", ".plexus", "a\0"]) {
     expect(reserveIn(undefined, { network })).toMatchObject({
-      err: { code: 999, msg: expect.stringContaining("is no network name") },
+      err: { code: 999, msg: expect.stringContaining("is not a valid network name") },
     });
   }
 });
 
-test("What is no address or no range is refused by its text", () => {
+test("An invalid address or range is refused, and the fault quotes it", () => {
   for (const text of ["", "10.1.0", "10.1.0.01", "10.1.0.1/24", "fe80::1%eth0", "../../etc/passwd", "::1::"]) {
-    expect(run(leases().reserve({ set: 0 }, text, mine))).toMatchObject({
-      err: { code: 999, msg: expect.stringContaining(`${JSON.stringify(text)} is no IP address`) },
+    expect(run(leases().reserve({ set: 0 }, text, podOwner))).toMatchObject({
+      err: { code: 999, msg: expect.stringContaining(`${JSON.stringify(text)} is not an IP address`) },
     });
   }
   for (const [first, last] of [
     ["10.1.0.9", "10.1.0.1"],
     ["10.1.0.1", "fd00::1"],
   ] as const) {
-    expect(run(leases().reserveNext({ set: 0 }, [{ first, last }], [], mine))).toMatchObject({
-      err: { msg: expect.stringContaining(`${first}-${last} is no range`) },
+    expect(run(leases().reserveNext({ set: 0 }, [{ first, last }], [], podOwner))).toMatchObject({
+      err: { msg: expect.stringContaining(`${first}-${last} is not a range`) },
     });
   }
 });

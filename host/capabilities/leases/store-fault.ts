@@ -1,33 +1,30 @@
-// Faults of the lease store: each names the path, the system's reason and what follows from it.
+// The faults of the lease store. Each names the path and the reason.
 
-import { getSystemErrorMap } from "node:util";
-import { fault, type Fault } from "../../src/fault/fault.ts";
+import { fault, type Fault } from "../../../src/fault/fault.ts";
+import { systemError } from "../../system/system-error.ts";
 
-/** What `call` on `path` failed with. `errno` is positive, as the kernel's headers have it. */
+/** The fault of a failed system call on `path`: STORE_FAILED. `errno` is positive, as in the kernel's headers. */
 export function storeFailed(call: string, path: string, errno: number): Fault {
-  const known = getSystemErrorMap().get(-errno);
-  const reason = known === undefined ? `errno ${errno}` : `${known[0]}, ${known[1]}`;
-  return fault("STORE_FAILED", `leases: cannot ${call} ${path}: ${reason}`);
+  return fault("STORE_FAILED", `leases: cannot ${call} ${path}: ${systemError(errno)}`);
 }
 
-/** The same from an exception of node:fs; anything else is a defect. */
+/** The fault of an exception: STORE_FAILED for an error of node:fs, otherwise INTERNAL. */
 export function fromException(path: string, error: unknown): Fault {
   if (isSystemError(error)) return storeFailed(error.syscall ?? "use", error.path ?? path, Math.abs(error.errno));
   return fault("INTERNAL", `leases: ${path}: ${error instanceof Error ? error.message : String(error)}`);
 }
 
+/** The fault of a lock that stayed held for `deadlineMs` milliseconds. */
 export function storeBusy(lock: string, deadlineMs: number): Fault {
   return fault("STORE_BUSY", `leases: ${lock} was held by another process for more than ${deadlineMs} ms`);
 }
 
+/** The fault of a path that is not a plain directory. `what` continues a sentence that begins with the path. */
 export function storeUnsafe(path: string, what: string): Fault {
   return fault("STORE_UNSAFE", `leases: ${path} ${what}`);
 }
 
-export function misused(what: string): Fault {
-  return fault("CAPABILITY_MISUSED", `leases: ${what}`);
-}
-
+/** An error of a system call, as node:fs throws it. */
 export interface SystemError extends Error {
   readonly code: string;
   readonly errno: number;
@@ -35,7 +32,7 @@ export interface SystemError extends Error {
   readonly path?: string;
 }
 
-/** Whether this is an error of a system call, as node:fs throws it. */
+/** Whether this is an error of a system call. */
 export function isSystemError(error: unknown): error is SystemError {
   return (
     error instanceof Error &&

@@ -1,8 +1,8 @@
-// The sysctls of one interface that `set-interface` knows, those that belong to attaching.
+// The sysctls of one interface that `set-interface` accepts: those that attachments need.
 
-import type { LinksFamily, LinksInterfaceSetting } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksFamily, LinksInterfaceSetting } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
 
-/** IPv4 ones go by rtnetlink: their ids (IPV4_DEVCONF_*, linux/ip.h). */
+/** Ids of IPv4 settings (IPV4_DEVCONF_*, linux/ip.h): rtnetlink sets them. */
 export const inetSettingIds: ReadonlyMap<string, number> = new Map([
   ["forwarding", 1],
   ["proxy_arp", 3],
@@ -26,12 +26,12 @@ const inet6Settings: ReadonlySet<string> = new Set([
   "use_tempaddr",
 ]);
 
-/** Why this is no setting that may be made; undefined where it is one. */
+/** The reason why the setting is not acceptable; undefined where it is. */
 export function settingMistake({ family, name, value }: LinksInterfaceSetting): string | undefined {
   const names = namesOf(family);
   if (!names.includes(name))
-    return `${JSON.stringify(name.slice(0, 40))} is no ${family} setting of a link, but ${names.join(", ")} are`;
-  return /^-?\d{1,9}$/u.test(value) ? undefined : `${name}: ${JSON.stringify(value.slice(0, 40))} is no number`;
+    return `${JSON.stringify(name.slice(0, 40))} is not an accepted ${family} setting; accepted are ${names.join(", ")}`;
+  return /^-?\d{1,9}$/u.test(value) ? undefined : `${name}: ${JSON.stringify(value.slice(0, 40))} is not a number`;
 }
 
 function namesOf(family: LinksFamily): readonly string[] {

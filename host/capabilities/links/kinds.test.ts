@@ -1,10 +1,10 @@
-// Kinds of links that not every kernel has, with ip(8) and bridge(8) as the oracle. `npm run vm -- host/links/kinds.test.ts` runs all of them.
+// Kinds of links that not every kernel supports; ip(8) and bridge(8) show the effect. `npm run vm -- host/capabilities/links/kinds.test.ts` runs all.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
-import { linkType, missing, type Requirement } from "../../test/harness/requires.ts";
+import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
+import { linkType, missing, type Requirement } from "../../../test/harness/requires.ts";
 import { spawnSync } from "node:child_process";
-import type { LinksOperation } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksOperation } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
 import { snapshot } from "./testing/snapshot.ts";
 
@@ -24,7 +24,7 @@ const vlanFiltering: Requirement = () =>
     ? undefined
     : "the kernel's bridges have no VLAN filtering";
 
-describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links", () => {
+describe.skipIf(missing("kinds of links", missingPrivateNamespaces))("operations that depend on the kernel", () => {
   let links: LinkTests;
   let pod: PodNamespace;
   beforeEach(async () => {
@@ -40,13 +40,13 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
 
   const grant = { bridges: ["lt0"], parents: ["dev0"], uplinks: ["dev1"], podLinks: ["net*"] };
 
-  /** What ip(8) tells of a link's kind. */
+  /** A link's kind by ip(8). */
   function kindOf(name: string, namespace: PodNamespace = pod): unknown {
-    const [told] = JSON.parse(links.ip(`-j -d link show dev ${name}`, namespace)) as { linkinfo?: unknown; mtu?: unknown }[];
-    return { ...Object(told?.linkinfo), mtu: told?.mtu };
+    const [link] = JSON.parse(links.ip(`-j -d link show dev ${name}`, namespace)) as { linkinfo?: unknown; mtu?: unknown }[];
+    return { ...Object(link?.linkinfo), mtu: link?.mtu };
   }
 
-  const uppers: readonly [kind: Parameters<typeof linkType>[0], operation: LinksOperation, told: object, read: object][] = [
+  const uppers: readonly [kind: Parameters<typeof linkType>[0], operation: LinksOperation, byIp: object, read: object][] = [
     [
       "vlan",
       { tag: "add-vlan", val: { name: "eth0", parent: onNode("dev0"), id: 77, mtu: 1400 } },
@@ -80,7 +80,7 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
     ],
   ];
 
-  for (const [kind, operation, told, read] of uppers) {
+  for (const [kind, operation, byIp, read] of uppers) {
     const name = `${kind} ${JSON.stringify(operation.val)}`;
     test.skipIf(missing(`making ${kind}`, linkType(kind)))(`${name} is made in the pod, read back, and undone`, async () => {
       const { capability } = links.capability({ pod, grant });
@@ -88,20 +88,23 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
       const up: LinksOperation = { tag: "change-link", val: { link: inPod("eth0"), up: true, alternativeNames: [] } };
       expect(await capability.apply([operation, up, refused])).toMatchObject({ err: {} });
       expect([snapshot(links.node.path), snapshot(pod.path)]).toEqual(before);
-      const [link] = links.good(await capability.apply([operation, up]));
-      expect(kindOf("eth0")).toMatchObject(told);
+      const [link] = links.valueOf(await capability.apply([operation, up]));
+      expect(kindOf("eth0")).toMatchObject(byIp);
       expect(link).toMatchObject({ place: "pod", name: "eth0", up: true, ...read });
-      expect(links.good(await capability.read([inPod("eth0")]))).toMatchObject([{ name: "eth0", ...read }]);
+      expect(links.valueOf(await capability.read([inPod("eth0")]))).toMatchObject([{ name: "eth0", ...read }]);
     });
 
-    test.skipIf(linkType(kind)() === undefined)(`${kind}: a kernel that has none says so, and nothing is left`, async () => {
-      const { capability } = links.capability({ pod, grant });
-      const outcome = await capability.apply([operation]);
-      expect("err" in outcome ? outcome.err.msg : "").toMatch(
-        /^links: operation 0 \(add-\w+\): making link "eth0" of the pod: E(?:OP)?NOTSUPP?, .*Unknown device type$/u,
-      );
-      expect(pod.links()).toEqual([]);
-    });
+    test.skipIf(linkType(kind)() === undefined)(
+      `${kind}: the fault of a kernel without it has its error text, and nothing is left`,
+      async () => {
+        const { capability } = links.capability({ pod, grant });
+        const outcome = await capability.apply([operation]);
+        expect("err" in outcome ? outcome.err.msg : "").toMatch(
+          /^links: operation 0 \(add-\w+\): making link "eth0" of the pod: E(?:OP)?NOTSUPP?, .*Unknown device type$/u,
+        );
+        expect(pod.links()).toEqual([]);
+      },
+    );
   }
   const refused: LinksOperation = {
     tag: "add-route",
@@ -109,7 +112,7 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
   };
 
   test.skipIf(missing("a VRF's ports", linkType("vrf")))(
-    "a link of the pod joins a VRF that was made, and leaves it when that is undone",
+    "a link of the pod joins a new VRF, and leaves it in the undo",
     async () => {
       const { capability } = links.capability({ pod, grant });
       links.ip(`link add vethown type veth peer name eth0 netns ${pod.name}`);
@@ -121,20 +124,20 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
       const before = snapshot(pod.path);
       expect(await capability.apply([...joining, refused])).toMatchObject({ err: {} });
       expect(snapshot(pod.path)).toEqual(before);
-      const answer = links.good(await capability.apply(joining));
+      const answer = links.valueOf(await capability.apply(joining));
       expect(answer.find(({ name }) => name === "eth0")).toMatchObject({ master: "net7" });
       expect(pod.links().find(({ name }) => name === "eth0")).toMatchObject({ master: "net7" });
     },
   );
 
-  interface ToldVlans {
+  interface VlansOfPort {
     readonly ifname: string;
     readonly vlans: readonly { readonly vlan: number; readonly vlanEnd?: number; readonly flags?: readonly string[] }[];
   }
 
   function vlansOf(name: string): readonly string[] {
-    const told: ToldVlans[] = JSON.parse(links.node.exec(["bridge", "-c", "-j", "vlan", "show"]).stdout);
-    const vlans = told.find(({ ifname }) => ifname === name)?.vlans ?? [];
+    const ports: VlansOfPort[] = JSON.parse(links.node.exec(["bridge", "-c", "-j", "vlan", "show"]).stdout);
+    const vlans = ports.find(({ ifname }) => ifname === name)?.vlans ?? [];
     return vlans.flatMap(({ vlan, vlanEnd = vlan, flags = [] }) =>
       Array.from({ length: vlanEnd - vlan + 1 }, (_, more) => [vlan + more, ...flags].join(" ")),
     );
@@ -159,9 +162,9 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
       },
     ];
 
-    test("gives its ports the VLANs that are asked for, in place of the default one or besides it", async () => {
+    test("gives its ports the requested VLANs, in place of the default VLAN or besides it", async () => {
       const { capability } = links.capability({ pod, grant });
-      const answer = links.good(await capability.apply(attach()));
+      const answer = links.valueOf(await capability.apply(attach()));
       expect(vlansOf("vethlt0")).toEqual(["5 PVID Egress Untagged", ...numbers(100, 110)]);
       expect(answer.find(({ name }) => name === "vethlt0")).toMatchObject({
         portVlans: [access, trunk],
@@ -169,17 +172,17 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
       });
       expect(answer.find(({ name }) => name === "lt0")).toMatchObject({ vlanFiltering: true });
       const again = links.capability({ pod, grant, verb: "CHECK" });
-      expect(links.good(await again.capability.read([onNode("vethlt0")]))).toMatchObject([
+      expect(links.valueOf(await again.capability.read([onNode("vethlt0")]))).toMatchObject([
         { portVlans: [access, trunk], peer: "eth0" },
       ]);
-      links.good(await capability.apply([{ tag: "delete-link", val: inPod("eth0") }]));
-      links.good(await capability.apply(attach(true)));
+      links.valueOf(await capability.apply([{ tag: "delete-link", val: inPod("eth0") }]));
+      links.valueOf(await capability.apply(attach(true)));
       expect(vlansOf("vethlt0")).toEqual(["3 Egress Untagged", "5 PVID Egress Untagged", ...numbers(100, 110)]);
     });
 
-    test("is switched to VLAN filtering where it is there without, and back where the call fails", async () => {
+    test("gets VLAN filtering enabled if it exists without, and disabled if the call fails", async () => {
       links.ip("link add lt0 type bridge");
-      // In two: with one message it gets a link-local address all the same, whose routes come later.
+      // In two messages: with one, the bridge gets a link-local address all the same, whose routes come later.
       links.ip("link set lt0 addrgenmode none");
       links.ip("link set lt0 up");
       const { capability } = links.capability({ pod, grant });
@@ -187,13 +190,13 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
       const change: LinksOperation = { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: true, defaultPvid: 0 } };
       expect(await capability.apply([change, refused])).toMatchObject({ err: {} });
       expect(snapshot(links.node.path)).toEqual(before);
-      links.good(await capability.apply([change]));
+      links.valueOf(await capability.apply([change]));
       expect(kindOf("lt0", links.node)).toMatchObject({ info_data: { vlan_filtering: 1, vlan_default_pvid: 0 } });
     });
 
-    test("has VLANs of a port and of itself added and taken away, and put back", async () => {
+    test("gets VLANs of a port and of itself added and removed, and restored in the undo", async () => {
       const { capability } = links.capability({ pod, grant });
-      links.good(await capability.apply(attach()));
+      links.valueOf(await capability.apply(attach()));
       const changes: LinksOperation[] = [
         { tag: "add-port-vlan", val: { link: "vethlt0", vlan: { first: 200, last: 201, pvid: false, untagged: true } } },
         { tag: "delete-port-vlan", val: { link: "vethlt0", vlan: { ...trunk, last: 105 } } },
@@ -204,12 +207,12 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
       const second = links.capability({ pod, grant });
       expect(await second.capability.apply([...changes, refused])).toMatchObject({ err: {} });
       expect([vlansOf("vethlt0"), vlansOf("lt0")]).toEqual(before);
-      links.good(await second.capability.apply(changes));
+      links.valueOf(await second.capability.apply(changes));
       expect(vlansOf("vethlt0")).toEqual([...numbers(106, 110), "200 Egress Untagged", "201 Egress Untagged"]);
       expect(vlansOf("lt0")).toEqual(["3 PVID Egress Untagged", "5"]);
     });
 
-    test("has an uplink that is its port let VLANs pass, and only then", async () => {
+    test("gives VLANs to an uplink only while that is its port", async () => {
       const { capability } = links.capability({ pod, grant });
       const bridge: LinksOperation = { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: true } };
       const pass: LinksOperation = {
@@ -217,13 +220,13 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
         val: { link: "dev1", vlan: { first: 9, last: 9, pvid: false, untagged: false } },
       };
       expect(await capability.apply([bridge, pass])).toMatchObject({ err: { code: 7 } });
-      links.good(await capability.apply([bridge, join("lt0"), pass]));
+      links.valueOf(await capability.apply([bridge, join("lt0"), pass]));
       expect(vlansOf("dev1")).toEqual(["1 PVID Egress Untagged", "9"]);
-      links.good(await capability.apply([bridge, { ...pass, tag: "delete-port-vlan" }]));
+      links.valueOf(await capability.apply([bridge, { ...pass, tag: "delete-port-vlan" }]));
       expect(vlansOf("dev1")).toEqual(["1 PVID Egress Untagged"]);
     });
 
-    test("has one gateway to a VLAN whoever of several is the first to make it", async () => {
+    test("gets one gateway for a VLAN from several concurrent applies", async () => {
       const pods = Array.from({ length: 6 }, () => createPodNamespace("gateway"));
       const gateway: LinksOperation[] = [
         { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: true } },
@@ -231,7 +234,7 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
         { tag: "ensure-address", val: { link: onNode("lt0.5"), address: "10.5.0.1/24", replace: false } },
       ];
       const all = await Promise.all(pods.map((each) => links.capability({ pod: each, grant }).capability.apply(gateway)));
-      for (const outcome of all) links.good(outcome);
+      for (const outcome of all) links.valueOf(outcome);
       expect(links.node.addresses().filter(({ link }) => link === "lt0.5")).toContainEqual({
         link: "lt0.5",
         address: "10.5.0.1/24",
@@ -241,10 +244,10 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
       for (const each of pods) each.dispose();
     });
 
-    test("has a gateway to a VLAN made once, with addresses of its own, and taken back", async () => {
+    test("gets one gateway for a VLAN, with an address, and loses it in the undo", async () => {
       const { capability } = links.capability({ pod, grant });
       const bridge: LinksOperation = { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: true } };
-      links.good(await capability.apply([bridge]));
+      links.valueOf(await capability.apply([bridge]));
       const gateway: LinksOperation[] = [
         bridge,
         { tag: "ensure-vlan-gateway", val: { bridge: "lt0", id: 5, mtu: 1400, keepDefaultVlan: false } },
@@ -253,25 +256,25 @@ describe.skipIf(missing("kinds of links", whyNotPrivate))("of the kinds of links
       const before = links.node.links();
       expect(await capability.apply([...gateway, refused])).toMatchObject({ err: {} });
       expect(links.node.links()).toEqual(before);
-      const answer = links.good(await capability.apply(gateway));
-      const made = answer.find(({ name }) => name === "lt0.5");
-      expect(made).toMatchObject({ kind: "veth", up: true, mtu: 1400 });
-      expect(vlansOf(made?.peer ?? "")).toEqual(["5 PVID Egress Untagged"]);
+      const answer = links.valueOf(await capability.apply(gateway));
+      const gatewayLink = answer.find(({ name }) => name === "lt0.5");
+      expect(gatewayLink).toMatchObject({ kind: "veth", up: true, mtu: 1400 });
+      expect(vlansOf(gatewayLink?.peer ?? "")).toEqual(["5 PVID Egress Untagged"]);
       expect(links.node.addresses()).toContainEqual({ link: "lt0.5", address: "10.5.0.1/24", scope: "global" });
       const count = links.node.links().length;
-      links.good(await capability.apply(gateway));
+      links.valueOf(await capability.apply(gateway));
       expect(links.node.links()).toHaveLength(count);
     });
   });
 
-  test("an uplink becomes the port of a granted bridge, and no other's", async () => {
+  test("an uplink becomes the port of a granted bridge only", async () => {
     const { capability } = links.capability({ pod, grant });
     links.ip("link add lt1 type bridge");
     const bridge: LinksOperation = { tag: "ensure-bridge", val: { name: "lt0", vlanFiltering: false } };
     expect(await capability.apply([bridge, join("lt1")])).toMatchObject({ err: { code: 7 } });
     expect(await capability.apply([bridge, join("lt0"), refused])).toMatchObject({ err: {} });
     expect(links.node.links().find(({ name }) => name === "dev1")).toMatchObject({ master: undefined });
-    links.good(await capability.apply([bridge, join("lt0")]));
+    links.valueOf(await capability.apply([bridge, join("lt0")]));
     expect(links.node.links().find(({ name }) => name === "dev1")).toMatchObject({ master: "lt0" });
   });
 });

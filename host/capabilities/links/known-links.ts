@@ -1,28 +1,30 @@
-// The links that an `apply` knows: read before it, or made by it.
+// The links that one `apply` has read or made.
 
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import type { LinkState } from "../netlink/link-state.ts";
-import type { LinksPlace } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { LinkState } from "../../system/netlink/link-state.ts";
+import type { LinksPlace } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
 import { linkText } from "./link-scope.ts";
 
+/** A link that this apply has read or made. */
 export interface KnownLink {
   readonly place: LinksPlace;
   readonly name: string;
   readonly index: number;
-  /** As it was before, or as the kernel told it when it was made; undefined where it told none. */
+  /** The state when the link was read or made, with the changes by this apply; undefined where the kernel sent none. */
   readonly state: LinkState | undefined;
-  /** By this `apply`: what is done to it needs no undoing but the link's. */
-  readonly made: boolean;
+  /** This apply made the link. Its removal undoes all changes of it. */
+  readonly isNew: boolean;
 }
 
+/** The known links of one apply. */
 export class KnownLinks {
   /** By place and name. */
   readonly #links = new Map<string, KnownLink>();
-  /** In the order in which they were first named. */
+  /** In the order in which the operations first named them. */
   readonly #named = new Map<string, { readonly place: LinksPlace; readonly name: string }>();
 
-  /** It will be answered, in this place of the order. */
+  /** Adds the link to the answer of the apply, unless an earlier operation did. */
   name(place: LinksPlace, name: string): void {
     this.#named.set(`${place}/${name}`, { place, name });
   }
@@ -39,17 +41,19 @@ export class KnownLinks {
     return this.#links.get(`${place}/${name}`);
   }
 
-  /** Fault NETLINK_FAILED: there is none. */
-  get(place: LinksPlace, name: string, by: string): Result<KnownLink> {
+  /** Fault NETLINK_FAILED: the link does not exist. */
+  get(place: LinksPlace, name: string, label: string): Result<KnownLink> {
     const link = this.find(place, name);
-    return link === undefined ? failed(fault("NETLINK_FAILED", `links: ${by}: there is no ${linkText(place, name)}`)) : ok(link);
+    return link === undefined
+      ? failed(fault("NETLINK_FAILED", `links: ${label}: ${linkText(place, name)} does not exist`))
+      : ok(link);
   }
 
   all(): readonly KnownLink[] {
     return [...this.#links.values()];
   }
 
-  /** Those that are there and were named, in their order. */
+  /** The existing links that operations named, in that order. */
   answered(): readonly KnownLink[] {
     return [...this.#named.values()].flatMap(({ place, name }) => this.find(place, name) ?? []);
   }

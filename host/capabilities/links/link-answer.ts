@@ -1,10 +1,11 @@
-// A link as delegates get it.
+// A link in the form of the WIT interface.
 
-import { formatCidr } from "../../src/net/ip.ts";
-import type { LinksLink } from "../sandbox/abi/generated/delegate-0.1.0.ts";
-import type { SeenLink } from "./see-links.ts";
+import { formatCidr } from "../../../src/net/ip.ts";
+import type { LinksLink } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinkDetails } from "./link-details.ts";
 
-export function linkAnswer({ place, state, addresses, vlans, master, link }: SeenLink): LinksLink {
+/** The record `link` of the WIT interface. */
+export function linkAnswer({ place, state, addresses, vlans, master, link }: LinkDetails): LinksLink {
   const { index, name, kind, mac, mtu, up, running, promiscuous, allMulticast, txQueueLength, alternativeNames } = state;
   return {
     place,

@@ -1,52 +1,56 @@
-// What one call may do with links: its verb, its attachment, and what the administrator granted to the delegate.
+// The scope of one call of `links`: its verb, its attachment, and the grant of its delegate.
 
-import type { Verb } from "../../src/cni/environment.ts";
-import { matchesPattern } from "../../src/configuration/grant-patterns.ts";
-import { type Denied, notGranted } from "../../src/configuration/not-granted.ts";
-import type { LinkGrant } from "../../src/configuration/wasm-configuration.ts";
-import { fault, type Fault } from "../../src/fault/fault.ts";
-import { quote } from "../../src/json/quote.ts";
-import type { LinksPlace } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { Verb } from "../../../src/cni/environment.ts";
+import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
+import { type Denied, notGranted } from "../../../src/configuration/not-granted.ts";
+import type { LinkGrant } from "../../../src/configuration/wasm-configuration.ts";
+import type { Fault } from "../../../src/fault/fault.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { misuseOf } from "../outcome.ts";
+import type { LinksPlace } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
 
+/** The scope of one call of `links`. */
 export interface LinkScope {
-  /** The delegate's type, under which its grant stands. */
+  /** The delegate's type, which is the key of its grant. */
   readonly type: string;
   readonly grant: LinkGrant;
   readonly verb: Verb;
-  /** Undefined where the call is about none (GC, STATUS). */
+  /** Undefined for verbs without an attachment (GC, STATUS). */
   readonly attachment: PodSide | undefined;
 }
 
+/** The pod's end of the attachment. */
 export interface PodSide {
   readonly ifname: string;
-  /** Path of the pod's network namespace; empty: there is none (any more). */
+  /** Path of the pod's network namespace (CNI_NETNS); empty where it does not exist. */
   readonly netns: string;
 }
 
-/** What a link of the node may be to a delegate. */
+/** The role in which a delegate uses a link of the node. */
 export type Role =
-  /** A granted bridge. */
+  /** A granted bridge (`links.bridges`). */
   | "bridge"
-  /** The node's access to a VLAN of a granted bridge: `<bridge>.<id>`. */
+  /** The gateway of a VLAN of a granted bridge, named `<bridge>.<id>`: a veth whose other end is the bridge's port. */
   | "gateway"
-  /** The node's end of the attachment's own veth. */
-  | "own"
-  /** May become a port of a granted bridge, and be given VLANs while it is one. */
+  /** The node's end of the attachment's veth. It needs no grant. */
+  | "attachment"
+  /** A link that may become a port of a granted bridge, and whose VLANs may change while it is one (`links.uplinks`). */
   | "uplink"
-  /** May have links of the pod lie on it. */
+  /** A link that may be the lower link of the pod's macvlans, ipvlans and VLANs (`links.parents`). */
   | "parent";
 
+/** A key of `wasm.grants.TYPE.links`. */
 export type GrantKey = "bridges" | "parents" | "uplinks" | "networks" | "podLinks" | "forwarding";
 
-/** `<bridge>.<id>`. */
+/** The name of a VLAN gateway: `<bridge>.<id>`. */
 const GATEWAY = /^(.+)\.(\d{1,4})$/u;
 
-/** Whether the pattern list has the name. */
+/** Whether a pattern of the list matches the name. */
 export function isListed(patterns: readonly string[] | undefined, name: string): boolean {
   return patterns?.some((pattern) => matchesPattern(pattern, name)) ?? false;
 }
 
-/** What a link of the node of this name may be by the grant's words, whatever it is in truth. `own` is a matter of truth alone. */
+/** The roles that the grant gives to a name on the node, regardless of the link's kind. Never `attachment`: that role does not depend on the name. */
 export function rolesByName({ grant }: LinkScope, name: string): ReadonlySet<Role> {
   const bridge = GATEWAY.exec(name)?.[1];
   const roles: (Role | false)[] = [
@@ -58,27 +62,27 @@ export function rolesByName({ grant }: LinkScope, name: string): ReadonlySet<Rol
   return new Set(roles.filter((role) => role !== false));
 }
 
-/** Whether a link of this name may be made in the pod. */
+/** Whether the delegate may make a link of this name in the pod. */
 export function mayBeMadeInPod({ grant, attachment }: LinkScope, name: string): boolean {
   return name !== "lo" && (name === attachment?.ifname || isListed(grant.podLinks, name));
 }
 
-export function denied(scope: LinkScope, key: GrantKey, asked: string): Fault {
+/** Fault: NOT_GRANTED. `key`: the key of the grant that would allow the request. */
+export function denied(scope: LinkScope, key: GrantKey, request: string): Fault {
   const { forwarding, ...lists } = scope.grant;
   const granted = key === "forwarding" ? (forwarding === true ? ["true"] : []) : (lists[key] ?? []);
-  return notGranted({ type: scope.type, key: `links.${key}`, asked: `links: ${asked}`, granted } satisfies Denied);
+  return notGranted({ type: scope.type, key: `links.${key}`, request: `links: ${request}`, granted } satisfies Denied);
 }
 
-export function misused(what: string): Fault {
-  return fault("CAPABILITY_MISUSED", `links: ${what}`);
-}
+/** Fault: CAPABILITY_MISUSED, for a request that the contract of `links` forbids. */
+export const misused = misuseOf("links");
 
-/** A link in words, with its name made harmless. */
+/** A link for messages, its name quoted: `link "eth0" of the pod`. */
 export function linkText(place: LinksPlace, name: string): string {
   return place === "host" ? `link ${quote(name, 40)} of the node` : `link ${quote(name, 40)} of the pod`;
 }
 
-/** How faults call an operation: by its number, which begins with 0, and its name. */
+/** An operation for messages, counted from 0: `operation 1 (add-route)`. */
 export function operationText(number: number, tag: string): string {
   return `operation ${number} (${tag})`;
 }

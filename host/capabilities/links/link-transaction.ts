@@ -1,95 +1,106 @@
-// What all operations of one `apply` act with.
+// The state that all operations of one `apply` share: its scope, the links and addresses that it knows, and its queued effects.
 
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { addressesOf, addressesRequest, type AddressState } from "../netlink/address.ts";
-import { byteText } from "../netlink/address-bytes.ts";
-import { linkRequest, linkRemoval } from "../netlink/link-change.ts";
-import { type LinkState, linkStateIn } from "../netlink/link-state.ts";
-import type { NetlinkAnswer, NetlinkRequest } from "../netlink/message.ts";
-import type { LinksLinkName, LinksPlace } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { formatCidr } from "../../../src/net/ip.ts";
+import { addressesOf, addressesRequest, type AddressState } from "../../system/netlink/address.ts";
+import { byteText } from "../../system/netlink/address-bytes.ts";
+import { linkRequest, linkRemoval } from "../../system/netlink/link-change.ts";
+import { type LinkState, linkStateIn } from "../../system/netlink/link-state.ts";
+import type { NetlinkAnswer, NetlinkRequest } from "../../system/netlink/message.ts";
+import type { LinksLinkName, LinksPlace } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { EffectQueue, Undo } from "./effect-queue.ts";
 import { type KnownLink, KnownLinks } from "./known-links.ts";
 import { type LinkScope, linkText } from "./link-scope.ts";
 import { isGone, type Namespaces, refusalText } from "./namespaces.ts";
-import type { Setting, Settings, Wrote } from "./settings.ts";
-import type { Transaction, Undo } from "./transaction.ts";
+import type { Setting, SettingOutcome, Settings } from "./settings.ts";
+import { EEXIST, ENODEV } from "../../system/errno.ts";
 
-/** A dump that others disturb is asked for again, this often. */
-const dumps = 5;
+/** Maximum number of requests for one dump that concurrent changes interrupt. */
+const maxDumps = 5;
 
-export class Acting {
+/** One apply while it runs. */
+export class LinkTransaction {
   readonly scope: LinkScope;
   readonly namespaces: Namespaces;
-  readonly transaction: Transaction;
+  readonly effects: EffectQueue;
   readonly settings: Settings;
   readonly links = new KnownLinks();
-  /** Addresses by place and link, where they were read. */
+  /** Addresses by place and link, as far as they were read. */
   readonly addresses = new Map<string, readonly AddressState[]>();
-  /** The operation under way, for faults. */
-  by = "";
+  /** Addresses as text, by place and link, when this apply first read them: before it removed any. */
+  readonly addressesBefore = new Map<string, ReadonlySet<string>>();
+  /** The current operation as faults name it: `operation 1 (add-route)`. */
+  label = "";
 
-  constructor(scope: LinkScope, namespaces: Namespaces, transaction: Transaction, settings: Settings) {
+  constructor(scope: LinkScope, namespaces: Namespaces, effects: EffectQueue, settings: Settings) {
     this.scope = scope;
     this.namespaces = namespaces;
-    this.transaction = transaction;
+    this.effects = effects;
     this.settings = settings;
   }
 
-  begin(by: string): void {
-    this.by = by;
-    this.transaction.begin(by);
+  /** Names the operation of the effects that follow, for faults. */
+  begin(label: string): void {
+    this.label = label;
+    this.effects.begin(label);
   }
 
-  /** A link that is there, whatever this apply made of it until now. */
+  /** An existing link in the state that the earlier operations leave it. Fault NETLINK_FAILED: it does not exist. */
   link({ place, name }: LinksLinkName): Result<KnownLink> {
-    return this.links.get(place, name, this.by);
+    return this.links.get(place, name, this.label);
   }
 
-  /** Does what waits, then asks. Fault: what waited, or the asking, failed. */
-  async ask(place: LinksPlace, request: NetlinkRequest, what: string): Promise<Result<NetlinkAnswer>> {
-    if (!(await this.transaction.flush())) return this.failed();
+  /** Sends the queued effects, then a request that only reads. Fault: an effect or the request failed. */
+  async ask(place: LinksPlace, request: NetlinkRequest, action: string): Promise<Result<NetlinkAnswer>> {
+    if (!(await this.effects.flush())) return this.failed();
     for (let tries = 1; ; tries++) {
       const exchange = await this.namespaces.exchange(place, [request]);
       const [answer] = exchange.answers;
       if (answer === undefined) return failed(this.namespaces.unreachable(exchange.errno));
-      if (answer.errno !== 0) return failed(fault("NETLINK_FAILED", `links: ${this.by}: ${what}: ${refusalText(answer)}`));
-      if (!answer.interrupted || tries === dumps) return ok(answer);
+      if (answer.errno !== 0) return failed(fault("NETLINK_FAILED", `links: ${this.label}: ${action}: ${refusalText(answer)}`));
+      if (!answer.interrupted || tries === maxDumps) return ok(answer);
     }
   }
 
-  /** The failure of the transaction as a result. */
+  /** The queue's failure as a result. */
   failed(): Result<never> {
-    return failed(this.transaction.failure ?? fault("INTERNAL", `links: ${this.by} failed without a reason`));
+    return failed(this.effects.failure ?? fault("INTERNAL", `links: ${this.label} failed without a reason`));
   }
 
-  /** Writes a sysctl, without waiting for it. `missing`: that the kernel doesn't have it is fine. `shared`: as Undo has it. */
+  /**
+   * Queues the write of a sysctl. `missing`: whether a key that the kernel does not have is a fault. `shared`: the node's resource that the key
+   * belongs to (`Undo.shared`).
+   */
   set(
     link: KnownLink,
     key: string,
     value: string,
-    missing: "fine" | "a fault",
+    missing: "ignored" | "fault",
     shared = link.place === "host" ? link.name : undefined,
   ): void {
-    const { by, settings, transaction } = this;
-    const what = `setting ${key} to ${value}`;
-    const write = (all: readonly Setting[]): Promise<readonly Wrote[]> => settings.writeAll(link.place, all);
-    transaction.set(link.place, write, { key, value }, (wrote) => {
-      if ("why" in wrote) return { fault: fault("NETLINK_FAILED", `links: ${by}: ${what}: ${wrote.why}`) };
-      if ("missing" in wrote)
-        return missing === "fine" ? {} : { fault: fault("NETLINK_FAILED", `links: ${by}: ${what}: the kernel doesn't have it`) };
-      if (link.made || wrote.before === value) return {};
+    const { label, settings, effects } = this;
+    const action = `setting ${key} to ${value}`;
+    const write = (all: readonly Setting[]): Promise<readonly SettingOutcome[]> => settings.writeAll(link.place, all);
+    effects.set(link.place, write, { key, value }, (outcome) => {
+      if ("reason" in outcome) return { fault: fault("NETLINK_FAILED", `links: ${label}: ${action}: ${outcome.reason}`) };
+      if ("missing" in outcome)
+        return missing === "ignored"
+          ? {}
+          : { fault: fault("NETLINK_FAILED", `links: ${label}: ${action}: the kernel has no such sysctl`) };
+      if (link.isNew || outcome.before === value) return {};
       const run = async (): Promise<string | undefined> => {
-        const restored = await settings.write(link.place, { key, value: wrote.before });
-        return "why" in restored ? restored.why : undefined;
+        const restored = await settings.write(link.place, { key, value: outcome.before });
+        return "reason" in restored ? restored.reason : undefined;
       };
-      return { undo: { run, what, shared } };
+      return { undo: { run, action, shared } };
     });
   }
 
-  /** The addresses of a link as they are now. */
+  /** The current addresses of a link. */
   async addressesOf(link: KnownLink): Promise<Result<readonly AddressState[]>> {
     const key = `${link.place}/${link.name}`;
-    const known = this.addresses.get(key) ?? (link.made ? [] : undefined);
+    const known = this.addresses.get(key) ?? (link.isNew ? [] : undefined);
     if (known !== undefined) return ok(known);
     const answer = await this.ask(
       link.place,
@@ -99,53 +110,64 @@ export class Acting {
     return answer.ok ? ok(this.learnAddresses(link.place, link.name, link.index, answer.value)) : answer;
   }
 
-  /** What a dump of a link's addresses told. */
-  learnAddresses(place: LinksPlace, name: string, index: number, told: NetlinkAnswer): readonly AddressState[] {
-    const found = addressesOf(told, index);
+  /** Keeps the addresses in the dump of a link. */
+  learnAddresses(place: LinksPlace, name: string, index: number, dump: NetlinkAnswer): readonly AddressState[] {
+    const found = addressesOf(dump, index);
     this.addresses.set(`${place}/${name}`, found);
+    this.firstAddresses(place, name, found);
     return found;
   }
 
+  /** The addresses of a link when this apply first read them; `current` where that is the first time. */
+  firstAddresses(place: LinksPlace, name: string, current: readonly AddressState[]): ReadonlySet<string> {
+    const key = `${place}/${name}`;
+    const first = this.addressesBefore.get(key) ?? new Set(current.map(({ cidr }) => formatCidr(cidr)));
+    this.addressesBefore.set(key, first);
+    return first;
+  }
+
   /**
-   * Makes a link and waits until it is there. `mac`: what it was given, by which it is known again where the kernel's answer is lost.
-   * Answers undefined where a link of that name is there and `existing` says that this is fine.
+   * Makes a link and waits for the kernel's answer. Answers undefined where a link of that name exists and `existing` allows it. `mac` is the MAC
+   * address in the request: an undo recognizes the link by it where the kernel's answer is lost.
    */
   async make(
     place: LinksPlace,
     name: string,
     request: NetlinkRequest,
-    terms: {
-      /** Where the link is, which the message's place needn't be. */
+    options: {
+      /** The namespace of the new link, where that is not the namespace in which the message is sent. */
       readonly in?: LinksPlace;
       readonly mac?: string | undefined;
-      readonly existing?: "fine";
+      readonly existing?: "allowed";
       readonly undo?: (index: number) => readonly Undo[];
-      /** As Undo has it. */
+      /** As in `Undo`. */
       readonly shared?: string;
     } = {},
   ): Promise<Result<LinkState | undefined>> {
-    const home = terms.in ?? place;
-    const what = `making ${linkText(home, name)}`;
-    const made = this.transaction.send(place, {
+    const home = options.in ?? place;
+    const action = `making ${linkText(home, name)}`;
+    const answering = this.effects.send(place, {
       request,
-      what,
-      fine: terms.existing === "fine" ? [EEXIST] : [],
-      reaching: place === "host",
-      undo: (answer) => this.#unmake(home, name, answer, terms),
+      action,
+      ignoredErrnos: options.existing === "allowed" ? [EEXIST] : [],
+      usesSecondNamespace: place === "host",
+      undo: (answer) => this.#undosOfMake(home, name, answer, options),
     });
-    if (!(await this.transaction.flush())) return this.failed();
-    const answer = await made;
+    if (!(await this.effects.flush())) return this.failed();
+    const answer = await answering;
     if (answer?.errno === EEXIST) return ok(undefined);
-    // Echoed are the messages of links made straight in another namespace there, too, and kernels before 6.2 echo nothing.
+    // An echo counts only in the link's own namespace. Kernels before 6.2 send none.
     const echoed = answer?.messages.flatMap((message) => linkStateIn(message) ?? []).find((state) => state.name === name);
     if (echoed !== undefined && home === place) return ok(echoed);
     const read = await this.ask(home, linkRequest(name), `reading ${linkText(home, name)}`);
     if (!read.ok) return read;
     const [state] = read.value.messages.flatMap((message) => linkStateIn(message) ?? []);
-    return state === undefined ? failed(fault("NETLINK_FAILED", `links: ${this.by}: ${what}: it is gone`)) : ok(state);
+    return state === undefined
+      ? failed(fault("NETLINK_FAILED", `links: ${this.label}: ${action}: the new link no longer exists`))
+      : ok(state);
   }
 
-  #unmake(
+  #undosOfMake(
     place: LinksPlace,
     name: string,
     answer: NetlinkAnswer | undefined,
@@ -159,16 +181,16 @@ export class Acting {
       readonly shared?: string;
     },
   ): readonly Undo[] {
-    const what = `removing ${linkText(place, name)}`;
+    const action = `making ${linkText(place, name)}`;
     const echoed = answer?.messages.flatMap((message) => linkStateIn(message) ?? []).find((state) => state.name === name);
-    const remove = (index: number): readonly Undo[] => undo?.(index) ?? [{ place, request: linkRemoval(index), what, shared }];
+    const remove = (index: number): readonly Undo[] => undo?.(index) ?? [{ place, request: linkRemoval(index), action, shared }];
     if (echoed !== undefined && this.links.find(place, name)?.index === echoed.index) return remove(echoed.index);
     const run = async (): Promise<string | undefined> => {
       const read = await this.namespaces.exchange(place, [linkRequest(name)]);
       if (isGone(read)) return undefined;
       const [state] = read.answers[0]?.messages.flatMap((message) => linkStateIn(message) ?? []) ?? [];
-      if (state === undefined) return read.sent ? undefined : "it could not be looked for";
-      // It may be somebody else's, who was first: only what it was given tells.
+      if (state === undefined) return read.sent ? undefined : "the kernel could not be asked whether the link exists";
+      // Another process may have made the link of this name. Only the MAC of the request proves that this apply made it.
       if (answer === undefined && (mac === undefined || state.mac !== mac)) return undefined;
       for (const each of remove(state.index)) {
         if ("run" in each) return each.run();
@@ -177,26 +199,23 @@ export class Acting {
       }
       return undefined;
     };
-    return [{ run, what, shared }];
+    return [{ run, action, shared }];
   }
 }
 
-const EEXIST = 17;
-const ENODEV = 19;
-
-/** A locally administered MAC address that nobody has. */
+/** A random unicast MAC address, locally administered. */
 export function randomMac(): string {
   let mac = byteText((randomByte() & 0xfc) | 0x02);
   for (let byte = 1; byte < 6; byte++) mac += `:${byteText(randomByte())}`;
   return mac;
 }
 
-/** A name for the node's end of a veth. */
+/** A random name for the node's end of a veth. */
 export function randomVethName(): string {
   return `veth${byteText(randomByte())}${byteText(randomByte())}${byteText(randomByte())}${byteText(randomByte())}`;
 }
 
-/** Nobody gains by guessing it, and making Web Crypto costs a call of its own brain milliseconds. */
+/** Not cryptographic: nobody gains by guessing it, and loading Web Crypto costs the one-shot engine milliseconds. */
 function randomByte(): number {
   return Math.floor(Math.random() * 256);
 }

@@ -1,19 +1,20 @@
-// Which links an operation uses, and what for: what the scope is checked by. No I/O.
+// The links that an operation uses, and their use. The scope is checked by them. No I/O.
 
-import type { LinksOperation, LinksPlace } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinksOperation, LinksPlace } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
 import type { GrantKey, Role } from "./link-scope.ts";
 
+/** The use that an operation makes of a link. */
 export type Use =
-  /** It is made unless it is there. */
+  /** The operation makes the link unless it exists. */
   | "ensure"
-  /** Something becomes its port. */
+  /** Another link becomes its port. */
   | "master"
-  /** Something comes to lie on it. */
+  /** It becomes the lower link of a new link. */
   | "parent"
-  /** It is made, and must not be there. */
+  /** The operation makes the link, which must not exist. */
   | "make"
   | "remove"
-  /** It becomes the port of a bridge, or a VRF's, and nothing else about it changes. */
+  /** It becomes the port of a bridge or a VRF, and nothing else about it changes. */
   | "join"
   | "change"
   | "port"
@@ -24,39 +25,41 @@ export type Use =
   | "settle"
   | "read";
 
-export interface Demand {
+/** The use of one link by an operation. */
+export interface LinkUse {
   readonly place: LinksPlace;
   readonly name: string;
   readonly use: Use;
 }
 
-/** As what a link of the node may be put to a use, and the key of the grant that would allow it. */
-export const usesOnNode: { readonly [U in Use]: { readonly roles: readonly Role[]; readonly key: GrantKey } } = {
+/** For each use of a link of the node: the roles that allow it, and the key of the grant that a refusal names. */
+export const nodeUseRules: { readonly [U in Use]: { readonly roles: readonly Role[]; readonly key: GrantKey } } = {
   ensure: { roles: ["bridge", "gateway"], key: "bridges" },
   master: { roles: ["bridge"], key: "bridges" },
   parent: { roles: ["parent"], key: "parents" },
   make: { roles: [], key: "bridges" },
-  remove: { roles: ["own"], key: "bridges" },
-  join: { roles: ["own", "uplink"], key: "uplinks" },
-  change: { roles: ["own", "bridge", "gateway"], key: "bridges" },
-  port: { roles: ["own"], key: "bridges" },
-  vlans: { roles: ["own", "bridge", "uplink"], key: "bridges" },
+  remove: { roles: ["attachment"], key: "bridges" },
+  join: { roles: ["attachment", "uplink"], key: "uplinks" },
+  change: { roles: ["attachment", "bridge", "gateway"], key: "bridges" },
+  port: { roles: ["attachment"], key: "bridges" },
+  vlans: { roles: ["attachment", "bridge", "uplink"], key: "bridges" },
   layer3: { roles: ["bridge", "gateway"], key: "bridges" },
-  setting: { roles: ["own", "bridge", "gateway"], key: "bridges" },
-  settle: { roles: ["own", "bridge", "gateway"], key: "bridges" },
-  read: { roles: ["own", "bridge", "gateway", "uplink", "parent"], key: "bridges" },
+  setting: { roles: ["attachment", "bridge", "gateway"], key: "bridges" },
+  settle: { roles: ["attachment", "bridge", "gateway"], key: "bridges" },
+  read: { roles: ["attachment", "bridge", "gateway", "uplink", "parent"], key: "bridges" },
 };
 
+/** The name of the gateway of a bridge's VLAN. */
 export function gatewayName({ bridge, id }: { readonly bridge: string; readonly id: number }): string {
   return `${bridge}.${id}`;
 }
 
-function on(place: LinksPlace, name: string, use: Use): Demand {
+function on(place: LinksPlace, name: string, use: Use): LinkUse {
   return { place, name, use };
 }
 
-/** In the order in which the links are answered: what is made or changed, then what it is made or changed with. */
-export function demandsOf(operation: LinksOperation): readonly Demand[] {
+/** In the order of the apply's answer: the link that the operation makes or changes, then the other links that it names. */
+export function linkUsesOf(operation: LinksOperation): readonly LinkUse[] {
   switch (operation.tag) {
     case "ensure-bridge":
       return [on("host", operation.val.name, "ensure")];

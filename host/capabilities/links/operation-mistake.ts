@@ -1,30 +1,31 @@
-// What is malformed about an operation, whoever may do it.
+// Checks that operations are well formed, independently of grants. No I/O.
 
-import { checkInterfaceName } from "../../src/cni/names.ts";
-import { readAddress, readCidr } from "../../src/net/ip.ts";
-import { macBytes } from "../netlink/address-bytes.ts";
-import type { LinksOperation, LinksPortVlan } from "../sandbox/abi/generated/delegate-0.1.0.ts";
-import { demandsOf } from "./demands.ts";
+import { checkInterfaceName } from "../../../src/cni/names.ts";
+import { readAddress, readCidr } from "../../../src/net/ip.ts";
+import { macBytes } from "../../system/netlink/address-bytes.ts";
+import type { LinksOperation, LinksPortVlan } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import { linkUsesOf } from "./link-uses.ts";
 import { settingMistake } from "./interface-settings.ts";
 
-const mostVlans = 4094;
-const mostAlternativeNames = 16;
-const mostAlternativeNameLength = 127;
+const maxVlans = 4094;
+const maxMtu = 0x7fff_ffff;
+const maxAlternativeNames = 16;
+const maxAlternativeNameLength = 127;
 
-/** Undefined where it is well formed. */
+/** The reason why the operation is malformed; undefined where it is well formed. */
 export function operationMistake(operation: LinksOperation): string | undefined {
-  for (const { name } of demandsOf(operation)) {
+  for (const { name } of linkUsesOf(operation)) {
     const mistake = nameMistake(name);
     if (mistake !== undefined) return mistake;
   }
   return memberMistake(operation);
 }
 
-/** The kernel takes `%d` for a number that it chooses: what it makes then has another name. */
+/** The reason why the name cannot be an interface's; undefined where it can. Only printable ASCII is accepted. */
 export function nameMistake(name: string): string | undefined {
   const checked = checkInterfaceName(name);
   if (!checked.ok) return checked.fault.msg;
-  return /^[!-~]+$/u.test(name) && !name.includes("%") ? undefined : "interface name has a % or a character that is not ASCII";
+  return /^[!-~]+$/u.test(name) ? undefined : "interface name contains a character that is not printable ASCII";
 }
 
 function memberMistake(operation: LinksOperation): string | undefined {
@@ -35,13 +36,13 @@ function memberMistake(operation: LinksOperation): string | undefined {
       return first(vlanMistake(operation.val.id), sizeMistake(operation.val.mtu));
     case "add-veth": {
       const { hostName, mac, hostMac, mtu, vlans } = operation.val;
-      const foreign = hostName !== undefined && !hostName.startsWith("veth");
+      const hasOtherPrefix = hostName !== undefined && !hostName.startsWith("veth");
       return first(
-        foreign ? `the node's end is called ${JSON.stringify(hostName)}, which does not begin with veth` : undefined,
+        hasOtherPrefix ? `the name ${JSON.stringify(hostName)} of the node's end does not begin with veth` : undefined,
         macMistake(mac),
         macMistake(hostMac),
         sizeMistake(mtu),
-        vlans.length > mostVlans ? `${vlans.length} VLANs` : undefined,
+        vlans.length > maxVlans ? `${vlans.length} VLAN ranges exceed the maximum of ${maxVlans}` : undefined,
         ...vlans.map(rangeMistake),
       );
     }
@@ -58,8 +59,10 @@ function memberMistake(operation: LinksOperation): string | undefined {
       return first(
         macMistake(mac),
         sizeMistake(mtu),
-        names.length > mostAlternativeNames ? `${names.length} alternative names` : undefined,
-        names.length > 0 && link.place === "host" ? "links of the node get no alternative names" : undefined,
+        names.length > maxAlternativeNames
+          ? `${names.length} alternative names exceed the maximum of ${maxAlternativeNames}`
+          : undefined,
+        names.length > 0 && link.place === "host" ? "a link of the node cannot get alternative names" : undefined,
         ...names.map(alternativeNameMistake),
       );
     }
@@ -79,7 +82,7 @@ function memberMistake(operation: LinksOperation): string | undefined {
     case "set-interface":
       return settingMistake(operation.val);
     case "add-vrf":
-      return operation.val.table === 0 ? "table 0 is none" : undefined;
+      return operation.val.table === 0 ? "table 0 is not a routing table" : undefined;
     case "delete-link":
     case "change-port":
     case "enable-forwarding":
@@ -95,9 +98,11 @@ function routeMistake({ route, source, link, place }: Extract<LinksOperation, { 
   const [gateway, from] = [route.gw, source].map((text) => (text === undefined ? undefined : readAddress(text)));
   const families = first(
     dst !== undefined && gateway !== undefined && dst.address.family === 6 && gateway.family === 4
-      ? `an IPv6 route can't go by ${route.gw}`
+      ? `an IPv6 route cannot have the IPv4 gateway ${route.gw}`
       : undefined,
-    dst !== undefined && from !== undefined && dst.address.family !== from.family ? `${source} is of another family` : undefined,
+    dst !== undefined && from !== undefined && dst.address.family !== from.family
+      ? `the source ${source} and the destination ${route.dst} are of different address families`
+      : undefined,
   );
   return first(
     cidrMistake(route.dst),
@@ -106,47 +111,53 @@ function routeMistake({ route, source, link, place }: Extract<LinksOperation, { 
     families,
     link === undefined && route.gw === undefined ? "a route needs a gateway or a link" : undefined,
     link === undefined && place === "host" ? "a route of the node needs a link" : undefined,
-    (route.scope ?? 0) > 255 ? `scope ${route.scope}` : undefined,
+    (route.scope ?? 0) > 255 ? `scope ${route.scope} exceeds the maximum of 255` : undefined,
   );
 }
 
+/** The first mistake of several. */
 function first(...mistakes: readonly (string | undefined)[]): string | undefined {
   return mistakes.find((mistake) => mistake !== undefined);
 }
 
 function macMistake(mac: string | undefined): string | undefined {
-  return mac === undefined || macBytes(mac) !== undefined ? undefined : `${shown(mac)} is no MAC address`;
+  return mac === undefined || macBytes(mac) !== undefined ? undefined : `${shown(mac)} is not a MAC address`;
 }
 
 function sizeMistake(mtu: number | undefined): string | undefined {
-  return mtu === undefined || mtu <= 0x7fff_ffff ? undefined : `MTU ${mtu}`;
+  return mtu === undefined || mtu <= maxMtu ? undefined : `MTU ${mtu} exceeds the maximum of ${maxMtu}`;
 }
 
 function pvidMistake(pvid: number | undefined): string | undefined {
-  return pvid === undefined || pvid <= mostVlans ? undefined : `VLAN ${pvid}`;
+  return pvid === undefined || pvid <= maxVlans ? undefined : `the default VLAN ${pvid} exceeds the maximum of ${maxVlans}`;
 }
 
 function vlanMistake(id: number): string | undefined {
-  return id >= 1 && id <= mostVlans ? undefined : `VLAN ${id}`;
+  return id >= 1 && id <= maxVlans ? undefined : `VLAN ${id} is not in the range 1 to ${maxVlans}`;
 }
 
 function rangeMistake({ first: begin, last }: LinksPortVlan): string | undefined {
-  return first(vlanMistake(begin), vlanMistake(last), begin > last ? `VLANs ${begin} to ${last}` : undefined);
+  return first(
+    vlanMistake(begin),
+    vlanMistake(last),
+    begin > last ? `the VLAN range ${begin} to ${last} ends before it begins` : undefined,
+  );
 }
 
 function cidrMistake(text: string): string | undefined {
-  return readCidr(text) === undefined ? `${shown(text)} is no address with a prefix length` : undefined;
+  return readCidr(text) === undefined ? `${shown(text)} is not an IP address with a prefix length` : undefined;
 }
 
 function addressMistake(text: string | undefined): string | undefined {
-  return text === undefined || readAddress(text) !== undefined ? undefined : `${shown(text)} is no IP address`;
+  return text === undefined || readAddress(text) !== undefined ? undefined : `${shown(text)} is not an IP address`;
 }
 
 function alternativeNameMistake(name: string): string | undefined {
-  const good = /^[!-$&-.0-9;-~]+$/u.test(name) && name.length <= mostAlternativeNameLength && name !== "." && name !== "..";
-  return good ? undefined : `${shown(name)} is no alternative name`;
+  const isValid = /^[!-$&-.0-9;-~]+$/u.test(name) && name.length <= maxAlternativeNameLength && name !== "." && name !== "..";
+  return isValid ? undefined : `${shown(name)} is not an alternative name`;
 }
 
+/** The beginning of a text, quoted. */
 function shown(text: string): string {
   return JSON.stringify(text.slice(0, 60));
 }

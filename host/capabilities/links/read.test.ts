@@ -1,15 +1,15 @@
-// `read`, `routes`, `default-link`, `neighbours` and `settle`, and what each verb may do.
+// `read`, `routes`, `default-link`, `neighbours` and `settle`, malformed operations, and the verbs that allow each.
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
-import { missing } from "../../test/harness/requires.ts";
-import type { LinksOperation } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
+import { missing } from "../../../test/harness/requires.ts";
+import type { LinksOperation } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
 
 const eth0 = { place: "pod", name: "eth0" } as const;
 const onNode = (name: string): { place: "host"; name: string } => ({ place: "host", name });
 
-describe.skipIf(missing("reading links", whyNotPrivate))("reading", () => {
+describe.skipIf(missing("reading links", missingPrivateNamespaces))("reading", () => {
   let links: LinkTests;
   let pod: PodNamespace;
   beforeEach(async () => {
@@ -28,10 +28,10 @@ describe.skipIf(missing("reading links", whyNotPrivate))("reading", () => {
     await links.dispose();
   });
 
-  test("links are answered in the order asked for, with the other end's name, as far as they are there", async () => {
+  test("answers the existing links in the order of their names, with the name of a veth's other end", async () => {
     const { capability } = links.capability({ pod, verb: "CHECK", grant: { bridges: ["br*"] } });
     const names = [onNode("vethown"), eth0, onNode("br9"), onNode("br0"), { place: "pod", name: "lo" } as const];
-    const [end, inPod, bridge, lo, ...more] = links.good(await capability.read(names));
+    const [end, inPod, bridge, lo, ...more] = links.valueOf(await capability.read(names));
     expect(more).toEqual([]);
     expect(end).toMatchObject({ place: "host", name: "vethown", kind: "veth", peer: "eth0", master: "br0", mtu: 1400 });
     expect(end?.port).toEqual({ hairpin: false, isolated: false, learning: true, flood: true });
@@ -43,28 +43,28 @@ describe.skipIf(missing("reading links", whyNotPrivate))("reading", () => {
     expect(lo?.mac).toBe("00:00:00:00:00:00");
   });
 
-  test("a link whose other end is in a third namespace has no peer to name", async () => {
+  test("answers no peer for a veth whose other end is in a third namespace", async () => {
     const third = createPodNamespace("read");
     try {
       links.ip("link delete eth0", pod);
       links.ip(`link add eth0 type veth peer name br0 netns ${third.name}`, pod);
       const { capability } = links.capability({ pod });
-      const [link] = links.good(await capability.read([eth0]));
+      const [link] = links.valueOf(await capability.read([eth0]));
       expect(link).toMatchObject({ kind: "veth", peer: undefined });
     } finally {
       third.dispose();
     }
   });
 
-  test("in a namespace that is gone there are no links", async () => {
+  test("answers no links of a namespace that does not exist", async () => {
     for (const netns of ["", "/run/netns/nothing-there"]) {
       const { capability } = links.capability({ netns, verb: "CHECK" });
-      expect(links.good(await capability.read([eth0]))).toEqual([]);
-      expect(links.good(await capability.routes(undefined))).toEqual([]);
+      expect(links.valueOf(await capability.read([eth0]))).toEqual([]);
+      expect(links.valueOf(await capability.routes(undefined))).toEqual([]);
     }
   });
 
-  test("routes are those over the link, or all of the pod's, with their metrics, but for the kernel's local ones", async () => {
+  test("answers the routes over a link, or all of the pod's, with their metrics, but not the table local", async () => {
     for (const route of [
       "route add default via 10.9.0.1 mtu 1300 advmss 1000",
       "route add 10.20.0.0/16 via 10.9.0.1 metric 7 table 77",
@@ -74,7 +74,7 @@ describe.skipIf(missing("reading links", whyNotPrivate))("reading", () => {
     ])
       links.ip(route, pod);
     const { capability } = links.capability({ pod });
-    const four = links.good(await capability.routes(eth0)).filter(({ dst }) => dst.includes("."));
+    const four = links.valueOf(await capability.routes(eth0)).filter(({ dst }) => dst.includes("."));
     expect(four).toEqual([
       { dst: "10.20.0.0/16", gw: "10.9.0.1", mtu: undefined, advmss: undefined, priority: 7, table: 77, scope: 0 },
       { dst: "0.0.0.0/0", gw: "10.9.0.1", mtu: 1300, advmss: 1000, priority: undefined, table: undefined, scope: 0 },
@@ -82,16 +82,16 @@ describe.skipIf(missing("reading links", whyNotPrivate))("reading", () => {
       { dst: "10.30.0.0/16", gw: "10.9.0.3", mtu: undefined, advmss: undefined, priority: undefined, table: undefined, scope: 0 },
       { dst: "10.30.0.0/16", gw: "10.9.0.4", mtu: undefined, advmss: undefined, priority: undefined, table: undefined, scope: 0 },
     ]);
-    const all = links.good(await capability.routes(undefined)).map(({ dst }) => dst);
+    const all = links.valueOf(await capability.routes(undefined)).map(({ dst }) => dst);
     expect(all).toContain("127.9.0.0/16");
     expect(all).not.toContain("10.40.0.0/16");
   });
 
-  test("the default route's link is the one of the lowest metric; one of the node must be a granted parent", async () => {
+  test("answers the link of the default route with the lowest metric; on the node it must be a granted parent", async () => {
     const { capability } = links.capability({ pod, grant: { parents: ["vethown"] } });
-    expect(links.good(await capability.defaultLink("pod"))).toBeUndefined();
+    expect(links.valueOf(await capability.defaultLink("pod"))).toBeUndefined();
     links.ip("route add default via 10.9.0.1", pod);
-    expect(links.good(await capability.defaultLink("pod"))).toBe("eth0");
+    expect(links.valueOf(await capability.defaultLink("pod"))).toBe("eth0");
     links.ip("address add 10.8.0.1/24 dev br0");
     links.ip("link set br0 up");
     links.ip("route add default dev br0 metric 5");
@@ -102,43 +102,43 @@ describe.skipIf(missing("reading links", whyNotPrivate))("reading", () => {
       },
     });
     links.ip("route add default dev vethown metric 4");
-    expect(links.good(await capability.defaultLink("host"))).toBe("vethown");
+    expect(links.valueOf(await capability.defaultLink("host"))).toBe("vethown");
   });
 
-  test("neighbours are the permanent ones and those that the link answers for", async () => {
+  test("answers permanent neighbours and proxy entries", async () => {
     links.ip("neighbour add 10.9.0.7 lladdr 02:00:00:00:00:07 dev eth0", pod);
     links.ip("neighbour add 10.9.0.8 lladdr 02:00:00:00:00:08 dev eth0 nud reachable", pod);
     links.ip("neighbour add proxy 10.9.0.9 dev eth0", pod);
     const { capability } = links.capability({ pod });
-    expect(links.good(await capability.neighbours(eth0))).toEqual([
+    expect(links.valueOf(await capability.neighbours(eth0))).toEqual([
       { address: "10.9.0.7", mac: "02:00:00:00:00:07", proxy: false },
       { address: "10.9.0.9", mac: undefined, proxy: true },
     ]);
   });
 
-  test("what isn't granted can't be read", async () => {
+  test("is refused for links that are not granted", async () => {
     links.ip("link add other type bridge");
     const { capability } = links.capability({ pod, grant: { bridges: ["br0"] } });
-    for (const ask of [
+    for (const reading of [
       capability.read([onNode("other")]),
       capability.routes(onNode("other")),
       capability.neighbours(onNode("other")),
     ])
-      expect(await ask).toMatchObject({ err: { code: 7, msg: expect.stringContaining('link "other" of the node') } });
+      expect(await reading).toMatchObject({ err: { code: 7, msg: expect.stringContaining('link "other" of the node') } });
     expect(await capability.read([{ place: "pod", name: "other0" }])).toMatchObject({ err: { code: 7 } });
   });
 
-  test("CHECK, GC and STATUS change nothing, and GC and STATUS have no pod", async () => {
+  test("CHECK, GC and STATUS cannot change links, and a STATUS call has no pod", async () => {
     for (const verb of ["CHECK", "GC", "STATUS"] as const) {
       const { capability, sent } = links.capability({ pod, verb });
       expect(await capability.apply([{ tag: "delete-link", val: eth0 }])).toMatchObject({
-        err: { code: 999, msg: `links: apply is for ADD and DEL, this call is ${verb}` },
+        err: { code: 999, msg: `links: apply is allowed in ADD and DEL only, and this call is ${verb}` },
       });
       expect(sent).toEqual([]);
     }
     const { capability } = links.capability({ verb: "STATUS", attachment: false });
     expect(await capability.read([eth0])).toMatchObject({
-      err: { msg: 'links: read: STATUS has no pod, so there is no link "eth0" of the pod' },
+      err: { msg: 'links: read: link "eth0" of the pod cannot be used: a STATUS call has no pod' },
     });
     expect(await capability.routes(undefined)).toMatchObject({ err: { code: 999 } });
     expect(await capability.defaultLink("pod")).toMatchObject({ err: { code: 999 } });
@@ -146,70 +146,76 @@ describe.skipIf(missing("reading links", whyNotPrivate))("reading", () => {
 
   const malformed: readonly (readonly [LinksOperation, string])[] = [
     [{ tag: "delete-link", val: { place: "pod", name: "a/b" } }, "interface name contains /"],
-    [{ tag: "delete-link", val: { place: "pod", name: "eth%d" } }, "interface name has a %"],
+    [{ tag: "delete-link", val: { place: "pod", name: "eth%d" } }, "interface name contains %"],
     [{ tag: "ensure-bridge", val: { name: "a-name-of-16-byt", vlanFiltering: false } }, "interface name is too long"],
-    [{ tag: "add-dummy", val: { name: "eth0", mac: "02:00:00:00:00" } }, "is no MAC address"],
-    [{ tag: "add-address", val: { link: eth0, address: "10.9.0.2", noDad: false } }, "is no address with a prefix length"],
+    [{ tag: "add-dummy", val: { name: "eth0", mac: "02:00:00:00:00" } }, "is not a MAC address"],
+    [{ tag: "add-address", val: { link: eth0, address: "10.9.0.2", noDad: false } }, "is not an IP address with a prefix length"],
     [
       { tag: "add-route", val: { place: "pod", route: { dst: "::/0", gw: "10.9.0.1" }, onLink: false } },
-      "an IPv6 route can't go by",
+      "an IPv6 route cannot have the IPv4 gateway 10.9.0.1",
     ],
     [{ tag: "add-route", val: { place: "pod", route: { dst: "0.0.0.0/0" }, onLink: false } }, "needs a gateway or a link"],
-    [{ tag: "add-vlan", val: { name: "eth0", parent: eth0, id: 4095 } }, "VLAN 4095"],
-    [{ tag: "add-port-vlan", val: { link: "br0", vlan: { first: 9, last: 8, pvid: false, untagged: false } } }, "VLANs 9 to 8"],
+    [{ tag: "add-vlan", val: { name: "eth0", parent: eth0, id: 4095 } }, "VLAN 4095 is not in the range 1 to 4094"],
+    [
+      { tag: "add-port-vlan", val: { link: "br0", vlan: { first: 9, last: 8, pvid: false, untagged: false } } },
+      "the VLAN range 9 to 8 ends before it begins",
+    ],
     [
       { tag: "set-interface", val: { link: eth0, family: "ipv4", name: "../x", value: "1", required: true } },
-      "is no ipv4 setting",
+      "is not an accepted ipv4 setting",
     ],
     [
       { tag: "set-interface", val: { link: eth0, family: "ipv6", name: "accept_ra", value: "1\n", required: true } },
-      "is no number",
+      "is not a number",
     ],
     [
       { tag: "add-veth", val: { name: "eth0", hostName: "docker0", vlans: [], keepDefaultVlan: false, up: true } },
       "does not begin with veth",
     ],
-    [{ tag: "settle", val: { link: eth0, milliseconds: 600_000 } }, "waiting for 600000 ms in all"],
-    [{ tag: "change-link", val: { link: eth0, alternativeNames: ["a/b"] } }, "is no alternative name"],
+    [
+      { tag: "settle", val: { link: eth0, milliseconds: 600_000 } },
+      "waiting for 600000 ms in total exceeds the maximum of 30000 ms",
+    ],
+    [{ tag: "change-link", val: { link: eth0, alternativeNames: ["a/b"] } }, "is not an alternative name"],
   ];
 
-  test("malformed operations are named and nothing is sent, nor of more than 256", async () => {
+  test("malformed operations, and more than 256 operations, are refused by name before anything is sent", async () => {
     const { capability, sent } = links.capability({ pod, grant: { bridges: ["*"], podLinks: ["*"], forwarding: true } });
     for (const [operation, mistake] of malformed) {
       const outcome = await capability.apply([{ tag: "delete-link", val: eth0 }, operation]);
-      const { code, msg } = "err" in outcome ? outcome.err : { code: 0, msg: "it was done" };
+      const { code, msg } = "err" in outcome ? outcome.err : { code: 0, msg: "apply succeeded" };
       expect([code, msg]).toEqual([999, expect.stringContaining(`links: operation 1 (${operation.tag}): `)]);
       expect(msg).toContain(mistake);
     }
     const many = Array.from({ length: 257 }, (): LinksOperation => ({ tag: "delete-link", val: eth0 }));
-    expect(await capability.apply(many)).toMatchObject({ err: { code: 999, msg: "links: 257 operations, 256 at most" } });
+    expect(await capability.apply(many)).toMatchObject({
+      err: { code: 999, msg: "links: 257 operations exceed the maximum of 256" },
+    });
     expect(sent).toEqual([]);
   });
 
-  test(
-    "an address that somebody else has is a fault of settling, and so is a link that doesn't run in time",
-    { timeout: 60_000 },
-    async () => {
-      links.ip("link set br0 up");
-      links.ip("address add fd09::5/64 dev br0 nodad");
-      // What asks whether an address is free must not get lost before the port forwards.
-      await vi.waitUntil(() => links.ip("-d link show dev vethown").includes("state forwarding"), {
-        timeout: 30_000,
-        interval: 20,
-      });
-      const { capability } = links.capability({ pod });
-      const taken = await capability.apply([
-        { tag: "add-address", val: { link: eth0, address: "fd09::5/64", noDad: false } },
-        { tag: "settle", val: { link: eth0, milliseconds: 30_000 } },
-      ]);
-      expect(taken).toMatchObject({
-        err: { msg: "links: operation 1 (settle): somebody else has fd09::5/64 already (duplicate address detection)" },
-      });
-      expect(pod.addresses().map(({ address }) => address)).not.toContain("fd09::5/64");
-      links.ip("link set vethown down");
-      expect(await capability.apply([{ tag: "settle", val: { link: eth0, milliseconds: 30 } }])).toMatchObject({
-        err: { msg: 'links: operation 0 (settle): link "eth0" of the pod: it does not run after 30 ms' },
-      });
-    },
-  );
+  test("settle fails for a duplicate address, and for a link that is not running in time", { timeout: 60_000 }, async () => {
+    links.ip("link set br0 up");
+    links.ip("address add fd09::5/64 dev br0 nodad");
+    // Before the port forwards, the bridge drops the probes of duplicate address detection.
+    await vi.waitUntil(() => links.ip("-d link show dev vethown").includes("state forwarding"), {
+      timeout: 30_000,
+      interval: 20,
+    });
+    const { capability } = links.capability({ pod });
+    const taken = await capability.apply([
+      { tag: "add-address", val: { link: eth0, address: "fd09::5/64", noDad: false } },
+      { tag: "settle", val: { link: eth0, milliseconds: 30_000 } },
+    ]);
+    expect(taken).toMatchObject({
+      err: {
+        msg: 'links: operation 1 (settle): link "eth0" of the pod: fd09::5/64 is already in use on the network (duplicate address detection). Remove the other user, or exclude the address from the IPAM ranges.',
+      },
+    });
+    expect(pod.addresses().map(({ address }) => address)).not.toContain("fd09::5/64");
+    links.ip("link set vethown down");
+    expect(await capability.apply([{ tag: "settle", val: { link: eth0, milliseconds: 30 } }])).toMatchObject({
+      err: { msg: 'links: operation 0 (settle): link "eth0" of the pod is not usable after 30 ms: it is not running' },
+    });
+  });
 });

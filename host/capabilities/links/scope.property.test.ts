@@ -1,11 +1,11 @@
-// Random operations under random grants: what is sent, taken apart without the encoder's help, changes only what is granted.
+// Random operations under random grants: the sent messages change only granted links. A decoder that shares no code with the encoder reads them.
 
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { LinkGrant } from "../../src/configuration/wasm-configuration.ts";
-import { type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
-import { missing } from "../../test/harness/requires.ts";
-import type { LinksOperation } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinkGrant } from "../../../src/configuration/wasm-configuration.ts";
+import { type PodNamespace, missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
+import { missing } from "../../../test/harness/requires.ts";
+import type { LinksOperation } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
 import { messagesOf, type SentMessage } from "./testing/sent-messages.ts";
 import { openTwoPods } from "./testing/two-pods.ts";
@@ -16,35 +16,35 @@ interface NodeLink {
   readonly kind: string;
 }
 
-/** What a message does that the grant doesn't allow, by the rules of the WIT and independently of ours; undefined: nothing. */
+/** The part of a message that the grant does not allow, by the rules of the WIT and without the capability's code; undefined: none. */
 function mistakeOf(message: SentMessage, grant: LinkGrant, before: readonly NodeLink[]): string | undefined {
   const { place, type, changes, index, creates, master, parent, forbidden, namesNamespace } = message;
   if (forbidden.length > 0) return `attributes ${forbidden.join()}`;
   if (place === "pod") return namesNamespace ? "names another namespace from the pod's" : undefined;
   if (!changes) return undefined;
   const linkOf = (number: number | undefined): NodeLink | undefined => before.find((link) => link.index === number);
-  const named = (list: readonly string[] | undefined, link: NodeLink | undefined): boolean =>
+  const lists = (list: readonly string[] | undefined, link: NodeLink | undefined): boolean =>
     link !== undefined && (list ?? []).some((name) => name === "*" || name === link.name);
   // The attachment's own end is a port of this bridge: an undo makes it one again.
   const restored = linkOf(index)?.name === "vethown" && linkOf(master)?.name === "brgood";
   const masterLink = restored ? undefined : linkOf(master);
-  if (masterLink !== undefined && !(named(grant.bridges, masterLink) && masterLink.kind === "bridge"))
+  if (masterLink !== undefined && !(lists(grant.bridges, masterLink) && masterLink.kind === "bridge"))
     return `master ${masterLink.name}`;
   const parentLink = linkOf(parent);
-  if (creates) return parentLink === undefined || named(grant.parents, parentLink) ? undefined : `parent ${parentLink.name}`;
+  if (creates) return parentLink === undefined || lists(grant.parents, parentLink) ? undefined : `parent ${parentLink.name}`;
   const link = linkOf(index);
-  if (link === undefined || link.name === "vethown") return undefined; // made by this very call, or the attachment's own
-  if (link.kind === "bridge" && named(grant.bridges, link)) return undefined;
+  if (link === undefined || link.name === "vethown") return undefined; // made by this call, or the attachment's
+  if (link.kind === "bridge" && lists(grant.bridges, link)) return undefined;
   const joins = type === 19 && master !== undefined && !message.hasFlags && message.attributes.every((each) => each === 10);
   const vlans = (type === 17 || type === 19) && message.attributes.every((each) => each === 26);
-  return named(grant.uplinks, link) && (joins || vlans) ? undefined : `${type} changes ${link.name}`;
+  return lists(grant.uplinks, link) && (joins || vlans) ? undefined : `${type} changes ${link.name}`;
 }
 
 function maybe<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> {
   return fc.option(value, { nil: undefined });
 }
 
-describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
+describe.skipIf(missing("scope of links", missingPrivateNamespaces))("the scope", () => {
   let links: LinkTests;
   let pod: PodNamespace;
   let neighbour: PodNamespace;
@@ -57,13 +57,13 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
     await links.dispose();
   });
 
-  test("whatever is asked under whatever grant, what is sent changes only what is granted", { timeout: 120_000 }, async () => {
+  test("changes only granted links, for random operations under random grants", { timeout: 120_000 }, async () => {
     links.ip("link set dev0 up");
     await fc.assert(
-      fc.asyncProperty(grants, fc.array(operations, { maxLength: 6 }), async (grant, asked) => {
+      fc.asyncProperty(grants, fc.array(operations, { maxLength: 6 }), async (grant, requested) => {
         const before = nodeLinks();
         const { capability, sent } = links.capability({ pod, grant });
-        await capability.apply(asked);
+        await capability.apply(requested);
         for (const message of sent.flatMap(messagesOf)) expect(mistakeOf(message, grant, before)).toBeUndefined();
         for (const name of ["brnew", "brgood.7"]) links.node.exec(["ip", "link", "delete", name]);
         pod.exec(["ip", "link", "delete", "net1"]);
@@ -76,8 +76,8 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
   });
 
   function nodeLinks(): readonly NodeLink[] {
-    const told: { ifindex: number; ifname: string; linkinfo?: { info_kind?: string } }[] = JSON.parse(links.ip("-j -d link"));
-    return told.map(({ ifindex, ifname, linkinfo }) => ({ index: ifindex, name: ifname, kind: linkinfo?.info_kind ?? "" }));
+    const shown: { ifindex: number; ifname: string; linkinfo?: { info_kind?: string } }[] = JSON.parse(links.ip("-j -d link"));
+    return shown.map(({ ifindex, ifname, linkinfo }) => ({ index: ifindex, name: ifname, kind: linkinfo?.info_kind ?? "" }));
   }
 
   const names = ["brgood", "brother", "brnew", "dev0", "dev1", "vethown", "vethnext", "lo", "eth0", "net1", "other0", "brgood.7"];

@@ -1,10 +1,10 @@
-// What a delegate can reach, through the real hands and the kernel: refused by name, and nothing of the node changed.
+// The scope of a delegate, with a real shim and the kernel: requests beyond it are refused by name and leave the node unchanged.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { LinkGrant } from "../../src/configuration/wasm-configuration.ts";
-import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
-import { missing } from "../../test/harness/requires.ts";
-import type { LinksOperation } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { LinkGrant } from "../../../src/configuration/wasm-configuration.ts";
+import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
+import { missing } from "../../../test/harness/requires.ts";
+import type { LinksOperation } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
 import { messagesOf } from "./testing/sent-messages.ts";
 import { snapshot } from "./testing/snapshot.ts";
@@ -26,7 +26,7 @@ const proxyOnNode = (text: string): LinksOperation => ({
   val: { link: onNode("brgood"), neighbour: { address: text, proxy: true } },
 });
 
-describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
+describe.skipIf(missing("scope of links", missingPrivateNamespaces))("the scope", () => {
   let links: LinkTests;
   let pod: PodNamespace;
   let neighbour: PodNamespace;
@@ -40,14 +40,14 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
   });
 
   function indexOf(name: string, inside?: PodNamespace): string {
-    const told = links.ip(`-o link show dev ${name}`, inside);
-    return told.slice(0, told.indexOf(":"));
+    const text = links.ip(`-o link show dev ${name}`, inside);
+    return text.slice(0, text.indexOf(":"));
   }
 
   const veth = { name: "net1", vlans: [], keepDefaultVlan: false, up: true };
   const macvlan = { name: "net1", mode: "bridge" } as const;
 
-  const refused: readonly [what: string, operation: LinksOperation, key: string][] = [
+  const refused: readonly [about: string, operation: LinksOperation, key: string][] = [
     ["a bridge", { tag: "ensure-bridge", val: { name: "brother", vlanFiltering: false } }, "bridges has brgood"],
     ["a new bridge", { tag: "ensure-bridge", val: { name: "brnew", vlanFiltering: false } }, "bridges has brgood"],
     ["a master", { tag: "add-veth", val: { ...veth, name: "eth0", master: "brother" } }, "bridges has brgood"],
@@ -59,7 +59,7 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
       "bridges has brgood",
     ],
     [
-      "more of an uplink than to join",
+      "a change of an uplink besides its master",
       { tag: "change-link", val: { link: onNode("up0"), up: false, alternativeNames: [] } },
       "bridges has",
     ],
@@ -81,7 +81,7 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
       "bridges",
     ],
     [
-      "the VLANs of an uplink that is no port of a granted bridge",
+      "the VLANs of an uplink that is not a port of a granted bridge",
       { tag: "add-port-vlan", val: { link: "up0", vlan: { first: 2, last: 2, pvid: false, untagged: false } } },
       "bridges",
     ],
@@ -92,7 +92,7 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
       "bridges has brgood",
     ],
     [
-      "an address of its own end",
+      "an address of the attachment's end on the node",
       { tag: "add-address", val: { link: onNode("vethown"), address: "8.8.8.8/32", noDad: false } },
       "bridges has",
     ],
@@ -132,22 +132,22 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
     ],
   ];
 
-  test("what isn't granted is refused by name, with the key that would allow it, and nothing of the call is done", async () => {
+  test("refuses what is not granted by name, with the key that would allow it, before any change of the call", async () => {
     const grant = { bridges: ["brgood"], parents: ["dev0"], uplinks: ["up*"], podLinks: ["net1"] };
     const before = [snapshot(links.node.path), snapshot(pod.path), snapshot(neighbour.path)];
     const { capability, sent } = links.capability({ pod, grant });
     const first: LinksOperation = { tag: "add-address", val: { link: inPod("eth0"), address: "10.9.9.9/24", noDad: false } };
-    for (const [what, operation, key] of refused) {
+    for (const [about, operation, key] of refused) {
       const outcome = await capability.apply([first, operation]);
-      const { code, msg } = "err" in outcome ? outcome.err : { code: 0, msg: "it was done" };
-      expect([what, code, msg]).toEqual([what, 7, expect.stringContaining(`links: operation 1 (${operation.tag}): `)]);
-      expect([what, msg]).toEqual([what, expect.stringContaining(`is not granted: wasm.grants.test.links.${key}`)]);
+      const { code, msg } = "err" in outcome ? outcome.err : { code: 0, msg: "apply succeeded" };
+      expect([about, code, msg]).toEqual([about, 7, expect.stringContaining(`links: operation 1 (${operation.tag}): `)]);
+      expect([about, msg]).toEqual([about, expect.stringContaining(`is not granted: wasm.grants.test.links.${key}`)]);
     }
     expect(sent.flatMap(messagesOf).filter(({ changes }) => changes)).toEqual([]);
     expect([snapshot(links.node.path), snapshot(pod.path), snapshot(neighbour.path)]).toEqual(before);
   });
 
-  test("what links of the node get lies in the grant's networks, and routes never without any", async () => {
+  test("allows addresses of the node only in granted networks, and routes only where networks are granted", async () => {
     const up: LinksOperation = { tag: "ensure-bridge", val: { name: "brgood", vlanFiltering: false } };
     const networks = ["10.50.0.0/16", "fd50::/32"];
     const listed = links.capability({ pod, grant: { bridges: ["brgood"], networks } });
@@ -166,15 +166,15 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
       err: { code: 7, msg: expect.stringContaining("wasm.grants.test.links.networks has nothing") },
     });
     expect(snapshot(links.node.path)).toEqual(before);
-    links.good(
+    links.valueOf(
       await listed.capability.apply([up, addressOnNode("10.50.0.1/16"), routeOfNode("10.50.7.0/24"), proxyOnNode("10.50.0.9")]),
     );
     expect(links.node.routes()).toContain("10.50.7.0/24");
     const inThePod: LinksOperation = { tag: "add-address", val: { link: inPod("eth0"), address: "192.0.2.1/24", noDad: false } };
-    links.good(await listed.capability.apply([inThePod]));
+    links.valueOf(await listed.capability.apply([inThePod]));
   });
 
-  test("an uplink that is another bridge's port keeps its VLANs, be it that it leaves it later in the call", async () => {
+  test("refuses VLANs of an uplink that is another bridge's port, even if it leaves that bridge later in the call", async () => {
     links.ip("link set up0 master brother");
     const grant = { bridges: ["brgood"], uplinks: ["up0"] };
     const { capability, sent } = links.capability({ pod, grant });
@@ -190,20 +190,20 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
     expect(sent.flatMap(messagesOf).filter(({ changes }) => changes)).toEqual([]);
   });
 
-  test("a device or a veth that has a granted bridge's name is refused, and left alone", async () => {
+  test("refuses a device or a veth that has a granted bridge's name, and does not change it", async () => {
     const { capability } = links.capability({ pod, grant: { bridges: ["*"] } });
     const before = snapshot(links.node.path);
     for (const name of ["dev0", "vethnext", "lo"]) {
       const outcome = await capability.apply([{ tag: "ensure-bridge", val: { name, vlanFiltering: false } }]);
-      expect("err" in outcome ? outcome.err.msg : "").toContain("which is not a bridge");
+      expect("err" in outcome ? outcome.err.msg : "").toContain("and not a granted bridge");
       const joined = await capability.apply([{ tag: "add-veth", val: { ...veth, name: "eth0", master: name } }]);
-      expect("err" in joined ? joined.err.msg : "").toContain("which is not a bridge");
+      expect("err" in joined ? joined.err.msg : "").toContain("and not a granted bridge");
     }
     expect(snapshot(links.node.path)).toEqual(before);
   });
 
-  test("an own end is told by the node alone: one of a pod that imitates it is refused", async () => {
-    // A pod whose eth0 says that its other end is the node's link of index N: it has a namespace of its own, with a link of that index.
+  test("identifies the attachment's veth by the node's data: a pod that imitates it is refused", async () => {
+    // The pod's eth0 shows the index of the node's link as its other end: the pod made a namespace with a link of that index.
     const index = indexOf("vethnext");
     pod.exec(["ip", "link", "delete", "eth0"]);
     const inner = createPodNamespace("scope");
@@ -212,7 +212,7 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
       links.ip(`link add eth0 index ${wanted} type veth peer name fake index ${index} netns ${inner.name}`, pod);
       const { capability } = links.capability({ pod });
       const outcome = await capability.apply([{ tag: "delete-link", val: onNode("vethnext") }]);
-      expect("err" in outcome ? outcome.err.msg : "").toContain("is not the attachment's own");
+      expect("err" in outcome ? outcome.err.msg : "").toContain("and not the node's end of the attachment's veth");
       expect(links.node.links().map(({ name }) => name)).toContain("vethnext");
     } finally {
       inner.dispose();
@@ -220,7 +220,7 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
   });
 
   test.each(["/proc/self/ns/net", "/proc/thread-self/ns/net", "the path of the node's"])(
-    "a pod whose namespace is the node's own (%s) gets nothing done",
+    "refuses all operations in a pod whose namespace is the node's (%s)",
     async (netns) => {
       links.ip("link add eth0 type bridge");
       try {
@@ -246,7 +246,7 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
     const { same, grant } = sameIndex();
     const before = snapshot(links.node.path);
     const { capability } = links.capability({ pod, grant, ifname: same });
-    links.good(
+    links.valueOf(
       await capability.apply([
         { tag: "change-link", val: { link: inPod(same), mtu: 1333, up: true, alternativeNames: ["alt"] } },
       ]),
@@ -259,7 +259,7 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
     const { same, grant } = sameIndex();
     const before = snapshot(links.node.path);
     const { capability } = links.capability({ pod, grant, ifname: same });
-    links.good(
+    links.valueOf(
       await capability.apply([
         { tag: "add-address", val: { link: inPod(same), address: "10.251.0.9/24", noDad: false } },
         { tag: "add-address", val: { link: inPod(same), address: "fd51::9/64", noDad: true } },
@@ -280,7 +280,7 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
     const grant = { bridges: ["brgood"], parents: ["dev0"], podLinks: ["net*"] };
     const { capability, sent } = links.capability({ pod, grant });
     links.ip("link set dev0 up");
-    links.good(
+    links.valueOf(
       await capability.apply([
         { tag: "add-veth", val: { ...veth, master: "brgood" } },
         { tag: "add-macvlan", val: { name: "net2", mode: "bridge", parent: onNode("dev0") } },
@@ -288,10 +288,10 @@ describe.skipIf(missing("scope of links", whyNotPrivate))("the scope", () => {
         { tag: "change-link", val: { link: inPod("eth0"), mtu: 1400, alternativeNames: [] } },
       ]),
     );
-    links.good(await capability.read([inPod("eth0"), inPod("net1"), inPod("net2"), onNode("vethown")]));
+    links.valueOf(await capability.read([inPod("eth0"), inPod("net1"), inPod("net2"), onNode("vethown")]));
     const all = sent.flatMap(messagesOf);
-    const reaching = all.filter(({ namesNamespace }) => namesNamespace);
-    expect(reaching.map(({ place, type }) => [place, type])).toEqual([
+    const usesSecondNamespace = all.filter(({ namesNamespace }) => namesNamespace);
+    expect(usesSecondNamespace.map(({ place, type }) => [place, type])).toEqual([
       ["host", 16],
       ["host", 16],
     ]);

@@ -1,10 +1,10 @@
-// What attachments share on the node: one that fails takes nothing back that another one counts on by then.
+// Resources that attachments share on the node: an apply that fails does not undo a change that another one uses.
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
-import { missing } from "../../test/harness/requires.ts";
-import type { LinksOperation } from "../sandbox/abi/generated/delegate-0.1.0.ts";
-import type { NetlinkEffect } from "../hands/hands.ts";
+import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
+import { missing } from "../../../test/harness/requires.ts";
+import type { LinksOperation } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { NetlinkEffect } from "../../protocol/shim.ts";
 import { type LinkTests, openLinkTests } from "./testing/link-tests.ts";
 
 const grant = { bridges: ["lt0"], forwarding: true };
@@ -13,7 +13,7 @@ const failing: LinksOperation = {
   val: { place: "pod", route: { dst: "10.99.0.0/16", gw: "203.0.113.1" }, onLink: false },
 };
 
-describe.skipIf(missing("shared", whyNotPrivate))("of two applies at the same time, one fails", () => {
+describe.skipIf(missing("shared", missingPrivateNamespaces))("if one of two concurrent applies fails", () => {
   let links: LinkTests;
   let pods: readonly [PodNamespace, PodNamespace];
   beforeEach(async () => {
@@ -35,42 +35,42 @@ describe.skipIf(missing("shared", whyNotPrivate))("of two applies at the same ti
     links.node.addresses().flatMap(({ link, address }) => (link === "lt0" && address.includes(".") ? [address] : []));
   const isUp = (): boolean => links.node.links().find(({ name }) => name === "lt0")?.up === true;
 
-  /** The first one fails once the second one has got as far as `until`. */
+  /** Runs two applies. The first fails when the second has ended or is under way. */
   async function race(second: readonly LinksOperation[], until: "ended" | "under way"): Promise<readonly boolean[]> {
     const [one, two] = pods;
-    const { promise: atFailing, resolve: entered } = Promise.withResolvers<void>();
-    const { promise: may, resolve: goOn } = Promise.withResolvers<void>();
+    const { promise: failingReached, resolve: reachFailing } = Promise.withResolvers<void>();
+    const { promise: failingAllowed, resolve: allowFailing } = Promise.withResolvers<void>();
     const isRoute = ({ path, request }: NetlinkEffect): boolean => path === one.path && includesRoute(request);
-    const slow = links.capability({
+    const failingSide = links.capability({
       pod: one,
       grant,
-      instead: (effect) => {
+      intercept: (effect) => {
         if (!isRoute(effect)) return undefined;
-        entered();
-        return may.then(() => links.hands.netlink(effect));
+        reachFailing();
+        return failingAllowed.then(() => links.shim.netlink(effect));
       },
     });
-    const fails = slow.capability.apply([...attach(2), failing]);
-    await atFailing;
+    const failure = failingSide.capability.apply([...attach(2), failing]);
+    await failingReached;
     let ended: Promise<unknown> = Promise.resolve();
-    const other = links.capability({
+    const succeedingSide = links.capability({
       pod: two,
       grant,
-      instead: (effect) => {
+      intercept: (effect) => {
         if (until === "ended" || effect.path !== two.path || !includesRoute(effect.request)) return undefined;
-        goOn();
-        return ended.then(() => links.hands.netlink(effect));
+        allowFailing();
+        return ended.then(() => links.shim.netlink(effect));
       },
     });
-    ended = fails;
-    const works = other.capability.apply([...second]);
-    if (until === "ended") await works;
-    goOn();
-    return (await Promise.all([fails, works])).map((outcome) => "ok" in outcome);
+    ended = failure;
+    const success = succeedingSide.capability.apply([...second]);
+    if (until === "ended") await success;
+    allowFailing();
+    return (await Promise.all([failure, success])).map((outcome) => "ok" in outcome);
   }
 
   test.each(["ended", "under way"] as const)(
-    "and the other, %s by then, has its gateway, a bridge that is up, and a node that forwards",
+    "the other, %s at that time, keeps its gateway, a bridge that is up, and forwarding",
     async (until) => {
       expect([forwarding(), gateways(), isUp()]).toEqual(["0", [], false]);
       expect(await race(attach(3), until)).toEqual([false, true]);
@@ -80,7 +80,7 @@ describe.skipIf(missing("shared", whyNotPrivate))("of two applies at the same ti
     },
   );
 
-  test("and where nobody else was there, all is taken back", async () => {
+  test("without another apply, all changes are undone", async () => {
     const { capability } = links.capability({ pod: pods[0], grant });
     expect(await capability.apply([...attach(2), failing])).toMatchObject({ err: {} });
     expect([forwarding(), gateways(), isUp()]).toEqual(["0", [], false]);

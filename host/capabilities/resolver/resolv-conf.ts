@@ -1,6 +1,6 @@
-// What resolv.conf(5) says, read as the reference plugins read it (ipam/host-local).
+// Reads a resolv.conf(5) as the reference plugins do (ipam/host-local).
 
-/** Name resolution settings, as CNI results have them (section 5, `dns`). */
+/** Name resolution settings in the form of a CNI result (section 5, `dns`). */
 export interface ResolvConf {
   readonly nameservers: readonly string[];
   readonly domain: string | undefined;
@@ -8,7 +8,7 @@ export interface ResolvConf {
   readonly options: readonly string[];
 }
 
-/** Reads the text of a resolv.conf. What it doesn't know it leaves out; of several `domain` lines the last counts. */
+/** Reads the text of a resolv.conf. Unknown keywords are ignored. The last `domain` line counts. */
 export function parseResolvConf(text: string): ResolvConf {
   const nameservers: string[] = [];
   const search: string[] = [];

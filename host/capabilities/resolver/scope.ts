@@ -1,29 +1,30 @@
-// The capability `resolver`: reads a resolv.conf that the administrator listed, and gives its settings, not its text.
+// The capability `resolver`: reads a resolv.conf that the administrator lists. A delegate gets the settings only, not the text.
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { defaultResolverFiles } from "../../src/configuration/wasm-configuration.ts";
-import { fault, type Fault } from "../../src/fault/fault.ts";
-import type { ResolverCapability } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import { defaultResolverFiles } from "../../../src/configuration/wasm-configuration.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import type { ResolverCapability } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import { refuse } from "../outcome.ts";
 import { parseResolvConf } from "./resolv-conf.ts";
 
-/** A resolv.conf has some hundred bytes; more than this is another file. */
+/** Maximum bytes of the file. A resolv.conf has some hundred bytes. */
 const MAX_BYTES = 65_536;
 
-/** What a call may read. */
+/** The grant of one delegate. */
 export interface ResolverScope {
-  /** Absolute paths, each exactly one file; it may be a symbolic link, which the administrator vouches for. */
+  /** Absolute paths of files. A listed file may be a symbolic link, because the administrator is trusted. */
   readonly allowedFiles?: readonly string[];
 }
 
-/** The capability as the delegate of one call gets it. */
+/** The capability for the delegate of one call. */
 export function resolverFor(scope: ResolverScope): ResolverCapability {
   const allowed = (scope.allowedFiles ?? defaultResolverFiles).map((path) => resolve(path));
   return {
     read(path) {
       if (!isAbsolute(path) || !allowed.includes(resolve(path))) {
-        const what = `resolver: ipam.resolvConf ${JSON.stringify(path)} is not an allowed file; allowed: ${allowed.join(", ")}`;
-        return refuse(fault("DIRECTORY_NOT_ALLOWED", what));
+        const why = `resolver: ipam.resolvConf ${JSON.stringify(path)} is not an allowed file; allowed: ${allowed.join(", ")}`;
+        return refuse(fault("DIRECTORY_NOT_ALLOWED", why));
       }
       try {
         return { ok: parseResolvConf(readBounded(resolve(path))) };
@@ -35,7 +36,7 @@ export function resolverFor(scope: ResolverScope): ResolverCapability {
   };
 }
 
-/** The text of a regular file. Doesn't wait on a FIFO, doesn't read a device. */
+/** The text of a regular file. Opening does not block on a FIFO, and a device is not read. */
 function readBounded(path: string): string {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -50,8 +51,4 @@ function readBounded(path: string): string {
   } finally {
     closeSync(descriptor);
   }
-}
-
-function refuse(why: Fault): ReturnType<ResolverCapability["read"]> {
-  return { err: { code: why.code, msg: why.msg, details: why.details } };
 }

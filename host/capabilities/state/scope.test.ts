@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, sy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createPodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
-import { linkType, missing, referencePlugin, referencePlugins } from "../../test/harness/requires.ts";
-import { mostStateBytes, stateFor, type StateScope } from "./scope.ts";
+import { createPodNamespace, missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
+import { linkType, missing, referencePlugin, referencePlugins } from "../../../test/harness/requires.ts";
+import { maxStateBytes, stateFor, type StateScope } from "./scope.ts";
 
 let base: string;
 let standard: string;
@@ -15,16 +15,16 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true }));
 
-const state = (own: Partial<StateScope> = {}): ReturnType<typeof stateFor> =>
+const state = (changes: Partial<StateScope> = {}): ReturnType<typeof stateFor> =>
   stateFor({
     type: "tuning",
     verb: "ADD",
     attachment: { containerId: "c1", ifname: "eth0" },
     directories: [standard, join(base, "more"), `${base}/under/`],
-    ...own,
+    ...changes,
   });
 
-test("What was saved is loaded, by the same attachment alone, until it is removed", () => {
+test("A saved text is loaded by the same attachment only, until it is removed", () => {
   expect(state().load(undefined)).toEqual({ ok: undefined });
   expect(state().remove(undefined)).toEqual({ ok: undefined });
   expect(readdirSync(base)).toEqual([]);
@@ -40,16 +40,16 @@ test("What was saved is loaded, by the same attachment alone, until it is remove
   expect(readdirSync(standard)).toEqual([]);
 });
 
-test("At most 64 KiB are kept, and at most that is read of a file of somebody else's", () => {
-  expect(state().save(undefined, "x".repeat(mostStateBytes))).toEqual({ ok: undefined });
-  const tooLong = state().save(undefined, "ü".repeat(mostStateBytes / 2 + 1));
-  expect(tooLong).toMatchObject({ err: { code: 999, msg: "state: a text of 65538 bytes, at most 65536 are kept" } });
-  expect(state().load(undefined)).toEqual({ ok: "x".repeat(mostStateBytes) });
-  writeFileSync(join(standard, "c1_eth0.json"), "x".repeat(mostStateBytes + 1));
+test("A text of more than 64 KiB is neither saved nor loaded", () => {
+  expect(state().save(undefined, "x".repeat(maxStateBytes))).toEqual({ ok: undefined });
+  const tooLong = state().save(undefined, "ü".repeat(maxStateBytes / 2 + 1));
+  expect(tooLong).toMatchObject({ err: { code: 999, msg: "state: the text has 65538 bytes; the maximum is 65536" } });
+  expect(state().load(undefined)).toEqual({ ok: "x".repeat(maxStateBytes) });
+  writeFileSync(join(standard, "c1_eth0.json"), "x".repeat(maxStateBytes + 1));
   expect(state().load(undefined)).toMatchObject({ err: { code: 5, msg: expect.stringContaining("65537 bytes") } });
 });
 
-test("E-7: only granted directories are used, and what lies beneath one that ends in a slash", () => {
+test("E-7: only granted directories are used, and directories beneath an entry that ends in a slash", () => {
   for (const directory of [join(base, "more"), join(base, "under/a/b"), join(base, "x/../more")]) {
     expect(state().save(directory, directory)).toEqual({ ok: undefined });
     expect(state().load(directory)).toEqual({ ok: directory });
@@ -86,10 +86,10 @@ test("No symbolic link is followed: neither to a directory beneath a granted one
   expect(state().load(undefined)).toEqual({ ok: "x" });
 });
 
-test("CHECK changes nothing; GC and STATUS have no attachment; a name that is none of a file is refused", () => {
+test("CHECK may not change the state, GC has no attachment, and an invalid file name is refused", () => {
   const check = state({ verb: "CHECK" });
   for (const refused of [check.save(undefined, "x"), check.remove(undefined)])
-    expect(refused).toMatchObject({ err: { code: 999, msg: "state: CHECK changes no state, it may load it only" } });
+    expect(refused).toMatchObject({ err: { code: 999, msg: "state: CHECK may only load the state, not change it" } });
   expect(state({ verb: "GC", attachment: undefined }).load(undefined)).toMatchObject({
     err: { msg: expect.stringContaining("GC has no") },
   });
@@ -99,31 +99,30 @@ test("CHECK changes nothing; GC and STATUS have no attachment; a name that is no
   expect(readdirSync(base)).toEqual([]);
 });
 
-describe.skipIf(missing("the reference tuning plugin's backup", whyNotPrivate, referencePlugins("tuning"), linkType("veth")))(
-  "the reference tuning plugin's backup",
-  () => {
-    test("is what the capability loads, and what it saves the plugin restores from", () => {
-      const pod = createPodNamespace("state");
-      try {
-        pod.exec(["ip", "link", "add", "eth0", "mtu", "1400", "type", "veth", "peer", "name", "other"]);
-        const netConf = { cniVersion: "1.0.0", name: "n", type: "tuning", mtu: 1300, dataDir: standard };
-        const call = (command: string): unknown => {
-          const { status, stdout } = spawnSync(referencePlugin("tuning") ?? "", [], {
-            input: JSON.stringify({ ...netConf, prevResult: { cniVersion: "1.0.0", interfaces: [] } }),
-            env: { CNI_COMMAND: command, CNI_CONTAINERID: "c1", CNI_NETNS: pod.path, CNI_IFNAME: "eth0", CNI_PATH: "/" },
-            encoding: "utf8",
-          });
-          return [status, status === 0 ? "" : stdout];
-        };
-        const mtu = (): number | undefined => pod.links().find(({ name }) => name === "eth0")?.mtu;
-        expect([call("ADD"), mtu()]).toEqual([[0, ""], 1300]);
-        expect(state({ verb: "DEL" }).load(undefined)).toMatchObject({ ok: expect.stringMatching(/^\{\s*"mtu": ?1400\s*\}$/) });
-        expect(state().save(undefined, '{"mtu":1350}')).toEqual({ ok: undefined });
-        expect([call("DEL"), mtu()]).toEqual([[0, ""], 1350]);
-        expect(readdirSync(standard)).toEqual([]);
-      } finally {
-        pod.dispose();
-      }
-    });
-  },
-);
+describe.skipIf(
+  missing("the reference tuning plugin's backup", missingPrivateNamespaces, referencePlugins("tuning"), linkType("veth")),
+)("the reference tuning plugin's backup", () => {
+  test("is loaded by the capability, and the plugin restores from a text that the capability saved", () => {
+    const pod = createPodNamespace("state");
+    try {
+      pod.exec(["ip", "link", "add", "eth0", "mtu", "1400", "type", "veth", "peer", "name", "other"]);
+      const netConf = { cniVersion: "1.0.0", name: "n", type: "tuning", mtu: 1300, dataDir: standard };
+      const call = (command: string): unknown => {
+        const { status, stdout } = spawnSync(referencePlugin("tuning") ?? "", [], {
+          input: JSON.stringify({ ...netConf, prevResult: { cniVersion: "1.0.0", interfaces: [] } }),
+          env: { CNI_COMMAND: command, CNI_CONTAINERID: "c1", CNI_NETNS: pod.path, CNI_IFNAME: "eth0", CNI_PATH: "/" },
+          encoding: "utf8",
+        });
+        return [status, status === 0 ? "" : stdout];
+      };
+      const mtu = (): number | undefined => pod.links().find(({ name }) => name === "eth0")?.mtu;
+      expect([call("ADD"), mtu()]).toEqual([[0, ""], 1300]);
+      expect(state({ verb: "DEL" }).load(undefined)).toMatchObject({ ok: expect.stringMatching(/^\{\s*"mtu": ?1400\s*\}$/) });
+      expect(state().save(undefined, '{"mtu":1350}')).toEqual({ ok: undefined });
+      expect([call("DEL"), mtu()]).toEqual([[0, ""], 1350]);
+      expect(readdirSync(standard)).toEqual([]);
+    } finally {
+      pod.dispose();
+    }
+  });
+});

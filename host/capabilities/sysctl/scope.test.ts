@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
-import { missing } from "../../test/harness/requires.ts";
-import { callWith } from "../hands/testing/scripted-brain.ts";
-import { openWorkshop, type Workshop } from "../hands/testing/workshop.ts";
+import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
+import { missing } from "../../../test/harness/requires.ts";
+import { callWith } from "../../shim/testing/scripted-engine.ts";
+import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
 import { sysctlFor, type SysctlImports, type SysctlScope } from "./scope.ts";
 
-const ownKey = (name: string): string => `net/ipv4/conf/eth0.100/${name}`;
+const podKey = (name: string): string => `net/ipv4/conf/eth0.100/${name}`;
 
 let shop: Workshop;
 let directory: string;
@@ -21,7 +21,7 @@ afterAll(() => {
   rmSync(directory, { recursive: true });
 });
 
-describe.skipIf(missing("capability sysctl", whyNotPrivate))("capability sysctl", () => {
+describe.skipIf(missing("capability sysctl", missingPrivateNamespaces))("capability sysctl", () => {
   let pod: PodNamespace;
   let scope: SysctlScope;
   beforeAll(() => {
@@ -41,14 +41,14 @@ describe.skipIf(missing("capability sysctl", whyNotPrivate))("capability sysctl"
   afterAll(() => pod.dispose());
 
   const inPod = (key: string): string => pod.exec(["cat", `/proc/sys/${key}`]).stdout.trim();
-  /** What the real hands make of it. */
-  async function use<T>(own: Partial<SysctlScope>, act: (sysctl: SysctlImports) => Promise<T>): Promise<T> {
+  /** Uses the capability with the real shim. */
+  async function use<T>(changes: Partial<SysctlScope>, act: (sysctl: SysctlImports) => Promise<T>): Promise<T> {
     const answers: T[] = [];
     await callWith(
-      async (brain) => {
-        answers.push(await act(sysctlFor({ ...scope, ...own }, { sysctl: (effect) => brain.sysctl(effect) })));
+      async (engine) => {
+        answers.push(await act(sysctlFor({ ...scope, ...changes }, { sysctl: (effect) => engine.sysctl(effect) })));
       },
-      { hands: shop.hands },
+      { shim: shop.shim },
     );
     const [answer] = answers;
     if (answer === undefined) throw new Error("no answer");
@@ -56,16 +56,17 @@ describe.skipIf(missing("capability sysctl", whyNotPrivate))("capability sysctl"
   }
   const write = (
     settings: readonly (readonly [string, string])[],
-    own: Partial<SysctlScope> = {},
-  ): ReturnType<SysctlImports["write"]> => use(own, (sysctl) => sysctl.write(settings.map(([key, value]) => ({ key, value }))));
-  const read = (keys: readonly string[], own: Partial<SysctlScope> = {}): ReturnType<SysctlImports["read"]> =>
-    use(own, (sysctl) => sysctl.read(keys));
+    changes: Partial<SysctlScope> = {},
+  ): ReturnType<SysctlImports["write"]> =>
+    use(changes, (sysctl) => sysctl.write(settings.map(([key, value]) => ({ key, value }))));
+  const read = (keys: readonly string[], changes: Partial<SysctlScope> = {}): ReturnType<SysctlImports["read"]> =>
+    use(changes, (sysctl) => sysctl.read(keys));
 
-  test("writes all, answers the values before, and reads them, of an interface with a dot in its name, too", async () => {
-    const keys = [ownKey("rp_filter"), "net/ipv4/ip_local_port_range"];
+  test("writes settings, returns their old values, and reads them, also for an interface with a dot in its name", async () => {
+    const keys = [podKey("rp_filter"), "net/ipv4/ip_local_port_range"];
     const before = keys.map(inPod);
     const settings = [
-      [ownKey("rp_filter"), "2"],
+      [podKey("rp_filter"), "2"],
       ["net/ipv4/ip_local_port_range", "2000 3000"],
     ] as const;
     expect(await write(settings)).toEqual({ ok: before });
@@ -74,40 +75,40 @@ describe.skipIf(missing("capability sysctl", whyNotPrivate))("capability sysctl"
     expect(await write([])).toEqual({ ok: [] });
   });
 
-  test("writes none where one fails, and says which one and why", async () => {
-    const keys = [ownKey("arp_notify"), "net/ipv4/ip_default_ttl", ownKey("arp_ignore")];
+  test("restores all settings if one fails, and names the failing setting and the reason", async () => {
+    const keys = [podKey("arp_notify"), "net/ipv4/ip_default_ttl", podKey("arp_ignore")];
     const before = keys.map(inPod);
     const failed = await write([
-      [ownKey("arp_notify"), "1"],
+      [podKey("arp_notify"), "1"],
       ["net/ipv4/ip_default_ttl", "33"],
-      [ownKey("nothing"), "1"],
-      [ownKey("arp_ignore"), "1"],
+      [podKey("nothing"), "1"],
+      [podKey("arp_ignore"), "1"],
     ]);
-    const msg = `sysctl: writing ${ownKey("nothing")} ("1") in "${pod.path}": ENOENT, no such file or directory`;
+    const msg = `sysctl: writing ${podKey("nothing")} ("1") in "${pod.path}": ENOENT, no such file or directory`;
     expect(failed).toMatchObject({ err: { code: 5, msg } });
     expect(keys.map(inPod)).toEqual(before);
     const refused = await write([
-      [ownKey("arp_notify"), "1"],
-      [ownKey("arp_notify"), "0"],
-      [ownKey("rp_filter"), "many"],
+      [podKey("arp_notify"), "1"],
+      [podKey("arp_notify"), "0"],
+      [podKey("rp_filter"), "many"],
     ]);
     expect(refused).toMatchObject({ err: { msg: expect.stringContaining("EINVAL, invalid argument") } });
     expect(keys.map(inPod)).toEqual(before);
   });
 
-  test("says what it can't take back: a setting that can be written but not read", async () => {
+  test("names a setting that cannot be restored, because it can be written but not read", async () => {
     const secret = "net/ipv6/conf/eth0.100/stable_secret";
     const failed = await write([
       [secret, "2001:db8::1"],
-      [ownKey("nothing"), "1"],
+      [podKey("nothing"), "1"],
     ]);
     expect(failed).toMatchObject({
-      err: { msg: expect.stringContaining(`${secret} can't be read, so what it had before is lost`) },
+      err: { msg: expect.stringContaining(`${secret} can't be read, so its old value is lost`) },
     });
   });
 
-  test("E-7: a key that is not granted is refused by name, with the key of the grant, before anything is done", async () => {
-    const before = inPod(ownKey("proxy_arp"));
+  test("E-7: a key that is not granted is refused before any setting is written, and the fault names both keys", async () => {
+    const before = inPod(podKey("proxy_arp"));
     for (const key of [
       "net/ipv4/conf/all/rp_filter",
       "net/ipv4/conf/other/rp_filter",
@@ -124,24 +125,24 @@ describe.skipIf(missing("capability sysctl", whyNotPrivate))("capability sysctl"
       };
       expect(
         await write([
-          [ownKey("proxy_arp"), "1"],
+          [podKey("proxy_arp"), "1"],
           [key, "1"],
         ]),
       ).toMatchObject(denied);
       expect(await read([key])).toMatchObject(denied);
     }
-    expect(await read([ownKey("proxy_arp")], { keys: [] })).toMatchObject({
+    expect(await read([podKey("proxy_arp")], { keys: [] })).toMatchObject({
       err: { msg: expect.stringContaining("has nothing") },
     });
-    expect(inPod(ownKey("proxy_arp"))).toBe(before);
+    expect(inPod(podKey("proxy_arp"))).toBe(before);
   });
 
-  test("an interface whose name is a pattern's sign grants no other one", async () => {
-    const own = { attachment: { ifname: "*" } };
-    expect(await read([ownKey("rp_filter")], own)).toMatchObject({ err: { code: 7 } });
+  test("an interface with the name * matches no other interface", async () => {
+    const changes = { attachment: { ifname: "*" } };
+    expect(await read([podKey("rp_filter")], changes)).toMatchObject({ err: { code: 7 } });
   });
 
-  test("a key that is no path below net is refused, whatever the grant", async () => {
+  test("a key that is not a path below net is refused, whatever the grant", async () => {
     const keys = ["*", "*/*", "*/*/*", "*/*/*/*"];
     for (const key of [
       "kernel/hostname",
@@ -155,53 +156,53 @@ describe.skipIf(missing("capability sysctl", whyNotPrivate))("capability sysctl"
       "net/a\0b",
     ])
       expect(await write([[key, "1"]], { keys })).toMatchObject({
-        err: { code: 999, msg: expect.stringContaining("is no path of a setting below net") },
+        err: { code: 999, msg: expect.stringContaining("is not a path of a setting below net") },
       });
-    expect(await write([[ownKey("rp_filter"), "1\0"]])).toMatchObject({ err: { code: 999 } });
-    expect(await read(Array.from({ length: 257 }, () => ownKey("rp_filter")))).toMatchObject({ err: { code: 999 } });
+    expect(await write([[podKey("rp_filter"), "1\0"]])).toMatchObject({ err: { code: 999 } });
+    expect(await read(Array.from({ length: 257 }, () => podKey("rp_filter")))).toMatchObject({ err: { code: 999 } });
   });
 
-  test("the allow-list of the reference plugin holds for what is written, where it is there", async () => {
+  test("the reference plugin's allow-list, if it exists, applies to writes", async () => {
     const allowlist = join(directory, "allowlist.conf");
     const ttl = "net/ipv4/ip_default_ttl";
     writeFileSync(allowlist, " ^net.ipv4.conf.IFNAME.[a-z_]*$ \n\n^net\\.core\\.\n");
-    expect(await write([[ownKey("rp_filter"), "1"]], { allowlist })).toMatchObject({ ok: ["2"] });
+    expect(await write([[podKey("rp_filter"), "1"]], { allowlist })).toMatchObject({ ok: ["2"] });
     const denied = await write(
       [
-        [ownKey("rp_filter"), "0"],
+        [podKey("rp_filter"), "0"],
         [ttl, "5"],
       ],
       { allowlist },
     );
     expect(denied).toMatchObject({ err: { code: 7, msg: `sysctl: "${ttl}" matches no line of ${allowlist}` } });
-    expect(inPod(ownKey("rp_filter"))).toBe("1");
+    expect(inPod(podKey("rp_filter"))).toBe("1");
     expect(await read([ttl], { allowlist })).toEqual({ ok: [inPod(ttl)] });
     writeFileSync(allowlist, "");
     expect(await write([[ttl, "5"]], { allowlist })).toMatchObject({ err: { code: 7 } });
-    writeFileSync(allowlist, "^net\n(?i)ipv4\n");
-    expect(await write([[ownKey("rp_filter"), "1"]], { allowlist })).toMatchObject({ ok: ["1"] });
-    writeFileSync(allowlist, "(?i)ipv4\n^net\n");
+    writeFileSync(allowlist, "^net\n(?=ipv4)\n");
+    expect(await write([[podKey("rp_filter"), "1"]], { allowlist })).toMatchObject({ ok: ["1"] });
+    writeFileSync(allowlist, "(?=ipv4)\n^net\n");
     expect(await write([[ttl, "5"]], { allowlist })).toMatchObject({ err: { code: 7, msg: expect.stringContaining("line 1:") } });
     expect(await write([[ttl, "5"]], { allowlist: directory })).toMatchObject({
-      err: { code: 7, msg: expect.stringContaining("is no regular file") },
+      err: { code: 7, msg: expect.stringContaining("is not a regular file") },
     });
   });
 
-  test("CHECK reads only; without a namespace, in the node's own, and for no attachment nothing is done", async () => {
-    expect(await write([[ownKey("rp_filter"), "1"]], { verb: "CHECK" })).toMatchObject({
-      err: { code: 999, msg: expect.stringContaining("CHECK writes nothing") },
+  test("CHECK may only read; GC, a missing namespace and the node's own namespace are refused", async () => {
+    expect(await write([[podKey("rp_filter"), "1"]], { verb: "CHECK" })).toMatchObject({
+      err: { code: 999, msg: expect.stringContaining("CHECK may only read settings") },
     });
-    expect(await read([ownKey("rp_filter")], { verb: "CHECK" })).toMatchObject({ ok: [expect.any(String)] });
-    expect(await read([ownKey("rp_filter")], { verb: "GC", attachment: undefined })).toMatchObject({ err: { code: 999 } });
+    expect(await read([podKey("rp_filter")], { verb: "CHECK" })).toMatchObject({ ok: [expect.any(String)] });
+    expect(await read([podKey("rp_filter")], { verb: "GC", attachment: undefined })).toMatchObject({ err: { code: 999 } });
     expect(await read(["net/ipv4/ip_forward"], { netns: "" })).toMatchObject({
       err: { code: 5, msg: expect.stringContaining("no network namespace") },
     });
     expect(await read(["net/ipv4/ip_forward"], { netns: "/nonexistent" })).toMatchObject({
       err: { code: 5, msg: expect.stringContaining("could not be entered: ENOENT") },
     });
-    const own = { netns: `/proc/${process.pid}/ns/net` };
-    expect(await write([["net/ipv4/ip_default_ttl", "5"]], own)).toMatchObject({
-      err: { code: 4, msg: expect.stringContaining("is the node's own") },
+    const changes = { netns: `/proc/${process.pid}/ns/net` };
+    expect(await write([["net/ipv4/ip_default_ttl", "5"]], changes)).toMatchObject({
+      err: { code: 4, msg: expect.stringMatching(/^CNI_NETNS: .*is the node's own/) },
     });
   });
 });

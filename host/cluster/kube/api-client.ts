@@ -1,32 +1,33 @@
-// Requests to the API server, repeated while that makes sense: what may pass is tried again with a growing, jittered wait
-// until a budget is used up (MO-01, MO-02, A-13).
+// Requests to the API server. Failures that may be temporary are repeated with a growing, jittered pause until a budget is used
+// up (MO-01, MO-02, A-13).
 
-import type { FaultKind } from "../../src/fault/catalogue.ts";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { isJsonObject, parseDocument } from "../../src/json/document.ts";
-import { quote } from "../../src/json/quote.ts";
-import { backoffMs, retryAfterMs } from "../../src/kube/backoff.ts";
+import type { FaultKind } from "../../../src/fault/catalogue.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { backoffMs, retryAfterMs } from "../../../src/kube/backoff.ts";
 import type { ApiRequest, Outcome } from "./api-request.ts";
 import { Connection } from "./connection.ts";
 import type { Credentials, CredentialSource } from "./credentials.ts";
 
+/** Settings of a client. */
 export interface ApiClientInit {
   readonly credentials: CredentialSource;
-  /** Of a brain that stays: shared with other calls, and left open at the end. Otherwise the client has one of its own. */
+  /** A daemon's connection, which calls share and which stays open; undefined: the client opens its own. */
   readonly connection?: Connection;
-  /** Milliseconds that all requests of this client may take together, waits and repetitions included. */
+  /** Total time for this client's requests, pauses and repetitions included, in milliseconds. */
   readonly budgetMs: number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Tells the administrator of what went well only after repetitions. */
+  /** Logs a warning if a request succeeded only after repetitions. */
   readonly warn: (text: string) => void;
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   readonly random?: () => number;
 }
 
-/** What the server said: done (2xx), or one of the refusals that the caller knows what to make of. */
+/** The server's answer: success (2xx), or a refusal that the caller handles. */
 export interface ApiAnswer {
   /** 2xx, 404, 409, 410 or 422. */
   readonly status: number;
@@ -34,31 +35,34 @@ export interface ApiAnswer {
 }
 
 /**
- * How long credentials or rights that the server refuses are tried: a rotation may be under way, and a server that was just
- * started refuses what it has not read yet.
+ * How long refused credentials or rights are tried: they may be about to be rotated, and a server that was just started refuses
+ * rights that it has not read yet.
  */
-const patienceMs = 2_500;
+const refusedRetryMs = 2_500;
 
-/** A request that gets no answer leaves time for another one. */
+/** The share of the remaining budget for one attempt: a request without an answer leaves time for another. */
 const shareOfAttempt = 0.5;
 
-/** A request that would get less of the budget, or less than so many ms, is not begun: it would only hide the reason. */
-const shareWorthTrying = 0.1;
-const worthTryingMs = 500;
+/**
+ * An attempt with less than this share of the budget, or fewer milliseconds, is not started: it would only hide the real cause.
+ */
+const minShareOfAttempt = 0.1;
+const minAttemptMs = 500;
 
 const answersForCaller = new Set([404, 409, 410, 422]);
-const mayPass = new Set([408, 425, 429, 500, 502, 503, 504]);
+const temporary = new Set([408, 425, 429, 500, 502, 503, 504]);
 
-/** A failure that may pass. */
+/** A failure that may be temporary. */
 interface Setback {
   readonly kind: FaultKind;
   readonly why: string;
-  /** What the server asks for. */
+  /** The pause that the server requests. */
   readonly waitMs?: number | undefined;
-  /** The server doesn't want us: for a while only, and other credentials may help. */
+  /** The server refuses the credentials or rights. Retried for a short time only; other credentials may help. */
   readonly refused?: boolean;
 }
 
+/** Sends the requests of one call of a runtime, within one budget of time. */
 export class ApiClient {
   readonly #init: ApiClientInit;
   readonly #connection: Connection;
@@ -70,14 +74,14 @@ export class ApiClient {
     this.#connection = init.connection ?? new Connection();
   }
 
-  /** Milliseconds of the budget that are left. */
+  /** The remaining budget, in milliseconds. */
   get leftMs(): number {
     return Math.max(0, this.#init.budgetMs - this.#spentMs);
   }
 
   /**
-   * Asks until there is an answer or the budget is used up. Faults: API_UNREACHABLE, API_UNTRUSTED, API_UNAUTHENTICATED,
-   * API_FORBIDDEN, API_REFUSED; KUBECONFIG_INVALID, CREDENTIALS_UNREADABLE.
+   * Repeats the request until there is an answer or the budget is used up. Faults: API_UNREACHABLE, API_UNTRUSTED,
+   * API_UNAUTHENTICATED, API_FORBIDDEN, API_REFUSED; KUBECONFIG_INVALID, CREDENTIALS_UNREADABLE.
    */
   async call(request: ApiRequest): Promise<Result<ApiAnswer>> {
     const { now } = this.#init;
@@ -90,13 +94,13 @@ export class ApiClient {
     }
   }
 
-  /** One attempt without repetition, within `boundMs` and outside of the budget: for what may be lost. */
+  /** One attempt without repetition, within `boundMs` and outside the budget, for requests that may be lost. */
   async attempt(request: ApiRequest, boundMs: number): Promise<Outcome | undefined> {
     const credentials = await this.#currentCredentials();
     return credentials.ok ? this.#connection.request(credentials.value, request, boundMs) : undefined;
   }
 
-  /** Waits, at the cost of the budget; false where that is used up before. */
+  /** Pauses, at the cost of the budget; false if the budget is too small. */
   async pause(ms: number): Promise<boolean> {
     if (ms >= this.leftMs) return false;
     await this.#init.sleep(ms);
@@ -121,7 +125,8 @@ export class ApiClient {
       const outcome = await this.#connection.request(credentials.value, request, Math.max(1, attemptMs(left, budget)));
       const verdict = judge(outcome, request, credentials.value);
       if ("answer" in verdict) {
-        if (setbacks.length > 0) warn(`${told(request)} worked after ${setbacks.length + 1} attempts: ${setbacks[0]?.why}`);
+        if (setbacks.length > 0)
+          warn(`${requestName(request)} worked after ${setbacks.length + 1} attempts: ${setbacks[0]?.why}`);
         return ok(verdict.answer);
       }
       if ("ok" in verdict) return verdict;
@@ -130,17 +135,17 @@ export class ApiClient {
       if (verdict.refused === true) {
         refusedAt ??= spent;
         const fresh = await this.#reread();
-        // New credentials in the file are tried at once, and once.
+        // New credentials in the file are tried once, without a pause.
         if (fresh && !reread) {
           reread = true;
           continue;
         }
-        // Nothing but other files makes a certificate trusted.
+        // A certificate becomes trusted only when the files change.
         const hopeless = verdict.kind === "API_UNTRUSTED" && !fresh;
-        if (hopeless || spent - refusedAt > patienceMs) return this.#gaveUp(request, setbacks, spent);
+        if (hopeless || spent - refusedAt > refusedRetryMs) return this.#gaveUp(request, setbacks, spent);
       }
       const wait = Math.max(verdict.waitMs ?? 0, backoffMs(setbacks.length - 1, random));
-      if (spent + wait + Math.min(worthTryingMs, budget * shareWorthTrying) >= budget)
+      if (spent + wait + Math.min(minAttemptMs, budget * minShareOfAttempt) >= budget)
         return this.#gaveUp(request, setbacks, spent);
       await sleep(wait);
     }
@@ -153,7 +158,7 @@ export class ApiClient {
     return read;
   }
 
-  /** Whether the files hold other credentials by now. */
+  /** Reads the files again; true if they hold other credentials now. */
   async #reread(): Promise<boolean> {
     const fresh = await this.#init.credentials();
     if (!fresh.ok || JSON.stringify(fresh.value) === JSON.stringify(this.#credentials)) return false;
@@ -167,7 +172,7 @@ export class ApiClient {
     others.delete(last.why);
     const tried = setbacks.length > 1 ? ` (tried ${setbacks.length} times in ${Math.round(spentMs)} ms)` : "";
     const before = [...others].slice(-5).map((why) => `before: ${why}`);
-    const msg = `${told(request)} of ${this.#credentials?.server}: ${last.why}${tried}`;
+    const msg = `${requestName(request)} of ${this.#credentials?.server}: ${last.why}${tried}`;
     return failed(fault(last.kind, msg, { details: before.join("\n") }));
   }
 }
@@ -185,11 +190,11 @@ function judge(outcome: Outcome, request: ApiRequest, credentials: Credentials):
     case "broken":
       return { kind: "API_UNREACHABLE", why: outcome.why };
     case "tooLarge":
-      return failed(fault("API_REFUSED", `${told(request)} of ${credentials.server}: ${outcome.why}`));
+      return failed(fault("API_REFUSED", `${requestName(request)} of ${credentials.server}: ${outcome.why}`));
     case "untrusted":
       return { kind: "API_UNTRUSTED", why: `${outcome.why}; this node's clock says ${new Date().toISOString()}`, refused: true };
     case "unusable":
-      // A key that isn't the certificate's yet: both are being replaced.
+      // The key does not match the certificate: both are probably being replaced.
       return { kind: "KUBECONFIG_INVALID", why: `credentials of ${credentials.source}: ${outcome.why}`, refused: true };
     default:
       return outcome satisfies never;
@@ -199,25 +204,29 @@ function judge(outcome: Outcome, request: ApiRequest, credentials: Credentials):
 function judgeAnswer(answer: Extract<Outcome, { kind: "answer" }>, request: ApiRequest, credentials: Credentials): Verdict {
   const { status, body } = answer;
   if ((status >= 200 && status < 300) || answersForCaller.has(status)) return { answer: { status, body } };
-  const said = `HTTP ${status}${statusMessage(body)}`;
+  const httpStatus = `HTTP ${status}${statusMessage(body)}`;
   if (status === 401) {
-    return { kind: "API_UNAUTHENTICATED", why: `${said}; the credentials are those of ${credentials.source}`, refused: true };
+    return {
+      kind: "API_UNAUTHENTICATED",
+      why: `${httpStatus}; the credentials are those of ${credentials.source}`,
+      refused: true,
+    };
   }
-  if (mayPass.has(status)) {
-    return { kind: "API_UNREACHABLE", why: said, waitMs: retryAfterMs(answer.retryAfter, Date.parse, Date.now()) };
+  if (temporary.has(status)) {
+    return { kind: "API_UNREACHABLE", why: httpStatus, waitMs: retryAfterMs(answer.retryAfter, Date.parse, Date.now()) };
   }
-  if (status === 403) return { kind: "API_FORBIDDEN", why: said, refused: true };
-  return failed(fault("API_REFUSED", `${told(request)} of ${credentials.server}: ${said}`));
+  if (status === 403) return { kind: "API_FORBIDDEN", why: httpStatus, refused: true };
+  return failed(fault("API_REFUSED", `${requestName(request)} of ${credentials.server}: ${httpStatus}`));
 }
 
-/** The message of the API's Status object; what isn't one says nothing that could be relied on. */
+/** The message of the API's Status object; empty if the body is not a Status. */
 export function statusMessage(body: string): string {
   const document = parseDocument(body, { what: "the answer", kind: "API_REFUSED" });
   const message = document.ok && isJsonObject(document.value.parsed) ? document.value.parsed["message"] : undefined;
   return typeof message === "string" && message !== "" ? `: ${quote(message, 400)}` : "";
 }
 
-/** A request as messages name it. */
-export function told({ method, path }: ApiRequest): string {
+/** The request's name in messages. */
+export function requestName({ method, path }: ApiRequest): string {
   return `${method} ${path}`;
 }

@@ -1,36 +1,38 @@
-// What is asked of the API server, in which form, and what may become of it.
+// A request to the API server, its HTTP form, and its possible outcomes.
 
 import type { RequestOptions } from "node:https";
 
 import type { Credentials } from "./credentials.ts";
 
+/** One request to the API server. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PATCH";
-  /** From the server's URL on; names in it are valid Kubernetes names. */
+  /** The path after the server's URL, with valid Kubernetes names. */
   readonly path: string;
-  /** Of the body; JSON unless given. */
+  /** Content type of the body; JSON by default. */
   readonly contentType?: string;
   readonly body?: string;
-  /** Whether nothing but the object's metadata is wanted, or that of each of a list's: a pod's status may be long. */
+  /** Requests only the metadata of an object, or of each object of a list: a pod's status may be long. */
   readonly metadataOnly?: boolean | "list";
 }
 
+/** The outcome of one attempt: an answer of any status, or the reason for none. */
 export type Outcome =
   | { readonly kind: "answer"; readonly status: number; readonly body: string; readonly retryAfter: string | undefined }
-  /** Nothing came, or too late: may pass. */
+  /** No answer in time. The reason may be temporary. */
   | { readonly kind: "broken"; readonly why: string }
   | { readonly kind: "tooLarge"; readonly why: string }
-  /** The server's certificate is not to be trusted. */
+  /** The server's certificate is not trusted. */
   | { readonly kind: "untrusted"; readonly why: string }
-  /** The credentials can't even be tried: not PEM, a key that isn't the certificate's. */
+  /** The credentials cannot be used: not PEM, or the key does not match the certificate. */
   | { readonly kind: "unusable"; readonly why: string };
 
-/** Servers that can't do the former do the latter. */
+/** Accept header for metadata only; servers without that form send the whole object. */
 function metadataForms(kind: string): string {
   return `application/json;as=${kind};g=meta.k8s.io;v=v1, application/json`;
 }
 
-/** How a server is to be trusted, and what it is shown. */
+/** TLS options: how to verify the server, and the client certificate. */
 export function tlsOptions({
   authority,
   serverName,
@@ -46,6 +48,7 @@ export function tlsOptions({
   };
 }
 
+/** The HTTP headers of a request. */
 export function headersOf(
   { token }: Credentials,
   { body, contentType = "application/json", metadataOnly = false }: ApiRequest,
@@ -59,10 +62,11 @@ export function headersOf(
   };
 }
 
-/** What OpenSSL and Node say of a certificate that they don't accept (X509_verify_cert_error_string, tls.checkServerIdentity). */
+/** Error codes of OpenSSL and Node for a rejected certificate (X509_verify_cert_error_string, tls.checkServerIdentity). */
 const untrusted =
   /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_|HOSTNAME_MISMATCH|ERR_TLS_CERT_|ERROR_IN_CERT_)/;
 
+/** The outcome for the error of a connection. */
 export function outcomeOf(error: Error): Exclude<Outcome, { readonly kind: "answer" }> {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   if (untrusted.test(code)) return { kind: "untrusted", why: `${messageOf(error)} (${code})` };
@@ -70,6 +74,7 @@ export function outcomeOf(error: Error): Exclude<Outcome, { readonly kind: "answ
   return { kind: "broken", why: messageOf(error) };
 }
 
+/** An error's message; the first one of an AggregateError. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0]);
   return error instanceof Error ? error.message : String(error);

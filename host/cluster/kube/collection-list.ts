@@ -1,39 +1,41 @@
-// Lists a whole collection of the API: at once from the server's memory, or in pages from its store.
+// Lists a whole collection of the API: at once from the server's cache, or in pages from its store.
 
 import { statusMessage } from "./api-client.ts";
 import type { Outcome } from "./api-request.ts";
 import type { Connection } from "./connection.ts";
 import type { CredentialSource } from "./credentials.ts";
-import { retryAfterMs } from "../../src/kube/backoff.ts";
-import { readListPage } from "../../src/kube/object-list.ts";
+import { retryAfterMs } from "../../../src/kube/backoff.ts";
+import { readListPage } from "../../../src/kube/object-list.ts";
 
+/** Settings of a list. */
 export interface CollectionListInit {
   readonly connection: Connection;
   readonly credentials: CredentialSource;
-  /** The collection's path with these parameters. */
+  /** The collection's path with these query parameters. */
   readonly url: (query: Readonly<Record<string, string>>) => string;
   readonly metadataOnly: boolean;
-  /** Whether a list must hold what was written before it was asked for. */
+  /** Whether a list must contain everything that was written before the request. */
   readonly consistent: boolean;
   readonly pageSize?: number;
 }
 
-/** Why there is none. `relist`: what is held can't be gone on from. */
+/** Why there is no list. `relist`: the known version cannot be continued. */
 export type NotServed =
   | { readonly kind: "relist" }
   | { readonly kind: "failed"; readonly why: string; readonly waitMs?: number | undefined; readonly patient?: boolean };
 
-/** `version`: where a watch goes on from. */
+/** `version`: the start of a watch. */
 export type Listed = { readonly kind: "listed"; readonly version: string } | NotServed;
 
-/** Objects of a page: 100 definitions of 3 KB are some 0.3 MB, which are read in 2 ms. */
-const usualPage = 100;
-/** Milliseconds that one request of a list may take. */
+/** Objects in a page: 100 definitions of 3 KB are some 0.3 MB, which are parsed in 2 ms. */
+const defaultPageSize = 100;
+/** Maximum duration of one request of a list, in milliseconds. */
 export const listMs = 30_000;
 
+/** Lists one collection, again and again. */
 export class CollectionList {
   readonly #init: CollectionListInit;
-  /** Whether the next list comes in pages: always where it must be consistent, once where the whole was refused. */
+  /** Whether the next list comes in pages: always if it must be consistent, once if the whole list was refused. */
   #paged: boolean;
 
   constructor(init: CollectionListInit) {
@@ -42,13 +44,13 @@ export class CollectionList {
   }
 
   /**
-   * Hands every object on as it comes; what was handed on counts only where the answer is `listed`. `newest` is a version that the list
-   * must not be older than, where it comes from the server's memory. Never throws.
+   * Passes every object to `take` as it arrives; the objects count only if the answer is `listed`. `newest` is the minimum
+   * version of a list from the server's cache. Never throws.
    */
   async all(newest: string, take: (object: unknown) => void): Promise<Listed> {
     const { connection, credentials, metadataOnly, url } = this.#init;
     let next = "";
-    let limit = this.#init.pageSize ?? usualPage;
+    let limit = this.#init.pageSize ?? defaultPageSize;
     for (;;) {
       const current = await credentials();
       if (!current.ok) return { kind: "failed", why: current.fault.msg };
@@ -62,14 +64,14 @@ export class CollectionList {
       }
       if (outcome.kind !== "answer") return { kind: "failed", why: outcome.why };
       if (outcome.status === 410 || isTooNew(outcome)) {
-        // The page or the version is gone, or the server's memory lags behind: from the start, and from its store.
+        // The page or the version has expired, or the server's cache lags behind: list again from the start, and from the store.
         const again = next !== "" || !this.#paged;
         this.#paged = true;
         return again ? { kind: "relist" } : refused(outcome);
       }
       if (outcome.status !== 200) return refused(outcome);
       const page = readListPage(outcome.body);
-      if (page === undefined) return { kind: "failed", why: "the answer is no list" };
+      if (page === undefined) return { kind: "failed", why: "the answer is not a list" };
       for (const item of page.items) take(item);
       if (page.next === "") {
         this.#paged = this.#init.consistent;
@@ -80,7 +82,7 @@ export class CollectionList {
   }
 
   #query(limit: number, next: string, newest: string): Readonly<Record<string, string>> {
-    // Without a version: as of now. With one: at least as new as that, from the server's memory, and whole.
+    // Without a version: the current state. With one: at least that version, complete, from the server's cache.
     if (!this.#paged) return { resourceVersion: newest, resourceVersionMatch: "NotOlderThan" };
     return { limit: String(limit), ...(next === "" ? {} : { continue: next }) };
   }
@@ -88,12 +90,12 @@ export class CollectionList {
 
 type Answer = Extract<Outcome, { kind: "answer" }>;
 
-/** What a server says whose memory has not come so far yet. */
+/** The server's answer if its cache has not reached the version yet. */
 function isTooNew({ status, body }: Answer): boolean {
   return status === 504 && body.includes("ResourceVersionTooLarge");
 }
 
-/** A refusal, with how long the server asks to wait. */
+/** A refusal, with the pause that the server requests. */
 export function refused({ status, body, retryAfter }: Answer): NotServed {
   const waitMs = retryAfterMs(retryAfter, Date.parse, Date.now());
   return { kind: "failed", why: `HTTP ${status}${statusMessage(body)}`, waitMs, patient: [401, 403, 404, 405].includes(status) };

@@ -1,5 +1,5 @@
-// One request to the API server and what became of it, as data: nothing throws, nothing is retried here. Everything that
-// comes back is bounded in time and size.
+// One request to the API server and its outcome as data: nothing throws and nothing is retried here. Everything received is
+// limited in time and size.
 
 import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
 import type { IncomingMessage } from "node:http";
@@ -8,89 +8,95 @@ import { urlToHttpOptions } from "node:url";
 import { type ApiRequest, headersOf, messageOf, type Outcome, outcomeOf, tlsOptions } from "./api-request.ts";
 import type { Credentials } from "./credentials.ts";
 
-/** Bytes of an answer: a pod has at most 1.5 MiB in etcd's own form. */
-const largestAnswer = 4 * 1024 * 1024;
+/** Bytes of an answer: a pod has at most 1.5 MiB in etcd's encoding. */
+const maxAnswerBytes = 4 * 1024 * 1024;
 
 /** Milliseconds for TCP and TLS; a lost first packet is sent again after one second. */
 const connectTimeoutMs = 5_000;
 
 /**
- * Milliseconds in which a connection that was used before has to begin its answer: it may lead nowhere by now, and only a new one
- * tells. What is repeated for it does no harm: a patch says the same again, an event is named by what it says.
+ * How long a reused connection may take to begin its answer, in milliseconds: the connection may be dead, which only a new one
+ * shows. Repeating the request is harmless: a patch sets the same value again, and an event's name is derived from its content.
  */
-const usuallyStaleAfterMs = 5_000;
+const defaultStaleAfterMs = 5_000;
 
-/** Credentials whose connections are kept: the current ones, and those that requests under way may still have. */
-const mostKept = 2;
+/**
+ * How many credentials' connections are kept: those of the current credentials, and those that requests in progress may still
+ * use.
+ */
+const maxPools = 2;
 
-/** What one attempt came to; `stale`: a connection that was used before has broken without a word. */
+/** The outcome of one attempt; `stale`: a reused connection broke without an answer. */
 type Attempt = Outcome | { readonly kind: "stale"; readonly why: string };
 
-interface Kept {
+interface Pool {
   readonly credentials: Credentials;
   readonly agent: Agent;
-  /** Where each request goes. Taken apart once: a URL's text Node takes apart for each request, and copies more members each time. */
-  readonly place: Pick<RequestOptions, "protocol" | "hostname" | "port">;
-  /** The server's own path. */
+  /**
+   * Protocol, host and port of the server, parsed once: given a URL as text, Node parses it for each request and copies more
+   * members.
+   */
+  readonly address: Pick<RequestOptions, "protocol" | "hostname" | "port">;
+  /** The path in the server's URL. */
   readonly prefix: string;
 }
 
-/** Keeps connections open, of one server and its credentials. */
+/** Keeps connections to one server open, for its current credentials. */
 export class Connection {
   readonly #sockets: number;
   readonly #staleAfterMs: number;
-  #kept: readonly Kept[] = [];
+  #pools: readonly Pool[] = [];
 
   /**
-   * `sockets`: requests at once; more wait for their turn. A call asks one thing after the other, and a second handshake costs more
-   * than waiting for the first connection.
+   * `sockets`: simultaneous requests; further ones wait for their turn. A call sends one request after the other, and a second
+   * handshake costs more than waiting for the first connection.
    */
-  constructor({ sockets = 1, staleAfterMs = usuallyStaleAfterMs } = {}) {
+  constructor({ sockets = 1, staleAfterMs = defaultStaleAfterMs } = {}) {
     this.#sockets = sockets;
     this.#staleAfterMs = staleAfterMs;
   }
 
-  /** Whether a request with these credentials needs no handshake now. */
+  /** Whether an idle connection for these credentials exists, so that a request needs no handshake. */
   isReady(credentials: Credentials): boolean {
-    const kept = this.#kept.find((each) => isSameServer(each.credentials, credentials));
-    return kept !== undefined && Object.values(kept.agent.freeSockets).some((sockets) => (sockets?.length ?? 0) > 0);
+    const pool = this.#pools.find((each) => isSameServer(each.credentials, credentials));
+    return pool !== undefined && Object.values(pool.agent.freeSockets).some((sockets) => (sockets?.length ?? 0) > 0);
   }
 
-  /** Milliseconds in `timeoutMs`: until the last byte of the answer. */
+  /** Sends a request; `timeoutMs` covers everything up to the last byte of the answer. */
   async request(credentials: Credentials, request: ApiRequest, timeoutMs: number): Promise<Outcome> {
     const end = performance.now() + timeoutMs;
-    let kept: Kept;
+    let pool: Pool;
     try {
-      kept = this.#keptFor(credentials);
+      pool = this.#poolFor(credentials);
     } catch (error) {
       return { kind: "unusable", why: messageOf(error) };
     }
     for (;;) {
-      const attempt = await once(kept, credentials, request, end - performance.now(), this.#staleAfterMs);
+      const attempt = await once(pool, credentials, request, end - performance.now(), this.#staleAfterMs);
       if (attempt.kind !== "stale") return attempt;
-      // What else is idle is as old.
-      dropIdle(kept.agent);
+      // Other idle connections are as old.
+      dropIdle(pool.agent);
       if (performance.now() >= end) return { kind: "broken", why: attempt.why };
     }
   }
 
   close(): void {
-    for (const { agent } of this.#kept) agent.destroy();
-    this.#kept = [];
+    for (const { agent } of this.#pools) agent.destroy();
+    this.#pools = [];
   }
 
-  /** A token is part of each request: only what TLS needs takes new connections. */
-  #keptFor(credentials: Credentials): Kept {
-    const known = this.#kept.find((each) => isSameServer(each.credentials, credentials));
+  /** A token is part of each request, so new connections are needed only if TLS settings change. */
+  #poolFor(credentials: Credentials): Pool {
+    const known = this.#pools.find((each) => isSameServer(each.credentials, credentials));
     if (known !== undefined) return known;
     const url = new URL(credentials.server);
     const { protocol, hostname, port } = urlToHttpOptions(url);
     const agent = agentFor(credentials, this.#sockets);
-    const kept = { credentials, agent, place: { protocol, hostname, port }, prefix: url.pathname.replace(/\/$/, "") };
-    for (const { agent: old } of this.#kept.slice(mostKept - 1)) old.destroy();
-    for (const { agent: old } of this.#kept) retire(old);
-    this.#kept = [kept, ...this.#kept.slice(0, mostKept - 1)];
-    return kept;
+    const pool = { credentials, agent, address: { protocol, hostname, port }, prefix: url.pathname.replace(/\/$/, "") };
+    for (const { agent: old } of this.#pools.slice(maxPools - 1)) old.destroy();
+    for (const { agent: old } of this.#pools) retire(old);
+    this.#pools = [pool, ...this.#pools.slice(0, maxPools - 1)];
+    return pool;
   }
 }
 
@@ -98,15 +104,15 @@ function agentFor(credentials: Credentials, sockets: number): Agent {
   return new Agent({
     ...tlsOptions(credentials),
     keepAlive: true,
-    // Probes of idle connections: those that lead nowhere are gone 10 s after the first one.
+    // TCP probes of idle connections: a dead connection is closed 10 s after the first probe.
     keepAliveMsecs: 15_000,
     maxSockets: sockets,
-    // The server ends those that are idle for long.
+    // No idle timeout: the server closes connections that are idle for long.
     maxFreeSockets: sockets,
   });
 }
 
-/** Whether connections that were made with the one serve the other. */
+/** Whether connections of one credentials object can be used for the other. */
 function isSameServer(one: Credentials, other: Credentials): boolean {
   if (one === other) return true;
   return (
@@ -123,21 +129,21 @@ function dropIdle(agent: Agent): void {
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
 }
 
-/** Lets requests under way end, and keeps no connection after them. */
+/** Lets requests in progress finish, and keeps no idle connection afterwards. */
 function retire(agent: Agent): void {
   agent.maxFreeSockets = 0;
   dropIdle(agent);
 }
 
 function once(
-  { agent, place, prefix }: Kept,
+  { agent, address, prefix }: Pool,
   credentials: Credentials,
   request: ApiRequest,
   timeoutMs: number,
   staleAfterMs: number,
 ): Promise<Attempt> {
   return new Promise((resolve) => {
-    const { protocol, hostname, port } = place;
+    const { protocol, hostname, port } = address;
     const { method } = request;
     const options = {
       agent,
@@ -169,9 +175,9 @@ function once(
     outgoing.on("socket", (socket) => {
       if (outgoing.reusedSocket) {
         phase = "waiting for the answer";
-        // Half of a short time is left for a new one.
-        const patience = Math.min(staleAfterMs, timeoutMs / 2);
-        timers.push(setTimeout(() => answered || late(patience, "stale"), patience));
+        // With a short timeout half of it is left for a new connection.
+        const staleMs = Math.min(staleAfterMs, timeoutMs / 2);
+        timers.push(setTimeout(() => answered || late(staleMs, "stale"), staleMs));
         return;
       }
       phase = "connecting";
@@ -201,8 +207,8 @@ function readAnswer(response: IncomingMessage, settle: (outcome: Outcome) => voi
   let length = 0;
   response.on("data", (chunk: Buffer) => {
     length += chunk.length;
-    if (length <= largestAnswer) chunks.push(chunk);
-    else settle({ kind: "tooLarge", why: `the answer has more than ${largestAnswer} bytes` });
+    if (length <= maxAnswerBytes) chunks.push(chunk);
+    else settle({ kind: "tooLarge", why: `the answer has more than ${maxAnswerBytes} bytes` });
   });
   response.on("error", (error) => settle(outcomeOf(error)));
   response.on("end", () => {

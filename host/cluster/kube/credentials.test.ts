@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { kubeconfigCredentials, serviceAccountCredentials } from "./credentials.ts";
 
 const pem = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
-const plain = `apiVersion: v1
+const yaml = `apiVersion: v1
 kind: Config
 clusters:
 - name: c
@@ -48,14 +48,14 @@ const json = JSON.stringify({
   contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
   "current-context": "x",
 });
-const anchored = plain.replace("name: c\n", "name: &c c\n").replace("cluster: c\n", "cluster: *c\n");
+const anchored = yaml.replace("name: c\n", "name: &c c\n").replace("cluster: c\n", "cluster: *c\n");
 
 describe("a kubeconfig", () => {
   test.each([
-    ["plain YAML", plain],
+    ["YAML", yaml],
     ["YAML with anchors", anchored],
     ["JSON", json],
-  ])("in %s gives what its files hold, whose paths are relative to it", async (_, text) => {
+  ])("in %s gives the content of its files, whose paths are relative to the kubeconfig", async (_, text) => {
     expect(await read(text)).toEqual({
       ok: true,
       value: {
@@ -70,17 +70,17 @@ describe("a kubeconfig", () => {
     });
   });
 
-  test("MC-14 is read anew each time, its files too", async () => {
-    writeFileSync(path, plain);
+  test("MC-14: is read again by each call, with its files", async () => {
+    writeFileSync(path, yaml);
     const source = kubeconfigCredentials(path);
     expect(await source()).toMatchObject({ value: { token: "secret" } });
     writeFileSync(join(directory, "token"), "rotated");
     expect(await source()).toMatchObject({ value: { token: "rotated" } });
-    writeFileSync(path, plain.replace("api.example", "other.example"));
+    writeFileSync(path, yaml.replace("api.example", "other.example"));
     expect(await source()).toMatchObject({ value: { server: "https://other.example:6443" } });
   });
 
-  test("needs the YAML library only where it isn't plain", () => {
+  test("loads the YAML library only if it is not JSON", () => {
     const probe = `
       import { kubeconfigCredentials } from ${JSON.stringify(join(import.meta.dirname, "credentials.ts"))};
       import { registerHooks } from "node:module";
@@ -92,18 +92,19 @@ describe("a kubeconfig", () => {
       writeFileSync(path, text);
       return JSON.parse(execFileSync(process.execPath, ["--input-type=module", "-e", probe, path], { encoding: "utf8" }));
     };
-    expect([run(plain), run(json), run(anchored)]).toEqual([
-      { ok: true, yaml: false },
+    expect([run(json), run(yaml)]).toEqual([
       { ok: true, yaml: false },
       { ok: true, yaml: true },
     ]);
   });
 
-  test("as the guide to a cluster writes it is plain", async () => {
-    const page = readFileSync(join(import.meta.dirname, "..", "..", "docs", "how-to", "install-on-a-cluster.md"), "utf8");
+  test("from docs/how-to/install-on-a-cluster.md is JSON", async () => {
+    const page = readFileSync(join(import.meta.dirname, "..", "..", "..", "docs", "how-to", "install-on-a-cluster.md"), "utf8");
     const written = /cat > plexus\.kubeconfig <<END\n(.*?)\nEND\n/s.exec(page)?.[1] ?? "";
     writeFileSync(join(directory, "ca.crt"), pem);
-    expect(await read(written.replace(/"\$\(.*\)"/, "https://api.example:6443"))).toMatchObject({
+    const text = written.replace(/\$\(.*\)/, "https://api.example:6443");
+    expect(JSON.parse(text)).toMatchObject({ kind: "Config" });
+    expect(await read(text)).toMatchObject({
       ok: true,
       value: { server: "https://api.example:6443", authority: pem, token: "secret" },
     });
@@ -112,45 +113,45 @@ describe("a kubeconfig", () => {
   test.each<[string, string, string, RegExp]>([
     ["broken YAML", "a: [1\nb: 2\n", "KUBECONFIG_INVALID", /kubeconfig .*kubeconfig: "/],
     ["broken JSON", '{"a": }', "KUBECONFIG_INVALID", /is not JSON: line 1, column 7/],
-    ["aliases without end", `a: &a [x,x]\nc: [${"*a,".repeat(100)}]\n`, "KUBECONFIG_INVALID", /alias/i],
+    ["too many aliases", `a: &a [x,x]\nc: [${"*a,".repeat(100)}]\n`, "KUBECONFIG_INVALID", /alias/i],
     [
-      "a token with a line feed in it",
-      plain.replace("tokenFile: token", '"token": "a\\nb"'),
+      "a token with a line feed",
+      yaml.replace("tokenFile: token", '"token": "a\\nb"'),
       "KUBECONFIG_INVALID",
-      /no bearer token/,
+      /not a bearer token/,
     ],
     [
-      "a file that isn't there",
-      plain.replace("pki/ca.crt", "pki/none"),
+      "a path to a missing file",
+      yaml.replace("pki/ca.crt", "pki/none"),
       "CREDENTIALS_UNREADABLE",
       /certificate-authority of kubeconfig .*pki\/none: ENOENT/,
     ],
-    ["a directory for a file", plain.replace("pki/ca.crt", "pki"), "KUBECONFIG_INVALID", /pki: is not a file/],
+    ["a directory in place of a file", yaml.replace("pki/ca.crt", "pki"), "KUBECONFIG_INVALID", /pki: is not a file/],
   ])("%s is refused", async (_, text, kind, msg) => {
     expect(await read(text)).toMatchObject({ ok: false, fault: { kind, msg: expect.stringMatching(msg) } });
   });
 
-  test("a fifo in a file's place blocks nobody", async () => {
+  test("a FIFO in place of a file is refused without blocking", async () => {
     execFileSync("mkfifo", [join(directory, "pipe")]);
-    expect(await read(plain.replace("pki/ca.crt", "pipe"))).toMatchObject({
+    expect(await read(yaml.replace("pki/ca.crt", "pipe"))).toMatchObject({
       ok: false,
       fault: { msg: expect.stringMatching(/is not a file/) },
     });
   });
 
-  test("a file without bounds is not read", async () => {
+  test("a file of more than 1 MiB is refused", async () => {
     writeFileSync(join(directory, "token"), "x".repeat(1024 * 1024 + 1));
-    expect(await read(plain)).toMatchObject({ ok: false, fault: { msg: expect.stringMatching(/at most 1048576 are read/) } });
+    expect(await read(yaml)).toMatchObject({ ok: false, fault: { msg: expect.stringMatching(/at most 1048576 are read/) } });
   });
 });
 
 test.each([
   ["empty", ""],
-  ["cut off", pem.slice(0, 40)],
-  ["something else", "secret\n"],
-])("an authority's file that is %s is refused, where Node would trust others", async (_, text) => {
+  ["incomplete", pem.slice(0, 40)],
+  ["not a certificate", "secret\n"],
+])("an authority's file that is %s is refused, because Node would trust the public authorities", async (_, text) => {
   writeFileSync(join(directory, "pki", "ca.crt"), text);
-  expect(await read(plain)).toMatchObject({
+  expect(await read(yaml)).toMatchObject({
     fault: { kind: "KUBECONFIG_INVALID", msg: expect.stringContaining("no certificate in PEM") },
   });
   writeFileSync(join(directory, "ca.crt"), text);

@@ -1,23 +1,23 @@
-// Who Plexus is to the Kubernetes API and how it knows the server: read from a kubeconfig or from a service account's files,
-// anew by each call of a runtime, so that what rotates needs no restart (MC-14).
+// Plexus' credentials for the Kubernetes API and its trust in the server, from a kubeconfig or a service account's files. Each
+// call of a runtime reads them again, so that rotation needs no restart (MC-14).
 
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 
-import type { FaultKind } from "../../src/fault/catalogue.ts";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { parseDocument } from "../../src/json/document.ts";
-import { quote } from "../../src/json/quote.ts";
-import { type KubeconfigEntry, type Material, readKubeconfig } from "../../src/kube/kubeconfig.ts";
-import { readPlainYaml } from "../../src/kube/plain-yaml.ts";
+import type { FaultKind } from "../../../src/fault/catalogue.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { parseDocument } from "../../../src/json/document.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { type KubeconfigEntry, type Material, readKubeconfig } from "../../../src/kube/kubeconfig.ts";
 
+/** The server, and the client's credentials for it. */
 export interface Credentials {
-  /** Where they are from: a path, for messages. */
+  /** The path of their file, for messages. */
   readonly source: string;
-  /** `https://host:port`, with a path where there is one; no slash at the end. */
+  /** `https://host:port`, with a path if any; without a trailing slash. */
   readonly server: string;
-  /** PEM; undefined: the authorities that Node knows. */
+  /** PEM certificates; undefined: the authorities that Node knows. */
   readonly authority: string | undefined;
   readonly serverName: string | undefined;
   readonly insecure: boolean;
@@ -25,24 +25,24 @@ export interface Credentials {
   readonly certificate: { readonly certificate: string; readonly key: string } | undefined;
 }
 
-/** Reads the credentials as they are now. Faults KUBECONFIG_INVALID, CREDENTIALS_UNREADABLE. */
+/** Reads the current credentials. Faults KUBECONFIG_INVALID, CREDENTIALS_UNREADABLE. */
 export type CredentialSource = () => Promise<Result<Credentials>>;
 
-/** Is told of each file that was opened for the credentials, as it was then. */
+/** Called with each opened file of the credentials and its state at that time. */
 export type NoteFile = (path: string, stats: BigIntStats) => void;
 
 interface KubeconfigRules {
-  /** Whether it may say insecure-skip-tls-verify. */
+  /** Whether the kubeconfig may have insecure-skip-tls-verify. */
   readonly allowInsecure?: boolean;
   readonly note?: NoteFile;
 }
 
-/** Bytes of a kubeconfig, a certificate or a token. */
-const largestFile = 1024 * 1024;
+/** Maximum size of a kubeconfig, a certificate or a token, in bytes. */
+const maxFileBytes = 1024 * 1024;
 
 /**
- * The current context of a kubeconfig. `insecure-skip-tls-verify` is refused unless `allowInsecure`: a pod's networks would
- * be whatever someone between node and API server says.
+ * Credentials from the current context of a kubeconfig. `insecure-skip-tls-verify` is refused unless `allowInsecure`: an attacker
+ * between node and API server could choose a pod's networks.
  */
 export function kubeconfigCredentials(path: string, { allowInsecure = false, note }: KubeconfigRules = {}): CredentialSource {
   return async () => {
@@ -59,7 +59,7 @@ export function kubeconfigCredentials(path: string, { allowInsecure = false, not
   };
 }
 
-/** The files that a pod gets for its service account: `token` and `ca.crt`. */
+/** Credentials from the files of a pod's service account: `token` and `ca.crt`. */
 export function serviceAccountCredentials(directory: string, server: string): CredentialSource {
   return async () => {
     const token = readFile(join(directory, "token"), "service account token");
@@ -67,21 +67,19 @@ export function serviceAccountCredentials(directory: string, server: string): Cr
     const authority = readFile(join(directory, "ca.crt"), "service account's authority");
     if (!authority.ok) return authority;
     if (!hasCertificate(authority.value)) return invalid(join(directory, "ca.crt"), withoutCertificate);
-    const own = token.value.trim();
-    if (!headerSafe(own)) return invalid(join(directory, "token"), "it is no bearer token");
+    const bearerToken = token.value.trim();
+    if (!headerSafe(bearerToken)) return invalid(join(directory, "token"), "it is not a bearer token");
     const none = { serverName: undefined, insecure: false, certificate: undefined };
-    return ok({ source: directory, server, authority: authority.value, token: own, ...none });
+    return ok({ source: directory, server, authority: authority.value, token: bearerToken, ...none });
   };
 }
 
-/** JSON and the plain part of YAML need no library. */
+/** Loads the YAML library only for a text that is not JSON: loading it and parsing take a one-shot engine some 20 ms. */
 async function parse(text: string, path: string): Promise<Result<unknown>> {
   if (text.trimStart().startsWith("{")) {
     const document = parseDocument(text, { what: `kubeconfig ${path}`, kind: "KUBECONFIG_INVALID" });
     return document.ok ? ok(document.value.parsed) : document;
   }
-  const plain = readPlainYaml(text);
-  if (plain !== undefined) return ok(plain.value);
   const yaml = await import("yaml");
   try {
     const document = yaml.parseDocument(text, { stringKeys: true });
@@ -111,33 +109,35 @@ function withFiles(path: string, entry: KubeconfigEntry, note: NoteFile | undefi
   if (!certificate.ok) return certificate;
   const key = read(entry.certificate?.key, "client-key");
   if (!key.ok) return key;
-  const own = token.value?.trim();
-  if (own !== undefined && !headerSafe(own)) return invalid(path, "the token is no bearer token");
+  const bearerToken = token.value?.trim();
+  if (bearerToken !== undefined && !headerSafe(bearerToken)) return invalid(path, "the token is not a bearer token");
   return ok({
     source: path,
     server,
     serverName,
     insecure,
     authority: authority.value,
-    token: own,
+    token: bearerToken,
     certificate:
       certificate.value === undefined || key.value === undefined ? undefined : { certificate: certificate.value, key: key.value },
   });
 }
 
-const withoutCertificate = "certificate-authority holds no certificate in PEM";
+const withoutCertificate = "certificate-authority has no certificate in PEM";
 
-/** Node takes an empty text for no authority of ours at all and trusts the public ones: a file that is just being written would do that. */
+/**
+ * Node treats an empty text as no authority at all and trusts the public ones; a file that is just being written may be empty.
+ */
 function hasCertificate(text: string): boolean {
   return /-----BEGIN ([A-Z\d ]{0,16}CERTIFICATE)-----[^-]+-----END \1-----/.test(text);
 }
 
-/** Printable ASCII: nothing that would end a header's line. */
+/** Printable ASCII only: no character that ends a header line. */
 function headerSafe(token: string): boolean {
   return /^[!-~]+$/.test(token);
 }
 
-/** A regular file within the bound; a fifo or device in its place doesn't block. */
+/** Reads a regular file of limited size; a FIFO or device in its place does not block. */
 function readFile(path: string, what: string, note?: NoteFile): Result<string> {
   const unreadable = (why: string, kind: FaultKind = "CREDENTIALS_UNREADABLE"): Result<never> =>
     failed(fault(kind, `${what} ${path}: ${why}`));
@@ -147,8 +147,8 @@ function readFile(path: string, what: string, note?: NoteFile): Result<string> {
     const stats = fstatSync(file, { bigint: true });
     note?.(path, stats);
     if (!stats.isFile()) return unreadable("is not a file", "KUBECONFIG_INVALID");
-    if (stats.size > largestFile) {
-      return unreadable(`has ${stats.size} bytes; at most ${largestFile} are read`, "KUBECONFIG_INVALID");
+    if (stats.size > maxFileBytes) {
+      return unreadable(`has ${stats.size} bytes; at most ${maxFileBytes} are read`, "KUBECONFIG_INVALID");
     }
     const buffer = Buffer.alloc(Number(stats.size));
     const length = readSync(file, buffer, 0, buffer.length, 0);

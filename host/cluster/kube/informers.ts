@@ -1,46 +1,47 @@
-// What a resident brain holds of a cluster: the pods of its node, and all definitions of networks.
+// A daemon's in-memory copy of cluster objects: the pods of its node, and all NetworkAttachmentDefinitions.
 
-import { ok, type Result } from "../../src/fault/result.ts";
-import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
-import { checkPodUid, type Pod } from "../../src/npwg/pod.ts";
-import type { Cluster } from "../cluster/cluster.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
+import { checkPodUid, type Pod } from "../../../src/npwg/pod.ts";
+import type { Cluster } from "../cluster.ts";
 import type { Connection } from "./connection.ts";
 import type { Credentials, CredentialSource } from "./credentials.ts";
 import type { StoredObject } from "./object-store.ts";
 import { Reflector, type ReflectorInit, type ReflectorState } from "./reflector.ts";
 import { storedDefinition, storedPod } from "./stored-objects.ts";
 
+/** Settings of the informers. */
 export interface InformersInit {
   readonly connection: Connection;
   readonly credentials: CredentialSource;
   /** The node's name in the API; undefined: its pods are not watched. */
   readonly nodeName: string | undefined;
-  /** Whether it goes on however long nobody asks. */
+  /** Whether the watches continue without any lookup. */
   readonly keep: boolean;
   readonly warn: (text: string) => void;
 }
 
-/** A kubelet runs 110 pods, 250 or 500 of them with small annotations; what is beyond is asked for. */
-const podBounds = { largest: 64 * 1024, most: 8 * 1024 * 1024 };
-/** 2,000 definitions of 1 KB are 2.4 MB here. */
-const definitionBounds = { largest: 64 * 1024, most: 16 * 1024 * 1024 };
+/** A kubelet runs 110 pods, or up to 500 with small annotations; further pods are read from the API. */
+const podBounds = { maxObject: 64 * 1024, maxTotal: 8 * 1024 * 1024 };
+/** 2,000 definitions of 1 KB take 2.4 MB here. */
+const definitionBounds = { maxObject: 64 * 1024, maxTotal: 16 * 1024 * 1024 };
 
-/** So many pods that the runtime named and the store did not have, before it had any: the node's name is doubted then. */
-const strangersUntilDoubt = 5;
+/** So many of the runtime's pods are missing in the store before it ever had one: then the node's name is probably wrong. */
+const missingPodsUntilWarning = 5;
 
 const connectMs = 10_000;
 
-/** What nobody has asked for so long is let go. */
+/** The watches end after an hour without any lookup. */
 const unusedMs = 3_600_000;
 
-/** Lookups since the start. */
+/** Number of lookups since the start. */
 export interface LookupCounts {
-  /** Those that were answered from memory, and those that went on to the server. */
+  /** `held`: answered from memory; `asked`: sent to the server. */
   readonly held: number;
   readonly asked: number;
 }
 
-/** What is watched: `undefined` where it isn't. */
+/** A value for each watched collection; undefined for one that is not watched. */
 export interface Watched<T> {
   readonly pods: T;
   readonly definitions: T;
@@ -76,6 +77,7 @@ interface Running {
   readonly definitions: Reflector<NetworkAttachmentDefinition>;
 }
 
+/** Holds pods and definitions in memory, and answers lookups from them. */
 export class Informers {
   readonly #init: InformersInit;
   #running: Running | undefined;
@@ -83,7 +85,7 @@ export class Informers {
   readonly #pods = { held: 0, asked: 0 };
   readonly #definitions = { held: 0, asked: 0 };
   #podsHeld = 0;
-  #strangers = 0;
+  #missingPods = 0;
 
   constructor(init: InformersInit) {
     this.#init = init;
@@ -98,15 +100,16 @@ export class Informers {
   }
 
   /**
-   * Begins, or goes on; false where the credentials can't be read. What was held is let go where the credentials lead to another server by now: nothing of it is to be believed.
+   * Starts the watches, or continues them; false if the credentials cannot be read. If the credentials lead to another server,
+   * the old server's objects are dropped.
    */
   async begin(): Promise<boolean> {
     const current = await this.#init.credentials();
-    // Whoever asks the server next is told what is wrong with them.
+    // The next request to the server reports the problem.
     if (!current.ok) return false;
     this.#unused?.refresh();
     if (this.#running !== undefined && isSameCluster(this.#running.credentials, current.value)) {
-      this.#take(this.#running, current.value);
+      this.#useCredentials(this.#running, current.value);
       return true;
     }
     this.stop();
@@ -127,8 +130,8 @@ export class Informers {
     return true;
   }
 
-  /** Nobody is served what others' credentials fetched: whether these may watch, a watch of theirs tells. */
-  #take(running: Running, current: Credentials): void {
+  /** Objects read with other credentials are not served until a watch with the current credentials is accepted. */
+  #useCredentials(running: Running, current: Credentials): void {
     if (running.credentials === current) return;
     running.credentials = current;
     running.pods?.renew();
@@ -142,10 +145,13 @@ export class Informers {
     this.#running?.definitions.stop();
     this.#running = undefined;
     this.#podsHeld = 0;
-    this.#strangers = 0;
+    this.#missingPods = 0;
   }
 
-  /** `cluster`, with what is held answered from memory; all else is still asked of it, so nothing is ever missing by mistake. */
+  /**
+   * `cluster`, with held objects answered from memory. Everything else is still read through `cluster`, so an object is never
+   * missing by mistake.
+   */
   over(cluster: Cluster): Cluster {
     return {
       ...cluster,
@@ -159,7 +165,7 @@ export class Informers {
         const { pods } = this.#running ?? {};
         const absent = pods?.live === true && pods.get(namespace, name) === undefined;
         const found = await cluster.pod(namespace, name, expected);
-        if (absent && found.ok && (expected?.uid ?? "") !== "") this.#stranger();
+        if (absent && found.ok && (expected?.uid ?? "") !== "") this.#countMissingPod();
         return found;
       },
       networkAttachmentDefinition: async (namespace, name): Promise<Result<NetworkAttachmentDefinition>> => {
@@ -170,7 +176,7 @@ export class Informers {
     };
   }
 
-  /** Only the one that the runtime means, by its uid: another one of the name may have taken its place. */
+  /** Answers only the pod with the runtime's uid: another pod may have taken the name. */
   #pod(namespace: string, name: string, uid: string | undefined): Pod | undefined {
     if (uid === undefined || uid === "") return undefined;
     const known = this.#running?.pods?.get(namespace, name);
@@ -180,8 +186,8 @@ export class Informers {
   }
 
   /**
-   * A pod that has just come to the node is attached in a moment: if the server has ended idle connections, one is made by asking for it, so
-   * that the call finds it there.
+   * A pod that is new on the node will be attached in a moment. If the server has closed the idle connections, a request for the
+   * pod opens one, so that the call finds it open.
    */
   async #connect({ namespace, name }: StoredObject<Pod>): Promise<void> {
     const { connection, credentials } = this.#init;
@@ -191,11 +197,11 @@ export class Informers {
     await connection.request(current.value, { method: "GET", path, metadataOnly: true }, connectMs);
   }
 
-  #stranger(): void {
-    if (this.#podsHeld > 0 || ++this.#strangers !== strangersUntilDoubt) return;
+  #countMissingPod(): void {
+    if (this.#podsHeld > 0 || ++this.#missingPods !== missingPodsUntilWarning) return;
     this.#init.warn(
-      `${strangersUntilDoubt} pods that the runtime attached here are not among the pods that the API has for node ` +
-        `"${this.#init.nodeName}": if the node has another name there, give it with --node-name; until then each ADD asks for its pod`,
+      `the API lists none of ${missingPodsUntilWarning} pods that the runtime attached here for node ` +
+        `"${this.#init.nodeName}": if the node has another name there, set it with --node-name; until then each ADD reads its pod from the API`,
     );
   }
 }

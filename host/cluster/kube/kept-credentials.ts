@@ -1,22 +1,22 @@
-// Credentials as a resident brain keeps them: read again when one of their files has changed, so that every call has the current ones
-// (MC-14) and none pays for reading them.
+// Credentials of a daemon: read again when one of their files has changed, so that every call has the current ones (MC-14) and no
+// call pays for reading them.
 
 import { type BigIntStats, statSync } from "node:fs";
-import { ok, type Result } from "../../src/fault/result.ts";
-import { identityOf, isSettled } from "../files/file-identity.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { identityOf, isSettled } from "../../store/files/file-identity.ts";
 import { type Credentials, type CredentialSource, kubeconfigCredentials } from "./credentials.ts";
 
 interface Known {
   readonly credentials: Credentials;
-  /** Identities of the files that they are from, by path. */
+  /** Identities of the credentials' files, by path. */
   readonly files: ReadonlyMap<string, string>;
-  /** False: a change since might not show in them. */
+  /** False: a later change may leave the identities unchanged. */
   readonly settled: boolean;
 }
 
 /**
- * Answers the same object as long as no file has changed. A file that is being rewritten, or is gone, leaves the credentials
- * that were read before in force, and `warn` is told, once for each reason.
+ * Answers the same object while no file has changed. If a file is missing or being rewritten, the previous credentials stay in
+ * force; `warn` is called once for each reason.
  */
 export function keptCredentials(
   path: string,
@@ -24,7 +24,7 @@ export function keptCredentials(
   warn: (text: string) => void,
 ): CredentialSource {
   let known: Known | undefined;
-  let told = "";
+  let lastWarning = "";
   return async () => {
     if (known?.settled === true && isUnchanged(known.files)) return ok(known.credentials);
     const seen = new Map<string, BigIntStats>();
@@ -33,11 +33,11 @@ export function keptCredentials(
     const read: Result<Credentials> = await source();
     if (!read.ok) {
       if (known === undefined) return read;
-      if (told !== read.fault.msg) warn(`going on with the credentials that were read before: ${read.fault.msg}`);
-      told = read.fault.msg;
+      if (lastWarning !== read.fault.msg) warn(`the previously read credentials stay in use: ${read.fault.msg}`);
+      lastWarning = read.fault.msg;
       return ok(known.credentials);
     }
-    told = "";
+    lastWarning = "";
     const same = known !== undefined && JSON.stringify(known.credentials) === JSON.stringify(read.value);
     known = {
       credentials: same && known !== undefined ? known.credentials : read.value,

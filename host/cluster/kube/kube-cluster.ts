@@ -1,24 +1,25 @@
-// The Kubernetes API as the source of pods and definitions.
+// The Kubernetes API as a source of pods and definitions.
 
-import { type Fault, fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { parseDocument } from "../../src/json/document.ts";
-import { quote } from "../../src/json/quote.ts";
-import { backoffMs } from "../../src/kube/backoff.ts";
-import { podEvent } from "../../src/kube/pod-event.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { parseDocument } from "../../../src/json/document.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { backoffMs } from "../../../src/kube/backoff.ts";
+import { podEvent } from "../../../src/kube/pod-event.ts";
 import {
   type NetworkAttachmentDefinition,
   readNetworkAttachmentDefinition,
-} from "../../src/npwg/network-attachment-definition.ts";
-import { labelProblem, subdomainProblem } from "../../src/npwg/object-names.ts";
-import { checkPodUid, type Pod, readPod } from "../../src/npwg/pod.ts";
-import type { Cluster } from "../cluster/cluster.ts";
-import { shortHash } from "../files/short-hash.ts";
+} from "../../../src/npwg/network-attachment-definition.ts";
+import { labelProblem, subdomainProblem } from "../../../src/npwg/object-names.ts";
+import { checkPodUid, type Pod, readPod } from "../../../src/npwg/pod.ts";
+import type { Cluster } from "../cluster.ts";
+import { shortHash } from "../../store/files/short-hash.ts";
 import { ApiClient, type ApiClientInit, statusMessage } from "./api-client.ts";
 import { type CredentialSource, kubeconfigCredentials, serviceAccountCredentials } from "./credentials.ts";
 
+/** Settings of a cluster behind the API. */
 export interface KubeClusterInit extends Omit<ApiClientInit, "credentials"> {
-  /** A kubeconfig, or the files of a service account with the server's URL; or where a brain that stays has them from. */
+  /** A daemon's source; a kubeconfig; or the files of a service account with the server's URL. */
   readonly credentials:
     | CredentialSource
     | { readonly kubeconfig: string; readonly allowInsecure?: boolean }
@@ -27,32 +28,31 @@ export interface KubeClusterInit extends Omit<ApiClientInit, "credentials"> {
 
 const statusAnnotation = "k8s.v1.cni.cncf.io/network-status";
 
-/** How long a pod that isn't found is looked for: the runtime knows it from the same API, but a mirror pod may come later. */
-const podPatienceMs = 2_500;
-const longestLookMs = 500;
+/** How long a missing pod is looked for: the runtime knows it from the same API, but a mirror pod may appear later. */
+const podRetryMs = 2_500;
+const maxPodPauseMs = 500;
 
-/** Milliseconds for one event, and events of one call. */
+/** Maximum duration of sending one event, in milliseconds, and maximum number of events of one call. */
 const eventBoundMs = 3_000;
-const mostEvents = 32;
+const maxEvents = 32;
 
 /**
- * The cluster behind an API server, for one call of a runtime: the budget is this call's. Nothing is asked before the first
- * lookup.
+ * The cluster behind an API server, for one call of a runtime, with this call's budget. The first lookup sends the first request.
  */
 export function kubeCluster(init: KubeClusterInit): Cluster {
   const { credentials, warn, random = Math.random } = init;
   const client = new ApiClient({ ...init, credentials: sourceOf(credentials) });
   const events: (() => Promise<unknown>)[] = [];
 
-  const lookForPod = async (path: string, who: string): Promise<Result<Pod>> => {
+  const lookForPod = async (path: string, podName: string): Promise<Result<Pod>> => {
     const started = init.now();
     for (let attempt = 0; ; attempt++) {
       const answer = await client.call({ method: "GET", path, metadataOnly: true });
       if (!answer.ok) return answer;
-      if (answer.value.status < 300) return objectOf(answer.value.body, who, readPod);
-      const absent = failed(fault("POD_NOT_FOUND", `${who}: the Kubernetes API doesn't have it`));
-      if (init.now() - started >= podPatienceMs) return absent;
-      if (!(await client.pause(Math.min(longestLookMs, backoffMs(attempt, random))))) return absent;
+      if (answer.value.status < 300) return objectOf(answer.value.body, podName, readPod);
+      const absent = failed(fault("POD_NOT_FOUND", `${podName}: not found in the Kubernetes API`));
+      if (init.now() - started >= podRetryMs) return absent;
+      if (!(await client.pause(Math.min(maxPodPauseMs, backoffMs(attempt, random))))) return absent;
     }
   };
 
@@ -61,32 +61,33 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
       const problem = labelProblem(namespace) ?? subdomainProblem(name);
       if (problem !== undefined)
         return failed(fault("POD_NOT_FOUND", `pod ${quote(namespace)}/${quote(name)}: a name ${problem}`));
-      const who = `pod ${namespace}/${name}`;
-      const found = await lookForPod(podPath(namespace, name), who);
+      const podName = `pod ${namespace}/${name}`;
+      const found = await lookForPod(podPath(namespace, name), podName);
       if (!found.ok) return found;
-      const same = isNamed(found.value, namespace, name, who);
+      const same = isNamed(found.value, namespace, name, podName);
       return same.ok ? checkPodUid(found.value, expected?.uid) : same;
     },
 
     networkAttachmentDefinition: async (namespace, name) => {
       const problem = labelProblem(namespace) ?? labelProblem(name);
-      const who = `NetworkAttachmentDefinition ${namespace}/${name}`;
-      if (problem !== undefined) return failed(fault("NETWORK_NOT_FOUND", `${who}: a name ${problem}`));
+      const definitionName = `NetworkAttachmentDefinition ${namespace}/${name}`;
+      if (problem !== undefined) return failed(fault("NETWORK_NOT_FOUND", `${definitionName}: a name ${problem}`));
       const path = `/apis/k8s.cni.cncf.io/v1/namespaces/${namespace}/network-attachment-definitions/${name}`;
       const answer = await client.call({ method: "GET", path });
       if (!answer.ok) return answer;
       const { status, body } = answer.value;
-      if (status >= 300) return failed(fault("NETWORK_NOT_FOUND", `${who} is not in the Kubernetes API${statusMessage(body)}`));
-      const read = objectOf<NetworkAttachmentDefinition>(body, who, readNetworkAttachmentDefinition);
+      if (status >= 300)
+        return failed(fault("NETWORK_NOT_FOUND", `${definitionName} is not in the Kubernetes API${statusMessage(body)}`));
+      const read = objectOf<NetworkAttachmentDefinition>(body, definitionName, readNetworkAttachmentDefinition);
       if (!read.ok) return read;
-      const same = isNamed(read.value, namespace, name, who);
+      const same = isNamed(read.value, namespace, name, definitionName);
       return same.ok ? read : same;
     },
 
     publishStatus: async (pod, annotation) => {
-      const who = `pod ${pod.namespace}/${pod.name}`;
+      const podName = `pod ${pod.namespace}/${pod.name}`;
       const path = `${podPath(pod.namespace, pod.name)}/status`;
-      // The uid is a precondition (A-15): another pod of the name is never written to.
+      // The uid is a precondition (A-15): another pod of the same name is never written to.
       const metadata = { ...(pod.uid === undefined ? {} : { uid: pod.uid }), annotations: { [statusAnnotation]: annotation } };
       const request = {
         method: "PATCH",
@@ -100,23 +101,23 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
         if (!answer.ok) return answer;
         const { status, body } = answer.value;
         if (status < 300) return ok(undefined);
-        const said = `HTTP ${status}${statusMessage(body)}`;
-        if (status === 404 || status === 410) return vanished(who, "is gone", warn);
+        const httpStatus = `HTTP ${status}${statusMessage(body)}`;
+        if (status === 404 || status === 410) return vanished(podName, "no longer exists", warn);
         const now = await client.call({ method: "GET", path: podPath(pod.namespace, pod.name), metadataOnly: true });
         if (!now.ok) return now;
-        if (now.value.status >= 300) return vanished(who, "is gone", warn);
-        const current = objectOf(now.value.body, who, readPod);
+        if (now.value.status >= 300) return vanished(podName, "no longer exists", warn);
+        const current = objectOf(now.value.body, podName, readPod);
         if (!current.ok) return current;
-        if (pod.uid !== undefined && current.value.uid !== pod.uid) return vanished(who, "was created anew", warn);
-        if (status !== 409) return failed(fault("API_REFUSED", `network status of ${who}: ${said}`));
+        if (pod.uid !== undefined && current.value.uid !== pod.uid) return vanished(podName, "was recreated", warn);
+        if (status !== 409) return failed(fault("API_REFUSED", `network status of ${podName}: ${httpStatus}`));
         if (!(await client.pause(backoffMs(attempt, random)))) {
-          return failed(fault("API_UNREACHABLE", `network status of ${who}: ${said} (tried ${attempt + 1} times)`));
+          return failed(fault("API_UNREACHABLE", `network status of ${podName}: ${httpStatus} (tried ${attempt + 1} times)`));
         }
       }
     },
 
     tell: (pod, event) => {
-      if (events.length >= mostEvents) return;
+      if (events.length >= maxEvents) return;
       const at = new Date();
       events.push(() => {
         const body = podEvent(pod, event, at, shortHash);
@@ -126,7 +127,7 @@ export function kubeCluster(init: KubeClusterInit): Cluster {
     },
 
     end: async (boundMs) => {
-      // Not before: the runtime waits for its answer, and nobody for these.
+      // Events are sent at the end, so that they do not delay the runtime's answer.
       const sent = events.splice(0).map((send) => send());
       if (sent.length > 0) await Promise.race([Promise.allSettled(sent), init.sleep(boundMs)]);
       client.close();
@@ -144,25 +145,25 @@ function podPath(namespace: string, name: string): string {
   return `/api/v1/namespaces/${namespace}/pods/${name}`;
 }
 
-/** A pod that is gone has no status to be told; its sandbox gets its DEL from the runtime (MA-09). */
-function vanished(who: string, what: string, warn: (text: string) => void): Result<void> {
-  warn(`${who} ${what}: its network status is not published`);
+/** A deleted pod needs no status; the runtime sends its sandbox's DEL (MA-09). */
+function vanished(podName: string, problem: string, warn: (text: string) => void): Result<void> {
+  warn(`${podName} ${problem}: its network status is not published`);
   return ok(undefined);
 }
 
-function objectOf<T>(body: string, who: string, read: (object: unknown) => Result<T>): Result<T> {
-  const document = parseDocument(body, { what: `the Kubernetes API's answer for ${who}`, kind: "API_REFUSED" });
+function objectOf<T>(body: string, name: string, read: (object: unknown) => Result<T>): Result<T> {
+  const document = parseDocument(body, { what: `the Kubernetes API's answer for ${name}`, kind: "API_REFUSED" });
   return document.ok ? read(document.value.parsed) : document;
 }
 
-/** What is read is what was asked for: a cache in between could mix them up. */
+/** Checks that the answer is the requested object: a cache in between could confuse objects. */
 function isNamed(
   object: { readonly namespace: string; readonly name: string },
   namespace: string,
   name: string,
-  who: string,
+  wanted: string,
 ): Result<void> {
   if (object.namespace === namespace && object.name === name) return ok(undefined);
-  const other: Fault = fault("API_REFUSED", `${who}: the Kubernetes API answered with ${object.namespace}/${object.name}`);
+  const other: Fault = fault("API_REFUSED", `${wanted}: the Kubernetes API answered with ${object.namespace}/${object.name}`);
   return failed(other);
 }

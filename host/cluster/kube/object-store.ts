@@ -1,29 +1,31 @@
-// Objects of the API held in memory, within a bound: what doesn't fit is not held, and is asked for when it is needed.
+// Objects of the API held in memory, within a limit. Objects beyond the limit are read from the API when needed.
 
+/** Limits of a store. */
 export interface StoreBounds {
-  /** Characters of one object. */
-  readonly largest: number;
-  /** Characters of all. */
-  readonly most: number;
+  /** Maximum size of one object, in characters. */
+  readonly maxObject: number;
+  /** Maximum size of all objects, in characters. */
+  readonly maxTotal: number;
 }
 
-/** What is kept of an object. */
+/** The stored part of an object. */
 export interface StoredObject<T> {
   readonly namespace: string;
   readonly name: string;
   readonly value: T;
-  /** Characters that it takes. */
+  /** Size of the object in characters. */
   readonly size: number;
 }
 
-/** Counted for each object besides its texts: the map's entry and the object's own parts. */
+/** Memory of each object besides its texts: the map's entry and the object's own parts. */
 const overhead = 200;
 
+/** Objects by namespace and name, within the limits. */
 export class ObjectStore<T> {
   readonly #bounds: StoreBounds;
   readonly #objects = new Map<string, StoredObject<T>>();
   #size = 0;
-  #left = 0;
+  #refused = 0;
 
   constructor(bounds: StoreBounds) {
     this.#bounds = bounds;
@@ -33,21 +35,24 @@ export class ObjectStore<T> {
     return this.#objects.size;
   }
 
-  /** Objects that were not taken for their size since the store was made. */
+  /** Number of objects that were refused for their size since the store was created. */
   get refused(): number {
-    return this.#left;
+    return this.#refused;
   }
 
   get(namespace: string, name: string): T | undefined {
     return this.#objects.get(`${namespace}/${name}`)?.value;
   }
 
-  /** Takes it in place of the one that it had, unless it is too large: then it has none of that name. */
+  /**
+   * Stores the object in place of its previous version. An object that is too large is not stored, and its previous version is
+   * removed.
+   */
   put(object: StoredObject<T>): void {
     this.remove(object.namespace, object.name);
-    const { largest, most } = this.#bounds;
-    if (object.size > largest || this.#size + object.size + overhead > most) {
-      this.#left += 1;
+    const { maxObject, maxTotal } = this.#bounds;
+    if (object.size > maxObject || this.#size + object.size + overhead > maxTotal) {
+      this.#refused += 1;
       return;
     }
     this.#objects.set(`${object.namespace}/${object.name}`, object);

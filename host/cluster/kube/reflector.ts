@@ -1,96 +1,100 @@
-// Holds a collection of the API in memory: lists it, then watches it from there on, for as long as it is wanted.
+// Holds a collection of the API in memory: lists it once, then watches it from the list's version on.
 
 import { CollectionList, listMs, type NotServed, refused } from "./collection-list.ts";
 import type { Connection } from "./connection.ts";
 import type { CredentialSource } from "./credentials.ts";
 import { ObjectStore, type StoreBounds, type StoredObject } from "./object-store.ts";
-import { longestSilenceMs, watch } from "./watch-stream.ts";
-import { isJsonObject } from "../../src/json/document.ts";
-import { backoffMs } from "../../src/kube/backoff.ts";
-import { readListPage, readWatchEvent } from "../../src/kube/object-list.ts";
+import { maxSilenceMs, watch } from "./watch-stream.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { backoffMs } from "../../../src/kube/backoff.ts";
+import { readListPage, readWatchEvent } from "../../../src/kube/object-list.ts";
 
+/** Settings of a reflector. */
 export interface ReflectorInit<T> {
-  /** For people: `pods of node n1`. */
+  /** The collection's name in messages: `pods of node n1`. */
   readonly what: string;
   readonly connection: Connection;
   readonly credentials: CredentialSource;
-  /** Of the collection. */
+  /** The collection's path. */
   readonly path: string;
   /** Further parameters, e.g. a fieldSelector. */
   readonly query: Readonly<Record<string, string>>;
   readonly metadataOnly: boolean;
   /**
-   * Whether a list must hold what was written before it was asked for. Otherwise the server's memory is enough, which is spared a
-   * look at all objects of the cluster.
+   * Whether a list must contain everything that was written before the request. If not, the server's cache suffices, which spares
+   * the server a search of all objects in its store.
    */
   readonly consistent: boolean;
   readonly bounds: StoreBounds;
-  /** What is kept of an object; undefined where it can't be read, and is to be asked for instead. */
+  /** The stored part of an object; undefined if the object cannot be read, so that lookups ask the server. */
   readonly read: (object: unknown) => StoredObject<T> | undefined;
-  /** Is told of an object that has just come. */
+  /** Called for each new object. */
   readonly onNew?: (object: StoredObject<T>) => void;
-  /** What an administrator should know; the same is told once until it went well. */
+  /** Warnings for the administrator; a repeated warning is logged once until the watch has worked again. */
   readonly warn: (text: string) => void;
   readonly random?: () => number;
-  /** Objects of a page; a page that is too large is asked for again as smaller ones. */
+  /** Objects in a page; a page that is too large is requested again in smaller ones. */
   readonly pageSize?: number;
-  /** Milliseconds after which a silent watch is no longer believed. */
+  /** Milliseconds after which a silent watch no longer counts as live. */
   readonly silenceMs?: number;
 }
 
-/** How a reflector is doing. */
+/** A reflector's state. */
 export interface ReflectorState {
   readonly what: string;
-  /** Whether what it holds is believed. */
+  /** Whether lookups may use the held objects. */
   readonly live: boolean;
   readonly objects: number;
   readonly lists: number;
   readonly watches: number;
-  /** Why it isn't live; empty where it is. */
+  /** Why the reflector is not live; empty if it is live. */
   readonly problem: string;
 }
 
-/** A watch is asked for anew after so long, so that servers can share their watchers out. */
-const watchSeconds = { least: 300, spread: 300 };
+/** The duration of a watch, after which it is renewed, so that servers can distribute their watchers. */
+const watchSeconds = { min: 300, spread: 300 };
 
-const longestWaitMs = 30_000;
-/** For what only an administrator changes (rights, a definition that isn't installed), unless the server was just started. */
-const patientWaitMs = 60_000;
+const maxPauseMs = 30_000;
 /**
- * What has changed before a watch was opened is told at once after that; only a watch that has been open for so long is taken to have told
- * everything.
+ * The maximum pause after refusals that only an administrator can remove (missing rights, a missing definition), unless the
+ * server was just started.
+ */
+const maxRefusedPauseMs = 60_000;
+/**
+ * Changes before the start of a watch are sent right after it opens. Only after this time a watch counts as having sent them all.
  */
 const catchUpMs = 1_000;
-/** A watch that ends sooner counts as a failure: who repeats it at once keeps a server busy. */
+/** A watch that ends sooner counts as a failure: repeating it without a pause would keep a server busy. */
 const shortWatchMs = 1_000;
 
 /**
- * Failures in a row, for the wait: only a watch that stayed open ends the row, however it ended then. A list that went well doesn't: where
- * each watch is refused, lists would follow one another.
+ * Failures in a row, which determine the pause. Only a watch that stayed open resets the count, however it ended. A successful
+ * list does not: if each watch is refused, lists would follow one another.
  */
 export function failuresAfter(failures: number, openMs: number): number {
   return openMs >= shortWatchMs ? 0 : failures;
 }
 
-/** What a list or a watch came to. */
+/** The outcome of a list or a watch. */
 type Step = { readonly kind: "done" } | NotServed;
 
 const done: Step = { kind: "done" };
 
+/** One collection of the API in memory. */
 export class Reflector<T> {
   readonly #init: ReflectorInit<T>;
   readonly #random: () => number;
   readonly #silenceMs: number;
   readonly #ended = new AbortController();
-  /** Ends the watch or the wait that is under way. */
+  /** Aborts the current watch or pause. */
   #attempt = new AbortController();
   readonly #list: CollectionList;
   #store: ObjectStore<T>;
-  /** Where a watch goes on from; undefined: nothing is listed. */
+  /** The start version of the next watch; undefined: a list is needed. */
   #version: string | undefined;
-  /** The newest that was ever seen, for a list that must not go back in time. */
+  /** The newest version seen, below which a list must not fall. */
   #newest = "0";
-  /** Milliseconds of a clock that never goes back; undefined: no watch is open. */
+  /** When the watch opened, in milliseconds of a monotonic clock; undefined: no watch is open. */
   #openedAt: number | undefined;
   #heardAt = 0;
   /** How long the last watch was open, in milliseconds. */
@@ -98,12 +102,12 @@ export class Reflector<T> {
   #lists = 0;
   #watches = 0;
   #problem = "not listed yet";
-  #told = "";
+  #lastWarning = "";
 
   constructor(init: ReflectorInit<T>) {
     this.#init = init;
     this.#random = init.random ?? Math.random;
-    this.#silenceMs = init.silenceMs ?? longestSilenceMs;
+    this.#silenceMs = init.silenceMs ?? maxSilenceMs;
     this.#store = new ObjectStore(init.bounds);
     this.#list = new CollectionList({ ...init, url: (query) => this.#url(query) });
   }
@@ -115,25 +119,25 @@ export class Reflector<T> {
   }
 
   /**
-   * Whether the server tells of changes, and has told those that were before. By the clock on the wall besides: the stream's own bound
-   * stands still while the machine is suspended.
+   * Whether a watch is open, has caught up, and is not silent for too long. The silence is also measured by wall-clock time: the
+   * stream's own timer stands still while the machine is suspended.
    */
   get live(): boolean {
     if (this.#openedAt === undefined || performance.now() - this.#openedAt < catchUpMs) return false;
     return Date.now() - this.#heardAt <= this.#silenceMs;
   }
 
-  /** Undefined: ask the server. Either it isn't there, or what is held is not to be believed now. */
+  /** The object; undefined: ask the server, because the object is missing or the held objects are not live. */
   get(namespace: string, name: string): T | undefined {
     return this.live ? this.#store.get(namespace, name) : undefined;
   }
 
-  /** Begins; never throws. */
+  /** Starts listing and watching; never throws. */
   start(): void {
     void this.#run();
   }
 
-  /** The credentials are others now: what is held is believed again once they have opened a watch of their own. */
+  /** Call after a change of credentials: the held objects are live again once the new credentials have opened a watch. */
   renew(): void {
     this.#openedAt = undefined;
     this.#attempt.abort();
@@ -162,16 +166,16 @@ export class Reflector<T> {
       if (this.#attempt.signal.aborted || (step.kind === "done" && (listing || this.#openMs >= shortWatchMs))) continue;
       if (step.kind === "relist") this.#version = undefined;
       if (step.kind === "failed") this.#fail(step.why);
-      const longest = step.kind === "failed" && step.patient === true ? patientWaitMs : longestWaitMs;
-      const asked = step.kind === "failed" ? (step.waitMs ?? 0) : 0;
-      await this.#pause(Math.max(asked, backoffMs(failures, this.#random, longest)));
+      const maxMs = step.kind === "failed" && step.patient === true ? maxRefusedPauseMs : maxPauseMs;
+      const requested = step.kind === "failed" ? (step.waitMs ?? 0) : 0;
+      await this.#pause(Math.max(requested, backoffMs(failures, this.#random, maxMs)));
       failures += 1;
     }
   }
 
   /**
-   * Whether the server has not come to the version from which a watch would go on: its store was restored. It would accept the watch, and
-   * tell nothing until then.
+   * Whether the server's version is older than the start of the next watch, because its store was restored. The server would
+   * accept the watch and send nothing until it reaches that version.
    */
   async #isAhead(): Promise<boolean> {
     const { connection, credentials } = this.#init;
@@ -185,9 +189,9 @@ export class Reflector<T> {
 
   #fail(why: string): void {
     this.#problem = why;
-    if (this.#told === why) return;
-    this.#told = why;
-    this.#init.warn(`${this.#init.what}: not watched, each call asks for what it needs: ${why}`);
+    if (this.#lastWarning === why) return;
+    this.#lastWarning = why;
+    this.#init.warn(`${this.#init.what}: not watched, so each call reads its objects from the API: ${why}`);
   }
 
   async #listed(): Promise<Step> {
@@ -205,7 +209,7 @@ export class Reflector<T> {
     const { credentials, metadataOnly } = this.#init;
     const current = await credentials();
     if (!current.ok) return { kind: "failed", why: current.fault.msg };
-    const seconds = Math.round(watchSeconds.least + this.#random() * watchSeconds.spread);
+    const seconds = Math.round(watchSeconds.min + this.#random() * watchSeconds.spread);
     const path = this.#url({
       watch: "1",
       allowWatchBookmarks: "true",
@@ -225,8 +229,8 @@ export class Reflector<T> {
         this.#openedAt = opened;
         this.#heardAt = Date.now();
         this.#watches += 1;
-        if (this.#told !== "") this.#init.warn(`${this.#init.what}: watched again`);
-        this.#told = "";
+        if (this.#lastWarning !== "") this.#init.warn(`${this.#init.what}: watched again`);
+        this.#lastWarning = "";
       },
       onLine: (line) => {
         this.#heardAt = Date.now();
@@ -250,7 +254,8 @@ export class Reflector<T> {
     this.#problem = "the watch has ended";
     if (step !== undefined) return step;
     if (end.kind !== "answer") {
-      // A server whose store was restored accepts a version that it hasn't come to, and is silent until then. Any other has said something.
+      // A server whose store was restored accepts a version that it has not reached yet, and is silent until then. Any other
+      // server would have sent something.
       if (opened !== undefined && !heard && this.#openMs >= this.#silenceMs) this.#version = undefined;
       return { kind: "failed", why: end.why };
     }
@@ -298,7 +303,7 @@ export class Reflector<T> {
   }
 }
 
-/** Of two versions of a collection; false where one is no number. */
+/** Whether version `one` is older than `other`; false if either is not a number. */
 function isOlder(one: string, other: string): boolean {
   return /^\d+$/.test(one) && /^\d+$/.test(other) && BigInt(one) < BigInt(other);
 }

@@ -1,20 +1,20 @@
-// What is kept in memory of a pod and of a definition: what an attachment needs, and nothing else.
+// The parts of a pod and of a definition that are held in memory: those that an attachment needs.
 
-import { keptAnnotations } from "../../src/npwg/kept-annotations.ts";
+import { keptAnnotations } from "../../../src/npwg/kept-annotations.ts";
 import {
   type NetworkAttachmentDefinition,
   readNetworkAttachmentDefinition,
-} from "../../src/npwg/network-attachment-definition.ts";
-import { type Pod, readPod } from "../../src/npwg/pod.ts";
+} from "../../../src/npwg/network-attachment-definition.ts";
+import { type Pod, readPod } from "../../../src/npwg/pod.ts";
 import type { StoredObject } from "./object-store.ts";
 
-/** Undefined where it can't be read: whoever needs it asks the server, and is told what is wrong with it. */
+/** The stored part of a pod; undefined if the pod cannot be read: a lookup then asks the server and reports the problem. */
 export function storedPod(object: unknown): StoredObject<Pod> | undefined {
   const pod = readPod(object);
   return pod.ok ? stored({ ...pod.value, annotations: keptAnnotations(pod.value.annotations) }) : undefined;
 }
 
-/** Likewise. */
+/** The stored part of a definition; undefined if the definition cannot be read. */
 export function storedDefinition(object: unknown): StoredObject<NetworkAttachmentDefinition> | undefined {
   const definition = readNetworkAttachmentDefinition(object);
   if (!definition.ok) return undefined;

@@ -1,46 +1,46 @@
-// A watch: one request whose answer goes on, line by line, until the server ends it, it breaks, or nothing has come for too long.
+// A watch: one request whose answer continues line by line, until the server ends it, the connection breaks, or it is silent for
+// too long.
 
 import { request as httpsRequest } from "node:https";
 
 import { headersOf, messageOf, type Outcome, outcomeOf, tlsOptions } from "./api-request.ts";
 import type { Credentials } from "./credentials.ts";
 
-/** How a watch came to its end; "answer": it was refused, or ended by the server after its lines (status 200, no body). */
+/** How a watch ended; "answer": the server refused it, or ended it after its lines (status 200, no body). */
 export type WatchEnd = Outcome;
 
+/** One watch. */
 export interface WatchRequest {
   readonly path: string;
-  /** Whether events hold nothing but objects' metadata. */
+  /** Whether events contain only the objects' metadata. */
   readonly metadataOnly: boolean;
-  /** The server has accepted it: from now on every change is told. */
+  /** Called when the server has accepted the watch: every later change arrives. */
   readonly onOpen: () => void;
-  /** Answers whether the line was one; if not, the watch ends as broken. */
+  /** Answers whether the line is an event; if not, the watch ends as broken. */
   readonly onLine: (line: string) => boolean;
-  /** Milliseconds without a word after which it ends. */
+  /** Milliseconds of silence after which the watch ends. */
   readonly silenceMs: number;
-  /** Ends it. */
+  /** Ends the watch when aborted. */
   readonly signal: AbortSignal;
 }
 
-/**
- * Milliseconds: the API server sends a bookmark about once a minute (60 to 75 s), so a longer silence is no healthy one.
- */
-export const longestSilenceMs = 90_000;
+/** The API server sends a bookmark every 60 to 75 s, so a longer silence means that the watch is broken. In milliseconds. */
+export const maxSilenceMs = 90_000;
 
-/** Milliseconds until the server accepts it. */
+/** Maximum time until the server accepts the watch, in milliseconds. */
 const openMs = 10_000;
 
-/** Probes of the network while nothing comes: a connection that leads nowhere is found 10 s after the first one. */
+/** TCP probes of a silent connection: a dead connection is closed 10 s after the first probe. */
 const probeAfterMs = 10_000;
 
-/** Bytes of one line, and of a refusal: an object has at most 1.5 MiB in etcd's own form. */
-const longestLine = 4 * 1024 * 1024;
+/** Bytes of one line, and of a refusal's body: an object has at most 1.5 MiB in etcd's encoding. */
+const maxLineBytes = 4 * 1024 * 1024;
 const lineFeed = 0x0a;
 
-/** Watches on a connection of its own. */
+/** Opens a watch on a separate connection. */
 export function watch(credentials: Credentials, request: WatchRequest): Promise<WatchEnd> {
   return new Promise((resolve) => {
-    if (request.signal.aborted) return resolve({ kind: "broken", why: "given up" });
+    if (request.signal.aborted) return resolve({ kind: "broken", why: "aborted" });
     let outgoing: ReturnType<typeof httpsRequest>;
     try {
       const headers = headersOf(credentials, { method: "GET", path: request.path, metadataOnly: request.metadataOnly });
@@ -54,9 +54,8 @@ export function watch(credentials: Credentials, request: WatchRequest): Promise<
       outgoing.destroy();
       resolve(end);
     };
-    const late = (ms: number): NodeJS.Timeout =>
-      setTimeout(() => settle({ kind: "broken", why: `nothing came for ${ms} ms` }), ms);
-    const abort = (): void => settle({ kind: "broken", why: "given up" });
+    const late = (ms: number): NodeJS.Timeout => setTimeout(() => settle({ kind: "broken", why: `no data for ${ms} ms` }), ms);
+    const abort = (): void => settle({ kind: "broken", why: "aborted" });
     let timer = late(openMs);
     request.signal.addEventListener("abort", abort);
     outgoing.on("socket", (socket) => socket.setKeepAlive(true, probeAfterMs));
@@ -67,10 +66,10 @@ export function watch(credentials: Credentials, request: WatchRequest): Promise<
       response.on("data", (chunk: Buffer) => {
         if (status === 200) timer.refresh();
         const whole = lines.add(chunk);
-        if (whole === undefined) return settle({ kind: "broken", why: `a line has more than ${longestLine} bytes` });
+        if (whole === undefined) return settle({ kind: "broken", why: `a line has more than ${maxLineBytes} bytes` });
         if (status !== 200) return;
         for (const line of whole) {
-          if (!request.onLine(line)) return settle({ kind: "broken", why: "a line is no event of a watch" });
+          if (!request.onLine(line)) return settle({ kind: "broken", why: "a line is not a watch event" });
         }
       });
       response.on("error", (error) => settle(outcomeOf(error)));
@@ -87,12 +86,12 @@ export function watch(credentials: Credentials, request: WatchRequest): Promise<
   });
 }
 
-/** Puts bytes together to lines. */
+/** Splits chunks into lines. */
 class Lines {
   #parts: Buffer[] = [];
   #length = 0;
 
-  /** The lines that are whole now; undefined where one is too long. */
+  /** The lines that are complete now; undefined if a line is too long. */
   add(chunk: Buffer): readonly string[] | undefined {
     const whole: string[] = [];
     let from = 0;
@@ -104,7 +103,7 @@ class Lines {
     }
     this.#parts.push(chunk.subarray(from));
     this.#length += chunk.length - from;
-    return this.#length > longestLine ? undefined : whole;
+    return this.#length > maxLineBytes ? undefined : whole;
   }
 
   rest(): string {

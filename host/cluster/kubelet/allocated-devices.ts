@@ -1,16 +1,16 @@
-// The devices that the kubelet allocated to a pod: from its service, else from its checkpoint (MA-03). Loaded only where a
-// definition names a resource.
+// The devices that the kubelet allocated to a pod, from its pod-resources service, else from its checkpoint (MA-03). Loaded only
+// if a definition names a resource.
 
 import { existsSync } from "node:fs";
-import { ok, type Result } from "../../src/fault/result.ts";
-import { DeviceAllocation } from "../../src/npwg/device-id.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { DeviceAllocation } from "../../../src/npwg/device-id.ts";
 import { checkpointDevices } from "./checkpoint.ts";
 import { podResources } from "./pod-resources.ts";
 
 /** The kubelet's root directory. */
 export const kubeletDirectory = "/var/lib/kubelet";
 
-/** What is left to be handed out; nothing where there is neither service nor checkpoint. Fault KUBELET_UNREADABLE. */
+/** The pod's devices to distribute; without service and checkpoint, none are known. Fault KUBELET_UNREADABLE. */
 export async function allocatedDevices(
   pod: { readonly namespace: string; readonly name: string; readonly uid: string | undefined },
   directory = kubeletDirectory,

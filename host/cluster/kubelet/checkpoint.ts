@@ -1,20 +1,20 @@
-// The kubelet's checkpoint of device allocations, for nodes without the pod-resources service: what device plugins were asked for,
-// in the order of the kubelet's own file.
+// The kubelet's checkpoint of device allocations, for nodes without the pod-resources service, in the order of the kubelet's
+// file.
 
 import { readFileSync, statSync } from "node:fs";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { isJsonObject } from "../../src/json/document.ts";
-import type { AllocatedDevices } from "../../src/npwg/device-id.ts";
-import { errnoOf } from "../files/errno.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import type { AllocatedDevices } from "../../../src/npwg/device-id.ts";
+import { errnoOf } from "../../store/files/errno.ts";
 
-const mostBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
-/** The devices of the pod with this uid; undefined where there is no such file. Fault KUBELET_UNREADABLE. */
+/** The devices of the pod with this uid; undefined without a checkpoint file. Fault KUBELET_UNREADABLE. */
 export function checkpointDevices(path: string, podUid: string): Result<readonly AllocatedDevices[] | undefined> {
   let parsed: unknown;
   try {
-    if (statSync(path).size > mostBytes) return unreadable(path, `has more than ${mostBytes} bytes`);
+    if (statSync(path).size > maxBytes) return unreadable(path, `has more than ${maxBytes} bytes`);
     parsed = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
     if (errnoOf(error) === "ENOENT") return ok(undefined);
@@ -33,7 +33,7 @@ export function checkpointDevices(path: string, podUid: string): Result<readonly
   return ok(devices);
 }
 
-/** A list; since Kubernetes 1.20 one for each NUMA node. */
+/** A list of ids; since Kubernetes 1.20 one list for each NUMA node. */
 function idsIn(value: unknown): readonly string[] {
   const lists = isJsonObject(value) ? Object.values(value) : [value];
   return lists.flat().filter((each): each is string => typeof each === "string");

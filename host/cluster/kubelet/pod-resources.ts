@@ -1,22 +1,22 @@
-// The kubelet's pod-resources service (k8s.io/kubelet/pkg/apis/podresources/v1): which devices it allocated to which pod. One
-// gRPC call over node:http2; a client library would cost more than the call.
+// Client of the kubelet's pod-resources service (k8s.io/kubelet/pkg/apis/podresources/v1), which lists each pod's allocated
+// devices. One gRPC call over node:http2; a client library would cost more than the call.
 
 import { connect } from "node:http2";
 import { connect as connectSocket } from "node:net";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import type { AllocatedDevices } from "../../src/npwg/device-id.ts";
-import { quote } from "../../src/json/quote.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { AllocatedDevices } from "../../../src/npwg/device-id.ts";
+import { quote } from "../../../src/json/quote.ts";
 import { byteFields, text } from "./protobuf.ts";
 
-/** What the answer for a whole node may have, and how long it may take. */
-const mostBytes = 16 * 1024 * 1024;
+/** Maximum size of the answer for a whole node, and its deadline. */
+const maxBytes = 16 * 1024 * 1024;
 const deadlineMs = 10_000;
 const method = "/v1.PodResourcesLister/List";
-/** An empty message, uncompressed. */
+/** An empty message, uncompressed: the five-byte gRPC prefix. */
 const request = Buffer.alloc(5);
 
-/** The devices of one pod, containers in the kubelet's order. Fault KUBELET_UNREADABLE. */
+/** The devices of one pod, with containers in the kubelet's order. Fault KUBELET_UNREADABLE. */
 export async function podResources(
   socket: string,
   pod: { readonly namespace: string; readonly name: string },
@@ -42,8 +42,9 @@ function list(socket: string): Promise<Result<Uint8Array>> {
     let size = 0;
     let status: string | undefined;
     const note = (headers: Readonly<Record<string, unknown>>): void => {
-      const given = headers["grpc-status"];
-      if (given !== undefined && given !== "0") status = `gRPC status ${String(given)}: ${words(headers["grpc-message"])}`;
+      const grpcStatus = headers["grpc-status"];
+      if (grpcStatus !== undefined && grpcStatus !== "0")
+        status = `gRPC status ${String(grpcStatus)}: ${grpcMessage(headers["grpc-message"])}`;
       else if (headers[":status"] !== undefined && headers[":status"] !== 200)
         status = `HTTP status ${String(headers[":status"])}`;
     };
@@ -52,7 +53,7 @@ function list(socket: string): Promise<Result<Uint8Array>> {
     call.on("error", (error) => end(unreadable(socket, error.message)));
     call.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > mostBytes) end(unreadable(socket, `its answer has more than ${mostBytes} bytes`));
+      if (size > maxBytes) end(unreadable(socket, `its answer has more than ${maxBytes} bytes`));
       else chunks.push(chunk);
     });
     call.on("end", () => {
@@ -66,7 +67,7 @@ function list(socket: string): Promise<Result<Uint8Array>> {
   });
 }
 
-/** Undefined where a message is malformed. Numbers are those of the service's fields. */
+/** Undefined if a message is malformed. The numbers are the service's field numbers. */
 function devicesOf(
   answer: Uint8Array,
   { namespace, name }: { readonly namespace: string; readonly name: string },
@@ -78,17 +79,17 @@ function devicesOf(
     if (text(fields.get(1)?.at(-1)) !== name || text(fields.get(2)?.at(-1)) !== namespace) continue;
     for (const container of fields.get(3) ?? []) {
       for (const devices of byteFields(container)?.get(2) ?? []) {
-        const own = byteFields(devices);
-        if (own === undefined) return undefined;
-        found.push({ resourceName: text(own.get(1)?.at(-1)), deviceIds: (own.get(2) ?? []).map(text) });
+        const deviceFields = byteFields(devices);
+        if (deviceFields === undefined) return undefined;
+        found.push({ resourceName: text(deviceFields.get(1)?.at(-1)), deviceIds: (deviceFields.get(2) ?? []).map(text) });
       }
     }
   }
   return byteFields(answer) === undefined ? undefined : found;
 }
 
-/** gRPC's message, which is percent-encoded. */
-function words(message: unknown): string {
+/** Decodes gRPC's percent-encoded message. */
+function grpcMessage(message: unknown): string {
   const encoded = typeof message === "string" ? message : "";
   try {
     return quote(decodeURIComponent(encoded), 200);

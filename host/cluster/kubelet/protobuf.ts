@@ -1,11 +1,11 @@
-// As much of the protocol buffers' wire format as the kubelet's answer needs: fields that hold bytes. No I/O; the bytes are
-// another process' and bounded as such.
+// The part of the Protocol Buffers wire format that the kubelet's answer needs: fields of bytes. No I/O; the bytes come from
+// another process and are limited in size.
 
-/** The fields of a message that hold bytes (texts and messages), by number, in their order. Undefined: malformed. */
+/** The fields of bytes (texts and messages) of a message, by field number, in order. Undefined: malformed. */
 export function byteFields(message: Uint8Array): ReadonlyMap<number, readonly Uint8Array[]> | undefined {
   const fields = new Map<number, Uint8Array[]>();
   let at = 0;
-  /** A number of up to 64 bits; those that count here have 32. */
+  /** A number of up to 64 bits; those used here have 32. */
   const varint = (): number => {
     let value = 0;
     for (let shift = 0; shift < 70; shift += 7) {
@@ -36,6 +36,7 @@ export function byteFields(message: Uint8Array): ReadonlyMap<number, readonly Ui
   return at === message.length ? fields : undefined;
 }
 
+/** Decodes a text field; an absent field is empty. */
 export function text(bytes: Uint8Array | undefined): string {
   return new TextDecoder().decode(bytes);
 }

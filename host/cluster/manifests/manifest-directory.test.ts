@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Result } from "../../src/fault/result.ts";
+import type { Result } from "../../../src/fault/result.ts";
 import { manifestDirectory } from "./manifest-directory.ts";
 
 let directory = "";
@@ -51,7 +51,7 @@ function refusal<T>(result: Result<T>): { kind: string; msg: string; details: st
   return { kind: result.fault.kind, msg: result.fault.msg, details: result.fault.details ?? "" };
 }
 
-const good = async () => (await manifestDirectory(directory).pod("ns", "web")).ok;
+const isWebFound = async () => (await manifestDirectory(directory).pod("ns", "web")).ok;
 const problems = async () => refusal(await manifestDirectory(directory).pod("ns", "none")).details;
 
 const demo = `
@@ -82,7 +82,7 @@ metadata: { name: ns }
 `;
 
 describe("reading", () => {
-  test("YAML with several documents gives its pods and networks, other kinds passed over", async () => {
+  test("YAML with several documents gives its pods and definitions; other kinds are ignored", async () => {
     write("demo.yaml", demo);
     const cluster = manifestDirectory(directory);
     const web = value(await cluster.pod("ns", "web"));
@@ -92,7 +92,7 @@ describe("reading", () => {
     expect(JSON.parse(config ?? "")).toEqual({ cniVersion: "1.0.0", type: "bridge" });
   });
 
-  test("N1-05: the specification's examples, quotes closed in the first column and all, give their three configurations", async () => {
+  test("N1-05: the specification's examples give their three configurations, also with a closing quote in the first column", async () => {
     const text = readFileSync(join(import.meta.dirname, "specification-examples.txt"), "utf8");
     write("examples.yaml", text);
     const cluster = manifestDirectory(directory);
@@ -106,7 +106,7 @@ describe("reading", () => {
     expect(await config("reference")).toBe(null);
   });
 
-  test("JSON and Lists, typed or not, give the same", async () => {
+  test("JSON files, a List and a PodList give their objects", async () => {
     write("pods.json", { apiVersion: "v1", kind: "PodList", items: [{ metadata: { name: "p1", namespace: "ns" } }, pod("p2")] });
     write("all.json", { apiVersion: "v1", kind: "List", items: [pod("p3"), nad("n1", "{}")] });
     const cluster = manifestDirectory(directory);
@@ -119,7 +119,7 @@ describe("reading", () => {
     expect(value(await manifestDirectory(directory).pod("default", "p")).namespace).toBe("default");
   });
 
-  test("yaml is not loaded where there is only JSON", () => {
+  test("the YAML library is loaded only if a file is not JSON", () => {
     write("p.json", pod("p"));
     const probe = `
       import { manifestDirectory } from ${JSON.stringify(join(import.meta.dirname, "manifest-directory.ts"))};
@@ -134,7 +134,7 @@ describe("reading", () => {
     expect(JSON.parse(run())).toEqual({ ok: true, yaml: true });
   });
 
-  test("a change of a file is seen by the next look, an added and a removed file too", async () => {
+  test("a lookup sees added, changed and removed files", async () => {
     const cluster = manifestDirectory(directory);
     const path = write("n.json", nad("a", "{}"));
     expect(value(await cluster.networkAttachmentDefinition("ns", "a")).config).toBe("{}");
@@ -145,8 +145,8 @@ describe("reading", () => {
   });
 });
 
-describe("what isn't found", () => {
-  test("MO-03: a pod that no manifest has is a fault with code 11, never a success", async () => {
+describe("refused lookups", () => {
+  test("MO-03: a pod without a manifest is a fault with code 11, never a success", async () => {
     write("demo.yaml", demo);
     const result = await manifestDirectory(directory).pod("ns", "ghost");
     expect(result).toMatchObject({ ok: false, fault: { kind: "POD_NOT_FOUND", code: 11 } });
@@ -154,14 +154,14 @@ describe("what isn't found", () => {
     expect((await manifestDirectory(directory).pod("other", "web")).ok).toBe(false);
   });
 
-  test("MO-03: a directory that is missing is a fault too", async () => {
+  test("MO-03: a missing directory is a fault", async () => {
     const result = await manifestDirectory(join(directory, "missing")).pod("ns", "p");
     expect(refusal(result)).toMatchObject({ kind: "CLUSTER_UNREADABLE", msg: expect.stringContaining("ENOENT") });
   });
 
-  test("MO-04: another uid under the same name is not the pod, unless it is static", async () => {
+  test("MO-04: a pod with another uid is refused, unless it is the mirror pod of the static pod", async () => {
     write("p.json", pod("p", { uid: "new" }));
-    const mirror = { "kubernetes.io/config.source": "file", "kubernetes.io/config.mirror": "own" };
+    const mirror = { "kubernetes.io/config.source": "file", "kubernetes.io/config.mirror": "static" };
     write("s.json", pod("s", { uid: "mirror", annotations: mirror }));
     write("posing.json", pod("posing", { uid: "new", annotations: { "kubernetes.io/config.source": "file" } }));
     write("u.json", pod("u"));
@@ -172,13 +172,13 @@ describe("what isn't found", () => {
     });
     expect((await cluster.pod("ns", "p", { uid: "new" })).ok).toBe(true);
     expect((await cluster.pod("ns", "p", { uid: "" })).ok).toBe(true);
-    expect((await cluster.pod("ns", "s", { uid: "own" })).ok).toBe(true);
+    expect((await cluster.pod("ns", "s", { uid: "static" })).ok).toBe(true);
     expect((await cluster.pod("ns", "s", { uid: "another" })).ok).toBe(false);
     expect((await cluster.pod("ns", "posing", { uid: "old" })).ok).toBe(false);
     expect((await cluster.pod("ns", "u", { uid: "any" })).ok).toBe(true);
   });
 
-  test("N1-12: a definition that no manifest has is named, and so are the files that could not be read", async () => {
+  test("N1-12: the fault of a missing definition names it and the unreadable files", async () => {
     write("broken.json", '{"kind": "Pod",}');
     write("broken.yaml", "a: [1\nb: 2\n");
     const found = refusal(await manifestDirectory(directory).networkAttachmentDefinition("ns", "lost"));
@@ -187,7 +187,7 @@ describe("what isn't found", () => {
     expect(found.details).toContain("broken.yaml, document 1");
   });
 
-  test("two documents for one object are refused, both files named", async () => {
+  test("two documents for one object are refused, and the fault names both files", async () => {
     write("a.json", nad("n", "{}"));
     write("b.yaml", "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: n, namespace: ns}\n");
     write("c.yaml", `${demo}---${demo}`);
@@ -199,7 +199,7 @@ describe("what isn't found", () => {
     expect(refusal(await cluster.pod("ns", "web")).msg).toContain("twice in ");
   });
 
-  test("N1-03: a config that is an object instead of a string is refused, the file named", async () => {
+  test("N1-03: a config that is an object instead of a string is refused, and the fault names the file", async () => {
     write(
       "n.yaml",
       "apiVersion: k8s.cni.cncf.io/v1\nkind: NetworkAttachmentDefinition\nmetadata: {name: n}\nspec: {config: {type: bridge}}\n",
@@ -210,19 +210,19 @@ describe("what isn't found", () => {
   });
 });
 
-describe("odd files", () => {
+describe("unusual files", () => {
   beforeEach(() => write("demo.yaml", demo));
 
-  test("links as a mounted ConfigMap has them are followed", async () => {
+  test("the links of a mounted ConfigMap are followed", async () => {
     rmSync(join(directory, "demo.yaml"));
     mkdirSync(join(directory, "..2026_01"));
     writeFileSync(join(directory, "..2026_01", "demo.yaml"), demo);
     symlinkSync("..2026_01", join(directory, "..data"));
     symlinkSync("..data/demo.yaml", join(directory, "demo.yaml"));
-    expect(await good()).toBe(true);
+    expect(await isWebFound()).toBe(true);
   });
 
-  test("a link that leads out of the directory, a dangling one and a loop are not read", async () => {
+  test("a link that leads out of the directory, a dangling link and a loop are not read", async () => {
     const outside = mkdtempSync(join(tmpdir(), "plexus-outside-"));
     writeFileSync(join(outside, "x.json"), JSON.stringify(pod("outside")));
     symlinkSync(join(outside, "x.json"), join(directory, "out.json"));
@@ -235,33 +235,33 @@ describe("odd files", () => {
     expect(details).toContain("out.json is a link that leads out of the directory");
     expect(details).toContain("dangling.json");
     expect(details).toContain("ELOOP");
-    expect(await good()).toBe(true);
+    expect(await isWebFound()).toBe(true);
   });
 
-  test("a pipe that nobody writes to, a directory and a socket's like neither hang nor hide the rest", async () => {
+  test("a pipe, a directory and a link to /dev/zero neither block the lookup nor hide other files", async () => {
     execFileSync("mkfifo", [join(directory, "pipe.json")]);
     mkdirSync(join(directory, "folder.yaml"));
     symlinkSync("/dev/zero", join(directory, "zero.json"));
-    expect(await good()).toBe(true);
+    expect(await isWebFound()).toBe(true);
     expect(await problems()).toMatch(
-      /folder\.yaml is no regular file[^]*pipe\.json is no regular file[^]*zero\.json is no regular file/,
+      /folder\.yaml is not a regular file[^]*pipe\.json is not a regular file[^]*zero\.json is not a regular file/,
     );
   });
 
   test("a file beyond 4 MiB is not read", async () => {
     truncateSync(write("huge.json", "{}"), 1 << 30);
-    expect(await good()).toBe(true);
+    expect(await isWebFound()).toBe(true);
     expect(await problems()).toContain("huge.json has 1073741824 bytes; at most 4194304 are read");
   });
 
-  test("hidden files and other endings are not looked at", async () => {
+  test("hidden files and files with other extensions are ignored", async () => {
     write(".hidden.yaml", "a: [");
     write("notes.txt", "a: [");
     write("demo.yaml~", "a: [");
     expect(await problems()).not.toContain("Not read");
   });
 
-  test("a file that is no UTF-8 is not read", async () => {
+  test("a file that is not UTF-8 is not read", async () => {
     writeFileSync(join(directory, "latin.json"), Buffer.from([0x7b, 0xe9, 0x7d]));
     expect(await problems()).toContain("latin.json");
   });
@@ -282,18 +282,18 @@ describe("odd files", () => {
     ["a pod without a name", "apiVersion: v1\nkind: Pod\nmetadata: {}\n"],
     ["a pod whose name is a path", "apiVersion: v1\nkind: Pod\nmetadata: {name: ../../etc/x}\n"],
     ["a pod in a namespace that is a path", "apiVersion: v1\nkind: Pod\nmetadata: {name: x, namespace: ../x}\n"],
-    ["an annotation that is no string", "apiVersion: v1\nkind: Pod\nmetadata: {name: x, annotations: {a: 5}}\n"],
+    ["an annotation that is not a string", "apiVersion: v1\nkind: Pod\nmetadata: {name: x, annotations: {a: 5}}\n"],
     [
       "a definition of another version",
       "apiVersion: k8s.cni.cncf.io/v2\nkind: NetworkAttachmentDefinition\nmetadata: {name: x}\n",
     ],
-  ])("A-04: %s is told of and hides nothing else", async (_, text) => {
+  ])("A-04: %s is reported and does not hide other files", async (_, text) => {
     write("odd.yaml", text);
-    expect(await good()).toBe(true);
+    expect(await isWebFound()).toBe(true);
     expect(await problems()).toContain("odd.yaml");
   });
 
-  test("A-04: keys of the prototype are no metadata", async () => {
+  test("A-04: a key __proto__ does not change an object's prototype", async () => {
     write(
       "odd.json",
       '{"apiVersion":"v1","kind":"Pod","__proto__":{"metadata":{"name":"evil"}},"metadata":{"__proto__":{"name":"evil"}}}',
@@ -313,7 +313,7 @@ describe("odd files", () => {
 describe("the status", () => {
   const web = { namespace: "ns", name: "web.0", annotations: new Map<string, string>() };
 
-  test("N1-36: it is written beside the manifests under the pod's name and replaced as a whole", async () => {
+  test("N1-36: the status file has the pod's name, and a new status replaces it", async () => {
     const cluster = manifestDirectory(directory);
     value(await cluster.publishStatus(web, '[{"name":"a","default":true}]'));
     value(await cluster.publishStatus(web, '[{"name":"b","default":true}]'));
@@ -323,7 +323,7 @@ describe("the status", () => {
     expect(statSync(path).mode & 0o777).toBe(0o644);
   });
 
-  test("a reader in another process sees one status or the other, never a part", async () => {
+  test("each published status replaces the whole file", async () => {
     const cluster = manifestDirectory(directory);
     const texts = ["a", "b"].map((each) => JSON.stringify([each.repeat(100_000)]));
     for (let round = 0; round < 40; round++) {
@@ -332,7 +332,7 @@ describe("the status", () => {
     }
   });
 
-  test("a link planted under the temporary name is not written through", async () => {
+  test("a link at the temporary path is not followed", async () => {
     mkdirSync(join(directory, "status"));
     const victim = write("victim.txt", "untouched");
     symlinkSync(victim, join(directory, "status", `.ns.web.0.json.${process.pid}`));
@@ -340,7 +340,7 @@ describe("the status", () => {
     expect(readFileSync(victim, "utf8")).toBe("untouched");
   });
 
-  test("A-05: a name that is a path is refused, and a directory that can't be written is a fault", async () => {
+  test("A-05: a pod whose name is a path is refused, and a status directory that cannot be written is a fault", async () => {
     const cluster = manifestDirectory(directory);
     expect(refusal(await cluster.publishStatus({ ...web, name: "../x" }, "[]")).kind).toBe("INTERNAL");
     expect(refusal(await cluster.publishStatus({ ...web, namespace: "a/b" }, "[]")).kind).toBe("INTERNAL");
@@ -348,7 +348,7 @@ describe("the status", () => {
     expect(refusal(await cluster.publishStatus(web, "[]")).kind).toBe("STORE_FAILED");
   });
 
-  test("it is no manifest itself", async () => {
+  test("the status file is not read as a manifest", async () => {
     const cluster = manifestDirectory(directory);
     value(await cluster.publishStatus(web, JSON.stringify(pod("fake"))));
     expect((await cluster.pod("ns", "fake")).ok).toBe(false);

@@ -1,26 +1,26 @@
-// A directory of manifests that stands in for the Kubernetes API: Pods and NetworkAttachmentDefinitions in, status files out.
+// A directory of manifests that replaces the Kubernetes API: reads Pods and NetworkAttachmentDefinitions, writes status files.
 
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeDirectory } from "../files/make-directory.ts";
-import { type Fault, fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { readNetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
-import { labelProblem, subdomainProblem } from "../../src/npwg/object-names.ts";
-import { checkPodUid, type Pod, readPod } from "../../src/npwg/pod.ts";
-import { storeFault } from "../files/durable-file.ts";
-import type { Cluster } from "./cluster.ts";
+import { makeDirectory } from "../../store/files/make-directory.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { readNetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
+import { labelProblem, subdomainProblem } from "../../../src/npwg/object-names.ts";
+import { checkPodUid, type Pod, readPod } from "../../../src/npwg/pod.ts";
+import { storeFault } from "../../store/files/durable-file.ts";
+import type { Cluster } from "../cluster.ts";
 import { listManifests, openManifest } from "./manifest-files.ts";
 import { type ManifestContent, type ManifestKind, type ManifestObject, readObjects } from "./manifest-objects.ts";
 
 interface KnownFile {
   readonly identity: string;
-  /** False: it may have changed since without that the identity shows it. */
+  /** False: the file may have changed later with the same identity. */
   readonly settled: boolean;
   readonly content: ManifestContent;
 }
 
-/** What a look at the directory found. */
+/** The content of the directory at one time. */
 interface Snapshot {
   readonly objects: readonly ManifestObject[];
   /** Files and documents that could not be read. */
@@ -28,9 +28,9 @@ interface Snapshot {
 }
 
 /**
- * The cluster that `directory` describes, as it is at each call: files that changed are read again. An object that two
- * documents describe is refused, both files named. A file that can't be read hides only what is in it; a lookup that finds
- * nothing tells of such files. Statuses go to `<directory>/status/<namespace>.<pod>.json`.
+ * The cluster in `directory`, read at each call; only changed files are read again. An object in two documents is refused, with
+ * both files named. An unreadable file hides only its own objects; a lookup without a result reports such files. Statuses are
+ * written to `<directory>/status/<namespace>.<pod>.json`.
  */
 export function manifestDirectory(directory: string): Cluster {
   let known: ReadonlyMap<string, KnownFile> = new Map();
@@ -72,7 +72,7 @@ export function manifestDirectory(directory: string): Cluster {
     if (first === undefined) return failed(notFound(kind, `${namespace}/${name}`, directory, snapshot.value.problems));
     if (second === undefined) return ok(first);
     const where = first.path === second.path ? `twice in ${first.path}` : `in ${first.path} and in ${second.path}`;
-    return failed(fault("CLUSTER_UNREADABLE", `${kind} ${namespace}/${name} is ${where}; one of them must go`));
+    return failed(fault("CLUSTER_UNREADABLE", `${kind} ${namespace}/${name} is ${where}; remove one of them`));
   };
 
   return {
@@ -95,11 +95,11 @@ export function manifestDirectory(directory: string): Cluster {
   };
 }
 
-/** Where a pod's status is written; readers see the old text or the new one. */
+/** Writes a pod's status by rename, so that readers see the old text or the new one. */
 function writeStatus(directory: string, pod: Pod, annotation: string): Result<void> {
   const problem = labelProblem(pod.namespace) ?? subdomainProblem(pod.name);
   if (problem !== undefined) return failed(fault("INTERNAL", `publishing a status: a name of the pod ${problem}`));
-  // A namespace has no ".", so the two names can be told apart.
+  // A namespace contains no ".", so the file name is unambiguous.
   const name = `${pod.namespace}.${pod.name}.json`;
   const path = join(directory, name);
   const temporary = join(directory, `.${name}.${process.pid}`);
@@ -119,14 +119,14 @@ function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // The write's own error is what counts.
+    // The write's own error is reported.
   }
 }
 
-function notFound(kind: ManifestKind, who: string, directory: string, problems: readonly string[]): Fault {
+function notFound(kind: ManifestKind, name: string, directory: string, problems: readonly string[]): Fault {
   const details = problems.length === 0 ? {} : { details: `Not read:\n${problems.slice(0, 20).join("\n")}` };
   const missing = kind === "Pod" ? "POD_NOT_FOUND" : "NETWORK_NOT_FOUND";
-  return fault(missing, `${kind} ${who} is in no manifest of ${directory}`, details);
+  return fault(missing, `${kind} ${name} is in no manifest of ${directory}`, details);
 }
 
 function inFile(cause: Fault, path: string): Fault {

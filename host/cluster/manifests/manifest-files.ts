@@ -1,5 +1,5 @@
-// The files of a manifest directory: found, opened with care and read. Nothing that isn't a regular file below the directory
-// is read, and nothing that has not changed is read again.
+// Finds, opens and reads the files of a manifest directory. Only regular files below the directory are read, and unchanged files
+// are not read again.
 
 import {
   closeSync,
@@ -13,37 +13,38 @@ import {
   type Dirent,
 } from "node:fs";
 import { join, sep } from "node:path";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { identityOf, isSettled } from "../files/file-identity.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { identityOf, isSettled } from "../../store/files/file-identity.ts";
 
+/** An opened manifest file. */
 export interface ManifestFile {
   readonly path: string;
-  /** Changes whenever the file does: device, inode, size and time of change. */
+  /** Device, inode, size and time of change: differs after every change of the file. */
   readonly identity: string;
-  /** Whether every change from now on will show in it. */
+  /** Whether every later change will alter the identity. */
   readonly settled: boolean;
-  /** The text, or why it can't be had; only asked for when the identity is a new one. */
+  /** The text, or why it cannot be read; called only for a new identity. */
   readonly read: () => Result<string>;
   readonly close: () => void;
 }
 
-/** Bytes of one file. The API takes objects of up to 1.5 MiB; a file may hold several. */
-const largestFile = 4 * 1024 * 1024;
-const mostFiles = 10_000;
+/** Bytes of one file. The API accepts objects of up to 1.5 MiB; a file may contain several. */
+const maxFileBytes = 4 * 1024 * 1024;
+const maxFiles = 10_000;
 
-const ending = /\.(?:yaml|yml|json)$/;
+const extension = /\.(?:yaml|yml|json)$/;
 
 /**
- * Names of the manifest files of `directory`, sorted. Hidden ones are left out: editors' and, of a mounted ConfigMap, the
- * `..data` behind the links. Fault CLUSTER_UNREADABLE.
+ * The manifest files of `directory`, sorted by name. Hidden files are left out: editors' files, and the `..data` of a mounted
+ * ConfigMap. Fault CLUSTER_UNREADABLE.
  */
 export function listManifests(directory: string): Result<readonly Dirent[]> {
   try {
     const entries = readdirSync(directory, { withFileTypes: true });
-    const files = entries.filter((entry) => ending.test(entry.name) && !entry.name.startsWith("."));
-    if (files.length > mostFiles)
-      return unreadable(`${directory} has ${files.length} manifest files; at most ${mostFiles} are read`);
+    const files = entries.filter((entry) => extension.test(entry.name) && !entry.name.startsWith("."));
+    if (files.length > maxFiles)
+      return unreadable(`${directory} has ${files.length} manifest files; at most ${maxFiles} are read`);
     return ok(files.toSorted((left, right) => (left.name < right.name ? -1 : 1)));
   } catch (error) {
     return unreadable(`manifest directory ${directory}: ${reason(error)}`);
@@ -51,14 +52,14 @@ export function listManifests(directory: string): Result<readonly Dirent[]> {
 }
 
 /**
- * Opens one of them; the caller closes it. A symbolic link is followed as long as it ends below the directory, as those of
- * a mounted ConfigMap do. Fault CLUSTER_UNREADABLE: no regular file, too large, elsewhere, or the system's reason.
+ * Opens a manifest file, which the caller closes. A symbolic link may point below the directory, as those of a mounted ConfigMap
+ * do. Fault CLUSTER_UNREADABLE: not a regular file, too large, outside the directory, or the system's reason.
  */
 export function openManifest(directory: string, entry: Dirent): Result<ManifestFile> {
   const path = join(directory, entry.name);
   let file: number;
   try {
-    // O_NONBLOCK: opening a pipe that nobody writes to must not wait for a writer.
+    // O_NONBLOCK: opening a FIFO without a writer must not block.
     const follow = entry.isSymbolicLink() ? 0 : constants.O_NOFOLLOW;
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | follow);
   } catch (error) {
@@ -67,7 +68,7 @@ export function openManifest(directory: string, entry: Dirent): Result<ManifestF
   const close = (): void => closeSync(file);
   try {
     const stats = fstatSync(file, { bigint: true });
-    const problem = problemOf(stats) ?? (entry.isSymbolicLink() ? elsewhere(directory, file) : undefined);
+    const problem = problemOf(stats) ?? (entry.isSymbolicLink() ? linkProblem(directory, file) : undefined);
     const settled = isSettled(stats, Date.now());
     if (problem === undefined) return ok({ path, identity: identityOf(stats), settled, read: () => readAll(file, path), close });
     close();
@@ -79,17 +80,17 @@ export function openManifest(directory: string, entry: Dirent): Result<ManifestF
 }
 
 function problemOf(stats: BigIntStats): string | undefined {
-  if (!stats.isFile()) return "is no regular file";
-  return stats.size > largestFile ? `has ${stats.size} bytes; at most ${largestFile} are read` : undefined;
+  if (!stats.isFile()) return "is not a regular file";
+  return stats.size > maxFileBytes ? `has ${stats.size} bytes; at most ${maxFileBytes} are read` : undefined;
 }
 
-/** Asked of the opened file rather than of the path, which could be another one by now. */
-function elsewhere(directory: string, file: number): string | undefined {
+/** Checks the opened file, because the path may lead to another file by now. */
+function linkProblem(directory: string, file: number): string | undefined {
   const target = realpathSync(`/proc/self/fd/${file}`);
   return target.startsWith(realpathSync(directory) + sep) ? undefined : "is a link that leads out of the directory";
 }
 
-/** A file that grows while it is read is refused at the bound. */
+/** A file that grows during the read is refused at the limit. */
 function readAll(file: number, path: string): Result<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -99,7 +100,7 @@ function readAll(file: number, path: string): Result<string> {
       const count = readSync(file, chunk, 0, chunk.length, null);
       if (count === 0) break;
       length += count;
-      if (length > largestFile) return unreadable(`${path} has more than ${largestFile} bytes`);
+      if (length > maxFileBytes) return unreadable(`${path} has more than ${maxFileBytes} bytes`);
       chunks.push(chunk.subarray(0, count));
     }
     return ok(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks)));

@@ -1,13 +1,15 @@
-// The objects in a manifest file's text: one JSON object, or YAML documents; a List gives its items.
+// The objects in a manifest file: one JSON object, or YAML documents; a List contains its items.
 
 import type * as Yaml from "yaml";
-import { describeJson, isJsonObject, parseDocument } from "../../src/json/document.ts";
-import { quote } from "../../src/json/quote.ts";
-import { readObjectMeta } from "../../src/npwg/object-meta.ts";
-import { indentQuotedScalars } from "../../src/npwg/quoted-scalars.ts";
+import { describeJson, isJsonObject, parseDocument } from "../../../src/json/document.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { readObjectMeta } from "../../../src/npwg/object-meta.ts";
+import { indentQuotedScalars } from "../../../src/npwg/quoted-scalars.ts";
 
+/** The kinds that are read from manifests. */
 export type ManifestKind = "Pod" | "NetworkAttachmentDefinition";
 
+/** One object of a manifest file. */
 export interface ManifestObject {
   readonly kind: ManifestKind;
   readonly namespace: string;
@@ -16,9 +18,10 @@ export interface ManifestObject {
   readonly object: unknown;
 }
 
+/** The content of one manifest file. */
 export interface ManifestContent {
   readonly objects: readonly ManifestObject[];
-  /** One sentence for each document that could not be read; each names the file. */
+  /** One sentence for each unreadable document, with the file's name. */
   readonly problems: readonly string[];
 }
 
@@ -27,7 +30,7 @@ const versions: Readonly<Record<ManifestKind, string>> = {
   NetworkAttachmentDefinition: "k8s.cni.cncf.io/v1",
 };
 
-/** Reads a file's objects; kinds that Plexus has no use for are passed over in silence. */
+/** Reads a file's objects; other kinds are ignored silently. */
 export async function readObjects(path: string, text: string): Promise<ManifestContent> {
   const read = path.endsWith(".json") ? readJson(path, text) : await readYaml(path, text);
   const objects: ManifestObject[] = [];
@@ -46,11 +49,11 @@ function readJson(path: string, text: string): Documents {
   return document.ok ? { documents: [document.value.parsed], problems: [] } : { documents: [], problems: [document.fault.msg] };
 }
 
-/** How many times an alias may be resolved in one document: a billion laughs end here. */
-const mostAliases = 100;
+/** Maximum number of resolved aliases in one document, against the "billion laughs" attack. */
+const maxAliases = 100;
 
 async function readYaml(path: string, text: string): Promise<Documents> {
-  // Loaded only where there is YAML: it costs a one-shot brain more than everything else here.
+  // Loaded only for YAML: the library costs a one-shot engine more than everything else in this file.
   const yaml = await import("yaml");
   const read = parseYaml(yaml, path, text);
   if (read.problems.length === 0) return read;
@@ -65,7 +68,7 @@ function parseYaml(yaml: Pick<typeof Yaml, "parseAllDocuments">, path: string, t
   try {
     for (const [index, document] of Array.from(yaml.parseAllDocuments(text, { stringKeys: true })).entries()) {
       const [error] = document.errors;
-      if (error === undefined) documents.push(document.toJS({ maxAliasCount: mostAliases }));
+      if (error === undefined) documents.push(document.toJS({ maxAliasCount: maxAliases }));
       else problems.push(`${path}, document ${index + 1}: ${quote(error.message.split("\n")[0] ?? "")}`);
     }
   } catch (error) {
@@ -74,7 +77,7 @@ function parseYaml(yaml: Pick<typeof Yaml, "parseAllDocuments">, path: string, t
   return { documents, problems };
 }
 
-/** Puts an object where it belongs. `listed` is what a typed list's items are when they don't say so themselves. */
+/** Adds an object to `objects`, or its problem to `problems`. `listed` is the kind of a typed list's items without a kind. */
 function sort(
   object: unknown,
   listed: ManifestKind | undefined,
@@ -107,7 +110,7 @@ function sort(
   }
 }
 
-/** A list's item; a list within a list is nothing that Kubernetes knows. */
+/** Adds an item of a list; Kubernetes has no lists within lists. */
 function sortItem(
   item: unknown,
   listed: ManifestKind | undefined,
@@ -115,7 +118,8 @@ function sortItem(
   objects: ManifestObject[],
   problems: string[],
 ): void {
-  if (isJsonObject(item) && textOf(item, "kind")?.endsWith("List") === true) problems.push(`${path}: a list within a list`);
+  if (isJsonObject(item) && textOf(item, "kind")?.endsWith("List") === true)
+    problems.push(`${path}: a list within a list is not supported; list its items directly`);
   else sort(item, listed, path, objects, problems);
 }
 

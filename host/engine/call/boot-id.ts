@@ -1,11 +1,11 @@
-// The kernel's boot id: what was attached under another one has lost its namespace.
+// The kernel's boot id. A reboot ends every network namespace, so the journal notes the boot of each attachment.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 let boot: string | undefined;
 
-/** Says which boot this is; without it (no /proc) every boot counts as the same. */
+/** The id of the current boot. It is empty if /proc is not readable: then all boots count as the same. */
 export function bootId(): string {
   boot ??= readBootId();
   return boot;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Verb } from "../../src/cni/environment.ts";
+import type { Verb } from "../../../src/cni/environment.ts";
 import { CallDeadline } from "./call-deadline.ts";
 
 function deadline(verb: Verb, callTimeoutMs: number, waitedMs = 0) {
@@ -8,7 +8,7 @@ function deadline(verb: Verb, callTimeoutMs: number, waitedMs = 0) {
   return { made, pass: (ms: number) => void (time += ms) };
 }
 
-test("an ADD keeps a reserve, which only undoing may use, and each undoing step leaves half of the rest", () => {
+test("an ADD keeps a reserve for undoing, and each undoing step leaves half of the remaining time", () => {
   const { made, pass } = deadline("ADD", 40_000);
   expect([made.stepMs, made.leftMs]).toEqual([20_000, 40_000]);
   pass(31_000);
@@ -21,14 +21,14 @@ test("an ADD keeps a reserve, which only undoing may use, and each undoing step 
   expect([made.stepMs, made.leftMs]).toEqual([0, 0]);
 });
 
-test("the reserve has a bound", () => expect(deadline("ADD", 1_000_000).made.stepMs).toBe(940_000));
+test("the reserve has an upper bound", () => expect(deadline("ADD", 1_000_000).made.stepMs).toBe(940_000));
 
-test("the time in which a call waited for its turn is gone", () => {
+test("the time that a call waited in the queue counts", () => {
   expect(deadline("ADD", 40_000, 15_000).made.stepMs).toBe(5000);
   expect(deadline("ADD", 40_000, 50_000).made).toMatchObject({ stepMs: 0, leftMs: 0 });
 });
 
-test("DEL and CHECK have half the time, as the kubelet gives them; STATUS and GC are bounded elsewhere", () => {
+test("DEL and CHECK have half the time of an ADD, as in the kubelet; STATUS and GC have no deadline", () => {
   expect([deadline("DEL", 40_000).made.leftMs, deadline("DEL", 40_000).made.stepMs]).toEqual([20_000, 10_000]);
   expect(deadline("CHECK", 40_000).made.stepMs).toBe(20_000);
   for (const verb of ["STATUS", "GC"] as const) expect(deadline(verb, 40_000, 50_000).made.stepMs).toBe(Infinity);

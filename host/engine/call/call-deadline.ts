@@ -1,28 +1,29 @@
-// How long a call may take in all, and how much of it is kept for undoing: a runtime that gives up hears nothing of what was begun, so
-// Plexus gives up before it does, and in time to undo.
+// The deadline of a call, and the part of its time that is reserved for undoing. A runtime that gives up first gets no error and
+// undoes nothing. Plexus therefore ends the call earlier, with time left to undo.
 
-import type { Verb } from "../../src/cni/environment.ts";
+import type { Verb } from "../../../src/cni/environment.ts";
 
-/** Most milliseconds that are kept for undoing, and the share of a call's time that is kept where that is less. */
-const longestReserveMs = 60_000;
+/** The reserve for undoing: a share of the call's time, with an upper bound in milliseconds. */
+const maxReserveMs = 60_000;
 const reserveShare = 1 / 2;
 
-/** The kubelet waits for a sandbox to stop half as long as for one to start. */
-const shareOfOthers = 1 / 2;
+/** The share of an ADD's time that a DEL or CHECK has: the kubelet waits half as long for a sandbox to stop as for one to start. */
+const delCheckShare = 1 / 2;
 
+/** The values from which a deadline is made. */
 export interface CallDeadlineInit {
   readonly verb: Verb;
   /** Milliseconds that an ADD may take. */
   readonly callTimeoutMs: number;
-  /** Milliseconds that have gone by already: the call waited for its turn. */
+  /** Milliseconds that the call waited in the queue. */
   readonly waitedMs: number;
-  /** Milliseconds of a clock that never goes back. */
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
 }
 
-/** Of one call. STATUS and GC have bounds of their own, and none here. */
+/** The deadline of one ADD, DEL or CHECK. STATUS and GC have no deadline: each of their steps has a bound of its own. */
 export class CallDeadline {
-  /** Milliseconds that the call may take; Infinity: it is not bounded here. */
+  /** Milliseconds that the call may take; Infinity for no bound. */
   readonly totalMs: number;
   readonly #init: CallDeadlineInit;
   readonly #due: number;
@@ -31,7 +32,7 @@ export class CallDeadline {
   constructor(init: CallDeadlineInit) {
     const { verb, callTimeoutMs, waitedMs, now } = init;
     this.#init = init;
-    this.totalMs = verb === "ADD" ? callTimeoutMs : verb === "DEL" || verb === "CHECK" ? callTimeoutMs * shareOfOthers : Infinity;
+    this.totalMs = verb === "ADD" ? callTimeoutMs : verb === "DEL" || verb === "CHECK" ? callTimeoutMs * delCheckShare : Infinity;
     this.#due = now() - waitedMs + this.totalMs;
     this.#undoing = verb === "DEL";
   }
@@ -42,8 +43,8 @@ export class CallDeadline {
   }
 
   /**
-   * Milliseconds that the next step or wait may take. Before an ADD's undoing the reserve is left. A step that undoes gets half of
-   * what is left, so that one which hangs leaves time for those after it.
+   * Milliseconds that the next step or wait may take. The steps of an ADD leave the reserve untouched. A step that undoes gets
+   * half of the remaining time, so that a plugin that hangs leaves time for the steps after it.
    */
   get stepMs(): number {
     const left = this.leftMs;
@@ -51,12 +52,12 @@ export class CallDeadline {
     return this.#init.verb === "ADD" ? Math.max(0, left - this.#reserveMs) : left;
   }
 
-  /** From now on all that is left may be used. */
+  /** Releases the reserve: from now on all of the remaining time may be used. */
   undo(): void {
     this.#undoing = true;
   }
 
   get #reserveMs(): number {
-    return Math.min(longestReserveMs, this.totalMs * reserveShare);
+    return Math.min(maxReserveMs, this.totalMs * reserveShare);
   }
 }

@@ -1,29 +1,29 @@
-// The log of one call (MC-15): lines for stderr, which the runtime puts into its own log, and for `logFile`. Never a
-// configuration, a CNI_ARGS or a result: there are secrets in them. A one-shot call can't rotate the file (MC-16).
+// The log of one call (MC-15): lines for stderr, which the runtime copies to its own log, and for `logFile`. The log has no
+// configuration, no CNI_ARGS and no result, because they may contain secrets. A one-shot engine cannot rotate the file (MC-16).
 
-import type { HostConfiguration, LogConfiguration, LogLevel } from "../../src/configuration/host-configuration.ts";
-import { isJsonObject } from "../../src/json/document.ts";
-import { appendLines } from "../files/regular-file.ts";
-import type { Request } from "../hands/messages.ts";
-import { inertLine } from "../sandbox/inert-text.ts";
+import type { HostConfiguration, LogConfiguration, LogLevel } from "../../../src/configuration/host-configuration.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { appendLines } from "../../store/files/regular-file.ts";
+import type { Request } from "../../protocol/messages.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
 
-/** Characters of log that one call hands to the runtime, and to the file. Delegates have a budget each; all of it must still fit into the reply. */
-const mostLog = 1024 * 1024;
+/** Maximum characters of one call's log, for stderr and for the file each. Delegates have a budget each; the reply must hold them all. */
+const maxLogChars = 1024 * 1024;
 
-/** Characters of a line about the call itself. */
-const longestLine = 2048;
-/** And of a warning: what is left behind may have many names. */
-const longestWarning = 65_536;
+/** Maximum characters of a line about the call itself. */
+const maxLineChars = 2048;
+/** Maximum characters of a warning. A warning about abandoned attachments may contain many names. */
+const maxWarningChars = 65_536;
 
-/** A log that has grown beyond this is no longer appended to: somebody forgot to rotate it. */
-const longestFile = 4 * 1024 * 1024 * 1024;
+/** Maximum bytes of the log file. A longer file takes no more lines until the administrator rotates it. */
+const maxFileBytes = 4 * 1024 * 1024 * 1024;
 
 const order: readonly LogLevel[] = ["panic", "error", "verbose", "debug"];
 
-/** Until a configuration is read, and where none can be. */
-const unconfigured: LogConfiguration = { file: undefined, level: "verbose", toStderr: true };
+/** The log's settings for a call whose configuration could not be read. */
+const defaultLog: LogConfiguration = { file: undefined, level: "verbose", toStderr: true };
 
-/** What of a reply is told. */
+/** The reply's fields that the log reads. */
 interface Outcome {
   readonly status: number;
   readonly stdout: Uint8Array | string;
@@ -31,10 +31,11 @@ interface Outcome {
 
 interface Line {
   readonly level: LogLevel;
-  /** As stderr has it, with its line feed. */
+  /** The line as it is printed to stderr, with its line feed. */
   readonly text: string;
 }
 
+/** Collects the lines of one call. `date` is the time of day for the lines of the file. */
 export class CallLog {
   readonly #lines: Line[] = [];
   readonly #date: () => Date;
@@ -43,19 +44,19 @@ export class CallLog {
     this.#date = date;
   }
 
-  /** One line, whatever is in the text: it may quote a plugin, a definition or a file. */
+  /** Adds a warning as one line. The text is made inert, because it may quote a plugin, a definition or a file. */
   warn(text: string): void {
-    this.#lines.push({ level: "verbose", text: `plexus: warning: ${inertLine(text, longestWarning)}\n` });
+    this.#lines.push({ level: "verbose", text: `plexus: warning: ${inertLine(text, maxWarningChars)}\n` });
   }
 
-  /** A whole line of a delegate's. */
-  delegate(text: string): void {
+  /** Adds a line that a delegate logged or a native plugin printed. `text` is inert already and ends with a line feed. */
+  plugin(text: string): void {
     this.#lines.push({ level: "verbose", text });
   }
 
   /**
-   * Ends the log: writes the file, answers what goes to stderr. A failed call's reason goes to the file only: the runtime has
-   * it as the answer.
+   * Ends the log: appends the lines to the file and returns the lines for stderr. The error of a failed call goes to the file
+   * only, because the runtime receives it on stdout. `ms`: the call's duration in milliseconds.
    */
   end(
     { environment }: Pick<Request, "environment">,
@@ -63,26 +64,27 @@ export class CallLog {
     configuration: Pick<HostConfiguration, "name" | "log"> | undefined,
     ms: number,
   ): string {
-    const { file, level, toStderr } = configuration?.log ?? unconfigured;
-    const told = order.indexOf(level);
-    const lines = this.#lines.filter((line) => order.indexOf(line.level) <= told);
+    const { file, level, toStderr } = configuration?.log ?? defaultLog;
+    const maxLevel = order.indexOf(level);
+    const lines = this.#lines.filter((line) => order.indexOf(line.level) <= maxLevel);
     const texts = lines.map(({ text }) => text);
     if (file !== undefined) {
-      const own = this.#ofCall(environment, reply, configuration?.name ?? "", ms).filter(
-        (line) => order.indexOf(line.level) <= told,
+      const ending = this.#callEnd(environment, reply, configuration?.name ?? "", ms).filter(
+        (line) => order.indexOf(line.level) <= maxLevel,
       );
-      const problem = this.#append(file, [...lines, ...own]);
+      const problem = this.#append(file, [...lines, ...ending]);
       if (problem !== undefined) texts.push(`plexus: warning: logFile: ${problem}\n`);
     }
-    return toStderr ? texts.join("").slice(0, mostLog) : "";
+    return toStderr ? texts.join("").slice(0, maxLogChars) : "";
   }
 
-  #ofCall(environment: Request["environment"], reply: Outcome, network: string, ms: number): Line[] {
+  /** The line that says how the call ended. */
+  #callEnd(environment: Request["environment"], reply: Outcome, network: string, ms: number): Line[] {
     const value = (name: string): string => environment.get(name) ?? "";
-    const who = `${value("CNI_COMMAND")} ${value("CNI_CONTAINERID")} ${value("CNI_IFNAME")} ${network}`;
-    if (reply.status === 0) return [{ level: "debug", text: `${inertLine(who, longestLine)}: done in ${ms.toFixed(1)} ms\n` }];
+    const call = `${value("CNI_COMMAND")} ${value("CNI_CONTAINERID")} ${value("CNI_IFNAME")} ${network}`;
+    if (reply.status === 0) return [{ level: "debug", text: `${inertLine(call, maxLineChars)}: done in ${ms.toFixed(1)} ms\n` }];
     const { code, msg } = errorOf(reply.stdout);
-    const line = inertLine(`${who}: failed with code ${code}: ${msg}`, longestLine);
+    const line = inertLine(`${call}: failed with code ${code}: ${msg}`, maxLineChars);
     return [{ level: code === 999 ? "panic" : "error", text: `${line}\n` }];
   }
 
@@ -91,7 +93,7 @@ export class CallLog {
     const now = this.#date().toISOString();
     const text = lines.map((line) => `${now} [${line.level}] ${line.text}`).join("");
     try {
-      appendLines(file, text.slice(0, mostLog), { most: longestFile, foreign: true, create: true });
+      appendLines(file, text.slice(0, maxLogChars), { maxBytes: maxFileBytes, foreign: true, create: true });
       return undefined;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
@@ -106,7 +108,7 @@ function errorOf(stdout: Outcome["stdout"]): { readonly code: number; readonly m
       return { code: value["code"], msg: value["msg"] };
     }
   } catch {
-    // Then it is no answer of ours.
+    // Not JSON: the error below stands for the answer.
   }
-  return { code: 999, msg: "no error object" };
+  return { code: 999, msg: "stdout has no CNI error object" };
 }

@@ -1,15 +1,16 @@
-// Who watches one call: the daemon, for its metrics, its log and its spans. A one-shot brain has nobody, and pays nothing. Nothing here
-// may fail: seeing must not break an attachment.
+// The observer of one call: the daemon's metrics, log and spans. A one-shot engine has no observer. An observer's functions must not
+// throw, because observing must not break an attachment.
 
-import type { Verb } from "../../src/cni/environment.ts";
-import type { StepOutcome } from "../../src/cni/chain-step.ts";
-import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
-import type { Fault } from "../../src/fault/fault.ts";
-import type { SpanContext } from "../../src/trace/trace-context.ts";
+import type { Verb } from "../../../src/cni/environment.ts";
+import type { StepOutcome } from "../../../src/cni/chain-step.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import type { Fault } from "../../../src/fault/fault.ts";
+import type { SpanContext } from "../../../src/trace/trace-context.ts";
 
+/** The kind of a step's plugin: a native binary or a WebAssembly component. */
 export type StepKind = "native" | "wasm";
 
-/** What is known of a step before it ran. */
+/** A step before it runs. */
 export interface TracedStep {
   readonly containerId: string;
   readonly network: string;
@@ -21,24 +22,25 @@ export interface TracedStep {
   readonly nested: boolean;
 }
 
-/** A span that is recorded, and the one that it belongs to; none where a trace begins. */
+/** A recorded span, with the id of its parent span; the first span of a trace has no parent. */
 export interface Span {
   readonly context: SpanContext;
   readonly parentId: string | undefined;
 }
 
-/** How a call ended. */
+/** The end of a call. */
 export interface CallEnd {
-  /** Milliseconds. */
+  /** The call's duration in milliseconds. */
   readonly ms: number;
-  /** Undefined where it succeeded. */
+  /** Undefined if the call succeeded. */
   readonly fault: Fault | undefined;
-  /** Where it was read. */
+  /** Undefined if the configuration could not be read. */
   readonly configuration: Pick<HostConfiguration, "name" | "cniDir" | "wasm"> | undefined;
 }
 
+/** Receives the events of one call. */
 export interface CallObserver {
-  /** The call's span, under which its steps go on; undefined where no spans are recorded. */
+  /** The call's span, which is the parent of its steps' spans; undefined if no spans are recorded. */
   readonly span: SpanContext | undefined;
   /** A step ended that took `ms` milliseconds. */
   readonly step: (step: TracedStep, ms: number, outcome: StepOutcome, span: Span | undefined) => void;
@@ -48,7 +50,9 @@ export interface CallObserver {
     ms: number,
     fault: Fault | undefined,
   ) => void;
-  /** A line of the call's log: a warning of ours, or a delegate's word. Not made harmless yet. */
+  /** A line of the call's log: a warning of Plexus, or a message that a delegate logged. A warning may contain control characters. */
   readonly line: (from: "plexus" | "delegate", text: string) => void;
+  /** A line of the call's log that a native plugin printed to stderr. */
+  readonly output: (plugin: Pick<TracedStep, "type" | "ifname">, text: string) => void;
   readonly end: (end: CallEnd) => void;
 }

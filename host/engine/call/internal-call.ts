@@ -1,19 +1,20 @@
-// What the brain does on its own (reconciling) has no call, but works with all that a call has: it is read as a call is.
+// Internal calls: the reconciler undoes attachments without a runtime's call. It makes a request as a runtime would, so that the
+// same code reads it.
 
-import { readEnvironment } from "../../src/cni/environment.ts";
-import { readPluginRequest } from "../../src/cni/plugin-request.ts";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import type { Environment } from "../hands/fields.ts";
-import type { Request } from "../hands/messages.ts";
-import type { JournalPlan } from "../journal/entry.ts";
-import { type BrainDeps, type CallInProgress, contextOf } from "./answer.ts";
+import { readEnvironment } from "../../../src/cni/environment.ts";
+import { readPluginRequest } from "../../../src/cni/plugin-request.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { Environment } from "../../protocol/fields.ts";
+import type { Request } from "../../protocol/messages.ts";
+import type { JournalPlan } from "../../store/journal/entry.ts";
+import { type EngineDeps, type CallInProgress, contextOf } from "./serve-call.ts";
 import type { CallContext } from "./call-context.ts";
 import { CallDeadline } from "./call-deadline.ts";
 import { readCallConfiguration } from "./read-configuration.ts";
 import { textOf } from "./utf8.ts";
 
-/** The variables of the DEL that a runtime would send for what was planned, of which it says that the namespace is gone. */
+/** The `CNI_*` variables of a DEL for this plan. `CNI_NETNS` is empty because the network namespace is gone. */
 export function deletionOf(plan: JournalPlan): Environment {
   return new Map([
     ["CNI_COMMAND", "DEL"],
@@ -24,17 +25,17 @@ export function deletionOf(plan: JournalPlan): Environment {
   ]);
 }
 
-/** Reads such a request. Faults: those of reading a call. */
-export function openOwnCall(request: Request, deps: BrainDeps, progress: CallInProgress): Result<CallContext> {
+/** The context of an internal call, which must be a DEL. Faults: those of reading a runtime's call; INTERNAL for another verb. */
+export function openInternalCall(request: Request, deps: EngineDeps, progress: CallInProgress): Result<CallContext> {
   const call = readEnvironment(request.environment);
   if (!call.ok) return call;
   const { verb } = call.value;
-  if (verb !== "DEL") return failed(fault("INTERNAL", `${verb} is not what a brain does on its own`));
+  if (verb !== "DEL") return failed(fault("INTERNAL", `an internal call must be a DEL, this one is ${verb}`));
   const stdin = textOf(request.stdin, "network configuration");
   if (!stdin.ok) return stdin;
-  const own = readPluginRequest(verb, stdin.value);
-  if (!own.ok) return own;
-  const configured = readCallConfiguration(call.value, own.value.document);
+  const pluginRequest = readPluginRequest(verb, stdin.value);
+  if (!pluginRequest.ok) return pluginRequest;
+  const configured = readCallConfiguration(call.value, pluginRequest.value.document);
   if (!configured.ok) return configured;
   const { configuration } = configured.value;
   progress.configuration = configuration;

@@ -1,21 +1,21 @@
-// Which byte of the file of locks stands for a name.
+// Maps a name to the byte of the lock file that is its lock.
 
-/** The first bytes stand for themselves. */
+/** The first bytes of the lock file are not for names. */
 const reserved = 16;
 
 /**
- * From 16 to 2^53 - 1: 53 bits of two multiplicative hashes that end by mixing each other. Two names of one byte only make their
- * calls take turns; nobody gains by that.
+ * A byte offset from 16 to 2^53 - 1: 53 bits of two multiplicative hashes that are mixed at the end. If two names have the same
+ * byte, their calls run one after the other, which is harmless: the hash need not resist an attacker.
  */
 export function lockByte(name: string): number {
-  let [one, two] = [0xdeadbeef, 0x41c6ce57];
+  let [hashA, hashB] = [0xdeadbeef, 0x41c6ce57];
   for (let at = 0; at < name.length; at++) {
     const unit = name.charCodeAt(at);
-    one = Math.imul(one ^ unit, 0x9e3779b1);
-    two = Math.imul(two ^ unit, 0x5f356495);
+    hashA = Math.imul(hashA ^ unit, 0x9e3779b1);
+    hashB = Math.imul(hashB ^ unit, 0x5f356495);
   }
-  const low = mixed(one, two);
-  const high = mixed(two, low);
+  const low = mixed(hashA, hashB);
+  const high = mixed(hashB, low);
   return Math.max(reserved, (high & 0x1f_ffff) * 0x1_0000_0000 + (low >>> 0));
 }
 

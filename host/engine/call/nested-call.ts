@@ -1,49 +1,49 @@
-// A call that a native plugin makes on its own, of its `ipam.type`: the hands were executed under the name of a component.
-// It is served within the call under which it was made, with the same grants and the same journal entry. The hands called
-// directly under a component's name serve it likewise: a delegate is then a CNI plugin for any runtime.
+// Nested calls: a native plugin calls another plugin, such as its `ipam.type`, and thereby executes the shim under a component's
+// name. The engine serves it within the call of the native plugin, with the same grants and journal entry. A runtime may also
+// execute the shim under a component's name: the delegate is then a CNI plugin of its own.
 
-import type { ChainStep } from "../../src/cni/chain-step.ts";
-import { printError } from "../../src/cni/error-json.ts";
-import { readEnvironment, VERBS } from "../../src/cni/environment.ts";
-import { parsePluginConf } from "../../src/cni/network-list.ts";
-import { readPluginRequest } from "../../src/cni/plugin-request.ts";
-import { readResult } from "../../src/cni/read-result.ts";
-import type { PluginResult } from "../../src/cni/result.ts";
-import { toVersion } from "../../src/cni/versions.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { memberText } from "../../src/json/document.ts";
-import type { Reply, Request } from "../hands/messages.ts";
-import type { RunStep } from "./run-chain.ts";
-import { textOf } from "./utf8.ts";
+import type { ChainStep } from "../../../src/cni/chain-step.ts";
+import { printError } from "../../../src/cni/error-json.ts";
+import { readEnvironment, VERBS } from "../../../src/cni/environment.ts";
+import { parsePluginConf } from "../../../src/cni/network-list.ts";
+import { readPluginRequest, versionForError } from "../../../src/cni/plugin-request.ts";
+import { readResult } from "../../../src/cni/read-result.ts";
+import type { PluginResult } from "../../../src/cni/result.ts";
+import { toVersion } from "../../../src/cni/versions.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { memberText } from "../../../src/json/document.ts";
+import type { Reply, Request } from "../../protocol/messages.ts";
+import type { RunStep } from "../../../src/cni/run-chain.ts";
+import { lenientText, textOf } from "./utf8.ts";
 
-/** Answers the request as the plugin that it names would. */
+/** Runs the component that the request names as a CNI plugin. `runner` makes the step's runner for its network and interface. */
 export async function answerAsPlugin(
   request: Pick<Request, "name" | "environment" | "stdin">,
   runner: (network: string, ifname: string) => RunStep,
 ): Promise<Omit<Reply, "kind">> {
-  const step = stepOf(request);
-  if (!step.ok) return refusal(printError(step.fault));
-  const { value } = step;
-  const outcome = await runner(value.network, value.step.attachment?.ifname ?? "")(value.step);
-  return outcome.ok ? { status: 0, stdout: outcome.stdout, stderr: "" } : refusal(printError(outcome.fault, value.cniVersion));
+  const read = stepOf(request);
+  if (!read.ok) return refusal(printError(read.fault, versionForError(lenientText(request.stdin))));
+  const { step, network, cniVersion } = read.value;
+  const outcome = await runner(network, step.attachment?.ifname ?? "")(step);
+  return outcome.ok ? { status: 0, stdout: outcome.stdout, stderr: "" } : refusal(printError(outcome.fault, cniVersion));
 }
 
 function refusal(stdout: string): Omit<Reply, "kind"> {
   return { status: 1, stdout, stderr: "" };
 }
 
-interface OwnStep {
+interface PluginStep {
   readonly step: ChainStep;
   readonly network: string;
   readonly cniVersion: string;
 }
 
-function stepOf({ name, environment, stdin }: Pick<Request, "name" | "environment" | "stdin">): Result<OwnStep> {
+function stepOf({ name, environment, stdin }: Pick<Request, "name" | "environment" | "stdin">): Result<PluginStep> {
   const call = readEnvironment(environment);
   if (!call.ok) return call;
   const { verb, containerId, ifname } = call.value;
   const env = [...environment];
-  // The plugin of the step is the one that was called; the configuration on stdin is its caller's (CNI section 4).
+  // The step's plugin is the called component. The configuration on stdin names the caller as `type` (CNI section 4).
   const plugin = parsePluginConf(JSON.stringify({ type: name }), name);
   if (!plugin.ok) return plugin;
   const base = { index: 0, plugin: plugin.value, verb, env };
@@ -56,6 +56,7 @@ function stepOf({ name, environment, stdin }: Pick<Request, "name" | "environmen
   if (!request.ok) return request;
   const previous = previousOf(memberText(request.value.document, "prevResult"), request.value.cniVersion);
   if (!previous.ok) return previous;
+  // ADD, DEL and CHECK are the first three verbs.
   const attachment = VERBS.indexOf(verb) < 3 ? { containerId, ifname } : undefined;
   return ok({
     step: { ...base, stdin: text.value, prevResult: previous.value, attachment },

@@ -1,32 +1,37 @@
-// The host configuration of one call: what stdin says, below it the file that it names, read anew by each call.
+// Reads the host configuration of one call: the CNI configuration on stdin, and below it the file that `configFile` names. Each call
+// reads the file again.
 
-import type { CniCall, Verb } from "../../src/cni/environment.ts";
-import { type HostConfiguration, readHostConfiguration } from "../../src/configuration/host-configuration.ts";
-import { readLayer, withFile } from "../../src/configuration/layers.ts";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { type JsonObjectDocument, memberValue } from "../../src/json/document.ts";
-import { configurationFile } from "../files/configuration-directory.ts";
-import { readRegularFile } from "../files/regular-file.ts";
+import type { CniCall, Verb } from "../../../src/cni/environment.ts";
+import { type HostConfiguration, readHostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { readLayer, withFile } from "../../../src/configuration/layers.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { type JsonObjectDocument, memberValue } from "../../../src/json/document.ts";
+import { configurationFile } from "../../store/files/configuration-directory.ts";
+import { readRegularFile } from "../../store/files/regular-file.ts";
 
+/** A call's configuration. `document` is the CNI configuration with the keys that only the file has. */
 export interface CallConfiguration {
   readonly document: JsonObjectDocument;
   readonly configuration: HostConfiguration;
 }
 
-/** Where something begins, is promised or is taken for garbage, every mistake stops; what ends one pod goes on with a warning. */
+/**
+ * Verbs for which a mistake in the configuration is a warning, so that a pod can still be deleted. The others fail: a mistake may
+ * attach a pod wrongly (ADD), promise too much (STATUS) or remove attachments that are in use (GC).
+ */
 const lenientVerbs: readonly Verb[] = ["DEL", "CHECK"];
 
-/** Faults: CONFIG_INVALID, CONFIG_NOT_JSON, STORE_FAILED for the file. */
+/** Reads the configuration. Faults: CONFIG_INVALID, CONFIG_NOT_JSON; STORE_FAILED if the file cannot be read. */
 export function readCallConfiguration(
   { verb, path: cniPath }: Pick<CniCall, "verb" | "path">,
   stdin: JsonObjectDocument,
 ): Result<CallConfiguration> {
   const lenient = lenientVerbs.includes(verb);
-  const own = readLayer(stdin);
-  if (!own.ok) return own;
-  let { document } = own.value;
-  const notices = [...own.value.notices];
+  const base = readLayer(stdin);
+  if (!base.ok) return base;
+  let { document } = base.value;
+  const notices = [...base.value.notices];
   const warnings: string[] = [];
   const path = memberValue(document, "configFile");
   if (typeof path === "string" && path.startsWith("/")) {
@@ -44,10 +49,11 @@ export function readCallConfiguration(
   const read = readHostConfiguration(document.parsed, { lenient, notices, warnings });
   if (!read.ok) return read;
   const configuration = read.value;
-  // The hands look for plugins where the CNI configuration says it in so many letters, and nowhere else.
+  // The shim puts `binDir` in front of CNI_PATH. Its scanner knows neither other spellings of the key nor escapes.
   if (configuration.binDir === undefined || cniPath.split(":")[0] === configuration.binDir)
     return ok({ document, configuration });
-  const why = "configuration: binDir: must be spelled so and without escapes, because the hands read it by themselves";
+  const why =
+    "configuration: binDir: write the key in exactly this spelling and its value without escapes: the shim reads it itself";
   if (!lenient) return failed(fault("CONFIG_INVALID", why));
   return ok({ document, configuration: { ...configuration, warnings: [...configuration.warnings, why] } });
 }

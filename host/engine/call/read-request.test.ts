@@ -2,18 +2,18 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type CallWords, readCallWords } from "./call-words.ts";
+import { type CallRequest, readRequest } from "./read-request.ts";
 
 const path = "/opt/cni/bin";
 const base = { cniVersion: "1.1.0", name: "pods", type: "plexus", clusterNetwork: "main" };
 
-function read(verb: "ADD" | "DEL" | "STATUS", more: object, on = path): CallWords {
-  const words = readCallWords(verb, on, JSON.stringify({ ...base, ...more }));
-  if (!words.ok) throw new Error(words.fault.msg);
-  return words.value;
+function read(verb: "ADD" | "DEL" | "STATUS", more: object, on = path): CallRequest {
+  const request = readRequest(verb, on, JSON.stringify({ ...base, ...more }));
+  if (!request.ok) throw new Error(request.fault.msg);
+  return request.value;
 }
 
-test("a text that comes again is read once, for each verb and path by itself", () => {
+test("a repeated text is parsed once for each verb and CNI_PATH", () => {
   const first = read("ADD", {});
   expect(read("ADD", {})).toBe(first);
   expect(read("ADD", { namespaceIsolation: true })).not.toBe(first);
@@ -21,19 +21,19 @@ test("a text that comes again is read once, for each verb and path by itself", (
   expect(read("ADD", {}, "/usr/lib/cni")).not.toBe(first);
 });
 
-test("what the hands may have looked elsewhere for is compared with each call's path", () => {
-  const own = { binDir: "/opt/own/bin" };
-  expect(read("ADD", own, "/opt/own/bin:/opt/cni/bin").configured.ok).toBe(true);
-  expect(read("ADD", own).configured).toMatchObject({ ok: false, fault: { kind: "CONFIG_INVALID" } });
+test("a binDir that is not the first directory of CNI_PATH is a fault", () => {
+  const configuration = { binDir: "/opt/own/bin" };
+  expect(read("ADD", configuration, "/opt/own/bin:/opt/cni/bin").configured.ok).toBe(true);
+  expect(read("ADD", configuration).configured).toMatchObject({ ok: false, fault: { kind: "CONFIG_INVALID" } });
 });
 
-test("one pod's own words, and those that name a file, are read each time", () => {
+test("a text with a single pod's result or with a configFile is parsed each time", () => {
   const withResult = { prevResult: { cniVersion: "1.0.0" } };
   expect(read("DEL", withResult)).not.toBe(read("DEL", withResult));
-  const directory = mkdtempSync(join(tmpdir(), "plexus-words-"));
+  const directory = mkdtempSync(join(tmpdir(), "plexus-request-"));
   try {
     const file = join(directory, "plexus.json");
-    // In another spelling, too.
+    // The second spelling is canonicalised.
     for (const key of ["configFile", "configfile"]) {
       for (const stepTimeoutMs of [1000, 2000]) {
         writeFileSync(file, JSON.stringify({ stepTimeoutMs }));
@@ -46,12 +46,12 @@ test("one pod's own words, and those that name a file, are read each time", () =
   }
 });
 
-test("texts take the place of one another, and what comes again and again stays", () => {
-  const once = read("ADD", { log: { level: "debug" } });
-  const often = read("ADD", {});
+test("the cache removes the least recently used text, and keeps a text in frequent use", () => {
+  const rare = read("ADD", { log: { level: "debug" } });
+  const frequent = read("ADD", {});
   for (let number = 0; number < 100; number++) {
     read("ADD", { runtimeConfig: { number } });
-    expect(read("ADD", {})).toBe(often);
+    expect(read("ADD", {})).toBe(frequent);
   }
-  expect(read("ADD", { log: { level: "debug" } })).not.toBe(once);
+  expect(read("ADD", { log: { level: "debug" } })).not.toBe(rare);
 });

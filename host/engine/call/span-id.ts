@@ -1,12 +1,12 @@
-// Ids of spans and traces. They have to be different, not secret: so no node:crypto, which takes 14 ms to load.
+// Ids of spans and traces. Ids must be unique but not secret, so node:crypto, which takes 14 ms to load, is not needed.
 
-/** 16 hexadecimal digits, not all of them zero. */
+/** A span id: 16 hexadecimal digits, not all of them zero. */
 export function newSpanId(): string {
   const id = half() + half();
   return /^0+$/.test(id) ? newSpanId() : id;
 }
 
-/** 32 hexadecimal digits. */
+/** A trace id: 32 hexadecimal digits, not all of them zero. */
 export function newTraceId(): string {
   return newSpanId() + newSpanId();
 }

@@ -1,17 +1,17 @@
-// An attachment's device: where its description is exchanged with its plugins, and what came of it.
+// The device of an attachment. Plexus and the plugins exchange its description by a file (Device Information Specification).
 
-import type { CniResult } from "../../src/cni/result.ts";
-import { ok, type Result } from "../../src/fault/result.ts";
-import { type DeviceInfo, deviceInfoOf } from "../../src/npwg/device-info.ts";
-import { deviceInfoCapability, deviceInfoFiles } from "../../src/npwg/device-info-files.ts";
-import { prepareDeviceInfo, readDeviceInfoFile } from "../device-info/device-info-file.ts";
+import type { CniResult } from "../../../src/cni/result.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { type DeviceInfo, deviceInfoOf } from "../../../src/npwg/device-info.ts";
+import { deviceInfoCapability, deviceInfoFiles } from "../../../src/npwg/device-info-files.ts";
+import { prepareDeviceInfo, readDeviceInfoFile } from "../../cluster/device-info/device-info-file.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
-import type { CallContext } from "./call-context.ts";
+import type { CallContext } from "../call/call-context.ts";
 
-/** The plan with a file for device information, where it has a device or a plugin that asks for the file (DI-07). */
+/** The plan with a device information file, if the attachment has a device or a plugin asks for the file (DI-07). */
 export function withDeviceInfo(plan: AttachmentPlan): AttachmentPlan {
   const { attachment, device, list } = plan;
-  // What the runtime gave is the runtime's own file.
+  // A file that the runtime names is the runtime's own.
   if (attachment.capabilityArgs.has(deviceInfoCapability)) return plan;
   const files = deviceInfoFiles({
     capabilities: list.plugins.flatMap((plugin) => plugin.capabilities),
@@ -25,22 +25,27 @@ export function withDeviceInfo(plan: AttachmentPlan): AttachmentPlan {
   return { ...plan, attachment: { ...attachment, capabilityArgs }, deviceInfo: files };
 }
 
-/** Before the chain runs: the file's directory, and the device plugin's words as its first content. Fault STORE_FAILED. */
+/**
+ * Makes the file's directory before the chain runs. The first content is what the device plugin has published about the device.
+ * Fault: STORE_FAILED.
+ */
 export function prepareDevice({ warn }: Pick<CallContext, "warn">, { deviceInfo }: AttachmentPlan): Result<void> {
   if (deviceInfo === undefined) return ok(undefined);
-  return prepareDeviceInfo(deviceInfo, (cause) => warn(`${cause.msg}: the attachment goes on without it`));
+  return prepareDeviceInfo(deviceInfo, (cause) =>
+    warn(`${cause.msg}; the attachment's device information file is not prefilled`),
+  );
 }
 
 /**
- * After the chain: what the file says, else what the result says of the device itself; undefined where neither says
- * anything. A file that can't be used is told of, and no failure: only the status would have had it.
+ * The device information after the chain: from the file, otherwise from the result; undefined if neither has any. An unusable file
+ * causes a warning and no failure, because only the pod's network status needs the information.
  */
 export function deviceOf(
   { warn }: Pick<CallContext, "warn">,
   { deviceInfo, source }: AttachmentPlan,
   result: CniResult,
 ): DeviceInfo | undefined {
-  const told = deviceInfo === undefined ? ok(undefined) : readDeviceInfoFile(deviceInfo.path);
-  if (!told.ok) warn(`network ${source}: ${told.fault.msg}: the status goes without it`);
-  return (told.ok ? told.value : undefined) ?? deviceInfoOf(result);
+  const read = deviceInfo === undefined ? ok(undefined) : readDeviceInfoFile(deviceInfo.path);
+  if (!read.ok) warn(`network ${source}: ${read.fault.msg}; the network status has no device information from this file`);
+  return (read.ok ? read.value : undefined) ?? deviceInfoOf(result);
 }

@@ -1,22 +1,22 @@
-// The cluster's default network: the first inline delegate, or what `clusterNetwork` names.
+// The cluster's default network: the first element of `delegates`, or the network that `clusterNetwork` names.
 
 import { join } from "node:path";
-import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
-import { type NetworkList, parseNetworkList, selfContainedText } from "../../src/cni/network-list.ts";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { elementTexts, type JsonObjectDocument, memberText, memberValue, parseDocument } from "../../src/json/document.ts";
-import { configurationFile } from "../files/configuration-directory.ts";
-import { writeDurably } from "../files/durable-file.ts";
-import { readRegularFile } from "../files/regular-file.ts";
-import type { CallContext } from "./call-context.ts";
-import { inlineNetwork } from "../../src/cni/inline-network.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { type NetworkList, parseNetworkList, selfContainedText } from "../../../src/cni/network-list.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { elementTexts, type JsonObjectDocument, memberText, memberValue, parseDocument } from "../../../src/json/document.ts";
+import { configurationFile } from "../../store/files/configuration-directory.ts";
+import { writeDurably } from "../../store/files/durable-file.ts";
+import { readRegularFile } from "../../store/files/regular-file.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { inlineNetwork } from "../../../src/cni/inline-network.ts";
 import { type NamedNetwork, namedNetwork, networkOnDisk } from "./named-network.ts";
 
 type OfflineContext = Pick<CallContext, "document" | "configuration" | "warn">;
 
 /**
- * The default network for a new pod. One that the API has is remembered, so that later calls need no API. Faults:
+ * The default network for a new pod. A network from the Kubernetes API is stored, so that DEL, STATUS and GC need no API. Faults:
  * CONFIG_NOT_JSON, CONFIG_INVALID, NETWORK_NOT_FOUND, NETWORK_UNKNOWN, CLUSTER_UNREADABLE.
  */
 export async function resolveDefaultNetwork(
@@ -26,22 +26,25 @@ export async function resolveDefaultNetwork(
   if (inline !== undefined) return inline;
   const { clusterNetwork = "" } = context.configuration;
   const network = await namedNetwork(context, "clusterNetwork", clusterNetwork);
-  if (network.ok && network.value.defined) remember(context, clusterNetwork, network.value.list);
+  if (network.ok && network.value.defined) store(context, clusterNetwork, network.value.list);
   return network;
 }
 
-/** The default network as far as it is known without the API: for DEL, STATUS and GC. Faults as above, but for the last. */
+/**
+ * The default network without the Kubernetes API, for DEL, STATUS and GC. Faults: CONFIG_NOT_JSON, CONFIG_INVALID,
+ * NETWORK_NOT_FOUND, NETWORK_UNKNOWN.
+ */
 export function readDefaultNetwork(context: OfflineContext): Result<NetworkList> {
   const inline = inlineDefault(context);
   if (inline !== undefined) return inline.ok ? ok(inline.value.list) : inline;
   const { clusterNetwork = "" } = context.configuration;
-  const known = remembered(context.configuration, clusterNetwork);
-  if (known !== undefined) return ok(known);
+  const stored = readStored(context.configuration, clusterNetwork);
+  if (stored !== undefined) return ok(stored);
   const network = networkOnDisk(context, "clusterNetwork", clusterNetwork);
   return network.ok ? ok(network.value.list) : network;
 }
 
-/** The further inline delegates: networks that every pod gets besides the default one. */
+/** The further elements of `delegates`: networks that every pod gets besides the default network. */
 export function readFurtherDelegates({ document, configuration }: OfflineContext): Result<readonly NetworkList[]> {
   const lists: NetworkList[] = [];
   for (const [index, text] of inlineDelegates(document, configuration).slice(1).entries()) {
@@ -52,10 +55,10 @@ export function readFurtherDelegates({ document, configuration }: OfflineContext
   return ok(lists);
 }
 
-/** That of a configuration which many calls share is read once. */
+/** The inline default network of each configuration, which many calls share. */
 const inlineDefaults = new WeakMap<JsonObjectDocument, Result<NamedNetwork>>();
 
-/** Undefined where `clusterNetwork` names it. */
+/** The first element of `delegates`; undefined if `clusterNetwork` names the default network. */
 function inlineDefault({ document, configuration }: OfflineContext): Result<NamedNetwork> | undefined {
   if (configuration.clusterNetwork !== undefined) return undefined;
   const known = inlineDefaults.get(document);
@@ -67,15 +70,18 @@ function inlineDefault({ document, configuration }: OfflineContext): Result<Name
 
 function readInlineDefault({ document, configuration }: Omit<OfflineContext, "warn">): Result<NamedNetwork> {
   const [first] = inlineDelegates(document, configuration);
-  if (first === undefined) return failed(fault("NETWORK_NOT_FOUND", "the configuration names no default network"));
+  if (first === undefined)
+    return failed(
+      fault("NETWORK_NOT_FOUND", "the configuration has neither delegates nor clusterNetwork, so there is no default network"),
+    );
   const list = inlineNetwork(first, "delegates[0]", configuration);
   return list.ok ? ok({ list: list.value, statusName: list.value.name, defined: false }) : list;
 }
 
-/** The elements of `delegates`: scanned once for all calls that bring the same configuration. */
+/** The elements of `delegates` of each configuration, which many calls share. */
 const delegateTexts = new WeakMap<JsonObjectDocument, readonly string[]>();
 
-/** None where `clusterNetwork` is there: Multus ignores them then. */
+/** The elements of `delegates`; none if the configuration has `clusterNetwork`, because Multus ignores `delegates` then. */
 function inlineDelegates(document: JsonObjectDocument, { clusterNetwork }: HostConfiguration): readonly string[] {
   if (clusterNetwork !== undefined) return [];
   let texts = delegateTexts.get(document);
@@ -87,25 +93,26 @@ function inlineDelegates(document: JsonObjectDocument, { clusterNetwork }: HostC
   return texts;
 }
 
-function rememberedPath({ cniDir }: HostConfiguration): string {
+function storedPath({ cniDir }: HostConfiguration): string {
   return join(cniDir, "default-network.json");
 }
 
-/** Written where it isn't so already; a call that can't write it goes on: the next one that can does. */
-function remember({ configuration, warn }: OfflineContext, named: string, list: NetworkList): void {
-  const path = rememberedPath(configuration);
-  const text = `${JSON.stringify({ clusterNetwork: named, conflist: selfContainedText(list) })}\n`;
+/** Stores the default network unless the file has it already. A failed write is a warning only: the next ADD tries again. */
+function store({ configuration, warn }: OfflineContext, name: string, list: NetworkList): void {
+  const path = storedPath(configuration);
+  const text = `${JSON.stringify({ clusterNetwork: name, conflist: selfContainedText(list) })}\n`;
   if (textAt(path) === text) return;
   const written = writeDurably(path, text);
-  if (!written.ok) warn(`the default network can't be remembered for later calls: ${written.fault.msg}`);
+  if (!written.ok) warn(`the default network is not stored for later calls without the API: ${written.fault.msg}`);
 }
 
-function remembered(configuration: HostConfiguration, named: string): NetworkList | undefined {
-  const text = textAt(rememberedPath(configuration));
-  const document = text === undefined ? undefined : parseDocument(text, { what: "remembered default network" });
-  if (document?.ok !== true || memberValue(document.value, "clusterNetwork") !== named) return undefined;
+/** The stored network that `clusterNetwork` named `name`; undefined if none is stored, or the file is not readable. */
+function readStored(configuration: HostConfiguration, name: string): NetworkList | undefined {
+  const text = textAt(storedPath(configuration));
+  const document = text === undefined ? undefined : parseDocument(text, { what: "stored default network" });
+  if (document?.ok !== true || memberValue(document.value, "clusterNetwork") !== name) return undefined;
   const conflist = memberValue(document.value, "conflist");
-  const list = typeof conflist === "string" ? parseNetworkList(conflist, "remembered default network") : undefined;
+  const list = typeof conflist === "string" ? parseNetworkList(conflist, "stored default network") : undefined;
   return list?.ok === true ? list.value : undefined;
 }
 

@@ -1,23 +1,24 @@
-// Networks that an administrator gives to pods besides the default one: further inline delegates, `defaultNetworks`, and the
-// auxiliary chain.
+// The further networks that an administrator gives to pods: the further elements of `delegates`, `defaultNetworks`, and the auxiliary
+// chain.
 
 import { dirname, join } from "node:path";
-import { filesWith } from "../../src/cni/config-directory.ts";
-import { type NetworkList, parseNetworkList } from "../../src/cni/network-list.ts";
-import { readResult } from "../../src/cni/read-result.ts";
-import type { PluginResult } from "../../src/cni/result.ts";
-import { toVersion, versionAtLeast } from "../../src/cni/versions.ts";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { quote } from "../../src/json/quote.ts";
-import { defaultNetworksAnnotation } from "../../src/npwg/extension-keys.ts";
-import type { Pod } from "../cluster/cluster.ts";
-import { readConfigurationDirectory, withSubdirectoryPlugins } from "../files/configuration-directory.ts";
-import type { CallContext } from "./call-context.ts";
+import { filesWith } from "../../../src/cni/config-directory.ts";
+import { type NetworkList, parseNetworkList } from "../../../src/cni/network-list.ts";
+import { readResult } from "../../../src/cni/read-result.ts";
+import type { PluginResult } from "../../../src/cni/result.ts";
+import { toVersion, versionAtLeast } from "../../../src/cni/versions.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { defaultNetworksAnnotation } from "../../../src/npwg/extension-keys.ts";
+import type { Pod } from "../../cluster/cluster.ts";
+import { readConfigurationDirectory, withSubdirectoryPlugins } from "../../store/files/configuration-directory.ts";
+import type { CallContext } from "../call/call-context.ts";
 import { readFurtherDelegates } from "./default-network.ts";
 import { namedNetwork } from "./named-network.ts";
-import type { PodIdentity } from "./pod-identity.ts";
+import type { PodIdentity } from "../call/pod-identity.ts";
 
+/** A network that the administrator gives to a pod. The fields mean the same as in `AttachmentPlan`. */
 export interface FurtherNetwork {
   readonly source: string;
   readonly statusName: string | undefined;
@@ -25,7 +26,7 @@ export interface FurtherNetwork {
   readonly previous?: PluginResult;
 }
 
-/** In the order in which they are attached. */
+/** The further networks of a pod, in the order in which they are attached. */
 export async function furtherNetworks(
   context: CallContext,
   identity: PodIdentity | undefined,
@@ -48,25 +49,28 @@ export async function furtherNetworks(
   return ok(networks);
 }
 
-/** Of a container that is no pod nothing is known by which it could be told from the system's: it gets none. */
+/**
+ * The names in `defaultNetworks` for this pod. A container that is not a pod gets none: nothing distinguishes it from a system
+ * container.
+ */
 function namesFor(
   { configuration }: CallContext,
   identity: PodIdentity | undefined,
   pod: Pod | undefined,
 ): Result<readonly string[]> {
-  const said = pod?.annotations.get(defaultNetworksAnnotation);
-  if (said !== undefined && said !== "none") {
+  const annotation = pod?.annotations.get(defaultNetworksAnnotation);
+  if (annotation !== undefined && annotation !== "none") {
     return failed(
-      fault("SELECTION_INVALID", `annotation ${defaultNetworksAnnotation} can be "none" only, but is ${quote(said, 60)}`),
+      fault("SELECTION_INVALID", `annotation ${defaultNetworksAnnotation} can be "none" only, but is ${quote(annotation, 60)}`),
     );
   }
-  const none = said === "none" || identity === undefined || configuration.systemNamespaces.includes(identity.namespace);
+  const none = annotation === "none" || identity === undefined || configuration.systemNamespaces.includes(identity.namespace);
   return ok(none ? [] : configuration.defaultNetworks);
 }
 
 /**
- * The chain of the files in the directory `auxiliaryCNIChainName` beside the default network's file; undefined where there is no
- * such file. Multus puts a plugin in front that answers an empty result; here the chain begins with one.
+ * The auxiliary chain: the files in the directory `auxiliaryCNIChainName` beside the default network's file; undefined if there are
+ * none. Multus begins this chain with a plugin that prints an empty result. Here the chain begins with an empty `prevResult`.
  */
 export function auxiliaryChain(
   { configuration }: Pick<CallContext, "configuration">,

@@ -1,37 +1,38 @@
-// Plans an ADD: the default network, what the administrator gives every pod besides, and what the pod selects, each with its
-// list, its interface name and its capability arguments. Reads definitions; attaches nothing.
+// Plans an ADD: the default network, the administrator's further networks, and the networks that the pod selects. Each gets its list,
+// its interface name and its capability arguments. Planning reads definitions and changes nothing.
 
-import { selfContainedText } from "../../src/cni/network-list.ts";
-import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
-import type { Fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { assignInterfaceNames } from "../../src/npwg/interface-names.ts";
-import { checkNamespace } from "../../src/npwg/namespace-policy.ts";
-import type { NetworkSelection } from "../../src/npwg/network-selection.ts";
-import { type NpwgProfile, profileNamed } from "../../src/npwg/profile.ts";
-import { networksAnnotation, parseSelection } from "../../src/npwg/selection.ts";
-import type { Pod } from "../cluster/cluster.ts";
+import { selfContainedText } from "../../../src/cni/network-list.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import type { Fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { assignInterfaceNames } from "../../../src/npwg/interface-names.ts";
+import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
+import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
+import { type NpwgProfile, profileNamed } from "../../../src/npwg/profile.ts";
+import { networksAnnotation, parseSelection } from "../../../src/npwg/selection.ts";
+import type { listLinks as ListLinks } from "../../system/netlink/operations.ts";
+import type { Pod } from "../../cluster/cluster.ts";
 import { withDeviceInfo } from "./attachment-device.ts";
-import { runtimeAnnotations, withRuntimeAnnotations } from "../cluster/runtime-pods.ts";
+import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { AttachmentPlan, CallPlan } from "./attachment-plan.ts";
-import type { CallContext } from "./call-context.ts";
+import type { CallContext } from "../call/call-context.ts";
 import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
 import { planPodDefault } from "./pod-default.ts";
-import { callArgs, podIdentity } from "./pod-identity.ts";
-import { publishStatus } from "./publish-status.ts";
+import { podIdentity } from "../call/pod-identity.ts";
+import { publishStatus } from "../verbs/publish-status.ts";
 import { typesOf } from "./require-plugins.ts";
 
-/** The plan of this call's ADD. Where no source of pods is configured: the administrator's networks only. */
+/** Plans this call's ADD. Without a configured source of pods, the plan has the administrator's networks only. */
 export async function planCall(context: CallContext): Promise<Result<CallPlan>> {
   const { call, configuration } = context;
   const profile = profileOf(configuration);
   const identity = podIdentity(call.args);
   if (!identity.ok) return identity;
-  const given = runtimeAnnotations(context.document);
-  if (!given.ok) return given;
+  const annotations = runtimeAnnotations(context.document);
+  if (!annotations.ok) return annotations;
   const configured = await context.cluster();
-  const cluster = given.value === undefined ? configured : withRuntimeAnnotations(configured, given.value);
+  const cluster = annotations.value === undefined ? configured : withRuntimeAnnotations(configured, annotations.value);
   const pod =
     cluster === undefined || identity.value === undefined
       ? ok(undefined)
@@ -45,7 +46,7 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
       cluster?.tell(pod.value, { reason: "NoNetworkFound", message: fault.msg });
     return failed(fault);
   };
-  const base = { containerId: call.containerId, netns: call.netns, args: callArgs(call.args), capabilityArgs: new Map() };
+  const base = { containerId: call.containerId, netns: call.netns, args: call.args, capabilityArgs: new Map() };
   const main = await planPodDefault(context, cluster, pod.value, { ...base, ifname: call.ifname }, profile);
   if (!main.ok) return missingNetwork(main.fault);
   const further = await furtherNetworks(context, identity.value, pod.value);
@@ -54,31 +55,31 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
   if (!auxiliary.ok) return auxiliary;
   const last = auxiliary.value === undefined ? [] : [auxiliary.value];
 
-  // The auxiliary chain comes last, so that it takes no name that a pod's network would have without it.
-  const administrators = (list: typeof further.value): { readonly name: string; readonly namespace: string }[] =>
+  // The auxiliary chain comes last, so that it does not shift the interface names of the pod's networks.
+  const nameRequests = (list: typeof further.value): { readonly name: string; readonly namespace: string }[] =>
     list.map(({ source }) => ({ name: source, namespace: "configuration" }));
-  const requests = [...administrators(further.value), ...selected.value, ...administrators(last)];
-  const present = requests.length === 0 ? [] : await presentLinks(context, main.value.plan);
+  const requests = [...nameRequests(further.value), ...selected.value, ...nameRequests(last)];
+  const present = requests.length === 0 ? [] : await linkNamesWhileFindingPlugins(context, main.value.plan);
   const names = assignInterfaceNames(requests, call.ifname, present);
   if (!names.ok) return names;
   const free = names.value[Symbol.iterator]();
   const nextName = (): string => free.next().value ?? "";
 
   const attachments: AttachmentPlan[] = [main.value.plan];
-  const addOwn = (networks: typeof further.value): void => {
+  const addFurther = (networks: typeof further.value): void => {
     for (const network of networks) {
       const attachment = { ...base, ifname: nextName() };
       attachments.push({ ...network, conflist: selfContainedText(network.list), attachment, request: undefined });
     }
   };
-  addOwn(further.value);
+  addFurther(further.value);
   for (const selection of selected.value) {
     if (cluster === undefined) break;
     const planned = await planDefinition(context, cluster, selection, { ...base, ifname: nextName() }, profile);
     if (!planned.ok) return missingNetwork(planned.fault);
     attachments.push(planned.value);
   }
-  addOwn(last);
+  addFurther(last);
   return ok({
     attachments: attachments.map(withDeviceInfo),
     publish: (attached) => publishStatus(cluster, pod.value, attached, profile),
@@ -86,19 +87,34 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
 }
 
 /**
- * Names of the links that the pod's namespace has already: a device plugin may have moved one in. A namespace that can't be
- * looked at has none that are known; whether an ADD can do without it is for its plugins to say. With this question the hands get those for
- * the plugins of the `first` network, which come next: each time that they are asked anew costs a wake-up of both sides.
+ * The names of the links in the pod's network namespace. The shim looks for the plugins of the `first` network at the same time:
+ * sending both requests together saves a wake-up of the shim and of the engine.
  */
-async function presentLinks({ hands, call, plugins }: CallContext, first: AttachmentPlan): Promise<readonly string[]> {
-  const { listLinks } = await import("../netlink/operations.ts");
-  // Who needs the answer hears of a failure.
-  for (const type of typesOf(first)) plugins.find(type).catch(() => undefined);
-  const links = await listLinks(hands, call.netns);
+async function linkNamesWhileFindingPlugins(context: CallContext, first: AttachmentPlan): Promise<readonly string[]> {
+  // The import comes before both requests. Between them it would delay the second, so that they would not be sent together.
+  const { listLinks } = await import("../../system/netlink/operations.ts");
+  startFindingPlugins(context, first);
+  return linkNames(context, listLinks);
+}
+
+/** Sends the look-ups of a network's plugins. The finder keeps their answers for the steps, which also receive a failure. */
+function startFindingPlugins({ plugins }: Pick<CallContext, "plugins">, network: AttachmentPlan): void {
+  for (const type of typesOf(network)) plugins.find(type).catch(() => undefined);
+}
+
+/**
+ * The names of the links that the pod's network namespace has already, such as a link that a device plugin moved in. An unreadable
+ * namespace counts as empty, because the plugins of the ADD decide whether they need it.
+ */
+async function linkNames(
+  { shim, call }: Pick<CallContext, "shim" | "call">,
+  listLinks: typeof ListLinks,
+): Promise<readonly string[]> {
+  const links = await listLinks(shim, call.netns);
   return links.ok ? links.value.map(({ name }) => name) : [];
 }
 
-/** The profile, with what the configuration says otherwise. */
+/** The configured profile, with the settings that the configuration overrides. */
 function profileOf({ profile, invalidAnnotation }: HostConfiguration): NpwgProfile {
   const named = profileNamed(profile);
   return invalidAnnotation === undefined ? named : { ...named, invalidAnnotation };

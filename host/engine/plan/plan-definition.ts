@@ -1,25 +1,28 @@
-// One network that a pod selects, planned: its definition, its list, what the pod asks of it.
+// Plans one network that a pod selects: reads its definition and its list, and applies the pod's requests.
 
-import type { Attachment } from "../../src/cni/attachment.ts";
-import type { CniArg } from "../../src/cni/args.ts";
-import type { ConfigDirectory } from "../../src/cni/config-directory.ts";
-import { selfContainedText } from "../../src/cni/network-list.ts";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { quote } from "../../src/json/quote.ts";
-import { resourceNameAnnotation, withDeviceId } from "../../src/npwg/device-id.ts";
-import type { NetworkAttachmentDefinition } from "../../src/npwg/network-attachment-definition.ts";
-import { type DefinedNetwork, networkFor } from "../../src/npwg/network-for-definition.ts";
-import type { NetworkSelection } from "../../src/npwg/network-selection.ts";
-import type { NpwgProfile } from "../../src/npwg/profile.ts";
-import { requestAttachment } from "../../src/npwg/runtime-config.ts";
-import { verificationOf } from "../../src/npwg/verification.ts";
-import type { Cluster } from "../cluster/cluster.ts";
-import { readConfigurationDirectory } from "../files/configuration-directory.ts";
+import type { Attachment } from "../../../src/cni/attachment.ts";
+import { type CniArg, printCniArgs } from "../../../src/cni/args.ts";
+import type { ConfigDirectory } from "../../../src/cni/config-directory.ts";
+import { selfContainedText } from "../../../src/cni/network-list.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { resourceNameAnnotation, withDeviceId } from "../../../src/npwg/device-id.ts";
+import type { NetworkAttachmentDefinition } from "../../../src/npwg/network-attachment-definition.ts";
+import { type DefinedNetwork, networkFor } from "../../../src/npwg/network-for-definition.ts";
+import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
+import type { NpwgProfile } from "../../../src/npwg/profile.ts";
+import { requestAttachment } from "../../../src/npwg/runtime-config.ts";
+import { verificationOf } from "../../../src/npwg/verification.ts";
+import type { Cluster } from "../../cluster/cluster.ts";
+import { readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
-import type { CallContext } from "./call-context.ts";
+import type { CallContext } from "../call/call-context.ts";
 
-/** The attachment of what `selection` names; what it asks for is added to the capability arguments of `attachment`. */
+/**
+ * Plans the attachment of the network that `selection` names. The selection's requests are added to the capability arguments of
+ * `attachment`. Faults: those of the definition, its configuration and the selection.
+ */
 export async function planDefinition(
   context: Pick<CallContext, "configuration" | "devices" | "warn">,
   cluster: Cluster,
@@ -42,13 +45,13 @@ export async function planDefinition(
   const used = await deviceOf(context, definition.value.annotations, selection, source);
   if (!used.ok) return used;
   const device = used.value;
-  const asked = device === undefined ? selection : { ...selection, deviceId: device.deviceId };
-  const requested = requestAttachment(network.value.list, asked, profile);
+  const request = device === undefined ? selection : { ...selection, deviceId: device.deviceId };
+  const requested = requestAttachment(network.value.list, request, profile);
   if (!requested.ok) return requested;
   const { capabilityArgs } = requested.value;
-  const told = device === undefined ? ok(requested.value.list) : withDeviceId(requested.value.list, device.deviceId);
-  if (!told.ok) return told;
-  const list = told.value;
+  const withDevice = device === undefined ? ok(requested.value.list) : withDeviceId(requested.value.list, device.deviceId);
+  if (!withDevice.ok) return withDevice;
+  const list = withDevice.value;
   return ok({
     source,
     statusName: source,
@@ -64,11 +67,11 @@ export async function planDefinition(
   });
 }
 
-/** What a definition that is watched means is worked out once for each of its versions. */
+/** The network of each version of a watched definition, so that a daemon parses each version once. */
 const networks = new WeakMap<NetworkAttachmentDefinition, Result<DefinedNetwork>>();
 
 function networkOf(definition: NetworkAttachmentDefinition, directory: ConfigDirectory | undefined): Result<DefinedNetwork> {
-  // Files are read anew by each call.
+  // A definition without a configuration means a file, which each call reads anew.
   if (definition.config === undefined) return networkFor(definition, directory);
   const known = networks.get(definition);
   if (known !== undefined) return known;
@@ -78,8 +81,9 @@ function networkOf(definition: NetworkAttachmentDefinition, directory: ConfigDir
 }
 
 /**
- * The device of the resource that the definition names: the one that the selection names, which must be the pod's (the annotation
- * is its author's, the device may be another pod's), else the next that the kubelet allocated to the pod. Where there is none the plugins have to say whether they can do without.
+ * The device of the resource that the definition names. If the selection names a device, the kubelet must have allocated it to this
+ * pod: the annotation's author could name the device of another pod. Otherwise the pod's next allocated device is used. If none is
+ * left, there is a warning, and the plugins decide whether they need a device.
  */
 async function deviceOf(
   { devices, warn }: Pick<CallContext, "devices" | "warn">,
@@ -100,15 +104,19 @@ async function deviceOf(
   }
   const next = allocated.value.next(resourceName);
   if (next !== undefined) return ok({ resourceName, deviceId: next });
-  warn(`network ${source}: the kubelet has given the pod no device of ${resourceName} that is left`);
+  warn(
+    `network ${source}: the kubelet has allocated no further device of ${resourceName} to the pod; request one per attachment`,
+  );
   return ok(undefined);
 }
 
-/** What Multus puts into CNI_ARGS, deprecated since its 3.5: plugins of that time read it there (MC-23). */
-function withLegacyArgs(args: readonly CniArg[], { mac, ips }: NetworkSelection): readonly CniArg[] {
+/** CNI_ARGS with the selection's MAC and IP, as Multus sends them (deprecated since Multus 3.5). Old plugins read them there (MC-23). */
+function withLegacyArgs(args: string, { mac, ips }: NetworkSelection): string {
   const legacy: CniArg[] = [];
   if (mac !== undefined) legacy.push(["MAC", mac]);
   if (ips !== undefined) legacy.push(["IP", ips.join(",")]);
-  const given = new Set(legacy.map(([key]) => key));
-  return [...args.filter(([key]) => !given.has(key)), ...legacy];
+  if (legacy.length === 0) return args;
+  const replaced = (part: string): boolean => legacy.some(([key]) => part.startsWith(`${key}=`));
+  const kept = args.split(";").filter((part) => part !== "" && !replaced(part));
+  return [...kept, printCniArgs(legacy)].join(";");
 }

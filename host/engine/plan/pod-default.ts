@@ -1,31 +1,35 @@
-// The default network of one pod: the cluster's, or the one that the pod's annotation names instead (MA-01).
+// The default network of one pod: the cluster's default network, or the network that the pod's annotation names instead (MA-01).
 
-import type { Attachment } from "../../src/cni/attachment.ts";
-import { convertResult } from "../../src/cni/convert-result.ts";
-import { selfContainedText } from "../../src/cni/network-list.ts";
-import { readResult } from "../../src/cni/read-result.ts";
-import type { PluginResult } from "../../src/cni/result.ts";
-import { toVersion } from "../../src/cni/versions.ts";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { type JsonObjectDocument, memberText, memberValue } from "../../src/json/document.ts";
-import { defaultNetworkCapabilityArgs } from "../../src/npwg/capability-args.ts";
-import { defaultNetworkAnnotation, parseDefaultNetwork } from "../../src/npwg/default-network-selection.ts";
-import { checkNamespace } from "../../src/npwg/namespace-policy.ts";
-import type { NpwgProfile } from "../../src/npwg/profile.ts";
-import type { Cluster, Pod } from "../cluster/cluster.ts";
+import type { Attachment } from "../../../src/cni/attachment.ts";
+import { convertResult } from "../../../src/cni/convert-result.ts";
+import { selfContainedText } from "../../../src/cni/network-list.ts";
+import { readResult } from "../../../src/cni/read-result.ts";
+import type { PluginResult } from "../../../src/cni/result.ts";
+import { toVersion } from "../../../src/cni/versions.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { type JsonObjectDocument, memberText, memberValue } from "../../../src/json/document.ts";
+import { defaultNetworkCapabilityArgs } from "../../../src/npwg/capability-args.ts";
+import { defaultNetworkAnnotation, parseDefaultNetwork } from "../../../src/npwg/default-network-selection.ts";
+import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
+import type { NpwgProfile } from "../../../src/npwg/profile.ts";
+import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
-import type { CallContext } from "./call-context.ts";
+import type { CallContext } from "../call/call-context.ts";
 import { resolveDefaultNetwork } from "./default-network.ts";
 import { planDefinition } from "./plan-definition.ts";
 
+/** The planned default network of one pod. */
 export interface PodDefault {
   readonly plan: AttachmentPlan;
-  /** The file that the cluster's default network was read from. */
+  /** The file of the cluster's default network; undefined if the network has no file, or the pod's annotation names another. */
   readonly path: string | undefined;
 }
 
-/** Plans it under the runtime's interface name, with all of the runtime's capability arguments (MC-17) and its prevResult. */
+/**
+ * Plans the pod's default network with the runtime's interface name, all of the runtime's capability arguments (MC-17) and its
+ * prevResult.
+ */
 export async function planPodDefault(
   context: CallContext,
   cluster: Cluster | undefined,
@@ -35,12 +39,12 @@ export async function planPodDefault(
 ): Promise<Result<PodDefault>> {
   const runtimeArgs = defaultNetworkCapabilityArgs(context.document);
   if (!runtimeArgs.ok) return runtimeArgs;
-  const own = { ...attachment, capabilityArgs: runtimeArgs.value };
+  const withArgs = { ...attachment, capabilityArgs: runtimeArgs.value };
   const chosen =
-    cluster === undefined || pod === undefined ? ok(undefined) : await planChosen(context, cluster, pod, own, profile);
+    cluster === undefined || pod === undefined ? ok(undefined) : await planChosen(context, cluster, pod, withArgs, profile);
   if (!chosen.ok) return chosen;
   const planned =
-    chosen.value === undefined ? await planClusterDefault(context, own) : ok({ plan: chosen.value, path: undefined });
+    chosen.value === undefined ? await planClusterDefault(context, withArgs) : ok({ plan: chosen.value, path: undefined });
   if (!planned.ok) return planned;
   const { plan, path } = planned.value;
   const previous = previousResult(context.document, context.configuration.cniVersion, plan.list.cniVersion);
@@ -67,23 +71,23 @@ async function planChosen(
   if (!chosen.ok || chosen.value === undefined) return chosen.ok ? ok(undefined) : chosen;
   const { network, warnings } = chosen.value;
   for (const warning of warnings) context.warn(warning);
-  // The administrator's namespace has the default networks that pods may choose from.
+  // Every pod may use the networks of multusNamespace as its default network: the administrator puts them there for that.
   const policy = { namespaceIsolation, globalNamespaces: [...globalNamespaces, multusNamespace] };
   const allowed = checkNamespace(policy, pod.namespace, network, "default network");
   if (!allowed.ok) return failed({ ...allowed.fault, msg: `annotation ${defaultNetworkAnnotation}: ${allowed.fault.msg}` });
   if (network.interface !== undefined && network.interface !== attachment.ifname) {
-    const why = `asks for interface ${network.interface}, but the runtime calls the default network's ${attachment.ifname}`;
+    const why = `interface ${network.interface} is requested, but the runtime names the default network's interface ${attachment.ifname}`;
     return failed(fault("SELECTION_INVALID", `annotation ${defaultNetworkAnnotation}: ${why}`));
   }
   return planDefinition(context, cluster, network, attachment, profile);
 }
 
-/** What plugins before Plexus in the runtime's list attached (MC-22), in the version of the list that goes on from there. */
-function previousResult(document: JsonObjectDocument, own: string, wanted: string): Result<PluginResult | undefined> {
+/** The runtime's prevResult (MC-22), of CNI version `from`, converted to version `to` of the network's list. */
+function previousResult(document: JsonObjectDocument, from: string, to: string): Result<PluginResult | undefined> {
   const value = memberValue(document, "prevResult");
   if (value === undefined || value === null) return ok(undefined);
-  const version = toVersion(own);
+  const version = toVersion(from);
   if (!version.ok) return version;
   const read = readResult(memberText(document, "prevResult") ?? "", version.value, "prevResult");
-  return read.ok ? convertResult(read.value, wanted) : read;
+  return read.ok ? convertResult(read.value, to) : read;
 }

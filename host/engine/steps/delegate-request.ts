@@ -1,15 +1,14 @@
-// What a delegate is given for a step: the ABI's records, made from the chain's step and back.
+// Makes the request for a delegate from a step of a chain: the records of the ABI.
 
-import { callArgs } from "./pod-identity.ts";
-import { validAttachments } from "./valid-attachments.ts";
-import type { ChainStep } from "../../src/cni/chain-step.ts";
-import { printResult } from "../../src/cni/convert-result.ts";
-import type { CniResult } from "../../src/cni/result.ts";
-import { toVersion } from "../../src/cni/versions.ts";
-import { type Fault, fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { editMembers, memberValue, parseConfiguration } from "../../src/json/document.ts";
-import type { AttachmentRequest, GcRequest, Network, Success } from "../sandbox/abi/generated/delegate-0.1.0.ts";
+import { malformedCniArg, splitCniArgs } from "../../../src/cni/args.ts";
+import { validAttachments } from "../verbs/valid-attachments.ts";
+import type { ChainStep } from "../../../src/cni/chain-step.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { editMembers, memberValue, parseConfiguration } from "../../../src/json/document.ts";
+import { toSuccess } from "../../sandbox/abi/success-record.ts";
+import type { AttachmentRequest, GcRequest, Network } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
 
 /** A call of a delegate: the verb with its request. */
 export type DelegateCall =
@@ -17,7 +16,7 @@ export type DelegateCall =
   | { readonly verb: "gc"; readonly request: GcRequest }
   | { readonly verb: "status"; readonly request: Network };
 
-/** The network's name and version as the step's stdin has them, and the plugin's configuration without `prevResult`. */
+/** Makes the request from the step's stdin: the network's name and version, and the configuration without `prevResult`. */
 export function delegateCall(step: ChainStep): Result<DelegateCall> {
   const document = parseConfiguration(step.stdin, { what: `configuration of ${step.plugin.type}` });
   if (!document.ok) return document;
@@ -38,7 +37,7 @@ export function delegateCall(step: ChainStep): Result<DelegateCall> {
     case "ADD":
     case "DEL":
     case "CHECK":
-      return ok({ verb: verbNames[step.verb], request: attachmentRequest(step, network) });
+      return attachmentCall(step, network, verbNames[step.verb]);
     case "VERSION":
       return failed(fault("INTERNAL", "VERSION is answered from a delegate's declaration, not by the delegate"));
     default:
@@ -48,57 +47,25 @@ export function delegateCall(step: ChainStep): Result<DelegateCall> {
 
 const verbNames = { ADD: "add", DEL: "del", CHECK: "check" } as const;
 
-function attachmentRequest(step: ChainStep, network: Network): AttachmentRequest {
+function attachmentCall(step: ChainStep, network: Network, verb: "add" | "del" | "check"): Result<DelegateCall> {
   const env = new Map(step.env);
+  const odd = malformedCniArg(env.get("CNI_ARGS") ?? "");
+  // A component receives CNI_ARGS as pairs. A DEL ignores what is not a pair, so that the attachment can still be removed.
+  if (odd === undefined || verb === "del") return ok({ verb, request: attachmentRequest(step, network, env) });
+  const why = `${quote(odd, 60)} is not a KEY=VALUE pair, and component ${step.plugin.type} can receive pairs only`;
+  return failed(fault("ENVIRONMENT_INVALID", `CNI_ARGS: ${why}`));
+}
+
+function attachmentRequest(step: ChainStep, network: Network, env: ReadonlyMap<string, string>): AttachmentRequest {
   const netns = env.get("CNI_NETNS") ?? "";
   const attachment = {
     containerId: step.attachment?.containerId ?? "",
     netns: netns === "" ? undefined : netns,
     ifname: step.attachment?.ifname ?? "",
-    args: callArgs(env.get("CNI_ARGS") ?? "").map(([key, value]) => ({ key, value })),
+    args: splitCniArgs(env.get("CNI_ARGS") ?? "").map(([key, value]) => ({ key, value })),
   };
   const previous = step.prevResult?.result;
   return { network, attachment, prevResult: previous === undefined ? undefined : toSuccess(previous) };
-}
-
-/** A result of the core as the ABI's record. */
-export function toSuccess({ interfaces, ips, routes, dns }: CniResult): Success {
-  return {
-    interfaces: interfaces.map(({ pciID, ...rest }) => ({ ...rest, pciId: pciID })),
-    ips,
-    routes,
-    dns,
-  };
-}
-
-/** A delegate's ADD answer as JSON text in the version of the configuration, as a native plugin would have printed it. */
-export function successText(success: Success, cniVersion: string): Result<string> {
-  const version = toVersion(cniVersion);
-  if (!version.ok) return version;
-  return printResult({ ...withoutAbsent(success), cniVersion: version.value }, version.value);
-}
-
-/** The ABI's records have absent members as `undefined`, the core's leave them out. */
-function withoutAbsent({ interfaces, ips, routes, dns }: Success): Omit<CniResult, "cniVersion"> {
-  return {
-    interfaces: interfaces.map(({ pciId, ...rest }) => present({ ...rest, pciID: pciId })),
-    ips: ips.map(present),
-    routes: routes.map(present),
-    ...(dns === undefined ? {} : { dns: present(dns) }),
-  };
-}
-
-type Present<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
-};
-
-function present<T extends object>(record: T): Present<T> {
-  const told: Record<string, unknown> = {};
-  for (const key in record) {
-    const value: unknown = record[key];
-    if (value !== undefined) told[key] = value;
-  }
-  return told as Present<T>;
 }
 
 /** A delegate's fault, with the step's type in front of its message. */

@@ -1,26 +1,29 @@
-// Effective is what is declared and granted, for any sets of both: what a component is bound to, and what comes of its calls.
+// Properties of grants: a component is bound to exactly the capabilities that it imports, declares and is granted, and a capability
+// does nothing beyond its grant.
 
 import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { testDelegate } from "../../test/delegates/built.ts";
-import { binaryOf, sectionsOf, withSection } from "../../test/hostile/components/sections.ts";
-import { buildWat } from "../../test/hostile/components/wat.ts";
-import type { ChainStep } from "../../src/cni/chain-step.ts";
-import { readHostConfiguration } from "../../src/configuration/host-configuration.ts";
-import { grantNames } from "../../src/configuration/read-wasm.ts";
-import { defaultWasm } from "../../src/configuration/wasm-configuration.ts";
-import { delegationFor } from "../delegation/scope.ts";
-import type { Hands } from "../hands/hands.ts";
-import type { Setting } from "../hands/messages.ts";
-import { runSync } from "../leases/effect.ts";
-import { lockSync } from "../locks/file-lock.ts";
-import { Admission } from "../sandbox/admission/admit.ts";
-import { defaultLimits } from "../sandbox/limits.ts";
-import { sysctlFor } from "../sysctl/scope.ts";
-import { bindCapabilities } from "./delegate-capabilities.ts";
-import { InProcessRunner } from "../sandbox/in-process.ts";
-import { namedByFile, runDelegateStep } from "./delegate-step.ts";
+import { testDelegate } from "../../../test/delegates/built.ts";
+import { binaryOf, sectionsOf, withSection } from "../../../test/hostile/components/sections.ts";
+import { buildWat } from "../../../test/hostile/components/wat.ts";
+import type { ChainStep } from "../../../src/cni/chain-step.ts";
+import { readHostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { grantNames } from "../../../src/configuration/read-wasm.ts";
+import { defaultWasm, grantsOf } from "../../../src/configuration/wasm-configuration.ts";
+import { delegationFor } from "../../capabilities/delegation/scope.ts";
+import type { Shim } from "../../protocol/shim.ts";
+import type { Setting } from "../../protocol/messages.ts";
+import { runSync } from "../../capabilities/leases/effect.ts";
+import { lockSync } from "../../store/locks/file-lock.ts";
+import { Admission } from "../../sandbox/admission/admit.ts";
+import { defaultLimits } from "../../sandbox/limits.ts";
+import { sysctlFor } from "../../capabilities/sysctl/scope.ts";
+import { bindCapabilities } from "../../capabilities/bind.ts";
+import { InProcessRunner } from "../../sandbox/in-process.ts";
+import type { RunningStep } from "../../capabilities/running-step.ts";
+import { namedByFile } from "../../sandbox/component-file.ts";
+import { runDelegateStep } from "./delegate-step.ts";
 
 const step: ChainStep = {
   index: 0,
@@ -36,18 +39,18 @@ function documentOf(text: string): ChainStep["plugin"]["document"] {
   return { text, members: new Map(), open: 1, parsed: {} };
 }
 
-/** The hands of nobody: what is asked of them is a defect. */
-const noHands: Hands = new Proxy(Object.create(null), {
-  get: (_, name) => () => expect.fail(`the hands were asked for ${String(name)}`),
+/** A shim for tests that need none: every use fails the test. */
+const noShim: Shim = new Proxy(Object.create(null), {
+  get: (_, name) => () => expect.fail(`the shim was asked for ${String(name)}`),
 });
 
 const host = {
-  hands: noHands,
-  lease: <T>(operation: Parameters<typeof runSync<T>>[0]): T => runSync(operation, lockSync),
+  shim: noShim,
+  runLeaseOperation: <T>(operation: Parameters<typeof runSync<T>>[0]): T => runSync(operation, lockSync),
   log: (): void => undefined,
 };
 
-/** Components by what they import. */
+/** Components with the capabilities that they import. */
 const components: { readonly bytes: Uint8Array; readonly imports: readonly string[] }[] = [];
 const allNames = fc.subarray([...grantNames]);
 
@@ -62,7 +65,7 @@ function isDeclaration(content: Uint8Array): boolean {
   return Buffer.from(content.subarray(1, 16)).toString() === "plexus:delegate";
 }
 
-/** The component with another declaration. */
+/** The component with a declaration of these capabilities. */
 function declaring(bytes: Uint8Array, names: readonly string[]): Uint8Array {
   const kept = sectionsOf(bytes).filter(({ id, content }) => id !== 0 || !isDeclaration(content));
   const capabilities = Object.fromEntries(names.map((name) => [name, `wants ${name}`]));
@@ -72,7 +75,7 @@ function declaring(bytes: Uint8Array, names: readonly string[]): Uint8Array {
 
 interface Effective {
   readonly refused: string;
-  /** Capabilities that the refusal names with what they are wanted for. */
+  /** Capabilities that the refusal names with their declared purpose. */
   readonly named: readonly string[];
   readonly bound: readonly string[];
 }
@@ -87,18 +90,22 @@ async function effectiveOf(bytes: Uint8Array, granted: readonly string[]): Promi
   }
   const { capabilities } = admitted.value;
   const grants = Object.fromEntries(granted.map((name) => [name, {}]));
-  const delegating = { callers: ["any"], run: noStep };
-  const bound = await bindCapabilities(host, { step, network: "net", grants, delegating }, capabilities);
+  const bound = await bindCapabilities(host, running(grants), capabilities);
   expect([...capabilities].toSorted()).toEqual(Object.keys(bound).toSorted());
   return { refused: "", named: [], bound: Object.keys(bound).toSorted() };
+}
+
+function running(grants: RunningStep["grants"]): RunningStep {
+  const place = { origin: "chain", network: "net", ifname: "eth0", callers: [] } as const;
+  return { step, ...place, grants, timeoutMs: 0, maxMs: 5000, runDelegated: noStep };
 }
 
 async function noStep(): Promise<never> {
   throw new Error("a step was run");
 }
 
-describe("what is effective", () => {
-  it("E-7 is what is imported, declared and granted: a component with less is refused by each name, one with more is bound to no more", async () => {
+describe("E-7: effective capabilities", () => {
+  it("E-7 a component is bound to its imports, which must be declared and granted; a refusal names each import without a grant", async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(3), allNames, allNames, async (which, declared, granted) => {
         const { bytes, imports } = components[which] ?? { bytes: new Uint8Array(0), imports: [] };
@@ -115,22 +122,20 @@ describe("what is effective", () => {
     );
   });
 
-  it("E-7 runs nothing of a component that lacks a grant, and says under which key it would stand", async () => {
+  it("E-7 a component without a grant does not run, and the fault names the configuration key for its grants", async () => {
     const bytes = components[3]?.bytes ?? new Uint8Array(0);
     const runner = new InProcessRunner();
-    const delegates = {
-      ...host,
-      admission: new Admission(),
-      names: namedByFile,
-      runner,
-      read: async () => ({ ok: true, value: bytes }) as const,
-    };
+    const shim: Shim = new Proxy(noShim, {
+      get: (target, name) =>
+        name === "read" ? async () => ({ kind: "content", errno: 0, content: bytes }) : Reflect.get(target, name),
+    });
+    const delegates = { ...host, shim, admission: new Admission(), componentNames: namedByFile, runner };
     await fc.assert(
       fc.asyncProperty(allNames, async (granted) => {
         fc.pre(granted.length < grantNames.length);
         const wasm = { ...defaultWasm, grants: { any: Object.fromEntries(granted.map((name) => [name, {}])) } };
-        const terms = { mostMs: 5000, callers: ["any"], stepTimeoutMs: 0, another: noStep };
-        const outcome = await runDelegateStep(delegates, { wasm }, step, { path: "/any.wasm", identity: "1" }, terms);
+        const file = { path: "/any.wasm", identity: "1" };
+        const outcome = await runDelegateStep({ ...delegates, wasm }, running(grantsOf(wasm, "any")), file);
         expect(outcome).toMatchObject({
           ok: false,
           fault: { kind: "CAPABILITY_NOT_GRANTED", msg: expect.stringContaining('wasm.grants."any"') },
@@ -140,7 +145,7 @@ describe("what is effective", () => {
     );
   });
 
-  it("E-7 of sysctl: nothing is written that no granted pattern has, part by part", async () => {
+  it("E-7 sysctl writes only keys that a granted pattern matches part by part", async () => {
     const part = fc.constantFrom("conf", "eth0", "IFNAME", "rp_filter", "*", "r*", "..", "");
     const path = fc.array(part, { minLength: 1, maxLength: 2 }).map((parts) => ["net", ...parts].join("/"));
     let done = 0;
@@ -155,10 +160,10 @@ describe("what is effective", () => {
             delegates: [{ type: "x" }],
             wasm: { grants: { any: { sysctl: { keys: patterns } } } },
           });
-          // What is no pattern is refused when the configuration is read.
+          // Reading the configuration refuses malformed patterns.
           const granted = read.ok ? (read.value.wasm.grants["any"]?.sysctl?.keys ?? []) : [];
           const written: Setting[] = [];
-          const hands = {
+          const shim = {
             sysctl: async ({ settings }: { readonly settings: readonly Setting[] }) => {
               written.push(...settings);
               return { kind: "done" as const, errno: 0, sent: true, reply: Buffer.from(settings.map(() => "0\0").join("")) };
@@ -171,7 +176,7 @@ describe("what is effective", () => {
             netns: "/run/netns/x",
             keys: granted,
           } as const;
-          const answer = await sysctlFor(scope, hands).write(keys.map((key) => ({ key, value: "1" })));
+          const answer = await sysctlFor(scope, shim).write(keys.map((key) => ({ key, value: "1" })));
           for (const { key } of written) expect(granted.some((pattern) => asRegularExpression(pattern).test(key))).toBe(true);
           expect(written.length).toBe("ok" in answer ? keys.length : 0);
           done += written.length;
@@ -182,23 +187,23 @@ describe("what is effective", () => {
     expect(done).toBeGreaterThan(20);
   });
 
-  it("E-7 of delegation: nothing is called that no granted pattern has, nor in another verb than the call's", async () => {
+  it("E-7 delegation calls only plugins that a granted pattern matches, with the call's verb or, for ADD, with DEL", async () => {
     const type = fc.constantFrom("a", "ab", "host-local", "../a", "", "*", "a*", "h*l", "puppet", "any");
     const verb = fc.constantFrom("ADD" as const, "DEL" as const, "CHECK" as const, "GC" as const, "STATUS" as const);
     const func = fc.constantFrom("add" as const, "del" as const, "check" as const, "gc" as const, "status" as const);
     let done = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(type, { maxLength: 3 }), type, verb, func, async (plugins, called, own, name) => {
+      fc.asyncProperty(fc.array(type, { maxLength: 3 }), type, verb, func, async (plugins, called, callVerb, name) => {
         const ran: ChainStep[] = [];
         const run = async (next: ChainStep) => {
           ran.push(next);
           return { ok: true, stdout: "{}" } as const;
         };
-        const call = { ...step, verb: own, env: [["CNI_COMMAND", own]] as const };
+        const call = { ...step, verb: callVerb, env: [["CNI_COMMAND", callVerb]] as const };
         const answer = await delegationFor({ step: call, plugins, callers: ["any"], run })[name](called, undefined);
-        for (const { plugin, verb: asked } of ran) {
+        for (const { plugin, verb: delegatedVerb } of ran) {
           expect(plugins.some((pattern) => asRegularExpression(pattern).test(plugin.type))).toBe(true);
-          expect(own === "ADD" ? ["ADD", "DEL"] : [own]).toContain(asked);
+          expect(callVerb === "ADD" ? ["ADD", "DEL"] : [callVerb]).toContain(delegatedVerb);
           expect(plugin.type).not.toBe("any");
         }
         expect(ran.length).toBe("ok" in answer ? 1 : 0);
@@ -210,7 +215,7 @@ describe("what is effective", () => {
   });
 });
 
-/** What the documentation says of a pattern: `*` is anything but `/`, `IFNAME` the interface. */
+/** A pattern as the documentation describes it: `*` matches anything but `/`, and `IFNAME` the interface's name. */
 function asRegularExpression(pattern: string): RegExp {
   const parts = pattern
     .split("/")

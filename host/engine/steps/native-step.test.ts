@@ -2,12 +2,12 @@ import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
-import { parsePluginConf } from "../../src/cni/network-list.ts";
-import { callWith } from "../hands/testing/scripted-brain.ts";
-import { missing, privateNamespaces } from "../../test/harness/requires.ts";
-import { openWorkshop, type Workshop } from "../hands/testing/workshop.ts";
-import { runNativeStep } from "./native-step.ts";
+import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
+import { parsePluginConf } from "../../../src/cni/network-list.ts";
+import { callWith } from "../../shim/testing/scripted-engine.ts";
+import { missing, privateNamespaces } from "../../../test/harness/requires.ts";
+import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
+import { type NativeStepResources, runNativeStep } from "./native-step.ts";
 
 let shop: Workshop;
 beforeAll(async () => {
@@ -24,52 +24,60 @@ function stepOf(type: string): ChainStep {
 
 interface Ran {
   readonly outcome: StepOutcome;
-  /** How often the hands were asked to execute it. */
+  /** Number of EXEC effects for the plugin. */
   readonly tries: number;
 }
 
-/** Runs it with the real hands, which look on the workshop's CNI_PATH. `tried` is told how each try ended. */
-async function run(type: string, deadlineMs: number, tried: (nth: number) => void = () => {}, nest = ""): Promise<Ran> {
+/** Runs the plugin with the real shim and the workshop's CNI_PATH. `tried` receives the number of each try after its end. */
+async function run(
+  type: string,
+  deadlineMs: number,
+  tried: (nth: number) => void = () => {},
+  nestedCallDirectory = "",
+): Promise<Ran> {
   const ran: Ran[] = [];
   await callWith(
-    async (brain) => {
+    async (engine) => {
       let tries = 0;
-      const hands: Parameters<typeof runNativeStep>[0] = {
+      const shim: NativeStepResources["shim"] = {
         async exec(effect) {
-          const executed = await brain.exec(effect);
+          const executed = await engine.exec(effect);
           tries += 1;
           tried(tries);
           return executed;
         },
       };
-      const outcome = await runNativeStep(hands, stepOf(type), { deadlineMs, nest, goMaxProcs: 0 });
+      const outcome = await runNativeStep(
+        { shim, configuration: { goMaxProcs: 0 }, nestedCallDirectory, output: () => {} },
+        { step: stepOf(type), timeoutMs: deadlineMs, maxMs: Infinity },
+      );
       ran.push({ outcome, tries });
     },
-    { hands: shop.hands, env: { CNI_PATH: shop.cniPath } },
+    { shim: shop.shim, env: { CNI_PATH: shop.cniPath } },
   );
   const [only] = ran;
   if (only === undefined) throw new Error("the script did not end");
   return only;
 }
 
-test("a plugin whose directory for nested calls holds something else is not started, and the error names that directory", async () => {
-  const nest = join(shop.directory, "occupied");
+test("a plugin whose nested-call directory has foreign files is not started, and the error names that directory", async () => {
+  const nestedCallDirectory = join(shop.directory, "occupied");
   shop.component("some-component");
-  mkdirSync(nest, { mode: 0o700 });
-  writeFileSync(join(nest, "precious"), "data");
-  const { outcome } = await run("nobody", 20_000, undefined, nest);
+  mkdirSync(nestedCallDirectory, { mode: 0o700 });
+  writeFileSync(join(nestedCallDirectory, "precious"), "data");
+  const { outcome } = await run("nobody", 20_000, undefined, nestedCallDirectory);
   expect(outcome).toMatchObject({ ok: false, fault: { kind: "PLUGIN_NOT_FOUND" } });
   shop.probe("ready");
-  const msg = `plugin ready was not started: ${nest}, made anew for its calls of other plugins, holds what isn't Plexus'`;
-  expect((await run("ready", 20_000, undefined, nest)).outcome).toMatchObject({
+  const msg = `plugin ready was not started: its nested-call directory ${nestedCallDirectory} must be empty, but contains files that are not Plexus'; remove them`;
+  expect((await run("ready", 20_000, undefined, nestedCallDirectory)).outcome).toMatchObject({
     ok: false,
-    fault: { kind: "NEST_OCCUPIED", msg },
+    fault: { kind: "NESTED_CALL_DIRECTORY_OCCUPIED", msg },
   });
-  expect(readFileSync(join(nest, "precious"), "utf8")).toBe("data");
+  expect(readFileSync(join(nestedCallDirectory, "precious"), "utf8")).toBe("data");
 });
 
 test.skipIf(missing("a read-only run directory", privateNamespaces))(
-  "a directory for nested calls that can't be made is named with the reason, and not the plugin, which isn't to blame",
+  "the error of a nested-call directory that cannot be made names the directory and the system's reason",
   async () => {
     const directory = join(shop.directory, "read-only");
     mkdirSync(directory);
@@ -77,12 +85,12 @@ test.skipIf(missing("a read-only run directory", privateNamespaces))(
     try {
       shop.component("another-component");
       shop.probe("willing");
-      for (const nest of [join(directory, "nest"), join(directory, "plexus", "nest")])
-        expect((await run("willing", 20_000, undefined, nest)).outcome).toMatchObject({
+      for (const nestedCallDirectory of [join(directory, "nested-calls"), join(directory, "plexus", "nested-calls")])
+        expect((await run("willing", 20_000, undefined, nestedCallDirectory)).outcome).toMatchObject({
           ok: false,
           fault: {
             kind: "STORE_FAILED",
-            msg: `plugin willing was not started: making ${nest} for its calls of other plugins: EROFS, read-only file system`,
+            msg: `plugin willing was not started: creating its nested-call directory ${nestedCallDirectory}: EROFS, read-only file system`,
           },
         });
     } finally {
@@ -92,14 +100,14 @@ test.skipIf(missing("a read-only run directory", privateNamespaces))(
 );
 
 describe.concurrent("L-10: a plugin whose file is open for writing", () => {
-  test("is tried again and runs once the writer is gone", async () => {
+  test("is tried again, and runs after the writer has closed the file", async () => {
     const writer = openSync(shop.probe("upgraded"), "r+");
     const { outcome, tries } = await run("upgraded", 20_000, (nth) => nth === 2 && closeSync(writer));
     expect(outcome).toMatchObject({ ok: true });
     expect(tries).toBe(3);
   });
 
-  test("is given up after six tries, and never reported as a success", async () => {
+  test("fails after six tries", async () => {
     const writer = openSync(shop.probe("held"), "r+");
     const { outcome, tries } = await run("held", 20_000);
     const msg = `plugin ${join(shop.cniPath, "held")} was being written (ETXTBSY) at each attempt`;
@@ -108,7 +116,7 @@ describe.concurrent("L-10: a plugin whose file is open for writing", () => {
     closeSync(writer);
   });
 
-  test("is given up at once where the deadline comes before the next try", async () => {
+  test("fails after the first try if the deadline comes before the next one", async () => {
     const writer = openSync(shop.probe("brief"), "r+");
     const { outcome, tries } = await run("brief", 500);
     expect(outcome).toMatchObject({ ok: false, fault: { kind: "PLUGIN_NOT_STARTABLE" } });

@@ -1,21 +1,22 @@
-// The imports of a call that are still being answered. A guest may be ended while one is: what it asked for goes on then, and whoever
-// undoes the step must not begin before that has ended.
+// The imports of a delegate call that are not answered yet. A guest can end before its import does. The import's work then goes on,
+// and the step must not be undone before that work ends.
 
-import { HandsGone } from "../hands/hands.ts";
-import type { CapabilityImports } from "../sandbox/runner.ts";
+import { ShimGone } from "../../protocol/shim.ts";
+import type { CapabilityImports } from "../../sandbox/runner.ts";
 
+/** Tracks the imports of one delegate call. */
 export class PendingImports {
   readonly #pending = new Set<Promise<unknown>>();
-  #gone: HandsGone | undefined;
+  #gone: ShimGone | undefined;
 
-  /** The same capabilities, each answer that comes later taken note of. */
+  /** The same capabilities. A promise that one of their functions returns counts as pending until it settles. */
   watched(imports: CapabilityImports): CapabilityImports {
     const watched: Record<string, object> = {};
     for (const [name, capability] of Object.entries<object>(imports)) watched[name] = this.#watchedCapability(capability);
     return watched;
   }
 
-  /** When nothing is being answered any more. Throws HandsGone where an import met that: the guest heard another failure. */
+  /** Waits for all pending imports. Throws the ShimGone of an import, because the guest receives another fault in its place. */
   async ended(): Promise<void> {
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending);
     if (this.#gone !== undefined) throw this.#gone;
@@ -39,7 +40,7 @@ export class PendingImports {
     this.#pending.add(answer);
     const forget = (error?: unknown): void => {
       this.#pending.delete(answer);
-      if (error instanceof HandsGone) this.#gone ??= error;
+      if (error instanceof ShimGone) this.#gone ??= error;
     };
     answer.then(() => forget(), forget);
   }

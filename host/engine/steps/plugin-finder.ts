@@ -1,45 +1,46 @@
-// How a type finds its plugin (design): looked up by the hands on the call's CNI_PATH, once for each type of a call.
+// Finds the plugin of a type on the call's CNI_PATH. The shim looks up each type once in a call.
 
-import { type Fault, fault } from "../../src/fault/fault.ts";
-import type { WasmConfiguration } from "../../src/configuration/wasm-configuration.ts";
-import type { Hands } from "../hands/hands.ts";
-import type { Found } from "../hands/messages.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import type { Shim } from "../../protocol/shim.ts";
+import type { Found } from "../../protocol/messages.ts";
 
+/** Looks up types and remembers the answers for the call. */
 export class PluginFinder {
-  readonly #hands: Pick<Hands, "find">;
+  readonly #shim: Pick<Shim, "find">;
   readonly #prefer: WasmConfiguration["prefer"];
   readonly #found = new Map<string, Promise<Found>>();
 
-  /** `prefer`: whether components win over native binaries in the same directory: always, never, or for the types listed. */
-  constructor(hands: Pick<Hands, "find">, prefer: WasmConfiguration["prefer"]) {
-    this.#hands = hands;
+  /** `prefer`: whether a component precedes the native binary in the same directory: always, never, or for the listed types. */
+  constructor(shim: Pick<Shim, "find">, prefer: WasmConfiguration["prefer"]) {
+    this.#shim = shim;
     this.#prefer = prefer;
   }
 
-  /** What was found of it already, or is being looked for. */
+  /** The look-up of a type, if it has started already. */
   known(type: string): Promise<Found> | undefined {
     return this.#found.get(type);
   }
 
-  /** Asks at once, so that several that are asked for together take the time of one. */
+  /** Looks the type up. The request is sent at once, so that several look-ups together take the time of one. */
   find(type: string): Promise<Found> {
     const known = this.#found.get(type);
     if (known !== undefined) return known;
     const componentFirst = typeof this.#prefer === "boolean" ? this.#prefer : this.#prefer.includes(type);
-    const found = this.#hands.find({ type, componentFirst });
+    const found = this.#shim.find({ type, componentFirst });
     this.#found.set(type, found);
     return found;
   }
 }
 
-/** The fault of a type that no directory of CNI_PATH has. `unfit`: the path of what has its name and is no plugin, or nothing. */
+/** The fault PLUGIN_NOT_FOUND. `unfit`: the path of a file with that name that is not a plugin; empty if there is none. */
 export function notFound(type: string, path: string, unfit: string): Fault {
   return fault("PLUGIN_NOT_FOUND", `failed to find plugin "${type}": ${whyNotFound(type, path, unfit)}`);
 }
 
 function whyNotFound(type: string, path: string, unfit: string): string {
   if (unfit.endsWith(`/${type}.wasm`))
-    return `${unfit} is there, but is no WebAssembly component (a core module, which still has to be made one, or no WebAssembly at all)`;
-  if (unfit !== "") return `${unfit} is there, but is no file that may be executed`;
+    return `${unfit} exists, but is not a WebAssembly component (a core module must first be converted with "wasm-tools component new")`;
+  if (unfit !== "") return `${unfit} exists, but is not an executable file`;
   return path === "" ? "CNI_PATH is empty" : `looked for ${type} and ${type}.wasm in ${path.split(":").join(", ")}`;
 }

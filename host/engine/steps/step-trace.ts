@@ -1,39 +1,44 @@
-// What is told of a step: one line of JSON in the file that `trace` names, for people who ask what ran, as what, how long, and how it
-// ended; and the same to whoever watches the call. Where it is recorded, a step has a span of its own, which its plugin is called under.
+// Records steps: as a line of JSON in the file of the configuration's `trace`, and for the call's observer. A recorded step has a span
+// of its own, and the plugin's TRACEPARENT names that span.
 
-import type { EnvironmentPair } from "../../src/cni/environment.ts";
-import type { StepOutcome } from "../../src/cni/chain-step.ts";
-import { parseTraceparent, type SpanContext, underSpan } from "../../src/trace/trace-context.ts";
-import { appendLines } from "../files/regular-file.ts";
-import type { CallObserver, Span, TracedStep } from "./call-observer.ts";
-import { newSpanId } from "./span-id.ts";
+import type { EnvironmentPair } from "../../../src/cni/environment.ts";
+import type { StepOutcome } from "../../../src/cni/chain-step.ts";
+import { parseTraceparent, type SpanContext, underSpan } from "../../../src/trace/trace-context.ts";
+import { appendLines } from "../../store/files/regular-file.ts";
+import type { CallObserver, Span, TracedStep } from "../call/call-observer.ts";
+import { newSpanId } from "../call/span-id.ts";
 
-/** A step that is under way. */
-export interface WatchedStep {
-  /** The environment to call it with. */
+/** A running step that is recorded. */
+export interface RecordedStep {
+  /** The plugin's environment, with the step's span as TRACEPARENT. */
   readonly env: readonly EnvironmentPair[];
+  /** Records the step's end. `ms`: the step's duration in milliseconds. */
   readonly end: (ms: number, outcome: StepOutcome) => void;
 }
 
+/** Records the steps of one call. */
 export interface Trace {
-  /** Notes a step that is about to run with this environment. Never fails: a trace must not break an attachment. */
-  readonly begin: (step: TracedStep, env: readonly EnvironmentPair[]) => WatchedStep;
-  /** As `CallObserver.attachment`. */
+  /** Begins a step that is to run with this environment. Never fails, because a trace must not break an attachment. */
+  readonly begin: (step: TracedStep, env: readonly EnvironmentPair[]) => RecordedStep;
+  /** Records the end of an attachment's chain for the call's observer. */
   readonly attachment: CallObserver["attachment"];
 }
 
+/** The outputs of a trace and its clock. */
 export interface TraceInit {
-  /** The file; undefined: none. */
+  /** Path of the trace file; undefined if the configuration has none. */
   readonly path: string | undefined;
   readonly observer: CallObserver | undefined;
+  /** The time of day. */
   readonly now: () => Date;
-  /** Hears once a call why the file can't be written. */
+  /** Receives the first failure to write the file. */
   readonly warn: (text: string) => void;
 }
 
-/** A trace that is longer waits for the administrator to move it away. */
-const mostBytes = 64 * 1024 * 1024;
+/** Maximum bytes of the trace file. A longer file takes no more lines until the administrator rotates it. */
+const maxBytes = 64 * 1024 * 1024;
 
+/** Opens the trace of one call. Without a path and an observer it records nothing. */
 export function openTrace({ path, observer, now, warn }: TraceInit): Trace {
   if (path === undefined && observer === undefined) {
     return { begin: (_, env) => ({ env, end: () => undefined }), attachment: () => undefined };
@@ -41,7 +46,7 @@ export function openTrace({ path, observer, now, warn }: TraceInit): Trace {
   const write = path === undefined ? undefined : fileTrace(path, now, warn);
   return {
     begin(step, env) {
-      // Without a record of it a span of ours would be a hole in somebody's trace: the plugin goes on under the caller's then.
+      // If no spans are recorded, the plugin keeps the caller's span: an unrecorded span would be a gap in the trace.
       const recorded = write !== undefined || observer?.span !== undefined;
       const parent = recorded ? parentOf(env) : undefined;
       const span = parent === undefined ? undefined : childOf(parent);
@@ -53,7 +58,7 @@ export function openTrace({ path, observer, now, warn }: TraceInit): Trace {
         },
       };
     },
-    attachment: (...told) => observer?.attachment(...told),
+    attachment: (attachment, ms, reason) => observer?.attachment(attachment, ms, reason),
   };
 }
 
@@ -77,10 +82,10 @@ function fileTrace(path: string, now: () => Date, warn: (text: string) => void):
       ...(outcome.ok ? { ok: true } : { ok: false, code: outcome.fault.code, msg: outcome.fault.msg }),
     };
     try {
-      appendLines(path, `${JSON.stringify(line)}\n`, { most: mostBytes, foreign: false, create: true });
+      appendLines(path, `${JSON.stringify(line)}\n`, { maxBytes, foreign: false, create: true });
     } catch (error) {
-      // The pod keeps its network.
-      if (!warned) warn(`no trace: ${error instanceof Error ? error.message : String(error)}`);
+      // A failed trace is only a warning: the pod keeps its network.
+      if (!warned) warn(`trace file: ${error instanceof Error ? error.message : String(error)}; steps are missing in it`);
       warned = true;
     }
   };

@@ -1,30 +1,37 @@
-// ADD: plans every attachment, journals the plan, runs the chains in order, default network first (NPWG 6.2), and answers
-// with the default network's result. Any failure undoes what was attempted, in reverse (NPWG 7.2).
+// ADD: journals the plan, runs the chains in order with the default network first (NPWG 6.2), and answers with the default network's
+// result. After a failure, all attempted attachments are undone in reverse order (NPWG 7.2).
 
-import { printCniArgs } from "../../src/cni/args.ts";
-import { addChain } from "../../src/cni/chains.ts";
-import { convertResult } from "../../src/cni/convert-result.ts";
-import type { PluginResult } from "../../src/cni/result.ts";
-import { type Fault, fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { wantsDefaultRoute } from "../../src/npwg/default-route.ts";
-import { verifyResult } from "../../src/npwg/verification.ts";
-import { replay, type JournalEntry, type JournalPlan, type JournalRecord, type PlannedAttachment } from "../journal/entry.ts";
-import type { OpenEntry } from "../journal/journal.ts";
-import { deviceOf, prepareDevice } from "./attachment-device.ts";
-import type { Attached, AttachmentPlan, CallPlan } from "./attachment-plan.ts";
-import { journalKey, type CallContext } from "./call-context.ts";
-import { undoOrLeave } from "./converge.ts";
-import { retryLeftBehind } from "./finish-left-behind.ts";
-import { located } from "./located.ts";
-import { callArgs } from "./pod-identity.ts";
-import { runChain } from "./run-chain.ts";
+import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
+import { addChain, describePlugin } from "../../../src/cni/chains.ts";
+import { convertResult } from "../../../src/cni/convert-result.ts";
+import { type FailedStep, failedStepOf } from "../../../src/cni/failed-step.ts";
+import type { PluginConf } from "../../../src/cni/network-list.ts";
+import type { PluginResult } from "../../../src/cni/result.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { wantsDefaultRoute } from "../../../src/npwg/default-route.ts";
+import { verifyResult } from "../../../src/npwg/verification.ts";
+import {
+  replay,
+  type JournalEntry,
+  type JournalPlan,
+  type JournalRecord,
+  type PlannedAttachment,
+} from "../../store/journal/entry.ts";
+import type { OpenEntry } from "../../store/journal/journal.ts";
+import { deviceOf, prepareDevice } from "../plan/attachment-device.ts";
+import type { Attached, AttachmentPlan, CallPlan } from "../plan/attachment-plan.ts";
+import { journalKey, type CallContext } from "../call/call-context.ts";
+import { undoOrAbandon } from "./converge.ts";
+import { retryAbandoned } from "./finish-abandoned.ts";
+import { located } from "../call/locate-fault.ts";
+import { runChain, type RunStep } from "../../../src/cni/run-chain.ts";
 import { undoEntry } from "./undo.ts";
 
 /**
- * Attaches what the plan says; answers the default network's result. The journal holds the plan before the first step
- * runs; `required` says whether every step has its plugin, and is waited for as long. Fault: the failing plugin's own,
- * with the attachment named; everything attempted has been undone, or is left in the journal for DEL with the reason.
+ * Makes all attachments of the plan and returns the default network's result. Before the first step runs, the plan is journalled and
+ * `required` has settled, which says whether every step has its plugin. Fault: the failing plugin's own, with the attachment named.
+ * After a fault every attempted attachment is undone, or stays in the journal for DEL, and the fault's details say why.
  */
 export async function add(context: CallContext, plan: CallPlan, required: Promise<Result<void>>): Promise<Result<PluginResult>> {
   const planned = journalPlan(context, plan);
@@ -38,80 +45,85 @@ export async function add(context: CallContext, plan: CallPlan, required: Promis
     await progress.end();
   }
   if (result.ok) return result;
-  return failed(await undone(context, planned, progress.records, result.fault));
+  return failed(await undoFailedAdd(context, planned, progress.records, result.fault));
 }
 
-/** Writes the plan, once nothing of an earlier ADD is in the way and every step has its plugin. */
+/** Journals the plan. Before that, the attachments of an earlier ADD must be undone and every step must have its plugin. */
 async function begin(context: CallContext, plan: JournalPlan, required: Promise<Result<void>>): Promise<Result<OpenEntry>> {
   const earlier = context.journal.load(journalKey(context));
-  const leftBehind = earlier.ok && earlier.value === undefined ? context.leftBehind.list(journalKey(context)) : undefined;
-  if (leftBehind?.ok !== true || leftBehind.value.length > 0) {
+  const abandoned = earlier.ok && earlier.value === undefined ? context.abandoned.list(journalKey(context)) : undefined;
+  if (abandoned?.ok !== true || abandoned.value.length > 0) {
     const found = await required;
     if (!found.ok) return found;
     const cleared = await clearEarlier(context, earlier);
     return cleared.ok ? context.journal.open(plan, firstRecords) : cleared;
   }
-  // The common case: both at once. What `required` asks of the hands goes out first, and is answered while a disk is waited for.
-  await Promise.resolve();
+  // In the common case both run at once: the shim answers the requests of `required` while the disk writes the journal entry.
+  await letPendingRequestsLeave();
   const [opened, found] = await Promise.allSettled([context.journal.open(plan, firstRecords), required]);
   if (opened.status === "rejected") throw opened.reason;
   if (found.status === "fulfilled" && found.value.ok) return opened.value;
   if (opened.value.ok) {
     await opened.value.value.close();
     const forgotten = await context.journal.forget(plan);
-    if (!forgotten.ok) context.warn(`nothing was begun, but its journal entry stays: ${forgotten.fault.msg}`);
+    if (!forgotten.ok) context.warn(`no plugin ran, but the journal entry could not be removed: ${forgotten.fault.msg}`);
   }
   if (found.status === "rejected") throw found.reason;
   return found.value.ok ? opened.value : found.value;
 }
 
-/** The first attachment counts as attempted with the plan already: its plugins are asked next. */
+/** The plan is written with its first attachment marked as attempted, because that attachment's plugins run next. */
 const firstRecords: readonly JournalRecord[] = [{ attempted: 0 }];
 
-/** What became of the plan so far: written while the next step runs, waited for before the call is answered. */
+/** The records of a running ADD. They are written while the next step runs, and the reply waits for them. */
 class Progress {
   readonly records: JournalRecord[] = [...firstRecords];
   readonly #entry: OpenEntry;
-  readonly #underWay: Promise<Result<void>>[] = [];
+  readonly #writes: Promise<Result<void>>[] = [];
 
   constructor(entry: OpenEntry) {
     this.#entry = entry;
   }
 
-  /** Puts the plan on the disk; answers once it survives a power loss. */
+  /** Syncs the plan to the disk, so that it survives a power loss. */
   syncPlan(): Promise<Result<void>> {
     return this.#entry.sync();
   }
 
-  /** Need not be waited for where the call could go on without it after a crash. */
+  /** Appends a record. The caller need not wait if a DEL after a crash would do without the record. */
   note(record: JournalRecord): Promise<Result<void>> {
     this.records.push(record);
-    const noted = this.#entry.append(record);
-    this.#begun(noted);
-    return noted;
+    const appended = this.#entry.append(record);
+    this.#track(appended);
+    return appended;
   }
 
-  /** Does something that the call needs before it is answered only: once it has begun what takes longer. */
-  later(write: () => Promise<Result<void>>): void {
-    this.#begun(nextTurn().then(write));
+  /** Starts a write in the next turn of the event loop, after the requests of this turn. The reply waits for the write. */
+  writeLater(write: () => Promise<Result<void>>): void {
+    this.#track(nextTurn().then(write));
   }
 
-  #begun(writing: Promise<Result<void>>): void {
-    // A defect is thrown where it is waited for, and not before: the daemon would end for it.
-    writing.catch(() => undefined);
-    this.#underWay.push(writing);
+  #track(write: Promise<Result<void>>): void {
+    // `settled` and `end` handle a rejection. Until then it must not count as unhandled, which would end the daemon.
+    write.catch(() => undefined);
+    this.#writes.push(write);
   }
 
-  /** Answers when all is written, and the plan is on the disk; the first fault of it. */
+  /** Waits until all records are written and the plan is on the disk. The fault is the first of these writes. */
   async settled(): Promise<Result<void>> {
-    const all = await Promise.all([this.syncPlan(), ...this.#underWay]);
-    return all.find(({ ok: good }) => !good) ?? ok(undefined);
+    const all = await Promise.all([this.syncPlan(), ...this.#writes]);
+    return all.find((result) => !result.ok) ?? ok(undefined);
   }
 
   async end(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(this.#writes);
     await this.#entry.close();
   }
+}
+
+/** Lets pending microtasks run, so that their requests to the shim are sent before the caller's next action. */
+async function letPendingRequestsLeave(): Promise<void> {
+  // Empty: the caller's `await` already yields to the other microtasks.
 }
 
 function nextTurn(): Promise<void> {
@@ -132,26 +144,26 @@ async function attachAll(context: CallContext, plan: CallPlan, progress: Progres
   const [status, written] = await Promise.all([plan.publish(settled.value), progress.settled()]);
   if (!status.ok) return status;
   if (!written.ok) return written;
-  // Before the runtime is answered: an entry that isn't closed says that there is no pod.
+  // The entry is closed before the runtime is answered, because an open entry means that the ADD broke off.
   const closed = await progress.note({ closed: true });
   return closed.ok ? answer : closed;
 }
 
-/** The default network's result, in the version that the runtime asked for. */
+/** The default network's result, in the CNI version of the runtime's configuration. */
 function defaultResult([first]: readonly Attached[], cniVersion: string): Result<PluginResult> {
   if (first === undefined) return failed(fault("INTERNAL", "an ADD was planned without a default network"));
   return convertResult(first.result, cniVersion);
 }
 
 async function attach(context: CallContext, plan: AttachmentPlan, index: number, progress: Progress): Promise<Result<Attached>> {
-  // What only the plan knows of isn't begun before the plan is kept. The configuration's own default network a DEL undoes without it, so
-  // that one's first step needn't wait for a disk; by its end the plan is kept, as a rule.
+  // An attachment that only the plan knows must not begin before the plan is on the disk. The configured default network can begin
+  // earlier, because a DEL undoes it even without a journal entry: its first step need not wait for the disk.
   if (index > 0 || plan.request !== undefined) {
-    const kept = await progress.syncPlan();
-    if (!kept.ok) return kept;
+    const synced = await progress.syncPlan();
+    if (!synced.ok) return synced;
   } else {
-    // Once its first step is on its way, which isn't kept waiting so.
-    progress.later(() => progress.syncPlan());
+    // The sync starts after the request of the first step, so that it does not delay that step.
+    progress.writeLater(() => progress.syncPlan());
   }
   if (index > 0) {
     const attempted = await progress.note({ attempted: index });
@@ -160,64 +172,87 @@ async function attach(context: CallContext, plan: AttachmentPlan, index: number,
   const prepared = prepareDevice(context, plan);
   if (!prepared.ok) return failed(located(prepared.fault, plan.source, plan.attachment.ifname));
   const { attachment, list, previous } = plan;
-  const chain = addChain({ list, path: context.call.path, inherited: context.inherited, attachment, previous });
-  const ended = await runChain(chain, context.runStep(plan.list.name, attachment.ifname));
-  if (!ended.ok) return failed(located(ended.fault, plan.source, attachment.ifname));
+  // The runtime needs the default network's result. The results of the others are only for the network status (NPWG 5.1.1).
+  const withoutResult = index === 0 ? undefined : (plugin: PluginConf): void => context.warn(noResult(plan, plugin));
+  const chain = addChain({ list, path: context.call.path, inherited: context.inherited, attachment, previous, withoutResult });
+  const steps = watchFailure(context.runStep(plan.list.name, attachment.ifname));
+  const ended = await runChain(chain, steps.run);
+  if (!ended.ok) {
+    const failedStep = steps.failed();
+    if (failedStep !== undefined) await progress.note({ addFailed: index, ...failedStep });
+    return failed(located(ended.fault, plan.source, attachment.ifname));
+  }
   void progress.note({ attached: index, result: ended.value.text });
   const { request } = plan;
   if (request !== undefined) {
     const verified = verifyResult(request.selection, attachment.ifname, ended.value.result, request.verification);
     if (!verified.ok) return failed(located(verified.fault, plan.source, attachment.ifname));
   }
-  progress.later(() => context.cache.write(plan, ended.value));
+  progress.writeLater(() => context.cache.write(plan, ended.value));
   return ok({ plan, result: ended.value, deviceInfo: deviceOf(context, plan, ended.value.result) });
 }
 
-/** Moves the pod's default routes where a selection asks for it; the journal and the cache have the results as they are then. */
+/** Runs steps as `run` does, and remembers the step that failed and, by its error, attached nothing. */
+function watchFailure(run: RunStep): { readonly run: RunStep; readonly failed: () => FailedStep | undefined } {
+  let failedStep: FailedStep | undefined;
+  const noting = async (step: ChainStep): Promise<StepOutcome> => {
+    const outcome = await run(step);
+    failedStep = outcome.ok ? undefined : failedStepOf(step.index, outcome.fault);
+    return outcome;
+  };
+  const { ended } = run;
+  return { run: ended === undefined ? noting : Object.assign(noting, { ended }), failed: () => failedStep };
+}
+
+function noResult({ source, attachment }: AttachmentPlan, plugin: PluginConf): string {
+  const why = `plugin ${describePlugin(plugin)} exited 0 but printed no result, so the network status shows no addresses of it`;
+  return `network ${source} as ${attachment.ifname}: ${why}. Report this to the plugin's author: CNI section 5 requires a result.`;
+}
+
+/** Moves the pod's default routes if a selection asks for it. Journal and cache then get the changed results. */
 async function settleRoutes(
   context: CallContext,
   attached: readonly Attached[],
   progress: Progress,
 ): Promise<Result<readonly Attached[]>> {
   if (!wantsDefaultRoute(attached.map(({ plan }) => ({ gateways: plan.request?.selection.defaultRoute })))) return ok(attached);
-  const { settleDefaultRoutes } = await import("./default-route.ts");
+  const { settleDefaultRoutes } = await import("./settle-default-routes.ts");
   const settled = await settleDefaultRoutes(context, attached);
   if (!settled.ok) return settled;
-  // The cache's files are written anew.
+  // The first results must be written before the changed ones replace them.
   const written = await progress.settled();
   if (!written.ok) return written;
   for (const [index, { plan, result }] of settled.value.entries()) {
     if (result === attached[index]?.result) continue;
     void progress.note({ attached: index, result: result.text });
-    progress.later(() => context.cache.write(plan, result));
+    progress.writeLater(() => context.cache.write(plan, result));
   }
   return settled;
 }
 
 /**
- * An earlier ADD of the same attachment that never got its DEL: one that broke off, or one of another boot, is undone
- * first; one that stands is the runtime's mistake.
+ * Undoes an earlier ADD of the same attachment without a DEL, if that ADD broke off, or belongs to another boot or network namespace.
+ * Otherwise the container is still attached, which is a mistake of the runtime. Fault: ALREADY_ATTACHED, or those of undoing.
  */
 async function clearEarlier(context: CallContext, earlier: Result<JournalEntry | undefined>): Promise<Result<void>> {
   if (!earlier.ok) return earlier;
   const entry = earlier.value;
   if (entry === undefined) {
-    // An address of then, for one, may be in the way of this one.
-    await retryLeftBehind(context);
+    // An abandoned attachment may still hold an address or a link that this ADD needs.
+    await retryAbandoned(context);
     return ok(undefined);
   }
-  const stands = entry.closed && entry.plan.bootId === context.bootId && entry.plan.netns === context.call.netns;
-  if (!stands) return undoOrLeave(context, entry, entry.plan.netns === context.call.netns ? entry.plan.netns : "");
+  const isAttached = entry.closed && entry.plan.bootId === context.bootId && entry.plan.netns === context.call.netns;
+  if (!isAttached) return undoOrAbandon(context, entry, entry.plan.netns === context.call.netns ? entry.plan.netns : "");
   const { containerId, ifname } = context.call;
   return failed(
     fault("ALREADY_ATTACHED", `container ${containerId} is already attached to ${context.configuration.name} as ${ifname}`),
   );
 }
 
-/** An attachment's CNI_ARGS, where they aren't the call's (MC-23). */
-function ownArgs({ attachment }: AttachmentPlan, args: string): Pick<PlannedAttachment, "cniArgs"> {
-  const own = printCniArgs(attachment.args);
-  return own === args || own === printCniArgs(callArgs(args)) ? {} : { cniArgs: own };
+/** The attachment's CNI_ARGS for the journal, if they differ from the call's (MC-23). */
+function differingArgs({ attachment }: AttachmentPlan, args: string): Pick<PlannedAttachment, "cniArgs"> {
+  return attachment.args === args ? {} : { cniArgs: attachment.args };
 }
 
 function journalPlan(context: CallContext, plan: CallPlan): JournalPlan {
@@ -238,16 +273,22 @@ function journalPlan(context: CallContext, plan: CallPlan): JournalPlan {
       source: each.source,
       conflist: each.conflist,
       capabilityArgs: Object.fromEntries(each.attachment.capabilityArgs),
-      ...ownArgs(each, call.args),
+      ...differingArgs(each, call.args),
     })),
   };
 }
 
-async function undone(context: CallContext, plan: JournalPlan, records: readonly JournalRecord[], cause: Fault): Promise<Fault> {
+/** Undoes a failed ADD. Returns the cause, with the failure to undo in its details. */
+async function undoFailedAdd(
+  context: CallContext,
+  plan: JournalPlan,
+  records: readonly JournalRecord[],
+  cause: Fault,
+): Promise<Fault> {
   context.deadline.undo();
   const undoing = await undoEntry(context, replay(plan, records), context.call.netns);
   if (undoing.ok) return cause;
   const { msg, details } = undoing.fault;
-  const left = `Undoing failed too, the next DEL tries again: ${msg}${details === undefined ? "" : `\n${details}`}`;
-  return { ...cause, details: cause.details === undefined ? left : `${cause.details}\n${left}` };
+  const why = `Undoing failed too; the next DEL tries again: ${msg}${details === undefined ? "" : `\n${details}`}`;
+  return { ...cause, details: cause.details === undefined ? why : `${cause.details}\n${why}` };
 }

@@ -1,31 +1,33 @@
-// CHECK: every attachment of the call with its cached result (MO-11), in the order in which they were made; or the default
-// network's only, where the administrator says so (D-15).
+// CHECK: runs the CHECK chains of the call's attachments in the order of the ADD, each with its result (MO-11). With the setting
+// `check: default`, only the default network is checked (D-15).
 
-import { checkChain } from "../../src/cni/chains.ts";
-import { type NetworkList, parseNetworkList } from "../../src/cni/network-list.ts";
-import { versionAtLeast } from "../../src/cni/versions.ts";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { journalKey, type CallContext } from "./call-context.ts";
-import { located } from "./located.ts";
-import { runChain } from "./run-chain.ts";
+import { checkChain } from "../../../src/cni/chains.ts";
+import { type NetworkList, parseNetworkList } from "../../../src/cni/network-list.ts";
+import { versionAtLeast } from "../../../src/cni/versions.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { journalKey, type CallContext } from "../call/call-context.ts";
+import { located } from "../call/locate-fault.ts";
+import { runChain } from "../../../src/cni/run-chain.ts";
 import { attachmentOf } from "./undo.ts";
 
+/** Checks the container's attachments. Faults: CONTAINER_UNKNOWN, and the failing plugin's own with the attachment named. */
 export async function check(context: CallContext): Promise<Result<void>> {
   const { call, configuration } = context;
   const loaded = context.journal.load(journalKey(context));
   if (!loaded.ok) return loaded;
   const entry = loaded.value;
   if (entry === undefined || !entry.closed) {
-    const why = entry === undefined ? "was never added" : "was added, but the ADD broke off";
-    return failed(fault("CONTAINER_UNKNOWN", `container ${call.containerId} ${why} to ${configuration.name} as ${call.ifname}`));
+    const why = entry === undefined ? "it was never added" : "its ADD broke off";
+    const attachment = `container ${call.containerId} is not attached to ${configuration.name} as ${call.ifname}`;
+    return failed(fault("CONTAINER_UNKNOWN", `${attachment}: ${why}`));
   }
-  const wanted = configuration.check === "default" ? entry.plan.attachments.slice(0, 1) : entry.plan.attachments;
-  for (const [index, planned] of wanted.entries()) {
+  const checked = configuration.check === "default" ? entry.plan.attachments.slice(0, 1) : entry.plan.attachments;
+  for (const [index, planned] of checked.entries()) {
     const list = parseNetworkList(planned.conflist, `journalled configuration of ${planned.network}`);
     if (!list.ok) return list;
-    // The runtime asks for the pod: one old network among its others is no reason to call it broken (L-41).
-    if (index > 0 && !speaksCheck(list.value)) {
+    // CHECK is about the whole pod. A further network of an old CNI version without CHECK does not make the pod broken (L-41).
+    if (index > 0 && !supportsCheck(list.value)) {
       context.warn(
         `network ${planned.source} as ${planned.ifname} is not checked: cniVersion ${list.value.cniVersion} has no CHECK`,
       );
@@ -44,7 +46,7 @@ export async function check(context: CallContext): Promise<Result<void>> {
   return ok(undefined);
 }
 
-function speaksCheck({ cniVersion }: NetworkList): boolean {
+function supportsCheck({ cniVersion }: NetworkList): boolean {
   const since = versionAtLeast(cniVersion, "0.4.0");
   return since.ok && since.value;
 }

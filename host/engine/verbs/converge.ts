@@ -1,73 +1,79 @@
-// How deletion converges (RT-07): a runtime repeats a DEL until it succeeds, and keeps the pod's sandbox as long. One that goes
-// on failing (a plugin uninstalled, a grant revoked, a broken backend) is given up in the end: the runtime gets its success, the
-// entry is kept as left behind, and the log names what may have leaked.
+// Makes deletion converge (RT-07). A runtime repeats a DEL until it succeeds, and keeps the pod's sandbox until then. A DEL that fails
+// again and again (plugin uninstalled, grant revoked, backend broken) is given up: the runtime gets a success, the entry becomes a
+// record of an abandoned attachment, and the log names the addresses and links that may have leaked.
 
-import type { Fault } from "../../src/fault/fault.ts";
-import { joinFaults } from "../../src/fault/join-faults.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { isJsonObject } from "../../src/json/document.ts";
-import type { JournalEntry } from "../journal/entry.ts";
-import type { CallContext } from "./call-context.ts";
+import type { Fault } from "../../../src/fault/fault.ts";
+import { joinFaults } from "../../../src/fault/join-faults.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import type { JournalEntry } from "../../store/journal/entry.ts";
+import type { CallContext } from "../call/call-context.ts";
 import { isOfAnotherBoot, undoEntry, type UndoInit } from "./undo.ts";
 
-/** Characters of a reason that are kept with each failed try. */
-const longestWhy = 300;
+/** Maximum characters of the reason that the journal keeps with each failed DEL. */
+const maxReasonChars = 300;
 
 /**
- * Undoes a journalled entry. Where that fails, the try is counted; after as many tries as the configuration says, over as long a
- * time (or however short, where the namespace is gone), the entry is left behind with a warning, and this succeeds.
+ * Undoes a journal entry. A failure is counted. After `del.tries` failures in at least `del.seconds` seconds, the entry is abandoned
+ * with a warning, and the result is a success. If the namespace is gone, the seconds do not matter.
  */
-export async function undoOrLeave(
+export async function undoOrAbandon(
   context: CallContext,
   entry: JournalEntry,
   netns: string,
   init: Omit<UndoInit, "keeper"> = {},
 ): Promise<Result<void>> {
   const undone = await undoEntry(context, entry, netns, init);
-  return undone.ok ? undone : failedAgain(context, entry, netns, undone.fault);
+  return undone.ok ? undone : countFailedDel(context, entry, netns, undone.fault);
 }
 
-/** Counts a DEL that failed: answers its fault, or success once the entry has been left behind. */
-export async function failedAgain(context: CallContext, entry: JournalEntry, netns: string, cause: Fault): Promise<Result<void>> {
-  const { journal, leftBehind, configuration } = context;
+/** Counts a failed DEL. Returns the DEL's fault, or a success if the entry is abandoned now. */
+export async function countFailedDel(
+  context: CallContext,
+  entry: JournalEntry,
+  netns: string,
+  cause: Fault,
+): Promise<Result<void>> {
+  const { journal, abandoned, configuration } = context;
   const { plan, failures } = entry;
   const now = context.date();
-  journal.append(plan, { failed: now.toISOString(), why: cause.msg.slice(0, longestWhy) });
+  journal.append(plan, { failed: now.toISOString(), why: cause.msg.slice(0, maxReasonChars) });
   const count = failures.count + 1;
   const since = failures.since ?? now.toISOString();
   const seconds = (now.getTime() - Date.parse(since)) / 1000;
-  const { tries, seconds: atLeast } = configuration.del;
+  const { tries, seconds: minSeconds } = configuration.del;
   const due = async (): Promise<boolean> =>
     plan.assumed === true ||
-    // Not a number where the entry's time is none: then the count is enough.
-    !(seconds < atLeast) ||
+    // `seconds` is NaN if the entry's time is malformed. The comparison is then false, so that the count alone decides.
+    !(seconds < minSeconds) ||
     isOfAnotherBoot(context, entry) ||
     (await context.namespaceIsGone(netns));
   if (count < tries || !(await due())) {
     const terms =
       plan.assumed === true
-        ? `nothing is known of the container, so it is given up after ${tries} times`
-        : `it is given up after ${tries} times and ${atLeast} s`;
-    const told = `DEL failed ${count} times since ${since}; ${terms}`;
-    return failed({ ...cause, details: cause.details === undefined ? told : `${cause.details}\n${told}` });
+        ? `no attachment of the container is known, so DEL is given up after ${tries} failures`
+        : `DEL is given up after ${tries} failures and ${minSeconds} s`;
+    const history = `DEL failed ${count} times since ${since}; ${terms}`;
+    return failed({ ...cause, details: cause.details === undefined ? history : `${cause.details}\n${history}` });
   }
   if (plan.assumed === true) {
     context.warn(
-      `DEL of container ${plan.containerId}, of which nothing is known, failed ${count} times since ${since} and is given up: ${cause.msg}`,
+      `DEL of container ${plan.containerId} failed ${count} times since ${since} and is given up: ${cause.msg}. ` +
+        `No attachment of this container is known, so there is no record of it`,
     );
     return journal.remove(plan);
   }
-  // As it is now: what this very DEL undid is not left.
+  // The entry is read again, because this DEL may have undone some of its attachments.
   const current = journal.load(plan);
   const leaked = leakedOf((current.ok ? current.value : undefined) ?? entry);
-  const path = leftBehind.take(journal, plan);
+  const path = abandoned.take(journal, plan);
   if (!path.ok) return failed(joinFaults([cause, path.fault]) ?? cause);
-  // What is known of them is in the record; a later DEL must not try them again.
+  // The record has all that is known of the attachments. Without the cached results a later DEL does not try them again.
   for (const { network, ifname } of plan.attachments) {
     await context.cache.remove({ containerId: plan.containerId, network, ifname });
   }
   context.warn(
-    `LEFT BEHIND: DEL of container ${plan.containerId}, network ${plan.network}, ${plan.ifname} failed ${count} times since ${since} ` +
+    `ABANDONED: DEL of container ${plan.containerId}, network ${plan.network}, ${plan.ifname} failed ${count} times since ${since} ` +
       `and is given up, so that its sandbox can go. These may have leaked: ${leaked.join("; ")}. ` +
       `The last reason: ${sentences([cause.msg, ...(cause.details?.split("\n") ?? [])])} ` +
       `The next GC or DEL tries again, from ${path.value}`,
@@ -75,12 +81,12 @@ export async function failedAgain(context: CallContext, entry: JournalEntry, net
   return ok(undefined);
 }
 
-/** Lines as sentences, one after the other. */
+/** Joins lines to a text in which each line ends as a sentence. */
 function sentences(lines: readonly string[]): string {
   return lines.map((line) => (/[.!?\]]$/.test(line) ? line : `${line}.`)).join(" ");
 }
 
-/** What each attachment that was not undone may have left: its addresses and the host's links. */
+/** A text for each attachment that was not undone, with its addresses and its links on the host, which may have leaked. */
 function leakedOf({ plan, progress }: JournalEntry): readonly string[] {
   return plan.attachments.flatMap(({ source, ifname }, index) => {
     const { undone = false, result = "{}" } = progress[index] ?? {};

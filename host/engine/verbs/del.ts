@@ -1,40 +1,43 @@
-// DEL: undoes what the journal says. It needs no cluster and no definition. Without an entry (a second DEL, or a lost
-// journal) what libcni's cache knows is undone, and the default network's own DEL runs, which has to succeed for what it
-// doesn't know (CNI section 2).
+// DEL: undoes the attachments of the journal entry, without a cluster or a definition. Without an entry (a second DEL, or a lost
+// journal), the attachments in libcni's cache are undone and the default network's DEL runs. Plugins must accept a DEL of an unknown
+// container (CNI section 2).
 
-import { printCniArgs } from "../../src/cni/args.ts";
-import { selfContainedText } from "../../src/cni/network-list.ts";
-import type { FaultKind } from "../../src/fault/catalogue.ts";
-import { ok, type Result } from "../../src/fault/result.ts";
-import { type JournalPlan, type JournalRecord, type PlannedAttachment, replay } from "../journal/entry.ts";
-import { journalKey, type CallContext } from "./call-context.ts";
-import { failedAgain, undoOrLeave } from "./converge.ts";
-import { readDefaultNetwork } from "./default-network.ts";
-import { retryLeftBehind } from "./finish-left-behind.ts";
+import { selfContainedText } from "../../../src/cni/network-list.ts";
+import type { FaultKind } from "../../../src/fault/catalogue.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { defaultNetworkCapabilityArgs } from "../../../src/npwg/capability-args.ts";
+import { type JournalPlan, type JournalRecord, type PlannedAttachment, replay } from "../../store/journal/entry.ts";
+import { journalKey, type CallContext } from "../call/call-context.ts";
+import { countFailedDel, undoOrAbandon } from "./converge.ts";
+import { readDefaultNetwork } from "../plan/default-network.ts";
+import { retryAbandoned } from "./finish-abandoned.ts";
 import { undoEntry } from "./undo.ts";
 
+/** Deletes the container's attachments. A fault means that some remain and that the runtime should repeat the DEL. */
 export async function del(context: CallContext): Promise<Result<void>> {
   const key = journalKey(context);
   const loaded = context.journal.load(key);
   if (loaded.ok) {
-    return loaded.value === undefined ? delWithoutEntry(context) : undoOrLeave(context, loaded.value, context.call.netns);
+    return loaded.value === undefined ? delWithoutEntry(context) : undoOrAbandon(context, loaded.value, context.call.netns);
   }
   if (loaded.fault.kind !== "JOURNAL_UNREADABLE") return loaded;
   // A DEL that can never succeed would keep the pod's sandbox for ever (RT-07).
-  context.warn(`${loaded.fault.msg}: what the result cache and the configuration know is undone, then the entry is removed`);
+  context.warn(
+    `${loaded.fault.msg}; the attachments in the result cache and the configuration are undone, then the entry is removed`,
+  );
   return delDamaged(context);
 }
 
-/** The entry says that an ADD began something, but not what. */
+/** Undoes a call whose journal entry is unreadable: an ADD began, but the entry does not say which attachments it made. */
 async function delDamaged(context: CallContext): Promise<Result<void>> {
   const key = journalKey(context);
   const known = knownWithoutJournal(context, true);
   if (!known.ok) return known;
   if (!known.value.cached) {
-    const path = context.leftBehind.take(context.journal, key);
+    const path = context.abandoned.take(context.journal, key);
     if (!path.ok) return path;
     context.warn(
-      `LEFT BEHIND: what container ${key.containerId} was attached to is not known; the damaged entry is ${path.value}`,
+      `ABANDONED: the attachments of container ${key.containerId} are unknown; its damaged journal entry is kept as ${path.value}`,
     );
   }
   return undoKnown(context, known.value, true);
@@ -42,20 +45,20 @@ async function delDamaged(context: CallContext): Promise<Result<void>> {
 
 async function delWithoutEntry(context: CallContext): Promise<Result<void>> {
   const key = journalKey(context);
-  if (await retryLeftBehind(context)) return context.journal.remove(key);
+  if (await retryAbandoned(context)) return context.journal.remove(key);
   const known = knownWithoutJournal(context, false);
   return known.ok ? undoKnown(context, known.value, false) : known;
 }
 
-/** What is attached as far as the result cache and the configuration know. */
+/** The attachments that the result cache and the configuration know. */
 interface Known {
   readonly plan: JournalPlan;
   readonly records: readonly JournalRecord[];
-  /** Whether the cache knew anything. */
+  /** Whether the cache has any of these attachments. */
   readonly cached: boolean;
 }
 
-/** Undoes it; an entry is only written where that fails, so that the next DEL goes on from there and the tries are counted. */
+/** Undoes known attachments. Only a failure writes a journal entry, so that failures are counted and the next DEL continues. */
 async function undoKnown(context: CallContext, { plan, records }: Known, damaged: boolean): Promise<Result<void>> {
   const progress: JournalRecord[] = [...records];
   const keeper = {
@@ -63,33 +66,35 @@ async function undoKnown(context: CallContext, { plan, records }: Known, damaged
       progress.push(record);
       return ok(undefined);
     },
-    // No entry, but an ADD that was killed while it wrote one may have left what it had written; or a damaged one.
+    // A killed ADD may have left a partly written entry, and a damaged entry may exist: both are removed.
     remove: () => {
       const removed = context.journal.remove(plan);
       if (removed.ok || !damaged) return removed;
-      // A directory in its place, say.
-      const aside = context.leftBehind.take(context.journal, plan);
+      // For example if a directory is in the entry's place.
+      const aside = context.abandoned.take(context.journal, plan);
       return aside.ok ? ok(undefined) : aside;
     },
   };
   const undone = await undoEntry(context, replay(plan, records), context.call.netns, { keeper });
   if (undone.ok) return undone;
   if (!context.journal.canHold(plan)) {
-    context.warn(`nothing was attached, because such an ADD is refused; the default network's DEL fails: ${undone.fault.msg}`);
+    context.warn(
+      `the default network's DEL failed: ${undone.fault.msg}. DEL succeeds nevertheless: the names are too long for a journal entry, so no ADD can have attached them`,
+    );
     return ok(undefined);
   }
-  if (damaged) context.leftBehind.take(context.journal, plan);
+  if (damaged) context.abandoned.take(context.journal, plan);
   const begun = context.journal.begin(plan, progress);
-  return begun.ok ? failedAgain(context, replay(plan, progress), context.call.netns, undone.fault) : undone;
+  return begun.ok ? countFailedDel(context, replay(plan, progress), context.call.netns, undone.fault) : undone;
 }
 
-/** The kinds of fault that say that there is no default network, and not that it is wrong. */
-const absent: ReadonlySet<FaultKind> = new Set(["NETWORK_UNKNOWN", "NETWORK_NOT_FOUND"]);
+/** The kinds of fault of a missing default network, in contrast to a faulty one. */
+const missingKinds: ReadonlySet<FaultKind> = new Set(["NETWORK_UNKNOWN", "NETWORK_NOT_FOUND"]);
 
 /**
- * A plan of what there may be: what the cache has of this call, and the default network where it isn't among that. `begun`: an
- * ADD did begin something. Where none did and the configuration names no default network that there is, that is left out: a DEL
- * that fails as the ADD did would keep the sandbox (RT-07).
+ * A plan of the attachments that may exist: those in the cache for this call, and the default network. `begun`: whether an ADD ran.
+ * If none ran and the configured default network does not exist, the plan leaves that network out: a DEL that failed for the same
+ * reason as the ADD would keep the sandbox (RT-07).
  */
 function knownWithoutJournal(context: CallContext, begun: boolean): Result<Known> {
   const { call, bootId } = context;
@@ -98,20 +103,24 @@ function knownWithoutJournal(context: CallContext, begun: boolean): Result<Known
   const cached = context.cache
     .attachments(call.containerId, call.ifname)
     .filter(({ list, attachment: { ifname } }) => ifname === call.ifname || !others.value(list.name, ifname));
+  const runtimeArgs = runtimeCapabilityArgs(context);
   const known: KnownAttachment[] = cached.map(({ list, attachment: { ifname, args, capabilityArgs }, result }) => ({
     planned: {
       network: list.name,
       ifname,
       source: list.name,
       conflist: selfContainedText(list),
-      capabilityArgs: Object.fromEntries(capabilityArgs),
-      // The cache's own count (L-35).
-      ...(args.length === 0 ? {} : { cniArgs: printCniArgs(args) }),
+      // Without a result, the cache entry is of an unfinished ADD by Multus, which stores the configuration only.
+      capabilityArgs: result === undefined && ifname === call.ifname ? runtimeArgs : Object.fromEntries(capabilityArgs),
+      // DEL uses the cached arguments (L-35).
+      ...(args === "" ? {} : { cniArgs: args }),
     },
     result,
   }));
-  // The default network is undone last (NPWG 7.2): it comes first.
-  const first = known.find(({ planned }) => planned.ifname === call.ifname) ?? defaultNetwork(context, begun || known.length > 0);
+  // The default network comes first in the plan, so that it is undone last (NPWG 7.2).
+  const first =
+    known.find(({ planned }) => planned.ifname === call.ifname) ??
+    defaultNetwork(context, begun || known.length > 0, runtimeArgs);
   const all = [...(first === undefined ? [] : [first]), ...known.filter((each) => each !== first)];
   const plan: JournalPlan = {
     kind: "plexusJournalV1",
@@ -134,10 +143,24 @@ interface KnownAttachment {
   readonly result: string | undefined;
 }
 
-function defaultNetwork(context: CallContext, begun: boolean): KnownAttachment | undefined {
+/**
+ * The runtime's capability arguments for the default network, as an ADD would pass them on. A pod that another delegating plugin
+ * attached has no journalled ones, and without its port mappings `portmap` removes no rule (CNI section 3).
+ */
+function runtimeCapabilityArgs({ document, warn }: CallContext): Readonly<Record<string, string>> {
+  const read = defaultNetworkCapabilityArgs(document);
+  if (!read.ok) warn(`the default network's DEL gets no capability arguments: ${read.fault.msg}`);
+  return Object.fromEntries(read.ok ? read.value : []);
+}
+
+function defaultNetwork(
+  context: CallContext,
+  begun: boolean,
+  capabilityArgs: Readonly<Record<string, string>>,
+): KnownAttachment | undefined {
   const { call, configuration, warn } = context;
   const list = readDefaultNetwork(context);
-  if (!list.ok && !begun && absent.has(list.fault.kind)) {
+  if (!list.ok && !begun && missingKinds.has(list.fault.kind)) {
     warn(`nothing was attached, and the default network's DEL can't be run: ${list.fault.msg}`);
     return undefined;
   }
@@ -145,24 +168,24 @@ function defaultNetwork(context: CallContext, begun: boolean): KnownAttachment |
     network: list.ok ? list.value.name : configuration.name,
     ifname: call.ifname,
     source: "default",
-    // What is only assumed is undone as it is configured then: a mistake that is mended must not stay in the entry.
+    // Without an ADD, each DEL uses the current configuration: the entry must not preserve a mistake that is corrected meanwhile.
     conflist: begun && list.ok ? selfContainedText(list.value) : "",
-    capabilityArgs: {},
+    capabilityArgs,
   };
   return { planned, result: undefined };
 }
 
 /**
- * Whether an attachment belongs to another call of the container, by the journal: the cache tells containers apart, not calls.
- * While another call's entry can't be read, everything may be that call's: its own DEL undoes what the cache holds then.
+ * A test whether the journal has an attachment under another call of the same container. The cache does not distinguish calls. If
+ * another call's entry is unreadable, every attachment counts as that call's, and that call's DEL undoes them from the cache.
  */
 function othersAttachments(context: CallContext): Result<(network: string, ifname: string) => boolean> {
   const listed = context.journal.list();
   if (!listed.ok) return listed;
-  const own = journalKey(context);
+  const callKey = journalKey(context);
   const attached = new Set<string>();
   for (const key of listed.value) {
-    if (key.containerId !== own.containerId || (key.network === own.network && key.ifname === own.ifname)) continue;
+    if (key.containerId !== callKey.containerId || (key.network === callKey.network && key.ifname === callKey.ifname)) continue;
     const loaded = context.journal.load(key);
     if (!loaded.ok) return ok(() => true);
     for (const each of loaded.value?.plan.attachments ?? []) attached.add(attachmentText(each.network, each.ifname));

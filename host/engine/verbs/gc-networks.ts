@@ -1,46 +1,47 @@
-// GC's second part: which networks are told which attachments are valid. What is not in such a list, its plugins give away: an
-// attachment may be missing from it only if it is known to be none.
+// The second part of GC: each network's plugins get a list of valid attachments. Plugins release the resources of all others, so an
+// attachment may be missing in a list only if it certainly does not exist.
 
-import { attachmentKey, type AttachmentId } from "../../src/cni/attachment.ts";
-import { gcChain } from "../../src/cni/gc-chain.ts";
-import { type NetworkList, parseNetworkList, type PluginConf } from "../../src/cni/network-list.ts";
-import { versionAtLeast } from "../../src/cni/versions.ts";
-import { ok, type Result } from "../../src/fault/result.ts";
-import { removeTornWrites } from "../files/durable-file.ts";
-import type { JournalEntry } from "../journal/entry.ts";
-import type { CallContext } from "./call-context.ts";
-import { readDefaultNetwork } from "./default-network.ts";
+import { attachmentKey, type AttachmentId } from "../../../src/cni/attachment.ts";
+import { gcChain } from "../../../src/cni/gc-chain.ts";
+import { type NetworkList, parseNetworkList, type PluginConf } from "../../../src/cni/network-list.ts";
+import { versionAtLeast } from "../../../src/cni/versions.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { removeTornWrites } from "../../store/files/durable-file.ts";
+import type { JournalEntry } from "../../store/journal/entry.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { readDefaultNetwork } from "../plan/default-network.ts";
 import type { GcPlan, GcRound } from "./gc-plan.ts";
-import { removeAbandonedNests } from "./nest-directory.ts";
-import { runChain } from "./run-chain.ts";
+import { removeUnusedNestedCallDirectories } from "../call/nested-call-directory.ts";
+import { runChain } from "../../../src/cni/run-chain.ts";
 
-/** Everybody waits while a plugin does its GC: for no longer than a fraction of what a call waits for a lock. */
+/** Maximum milliseconds of one plugin's GC. All other calls wait meanwhile, so it is a fraction of the time that they wait for a lock. */
 const exclusiveStepMs = 15_000;
 
+/** A network with its valid attachments, by `attachmentKey`. */
 export interface KnownNetwork {
   readonly list: NetworkList;
   readonly attachments: Map<string, AttachmentId>;
 }
 
-/** Whether the plugins of a list are asked for GC (CNI 1.1.0). */
-export function speaksGc({ cniVersion, disableGC }: NetworkList): boolean {
+/** Whether the network's plugins support GC (CNI 1.1.0) and the list does not disable it. */
+export function supportsGc({ cniVersion, disableGC }: NetworkList): boolean {
   const since = versionAtLeast(cniVersion, "1.1.0");
   return !disableGC && since.ok && since.value;
 }
 
-/** Removes what killed calls left: nobody writes now. */
-export async function sweep({ context, faults }: GcRound): Promise<void> {
-  const alone = await context.locks.everything();
-  if (!alone.ok) return void faults.push(alone.fault);
-  for (const { directory } of [context.journal, context.cache, context.leftBehind]) removeTornWrites(directory);
-  removeAbandonedNests(context.configuration.runDir);
-  alone.value();
+/** Removes torn files and unused nested-call directories of killed calls. The lock excludes all other calls, so none is writing. */
+export async function removeTornFiles({ context, faults }: GcRound): Promise<void> {
+  const lock = await context.locks.everything();
+  if (!lock.ok) return void faults.push(lock.fault);
+  for (const { directory } of [context.journal, context.cache, context.abandoned]) removeTornWrites(directory);
+  removeUnusedNestedCallDirectories(context.configuration.runDir);
+  lock.value();
 }
 
-/** GC of one plugin, with the attachments that are valid at that moment, which nobody changes meanwhile (L-46). */
-export async function tellPlugin({ context, plan, faults }: GcRound, list: NetworkList, plugin: PluginConf): Promise<void> {
-  const alone = await context.locks.everything();
-  if (!alone.ok) return void faults.push(alone.fault);
+/** Runs one plugin's GC with the attachments that are valid now. The lock excludes all other calls meanwhile (L-46). */
+export async function runPluginGc({ context, plan, faults }: GcRound, list: NetworkList, plugin: PluginConf): Promise<void> {
+  const lock = await context.locks.everything();
+  if (!lock.ok) return void faults.push(lock.fault);
   try {
     const networks = knownNetworks(context, plan, false);
     const network = networks.ok ? networks.value.find((each) => each.list.name === list.name) : undefined;
@@ -52,21 +53,21 @@ export async function tellPlugin({ context, plan, faults }: GcRound, list: Netwo
     const ended = await runChain(chain, context.runStep(list.name, "", exclusiveStepMs));
     if (!ended.ok) faults.push(ended.fault);
   } finally {
-    alone.value();
+    lock.value();
   }
 }
 
-/** A call's attachments that stay; `entry` is undefined where none can be read. */
-interface Standing {
+/** A call whose attachments stay. `entry` is undefined if the journal has no readable entry. */
+interface StayingCall {
   readonly id: AttachmentId;
   readonly entry: JournalEntry | undefined;
 }
 
 /**
- * The default network and every network that is attached to what stands, each with its valid attachments in its own terms (L-44):
- * the runtime names the attachment that it asked for ("id, eth0"), the network knows the one that was made for it ("id, net1"). The
- * runtime's own list holds for the default network, which attaches under the runtime's interface name. Where neither journal nor
- * cache knows what a standing call attached, only the default network is answered (D-14), and `warn` says so.
+ * The default network and every network with an attachment that stays, each with its valid attachments (L-44). The runtime's list has
+ * the interface name of the call ("id, eth0"). That is also the name in the default network, but another network knows the name that
+ * Plexus chose ("id, net1"). If neither journal nor cache knows the attachments of a staying call, the result is the default network
+ * only (D-14). `warn`: whether to warn of that.
  */
 export function knownNetworks(
   context: Pick<CallContext, "document" | "configuration" | "cache" | "journal" | "warn">,
@@ -75,15 +76,15 @@ export function knownNetworks(
 ): Result<readonly KnownNetwork[]> {
   const defaultNetwork = readDefaultNetwork(context);
   if (!defaultNetwork.ok) return defaultNetwork;
-  const standing = standingCalls(context, plan);
-  if (!standing.ok) return standing;
+  const staying = stayingCalls(context, plan);
+  if (!staying.ok) return staying;
   const main: KnownNetwork = {
     list: defaultNetwork.value,
     attachments: new Map(plan.valid.map((id) => [attachmentKey(id), id])),
   };
   const known = new Map([[main.list.name, main]]);
   let unknown = 0;
-  for (const { id, entry } of standing.value) {
+  for (const { id, entry } of staying.value) {
     const attached = entry === undefined ? [] : journalled(entry);
     const all = attached.length > 0 ? attached : cached(context, id);
     if (all.length === 0) {
@@ -92,35 +93,38 @@ export function knownNetworks(
     }
     for (const { list, ifname } of all) {
       const network = known.get(list.name) ?? { list, attachments: new Map<string, AttachmentId>() };
-      const own = { containerId: id.containerId, ifname };
-      network.attachments.set(attachmentKey(own), own);
+      const networkId = { containerId: id.containerId, ifname };
+      network.attachments.set(attachmentKey(networkId), networkId);
       known.set(list.name, network);
     }
   }
   if (unknown === 0) return ok([...known.values()]);
-  if (warn) context.warn(`GC looks at network ${main.list.name} only: what else ${unknown} valid attachments have is not known`);
+  if (warn) {
+    const why = `the further networks of ${unknown} valid attachments are unknown, because journal and cache have no entry for them`;
+    context.warn(`GC is limited to network ${main.list.name}: ${why}`);
+  }
   return ok([main]);
 }
 
-/** What stays: valid calls, journalled or not, those of other configurations, and those that came after GC began. */
-function standingCalls(
+/** The calls whose attachments stay: valid calls, calls of other configurations, and calls that began after this GC. */
+function stayingCalls(
   { journal, configuration }: Pick<CallContext, "journal" | "configuration">,
   plan: GcPlan,
-): Result<Standing[]> {
+): Result<StayingCall[]> {
   const listed = journal.list();
   if (!listed.ok) return listed;
-  const standing: Standing[] = [];
+  const staying: StayingCall[] = [];
   const journalledHere = new Set<string>();
   for (const key of listed.value) {
     if (key.network === configuration.name) journalledHere.add(attachmentKey(key));
     const loaded = journal.load(key);
     const entry = loaded.ok ? loaded.value : undefined;
     if (plan.isValid(key) || !plan.isStale(key, entry)) {
-      standing.push({ id: { containerId: key.containerId, ifname: key.ifname }, entry });
+      staying.push({ id: { containerId: key.containerId, ifname: key.ifname }, entry });
     }
   }
-  for (const id of plan.valid) if (!journalledHere.has(attachmentKey(id))) standing.push({ id, entry: undefined });
-  return ok(standing);
+  for (const id of plan.valid) if (!journalledHere.has(attachmentKey(id))) staying.push({ id, entry: undefined });
+  return ok(staying);
 }
 
 interface AttachedTo {
@@ -128,7 +132,7 @@ interface AttachedTo {
   readonly ifname: string;
 }
 
-/** All of the entry's attachments; none where one of them can't be read. */
+/** All attachments of the entry, or none if the list of one of them is unreadable. */
 function journalled({ plan }: JournalEntry): readonly AttachedTo[] {
   const all = plan.attachments.flatMap(({ network, ifname, conflist }): AttachedTo[] => {
     const list = parseNetworkList(conflist, `journalled configuration of ${network}`);

@@ -1,39 +1,40 @@
-// What a GC finds when it begins, as far as it decides what may be deleted: the runtime made its list of valid attachments before,
-// so nothing that an ADD makes from now on is stale.
+// The plan of a GC: the stale journal entries at its beginning. The runtime made its list of valid attachments earlier, so an
+// attachment of an ADD that runs later is never stale.
 
-import { attachmentKey, type AttachmentId } from "../../src/cni/attachment.ts";
-import type { Fault } from "../../src/fault/fault.ts";
-import { ok, type Result } from "../../src/fault/result.ts";
-import type { JournalEntry } from "../journal/entry.ts";
-import type { JournalKey } from "../journal/entry-file.ts";
-import type { CallContext } from "./call-context.ts";
+import { attachmentKey, type AttachmentId } from "../../../src/cni/attachment.ts";
+import type { Fault } from "../../../src/fault/fault.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import type { JournalEntry } from "../../store/journal/entry.ts";
+import type { JournalKey } from "../../store/journal/entry-file.ts";
+import type { CallContext } from "../call/call-context.ts";
 
+/** Decides which attachments a GC may delete. */
 export interface GcPlan {
-  /** The runtime's list. */
+  /** The runtime's list of valid attachments. */
   readonly valid: readonly AttachmentId[];
   readonly isValid: (id: AttachmentId) => boolean;
-  /** Journalled calls of this configuration that are not valid. */
+  /** The journalled calls of this configuration that are not valid. */
   readonly stale: readonly JournalKey[];
-  /** Whether an entry is one of those, and still the one that this GC found: `undefined` stands for one that can't be read. */
+  /** Whether the key is stale and its entry has not changed since the plan was made. `undefined`: the entry is unreadable. */
   readonly isStale: (key: JournalKey, entry: JournalEntry | undefined) => boolean;
 }
 
-/** One GC under way: what it has found wrong, and what it had no time for. */
+/** One running GC, with the faults so far. */
 export interface GcRound {
   readonly context: CallContext;
   readonly plan: GcPlan;
   readonly faults: Fault[];
-  /** Whether there is time for one thing more; counts what is left to the next GC. */
+  /** Whether there is time for another step. A step without time counts as left for the next GC. */
   readonly hasTime: () => boolean;
 }
 
+/** Makes the plan from the journal and the runtime's list. Fault: STORE_FAILED if the journal cannot be listed. */
 export function planGc(context: CallContext, valid: readonly AttachmentId[]): Result<GcPlan> {
   const listed = context.journal.list();
   if (!listed.ok) return listed;
   const validKeys = new Set(valid.map(attachmentKey));
   const isValid = (id: AttachmentId): boolean => validKeys.has(attachmentKey(id));
-  const own = listed.value.filter(({ network }) => network === context.configuration.name);
-  const stale = own.filter((key) => !isValid(key));
+  const stale = listed.value.filter((key) => key.network === context.configuration.name && !isValid(key));
   const found = new Map(
     stale.map((key) => {
       const loaded = context.journal.load(key);
@@ -48,7 +49,7 @@ export function planGc(context: CallContext, valid: readonly AttachmentId[]): Re
   });
 }
 
-/** Changes when an ADD begins, and when it ends with success. */
+/** A text that changes when an ADD begins and when it succeeds. */
 function stateOf(entry: JournalEntry | undefined): string {
   return entry === undefined ? "unreadable" : `${entry.plan.begun ?? ""} ${entry.closed}`;
 }

@@ -1,12 +1,13 @@
-// GC's first part: DEL for what is journalled and no longer valid, one container after the other.
+// The first part of GC: DEL for each stale journal entry, one container after the other.
 
-import { fault } from "../../src/fault/fault.ts";
-import type { JournalKey } from "../journal/entry-file.ts";
-import { undoOrLeave } from "./converge.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import type { JournalKey } from "../../store/journal/entry-file.ts";
+import { undoOrAbandon } from "./converge.ts";
 import type { GcRound } from "./gc-plan.ts";
-import { removeNest } from "./nest-directory.ts";
+import { removeNestedCallDirectory } from "../call/nested-call-directory.ts";
 import { isOfAnotherBoot } from "./undo.ts";
 
+/** Deletes the stale attachments of the round's plan, each under its container's lock. */
 export async function clearStale(round: GcRound): Promise<void> {
   for (const key of round.plan.stale) {
     if (!round.hasTime()) continue;
@@ -30,24 +31,24 @@ async function clearOne({ context, plan, faults }: GcRound, key: JournalKey): Pr
     return;
   }
   const entry = loaded.value;
-  // Its DEL came meanwhile, or a new ADD.
+  // The container's DEL, or a new ADD, came after the plan was made.
   if (entry === undefined || !plan.isStale(key, entry)) return;
-  // As libcni does (L-43): with the namespace of its ADD; plugins take one that is gone for deleted.
-  const undone = await undoOrLeave(context, entry, isOfAnotherBoot(context, entry) ? "" : entry.plan.netns, {
+  // As in libcni (L-43), CNI_NETNS is the namespace of the ADD. Plugins accept a namespace that is gone.
+  const undone = await undoOrAbandon(context, entry, isOfAnotherBoot(context, entry) ? "" : entry.plan.netns, {
     choose: (list) => !list.disableGC,
-    tell: (cause, { ifname }) => ({
+    describe: (cause, { ifname }) => ({
       ...cause,
       msg: `failed to delete stale attachment ${key.containerId} ${ifname}: ${cause.msg}`,
     }),
   });
-  if (undone.ok) removeNest(context.configuration.runDir, key, key.network);
-  // Of a container that nobody knows, only DELs that failed are on record: no reason for a GC of others to fail.
+  if (undone.ok) removeNestedCallDirectory(context.configuration.runDir, key, key.network);
+  // The entry of an unknown container only counts failed DELs. Its failure does not make the GC of the others fail.
   else if (entry.plan.assumed === true) context.warn(undone.fault.msg);
   else faults.push(undone.fault);
 }
 
-/** Reported once: a file that nobody can read would otherwise fail every GC for ever. */
-function quarantined({ journal, leftBehind }: GcRound["context"], key: JournalKey, why: string): ReturnType<typeof fault> {
-  const path = leftBehind.take(journal, key);
-  return path.ok ? fault("JOURNAL_UNREADABLE", `${why}; it is left behind as ${path.value}`) : path.fault;
+/** Moves an unreadable entry to the abandoned attachments, so that it makes only this GC fail and not every later one. */
+function quarantined({ journal, abandoned }: GcRound["context"], key: JournalKey, why: string): ReturnType<typeof fault> {
+  const path = abandoned.take(journal, key);
+  return path.ok ? fault("JOURNAL_UNREADABLE", `${why}; the entry is moved to ${path.value}`) : path.fault;
 }

@@ -1,81 +1,84 @@
-// GC: the runtime says which of its attachments are valid. Everything journalled under this configuration that isn't gets its
-// DEL; then every network that is still known gets GC with its own valid list (L-43, L-44, MO-12); then what was left behind is
-// tried again. Other calls go on meanwhile: a container is kept out while its attachments are undone, everybody while one plugin
-// is told what is valid.
+// GC: the runtime sends the list of its valid attachments. First, each journal entry of this configuration that is not in the list gets
+// its DEL. Then the plugins of each network get GC with the network's own list (L-43, L-44, MO-12). Finally, abandoned attachments are
+// tried again. Other calls go on meanwhile: a DEL locks one container, and only a plugin's GC locks out all calls.
 
-import { fault } from "../../src/fault/fault.ts";
-import { joinFaults } from "../../src/fault/join-faults.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import type { CallContext } from "./call-context.ts";
-import { finishLeftBehind } from "./finish-left-behind.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { joinFaults } from "../../../src/fault/join-faults.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { finishAbandoned } from "./finish-abandoned.ts";
 import { type GcPlan, type GcRound, planGc } from "./gc-plan.ts";
-import { knownNetworks, speaksGc, tellPlugin, sweep } from "./gc-networks.ts";
+import { knownNetworks, removeTornFiles, runPluginGc, supportsGc } from "./gc-networks.ts";
 import { clearStale } from "./gc-stale.ts";
 import { validAttachments } from "./valid-attachments.ts";
 
+/** Runs one GC within `gc.seconds`. The fault joins all faults of its steps; GC_UNFINISHED if the time did not suffice. */
 export async function gc(context: CallContext): Promise<Result<void>> {
   const valid = validAttachments(context.document);
   if (!valid.ok) return valid;
   const plan = planGc(context, valid.value);
   if (!plan.ok) return plan;
-  if (context.configuration.gc.dryRun) return tell(context, plan.value);
+  if (context.configuration.gc.dryRun) return reportDryRun(context, plan.value);
 
   const { seconds } = context.configuration.gc;
   const started = context.now();
-  let left = 0;
+  let skippedSteps = 0;
   const hasTime = (): boolean => {
     if (context.now() - started <= seconds * 1000) return true;
-    left += 1;
+    skippedSteps += 1;
     return false;
   };
   const round: GcRound = { context, plan: plan.value, faults: [], hasTime };
   await clearStale(round);
   await collectNetworks(round);
-  await retryLeftBehind(round);
-  if (left > 0) round.faults.push(fault("GC_UNFINISHED", `GC took more than ${seconds} s; ${left} of its steps are left`));
+  await retryAbandoned(round);
+  if (skippedSteps > 0)
+    round.faults.push(
+      fault("GC_UNFINISHED", `GC took more than ${seconds} s (gc.seconds); ${skippedSteps} of its steps are left to the next GC`),
+    );
   const joined = joinFaults(round.faults);
   return joined === undefined ? ok(undefined) : failed(joined);
 }
 
 async function collectNetworks(round: GcRound): Promise<void> {
-  await sweep(round);
+  await removeTornFiles(round);
   const networks = knownNetworks(round.context, round.plan, true);
   if (!networks.ok) round.faults.push(networks.fault);
   for (const { list } of networks.ok ? networks.value : []) {
-    if (!speaksGc(list)) continue;
-    for (const plugin of list.plugins) if (round.hasTime()) await tellPlugin(round, list, plugin);
+    if (!supportsGc(list)) continue;
+    for (const plugin of list.plugins) if (round.hasTime()) await runPluginGc(round, list, plugin);
   }
 }
 
-/** Failing again is no fault of this GC: it was told when it was left behind, and is told again as a warning. */
-async function retryLeftBehind({ context, plan, hasTime }: GcRound): Promise<void> {
-  const files = context.leftBehind.list();
+/** Tries the abandoned attachments again. A failure is a warning only, because it was already reported when DEL was given up. */
+async function retryAbandoned({ context, plan, hasTime }: GcRound): Promise<void> {
+  const files = context.abandoned.list();
   if (!files.ok) return context.warn(files.fault.msg);
   for (const file of files.value) {
     if (file.key.network !== context.configuration.name || plan.isValid(file.key) || !hasTime()) continue;
     const held = await context.locks.container(file.key);
     if (!held.ok) continue;
     try {
-      const finished = await finishLeftBehind(context, file);
-      if (!finished.ok) context.warn(`still left behind: ${file.path}: ${finished.fault.msg}`);
+      const finished = await finishAbandoned(context, file);
+      if (!finished.ok) context.warn(`still abandoned: ${file.path}: ${finished.fault.msg}`);
     } finally {
       held.value();
     }
   }
 }
 
-/** D-14: what it would do. */
-function tell(context: CallContext, plan: GcPlan): Result<void> {
+/** Warns of each action that a GC would take (`gc.dryRun`, D-14). */
+function reportDryRun(context: CallContext, plan: GcPlan): Result<void> {
   const networks = knownNetworks(context, plan, true);
   if (!networks.ok) return networks;
   for (const { containerId, ifname } of plan.stale) context.warn(`GC would delete attachment ${containerId} ${ifname}`);
   for (const { list, attachments } of networks.value) {
-    if (!speaksGc(list)) continue;
+    if (!supportsGc(list)) continue;
     const ids = [...attachments.values()].map(({ containerId, ifname }) => `${containerId} ${ifname}`);
     const types = list.plugins.map(({ type }) => type).join(", ");
-    context.warn(`GC would tell ${types} of network ${list.name} that these are valid: ${ids.join(", ") || "none"}`);
+    context.warn(`GC would run for ${types} of network ${list.name} with these valid attachments: ${ids.join(", ") || "none"}`);
   }
-  const files = context.leftBehind.list();
-  for (const { path } of files.ok ? files.value : []) context.warn(`GC would try again what was left behind: ${path}`);
+  const files = context.abandoned.list();
+  for (const { path } of files.ok ? files.value : []) context.warn(`GC would try again to undo the abandoned attachment ${path}`);
   return ok(undefined);
 }

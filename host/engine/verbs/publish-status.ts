@@ -1,13 +1,13 @@
-// Telling the pod's networks to whoever asks the cluster: the status annotation (NPWG 5).
+// Publishes the pod's network status in its annotation (NPWG 5).
 
-import { ok, type Result } from "../../src/fault/result.ts";
-import { networkStatus } from "../../src/npwg/network-status.ts";
-import type { PodEvent } from "../../src/kube/pod-event.ts";
-import type { NpwgProfile } from "../../src/npwg/profile.ts";
-import type { Cluster, Pod } from "../cluster/cluster.ts";
-import type { Attached } from "./attachment-plan.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { networkStatus } from "../../../src/npwg/network-status.ts";
+import type { PodEvent } from "../../../src/kube/pod-event.ts";
+import type { NpwgProfile } from "../../../src/npwg/profile.ts";
+import type { Cluster, Pod } from "../../cluster/cluster.ts";
+import type { Attached } from "../plan/attachment-plan.ts";
 
-/** Publishes the status of all attachments; nothing is published for a call that names no pod of the cluster. */
+/** Publishes the status of all attachments, and an event for each. Does nothing for a call without a pod of the cluster. */
 export async function publishStatus(
   cluster: Cluster | undefined,
   pod: Pod | undefined,
@@ -35,7 +35,7 @@ export async function publishStatus(
   return published;
 }
 
-/** In the words of Multus, which its users' tools look for (MA-06). */
+/** The event of one attachment, with the reason and wording of Multus, because users' tools look for them (MA-06). */
 function addedInterface({ plan, result }: Attached): PodEvent {
   const ips = result.result.ips.map(({ address }) => address);
   const network = plan.request === undefined ? plan.list.name : plan.source;

@@ -1,11 +1,11 @@
-// Settles a pod's default routes once all its attachments are made (NPWG 4.1.2.1.9): in its namespace, and in the results that
-// the runtime, the status, the cache and a later CHECK or DEL have of it. A failure fails the ADD, which undoes the attachments,
-// and their routes with them.
+// Settles a pod's default routes after all its attachments are made (NPWG 4.1.2.1.9). The changes apply to the network namespace and to
+// the results, which the runtime, the network status, the cache and a later CHECK or DEL read. A failure fails the ADD, which then
+// undoes the attachments together with their routes.
 
-import type { PluginResult } from "../../src/cni/result.ts";
-import { type Fault, fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { readAddress } from "../../src/net/ip.ts";
+import type { PluginResult } from "../../../src/cni/result.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { readAddress } from "../../../src/net/ip.ts";
 import {
   type DefaultRoutePlan,
   type InstalledRoute,
@@ -13,35 +13,35 @@ import {
   type NewRoute,
   planDefaultRoutes,
   type RoutedAttachment,
-} from "../../src/npwg/default-route.ts";
-import { withDefaultRoutes } from "../../src/npwg/default-route-result.ts";
-import { nextHopsOf } from "../netlink/next-hops.ts";
-import { addDefaultRoute, deleteRoute, listLinks, listRoutes } from "../netlink/operations.ts";
-import type { DefaultRoute, Route } from "../netlink/route.ts";
-import type { Attached } from "./attachment-plan.ts";
-import type { CallContext } from "./call-context.ts";
-import { located } from "./located.ts";
+} from "../../../src/npwg/default-route.ts";
+import { withDefaultRoutes } from "../../../src/npwg/default-route-result.ts";
+import { nextHopsOf } from "../../system/netlink/next-hops.ts";
+import { addDefaultRoute, deleteRoute, listLinks, listRoutes } from "../../system/netlink/operations.ts";
+import type { DefaultRoute, Route } from "../../system/netlink/route.ts";
+import type { Attached } from "../plan/attachment-plan.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { located } from "../call/locate-fault.ts";
 
-/** Unicast: what leads somewhere. `unreachable` and its like are nobody's default route. */
+/** The route type RTN_UNICAST. Only such a route leads to a destination; `unreachable` and similar types do not. */
 const unicast = 1;
 
-/** A route, and the kernel's own telling of it. */
-interface Known extends InstalledRoute {
+/** An installed route with the kernel's description of it. */
+interface KnownRoute extends InstalledRoute {
   readonly route: Route;
 }
 
 /**
- * Changes the namespace's default routes as the selections ask; answers the attachments with their results as they are
- * then. `context.call.netns` is the pod's. Faults: SELECTION_INVALID, NETLINK_FAILED, with the attachment that asks named.
+ * Changes the default routes of the pod's network namespace as the selections ask, and returns the attachments with their changed
+ * results. Faults, with the asking attachment named: SELECTION_INVALID, REQUEST_UNMET, NETLINK_FAILED.
  */
 export async function settleDefaultRoutes(
-  context: Pick<CallContext, "hands" | "call">,
+  context: Pick<CallContext, "shim" | "call">,
   attached: readonly Attached[],
 ): Promise<Result<readonly Attached[]>> {
-  const { hands, call } = context;
-  const links = await listLinks(hands, call.netns);
+  const { shim, call } = context;
+  const links = await listLinks(shim, call.netns);
   if (!links.ok) return links;
-  const routes = await listRoutes(hands, call.netns);
+  const routes = await listRoutes(shim, call.netns);
   if (!routes.ok) return routes;
   const names = new Map(links.value.map(({ index, name }) => [index, name]));
   const indexes = new Map(links.value.map(({ index, name }) => [name, index]));
@@ -50,7 +50,7 @@ export async function settleDefaultRoutes(
   const planned = planDefaultRoutes(routed, installed);
   if (!planned.ok) return planned;
   const changed = await change(context, planned.value, indexes);
-  if (!changed.ok) return failed(namedFault(changed.fault, routed));
+  if (!changed.ok) return failed(withAskingAttachment(changed.fault, routed));
   return edited(attached, planned.value);
 }
 
@@ -59,7 +59,7 @@ function routedAttachment({ plan, result }: Attached): RoutedAttachment {
   return { source, links: linksOf(result.result, attachment.ifname), gateways: request?.selection.defaultRoute };
 }
 
-function knownRoute(route: Route, names: ReadonlyMap<number, string>): Known {
+function knownRoute(route: Route, names: ReadonlyMap<number, string>): KnownRoute {
   const { family, dst, gateway, via, oif, metric, table, onlink } = route;
   const nexthops = nextHopsOf(route).map((hop) => ({ gateway: hop.gateway, ifname: names.get(hop.oif), onlink: hop.onlink }));
   const ifname = oif === undefined ? undefined : names.get(oif);
@@ -67,18 +67,19 @@ function knownRoute(route: Route, names: ReadonlyMap<number, string>): Known {
 }
 
 async function change(
-  { hands, call }: Pick<CallContext, "hands" | "call">,
-  { remove, add }: DefaultRoutePlan<Known>,
+  { shim, call }: Pick<CallContext, "shim" | "call">,
+  { remove, add }: DefaultRoutePlan<KnownRoute>,
   indexes: ReadonlyMap<string, number>,
 ): Promise<Result<void>> {
   for (const { route, ifname } of remove) {
-    const removed = await deleteRoute(hands, call.netns, route, ifname);
+    const removed = await deleteRoute(shim, call.netns, route, ifname);
     if (!removed.ok) return removed;
   }
   for (const route of add) {
     const oif = indexes.get(route.ifname);
-    if (oif === undefined) return failed(fault("REQUEST_UNMET", `the pod has no interface "${route.ifname}" to route over`));
-    const added = await addDefaultRoute(hands, call.netns, kernelRoute(route, oif), route.ifname);
+    if (oif === undefined)
+      return failed(fault("REQUEST_UNMET", `the pod has no interface "${route.ifname}", which the default route needs`));
+    const added = await addDefaultRoute(shim, call.netns, kernelRoute(route, oif), route.ifname);
     if (!added.ok) return added;
   }
   return ok(undefined);
@@ -88,13 +89,13 @@ function kernelRoute({ family, gateway, metric, onlink = false }: NewRoute, oif:
   return { family, gateway: gateway === undefined ? undefined : readAddress(gateway), oif, metric, onlink };
 }
 
-/** The attachment that asks for the routes is whose request failed. */
-function namedFault(cause: Fault, routed: readonly RoutedAttachment[]): Fault {
+/** The fault with the attachment named whose selection asks for the default route. */
+function withAskingAttachment(cause: Fault, routed: readonly RoutedAttachment[]): Fault {
   const asking = routed.find(({ gateways }) => gateways !== undefined);
   return asking === undefined ? cause : located({ ...cause, msg: `default-route: ${cause.msg}` }, asking.source, asking.links[0]);
 }
 
-function edited(attached: readonly Attached[], plan: DefaultRoutePlan<Known>): Result<readonly Attached[]> {
+function edited(attached: readonly Attached[], plan: DefaultRoutePlan<KnownRoute>): Result<readonly Attached[]> {
   const settled: Attached[] = [];
   for (const [index, each] of attached.entries()) {
     const routes = plan.results[index];

@@ -1,18 +1,18 @@
-// An address of an attachment that is long gone may be another pod's by now: its lease was given back before the undoing broke off, or
-// lay in /run through a reboot. Plugins that undo by address (firewall) would cut that pod off, so they are not told of it.
+// Addresses of old attachments that now belong to another pod. This happens if the lease was released before the DEL failed, or was in
+// /run and vanished with a reboot. A plugin that undoes by address (firewall) would cut off the other pod, so it gets no such result.
 
-import { isJsonObject } from "../../src/json/document.ts";
-import { sameKey, type JournalKey } from "../journal/entry-file.ts";
-import type { JournalEntry } from "../journal/entry.ts";
-import type { Journal } from "../journal/journal.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { sameKey, type JournalKey } from "../../store/journal/entry-file.ts";
+import type { JournalEntry } from "../../store/journal/entry.ts";
+import type { Journal } from "../../store/journal/journal.ts";
 
-/** The entry of `key`, without those results that have an address of any other of these. */
+/** The entry without the results that have an address of another entry. `key`: the entry's own key, which `others` may include. */
 export function withoutSharedResults(entry: JournalEntry, key: JournalKey, others: Iterable<JournalEntry>): JournalEntry {
-  const own = new Set(entry.progress.flatMap(addressesOf));
+  const addresses = new Set(entry.progress.flatMap(addressesOf));
   const shared = new Set<string>();
-  for (const { plan, progress } of own.size === 0 ? [] : others) {
+  for (const { plan, progress } of addresses.size === 0 ? [] : others) {
     if (sameKey(plan, key)) continue;
-    for (const address of progress.flatMap(addressesOf)) if (own.has(address)) shared.add(address);
+    for (const address of progress.flatMap(addressesOf)) if (addresses.has(address)) shared.add(address);
   }
   if (shared.size === 0) return entry;
   const progress = entry.progress.map((each) => {
@@ -22,7 +22,7 @@ export function withoutSharedResults(entry: JournalEntry, key: JournalKey, other
   return { ...entry, progress };
 }
 
-/** All entries of a journal that can be read. */
+/** All readable entries of a journal. */
 export function entriesOf(journal: Journal): readonly JournalEntry[] {
   const keys = journal.list();
   return (keys.ok ? keys.value : []).flatMap((key) => {
@@ -31,13 +31,13 @@ export function entriesOf(journal: Journal): readonly JournalEntry[] {
   });
 }
 
-/** Without their prefixes; those of what is undone already count for nothing. */
+/** The addresses in a result, without prefix lengths; none for an attachment that is undone. */
 function addressesOf({ result = "{}", undone }: JournalEntry["progress"][number]): readonly string[] {
   if (undone) return [];
   try {
     const value: unknown = JSON.parse(result);
     if (!isJsonObject(value)) return [];
-    // Before 0.3.0 there was one of each family.
+    // Before CNI 0.3.0, a result had one address of each family.
     const older = [value["ip4"], value["ip6"]].map((each) => (isJsonObject(each) ? each["ip"] : undefined));
     const ips: readonly unknown[] = Array.isArray(value["ips"]) ? value["ips"] : [];
     const all = [...ips.map((each) => (isJsonObject(each) ? each["address"] : undefined)), ...older];

@@ -1,22 +1,24 @@
-// STATUS: whether the default network could attach a pod now (CNI 1.1.0 section 2). It executes no more than the plugins' own
-// STATUS, changes nothing and waits for nobody. The failing plugin's code (50, 51) survives (MO-13); what Plexus itself lacks is 50.
+// STATUS: whether the default network could attach a pod now (CNI 1.1.0 section 2). It executes plugins for STATUS only (and for
+// VERSION if the network's version is before 0.3.0), changes nothing and takes no lock. A failing plugin's code (50, 51) is passed on
+// (MO-13). If Plexus itself could not serve an ADD, the code is 50.
 
-import { statusChain } from "../../src/cni/chains.ts";
-import { type Fault, fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { whyUnwritable } from "../journal/can-be-written.ts";
-import type { CallContext } from "./call-context.ts";
-import { readDefaultNetwork } from "./default-network.ts";
-import { readyNow } from "./readiness.ts";
-import { requirePlugins } from "./require-plugins.ts";
-import { runChain } from "./run-chain.ts";
-import type { DelegateRunner } from "./step-runner.ts";
+import { statusChain } from "../../../src/cni/chains.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { whyUnwritable } from "../../store/journal/can-be-written.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { readDefaultNetwork } from "../plan/default-network.ts";
+import { requireReady } from "../plan/default-network-readiness.ts";
+import { requirePlugins } from "../plan/require-plugins.ts";
+import { runChain } from "../../../src/cni/run-chain.ts";
+import type { DelegateRunner } from "../steps/call-resources.ts";
 
-/** A runtime asks every few seconds and waits for the answer: a plugin that hangs must not keep it. */
+/** Maximum milliseconds of a plugin's STATUS: a runtime asks every few seconds, and a hanging plugin must not delay it. */
 const statusStepMs = 5000;
 
+/** Checks that an ADD could be served. Faults: NOT_AVAILABLE (50), or the failing plugin's own. */
 export async function status(context: CallContext, delegates: Pick<DelegateRunner, "admit">): Promise<Result<void>> {
-  const ready = readyNow(context);
+  const ready = requireReady(context);
   if (!ready.ok) return failed(unavailable(ready.fault));
   const list = readDefaultNetwork(context);
   if (!list.ok) return failed(unavailable(list.fault));
@@ -30,7 +32,7 @@ export async function status(context: CallContext, delegates: Pick<DelegateRunne
   return ended.ok ? ok(undefined) : failed(ended.fault);
 }
 
-/** An ADD would be refused for it: that is code 50, whatever its own is; its own remedy stays. */
+/** The fault as NOT_AVAILABLE (code 50), because it would make an ADD fail. The cause's own remedy stays in the details. */
 function unavailable(cause: Fault): Fault {
   return fault("NOT_AVAILABLE", cause.msg, cause.details === undefined ? {} : { details: cause.details });
 }

@@ -1,15 +1,15 @@
 // The runtime's list of valid attachments in a GC request (CNI 1.1.0 section 2, `cni.dev/valid-attachments`).
 
-import type { AttachmentId } from "../../src/cni/attachment.ts";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { isJsonObject, type JsonObjectDocument, memberValue } from "../../src/json/document.ts";
+import type { AttachmentId } from "../../../src/cni/attachment.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { isJsonObject, type JsonObjectDocument, memberValue } from "../../../src/json/document.ts";
 
 const key = "cni.dev/valid-attachments";
 
 /**
- * The list; it must be there, because without it "nothing is valid" and "not said" look alike (L-43), and the
- * mistake would cut off every pod of the node. Fault CONFIG_INVALID.
+ * The list of valid attachments. It is required: a missing list must not count as an empty one (L-43), because GC would then cut off
+ * every pod of the node. Fault: CONFIG_INVALID.
  */
 export function validAttachments(document: JsonObjectDocument): Result<readonly AttachmentId[]> {
   const value = memberValue(document, key) ?? memberValue(document, "cni.dev/attachments");

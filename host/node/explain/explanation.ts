@@ -1,32 +1,33 @@
-// What each step of a network would be: its plugin, what that declares, what it is granted, and what would keep it from being loaded.
-// Nothing is run.
+// Explains each step of a network without running it: its plugin, what the plugin declares, what it is granted, and why it would not load.
 
 import { readFileSync } from "node:fs";
-import type { NetworkList, PluginConf } from "../../src/cni/network-list.ts";
-import { toVersion } from "../../src/cni/versions.ts";
-import { type DelegateGrants, defaultWasm, type WasmConfiguration } from "../../src/configuration/wasm-configuration.ts";
-import { catalogue } from "../../src/fault/catalogue.ts";
-import { type Fault, fault } from "../../src/fault/fault.ts";
-import { isItself } from "../brain/itself.ts";
-import { notFound } from "../brain/plugin-finder.ts";
-import { Admission, type AdmittedComponent } from "../sandbox/admission/admit.ts";
-import type { Declaration } from "../sandbox/admission/declaration.ts";
-import { type Limits, limitsOf } from "../sandbox/limits.ts";
+import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
+import { toVersion } from "../../../src/cni/versions.ts";
+import { type DelegateGrants, defaultWasm, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import { catalogue } from "../../../src/fault/catalogue.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { isPlexusName } from "../../engine/plan/refuse-self.ts";
+import { notFound } from "../../engine/steps/plugin-finder.ts";
+import { Admission, type AdmittedComponent } from "../../sandbox/admission/admit.ts";
+import type { Declaration } from "../../sandbox/admission/declaration.ts";
+import { type Limits, limitsOf } from "../../sandbox/limits.ts";
 import { findPlugin } from "./find-plugin.ts";
 import type { HostSettings } from "./host-settings.ts";
 import type { NamedList } from "./networks.ts";
 import { suggestedGrant, uncovered } from "./suggest-grant.ts";
 
+/** A capability that a component declares. */
 export interface ExplainedCapability {
   readonly name: string;
-  /** Why the delegate wants it, in its author's words. */
+  /** Why the delegate needs it, as its author declared. */
   readonly reason: string;
-  /** Whether its code can call it at all. */
+  /** Whether the component imports the capability: only then can its code call it. */
   readonly imported: boolean;
-  /** The administrator's grant with its scopes; null: none. */
+  /** The administrator's grant with its scopes; null if not granted. */
   readonly granted: object | null;
 }
 
+/** A fault, as data. */
 export interface ExplainedProblem {
   readonly kind: string;
   readonly code: number;
@@ -34,49 +35,54 @@ export interface ExplainedProblem {
   readonly remedy: string;
 }
 
+/** One plugin of a network. */
 export interface ExplainedStep {
   readonly type: string;
-  /** `ipam`: what the step above has its addresses from. */
+  /** `ipam`: the IPAM plugin of the step above. */
   readonly role: "step" | "ipam";
   readonly kind: "native" | "component" | "missing";
   readonly path: string | null;
-  /** `sha256:` and 64 hexadecimal digits, of the file. */
+  /** SHA-256 of the file: `sha256:` and 64 hexadecimal digits. */
   readonly digest: string | null;
-  /** What a component says of itself. */
+  /** A component's declaration of itself. */
   readonly delegate: { readonly name: string; readonly version: string; readonly abi: string; readonly about: string } | null;
-  /** What a component declares. */
+  /** The capabilities that a component declares. */
   readonly capabilities: readonly ExplainedCapability[];
-  /** Both declared and granted: what it can call. */
+  /** Capabilities that are imported and granted: the code can call them. */
   readonly effective: readonly string[];
   readonly limits: Limits | null;
-  /** Imported and not granted. */
+  /** Capabilities that are imported, but not granted. */
   readonly missing: readonly string[];
-  /** Granted and not declared. */
+  /** Capabilities that are granted, but not declared. */
   readonly idle: readonly string[];
-  /** What the host configuration needs besides, for `missing` to be granted. */
+  /** An addition to the host configuration that grants the `missing` capabilities; null if none is missing. */
   readonly toGrant: object | null;
-  /** What the step's configuration names and the grant doesn't list, as far as keys of reference plugins tell. */
+  /** Values in the step's configuration that the grant does not cover. Derived from keys of the reference plugins, so only a hint. */
   readonly uncovered: readonly string[];
-  /** Why it would not be loaded. */
+  /** Why the plugin would not load; null if it would. */
   readonly problem: ExplainedProblem | null;
+  /** The step's IPAM plugin, if it has one. */
   readonly steps: readonly ExplainedStep[];
 }
 
+/** A network and its steps. */
 export interface ExplainedNetwork {
+  /** The file, or `namespace/name` of the definition. */
   readonly source: string;
   readonly name: string;
   readonly cniVersion: string;
-  /** Whether an ADD would get as far as its first step. */
+  /** Whether an ADD would reach its first step. */
   readonly loads: boolean;
-  /** Why it would not, whatever its steps are. */
+  /** A problem of the network itself, not of a step. */
   readonly problem: ExplainedProblem | null;
   readonly steps: readonly ExplainedStep[];
 }
 
+/** The document that `plexusctl explain -o json` prints. */
 export interface Explanation {
   readonly apiVersion: "plexus/v1";
   readonly kind: "Explanation";
-  /** Path of Plexus' own configuration; null: none was found, and what is granted is the default. */
+  /** Path of Plexus' own configuration; null if none was found, so that the default grants apply. */
   readonly hostConfiguration: string | null;
   readonly cniPath: readonly string[];
   readonly loads: boolean;
@@ -84,16 +90,17 @@ export interface Explanation {
   readonly warnings: readonly string[];
 }
 
-/** What the steps are looked up and judged with. */
+/** The configuration against which the steps are checked. */
 interface Terms {
   readonly wasm: WasmConfiguration;
   readonly cniPath: string;
+  /** The plugin type of Plexus itself. */
   readonly ownType: string;
   readonly cniVersion: string;
   readonly admission: Admission;
 }
 
-/** Explains the networks with what the host configuration says; without one, with the defaults. */
+/** Explains the networks under the host configuration, or under the defaults if there is none. */
 export function explain(
   networks: readonly NamedList[],
   { settings, cniPath, warnings }: { settings: HostSettings | undefined; cniPath: string; warnings: readonly string[] },
@@ -129,7 +136,7 @@ function explainPlugin({ type, ipamType, document }: PluginConf, terms: Terms): 
   const step = explainType(type, "step", document.parsed, terms);
   if (ipamType === undefined) return step;
   const ipam = explainType(ipamType, "ipam", document.parsed, terms);
-  // A native plugin may do its IPAM itself, whatever its configuration names; a delegate can't.
+  // A native plugin may implement its ipam.type itself, so a missing IPAM plugin is no error. A delegate cannot.
   const mayLack = ipam.kind === "missing" && step.kind === "native";
   return { ...step, steps: [mayLack ? { ...ipam, problem: null } : ipam] };
 }
@@ -159,20 +166,21 @@ function explainType(
   if (found.kind === "missing") {
     return { ...none, kind: "missing", path: null, problem: problemOf(notFound(type, terms.cniPath, found.unfit)) };
   }
-  const own = isItself(type, { type: terms.ownType })
-    ? fault("CONFIG_INVALID", `type "${type}" can't be a plugin of a network that plexus attaches: it would be plexus itself`)
+  const selfReference = isPlexusName(type, { type: terms.ownType })
+    ? fault("CONFIG_INVALID", `type "${type}" is plexus itself, which cannot be a plugin of a network that plexus attaches`)
     : undefined;
   const bytes = readFileSync(found.path);
-  const base = { ...none, ...found, digest: digestOf(bytes), problem: own === undefined ? null : problemOf(own) };
-  if (found.kind === "native" || own !== undefined) return base;
+  const problem = selfReference === undefined ? null : problemOf(selfReference);
+  const base = { ...none, ...found, digest: digestOf(bytes), problem };
+  if (found.kind === "native" || selfReference !== undefined) return base;
   const limits = limitsOf(terms.wasm.limits);
-  const component = terms.admission.examined(bytes, limits, base.digest);
+  const component = terms.admission.examine(bytes, limits, base.digest);
   if (!component.ok) return { ...base, limits, problem: problemOf(component.fault) };
-  return { ...base, limits, ...judged(type, component.value, role === "step" ? config : {}, terms) };
+  return { ...base, limits, ...compareWithGrants(type, component.value, role === "step" ? config : {}, terms) };
 }
 
-/** What the component declares, beside what it is granted. */
-function judged(
+/** Compares the component's declaration with its grants. */
+function compareWithGrants(
   type: string,
   { declaration, capabilities: imported }: AdmittedComponent,
   config: Readonly<Record<string, unknown>>,
@@ -193,40 +201,40 @@ function judged(
     })),
     effective: imported.filter((each) => grantOf(each) !== null),
     missing,
-    // What is granted by default is nobody's wish.
+    // Default grants are not listed: no administrator chose them for this type.
     idle: Object.hasOwn(wasm.grants, type)
       ? Object.keys(grants).filter((each) => !Object.hasOwn(declaration.capabilities, each))
       : [],
-    toGrant: missing.length === 0 ? null : fragment(type, declaredOf(grants, declaration), missing, config),
+    toGrant: missing.length === 0 ? null : grantFragment(type, declaredGrants(grants, declaration), missing, config),
     uncovered: uncovered(type, config, grants, imported),
     problem: problemIn(missing, cniVersions, cniVersion),
   };
 }
 
-function problemIn(missing: readonly string[], speaks: readonly string[], cniVersion: string): ExplainedProblem | null {
+function problemIn(missing: readonly string[], supported: readonly string[], cniVersion: string): ExplainedProblem | null {
   if (missing.length > 0) return problemOf(fault("CAPABILITY_NOT_GRANTED", `not granted: ${missing.join(", ")}`));
-  if (speaks.includes(cniVersion)) return null;
-  const why = `the network has cniVersion ${cniVersion}, the delegate speaks ${speaks.join(", ")}`;
+  if (supported.includes(cniVersion)) return null;
+  const why = `the network has cniVersion ${cniVersion}, but the delegate supports ${supported.join(", ")}`;
   return problemOf(fault("VERSION_UNSUPPORTED", why));
 }
 
-/** What is granted already and of use. */
-function declaredOf(grants: DelegateGrants, { capabilities }: Declaration): DelegateGrants {
+/** The existing grants of capabilities that the component declares. */
+function declaredGrants(grants: DelegateGrants, { capabilities }: Declaration): DelegateGrants {
   return Object.fromEntries(Object.entries(grants).filter(([name]) => Object.hasOwn(capabilities, name)));
 }
 
-/** A grant replaces the default as a whole, so what is granted already stands in it, too. */
-function fragment(
+/** The addition to the host configuration. It repeats the existing grants, because a type's grants replace the default grants entirely. */
+function grantFragment(
   type: string,
   grants: DelegateGrants,
   missing: readonly string[],
   config: Readonly<Record<string, unknown>>,
 ): object {
-  const added = missing.map((name) => [name, isCapability(allOf, name) ? suggestedGrant(name, config) : {}]);
+  const added = missing.map((name) => [name, isCapability(allCapabilities, name) ? suggestedGrant(name, config) : {}]);
   return { wasm: { grants: { [type]: { ...grants, ...Object.fromEntries(added) } } } };
 }
 
-const allOf: Required<Record<keyof DelegateGrants, true>> = {
+const allCapabilities: Required<Record<keyof DelegateGrants, true>> = {
   log: true,
   leases: true,
   resolver: true,

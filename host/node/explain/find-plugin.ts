@@ -1,28 +1,30 @@
-// Where a type's plugin is, by the hands' own rule (host/hands/plugin-path.c): for who explains without calling.
+// Finds the plugin of a type for `plexusctl explain`, by the same rule as the shim (host/shim/plugin-path.c).
 
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { WasmConfiguration } from "../../src/configuration/wasm-configuration.ts";
+import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 
+/** A plugin of CNI_PATH. */
 export interface FoundPlugin {
   readonly kind: "native" | "component";
   readonly path: string;
 }
 
-const mostBytesOfName = 255;
-/** `\0asm`, any version, layer 1. */
+/** NAME_MAX of Linux. */
+const maxNameBytes = 255;
+/** A component starts with `\0asm`, any version, and layer 1. */
 const magic = Uint8Array.of(0x00, 0x61, 0x73, 0x6d);
 
-/** None: `unfit` is the path of what has the name and is no plugin, or empty. */
+/** No plugin was found. `unfit` is the path of a file with the right name that is not a plugin, or empty. */
 export interface NoPlugin {
   readonly kind: "missing";
   readonly unfit: string;
 }
 
-/** Looks the type up in the directories, which colons divide. */
+/** Looks the type up in the directories of `cniPath`, which are separated by colons. */
 export function findPlugin(type: string, cniPath: string, prefer: WasmConfiguration["prefer"]): FoundPlugin | NoPlugin {
-  const nothing = { kind: "missing", unfit: "" } as const;
-  if (type === "" || type.includes("/") || type.includes("\0") || Buffer.byteLength(type) > mostBytesOfName) return nothing;
+  const missing = { kind: "missing", unfit: "" } as const;
+  if (type === "" || type.includes("/") || type.includes("\0") || Buffer.byteLength(type) > maxNameBytes) return missing;
   const componentFirst = typeof prefer === "boolean" ? prefer : prefer.includes(type);
   const kinds = componentFirst ? (["component", "native"] as const) : (["native", "component"] as const);
   let unfit = "";
@@ -42,7 +44,7 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** By somebody: the hands are root. */
+/** Whether any user may execute the file: the shim runs as root, to which the kernel then allows it. */
 function isExecutable(path: string): boolean {
   return (statSync(path).mode & 0o111) !== 0;
 }

@@ -1,20 +1,27 @@
-// Plexus' own configuration as a runtime would give it: for who explains without being called.
+// Reads Plexus' own configuration from its file, as the runtime would pass it on stdin. For plexusctl, which no runtime calls.
 
 import { statSync } from "node:fs";
-import { filesWith } from "../../src/cni/config-directory.ts";
-import { listOfOne, type NetworkList, parseNetworkList, parsePluginConf, type PluginConf } from "../../src/cni/network-list.ts";
-import { statusStdin } from "../../src/cni/step-request.ts";
-import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { type JsonObjectDocument, memberValue, parseDocument } from "../../src/json/document.ts";
-import { isItself } from "../brain/itself.ts";
-import { readCallConfiguration } from "../brain/read-configuration.ts";
-import { configurationFile, readConfigurationDirectory } from "../files/configuration-directory.ts";
-import { storeFault } from "../files/durable-file.ts";
-import { errnoOf } from "../files/errno.ts";
-import { readRegularFile } from "../files/regular-file.ts";
+import { filesWith } from "../../../src/cni/config-directory.ts";
+import {
+  listOfOne,
+  type NetworkList,
+  parseNetworkList,
+  parsePluginConf,
+  type PluginConf,
+} from "../../../src/cni/network-list.ts";
+import { statusStdin } from "../../../src/cni/step-request.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { type JsonObjectDocument, memberValue, parseDocument } from "../../../src/json/document.ts";
+import { isPlexusName } from "../../engine/plan/refuse-self.ts";
+import { readCallConfiguration } from "../../engine/call/read-configuration.ts";
+import { configurationFile, readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
+import { storeFault } from "../../store/files/durable-file.ts";
+import { errnoOf } from "../../store/files/errno.ts";
+import { readRegularFile } from "../../store/files/regular-file.ts";
 
+/** Plexus' own configuration. */
 export interface HostSettings {
   /** The file that the runtime reads. */
   readonly path: string;
@@ -25,8 +32,8 @@ export interface HostSettings {
 }
 
 /**
- * Reads the configuration at `path`: a file, or a directory whose first file with a plugin of Plexus' type counts, as the runtime
- * sees it. Undefined where the directory has none. Faults: CONFIG_INVALID, CONFIG_NOT_JSON, STORE_FAILED.
+ * Reads the configuration at `path`: a file, or a directory, of which the first file with a plugin of Plexus' type counts, in the
+ * runtime's order. Undefined if the directory has no such file. Faults: CONFIG_INVALID, FIELD_UNSUPPORTED, CONFIG_NOT_JSON, STORE_FAILED.
  */
 export function readHostSettings(path: string, cniPath: string): Result<HostSettings | undefined> {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) {
@@ -37,28 +44,33 @@ export function readHostSettings(path: string, cniPath: string): Result<HostSett
   const directory = readConfigurationDirectory(path);
   if (!directory.ok) return directory;
   for (const file of filesWith([".conf", ".conflist", ".json"], directory.value.files)) {
-    // A file that is broken or another plugin's is the runtime's matter.
+    // Files that are not JSON, unreadable or without Plexus are skipped, as a runtime skips them.
     const settings = settingsIn(file.path, cniPath);
-    if (!settings.ok && settings.fault.kind === "CONFIG_INVALID") return settings;
+    if (!settings.ok && isMistake(settings.fault)) return settings;
     if (settings.ok && settings.value !== undefined) return settings;
   }
   return ok(undefined);
 }
 
-/** The settings that a file has; undefined where it is a network of others. */
+/** Whether the fault is a mistake in Plexus' configuration, and not an unreadable file. */
+export function isMistake({ kind }: Fault): boolean {
+  return kind === "CONFIG_INVALID" || kind === "FIELD_UNSUPPORTED";
+}
+
+/** The settings in a file; undefined if none of its plugins is Plexus. Faults: those of readHostSettings. */
 export function settingsIn(path: string, cniPath: string): Result<HostSettings | undefined> {
   let text: string;
   try {
     text = readRegularFile(path, configurationFile);
   } catch (error) {
-    if (errnoOf(error) === "ENOENT") return failed(fault("STORE_FAILED", `there is no ${path}`));
+    if (errnoOf(error) === "ENOENT") return failed(fault("STORE_FAILED", `${path} does not exist`));
     return failed(storeFault("reading", path, error));
   }
   const parsed = parseDocument(text, { what: path });
   if (!parsed.ok) return parsed;
-  const own = ownPlugin(parsed.value, path);
-  if (own === undefined) return ok(undefined);
-  const stdin = parseDocument(statusStdin(own.list, own.plugin), { what: path });
+  const found = plexusPlugin(parsed.value, path);
+  if (found === undefined) return ok(undefined);
+  const stdin = parseDocument(statusStdin(found.list, found.plugin), { what: path });
   if (!stdin.ok) return stdin;
   const binDir = memberValue(stdin.value, "binDir");
   const directories = typeof binDir === "string" && binDir !== "" ? `${binDir}:${cniPath}` : cniPath;
@@ -67,12 +79,13 @@ export function settingsIn(path: string, cniPath: string): Result<HostSettings |
   return ok({ path, ...read.value, cniPath: directories });
 }
 
-function ownPlugin(
+/** The plugin of Plexus' type in the document, and its list. */
+function plexusPlugin(
   document: JsonObjectDocument,
   path: string,
 ): { readonly list: NetworkList; readonly plugin: PluginConf } | undefined {
   const list = document.members.has("plugins") ? parseNetworkList(document.text, path) : listOf(document, path);
-  const plugin = list.ok ? list.value.plugins.find(({ type }) => isItself(type, { type: "plexus" })) : undefined;
+  const plugin = list.ok ? list.value.plugins.find(({ type }) => isPlexusName(type, { type: "plexus" })) : undefined;
   return list.ok && plugin !== undefined ? { list: list.value, plugin } : undefined;
 }
 

@@ -1,29 +1,35 @@
-// The networks that an administrator asks about: those of a file, or one that the cluster defines.
+// Reads the networks that `plexusctl explain` explains: from a file, from the host configuration, or from the cluster.
 
-import type { NetworkList } from "../../src/cni/network-list.ts";
-import { inlineNetwork } from "../../src/cni/inline-network.ts";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { parseDocument } from "../../src/json/document.ts";
-import { networkFor } from "../../src/npwg/network-for-definition.ts";
+import type { NetworkList } from "../../../src/cni/network-list.ts";
+import { inlineNetwork } from "../../../src/cni/inline-network.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { parseDocument } from "../../../src/json/document.ts";
+import { networkFor } from "../../../src/npwg/network-for-definition.ts";
 import {
   type NetworkAttachmentDefinition,
   readNetworkAttachmentDefinition,
-} from "../../src/npwg/network-attachment-definition.ts";
-import { readDefaultNetwork, readFurtherDelegates } from "../brain/default-network.ts";
-import { readObjects } from "../cluster/manifest-objects.ts";
-import { openCluster } from "../cluster/open-cluster.ts";
-import { configurationFile, readConfigurationDirectory, withSubdirectoryPlugins } from "../files/configuration-directory.ts";
-import { storeFault } from "../files/durable-file.ts";
-import { readRegularFile } from "../files/regular-file.ts";
-import { type HostSettings, settingsIn } from "./host-settings.ts";
+} from "../../../src/npwg/network-attachment-definition.ts";
+import { readDefaultNetwork, readFurtherDelegates } from "../../engine/plan/default-network.ts";
+import { readObjects } from "../../cluster/manifests/manifest-objects.ts";
+import { openCluster } from "../../cluster/open-cluster.ts";
+import {
+  configurationFile,
+  readConfigurationDirectory,
+  withSubdirectoryPlugins,
+} from "../../store/files/configuration-directory.ts";
+import { storeFault } from "../../store/files/durable-file.ts";
+import { readRegularFile } from "../../store/files/regular-file.ts";
+import { type HostSettings, isMistake, settingsIn } from "./host-settings.ts";
 
+/** A network and where it comes from. */
 export interface NamedList {
   /** The file, or `namespace/name`. */
   readonly source: string;
   readonly list: NetworkList;
 }
 
+/** The configuration under which networks are read; `warn` receives warnings about them. */
 export interface NetworksInit {
   readonly settings: HostSettings | undefined;
   readonly cniPath: string;
@@ -31,11 +37,11 @@ export interface NetworksInit {
 }
 
 const defaultConfDir = "/etc/cni/multus/net.d";
-/** Of a lookup in the API, in ms, before connections are let go. */
+/** Time to end the connections to the API server after a lookup, in ms. */
 const endMs = 100;
 
-/** What Plexus' own configuration attaches every pod to. */
-export function ownNetworks(settings: HostSettings, warn: (text: string) => void): Result<readonly NamedList[]> {
+/** The networks of Plexus' own configuration, to which every pod is attached. */
+export function hostNetworks(settings: HostSettings, warn: (text: string) => void): Result<readonly NamedList[]> {
   const context = { ...settings, warn };
   const first = readDefaultNetwork(context);
   if (!first.ok) return first;
@@ -45,8 +51,8 @@ export function ownNetworks(settings: HostSettings, warn: (text: string) => void
 }
 
 /**
- * The networks of a file: a list, a single configuration, one of Plexus' own (then the networks in it), or manifests, whose
- * NetworkAttachmentDefinitions count. Faults as of a call that reads them.
+ * The networks in a file: a network configuration list, a single plugin configuration, Plexus' own configuration (then its networks), or
+ * Kubernetes manifests with NetworkAttachmentDefinitions. Faults: those of a call that reads the same file.
  */
 export async function networksInFile(path: string, init: NetworksInit): Promise<Result<readonly NamedList[]>> {
   let text: string;
@@ -56,9 +62,9 @@ export async function networksInFile(path: string, init: NetworksInit): Promise<
     return failed(storeFault("reading", path, error));
   }
   if (isNetwork(path, text)) {
-    const own = settingsIn(path, init.cniPath);
-    if (own.ok && own.value !== undefined) return ownNetworks(own.value, init.warn);
-    if (!own.ok && own.fault.kind === "CONFIG_INVALID") return own;
+    const settings = settingsIn(path, init.cniPath);
+    if (settings.ok && settings.value !== undefined) return hostNetworks(settings.value, init.warn);
+    if (!settings.ok && isMistake(settings.fault)) return settings;
     const list = inlineNetwork(text, path, { name: "", cniVersion: "" });
     const whole = list.ok && !path.endsWith(".conf") ? withSubdirectoryPlugins(list.value, path) : list;
     return whole.ok ? ok([{ source: path, list: whole.value }]) : whole;
@@ -68,7 +74,8 @@ export async function networksInFile(path: string, init: NetworksInit): Promise<
   if (problem !== undefined) return failed(fault("CLUSTER_UNREADABLE", problem));
   const definitions = objects.filter(({ kind }) => kind === "NetworkAttachmentDefinition");
   if (definitions.length === 0) {
-    return failed(fault("CONFIG_INVALID", `${path}: has neither a network configuration nor a NetworkAttachmentDefinition`));
+    const msg = `${path} contains neither a network configuration nor a NetworkAttachmentDefinition`;
+    return failed(fault("CONFIG_INVALID", msg));
   }
   const lists: NamedList[] = [];
   for (const { object } of definitions) {
@@ -80,7 +87,7 @@ export async function networksInFile(path: string, init: NetworksInit): Promise<
   return ok(lists);
 }
 
-/** The network of a definition that the cluster of Plexus' own configuration has. Faults as of a call that selects it. */
+/** The network of a NetworkAttachmentDefinition in the cluster of Plexus' configuration. Faults: those of a call that selects it. */
 export async function networkInCluster(
   namespace: string,
   name: string,
@@ -88,7 +95,7 @@ export async function networkInCluster(
 ): Promise<Result<readonly NamedList[]>> {
   const cluster = init.settings === undefined ? undefined : await openCluster(init.settings.configuration, init.warn);
   if (cluster === undefined) {
-    const why = `${namespace}/${name}: Plexus' configuration names no cluster (kubeconfig, manifests) that could have it`;
+    const why = `${namespace}/${name}: Plexus' configuration names no cluster to look in (set kubeconfig or manifests)`;
     return failed(fault("NETWORK_NOT_FOUND", why));
   }
   const definition = await cluster.networkAttachmentDefinition(namespace, name);

@@ -1,29 +1,30 @@
-// What a step's configuration asks of the capabilities, as far as the keys that reference plugins have tell: for a grant to begin with,
-// and for seeing before the first pod that a grant lacks something. A hint: what is asked for in the end, only a call shows.
+// Derives from a step's configuration which scopes its grants need, by the keys of the reference plugins. The result is a first grant, or
+// a warning about a missing scope. Both are hints: only a call shows what a delegate really asks for.
 
-import { matchesPattern } from "../../src/configuration/grant-patterns.ts";
-import type { DelegateGrants } from "../../src/configuration/wasm-configuration.ts";
-import { isJsonObject } from "../../src/json/document.ts";
+import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
+import type { DelegateGrants } from "../../../src/configuration/wasm-configuration.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
 
 type Configuration = Readonly<Record<string, unknown>>;
 
-/** One thing that the configuration names and a grant's list must have. */
-interface Asked {
+/** A value in the configuration that the grant must cover. */
+interface NeededScope {
   readonly capability: keyof DelegateGrants;
   /** Key within the capability's grant. */
   readonly key: string;
+  /** Key in the step's configuration. */
   readonly what: string;
   readonly value: string | true;
 }
 
-function askedBy(config: Configuration, ifname: string): readonly Asked[] {
-  const asked: Asked[] = [];
+function neededScopes(config: Configuration, ifname: string): readonly NeededScope[] {
+  const needed: NeededScope[] = [];
   const text = (key: string): string | undefined => {
     const value = config[key];
     return typeof value === "string" && value !== "" ? value : undefined;
   };
-  const add = (capability: Asked["capability"], key: string, what: string, value: string | true | undefined): void => {
-    if (value !== undefined) asked.push({ capability, key, what, value });
+  const add = (capability: NeededScope["capability"], key: string, what: string, value: string | true | undefined): void => {
+    if (value !== undefined) needed.push({ capability, key, what, value });
   };
   add("links", "bridges", "bridge", text("bridge"));
   add("links", "parents", "master", text("master"));
@@ -33,10 +34,13 @@ function askedBy(config: Configuration, ifname: string): readonly Asked[] {
   if (isJsonObject(ipam) && typeof ipam["type"] === "string") add("delegation", "plugins", "ipam.type", ipam["type"]);
   if (config["ipMasq"] === true) add("firewall", "masquerade", "ipMasq", true);
   if (isJsonObject(sysctl)) for (const key of Object.keys(sysctl)) add("sysctl", "keys", "sysctl", sysctlPath(key, ifname));
-  return asked;
+  return needed;
 }
 
-/** The reference tuning plugin takes keys with dots, or with slashes where a name has dots; IFNAME stands for the interface. */
+/**
+ * The path of a sysctl key as grants write it. The reference tuning plugin accepts dots, or slashes if a name contains dots. IFNAME stands
+ * for the interface.
+ */
 function sysctlPath(key: string, ifname: string): string {
   const path = key.includes("/") ? key : key.replaceAll(".", "/");
   return path
@@ -48,7 +52,7 @@ function sysctlPath(key: string, ifname: string): string {
 /** The scopes that a grant of this capability would need for this configuration. */
 export function suggestedGrant(capability: keyof DelegateGrants, config: Configuration): object {
   const grant: Record<string, string[] | true> = {};
-  for (const { capability: of, key, value } of askedBy(config, "eth0")) {
+  for (const { capability: of, key, value } of neededScopes(config, "eth0")) {
     if (of !== capability) continue;
     if (value === true) grant[key] = true;
     else grant[key] = [...(Array.isArray(grant[key]) ? grant[key] : []), value];
@@ -56,14 +60,14 @@ export function suggestedGrant(capability: keyof DelegateGrants, config: Configu
   return grant;
 }
 
-/** What the configuration names and the grant doesn't have, one sentence each, with the key that it lacks in. */
+/** One sentence for each value in the configuration that the grant does not cover. */
 export function uncovered(
   type: string,
   config: Configuration,
   grants: DelegateGrants,
   imported: readonly string[],
 ): readonly string[] {
-  return askedBy(config, "eth0").flatMap(({ capability, key, what, value }) => {
+  return neededScopes(config, "eth0").flatMap(({ capability, key, what, value }) => {
     const grant: unknown = grants[capability];
     if (!imported.includes(capability) || !isJsonObject(grant)) return [];
     const has = grant[key];

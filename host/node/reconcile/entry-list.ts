@@ -1,41 +1,44 @@
-// The entries of a journal from one round to the next: read again only where their files changed.
+// Lists a journal's entries. An entry is read again only if its file changed.
 
 import { lstatSync } from "node:fs";
-import { parseNetworkList } from "../../src/cni/network-list.ts";
-import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
-import type { Result } from "../../src/fault/result.ts";
-import { leasePlaces } from "../../src/reconcile/lease-places.ts";
-import type { JournalEntry } from "../journal/entry.ts";
-import { fileNameOf, type JournalKey } from "../journal/entry-file.ts";
-import type { Journal } from "../journal/journal.ts";
+import { parseNetworkList } from "../../../src/cni/network-list.ts";
+import { defaultLeaseDirectory } from "../../../src/configuration/wasm-configuration.ts";
+import type { Result } from "../../../src/fault/result.ts";
+import { leasePlaces } from "../../../src/reconcile/lease-places.ts";
+import type { JournalEntry } from "../../store/journal/entry.ts";
+import { fileNameOf, type JournalKey } from "../../store/journal/entry-file.ts";
+import type { Journal } from "../../store/journal/journal.ts";
 import { inTurns } from "./in-turns.ts";
 
-/** An entry as its file was when it was read. */
+/** A journal entry, and the state of its file when it was read. */
 export interface ListedEntry {
   readonly key: JournalKey;
-  /** Which ADD of which container. */
+  /** Identifies the ADD and its container. */
   readonly id: string;
   /** Changes with every write to the file. */
   readonly version: string;
   readonly entry: JournalEntry;
-  /** When its ADD began, as far as that is known, and when something was last written to it, in ms of the time of day. */
+  /** Start of the ADD, or the last write if the start is unknown; ms of the time of day. */
   readonly begunMs: number;
+  /** The last write; ms of the time of day. */
   readonly touchedMs: number;
   /** Directories that may hold leases of its attachments. */
   readonly leasePlaces: readonly string[];
 }
 
-/** An entry that can't be read. */
+/** A journal entry that cannot be read. */
 export interface DamagedEntry {
   readonly key: JournalKey;
   readonly why: string;
 }
 
+/** The entries of one look at the journal. */
 export interface Listed {
   readonly entries: readonly ListedEntry[];
   readonly damaged: readonly DamagedEntry[];
 }
 
+/** The list of one journal. */
 export class EntryList {
   readonly #journal: Journal;
   #known: ReadonlyMap<string, ListedEntry> = new Map();
@@ -44,7 +47,7 @@ export class EntryList {
     this.#journal = journal;
   }
 
-  /** All entries as they are now. Fault STORE_FAILED where the directory can't be listed. */
+  /** The current entries. Fault STORE_FAILED if the directory cannot be listed. */
   async refresh(): Promise<Result<Listed>> {
     const keys = this.#journal.list();
     if (!keys.ok) return keys;
@@ -73,13 +76,13 @@ interface Version {
   readonly writtenMs: number;
 }
 
-/** Undefined: there is no such file. */
+/** The file's version; undefined if there is no file. */
 function versionOf(path: string): Version | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return stats && { text: `${stats.ino}:${stats.size}:${stats.mtimeMs}:${stats.ctimeMs}`, writtenMs: stats.mtimeMs };
 }
 
-/** Whether an entry's file is as it was when it was listed. */
+/** Whether the entry's file is unchanged since it was listed. */
 export function isUnchanged(journal: Journal, { key, version }: ListedEntry): boolean {
   return versionOf(journal.pathOf(key))?.text === version;
 }

@@ -1,11 +1,12 @@
-// The node's side of pods' links, as their plugins told of it. It says whose namespace lives, and whether hands are on the node at all.
+// The host interfaces of pods, from the plugins' results. They show whether a pod's network namespace still exists, and whether the agent
+// runs in the node's network namespace.
 
-import { isJsonObject } from "../../src/json/document.ts";
-import type { JournalEntry } from "../journal/entry.ts";
-import { listLinks } from "../netlink/operations.ts";
-import type { RoundHands } from "./clean.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import type { JournalEntry } from "../../store/journal/entry.ts";
+import { listLinks } from "../../system/netlink/operations.ts";
+import type { Shim } from "../../protocol/shim.ts";
 
-/** The node's side of the pod's links, by the results: MAC by name; empty where a plugin says none (Calico). */
+/** The pod's host interfaces in its results: a map from name to MAC. The MAC is empty if the plugin reports none, as Calico does. */
 export function hostLinksOf(entry: JournalEntry): ReadonlyMap<string, string> {
   const links = new Map<string, string>();
   for (const { result = "{}" } of entry.progress) {
@@ -29,15 +30,18 @@ function interfacesIn(result: string): readonly Readonly<Record<string, unknown>
 }
 
 /**
- * Why hands that see none of the links of these pods, which live, may not be believed nor sent: they are in another network namespace
- * than the runtime's plugins (a container without the host's network). Undefined: nothing says so.
+ * Why the agent seems to run in another network namespace than the runtime's plugins (such as a container without the host's network): it
+ * sees no host interface of these live pods. Undefined if nothing suggests that.
  */
-export async function apartFromNode({ hands }: RoundHands, live: Iterable<JournalEntry>): Promise<string | undefined> {
+export async function outsideNodeNamespace(
+  shim: Pick<Shim, "netlink">,
+  live: Iterable<JournalEntry>,
+): Promise<string | undefined> {
   const names = new Set([...live].flatMap((entry) => [...hostLinksOf(entry).keys()]));
   if (names.size === 0) return undefined;
-  const links = await listLinks(hands, "");
+  const links = await listLinks(shim, "");
   if (!links.ok) return links.fault.msg;
   if (links.value.some(({ name }) => names.has(name))) return undefined;
-  const [one = ""] = names;
-  return `the resident hands are in another network namespace than the node's pods are attached to: they see no ${one}`;
+  const [example = ""] = names;
+  return `the agent runs in another network namespace than the runtime: it does not see host interface ${example}`;
 }

@@ -1,16 +1,16 @@
-// Many small pieces of work, among which a runtime's calls get their turn.
+// Splits long work, so that the daemon serves a runtime's calls meanwhile.
 
 import { setImmediate } from "node:timers/promises";
 
-/** Pieces of a few hundred microseconds that are done before others have their turn. */
-const atOnce = 8;
+/** Values between two turns of the event loop. Each takes a few hundred microseconds. */
+const batch = 8;
 
-/** The values, with a turn of the event loop after every few of them. */
+/** Yields the values, with a turn of the event loop after each batch. */
 export async function* inTurns<T>(values: Iterable<T>): AsyncGenerator<T, void, undefined> {
   let count = 0;
   for (const value of values) {
     yield value;
     count += 1;
-    if (count % atOnce === 0) await setImmediate();
+    if (count % batch === 0) await setImmediate();
   }
 }

@@ -12,17 +12,17 @@ afterEach(() => rmSync(state, { recursive: true }));
 
 const done = { ok: true, value: undefined };
 
-test("RT-02 keeps what the runtime gave byte for byte, without what belongs to a pod", () => {
+test("RT-02 stores the runtime's configuration byte for byte, without keys that belong to a pod", () => {
   const kept = new KeptConfigurations(state);
-  const given = `{ "name": "cluster", "big": 12345678901234567890, "runtimeConfig": {"portMappings": []},
+  const configuration = `{ "name": "cluster", "big": 12345678901234567890, "runtimeConfig": {"portMappings": []},
     "args": {"cni": {"secret": 1}}, "prevResult": {}, "cni.dev/valid-attachments": [] }`;
-  expect(kept.keep("cluster", given)).toEqual(done);
+  expect(kept.keep("cluster", configuration)).toEqual(done);
   const text = '{ "name": "cluster", "big": 12345678901234567890 }';
   expect(new KeptConfigurations(state).load("cluster")).toEqual({ ok: true, value: text });
   expect(statSync(join(state, "configurations", "cluster")).mode & 0o777).toBe(0o600);
 });
 
-test("RT-02 writes it where it isn't so already, and not for each pod", () => {
+test("RT-02 writes the file only if the configuration changed, and not for each pod", () => {
   const kept = new KeptConfigurations(state);
   kept.keep("cluster", '{"name":"cluster","runtimeConfig":{"a":1}}');
   const path = join(state, "configurations", "cluster");
@@ -35,7 +35,7 @@ test("RT-02 writes it where it isn't so already, and not for each pod", () => {
   expect(readdirSync(join(state, "configurations"))).toEqual(["cluster"]);
 });
 
-test("knows nothing before, and takes no name that leaves the directory, no link and no text that is no object", () => {
+test("loads nothing before the first keep, and refuses names with a path, links, and texts other than JSON objects", () => {
   const kept = new KeptConfigurations(state);
   expect(kept.load("cluster")).toEqual(done);
   expect(kept.load("../journal/x").ok).toBe(false);

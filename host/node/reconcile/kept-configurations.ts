@@ -1,22 +1,22 @@
-// Plexus' own configuration as the runtime last gave it, kept for what no runtime asks for: a reconciler must know grants, limits
-// and directories before the first call after a reboot, and can't see the runtime's own files.
+// Keeps Plexus' own configuration as the runtime last passed it. The reconciler needs its grants, limits and directories before the first
+// call after a reboot, and the daemon cannot read the runtime's files.
 
 import { join } from "node:path";
-import { runtimeKeys } from "../../src/configuration/keys.ts";
-import { ok, type Result } from "../../src/fault/result.ts";
-import { editMembers, parseDocument } from "../../src/json/document.ts";
-import { checkNetworkName } from "../../src/cni/names.ts";
-import { storeFault, writeDurably } from "../files/durable-file.ts";
-import { errnoOf } from "../files/errno.ts";
-import { readRegularFile } from "../files/regular-file.ts";
+import { runtimeKeys } from "../../../src/configuration/keys.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { editMembers, parseDocument } from "../../../src/json/document.ts";
+import { checkNetworkName } from "../../../src/cni/names.ts";
+import { storeFault, writeDurably } from "../../store/files/durable-file.ts";
+import { errnoOf } from "../../store/files/errno.ts";
+import { readRegularFile } from "../../store/files/regular-file.ts";
 
-/** As much as is read from stdin. */
-const own = { most: 8 * 1024 * 1024, foreign: false } as const;
+/** The same limit as for stdin. */
+const readOptions = { maxBytes: 8 * 1024 * 1024, foreign: false } as const;
 
-/** What pods have of their own is not part of it. */
-const perCall: ReadonlyMap<string, undefined> = new Map(runtimeKeys.map((key) => [key, undefined]));
+/** Keys that belong to one call or pod: they are removed. */
+const keysPerCall: ReadonlyMap<string, undefined> = new Map(runtimeKeys.map((key) => [key, undefined]));
 
-/** Of one state directory: a file for each name of a configuration. */
+/** The configurations of one state directory: one file for each configuration name. */
 export class KeptConfigurations {
   readonly directory: string;
   readonly #written = new Map<string, string>();
@@ -25,13 +25,13 @@ export class KeptConfigurations {
     this.directory = join(stateDirectory, "configurations");
   }
 
-  /** Keeps a configuration under its name, durably; written where it isn't so already. Fault STORE_FAILED. */
+  /** Stores a configuration under its name, durably. Writes only if the file's content differs. Fault STORE_FAILED. */
   keep(name: string, stdin: string): Result<void> {
     const document = parseDocument(stdin, { what: "network configuration on stdin" });
     const path = this.#pathOf(name);
     if (!document.ok) return document;
     if (!path.ok) return path;
-    const text = editMembers(document.value, perCall);
+    const text = editMembers(document.value, keysPerCall);
     const before = this.#written.get(name) ?? this.#textOf(path.value);
     if (before !== text) {
       const written = writeDurably(path.value, text);
@@ -41,7 +41,7 @@ export class KeptConfigurations {
     return ok(undefined);
   }
 
-  /** What was kept under this name; undefined: nothing was. Faults: STORE_FAILED, CONFIG_INVALID of the name. */
+  /** The configuration stored under this name; undefined if there is none. Faults: STORE_FAILED; CONFIG_INVALID for an invalid name. */
   load(name: string): Result<string | undefined> {
     const path = this.#pathOf(name);
     return path.ok ? this.#read(path.value) : path;
@@ -54,7 +54,7 @@ export class KeptConfigurations {
 
   #read(path: string): Result<string | undefined> {
     try {
-      return ok(readRegularFile(path, own));
+      return ok(readRegularFile(path, readOptions));
     } catch (error) {
       return errnoOf(error) === "ENOENT" ? ok(undefined) : { ok: false, fault: storeFault("reading", path, error) };
     }

@@ -1,15 +1,15 @@
-// The leases in a network's directory, as host-local (native or WASM) keeps them.
+// Reads the leases in a network's directory, in the format of host-local (native or WASM).
 
 import { lstatSync, readdirSync } from "node:fs";
-import { readAddress } from "../../src/net/ip.ts";
-import type { Lease } from "../../src/reconcile/lease-owners.ts";
-import { LeaseReader } from "../leases/lease-file.ts";
+import { readAddress } from "../../../src/net/ip.ts";
+import type { Lease } from "../../../src/reconcile/lease-owners.ts";
+import { LeaseReader } from "../../capabilities/leases/lease-file.ts";
 import { inTurns } from "./in-turns.ts";
 
-/** Files of one directory that are read in one round. */
-const most = 8192;
+/** Maximum files of one directory that one round reads. */
+const maxFiles = 8192;
 
-/** The leases there; none where the directory isn't, or can't be read: other brains than ours may be kept from it. */
+/** The leases in the directory; empty if the directory does not exist or the daemon may not read it. */
 export async function leasesIn(directory: string): Promise<readonly Lease[]> {
   const reader = new LeaseReader();
   const leases: Lease[] = [];
@@ -23,14 +23,14 @@ export async function leasesIn(directory: string): Promise<readonly Lease[]> {
   return leases;
 }
 
-/** Whether a lease is there as it was found. */
+/** Whether the lease file still exists unchanged. */
 export function isHeld({ path, writtenMs }: Lease): boolean {
   return attempt(() => lstatSync(path).mtimeMs) === writtenMs;
 }
 
 function addressesIn(directory: string): readonly string[] {
   const names = attempt(() => readdirSync(directory)) ?? [];
-  return names.filter((name) => readAddress(name) !== undefined).slice(0, most);
+  return names.filter((name) => readAddress(name) !== undefined).slice(0, maxFiles);
 }
 
 function attempt<T>(read: () => T): T | undefined {

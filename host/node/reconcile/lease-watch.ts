@@ -1,28 +1,31 @@
-// Leases from one round to the next. One whose owner the journal has known, and has no more, was kept by mistake; of all others that
-// no attachment explains it is only told: podman, nerdctl or a runtime that calls host-local by itself may be their master.
+// Finds leases without an attachment. If the journal once had the lease's owner, the lease was kept by mistake and is freed. All other
+// leases are only reported: podman, nerdctl or a runtime that calls host-local itself may own them.
 
-import { type Departed, type Lease, ownershipOf } from "../../src/reconcile/lease-owners.ts";
+import { type Departed, type Lease, ownershipOf } from "../../../src/reconcile/lease-owners.ts";
 import type { Listed, ListedEntry } from "./entry-list.ts";
 import { leasesIn } from "./lease-list.ts";
 
-/** How many attachments that left the journal are remembered. */
-const mostDeparted = 2048;
+/** Maximum attachments that are remembered after they left the journal. */
+const maxDeparted = 2048;
 
+/** An attachment that left the journal, with its entry. */
 export interface DepartedAttachment extends Departed {
   readonly listed: ListedEntry;
 }
 
+/** `kept`: leases whose attachment left the journal. `unknown`: leases whose owner the journal never had. */
 export interface LeaseFindings {
   readonly kept: readonly { readonly lease: Lease; readonly attachment: DepartedAttachment }[];
   readonly unknown: readonly Lease[];
 }
 
+/** The leases of one state directory, from round to round. */
 export class LeaseWatch {
   #before: readonly ListedEntry[] = [];
   #departed: readonly DepartedAttachment[] = [];
   #unknown: ReadonlySet<string> = new Set();
 
-  /** The leases in all directories where attachments of the last round have any. To be read before the journal is. */
+  /** The leases in all directories that attachments of the last round use. Read them before the journal. */
   async read(): Promise<readonly Lease[]> {
     const places = new Set(
       [...this.#before, ...this.#departed.map(({ listed }) => listed)].flatMap(({ leasePlaces }) => leasePlaces),
@@ -32,7 +35,7 @@ export class LeaseWatch {
     return all;
   }
 
-  /** Takes note of the entries that there are now; answers those that have gone and may have kept a lease. */
+  /** Records the current entries. Answers the entries that left the journal and may have kept a lease. `nowMs`: time of day. */
   note(entries: readonly ListedEntry[], leases: readonly Lease[], nowMs: number): readonly ListedEntry[] {
     const present = new Set(entries.map(({ id }) => id));
     const held = new Set(leases.map(({ containerId, ifname }) => `${containerId}\n${ifname}`));
@@ -46,27 +49,27 @@ export class LeaseWatch {
         listed,
       })),
     );
-    this.#departed = [...still, ...fresh].slice(-mostDeparted);
+    this.#departed = [...still, ...fresh].slice(-maxDeparted);
     this.#before = entries;
     return [...new Map(this.#departed.map(({ listed }) => [listed.id, listed])).values()];
   }
 
-  /** Leases, read before `listed` was, whose owner it doesn't have. `leftBehind`: containers of which anything may still be there. */
-  findings(leases: readonly Lease[], { entries, damaged }: Listed, leftBehind: readonly string[]): LeaseFindings {
-    const ours = entries.flatMap(({ entry, key: { containerId } }) =>
+  /** The leases whose owner is not in the journal. `leases` were read before the journal. `abandoned`: containers with abandoned attachments. */
+  findings(leases: readonly Lease[], { entries, damaged }: Listed, abandoned: readonly string[]): LeaseFindings {
+    const attached = entries.flatMap(({ entry, key: { containerId } }) =>
       entry.plan.attachments.map(({ ifname }) => ({ containerId, ifname })),
     );
-    const unclear = new Set([...damaged.map(({ key }) => key.containerId), ...leftBehind]);
-    const ownerOf = ownershipOf(ours, this.#departed);
+    const unclear = new Set([...damaged.map(({ key }) => key.containerId), ...abandoned]);
+    const ownerOf = ownershipOf(attached, this.#departed);
     const kept: { lease: Lease; attachment: DepartedAttachment }[] = [];
     const unknown: Lease[] = [];
     for (const lease of leases) {
       if (unclear.has(lease.containerId)) continue;
-      const owner = ownerOf(lease);
-      if (owner.whose === "unknown") unknown.push(lease);
-      else if (owner.whose === "departed") kept.push({ lease, attachment: owner.attachment });
+      const ownership = ownerOf(lease);
+      if (ownership.owner === "unknown") unknown.push(lease);
+      else if (ownership.owner === "departed") kept.push({ lease, attachment: ownership.attachment });
     }
-    // Once is not enough: its DEL may have come between our two looks.
+    // Only leases that two rounds find are reported: between reading leases and journal, a DEL may have removed the entry and its lease.
     const before = this.#unknown;
     this.#unknown = new Set(unknown.map(({ path }) => path));
     return { kept, unknown: unknown.filter(({ path }) => before.has(path)) };

@@ -1,49 +1,53 @@
-// Finds and takes away what no runtime asks to be taken away (RT-02, RT-10, U-11): at the daemon's start and from time to time. No
-// runtime calls GC; a reboot, a killed runtime or a lost DEL leaves attachments and addresses behind.
+// Removes stale attachments and leases at the daemon's start and at an interval (RT-02, RT-10, U-11). A reboot, a killed runtime or a lost
+// DEL leaves attachments and addresses behind, and no runtime calls GC.
 
 import { setTimeout } from "node:timers/promises";
 import { resolve } from "node:path";
-import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
-import type { BrainDeps } from "../brain/answer.ts";
-import { HandsGone } from "../hands/hands.ts";
-import { inertLine } from "../sandbox/inert-text.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import type { TakeLock } from "../../store/locks/file-lock.ts";
+import { ShimGone } from "../../protocol/shim.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
 import { type Finding, type RoundReport, sentenceOf } from "./finding.ts";
-import type { RoundHands } from "./clean.ts";
+import type { RoundAgent } from "./clean.ts";
 import { StateRounds } from "./state-round.ts";
 
+/** The reconciler's settings. */
 export interface ReconcilerInit {
-  /** How long a namespace must have been gone, in ms. */
+  /** How long a network namespace must have been gone before its attachment is stale, in ms. */
   readonly graceMs: number;
-  /** True: rounds only tell. */
+  /** True: rounds only report. */
   readonly dryRun: boolean;
-  /** The state directories (`cniDir`) that are looked after. */
+  /** The state directories (`cniDir`) to reconcile. */
   readonly directories: readonly string[];
-  /** Milliseconds from the end of a round to the next; 0: no rounds but those that are asked for. */
+  /** Milliseconds from the end of a round to the next; 0: rounds run only on request. */
   readonly intervalMs: number;
 }
 
+/** The parts of the daemon that the reconciler uses. */
 export interface ReconcilerDeps {
-  /** The hands that are connected now. */
-  readonly resident: () => RoundHands | undefined;
-  readonly takeLock: BrainDeps["takeLock"];
-  /** Whether calls of the runtime wait for their turn: then a round takes nothing more on. */
+  /** The agent that is connected now. */
+  readonly agent: () => RoundAgent | undefined;
+  readonly takeLock: TakeLock;
+  /** Whether calls of the runtime wait in the queue. A round then begins nothing more. */
   readonly isBusy: () => boolean;
-  /** A line for the daemon's log. */
+  /** Writes a line to the daemon's log. */
   readonly warn: (text: string) => void;
-  /** Hears of every round. */
-  readonly told?: (report: RoundReport) => void;
+  /** Receives the report of each round. */
+  readonly onRound?: (report: RoundReport) => void;
 }
 
-/** What one round may take before it leaves the rest to the next, in ms; a step that has begun is not cut off. */
+/** After this time a round leaves the remaining findings to the next round, in ms. A step that has begun runs to its end. */
 const roundMs = 30_000;
-/** Undoings of one round; what is only looked at and left alone costs next to nothing, and must not be in others' way for good. */
-const mostWork = 256;
-/** Findings that are told in the log at once; the others are counted. */
-const mostTold = 50;
-/** Milliseconds until a configuration that was kept is looked at again. */
+/** Maximum undoings of one round. Findings that are only reported do not count, so they cannot starve the others. */
+const maxWork = 256;
+/** Maximum findings that one round logs; the others are only counted. */
+const maxLogged = 50;
+/** Minimum time between two comparisons of a call's configuration with the kept one, in ms. */
 const keptMs = 10_000;
-const longestLine = 4096;
+/** Maximum length of a log line, in UTF-16 units. */
+const maxLine = 4096;
 
+/** The reconciler of one daemon. */
 export class Reconciler {
   readonly #init: ReconcilerInit;
   readonly #deps: ReconcilerDeps;
@@ -53,7 +57,7 @@ export class Reconciler {
   readonly #stopped = new AbortController();
   #underWay: { readonly dryRun: boolean; readonly impatient: boolean; readonly report: Promise<RoundReport> } | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #told: ReadonlyMap<string, string> = new Map();
+  #logged: ReadonlyMap<string, string> = new Map();
   #last: RoundReport | undefined;
 
   constructor(init: ReconcilerInit, deps: ReconcilerDeps) {
@@ -64,42 +68,42 @@ export class Reconciler {
     );
   }
 
-  /** What the last round found; undefined before the first one has ended. */
+  /** The report of the last round; undefined before the first round has ended. */
   get last(): RoundReport | undefined {
     return this.#last;
   }
 
-  /** One line for whoever asks for the state of the node. */
+  /** The last round in one line, for the status. */
   get sentence(): string {
     const last = this.#last;
     if (last === undefined) return "no round yet";
     const count = (...wanted: readonly Finding["handling"][]): number =>
       last.findings.filter(({ handling }) => wanted.includes(handling)).length;
-    const hands = last.hands ? "" : "; no resident hands: nothing is cleaned";
+    const agent = last.agent ? "" : "; no agent is connected, so nothing is cleaned";
     const problems = last.problems.length === 0 ? "" : `; ${last.problems.join("; ")}`;
     const found = `${last.entries} entries, ${last.findings.length} findings, ${count("cleaned")} cleaned, ${count("failed", "paused", "given-up")} failed`;
-    return `${last.dryRun ? "dry run " : ""}at ${last.started}: ${found}${hands}${problems}`;
+    return `${last.dryRun ? "dry run " : ""}at ${last.started}: ${found}${agent}${problems}`;
   }
 
-  /** Begins the first round now, and others from time to time; also to be called when hands have come. */
+  /** Begins a round now, and further rounds at the interval. Call it at the start, and when an agent connects. */
   wake(): void {
     if (this.#init.intervalMs > 0 && !this.#stopped.signal.aborted) this.#begin();
   }
 
-  /** Begins nothing more, and waits for what has begun, at most `mostMs`. */
-  async stop(mostMs: number): Promise<void> {
+  /** Begins nothing more, and waits for the round that is under way, at most `maxMs`. */
+  async stop(maxMs: number): Promise<void> {
     this.#stopped.abort();
     clearTimeout(this.#timer);
     if (this.#underWay === undefined) return;
     const late = new AbortController();
-    const timeout = setTimeout(mostMs, undefined, { signal: late.signal }).catch(() => undefined);
+    const timeout = setTimeout(maxMs, undefined, { signal: late.signal }).catch(() => undefined);
     await Promise.race([this.#underWay.report.catch(() => undefined), timeout]);
     late.abort();
   }
 
   /**
-   * One round; the one that is under way, where there is one like it: two never overlap. `dryRun`: it only tells, as every round
-   * does where the daemon was started so. `impatient`: what failed is tried again now, whatever pause is left.
+   * Runs a round. Rounds never overlap: a round of the same kind that is under way is shared. `dryRun`: only report. `impatient`: try failed
+   * findings again now, although their pause is not over.
    */
   async round(dryRun = false, impatient = false): Promise<RoundReport> {
     const only = dryRun || this.#init.dryRun;
@@ -117,15 +121,15 @@ export class Reconciler {
     return this.#underWay.report;
   }
 
-  /** A call was configured so, by this text. Kept for rounds, after the runtime has its answer; never fails a call. */
-  heard(configuration: HostConfiguration, stdin: Uint8Array): void {
+  /** Keeps the configuration of a call for later rounds. Call it after the runtime has its answer; it never fails. */
+  keepConfiguration(configuration: HostConfiguration, stdin: Uint8Array): void {
     const directory = resolve(configuration.cniDir);
     const state = this.#states.get(directory);
     if (state === undefined) {
       if (this.#elsewhere.size >= 64 || this.#elsewhere.has(directory)) return;
       this.#elsewhere.add(directory);
       this.#deps.warn(
-        `reconcile: calls keep their state in ${directory}, which is not looked after: start with --state-dir ${directory}`,
+        `reconcile: calls have their state in ${directory}, which is not reconciled. To do: start plexusd with --state-dir ${directory}`,
       );
       return;
     }
@@ -136,14 +140,14 @@ export class Reconciler {
     state.runDirectory(configuration.runDir);
     try {
       const kept = state.configurations.keep(configuration.name, Buffer.from(stdin).toString("utf8"));
-      if (!kept.ok) this.#deps.warn(`reconcile: configuration ${configuration.name} can't be kept: ${kept.fault.msg}`);
+      if (!kept.ok) this.#deps.warn(`reconcile: configuration ${configuration.name} cannot be stored: ${kept.fault.msg}`);
     } catch (error) {
-      this.#deps.warn(`reconcile: configuration ${configuration.name} can't be kept: ${wordsOf(error)}`);
+      this.#deps.warn(`reconcile: configuration ${configuration.name} cannot be stored: ${stackOf(error)}`);
     }
   }
 
   #begin(): void {
-    this.round().catch((error: unknown) => this.#deps.warn(`reconcile: ${wordsOf(error)}`));
+    this.round().catch((error: unknown) => this.#deps.warn(`reconcile: ${stackOf(error)}`));
   }
 
   #planNext(): void {
@@ -151,7 +155,7 @@ export class Reconciler {
     clearTimeout(this.#timer);
     if (intervalMs === 0 || this.#stopped.signal.aborted) return;
     this.#timer = globalThis.setTimeout(() => this.#begin(), intervalMs);
-    // A daemon that is done doesn't stay for the next round.
+    // The timer must not keep a daemon alive that has otherwise ended.
     this.#timer.unref();
   }
 
@@ -160,15 +164,15 @@ export class Reconciler {
     const date = new Date();
     let work = 0;
     const hasTime = (): boolean => {
-      const over = work >= mostWork || performance.now() - started > roundMs;
+      const over = work >= maxWork || performance.now() - started > roundMs;
       return !over && !this.#stopped.signal.aborted && !this.#deps.isBusy();
     };
-    // Whoever asked for the round is not kept waiting by its first step.
+    // The caller continues before the round's first step.
     await setTimeout(0);
-    const resident = this.#deps.resident();
+    const agent = this.#deps.agent();
     const { takeLock, warn } = this.#deps;
     const log = (lines: string): void => {
-      for (const line of lines.split("\n")) if (line !== "") warn(`reconcile: ${inertLine(line, longestLine)}`);
+      for (const line of lines.split("\n")) if (line !== "") warn(`reconcile: ${inertLine(line, maxLine)}`);
     };
     const findings: Finding[] = [];
     const problems: string[] = [];
@@ -176,7 +180,7 @@ export class Reconciler {
     for (const [directory, state] of this.#states) {
       try {
         const found = await state.round({
-          resident,
+          agent,
           dryRun,
           impatient,
           takeLock,
@@ -190,38 +194,38 @@ export class Reconciler {
         findings.push(...found.findings);
         problems.push(...found.problems.map(({ msg }) => msg));
       } catch (error) {
-        const why = error instanceof HandsGone ? "the resident hands have gone" : wordsOf(error);
-        problems.push(`round over ${directory} broke off: ${why}`);
+        const why = error instanceof ShimGone ? "the agent disconnected" : stackOf(error);
+        problems.push(`the round over ${directory} was aborted: ${why}`);
       }
     }
     const report: RoundReport = {
       started: date.toISOString(),
       ms: performance.now() - started,
-      hands: resident !== undefined,
+      agent: agent !== undefined,
       dryRun,
       entries,
       findings,
       problems,
     };
     this.#last = report;
-    this.#tell(report);
-    this.#deps.told?.(report);
+    this.#logNews(report);
+    this.#deps.onRound?.(report);
     return report;
   }
 
-  /** Each finding once, and again when it changes. */
-  #tell({ findings, problems }: RoundReport): void {
-    const told = new Map<string, string>();
-    for (const finding of findings) told.set(`${finding.kind} ${finding.directory} ${finding.id}`, sentenceOf(finding));
-    for (const problem of problems) told.set(problem, problem);
-    const news = [...told].filter(([key, text]) => this.#told.get(key) !== text).map(([, text]) => text);
-    for (const text of news.slice(0, mostTold)) this.#deps.warn(`reconcile: ${inertLine(text, longestLine)}`);
-    if (news.length > mostTold) this.#deps.warn(`reconcile: and ${news.length - mostTold} more like these`);
-    this.#told = told;
+  /** Logs each finding once, and again when it changes. */
+  #logNews({ findings, problems }: RoundReport): void {
+    const lines = new Map<string, string>();
+    for (const finding of findings) lines.set(`${finding.kind} ${finding.directory} ${finding.id}`, sentenceOf(finding));
+    for (const problem of problems) lines.set(problem, problem);
+    const news = [...lines].filter(([key, text]) => this.#logged.get(key) !== text).map(([, text]) => text);
+    for (const text of news.slice(0, maxLogged)) this.#deps.warn(`reconcile: ${inertLine(text, maxLine)}`);
+    if (news.length > maxLogged) this.#deps.warn(`reconcile: and ${news.length - maxLogged} more like these`);
+    this.#logged = lines;
   }
 }
 
-/** A defect of ours, with where it is. */
-function wordsOf(error: unknown): string {
+/** The stack of an unexpected error: a defect of Plexus. */
+function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

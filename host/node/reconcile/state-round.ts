@@ -1,106 +1,108 @@
-// One round over one state directory: what is there, what of it is stale, what is done about it.
+// One reconciler round over one state directory: lists what is there, judges it, and cleans what is stale.
 
-import type { Fault } from "../../src/fault/fault.ts";
-import type { Verdict } from "../../src/reconcile/judge-entry.ts";
-import { Retries } from "../../src/reconcile/retries.ts";
-import type { BrainDeps } from "../brain/answer.ts";
-import { callLocks } from "../brain/locks.ts";
-import { fileNameOf } from "../journal/entry-file.ts";
-import { Journal } from "../journal/journal.ts";
-import { LeftBehind, type LeftBehindFile } from "../journal/left-behind.ts";
-import { Cleaner, type Handled, type RoundHands } from "./clean.ts";
+import type { Fault } from "../../../src/fault/fault.ts";
+import type { Verdict } from "../../../src/reconcile/judge-entry.ts";
+import { Retries } from "../../../src/reconcile/retries.ts";
+import type { TakeLock } from "../../store/locks/file-lock.ts";
+import { callLocks } from "../../engine/call/call-locks.ts";
+import { fileNameOf } from "../../store/journal/entry-file.ts";
+import { Journal } from "../../store/journal/journal.ts";
+import { Abandoned, type AbandonedFile } from "../../store/journal/abandoned.ts";
+import { Cleaner, type Handled, type RoundAgent } from "./clean.ts";
 import { type Clocks, EntryJudge } from "./entry-judge.ts";
 import { EntryList, type ListedEntry } from "./entry-list.ts";
 import type { Finding, Handling } from "./finding.ts";
-import { apartFromNode } from "./host-links.ts";
+import { outsideNodeNamespace } from "./host-links.ts";
 import { KeptConfigurations } from "./kept-configurations.ts";
 import { type LeaseFindings, LeaseWatch } from "./lease-watch.ts";
 import { leftoversIn, removeLeftovers } from "./leftovers.ts";
 
+/** The dependencies of one round over one state directory. */
 export interface RoundDeps extends Clocks {
-  readonly resident: RoundHands | undefined;
-  /** True: it is told what would be done, and nothing is. */
+  readonly agent: RoundAgent | undefined;
+  /** True: only report. */
   readonly dryRun: boolean;
-  readonly takeLock: BrainDeps["takeLock"];
-  /** Whether there is time for one thing more. */
+  readonly takeLock: TakeLock;
+  /** Whether the round may begin another undoing. */
   readonly hasTime: () => boolean;
-  /** Whether what failed is tried again before its pause is over: a person asked, who may have removed the reason. */
+  /** True: try failed findings again before their pause is over, because an administrator asked and may have removed the cause. */
   readonly impatient: boolean;
-  /** Something was undone, or tried to be. */
+  /** Called after each undoing, successful or not. */
   readonly worked: () => void;
   readonly log: (lines: string) => void;
 }
 
+/** The result of a round over one state directory. */
 export interface Round {
-  /** How many entries the journal has. */
+  /** Number of journal entries. */
   readonly entries: number;
   readonly findings: readonly Finding[];
   readonly problems: readonly Fault[];
 }
 
-const retryTerms = { firstMs: 60_000, longestMs: 3_600_000 };
-/** What killed calls leave is at least so old, in ms: a file is written within less. */
+const retryTerms = { firstMs: 60_000, maxMs: 3_600_000 };
+/** Minimum age of leftover files, in ms: a running call writes its file in less. */
 const leftoverMs = 10_000;
 
-/** For these no plugin was asked. */
+/** Handlings for which no plugin ran. */
 const idle: ReadonlySet<Handling> = new Set(["reported", "busy", "dry-run"]);
 
 type Verdicts = ReadonlyMap<string, Verdict>;
 
-/** What is remembered of a state directory from one round to the next. */
+/** The rounds over one state directory, with what they remember of each other. */
 export class StateRounds {
   readonly directory: string;
   readonly configurations: KeptConfigurations;
   readonly #graceMs: number;
-  readonly #leftBehind: LeftBehind;
+  readonly #abandoned: Abandoned;
   readonly #list: EntryList;
   readonly #judge: EntryJudge;
   readonly #leases = new LeaseWatch();
   readonly #retries = new Retries(retryTerms);
   readonly #runDirectories = new Set<string>();
-  /** Why the hands of this round may do nothing. */
-  #apart: string | undefined;
+  /** Why this round's agent may do nothing; undefined if it may. */
+  #agentProblem: string | undefined;
 
   /** `directory`: absolute, without a slash at its end. */
   constructor(directory: string, graceMs: number) {
     this.directory = directory;
     this.#graceMs = graceMs;
-    this.#leftBehind = new LeftBehind(directory);
+    this.#abandoned = new Abandoned(directory);
     this.#list = new EntryList(new Journal(directory));
     this.#judge = new EntryJudge(graceMs);
     this.configurations = new KeptConfigurations(directory);
   }
 
-  /** Directories of nested calls that calls with this state directory use. */
+  /** Records the `runDir` of a call: its nested-call directories are made there. */
   runDirectory(path: string): void {
     this.#runDirectories.add(path);
   }
 
-  /** One round. Throws HandsGone. */
+  /** One round. Throws ShimGone. */
   async round(deps: RoundDeps): Promise<Round> {
-    // Before the journal: whoever's lease comes in between is in it.
+    // Leases first: an ADD writes its journal entry before its lease, so a journal read afterwards has the owner of each lease.
     const leases = await this.#leases.read();
     const listed = await this.#list.refresh();
     if (!listed.ok) return { entries: 0, findings: [], problems: [listed.fault] };
     const { entries, damaged } = listed.value;
     const departed = this.#leases.note(entries, leases, deps.date().getTime());
-    const verdicts = await this.#judge.judge([...entries, ...departed], deps.resident, deps);
+    const verdicts = await this.#judge.judge([...entries, ...departed], deps.agent, deps);
     const live = entries.filter(({ id }) => verdicts.get(id)?.what === "live");
-    this.#apart =
-      deps.resident &&
-      (await apartFromNode(
-        deps.resident,
+    this.#agentProblem =
+      deps.agent &&
+      (await outsideNodeNamespace(
+        deps.agent.shim,
         live.map(({ entry }) => entry),
       ));
-    const files = this.#leftBehind.list();
-    const leftBehind = files.ok ? files.value : [];
-    const containers = leftBehind.map(({ key }) => key.containerId);
+    const files = this.#abandoned.list();
+    const abandoned = files.ok ? files.value : [];
+    const containers = abandoned.map(({ key }) => key.containerId);
     const findings: Finding[] = [
       ...damaged.map(({ key, why }) =>
         this.#finding("damaged", fileNameOf(key), "unreadable", { handling: "reported", note: why }),
       ),
       ...(await this.#attachments(entries, verdicts, deps)),
-      ...(await this.#leftBehindOnes(leftBehind, deps)),
+      ...(await this.#abandonedFindings(abandoned, deps)),
       ...(await this.#leaseFindings(this.#leases.findings(leases, listed.value, containers), verdicts, deps)),
       ...(await this.#leftovers(deps)),
     ];
@@ -113,7 +115,7 @@ export class StateRounds {
     for (const entry of entries) {
       const verdict = verdicts.get(entry.id);
       if (verdict === undefined || verdict.what === "live") continue;
-      // Where nothing is seen all of them may well be alive.
+      // Without a view of the namespace, the entry may be alive: it is no finding.
       if (verdict.what === "doubtful" && verdict.why === "unseen") continue;
       const name = fileNameOf(entry.key);
       const handled = await this.#handle(name, verdict, deps, (cleaner, why) => cleaner.entry(entry, why));
@@ -122,17 +124,17 @@ export class StateRounds {
     return findings;
   }
 
-  async #leftBehindOnes(files: readonly LeftBehindFile[], deps: RoundDeps): Promise<readonly Finding[]> {
+  async #abandonedFindings(files: readonly AbandonedFile[], deps: RoundDeps): Promise<readonly Finding[]> {
     const findings: Finding[] = [];
     for (const file of files) {
-      const loaded = this.#leftBehind.load(file);
+      const loaded = this.#abandoned.load(file);
       const entry = loaded.ok ? loaded.value : undefined;
       if (loaded.ok && entry === undefined) continue;
       const handled: Handled =
         entry === undefined
           ? { handling: "reported", ...(loaded.ok ? {} : { note: loaded.fault.msg }) }
-          : await this.#try(file.path, deps, (cleaner) => cleaner.leftBehind(file, entry));
-      findings.push(this.#finding("left-behind", file.path, "given-up", handled));
+          : await this.#try(file.path, deps, (cleaner) => cleaner.abandoned(file, entry));
+      findings.push(this.#finding("abandoned", file.path, "given-up", handled));
     }
     return findings;
   }
@@ -140,7 +142,7 @@ export class StateRounds {
   async #leaseFindings({ kept, unknown }: LeaseFindings, verdicts: Verdicts, deps: RoundDeps): Promise<readonly Finding[]> {
     const findings = unknown.map(({ path }) => this.#finding("lease", path, "not-ours", { handling: "reported" }));
     for (const { lease, attachment } of kept) {
-      // The entry may have been lost, and not undone: its pod must be gone.
+      // The entry may have been lost instead of undone, so the pod must be gone, too.
       const verdict = verdicts.get(attachment.listed.id) ?? { what: "live" };
       const settled = deps.date().getTime() - attachment.departedMs >= this.#graceMs;
       const handled: Handled = settled
@@ -151,22 +153,22 @@ export class StateRounds {
     return findings;
   }
 
-  async #leftovers({ takeLock, resident, date, dryRun }: RoundDeps): Promise<readonly Finding[]> {
+  async #leftovers({ takeLock, agent, date, dryRun }: RoundDeps): Promise<readonly Finding[]> {
     const places = { stateDirectory: this.directory, runDirectories: [...this.#runDirectories] };
     const found = leftoversIn(places, date().getTime() - Math.max(this.#graceMs, leftoverMs));
     if (found.length === 0) return [];
-    const hands = resident?.hands ?? { ensureThere: () => {} };
+    const shim = agent?.shim ?? { ensureConnected: () => {} };
     const gone =
       !dryRun &&
       (await removeLeftovers(
         places,
-        callLocks({ hands, takeLock }, this.directory, () => 0),
+        callLocks({ shim, takeLock }, this.directory, () => 0),
       ));
     const handling = dryRun ? "dry-run" : gone ? "cleaned" : "busy";
     return found.map((path) => this.#finding("leftover", path, "killed-call", { handling }));
   }
 
-  /** Cleans what is stale, and nothing else. */
+  /** Runs `act` if the verdict is stale; otherwise only reports. */
   async #handle(
     id: string,
     verdict: Verdict,
@@ -177,11 +179,11 @@ export class StateRounds {
     return this.#try(id, deps, (cleaner) => act(cleaner, verdict.why));
   }
 
-  /** Does it now, if there are hands, time, and no pause after a failure. */
+  /** Runs `act` now, if an agent is connected, the round has time, and no pause after a failure is left. */
   async #try(id: string, deps: RoundDeps, act: (cleaner: Cleaner) => Promise<Handled>): Promise<Handled> {
-    const { resident, dryRun, takeLock, log, now, hasTime, impatient } = deps;
-    if (resident === undefined) return { handling: "reported", note: "no resident hands are connected" };
-    if (this.#apart !== undefined) return { handling: "reported", note: this.#apart };
+    const { agent, dryRun, takeLock, log, now, hasTime, impatient } = deps;
+    if (agent === undefined) return { handling: "reported", note: "no agent is connected" };
+    if (this.#agentProblem !== undefined) return { handling: "reported", note: this.#agentProblem };
     if (!impatient && !this.#retries.isDue(id, now())) return { handling: "paused" };
     if (!hasTime()) return { handling: "postponed" };
     const { configurations, directory: stateDirectory } = this;
@@ -189,7 +191,7 @@ export class StateRounds {
       const listed = await this.#list.refresh();
       return listed.ok ? listed.value.entries : [];
     };
-    const handled = await act(new Cleaner({ stateDirectory, configurations, resident, takeLock, dryRun, entries, log }));
+    const handled = await act(new Cleaner({ stateDirectory, configurations, agent, takeLock, dryRun, entries, log }));
     if (!idle.has(handled.handling)) deps.worked();
     if (handled.handling === "failed") this.#retries.failed(id, now());
     return handled;

@@ -1,21 +1,22 @@
-// Which pools of addresses a configuration list draws from, as host-local's configuration says it: native host-local and the delegate
-// ipam-host-local keep leases in the same directories.
+// Finds the address pools of a network configuration list by the configuration of host-local. Native host-local and the delegate
+// ipam-host-local have the same configuration, and keep leases in the same directories.
 
-import { isJsonObject } from "../../src/json/document.ts";
-import { compareAddresses, type IpAddress, networkOf, readAddress, readCidr } from "../../src/net/ip.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { compareAddresses, type IpAddress, networkOf, readAddress, readCidr } from "../../../src/net/ip.ts";
 
+/** One pool in a configuration. */
 export interface PoolConfiguration {
   readonly network: string;
-  /** Of which the network's directory has a file for each address; undefined: the default, the plugin's or the delegate's. */
+  /** Parent of the network's lease directory; undefined: the default of the plugin or of the delegate. */
   readonly dataDir: string | undefined;
   readonly native: boolean;
-  /** Addresses of its ranges without their gateways; undefined where that isn't said. */
+  /** Number of addresses in the ranges, without gateways; undefined if the configuration does not define it. */
   readonly size: number | undefined;
 }
 
 const types: readonly unknown[] = ["host-local", "ipam-host-local"];
 
-/** Those of a list's plugins, in their order. `conflist` is JSON; what isn't as it should be has no pools. */
+/** The pools of a list's plugins, in order. `conflist` is JSON; an invalid list has no pools. */
 export function poolsOf(network: string, conflist: string): readonly PoolConfiguration[] {
   const list = parsed(conflist);
   if (!isJsonObject(list)) return [];
@@ -40,7 +41,10 @@ function sum(left: number | undefined, right: number | undefined): number | unde
   return left === undefined || right === undefined ? undefined : left + right;
 }
 
-/** host-local's defaults: from the subnet's second address, its gateway, to its last, or before a v4 broadcast address. */
+/**
+ * The number of addresses. host-local's defaults: a range starts at the subnet's second address, which is its gateway, and ends at the last
+ * address, or before the broadcast address of an IPv4 subnet.
+ */
 function rangeSize({ subnet, rangeStart, rangeEnd, gateway }: Readonly<Record<string, unknown>>): number | undefined {
   const cidr = typeof subnet === "string" ? readCidr(subnet) : undefined;
   if (cidr === undefined) return undefined;
@@ -53,15 +57,15 @@ function rangeSize({ subnet, rangeStart, rangeEnd, gateway }: Readonly<Record<st
   return Number(end.value - start.value + 1n - (within ? 1n : 0n));
 }
 
-function addressOr(text: unknown, standard: IpAddress): IpAddress | undefined {
-  return typeof text === "string" && text !== "" ? readAddress(text) : standard;
+function addressOr(text: unknown, fallback: IpAddress): IpAddress | undefined {
+  return typeof text === "string" && text !== "" ? readAddress(text) : fallback;
 }
 
 function plus({ family, value }: IpAddress, by: bigint): IpAddress {
   return { family, value: value + by };
 }
 
-/** Whether a file of this name in a pool's directory is a lease. */
+/** Whether a file name in a pool's directory is that of a lease. */
 export function isLease(name: string): boolean {
   return readAddress(name.replaceAll("_", ":")) !== undefined;
 }

@@ -1,27 +1,29 @@
-// What is told of one journal entry: its attachments, its networks' chains and pools. Made once for each version of the file.
+// The summary of one journal entry for the node's state: its attachments, networks and pools. Made once for each version of the file.
 
-import { isJsonObject } from "../../src/json/document.ts";
-import { callArgs } from "../brain/pod-identity.ts";
-import type { JournalEntry, PlannedAttachment } from "../journal/entry.ts";
-import { inertLine } from "../sandbox/inert-text.ts";
-import { harmlessMessage } from "../telemetry/harmless.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { splitCniArgs } from "../../../src/cni/args.ts";
+import type { JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
+import { harmlessMessage } from "../../../src/text/harmless-message.ts";
 import { poolsOf, type PoolConfiguration } from "./address-pools.ts";
 import type { AttachmentState, NetworkState } from "./node-state.ts";
 
+/** The summary of one entry. */
 export interface EntrySummary {
   readonly attachments: readonly AttachmentState[];
   readonly networks: readonly Omit<NetworkState, "attachments">[];
   readonly pools: readonly PoolConfiguration[];
 }
 
-const longestName = 253;
-const name = (text: string): string => inertLine(text, longestName);
+const maxName = 253;
+const name = (text: string): string => inertLine(text, maxName);
 
-export function summaryOf(entry: JournalEntry, text: string, leftBehind: boolean): EntrySummary {
+/** Summarizes an entry; `text` is its file's content. `abandoned`: the entry is the record of an abandoned attachment. */
+export function summaryOf(entry: JournalEntry, text: string, abandoned: boolean): EntrySummary {
   const { plan, progress, failures } = entry;
-  const args = new Map(callArgs(plan.cniArgs));
+  const args = new Map(splitCniArgs(plan.cniArgs));
   const [namespace, pod] = [args.get("K8S_POD_NAMESPACE") ?? "", args.get("K8S_POD_NAME") ?? ""];
-  const why = failures.count === 0 ? undefined : lastReason(text);
+  const why = failures.count === 0 ? undefined : lastError(text);
   const attachments = plan.attachments.map((planned, index): AttachmentState => {
     const { attempted = false, result, undone = false } = progress[index] ?? {};
     const unfinished = plan.assumed === true ? "unknown" : attempted ? "attaching" : "not begun";
@@ -33,7 +35,7 @@ export function summaryOf(entry: JournalEntry, text: string, leftBehind: boolean
       network: name(planned.network),
       source: name(planned.source),
       addresses: addressesOf(result),
-      state: undone ? "detached" : leftBehind ? "left behind" : begun,
+      state: undone ? "detached" : abandoned ? "abandoned" : begun,
       since: plan.begun === undefined ? undefined : name(plan.begun),
       failures: failures.count,
       why,
@@ -63,15 +65,15 @@ function chainOf({ conflist }: PlannedAttachment): readonly string[] {
 function addressesOf(result: string | undefined): readonly string[] {
   const value = result === undefined ? undefined : parsed(result);
   if (!isJsonObject(value)) return [];
-  // Version 0.2.0 has one of each family instead of a list.
-  const old = [value["ip4"], value["ip6"]].filter(isJsonObject).map(({ ip }) => ip);
+  // Results of CNI 0.2.0 have ip4 and ip6 instead of a list.
+  const legacy = [value["ip4"], value["ip6"]].filter(isJsonObject).map(({ ip }) => ip);
   const ips: unknown = value["ips"];
   const list = Array.isArray(ips) ? ips.filter(isJsonObject).map(({ address }) => address) : [];
-  return [...list, ...old].filter((each) => typeof each === "string").map(name);
+  return [...list, ...legacy].filter((each) => typeof each === "string").map(name);
 }
 
-/** Of the last DEL that failed. */
-function lastReason(text: string): string | undefined {
+/** The error of the last failed DEL. */
+function lastError(text: string): string | undefined {
   const line = text.split("\n").findLast((each) => each.startsWith('{"failed"'));
   const record = line === undefined ? undefined : parsed(line);
   return isJsonObject(record) && typeof record["why"] === "string" ? harmlessMessage(record["why"]) : undefined;

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { backgroundWriter } from "../daemon/background-writer.ts";
-import { Spares } from "../files/spares.ts";
-import { Journal } from "../journal/journal.ts";
-import { LeftBehind } from "../journal/left-behind.ts";
-import type { JournalPlan, JournalRecord } from "../journal/entry.ts";
+import { backgroundWriter } from "../../store/files/background-writer.ts";
+import { RecycledFiles } from "../../store/files/recycled-files.ts";
+import { Journal } from "../../store/journal/journal.ts";
+import { Abandoned } from "../../store/journal/abandoned.ts";
+import type { JournalPlan, JournalRecord } from "../../store/journal/entry.ts";
 import { poolsOf } from "./address-pools.ts";
 import { NodeStateReader } from "./node-state-reader.ts";
 
@@ -55,39 +55,39 @@ function begin(journalled: JournalPlan, records: readonly JournalRecord[] = atta
   expect(new Journal(state).begin(journalled, records).ok).toBe(true);
 }
 
-test("tells attachments, networks and pools of the journal, and nothing of configurations", async () => {
+test("reads attachments, networks and pools from the journal, without configurations", async () => {
   begin(plan("one", conflist));
   mkdirSync(join(leases(), "pods"), { recursive: true });
   for (const name of ["10.0.0.2", "10.0.0.3", "last_reserved_ip.0", "lock"]) writeFileSync(join(leases(), "pods", name), "");
-  const told = await read();
-  expect(told).toMatchObject({
+  const nodeState = await read();
+  expect(nodeState).toMatchObject({
     journal: { entries: 1 },
     attachments: [{ pod: "shop/cart", network: "pods", addresses: ["10.0.0.2/29"], state: "attached", failures: 0 }],
     networks: [{ name: "pods", source: "default", chain: ["bridge/ipam-host-local", "tuning"], attachments: 1 }],
     pools: [{ directory: join(leases(), "pods"), used: 2, size: 5 }],
     problems: [],
   });
-  expect(JSON.stringify(told)).not.toContain("hunter2");
+  expect(JSON.stringify(nodeState)).not.toContain("hunter2");
 });
 
-test("says of a deletion that fails why, and what was given up, until it is gone", async () => {
+test("reports the error of a failing DEL, and abandoned attachments until their records are removed", async () => {
   const failing = { failed: "2026-11-21T13:00:00.000Z", why: 'no {"token":"hunter2"}\u001B[31m' };
   begin(plan("one", conflist), [...attached, failing]);
   begin(plan("two", conflist));
-  expect(new LeftBehind(state).take(new Journal(state), plan("two", conflist)).ok).toBe(true);
+  expect(new Abandoned(state).take(new Journal(state), plan("two", conflist)).ok).toBe(true);
   const reader = new NodeStateReader(state, leases());
-  const { attachments, leftBehind } = await reader.read();
-  expect(leftBehind.entries).toBe(1);
+  const { attachments, abandoned } = await reader.read();
+  expect(abandoned.entries).toBe(1);
   expect(attachments.map(({ container, state: now, failures, why }) => [container, now, failures, why])).toEqual([
     ["one", "attached", 1, 'no {"token":"[redacted]"}'],
-    ["two", "left behind", 0, undefined],
+    ["two", "abandoned", 0, undefined],
   ]);
-  rmSync(join(state, "left-behind"), { recursive: true });
+  rmSync(join(state, "abandoned"), { recursive: true });
   new Journal(state).append(plan("one", conflist), { undone: 0 });
   expect((await reader.read()).attachments.map(({ state: now }) => now)).toEqual(["detached"]);
 });
 
-test("neither waits nor follows, whatever stands in an entry's place, and says so", async () => {
+test("neither blocks on a pipe nor follows a link in the place of an entry, and reports both", async () => {
   const directory = join(state, "journal");
   mkdirSync(join(directory, "a@b@directory"), { recursive: true });
   spawnSync("mkfifo", [join(directory, "a@b@pipe")]);
@@ -100,12 +100,12 @@ test("neither waits nor follows, whatever stands in an entry's place, and says s
   const { attachments, problems, journal } = await read();
   expect(attachments.map(({ container }) => container)).toEqual(["good"]);
   expect([journal.entries, problems.length]).toEqual([6, 5]);
-  // oxlint-disable-next-line no-control-regex -- they are what must not be there
+  // oxlint-disable-next-line no-control-regex -- the problems must not contain control characters
   expect(problems.join("")).not.toMatch(/hunter2|[\u0000-\u001F]/);
 });
 
-test("sees no damage where a daemon writes the entries of pods that come into the files of those that went", async () => {
-  const journal = new Journal(state, backgroundWriter({ spares: new Spares() }));
+test("reports no damage while a daemon recycles the files of removed entries for new entries", async () => {
+  const journal = new Journal(state, backgroundWriter({ recycledFiles: new RecycledFiles() }));
   let written = 0;
   const end = new AbortController();
   const comeAndGo = async (): Promise<void> => {
@@ -128,7 +128,7 @@ test("sees no damage where a daemon writes the entries of pods that come into th
   expect(problems).toEqual([]);
 });
 
-test("of a node without state tells nothing, and no problem", async () => {
+test("a node without state has no entries and no problems", async () => {
   expect(await new NodeStateReader(join(state, "absent"), leases()).read()).toMatchObject({
     attachments: [],
     journal: { entries: 0, bytes: 0 },
@@ -154,12 +154,12 @@ test.each([
   expect(poolsOf("pods", JSON.stringify(list))).toEqual([{ network: "pods", dataDir: "/x", native: true, size }]);
 });
 
-test("a list that is no list has no pools", () => {
+test("an invalid configuration list has no pools", () => {
   for (const text of ["", "null", "[]", '{"plugins":7}', '{"plugins":[null,{"ipam":[]}]}'])
     expect(poolsOf("n", text)).toEqual([]);
 });
 
-test("counts a pool's leases anew as they come and go, and forgets a pool that has gone", async () => {
+test("counts a pool's leases again when they change, and drops a removed pool", async () => {
   const pool = join(leases(), "old");
   mkdirSync(pool, { recursive: true });
   const reader = new NodeStateReader(state, leases());

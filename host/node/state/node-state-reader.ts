@@ -1,27 +1,28 @@
-// Reads the state of a node. Entries that haven't changed are not read again, so that a scrape costs a look at each file's size.
+// Reads the state of a node. Unchanged entries are not read again, so a scrape costs only a stat() of each file.
 
 import { constants, type Stats } from "node:fs";
 import { open, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate as immediately } from "node:timers/promises";
 import { getSystemErrorName } from "node:util";
-import { defaultLeaseDirectory } from "../../src/configuration/wasm-configuration.ts";
-import { keyOfFileName, parseEntry } from "../journal/entry-file.ts";
-import { inertLine } from "../sandbox/inert-text.ts";
+import { defaultLeaseDirectory } from "../../../src/configuration/wasm-configuration.ts";
+import { abandonedDirectories } from "../../store/journal/abandoned.ts";
+import { keyOfFileName, parseEntry } from "../../store/journal/entry-file.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
 import { isLease } from "./address-pools.ts";
 import { type EntrySummary, summaryOf } from "./entry-summary.ts";
 import type { EntryCounts, NetworkState, NodeState, PoolState } from "./node-state.ts";
 
-/** Bytes of an entry that is told of; a longer one is only counted. */
-const longestEntry = 2 * 1024 * 1024;
-/** Entries that are told of. */
-const mostEntries = 5000;
-/** Pools: names of networks are others'. */
-const mostPools = 1000;
-const mostProblems = 20;
-/** Names of leases that are looked at before others have their turn. */
-const breath = 4096;
-/** A directory that changed so long ago has another time when it changes again, in ms. */
+/** Maximum size of an entry that is read, in bytes. Larger entries are only counted. */
+const maxEntryBytes = 2 * 1024 * 1024;
+/** Maximum entries that are read. */
+const maxEntries = 5000;
+/** Maximum pools: users choose the names of networks, so their number is not bounded otherwise. */
+const maxPools = 1000;
+const maxProblems = 20;
+/** Lease files that are counted in one turn of the event loop. */
+const batch = 4096;
+/** If a directory's last change is older than this, in ms, a further change gets another modification time. */
 const settledMs = 100;
 
 interface Known {
@@ -33,11 +34,12 @@ interface Entries extends EntryCounts {
   readonly summaries: readonly EntrySummary[];
 }
 
+/** Reads one state directory repeatedly. */
 export class NodeStateReader {
-  /** Where delegates keep leases whose configuration names no directory. */
+  /** The default directory for delegates' leases. */
   leaseDirectory: string;
   readonly #stateDirectory: string;
-  /** When a pool's directory last changed, and its leases then. */
+  /** For each pool's directory, its modification time and the number of its leases then. */
   readonly #leases = new Map<string, { readonly mtimeMs: number; readonly used: number | undefined }>();
   #known = new Map<string, Known>();
 
@@ -46,28 +48,39 @@ export class NodeStateReader {
     this.leaseDirectory = leaseDirectory;
   }
 
-  /** Never rejects: what can't be read is a problem of the state. */
+  /** Reads the state. Never rejects: read errors become `problems` of the state. */
   async read(): Promise<NodeState> {
     const problems: string[] = [];
     const seen = new Map<string, Known>();
-    const journal = await this.#entries("journal", seen, problems);
-    const leftBehind = await this.#entries("left-behind", seen, problems);
+    const journal = await this.#entries("journal", "journal", seen, problems);
+    const abandoned = { entries: 0, bytes: 0, summaries: [] as EntrySummary[] };
+    for (const name of abandonedDirectories) {
+      const { entries, bytes, summaries: found } = await this.#entries("abandoned", name, seen, problems);
+      abandoned.entries += entries;
+      abandoned.bytes += bytes;
+      abandoned.summaries.push(...found);
+    }
     this.#known = seen;
-    const summaries = [...journal.summaries, ...leftBehind.summaries];
+    const summaries = [...journal.summaries, ...abandoned.summaries];
     const attachments = summaries.flatMap((each) => each.attachments);
     return {
       stateDirectory: this.#stateDirectory,
       journal: { entries: journal.entries, bytes: journal.bytes },
-      leftBehind: { entries: leftBehind.entries, bytes: leftBehind.bytes },
+      abandoned: { entries: abandoned.entries, bytes: abandoned.bytes },
       attachments,
       networks: networksOf(summaries),
       pools: await this.#pools(summaries, problems),
-      problems: problems.slice(0, mostProblems),
+      problems: problems.slice(0, maxProblems),
     };
   }
 
-  async #entries(kind: "journal" | "left-behind", seen: Map<string, Known>, problems: string[]): Promise<Entries> {
-    const directory = join(this.#stateDirectory, kind);
+  async #entries(
+    kind: "journal" | "abandoned",
+    directoryName: string,
+    seen: Map<string, Known>,
+    problems: string[],
+  ): Promise<Entries> {
+    const directory = join(this.#stateDirectory, directoryName);
     let entries = 0;
     let bytes = 0;
     const summaries: EntrySummary[] = [];
@@ -80,21 +93,21 @@ export class NodeStateReader {
         const { size } = found;
         entries += 1;
         bytes += size;
-        if (entries > mostEntries || size > longestEntry) continue;
+        if (entries > maxEntries || size > maxEntryBytes) continue;
         const version = versionOf(found);
         let known = this.#known.get(path);
         if (known?.version !== version) {
           const text = await readText(path);
           const entry = parseEntry(path, text, key);
-          // Its file may have become another's since it was opened (host/files/spares.ts): the next look is at what is there then.
+          // The file may have been recycled for another entry meanwhile (host/store/files/recycled-files.ts): the next read gets the new one.
           if (!entry.ok && versionOf(await stat(path)) !== version) continue;
           if (!entry.ok) problems.push(inertLine(entry.fault.msg, 512));
-          known = { version, summary: entry.ok ? summaryOf(entry.value, text, kind === "left-behind") : undefined };
+          known = { version, summary: entry.ok ? summaryOf(entry.value, text, kind === "abandoned") : undefined };
         }
         seen.set(path, known);
         if (known.summary !== undefined) summaries.push(known.summary);
       } catch (error) {
-        // A DEL that ends meanwhile takes its entry away.
+        // A concurrent DEL may remove the entry.
         if (codeOf(error) !== "ENOENT") problems.push(problemOf(path, error));
       }
     }
@@ -103,7 +116,7 @@ export class NodeStateReader {
 
   async #pools(summaries: readonly EntrySummary[], problems: string[]): Promise<readonly PoolState[]> {
     const sizes = new Map<string, number | undefined>();
-    // Pools that no attachment names may have leases all the same: leaked ones.
+    // Pools without attachments may have leaked leases.
     for (const root of new Set([this.leaseDirectory, defaultLeaseDirectory])) {
       for (const network of await names(root, problems)) sizes.set(join(root, network), undefined);
     }
@@ -112,7 +125,7 @@ export class NodeStateReader {
     }
     const states: PoolState[] = [];
     for (const directory of this.#leases.keys()) if (!sizes.has(directory)) this.#leases.delete(directory);
-    for (const [directory, size] of [...sizes].slice(0, mostPools)) {
+    for (const [directory, size] of [...sizes].slice(0, maxPools)) {
       const used = await this.#used(directory, problems);
       if (used !== undefined && (used > 0 || size !== undefined))
         states.push({ directory: inertLine(directory, 1024), used, size });
@@ -120,7 +133,7 @@ export class NodeStateReader {
     return states.toSorted((left, right) => (left.directory < right.directory ? -1 : 1));
   }
 
-  /** Leases in a directory; undefined where nothing was ever reserved: not even a lock is there. Counted anew where it has changed. */
+  /** The number of leases in a directory; undefined if it is empty (not even a lock file), so that no address was ever reserved. */
   async #used(directory: string, problems: string[]): Promise<number | undefined> {
     try {
       const { mtimeMs } = await stat(directory);
@@ -131,12 +144,12 @@ export class NodeStateReader {
       for (const [index, name] of files.entries()) {
         if (isLease(name)) used += 1;
         // A range of 65,536 addresses can be full.
-        if (index % breath === breath - 1) await immediately();
+        if (index % batch === batch - 1) await immediately();
       }
-      const told = files.length === 0 ? undefined : used;
-      // Two changes may have one time.
-      if (Date.now() - mtimeMs > settledMs) this.#leases.set(directory, { mtimeMs, used: told });
-      return told;
+      const counted = files.length === 0 ? undefined : used;
+      // Two changes in quick succession may have the same modification time.
+      if (Date.now() - mtimeMs > settledMs) this.#leases.set(directory, { mtimeMs, used: counted });
+      return counted;
     } catch (error) {
       if (!isAbsent(error)) problems.push(problemOf(directory, error));
       return undefined;
@@ -170,12 +183,12 @@ function isAbsent(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(codeOf(error) ?? "");
 }
 
-/** Whatever stands in an entry's place, this neither waits nor follows a link. */
+/** Reads a regular file. Does not follow a link, and does not block if a pipe is at the path. */
 async function readText(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const found = await file.stat();
-    if (!found.isFile() || found.size > longestEntry) throw new Error("is no entry");
+    if (!found.isFile() || found.size > maxEntryBytes) throw new Error("is not a regular file, or is too large");
     return await file.readFile("utf8");
   } finally {
     await file.close();

@@ -1,54 +1,58 @@
-// What is attached on this node and what is left of what was, as the state directory says it: the journal, entries that were given up,
-// and the pools of addresses. Read without blocking, by the daemon and by plexusctl, which needs no daemon for it.
+// The state of this node as recorded in the state directory: the journal's attachments, abandoned attachments, and address pools. The daemon
+// and plexusctl read it; plexusctl needs no daemon for that.
 
 /** One attachment of the journal. */
 export interface AttachmentState {
-  /** `namespace/name`; empty where the runtime named no pod. */
+  /** `namespace/name`; empty if the runtime named no pod. */
   readonly pod: string;
   readonly container: string;
   readonly ifname: string;
   readonly network: string;
-  /** `default`, or `namespace/name` of its definition. */
+  /** `default`, or `namespace/name` of the NetworkAttachmentDefinition. */
   readonly source: string;
   readonly addresses: readonly string[];
-  /** `unknown`: an ADD of it isn't known, and its DELs fail. */
-  readonly state: "attached" | "attaching" | "not begun" | "detached" | "left behind" | "unknown";
-  /** When its ADD began, ISO 8601. */
+  /** `unknown`: no ADD is known, and DEL fails. */
+  readonly state: "attached" | "attaching" | "not begun" | "detached" | "abandoned" | "unknown";
+  /** Start of the ADD, ISO 8601. */
   readonly since: string | undefined;
-  /** DELs that failed, and why the last one did. */
+  /** Number of failed DELs. */
   readonly failures: number;
+  /** Error of the last failed DEL. */
   readonly why: string | undefined;
 }
 
-/** One network that has attachments. */
+/** One network with attachments. */
 export interface NetworkState {
   readonly name: string;
   readonly source: string;
-  /** Types of its chain; `bridge/host-local` is bridge with that IPAM plugin. */
+  /** Types of its plugins; `bridge/host-local` is bridge with the IPAM plugin host-local. */
   readonly chain: readonly string[];
   readonly attachments: number;
 }
 
+/** One address pool: a directory of leases. */
 export interface PoolState {
   readonly directory: string;
-  /** Addresses reserved. */
+  /** Number of reserved addresses. */
   readonly used: number;
-  /** Addresses that there are, where a configuration of an attachment says it. */
+  /** Number of addresses in the pool; undefined if no attachment's configuration defines it. */
   readonly size: number | undefined;
 }
 
+/** Number and size of files. */
 export interface EntryCounts {
   readonly entries: number;
   readonly bytes: number;
 }
 
+/** The state in one state directory. */
 export interface NodeState {
   readonly stateDirectory: string;
   readonly journal: EntryCounts;
-  readonly leftBehind: EntryCounts;
+  readonly abandoned: EntryCounts;
   readonly attachments: readonly AttachmentState[];
   readonly networks: readonly NetworkState[];
   readonly pools: readonly PoolState[];
-  /** What could not be read, a sentence each. */
+  /** Files and directories that could not be read, a sentence for each. */
   readonly problems: readonly string[];
 }

@@ -1,39 +1,41 @@
-// The list of what an installation put on a node, which the installation leaves in its home: `DIGEST  PLACE/NAME`, a line for each file.
-// The code of its programs is not in it: that has directories of its own.
+// The list of installed files, which install-node writes into Plexus' home directory: one line `DIGEST  PLACE/NAME` for each file.
+// The list does not contain the programs' code, which has directories of its own (see codePrefix).
 
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { storeFault } from "../files/durable-file.ts";
-import { errnoOf } from "../files/errno.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { storeFault } from "../../store/files/durable-file.ts";
+import { errnoOf } from "../../store/files/errno.ts";
 
+/** Where a file is installed: Plexus' home directory, or the directory of plugins. */
 export const places = ["home", "cni-bin"] as const;
 
+/** One line of the list. */
 export interface InstalledFile {
-  /** Plexus' home, or the directory of plugins. */
   readonly place: (typeof places)[number];
-  /** From there on; a plain name, or one in a directory of the home's. */
+  /** Path relative to `place`: a file name, or a file name in one subdirectory. */
   readonly name: string;
   /** SHA-256, in hexadecimal. */
   readonly digest: string;
 }
 
-/** What directories with the programs' code are called, in the home; the link `brain` leads to the current one. */
-export const codePrefix = "brain-";
+/** Name prefix of the directories with the programs' code, in the home directory. The link `engine` points to the current one. */
+export const codePrefix = "engine-";
 
-/** The list's own name, in the home. */
+/** File name of the list, in the home directory. */
 export const listName = "installed-files";
 
 const linePattern = /^([0-9a-f]{64}) {2}(home|cni-bin)\/([\w.-]+(?:\/[\w.-]+)?)$/;
 const pieceBytes = 1024 * 1024;
 
+/** The list's content. */
 export function listText(files: readonly InstalledFile[]): string {
   return files.map(({ digest, place, name }) => `${digest}  ${place}/${name}\n`).join("");
 }
 
-/** What was installed with this home. Faults: STORE_FAILED, also where there is no list or one that is none of ours. */
+/** Reads the list in this home directory. Fault STORE_FAILED, also if the list is absent or malformed. */
 export function readInstalledFiles(home: string): Result<readonly InstalledFile[]> {
   const path = join(home, listName);
   let text: string;
@@ -41,7 +43,7 @@ export function readInstalledFiles(home: string): Result<readonly InstalledFile[
     text = readFileSync(path, "utf8");
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") return failed(storeFault("reading", path, error));
-    return failed(fault("STORE_FAILED", `there is no ${path}: ${home} was not made by install-node`));
+    return failed(fault("STORE_FAILED", `${path} does not exist: ${home} was not made by install-node`));
   }
   const files: InstalledFile[] = [];
   for (const [index, line] of text.trimEnd().split("\n").entries()) {
@@ -49,13 +51,13 @@ export function readInstalledFiles(home: string): Result<readonly InstalledFile[
     const known = places.find((each) => each === place);
     const climbs = name?.split("/").some((part) => part === "." || part === "..") ?? true;
     if (digest === undefined || known === undefined || name === undefined || climbs)
-      return failed(fault("STORE_FAILED", `${path}: line ${index + 1} is none of an installation's`));
+      return failed(fault("STORE_FAILED", `${path}: line ${index + 1} is not "DIGEST  home/NAME" or "DIGEST  cni-bin/NAME"`));
     files.push({ digest, place: known, name });
   }
   return ok(files);
 }
 
-/** SHA-256 of a file, in hexadecimal; throws as node:fs does. A piece at a time: Node is among the files. */
+/** SHA-256 of a file, in hexadecimal. Reads in pieces, because Node's executable is large. Throws the errors of node:fs. */
 export function digestOf(path: string): string {
   const file = openSync(path, "r");
   try {

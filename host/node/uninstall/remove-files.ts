@@ -1,30 +1,34 @@
-// Takes an installation's files away: those that are as they were installed, and directories that are empty then.
+// Removes the files of an installation that are unchanged, and the directories that are empty afterwards.
 
 import { lstatSync, readdirSync, readlinkSync, realpathSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { errnoOf } from "../files/errno.ts";
+import { errnoOf } from "../../store/files/errno.ts";
 import { codePrefix, digestOf, type InstalledFile, listName } from "./installed-files.ts";
 
+/** A file that was not removed, and the reason. */
 export interface LeftFile {
   readonly path: string;
   readonly why: string;
 }
 
+/** The paths that were removed, and the files that were not. */
 export interface RemovedFiles {
   readonly removed: readonly string[];
   readonly left: readonly LeftFile[];
 }
 
+/** The installation to remove. */
 export interface RemovalInit {
+  /** The directory that install-node made (`/opt/plexus`). */
   readonly home: string;
   /** Directories of plugins. */
   readonly cniBin: readonly string[];
   readonly files: readonly InstalledFile[];
-  /** Nothing is removed, it is only told what would be. */
+  /** True: only report what would be removed. */
   readonly dryRun: boolean;
 }
 
-/** Removes what may be removed, and says of the rest why it stays; never throws. */
+/** Removes the unchanged files, and reports the reason for each file that it leaves; never throws. */
 export function removeFiles(init: RemovalInit): RemovedFiles {
   const removed: string[] = [];
   const left: LeftFile[] = [];
@@ -42,12 +46,12 @@ export function removeFiles(init: RemovalInit): RemovedFiles {
     if (why === undefined) remove(path, () => unlinkSync(path));
     else if (why !== "absent") left.push({ path, why });
   };
-  // What a runtime executes goes first: nobody starts what is half there.
+  // First the executables in the plugin directories: no runtime then starts a half-removed Plexus.
   for (const directory of init.cniBin) {
     for (const file of init.files) if (file.place === "cni-bin") removeInstalled(directory, file);
     const link = join(directory, ".plexus");
-    if (leadsTo(link, init.home)) remove(link, () => unlinkSync(link));
-    left.push(...linksToUs(directory));
+    if (isLinkTo(link, init.home)) remove(link, () => unlinkSync(link));
+    left.push(...linksToPlexus(directory));
   }
   for (const file of init.files) if (file.place === "home") removeInstalled(init.home, file);
   for (const path of codeIn(init.home)) remove(path, () => rmSync(path, { recursive: true }));
@@ -57,30 +61,30 @@ export function removeFiles(init: RemovalInit): RemovedFiles {
   return { removed, left };
 }
 
-/** The link to the code first, then the code, also what an update left for programs that ran then. */
+/** The link `engine` first, then all code directories, including those that an update kept for running programs. */
 function codeIn(home: string): readonly string[] {
   try {
     const names = readdirSync(home).filter((name) => name.startsWith(codePrefix));
-    const link = lstatSync(join(home, "brain"), { throwIfNoEntry: false })?.isSymbolicLink() === true ? ["brain"] : [];
+    const link = lstatSync(join(home, "engine"), { throwIfNoEntry: false })?.isSymbolicLink() === true ? ["engine"] : [];
     return [...link, ...names].map((name) => join(home, name));
   } catch {
     return [];
   }
 }
 
-/** `absent`: there is nothing to be kept. */
+/** Why the file must stay; undefined if it is unchanged, `absent` if there is no file. */
 function reasonToKeep(path: string, digest: string): string | undefined {
   try {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return "absent";
-    if (!stats.isFile()) return "is no file of the installation any more";
+    if (!stats.isFile()) return "is not a regular file, unlike the installed file";
     return digestOf(path) === digest ? undefined : "was changed since it was installed";
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
 }
 
-function leadsTo(link: string, home: string): boolean {
+function isLinkTo(link: string, home: string): boolean {
   try {
     return lstatSync(link).isSymbolicLink() && realpathSync(link) === realpathSync(home);
   } catch {
@@ -88,8 +92,8 @@ function leadsTo(link: string, home: string): boolean {
   }
 }
 
-/** Plexus under other names, Multus' for instance: an administrator made them. */
-function linksToUs(directory: string): readonly LeftFile[] {
+/** Links to Plexus under other names, such as Multus': an administrator made them, so they stay. */
+function linksToPlexus(directory: string): readonly LeftFile[] {
   try {
     return readdirSync(directory, { withFileTypes: true })
       .filter(
@@ -102,11 +106,11 @@ function linksToUs(directory: string): readonly LeftFile[] {
   }
 }
 
-/** Best effort: what is not empty is somebody's. */
+/** Removes the directory if it is empty. Other files in it do not belong to Plexus. */
 function removeEmpty(path: string, dryRun: boolean): void {
   try {
     if (!dryRun) rmdirSync(path);
   } catch {
-    // It stays.
+    // Not empty: the directory stays.
   }
 }

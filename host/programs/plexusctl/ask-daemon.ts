@@ -1,7 +1,8 @@
-// One question to the daemon on its status socket.
+// One HTTP request to the daemon on its status socket.
 
 import { request } from "node:http";
 
+/** A request to the daemon. */
 export interface Question {
   readonly socketPath: string;
   readonly method: "GET" | "POST";
@@ -10,12 +11,13 @@ export interface Question {
   readonly patienceMs: number;
 }
 
-/** Its answer's body, or why there is none. */
+/** The response's body, or the reason why there is none. */
 export type DaemonAnswer = { readonly body: string } | { readonly why: string };
 
-/** Bytes of its answer. */
-const mostBytes = 64 * 1024 * 1024;
+/** Maximum size of a response's body, in bytes. */
+const maxBytes = 64 * 1024 * 1024;
 
+/** Sends the request; never rejects: a failure is the answer's `why`. */
 export function askDaemon({ socketPath, method, path, patienceMs }: Question): Promise<DaemonAnswer> {
   const { promise, resolve } = Promise.withResolvers<DaemonAnswer>();
   const signal = AbortSignal.timeout(patienceMs);
@@ -24,13 +26,17 @@ export function askDaemon({ socketPath, method, path, patienceMs }: Question): P
     let length = 0;
     response.on("data", (chunk: Buffer) => {
       length += chunk.length;
-      if (length > mostBytes) asked.destroy(new Error("its answer is too long"));
+      if (length > maxBytes) asked.destroy(new Error(`the answer is longer than ${maxBytes} bytes`));
       else chunks.push(chunk);
     });
     response.on("error", (error) => resolve({ why: error.message }));
     response.on("end", () => {
       const { statusCode = 0 } = response;
-      resolve(statusCode === 200 ? { body: Buffer.concat(chunks).toString("utf8") } : { why: `it answered ${statusCode}` });
+      resolve(
+        statusCode === 200
+          ? { body: Buffer.concat(chunks).toString("utf8") }
+          : { why: `the daemon answered HTTP status ${statusCode}` },
+      );
     });
   });
   asked.on("error", (error) => resolve({ why: whyOf(error, patienceMs) }));
@@ -39,15 +45,15 @@ export function askDaemon({ socketPath, method, path, patienceMs }: Question): P
 }
 
 function whyOf(error: Error, patienceMs: number): string {
-  if (error.name === "TimeoutError" || error.name === "AbortError") return `nothing for ${patienceMs} ms: it hangs`;
+  if (error.name === "TimeoutError" || error.name === "AbortError") return `no answer within ${patienceMs} ms: the daemon hangs`;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   const known: Readonly<Record<string, string>> = {
-    ENOENT: "there is no such socket",
-    ECONNREFUSED: "nobody listens on it",
-    EACCES: "permission denied: ask as root",
-    ECONNRESET: "it hung up: ask as root, or as its own user",
+    ENOENT: "the socket does not exist",
+    ECONNREFUSED: "no process listens on the socket",
+    EACCES: "permission denied: run plexusctl as root",
+    ECONNRESET: "the daemon closed the connection: run plexusctl as root or as the daemon's user",
   };
-  // What Node's parser calls words that are not HTTP: the socket for calls sends a frame of its own first.
-  if (code.startsWith("HPE_")) return "what listens there is no status socket";
+  // Node's HTTP parser fails with HPE_* codes. The socket for calls causes them, because it sends a frame at once.
+  if (code.startsWith("HPE_")) return "the socket is not a status socket";
   return known[code] ?? error.message;
 }

@@ -1,108 +1,125 @@
-// plexusctl's commands: each answers what it prints and its exit status.
+// plexusctl's commands. Each command returns its output and its exit status.
 
-import { catalogue } from "../../src/fault/catalogue.ts";
-import { version } from "../version.ts";
+import { catalogue } from "../../../src/fault/catalogue.ts";
+import { version } from "../../system/version.ts";
 import { errorsText } from "./errors-text.ts";
 import type { ControlOptions, Output } from "./options.ts";
 import { readStatus } from "./read-status.ts";
 import { askForRound, roundNeedsAttention, roundText } from "./reconcile.ts";
 import { attachmentsText, needsAttention, statusText } from "./status-text.ts";
 
-export interface Answered {
+/** A command's output and exit status. */
+export interface CommandResult {
   readonly stdout: string;
-  /** One line, where something is wrong. */
+  /** One line about the error, if there is any. */
   readonly stderr?: string;
   readonly status: 0 | 1 | 2;
 }
 
-export type Command = (options: ControlOptions) => Promise<Answered>;
+/** Runs a command of plexusctl. Never rejects for an error that the administrator can correct. */
+type Run = (options: ControlOptions) => Promise<CommandResult>;
 
-/** Columns of a table. */
+/** A command of plexusctl. */
+export interface Command {
+  readonly run: Run;
+  /** The name of its argument in error messages; undefined: the command takes none. */
+  readonly argument?: string;
+}
+
+/** Maximum columns of a table, except with `-o wide`. */
 const tableWidth = 80;
 
-const status: Command = async (options) => {
+const status: Run = async (options) => {
   const { document, silent } = await readStatus(options);
-  const asked = silent === undefined ? {} : { silent: { socket: options.statusSocket, why: silent } };
+  const noAnswer = silent === undefined ? {} : { silent: { socket: options.statusSocket, why: silent } };
   return {
-    stdout: await printed(document, options.output, (width) => statusText(document, { width, ...asked })),
+    stdout: await formatted(document, options.output, (width) =>
+      statusText(document, { width, installedVersion: version, ...noAnswer }),
+    ),
     status: needsAttention(document) ? 1 : 0,
   };
 };
 
-const attachments: Command = async (options) => {
+const attachments: Run = async (options) => {
   const { document } = await readStatus(options);
   const all = document.nodes.flatMap((node) => node.attachments);
   const text = (width: number): string => {
     const lines = attachmentsText(document.nodes, width, document.time);
     return lines.length === 0 ? "no attachments\n" : `${lines.join("\n")}\n`;
   };
-  return { stdout: await printed(all, options.output, text), status: 0 };
+  return { stdout: await formatted(all, options.output, text), status: 0 };
 };
 
-const reconcile: Command = async ({ statusSocket, dryRun, output }) => {
+const reconcile: Run = async ({ statusSocket, dryRun, output }) => {
   const report = await askForRound(statusSocket, dryRun);
   if (typeof report === "string") {
-    return { stdout: "", stderr: `the daemon has to do it, and none answers on ${statusSocket}: ${report}`, status: 1 };
+    return { stdout: "", stderr: `reconcile needs the daemon, but ${statusSocket} gave no report: ${report}`, status: 1 };
   }
   return {
-    stdout: await printed(report, output, (width) => roundText(report, width)),
+    stdout: await formatted(report, output, (width) => roundText(report, width)),
     status: roundNeedsAttention(report) ? 1 : 0,
   };
 };
 
-/** Loads what reads and admits components only here: nothing else of plexusctl needs it. */
-const explain: Command = async ({ args: [target, second], config, cniPath, output }) => {
-  if (second !== undefined)
-    return { stdout: "", stderr: `explain takes one file or NAMESPACE/NAME, not ${second} besides`, status: 2 };
+/** Imports lazily: only `explain` reads and admits components. */
+const explain: Run = async ({ args: [target], config, cniPath, output }) => {
   const { explainTarget } = await import("./explain.ts");
   const explanation = await explainTarget({ target, config, cniPath });
   if (!explanation.ok) return { stdout: "", stderr: explanation.fault.msg, status: 1 };
   const { explanationText } = await import("./explain-text.ts");
   return {
-    stdout: await printed(explanation.value, output, (width) => explanationText(explanation.value, width)),
+    stdout: await formatted(explanation.value, output, (width) => explanationText(explanation.value, width)),
     status: explanation.value.loads ? 0 : 1,
   };
 };
 
-const uninstall: Command = async (options) => {
-  const [target] = options.args;
-  if (target !== undefined) return { stdout: "", stderr: `uninstall takes no argument, and not ${target}`, status: 2 };
+const uninstall: Run = async (options) => {
   const { uninstallNeedsAttention, uninstallNode, uninstallText } = await import("./uninstall.ts");
   const report = await uninstallNode(options);
   if (!report.ok) return { stdout: "", stderr: report.fault.msg, status: 1 };
   return {
-    stdout: await printed(report.value, options.output, () => uninstallText(report.value)),
+    stdout: await formatted(report.value, options.output, () => uninstallText(report.value)),
     status: uninstallNeedsAttention(report.value) ? 1 : 0,
   };
 };
 
-const errors: Command = async ({ args: [wanted], output }) => {
+const errors: Run = async ({ args: [wanted], output }) => {
   const text = errorsText(wanted, Infinity);
   if (text === undefined)
-    return { stdout: "", stderr: `no fault has the kind or code ${wanted}; plexusctl errors lists them`, status: 2 };
+    return { stdout: "", stderr: `no error has the kind or code ${wanted}; plexusctl errors lists all of them`, status: 2 };
   const found = Object.entries(catalogue)
     .filter(([kind, { cni }]) => wanted === undefined || kind === wanted.toUpperCase() || String(cni) === wanted)
     .map(([kind, entry]) => ({ kind, ...entry }));
-  return { stdout: await printed(found, output, (width) => errorsText(wanted, width) ?? ""), status: 0 };
+  return { stdout: await formatted(found, output, (width) => errorsText(wanted, width) ?? ""), status: 0 };
 };
 
-const tellVersion: Command = async ({ output }) => ({
-  stdout: await printed({ version }, output, () => `${version}\n`),
+const printVersion: Run = async ({ output }) => ({
+  stdout: await formatted({ version }, output, () => `${version}\n`),
   status: 0,
 });
 
-/** By name. */
+/** The commands by their names on the command line. */
 export const commands: Readonly<Record<string, Command>> = {
-  status,
-  attachments,
-  reconcile,
-  explain,
-  errors,
-  uninstall,
-  version: tellVersion,
+  status: { run: status },
+  attachments: { run: attachments },
+  reconcile: { run: reconcile },
+  explain: { run: explain, argument: "FILE or NAMESPACE/NAME" },
+  errors: { run: errors, argument: "KIND or CODE" },
+  uninstall: { run: uninstall },
+  version: { run: printVersion },
 };
 
-async function printed(value: unknown, output: Output, text: (width: number) => string): Promise<string> {
+/** The mistake in the number of a command's arguments, as one line; undefined: none. */
+export function excessArgument({ argument }: Command, { command, args }: ControlOptions): string | undefined {
+  const excess = args[argument === undefined ? 0 : 1];
+  if (excess === undefined) return undefined;
+  return argument === undefined
+    ? `${command} takes no argument; ${excess} is one`
+    : `${command} takes one argument, ${argument}; ${excess} is a second one`;
+}
+
+/** `value` as JSON or YAML, or the table that `text` makes for a width in columns. */
+async function formatted(value: unknown, output: Output, text: (width: number) => string): Promise<string> {
   switch (output) {
     case "json":
       return `${JSON.stringify(value, undefined, 2)}\n`;

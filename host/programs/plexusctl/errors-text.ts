@@ -1,9 +1,9 @@
-// What a kind of fault, or a code of CNI, means, and what to do about it.
+// Meaning and remedy of a fault kind, or of all fault kinds with a CNI error code.
 
-import { catalogue, type CatalogueEntry } from "../../src/fault/catalogue.ts";
+import { catalogue, type CatalogueEntry } from "../../../src/fault/catalogue.ts";
 import { table, wrap } from "./table.ts";
 
-/** All kinds; those of a name or code, where one is given. Undefined where there is none of it. */
+/** A table of all kinds; with `wanted` (a kind or a CNI code), the details of the matching kinds. Undefined if none matches. */
 export function errorsText(wanted: string | undefined, width: number): string | undefined {
   const all: readonly (readonly [string, CatalogueEntry])[] = Object.entries(catalogue);
   const found = all

@@ -1,4 +1,4 @@
-// An explanation for a person.
+// The text that `plexusctl explain` prints.
 
 import type {
   ExplainedCapability,
@@ -6,19 +6,20 @@ import type {
   ExplainedProblem,
   ExplainedStep,
   Explanation,
-} from "../explain/explanation.ts";
-import { inertLine } from "../sandbox/inert-text.ts";
+} from "../../node/explain/explanation.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
 import { wrap } from "./table.ts";
 
-const longest = 1024;
-/** Least columns of a text that is wrapped. */
-const least = 40;
+/** Maximum length of a text, in UTF-16 units. */
+const maxLength = 1024;
+/** Minimum columns of wrapped text, however deep it is indented. */
+const minColumns = 40;
 
-/** Within `width` columns, where what has no spaces doesn't need more. */
+/** The explanation, wrapped to `width` columns. A word that is longer than a line stays whole. */
 export function explanationText({ hostConfiguration, cniPath, networks, warnings }: Explanation, width: number): string {
   const host =
     hostConfiguration === null
-      ? "No configuration of Plexus was found: what is granted is the default (--config names one)."
+      ? "No configuration of Plexus was found, so the default grants apply (--config names a configuration)."
       : `Host configuration: ${inert(hostConfiguration)}`;
   return [
     host,
@@ -31,7 +32,7 @@ export function explanationText({ hostConfiguration, cniPath, networks, warnings
 
 function networkLines({ source, name, cniVersion, loads, problem, steps }: ExplainedNetwork, width: number): readonly string[] {
   const verdict = !loads ? "would NOT load" : steps.some(hasUncovered) ? "would load, but see the notes" : "would load";
-  const why = problem === null ? [] : wrap(problemText(problem), Math.max(least, width - 2)).map((line) => `  ${line}`);
+  const why = problem === null ? [] : wrap(problemText(problem), Math.max(minColumns, width - 2)).map((line) => `  ${line}`);
   return [
     `Network ${inert(name)} (cniVersion ${inert(cniVersion)}) of ${inert(source)}: ${verdict}`,
     ...why,
@@ -46,24 +47,24 @@ function stepLines(step: ExplainedStep, number: string, indent: string, width: n
     `${indent}${number} ${inert(type)}${role === "ipam" ? " (ipam.type)" : ""}: ${kind}${path === null ? "" : ` ${inert(path)}`}`,
   ];
   const say = (text: string): number =>
-    lines.push(...wrap(text, Math.max(least, width - inner.length)).map((line) => inner + line));
+    lines.push(...wrap(text, Math.max(minColumns, width - inner.length)).map((line) => inner + line));
   if (digest !== null) lines.push(inner + digest);
-  if (kind === "native") say("A binary: it may do whatever the runtime may.");
+  if (kind === "native") say("A native plugin: it has all rights of the container runtime.");
   if (delegate !== null) say(inert(`${delegate.name} ${delegate.version}, ABI ${delegate.abi}: ${delegate.about}`));
   for (const each of step.capabilities) say(inert(capabilityText(each)));
-  if (delegate !== null) say(`It can call: ${effective.length === 0 ? "nothing" : effective.join(", ")}.`);
+  if (delegate !== null) say(`Usable capabilities: ${effective.length === 0 ? "none" : effective.join(", ")}.`);
   if (limits !== null) {
     const { timeMs, memoryPages, inputBytes, outputBytes, logBytes } = limits;
     say(
       `Limits: ${timeMs} ms, ${memoryPages / 16} MiB of memory, ${inputBytes} bytes in, ${outputBytes} out, ${logBytes} of log.`,
     );
   }
-  for (const each of idle) say(`Note: ${inert(each)} is granted, but never asked for.`);
+  for (const each of idle) say(`Note: ${inert(each)} is granted, but the delegate does not declare it.`);
   for (const each of uncovered)
-    say(`Note: an ADD would be refused, if the delegate takes this key as the reference plugins do: ${inert(each)}`);
+    say(`Note: the grant does not cover this key. If the delegate uses it like the reference plugins, ADD fails: ${inert(each)}`);
   if (problem !== null) say(problemText(problem));
   if (toGrant !== null) {
-    say("To grant it, put this into the host configuration:");
+    say("To grant the missing capabilities, put this into the host configuration:");
     lines.push(
       ...JSON.stringify(toGrant, undefined, 2)
         .split("\n")
@@ -81,7 +82,7 @@ function hasUncovered({ uncovered, steps }: ExplainedStep): boolean {
   return uncovered.length > 0 || steps.some(hasUncovered);
 }
 
-/** `+` what it can call, `-` what it can't. */
+/** `+` marks a granted capability, `-` a capability that is not granted. */
 function capabilityText({ name, reason, imported, granted }: ExplainedCapability): string {
   if (granted !== null) return `+ ${name} (granted${scopesText(granted)}): ${reason}`;
   return `- ${name} (${imported ? "NOT GRANTED" : "not granted, and not used"}): ${reason}`;
@@ -99,5 +100,5 @@ function listText(list: readonly unknown[]): string {
 }
 
 function inert(text: string): string {
-  return inertLine(text, longest);
+  return inertLine(text, maxLength);
 }

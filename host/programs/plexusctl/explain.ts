@@ -1,21 +1,28 @@
-// plexusctl explain: what each step of a network would be, and whether it would be loaded.
+// plexusctl explain: the plugin of each step of a network, and whether an ADD would load it.
 
-import { ok, type Result } from "../../src/fault/result.ts";
-import { explain, type Explanation } from "../explain/explanation.ts";
-import { type HostSettings, readHostSettings } from "../explain/host-settings.ts";
-import { type NamedList, networkInCluster, networksInFile, type NetworksInit, ownNetworks } from "../explain/networks.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { explain, type Explanation } from "../../node/explain/explanation.ts";
+import { type HostSettings, readHostSettings } from "../../node/explain/host-settings.ts";
+import {
+  type NamedList,
+  networkInCluster,
+  networksInFile,
+  type NetworksInit,
+  hostNetworks,
+} from "../../node/explain/networks.ts";
 
+/** The arguments of `plexusctl explain`. */
 export interface ExplainInit {
-  /** A file, or `namespace/name` of a NetworkAttachmentDefinition; undefined: what the host configuration has. */
+  /** A file, or `namespace/name` of a NetworkAttachmentDefinition; undefined: the networks of the host configuration. */
   readonly target: string | undefined;
-  /** Plexus' own configuration: a file, or a directory that has it. */
+  /** Plexus' own configuration: its file, or the directory with that file. */
   readonly config: string;
   readonly cniPath: string;
 }
 
 const definitionName = /^[a-z0-9][-a-z0-9]*\/[a-z0-9][-a-z0-9.]*$/;
 
-/** Faults as of a call that reads the same. */
+/** Explains the target. Its faults are those of a call that reads the same configuration. */
 export async function explainTarget({ target, config, cniPath }: ExplainInit): Promise<Result<Explanation>> {
   const settings = readHostSettings(config, cniPath);
   if (!settings.ok) return settings;
@@ -27,8 +34,8 @@ export async function explainTarget({ target, config, cniPath }: ExplainInit): P
 }
 
 async function networksOf(target: string | undefined, init: NetworksInit): Promise<Result<readonly NamedList[]>> {
-  if (target === undefined) return ownOf(init.settings, init);
-  // A file of that name wins: whoever means the definition can leave the directory.
+  if (target === undefined) return defaultTarget(init.settings, init);
+  // An existing file has precedence. To mean the definition, run plexusctl in another directory.
   const [namespace = "", name = ""] = target.split("/");
   const { existsSync } = await import("node:fs");
   return definitionName.test(target) && !existsSync(target)
@@ -36,6 +43,6 @@ async function networksOf(target: string | undefined, init: NetworksInit): Promi
     : networksInFile(target, init);
 }
 
-function ownOf(settings: HostSettings | undefined, { warn }: NetworksInit): Result<readonly NamedList[]> {
-  return settings === undefined ? ok([]) : ownNetworks(settings, warn);
+function defaultTarget(settings: HostSettings | undefined, { warn }: NetworksInit): Result<readonly NamedList[]> {
+  return settings === undefined ? ok([]) : hostNetworks(settings, warn);
 }

@@ -3,71 +3,81 @@
 import { isAbsolute } from "node:path";
 import { parseArgs } from "node:util";
 
+/** The values of `-o`. */
 export const outputs = ["table", "wide", "json", "yaml"] as const;
+/** See `outputs`. */
 export type Output = (typeof outputs)[number];
 
+/** plexusctl's command line with every default filled in. */
 export interface ControlOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly output: Output;
   readonly statusSocket: string;
   readonly stateDir: string;
-  /** Of `reconcile` and `uninstall`. */
+  /** For `reconcile` and `uninstall`: only report. */
   readonly dryRun: boolean;
-  /** Of `explain`: Plexus' own configuration, a file or a directory that has it. Of `uninstall`: that directory. */
+  /** For `uninstall`: remove files although pods are attached. */
+  readonly force: boolean;
+  /** For `explain`: Plexus' own configuration, as a file or as its directory. For `uninstall`: that directory. */
   readonly config: string;
-  /** Of `explain` and `uninstall`: directories of plugins, colons between them. */
+  /** For `explain` and `uninstall`: directories of plugins, separated by colons. */
   readonly cniPath: string;
 }
 
-export const usage = `plexusctl: what Plexus does on this node
+/** The help text. */
+export const usage = `plexusctl: shows and manages Plexus on this node
 
-  plexusctl status             readiness, attachments, networks, pools, the last
-                               failures and what to do about them
-  plexusctl attachments        every attachment
-  plexusctl reconcile          has the daemon take away now what no runtime
-                               deletes; --dry-run: and only tell
+  plexusctl status             shows readiness, attachments, networks, address
+                               pools, and the last failures with remedies
+  plexusctl attachments        lists all attachments
+  plexusctl reconcile          makes the daemon remove stale attachments and
+                               leases now; --dry-run: only reports them
   plexusctl explain [FILE|NAMESPACE/NAME]
-                               each step of a network: what it is, declares, is
-                               granted, and what it lacks; without a name, of
-                               what the host configuration has
-  plexusctl uninstall          gives the node back its other network, and, once
-                               nothing is attached, removes Plexus' files;
-                               --dry-run: and only tell
-  plexusctl errors [KIND|CODE] what a fault means, and what to do about it
-  plexusctl version
+                               shows each step of a network: its plugin, and
+                               which capabilities are declared, granted and
+                               missing; without an argument, the networks of
+                               the host configuration
+  plexusctl uninstall          deactivates Plexus' network configuration, and
+                               removes Plexus' files once no pod is attached;
+                               --dry-run: only reports; --force: removes the
+                               files although attached pods need them for DEL
+  plexusctl errors [KIND|CODE] shows meaning and remedy of an error
+  plexusctl version            shows the installed version
 
   -o, --output FORMAT          table (80 columns), wide, json or yaml
-  --status-socket PATH         the daemon's (/run/plexus/status.sock)
-  --state-dir PATH             cniDir, read where no daemon answers
-                               (/var/lib/cni/plexus)
-  --config PATH                for explain: Plexus' own configuration, or the
-                               directory that has it; for uninstall: that
-                               directory (/etc/cni/net.d)
-  --cni-path DIR[:DIR…]        for explain and uninstall: where the plugins are
+  --status-socket PATH         the daemon's status socket
+                               (/run/plexus/status.sock)
+  --state-dir PATH             the state directory (cniDir), which is read if no
+                               daemon answers (/var/lib/cni/plexus)
+  --config PATH                for explain: Plexus' own configuration, a file or
+                               its directory; for uninstall: that directory
+                               (/etc/cni/net.d)
+  --cni-path DIR[:DIR…]        for explain and uninstall: directories of plugins
                                ($CNI_PATH, else /opt/cni/bin)
-  --help
+  --help                       shows this text
 
-Exit status: 0; 1 where something needs attention (not ready, no daemon, an
-attachment left behind, a deletion that fails; for explain: a step that would
-not be loaded; for uninstall: something left to be done); 2 for a mistake in
-the command.
+Exit status: 0: no action is needed. 1: an administrator has to act (daemon not
+ready or absent, an abandoned attachment, a failing DEL; for explain: a step
+that would not load; for uninstall: an unfinished removal). 2: a mistake in the
+command line.
 `;
 
-/** The options; `help`, or one line that says what is wrong. */
+/** The parsed options; `help`; or `wrong`, one line about the mistake. */
 export function readOptions(args: readonly string[]): ControlOptions | "help" | { readonly wrong: string } {
   try {
     const { values, positionals } = parse(args);
     const [command, ...rest] = positionals;
     if (values.help === true || command === "help") return "help";
-    if (command === undefined) return { wrong: "no command" };
+    if (command === undefined) return { wrong: "no command was given" };
     const output = outputs.find((each) => each === values.output);
     if (output === undefined) return { wrong: `-o ${values.output}: must be one of ${outputs.join(", ")}` };
     if (values["dry-run"] === true && !["reconcile", "uninstall"].includes(command))
-      return { wrong: `--dry-run: ${command} changes nothing anyway` };
+      return { wrong: `--dry-run: only reconcile and uninstall have it; ${command} never changes anything` };
+    if (values.force === true && command !== "uninstall") return { wrong: "--force: only uninstall has it" };
     for (const name of ["config", "cni-path"] as const) {
       if (values[name] !== undefined && !["explain", "uninstall"].includes(command))
-        return { wrong: `--${name}: is for explain and uninstall only` };
+        return { wrong: `--${name}: only explain and uninstall have it` };
     }
     for (const name of ["status-socket", "state-dir"] as const) {
       if (!isAbsolute(values[name])) return { wrong: `--${name} ${values[name]}: must be an absolute path` };
@@ -79,11 +89,12 @@ export function readOptions(args: readonly string[]): ControlOptions | "help" | 
       statusSocket: values["status-socket"],
       stateDir: values["state-dir"],
       dryRun: values["dry-run"] === true,
+      force: values.force === true,
       config: values.config ?? "/etc/cni/net.d",
       cniPath: values["cni-path"] ?? process.env["CNI_PATH"] ?? "/opt/cni/bin",
     };
   } catch (error) {
-    // parseArgs says more than one sentence.
+    // The messages of parseArgs have several sentences; the first names the mistake.
     const [wrong = ""] = (error instanceof Error ? error.message : String(error)).split(/\n|\. /);
     return { wrong };
   }
@@ -98,6 +109,7 @@ function parse(args: readonly string[]) {
       "status-socket": { type: "string", default: "/run/plexus/status.sock" },
       "state-dir": { type: "string", default: "/var/lib/cni/plexus" },
       "dry-run": { type: "boolean" },
+      force: { type: "boolean" },
       config: { type: "string" },
       "cni-path": { type: "string" },
       help: { type: "boolean", short: "h" },

@@ -1,25 +1,28 @@
-// The status of this node: from the daemon, or, where none answers, from the disk.
+// The status of this node: from the daemon, or from the state directory if no daemon answers.
 
 import { existsSync } from "node:fs";
-import { NodeStateReader } from "../node-state/node-state-reader.ts";
-import type { StatusDocument } from "../telemetry/status-document.ts";
+import { NodeStateReader } from "../../node/state/node-state-reader.ts";
+import type { StatusDocument } from "../../telemetry/status-document.ts";
 import { askDaemon } from "./ask-daemon.ts";
-import { notOurs, statusOf } from "./status-form.ts";
+import { statusOf, unknownForm } from "./status-form.ts";
 
+/** Where to read the status. */
 export interface ReadStatusInit {
   readonly statusSocket: string;
   readonly stateDir: string;
 }
 
+/** The status, and whether the daemon gave it. */
 export interface ReadStatus {
   readonly document: StatusDocument;
-  /** Why no daemon answered; undefined where one did. */
+  /** The reason why no daemon answered; undefined if a daemon answered. */
   readonly silent: string | undefined;
 }
 
 /** How long a daemon may take to answer. */
 const patienceMs = 5000;
 
+/** Reads the status; never rejects. */
 export async function readStatus({ statusSocket, stateDir }: ReadStatusInit): Promise<ReadStatus> {
   const asked = await ask(statusSocket);
   if (typeof asked !== "string") return { document: asked, silent: undefined };
@@ -27,7 +30,7 @@ export async function readStatus({ statusSocket, stateDir }: ReadStatusInit): Pr
   const problems = existsSync(stateDir)
     ? node.problems
     : [
-        `there is no ${stateDir}: no pod was attached yet, or --state-dir (cniDir of the host configuration) is another`,
+        `${stateDir} does not exist: no pod was attached yet, or the host configuration has another cniDir (see --state-dir)`,
         ...node.problems,
       ];
   const time = new Date().toISOString();
@@ -37,8 +40,8 @@ export async function readStatus({ statusSocket, stateDir }: ReadStatusInit): Pr
   };
 }
 
-/** The document, or why there is none. */
+/** The status document, or the reason why there is none. */
 async function ask(socketPath: string): Promise<StatusDocument | string> {
   const answer = await askDaemon({ socketPath, method: "GET", path: "/status", patienceMs });
-  return "why" in answer ? answer.why : (statusOf(answer.body) ?? notOurs);
+  return "why" in answer ? answer.why : (statusOf(answer.body) ?? unknownForm);
 }

@@ -1,34 +1,34 @@
-// plexusctl reconcile: has the daemon look now for what no runtime deletes, and shows what it found.
+// plexusctl reconcile: makes the daemon run a reconciler round now, and shows the round's report.
 
-import { type Finding, reasonOf, type RoundReport } from "../reconcile/finding.ts";
+import { type Finding, reasonOf, type RoundReport } from "../../node/reconcile/finding.ts";
 import { askDaemon } from "./ask-daemon.ts";
-import { notOurs, reportOf } from "./status-form.ts";
+import { reportOf, unknownForm } from "./status-form.ts";
 import { table } from "./table.ts";
 
-/** A round takes 30 s at most, and ends what it has begun. */
+/** A round begins no work after 30 s, but finishes the work that has begun. */
 const patienceMs = 120_000;
 
-/** The round's report, or why there is none. */
+/** The round's report, or the reason why there is none. */
 export async function askForRound(socketPath: string, dryRun: boolean): Promise<RoundReport | string> {
   const path = dryRun ? "/reconcile?dry-run" : "/reconcile";
   const answer = await askDaemon({ socketPath, method: "POST", path, patienceMs });
-  return "why" in answer ? answer.why : (reportOf(answer.body) ?? notOurs);
+  return "why" in answer ? answer.why : (reportOf(answer.body) ?? unknownForm);
 }
 
-/** What a round could not take away although it would have, or could not look at. */
-export function roundNeedsAttention({ hands, findings, problems }: RoundReport): boolean {
-  const tried: readonly Finding["handling"][] = ["failed", "given-up", "paused"];
-  return !hands || problems.length > 0 || findings.some(({ handling }) => tried.includes(handling));
+/** Whether the round failed to remove a finding, could not look at a directory, or had no agent. */
+export function roundNeedsAttention({ agent, findings, problems }: RoundReport): boolean {
+  const unsuccessful: readonly Finding["handling"][] = ["failed", "given-up", "paused"];
+  return !agent || problems.length > 0 || findings.some(({ handling }) => unsuccessful.includes(handling));
 }
 
-/** For a person, within `width` columns. */
-export function roundText({ dryRun, hands, entries, findings, problems }: RoundReport, width: number): string {
-  const rows = findings.map((each) => [each.kind, within(each), reasonOf(each), each.handling]);
+/** The report as text; its table has at most `width` columns. */
+export function roundText({ dryRun, agent, entries, findings, problems }: RoundReport, width: number): string {
+  const rows = findings.map((each) => [each.kind, relativeId(each), reasonOf(each), each.handling]);
   const titles = ["KIND", "WHICH", "WHY", "DONE"].map((title) => ({ title }));
   const notes = findings.flatMap(({ id, note }) => (note === undefined ? [] : [`  ${id}: ${note}`]));
   return [
     `${dryRun ? "Dry run: " : ""}${counted(entries, "entry", "entries")} in the journal, ${counted(findings.length, "finding", "findings")}`,
-    ...(hands ? [] : ["No resident hands are connected: nothing is cleaned. To do: systemctl start plexus-hands"]),
+    ...(agent ? [] : ["No agent is connected, so nothing was removed. To do: systemctl start plexus-agent"]),
     ...problems.map((problem) => `Problem: ${problem}`),
     ...(rows.length === 0 ? [] : ["", ...table(titles, rows, width)]),
     ...(notes.length === 0 ? [] : ["", ...notes]),
@@ -36,8 +36,8 @@ export function roundText({ dryRun, hands, entries, findings, problems }: RoundR
   ].join("\n");
 }
 
-/** A path below the state directory without that, so that in a narrow column the part is left that tells one from another. */
-function within({ id, directory }: Finding): string {
+/** The finding's id without the state directory: a narrow column then keeps the part that differs. */
+function relativeId({ id, directory }: Finding): string {
   return id.startsWith(`${directory}/`) ? id.slice(directory.length + 1) : id;
 }
 

@@ -1,21 +1,21 @@
-// Whether an answer is a status as this plexusctl knows it: who answers on the socket may be of another version, or no daemon at all.
+// Checks the form of a daemon's answer: the program that answers may have another version, or be no daemon.
 
-import { isJsonObject } from "../../src/json/document.ts";
-import { inertText } from "../sandbox/inert-text.ts";
-import type { RoundReport } from "../reconcile/finding.ts";
-import type { StatusDocument } from "../telemetry/status-document.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { inertText } from "../../../src/text/inert-text.ts";
+import type { RoundReport } from "../../node/reconcile/finding.ts";
+import type { StatusDocument } from "../../telemetry/status-document.ts";
 
-/** UTF-16 units of a text in it. */
-const longestText = 8192;
+/** Maximum length of a text in an answer, in UTF-16 units. */
+const maxText = 8192;
 
-/** Why an answer was not read. */
-export const notOurs = "its answer is none that this plexusctl reads: are both of one version?";
+/** The reason given for an answer of another form. */
+export const unknownForm = "this plexusctl cannot read the answer: do plexusctl and plexusd have the same version?";
 
 const text = "";
 const number = 0;
 const truth = false;
 
-/** One of each member that is read; a list's only element stands for all. */
+// Samples of each document: an answer must have these members with these types. A list's only element stands for all elements.
 const daemon = {
   version: text,
   pid: number,
@@ -32,7 +32,7 @@ const attachment = { pod: text, container: text, ifname: text, network: text, so
 const node = {
   stateDirectory: text,
   journal: entries,
-  leftBehind: entries,
+  abandoned: entries,
   attachments: [{ ...attachment, addresses: [text] }],
   networks: [{ name: text, source: text, chain: [text], attachments: number }],
   pools: [{ directory: text, used: number }],
@@ -46,28 +46,29 @@ const finding = { kind: text, directory: text, id: text, why: text, handling: te
 const report = {
   started: text,
   ms: number,
-  hands: truth,
+  agent: truth,
   dryRun: truth,
   entries: number,
   findings: [finding],
   problems: [text],
 };
 
-/** The status, its texts made harmless for a terminal; undefined where it is none. */
+/** The status document, with texts that a terminal can print safely; undefined if the answer has another form. */
 export function statusOf(answer: string): StatusDocument | undefined {
-  const value = harmless(answer);
+  const value = parsedInert(answer);
   return isStatus(value) ? value : undefined;
 }
 
-/** A round's report, likewise. */
+/** The report of a reconciler round, with texts that a terminal can print safely; undefined if the answer has another form. */
 export function reportOf(answer: string): RoundReport | undefined {
-  const value = harmless(answer);
+  const value = parsedInert(answer);
   return isReport(value) ? value : undefined;
 }
 
-function harmless(answer: string): unknown {
+/** The parsed JSON, without control characters in its texts; undefined if the answer is not JSON. */
+function parsedInert(answer: string): unknown {
   try {
-    return JSON.parse(answer, (_, each: unknown) => (typeof each === "string" ? inertText(each, longestText) : each));
+    return JSON.parse(answer, (_, each: unknown) => (typeof each === "string" ? inertText(each, maxText) : each));
   } catch {
     return undefined;
   }
@@ -80,14 +81,15 @@ function isReport(value: unknown): value is RoundReport {
 function isStatus(value: unknown): value is StatusDocument {
   if (!isLike(value, document) || !isJsonObject(value)) return false;
   if (value["apiVersion"] !== document.apiVersion || value["kind"] !== document.kind) return false;
-  const told = value["daemon"];
-  if (told === null) return true;
-  if (!isLike(told, daemon) || !isJsonObject(told)) return false;
-  return Object.entries(Object(told["information"])).every(
-    ([name, said]) => typeof said === "string" && inertText(name, 64) === name,
+  const daemonMember = value["daemon"];
+  if (daemonMember === null) return true;
+  if (!isLike(daemonMember, daemon) || !isJsonObject(daemonMember)) return false;
+  return Object.entries(Object(daemonMember["information"])).every(
+    ([name, sentence]) => typeof sentence === "string" && inertText(name, 64) === name,
   );
 }
 
+/** Whether `value` has the members of the sample `form`, with their types. */
 function isLike(value: unknown, form: unknown): boolean {
   if (Array.isArray(form)) return Array.isArray(value) && value.every((each) => isLike(each, form[0]));
   if (!isJsonObject(form)) return typeof value === typeof form;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { AttachmentState, NodeState } from "../node-state/node-state.ts";
-import type { StatusDocument } from "../telemetry/status-document.ts";
+import type { AttachmentState, NodeState } from "../../node/state/node-state.ts";
+import type { StatusDocument } from "../../telemetry/status-document.ts";
 import { attachmentsText, needsAttention, statusText } from "./status-text.ts";
 
 const attachment: AttachmentState = {
@@ -19,14 +19,14 @@ const attachment: AttachmentState = {
 const node: NodeState = {
   stateDirectory: "/var/lib/cni/plexus",
   journal: { entries: 2, bytes: 4096 },
-  leftBehind: { entries: 1, bytes: 812 },
+  abandoned: { entries: 1, bytes: 812 },
   attachments: [
     attachment,
     { ...attachment, ifname: "net1", network: "storage", source: "shop/storage", addresses: ["10.2.0.7/16"] },
     {
       ...attachment,
       pod: "shop/a-pod-with-a-name-that-is-much-longer-than-any-table-can-be-wide-7",
-      state: "left behind",
+      state: "abandoned",
       failures: 10,
       why: "plugin bridge failed (delete): no such device",
     },
@@ -75,7 +75,7 @@ const document: StatusDocument = {
   ],
 };
 
-test("a whole node in 80 columns, what needs attention first", () => {
+test("prints a whole node in 80 columns, with failing attachments first", () => {
   expect(statusText(document, { width: 80 })).toMatchInlineSnapshot(`
     "Daemon: NOT READY, version 1.2.3, pid 812, up 2d
       ok  socket   /run/plexus/plexus.sock: listens
@@ -86,10 +86,10 @@ test("a whole node in 80 columns, what needs attention first", () => {
 
     Attachments: 2 attached, 1 NEED ATTENTION
       POD               INTERFACE  NETWORK  ADDRESSES         STATE              AGE
-      shop/a-pod-with…  eth0       pods     10.1.0.7/24 fd0…  left behind, 10 …  3h
+      shop/a-pod-with…  eth0       pods     10.1.0.7/24 fd0…  abandoned, 10 DE…  3h
       shop/cart-7       eth0       pods     10.1.0.7/24 fd0…  attached           3h
       shop/cart-7       net1       storage  10.2.0.7/16       attached           3h
-      Why their DEL fails:
+      Why DEL fails:
         shop/a-pod-with-a-name-that-is-much-longer-than-any-table-can-be-wide-7:
         plugin bridge failed (delete): no such device
         To do: docs/how-to/when-del-fails.md
@@ -103,7 +103,7 @@ test("a whole node in 80 columns, what needs attention first", () => {
       /var/lib/cni/networks/pods   240      253  95 %
       /var/lib/cni/networks/six      1  1.8e+19   0 %
 
-    Journal: 2 entries of 4096 bytes; left behind: 1 entry of 812 bytes
+    Journal: 2 entries, 4096 bytes; abandoned: 1 entry, 812 bytes
 
     Last failures:
       20s ago: ADD shop/cart-8, network pods, 12 times: STORE_FAILED, code 5
@@ -114,16 +114,16 @@ test("a whole node in 80 columns, what needs attention first", () => {
   `);
 });
 
-test("a node without a daemon", () => {
-  const silent = { socket: "/run/plexus/status.sock", why: "there is no such socket" };
+test("prints a node without a daemon", () => {
+  const silent = { socket: "/run/plexus/status.sock", why: "the socket does not exist" };
   const alone = { ...document, daemon: null, failures: [], nodes: [{ ...node, attachments: [], networks: [], pools: [] }] };
   expect(statusText(alone, { width: 80, silent })).toMatchInlineSnapshot(`
-    "Daemon: none answers on /run/plexus/status.sock (there is no such socket).
-    Without a daemon each call gets a brain of its own, which is slower. What
-    follows is read from the disk.
-    To do: systemctl start plexusd, then journalctl -u plexusd;
-    docs/how-to/run-the-daemon.md. If it runs, --status-socket has to name its
-    status socket.
+    "Daemon: no answer on /run/plexus/status.sock (the socket does not exist).
+    Without a daemon the shim starts a one-shot engine for each call, which is
+    slower. The rest of this status comes from the state directory.
+    To do: systemctl start plexusd; if that fails, read journalctl -u plexusd and
+    docs/how-to/run-the-daemon.md. If plexusd runs, give its status socket with
+    --status-socket.
 
     Attachments: 0 attached
 
@@ -131,12 +131,12 @@ test("a node without a daemon", () => {
 
     Pools: 0
 
-    Journal: 2 entries of 4096 bytes; left behind: 1 entry of 812 bytes
+    Journal: 2 entries, 4096 bytes; abandoned: 1 entry, 812 bytes
     "
   `);
 });
 
-test("needs attention where it isn't ready, or something is left behind, or a deletion fails", () => {
+test("a node needs attention if the daemon is not ready or absent, an attachment is abandoned, or a DEL fails", () => {
   const ready = document.daemon === null ? null : { ...document.daemon, ready: true };
   const well = { ...document, daemon: ready, nodes: [{ ...node, attachments: [attachment] }] };
   expect(needsAttention(well)).toBe(false);
@@ -145,7 +145,7 @@ test("needs attention where it isn't ready, or something is left behind, or a de
   expect(needsAttention({ ...well, nodes: [{ ...node, attachments: [{ ...attachment, failures: 1 }] }] })).toBe(true);
 });
 
-test("ten thousand attachments with hostile names are one screen, of harmless lines", () => {
+test("ten thousand attachments with hostile names fit one screen, without control characters", () => {
   const hostile = {
     ...attachment,
     pod: "evil\u001B[2J\u202E/x\ny\u0007",
@@ -155,14 +155,23 @@ test("ten thousand attachments with hostile names are one screen, of harmless li
   const many = { ...node, attachments: Array.from({ length: 10_000 }, () => hostile) };
   const text = statusText({ ...document, nodes: [many] }, { width: 80 });
   expect(text).toContain("  … and 9980 more: plexusctl attachments\n");
-  // oxlint-disable-next-line no-control-regex -- they are what must not be there
+  // oxlint-disable-next-line no-control-regex -- the text must not contain control characters
   expect(text).not.toMatch(/[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u202E]/);
   expect(Math.max(...text.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(80);
 });
 
-test("wide cuts nothing, and names containers", () => {
+test("wide output cuts no cell, and has the columns CONTAINER and SOURCE", () => {
   const [titles, ...rows] = attachmentsText([node], Infinity, document.time);
   expect(titles).toMatch(/CONTAINER +SOURCE$/);
   expect(rows[0]).toContain("a-name-that-is-much-longer-than-any-table-can-be-wide-7");
   expect(rows.every((row) => row.includes("0123456789abcdef"))).toBe(true);
+});
+
+test("reports an installed version that differs from the running one, and only then", () => {
+  const running = document.daemon?.version ?? "";
+  const text = statusText(document, { width: 80, installedVersion: "9.9.9" });
+  expect(text).toContain(
+    `  Version 9.9.9 is installed, but the daemon still runs version ${running}.\n  To do: systemctl restart plexusd\n`,
+  );
+  expect(statusText(document, { width: 80, installedVersion: running })).toBe(statusText(document, { width: 80 }));
 });

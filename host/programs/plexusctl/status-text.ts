@@ -1,47 +1,52 @@
-// The status of a node for a person, in 80 columns.
+// The text that `plexusctl status` and `plexusctl attachments` print.
 
-import type { AttachmentState, NodeState } from "../node-state/node-state.ts";
-import { inertLine } from "../sandbox/inert-text.ts";
-import type { Failure } from "../telemetry/recent-failures.ts";
-import type { DaemonStatus, StatusDocument } from "../telemetry/status-document.ts";
+import type { AttachmentState, NodeState } from "../../node/state/node-state.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
+import type { Failure } from "../../telemetry/recent-failures.ts";
+import type { DaemonStatus, StatusDocument } from "../../telemetry/status-document.ts";
 import { type Column, table, wrap } from "./table.ts";
 
+/** How to print the status. */
 export interface TextInit {
-  /** Columns; Infinity for `-o wide`. */
+  /** Version of the files on the node: plexusctl's own version, because an update replaces plexusctl and plexusd together. */
+  readonly installedVersion?: string;
+  /** Maximum columns of a table; Infinity for `-o wide`. */
   readonly width: number;
-  /** Why no daemon answered, and where it was asked; for a document without one. */
+  /** The status socket, and the reason why no daemon answered on it. For a document without a daemon. */
   readonly silent?: { readonly socket: string; readonly why: string };
 }
 
-/** Rows of a section, unless all were asked for. */
-const mostRows = 20;
-const mostFailures = 5;
-/** Lines of text: a terminal is seldom wider than is good to read. */
-const prose = 80;
+/** Maximum rows of a section, except with `-o wide`. */
+const maxRows = 20;
+const maxFailures = 5;
+/** Maximum columns of sentences, also with `-o wide`: longer lines are hard to read. */
+const proseColumns = 80;
 
+/** The text of `plexusctl status`. */
 export function statusText(document: StatusDocument, init: TextInit): string {
   const { daemon, nodes, failures, time } = document;
-  const used = nodes.filter(({ journal, leftBehind, problems }) => journal.entries + leftBehind.entries + problems.length > 0);
+  const used = nodes.filter(({ journal, abandoned, problems }) => journal.entries + abandoned.entries + problems.length > 0);
   const shownNodes = used.length > 0 ? used : nodes.slice(0, 1);
   const lines = [
-    ...(daemon === null ? silentLines(init) : daemonLines(daemon, time)),
+    ...(daemon === null ? silentLines(init) : [...daemonLines(daemon, time), ...updateLines(daemon, init)]),
     ...shownNodes.flatMap((node) => nodeLines(node, init, time, shownNodes.length > 1)),
     ...failureLines(failures, init, time),
   ];
   return `${lines.join("\n")}\n`;
 }
 
-/** Whether a person has something to do: not ready, no daemon, something left behind, a deletion that fails. */
+/** Whether an administrator has to act: not ready, no daemon, an abandoned attachment, a failing DEL, or unreadable state. */
 export function needsAttention({ daemon, nodes }: StatusDocument): boolean {
-  return daemon?.ready !== true || nodes.some((node) => node.problems.length > 0 || node.attachments.some(isOdd));
+  return daemon?.ready !== true || nodes.some((node) => node.problems.length > 0 || node.attachments.some(isFailing));
 }
 
+/** A table of at most `rows` attachments, failing ones first; empty if there are none. `time`: now, ISO 8601, for the AGE column. */
 export function attachmentsText(nodes: readonly NodeState[], width: number, time: string, rows = Infinity): readonly string[] {
   const all = nodes.flatMap((node) => node.attachments);
-  const odd = [...all.filter(isOdd), ...all.filter((each) => !isOdd(each))];
+  const ordered = [...all.filter(isFailing), ...all.filter((each) => !isFailing(each))];
   const columns: Column[] = ["POD", "INTERFACE", "NETWORK", "ADDRESSES", "STATE", "AGE"].map((title) => ({ title }));
   const wide = width === Infinity ? [{ title: "CONTAINER" }, { title: "SOURCE" }] : [];
-  const shown = odd.slice(0, rows).map((each) => {
+  const shown = ordered.slice(0, rows).map((each) => {
     const { pod, container, ifname, network, source, addresses, since } = each;
     const cells = [pod || container.slice(0, 13), ifname, network, addresses.join(" "), stateOf(each), age(since, time)];
     return width === Infinity ? [...cells, container, source] : cells;
@@ -52,11 +57,14 @@ export function attachmentsText(nodes: readonly NodeState[], width: number, time
 function silentLines({ silent }: TextInit): readonly string[] {
   const { socket = "", why = "" } = silent ?? {};
   return [
-    ...wrap(`Daemon: none answers on ${socket} (${why}).`, prose),
-    ...wrap("Without a daemon each call gets a brain of its own, which is slower. What follows is read from the disk.", prose),
+    ...wrap(`Daemon: no answer on ${socket} (${why}).`, proseColumns),
     ...wrap(
-      "To do: systemctl start plexusd, then journalctl -u plexusd; docs/how-to/run-the-daemon.md. If it runs, --status-socket has to name its status socket.",
-      prose,
+      "Without a daemon the shim starts a one-shot engine for each call, which is slower. The rest of this status comes from the state directory.",
+      proseColumns,
+    ),
+    ...wrap(
+      "To do: systemctl start plexusd; if that fails, read journalctl -u plexusd and docs/how-to/run-the-daemon.md. If plexusd runs, give its status socket with --status-socket.",
+      proseColumns,
     ),
   ];
 }
@@ -76,16 +84,23 @@ function daemonLines(
   ];
 }
 
+/** An update replaces the files on the node, but a running daemon keeps the version that it was started with. */
+function updateLines({ version }: DaemonStatus, { installedVersion = version }: TextInit): readonly string[] {
+  if (installedVersion === version) return [];
+  const lines = [`Version ${installedVersion} is installed, but the daemon still runs version ${version}.`];
+  return [...lines, "To do: systemctl restart plexusd"].flatMap((line) => indented(line, 2));
+}
+
 function nodeLines(node: NodeState, init: TextInit, time: string, several: boolean): readonly string[] {
-  const { attachments, networks, pools, journal, leftBehind, problems } = node;
-  const rows = init.width === Infinity ? Infinity : mostRows;
+  const { attachments, networks, pools, journal, abandoned, problems } = node;
+  const rows = init.width === Infinity ? Infinity : maxRows;
   const inner = init.width - 2;
   const attached = attachments.filter(({ state }) => state === "attached").length;
-  const odd = attachments.filter(isOdd).length;
+  const failing = attachments.filter(isFailing).length;
   return [
     ...(several ? ["", `State: ${node.stateDirectory}`] : []),
     "",
-    `Attachments: ${attached} attached${odd > 0 ? `, ${odd} NEED ATTENTION` : ""}`,
+    `Attachments: ${attached} attached${failing > 0 ? `, ${failing} NEED ATTENTION` : ""}`,
     ...shift(attachmentsText([node], inner, time, rows)),
     ...more(attachments.length, rows, "plexusctl attachments"),
     ...reasonLines(attachments),
@@ -112,24 +127,24 @@ function nodeLines(node: NodeState, init: TextInit, time: string, several: boole
     ),
     ...more(pools.length, rows, "plexusctl status -o wide"),
     "",
-    `Journal: ${entries(journal)}; left behind: ${entries(leftBehind)}`,
+    `Journal: ${entries(journal)}; abandoned: ${entries(abandoned)}`,
     ...problems.flatMap((problem) => indented(`PROBLEM: ${inertLine(problem, 512)}`, 2)),
   ];
 }
 
 function failureLines(failures: readonly Failure[], { width }: TextInit, time: string): readonly string[] {
   if (failures.length === 0) return [];
-  const shown = failures.slice(0, width === Infinity ? undefined : mostFailures);
+  const shown = failures.slice(0, width === Infinity ? undefined : maxFailures);
   return [
     "",
     "Last failures:",
     ...shown.flatMap((failure) => {
-      const who = failure.pod === "" ? failure.container.slice(0, 13) : failure.pod;
-      const often = failure.times > 1 ? `, ${failure.times} times` : "";
+      const podName = failure.pod === "" ? failure.container.slice(0, 13) : failure.pod;
+      const repeats = failure.times > 1 ? `, ${failure.times} times` : "";
       const network = failure.network === "" ? "" : `, network ${failure.network}`;
       return [
         ...indented(
-          `${age(failure.time, time)} ago: ${failure.verb} ${who}${network}${often}: ${failure.fault}, code ${failure.code}`,
+          `${age(failure.time, time)} ago: ${failure.verb} ${podName}${network}${repeats}: ${failure.fault}, code ${failure.code}`,
           2,
         ),
         ...indented(inertLine(failure.msg, width === Infinity ? 4096 : 400), 4),
@@ -140,16 +155,16 @@ function failureLines(failures: readonly Failure[], { width }: TextInit, time: s
   ];
 }
 
-/** Something that a person should look at. */
-function isOdd({ state, failures }: AttachmentState): boolean {
-  return state === "left behind" || failures > 0;
+/** Whether the attachment needs an administrator: it is abandoned, or its DEL failed. */
+function isFailing({ state, failures }: AttachmentState): boolean {
+  return state === "abandoned" || failures > 0;
 }
 
 function stateOf({ state, failures }: AttachmentState): string {
   return failures === 0 ? state : `${state}, ${failures} DEL failed`;
 }
 
-/** Why deletions fail; attachments of one pod fail together. */
+/** The last error of each failing DEL. Attachments of one pod share their error, which is printed once. */
 function reasonLines(attachments: readonly AttachmentState[]): readonly string[] {
   const reasons = new Map(
     attachments.flatMap(({ pod, container, why }) =>
@@ -157,14 +172,15 @@ function reasonLines(attachments: readonly AttachmentState[]): readonly string[]
     ),
   );
   if (reasons.size === 0) return [];
-  const told = [...reasons.keys()].slice(0, mostFailures).flatMap((reason) => indented(reason, 4));
-  return ["  Why their DEL fails:", ...told, "    To do: docs/how-to/when-del-fails.md"];
+  const lines = [...reasons.keys()].slice(0, maxFailures).flatMap((reason) => indented(reason, 4));
+  return ["  Why DEL fails:", ...lines, "    To do: docs/how-to/when-del-fails.md"];
 }
 
 function section(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): readonly string[] {
   return rows.length === 0 ? [] : table(columns, rows, width);
 }
 
+/** Indents lines that are already wrapped. */
 function shift(lines: readonly string[]): readonly string[] {
   return lines.map((line) => `  ${line}`);
 }
@@ -173,12 +189,13 @@ function more(count: number, shown: number, command: string): readonly string[] 
   return count > shown ? [`  … and ${count - shown} more: ${command}`] : [];
 }
 
+/** Wraps the text and indents its lines. */
 function indented(text: string, by: number): readonly string[] {
-  return wrap(text, prose - by).map((line) => `${" ".repeat(by)}${line}`);
+  return wrap(text, proseColumns - by).map((line) => `${" ".repeat(by)}${line}`);
 }
 
 function entries({ entries: count, bytes }: NodeState["journal"]): string {
-  return `${count} ${count === 1 ? "entry" : "entries"} of ${bytes} bytes`;
+  return `${count} ${count === 1 ? "entry" : "entries"}, ${bytes} bytes`;
 }
 
 function sizeText(size: number | undefined): string {
@@ -190,7 +207,7 @@ function share(used: number, size: number | undefined): string {
   return size === undefined || size === 0 ? "" : `${Math.round((used / size) * 100)} %`;
 }
 
-/** From then to now, in the largest unit that says it. */
+/** The time from `since` to `time`, in the largest unit of which at least two have passed. */
 function age(since: string | undefined, time: string): string {
   const seconds = Math.round((Date.parse(time) - Date.parse(since ?? "")) / 1000);
   if (Number.isNaN(seconds)) return "?";

@@ -1,51 +1,52 @@
-// Columns for people, within a width.
+// Tables and wrapped text for a terminal.
 
-import { inertLine } from "../sandbox/inert-text.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
 
+/** A column of a table; left-aligned by default. */
 export interface Column {
   readonly title: string;
   readonly align?: "right";
 }
 
-/** Units of a cell, before it is cut to fit. */
-const longestCell = 1024;
+/** Maximum length of a cell before its column is cut, in UTF-16 units. */
+const maxCell = 1024;
 const gap = "  ";
-/** A column is not cut below this. */
-const least = 8;
+/** Minimum width of a cut column. */
+const minColumn = 8;
 
 /**
- * Lines of a table, its titles first. Where it is wider than `width` its widest columns are cut, with `…`; `width` Infinity cuts nothing.
+ * Lines of a table; the first line has the titles. If the table is wider than `width`, its widest columns are cut and end with `…`.
  */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[], width: number): readonly string[] {
   const cells = [columns.map(({ title }) => title), ...rows].map((row) =>
-    columns.map((_, index) => inertLine(row[index] ?? "", longestCell)),
+    columns.map((_, index) => inertLine(row[index] ?? "", maxCell)),
   );
   const widths = columns.map((_, index) => Math.max(...cells.map((row) => (row[index] ?? "").length)));
   const total = (): number => widths.reduce((sum, each) => sum + each, gap.length * (widths.length - 1));
   while (total() > width) {
     const widest = widths.indexOf(Math.max(...widths));
-    if ((widths[widest] ?? 0) <= least) break;
-    widths[widest] = Math.max(least, (widths[widest] ?? 0) - (total() - width), nextWidth(widths, widest));
+    if ((widths[widest] ?? 0) <= minColumn) break;
+    widths[widest] = Math.max(minColumn, (widths[widest] ?? 0) - (total() - width), nextWidth(widths, widest));
   }
   return cells.map((row) =>
     row
       .map((cell, index) => {
-        const most = widths[index] ?? 0;
-        const text = cell.length > most ? `${cell.slice(0, most - 1)}…` : cell;
-        return columns[index]?.align === "right" ? text.padStart(most) : text.padEnd(most);
+        const columnWidth = widths[index] ?? 0;
+        const text = cell.length > columnWidth ? `${cell.slice(0, columnWidth - 1)}…` : cell;
+        return columns[index]?.align === "right" ? text.padStart(columnWidth) : text.padEnd(columnWidth);
       })
       .join(gap)
       .trimEnd(),
   );
 }
 
-/** The widest of the other columns: cut in turns, none loses all. */
+/** The width of the widest other column, at least one less than this column's: the wide columns shrink in turns. */
 function nextWidth(widths: readonly number[], widest: number): number {
   const next = Math.max(0, ...widths.filter((_, index) => index !== widest));
   return Math.min(next, (widths[widest] ?? 0) - 1);
 }
 
-/** The text in lines of at most `width`, broken at spaces. */
+/** The text in lines of at most `width` columns, broken at spaces. A longer word has a line of its own. */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = "";

@@ -8,7 +8,7 @@ function gate() {
   return { open: resolve, passed: promise };
 }
 
-test("MO-29 serves so many at once, lets so many wait in order, and refuses the next at once", async () => {
+test("MO-29 serves up to its bound at once, lets up to its bound wait in order, and refuses further calls at once", async () => {
   const queue = new CallQueue({ active: 2, waiting: 2 });
   const gates = [gate(), gate(), gate(), gate()];
   const begun: number[] = [];
@@ -31,7 +31,7 @@ test("MO-29 serves so many at once, lets so many wait in order, and refuses the 
   expect([queue.active, queue.waiting]).toEqual([0, 0]);
 });
 
-test("goes on after a call that failed", async () => {
+test("serves the next call after a failed call", async () => {
   const queue = new CallQueue({ active: 1, waiting: 1 });
   const failing = queue.enter(async () => {
     throw new Error("broken");
@@ -41,7 +41,7 @@ test("goes on after a call that failed", async () => {
   expect(await next).toBe("served");
 });
 
-test("the place of who has left is free, and its call is never served", async () => {
+test("a call that leaves the queue is never served, and its place is free", async () => {
   const queue = new CallQueue({ active: 1, waiting: 1 });
   const { open, passed } = gate();
   const first = queue.enter(() => passed, stays);

@@ -1,13 +1,15 @@
-// How many calls are served at once, and how many wait for their turn (MO-29): what is beyond is refused at once, so that memory
-// stays bounded and a runtime hears of it while it can still wait by itself.
+// Bounds how many calls are served at once and how many wait (MO-29). Further calls are refused at once: memory stays bounded, and the
+// runtime learns of the overload while it still has time to try again.
 
+/** The bounds of a queue (--calls and --queue). */
 export interface QueueBounds {
-  /** Calls that are served at once. */
+  /** Maximum calls that are served at once. */
   readonly active: number;
-  /** Calls that wait. */
+  /** Maximum calls that wait. */
   readonly waiting: number;
 }
 
+/** A queue of calls, in order of arrival. */
 export class CallQueue {
   readonly #bounds: QueueBounds;
   readonly #waiters: (() => void)[] = [];
@@ -28,8 +30,8 @@ export class CallQueue {
   }
 
   /**
-   * Runs `serve` when it is its turn, in the order of arrival; undefined, at once, where the queue is full. Who has to wait gives `mayLeave`
-   * what to call when nobody waits for the call any more: it answers undefined then, and its place is free.
+   * Runs `serve` when the call's turn has come; answers undefined at once if the queue is full. A waiting call passes a function to
+   * `mayLeave`. Call that function when the caller is gone: the call then leaves the queue, and the promise resolves to undefined.
    */
   enter<T>(serve: () => Promise<T>, mayLeave: (leave: () => void) => void): Promise<T | undefined> | undefined {
     if (this.#active < this.#bounds.active) {
@@ -52,7 +54,7 @@ export class CallQueue {
     try {
       return await serve();
     } finally {
-      // The place goes to who waits longest, so that nobody who comes now gets in between.
+      // The longest waiting call inherits the place, so that a new call cannot overtake it.
       const next = this.#waiters.shift();
       if (next === undefined) this.#active -= 1;
       else next();

@@ -1,39 +1,40 @@
-// Listens for the hands on a unix socket. Each connection is one call of a runtime, or resident hands.
+// Listens for shims on a unix socket. Each connection is one call of a runtime, or an agent.
 
 import { createServer, type Server, type Socket } from "node:net";
-import { printError } from "../../src/cni/error-json.ts";
-import { fault, type Fault } from "../../src/fault/fault.ts";
-import type { Result } from "../../src/fault/result.ts";
-import { HandsGone } from "../hands/hands.ts";
-import type { Reply, Request } from "../hands/messages.ts";
+import { printError } from "../../../src/cni/error-json.ts";
+import { fault, type Fault } from "../../../src/fault/fault.ts";
+import type { Result } from "../../../src/fault/result.ts";
+import { ShimGone } from "../../protocol/shim.ts";
+import type { Reply, Request } from "../../protocol/messages.ts";
 import { CallQueue, type QueueBounds } from "./call-queue.ts";
-import { ConnectedHands } from "./connected-hands.ts";
-import type { ResidentConnection } from "./resident-hands.ts";
-import { inodeOf, listenOn, uidOf } from "./unix-socket.ts";
+import { ConnectedShim } from "../../protocol/connected-shim.ts";
+import type { AgentConnection } from "./agent.ts";
+import { inodeOf, listenOn, uidOf } from "../../store/files/unix-socket.ts";
 
-/** Serves calls: one for each connection. */
+/** The daemon's handlers for connections. */
 export interface CallService {
-  /** Answers the call, which waited for its turn as long; `hands` carries out its effects. */
-  readonly serve: (request: Request, hands: ConnectedHands, waitedMs: number) => Promise<Omit<Reply, "kind">>;
-  /** Resident hands have come; answers what is to be done when they have gone. */
-  readonly resident: (connection: ResidentConnection) => () => void;
-  /** Hears how many milliseconds a call waited for its turn; undefined where it was refused. */
+  /** Serves a call, which waited `waitedMs` in the queue; `shim` carries out its effects. */
+  readonly serve: (request: Request, shim: ConnectedShim, waitedMs: number) => Promise<Omit<Reply, "kind">>;
+  /** An agent has connected; answers a function to call when it disconnects. */
+  readonly agent: (connection: AgentConnection) => () => void;
+  /** Receives how many milliseconds a call waited in the queue; undefined if the call was refused. */
   readonly waited: (ms: number | undefined) => void;
   readonly warn: (text: string) => void;
 }
 
+/** The settings of the call server. */
 export interface CallServerInit extends QueueBounds {
   /** Absolute path, at most 107 bytes. */
   readonly socket: string;
-  /** Uids that may call: root's and our own. */
+  /** User ids that may call: root's and the daemon's own. */
   readonly uids: readonly number[];
   /** How long a connection may take to send its request, in ms. */
   readonly requestMs: number;
 }
 
-/** One is enough; a second one may come before the first has gone. */
-const mostResident = 16;
-/** How often it is seen whether the hands still find the socket, in ms. */
+/** Maximum connected agents. A node needs one; a restarted agent may connect before the old connection ends. */
+const maxAgents = 16;
+/** Interval between checks that the socket's file still exists, in ms. */
 const watchMs = 2000;
 
 /** The server of one daemon. */
@@ -42,10 +43,10 @@ export class CallServer {
   readonly #init: CallServerInit;
   readonly #service: CallService;
   readonly #server: Server;
-  /** Connections of calls, and of who hasn't said yet what it is. */
+  /** Connections of calls, and connections that have not yet sent a request or an agent's greeting. */
   readonly #open = new Set<Socket>();
-  readonly #resident = new Set<Socket>();
-  /** The socket's file, by its inode. */
+  readonly #agent = new Set<Socket>();
+  /** Inode of the socket's file. */
   #file: bigint | undefined;
   #closing = false;
   #watch: NodeJS.Timeout | undefined;
@@ -58,11 +59,11 @@ export class CallServer {
     this.#service = service;
     this.queue = new CallQueue(init);
     this.#server = createServer((socket) => void this.#connection(socket));
-    // Whoever is beyond the queue's bounds is answered; whoever is far beyond waits in the kernel's backlog.
+    // Connections beyond the queue's bounds are accepted and refused with an answer. Further ones wait in the kernel's backlog.
     this.#server.maxConnections = init.active + init.waiting + 64;
   }
 
-  /** Listens; takes over the socket of a daemon that has died, not that of one that listens. Faults: DAEMON_SOCKET. */
+  /** Listens. Replaces the socket of a dead daemon, but not of a listening one. Fault DAEMON_SOCKET. */
   async listen(): Promise<Result<void>> {
     const listens = await this.#bind();
     if (listens.ok) this.#watch = setInterval(() => void this.#listenAgain(), watchMs).unref();
@@ -76,8 +77,8 @@ export class CallServer {
   }
 
   /**
-   * Where the socket's file is gone (somebody has cleaned its directory) it is made anew; calls under way go on. Where another file
-   * is in its place, that is another daemon's, or somebody's who must know why: closing ours would remove it.
+   * Creates the socket's file again if it is gone (a cleaned directory, for example). Running calls continue. A different file at the path
+   * may belong to another daemon and stays: closing this server would remove it.
    */
   async #listenAgain(): Promise<void> {
     if (this.#closing || this.#binding || inodeOf(this.#init.socket) !== undefined) return;
@@ -85,21 +86,21 @@ export class CallServer {
     this.#server.close();
     const listens = await this.#bind();
     this.#binding = false;
-    const what = listens.ok ? "its file was gone; made anew" : `its file is gone: ${listens.fault.msg}`;
+    const what = listens.ok ? "the socket's file was gone; created it again" : `the socket's file is gone: ${listens.fault.msg}`;
     if (listens.ok || !this.#complained) this.#service.warn(`${this.#init.socket}: ${what}`);
     this.#complained = !listens.ok;
-    // Meanwhile the daemon was told to end.
+    // The daemon may have been stopped meanwhile.
     if (this.#closing) this.#server.close();
   }
 
-  /** Whether the hands find it: a socket whose file is gone listens, and nobody comes. */
+  /** Whether shims can connect: without its file, a listening socket is unreachable. */
   get listening(): boolean {
     return this.#server.listening && this.#file !== undefined && inodeOf(this.#init.socket) === this.#file;
   }
 
   /**
-   * Accepts nothing more, waits for the calls under way, and for what else is being `finished` by resident hands, `graceMs` at most;
-   * answers how many calls were cut off.
+   * Accepts no more connections. Waits at most `graceMs` for the running calls and for `finished`, work that an agent carries out.
+   * Answers how many calls were aborted.
    */
   async close(graceMs: number, finished: Promise<void>): Promise<number> {
     this.#closing = true;
@@ -110,77 +111,79 @@ export class CallServer {
     if (this.#open.size === 0) resolve();
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(late.resolve, graceMs);
-    // Closing ends the resident hands' connections, too.
+    // `finished` needs the agents' connections, which end below.
     await Promise.race([Promise.all([promise, finished]), late.promise]);
     clearTimeout(timer);
-    const cut = this.#open.size;
-    for (const socket of [...this.#open, ...this.#resident]) socket.destroy();
-    return cut;
+    const aborted = this.#open.size;
+    for (const socket of [...this.#open, ...this.#agent]) socket.destroy();
+    return aborted;
   }
 
   async #connection(socket: Socket): Promise<void> {
     this.#open.add(socket);
-    socket.once("close", () => this.#isNoCall(socket));
-    const hands = new ConnectedHands(socket);
+    socket.once("close", () => this.#noLongerCall(socket));
+    const shim = new ConnectedShim(socket);
     const uid = uidOf(socket);
     if (uid === undefined || !this.#init.uids.includes(uid)) {
-      this.#service.warn(`${this.#init.socket}: uid ${uid ?? "unknown"} called, which may not`);
+      const text = `refused uid ${uid ?? "unknown"}: only root and the daemon's user may connect`;
+      this.#service.warn(`${this.#init.socket}: ${text}`);
       socket.destroy();
       return;
     }
     const late = setTimeout(() => socket.destroy(), this.#init.requestMs);
     try {
-      await hands.welcome();
-      const purpose = await hands.purpose;
+      await shim.welcome();
+      const purpose = await shim.purpose;
       clearTimeout(late);
-      if (purpose.kind === "resident") this.#stays(socket, { hands, environment: purpose.environment });
-      else hands.reply(await this.#serve(purpose, hands, socket));
+      if (purpose.kind === "agent") this.#keepAgent(socket, { shim, environment: purpose.environment });
+      else shim.reply(await this.#serve(purpose, shim, socket));
     } catch (error) {
       clearTimeout(late);
       socket.destroy();
-      if (!(error instanceof HandsGone)) throw error;
+      if (!(error instanceof ShimGone)) throw error;
     }
   }
 
-  #isNoCall(socket: Socket): void {
+  /** The connection has ended, or is an agent's. */
+  #noLongerCall(socket: Socket): void {
     this.#open.delete(socket);
     if (this.#open.size === 0) this.#lastClosed();
   }
 
-  /** Resident hands are no call: nobody waits for them to end. */
-  #stays(socket: Socket, connection: ResidentConnection): void {
-    if (socket.destroyed || this.#closing || this.#resident.size >= mostResident) {
+  /** Keeps an agent's connection. It is not a call, so close() does not wait for its end. */
+  #keepAgent(socket: Socket, connection: AgentConnection): void {
+    if (socket.destroyed || this.#closing || this.#agent.size >= maxAgents) {
       socket.destroy();
       return;
     }
-    this.#resident.add(socket);
-    const remove = this.#service.resident(connection);
+    this.#agent.add(socket);
+    const remove = this.#service.agent(connection);
     socket.once("close", () => {
-      this.#resident.delete(socket);
+      this.#agent.delete(socket);
       remove();
     });
-    this.#isNoCall(socket);
+    this.#noLongerCall(socket);
   }
 
-  async #serve(request: Request, hands: ConnectedHands, socket: Socket): Promise<Omit<Reply, "kind">> {
-    if (this.#closing) return refusal(fault("DAEMON_BUSY", "the daemon is being stopped"));
-    const came = performance.now();
+  async #serve(request: Request, shim: ConnectedShim, socket: Socket): Promise<Omit<Reply, "kind">> {
+    if (this.#closing) return refusal(fault("DAEMON_BUSY", "the daemon is stopping"));
+    const arrivedMs = performance.now();
     const served = this.queue.enter(
       () => {
-        const waitedMs = performance.now() - came;
+        const waitedMs = performance.now() - arrivedMs;
         this.#service.waited(waitedMs);
-        return this.#service.serve(request, hands, waitedMs);
+        return this.#service.serve(request, shim, waitedMs);
       },
       (leave) => void socket.once("close", leave),
     );
     if (served !== undefined) {
       const reply = await served;
-      if (reply === undefined) throw new HandsGone(fault("HANDS_GONE", "hands: they ended while their call waited for its turn"));
+      if (reply === undefined) throw new ShimGone(fault("SHIM_GONE", "the shim ended while its call waited in the queue"));
       return reply;
     }
     this.#service.waited(undefined);
     const { active, waiting } = this.#init;
-    return refusal(fault("DAEMON_BUSY", `${active} calls are being served and ${waiting} are waiting`));
+    return refusal(fault("DAEMON_BUSY", `the daemon serves ${active} calls and ${waiting} more wait (--calls, --queue)`));
   }
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import { nameOf } from "../sandbox/component-names.ts";
+import { nameOf } from "../../sandbox/component-names.ts";
 import { ComponentCopies } from "./component-copies.ts";
 
 let directory = "";
@@ -15,7 +15,7 @@ afterEach(() => rmSync(join(directory, ".."), { recursive: true, force: true }))
 
 const keep = (copies: ComponentCopies, text: string): Promise<void> => copies.keep(nameOf(Buffer.from(text)), Buffer.from(text));
 const fileOf = (text: string): string => `${nameOf(Buffer.from(text)).slice(7)}.wasm`;
-/** What the next run has, in its order. */
+/** The copies that the next daemon loads, in order. */
 async function loaded(): Promise<readonly string[]> {
   const texts: string[] = [];
   await new ComponentCopies(directory, 100).load((bytes, name) => {
@@ -25,13 +25,13 @@ async function loaded(): Promise<readonly string[]> {
   return texts;
 }
 
-test("what was used is there for the next run, what is too large is not", async () => {
+test("the next daemon loads the used components, except those that are too large", async () => {
   const copies = new ComponentCopies(directory, 100);
   for (const text of ["one", "two", "one", "x".repeat(101)]) await keep(copies, text);
   expect((await loaded()).toSorted()).toEqual(["one", "two"]);
 });
 
-test("only those that were used last are kept", async () => {
+test("only the most recently used components are kept", async () => {
   const first = new ComponentCopies(directory, 100);
   for (let number = 0; number < 8; number++) {
     await keep(first, `c${number}`);
@@ -46,7 +46,7 @@ test("only those that were used last are kept", async () => {
   expect(readdirSync(directory)).toHaveLength(8);
 });
 
-test("what is none of ours, or no longer what its name says, is not taken", async () => {
+test("files with other names, links, directories, and copies with a wrong digest are not loaded", async () => {
   const copies = new ComponentCopies(directory, 100);
   await keep(copies, "good");
   await keep(copies, "torn");
@@ -59,7 +59,7 @@ test("what is none of ours, or no longer what its name says, is not taken", asyn
   expect(await loaded()).toEqual(["good"]);
 });
 
-test("a directory that can't be written costs nobody anything", async () => {
+test("a directory that cannot be written causes no error", async () => {
   writeFileSync(join(directory, "..", "file"), "");
   const copies = new ComponentCopies(join(directory, "..", "file", "components"), 100);
   await keep(copies, "one");

@@ -1,69 +1,74 @@
-// The sources of pods and definitions that a resident brain's calls name: opened with the first call that names one, and shared.
+// The sources of pods and NetworkAttachmentDefinitions for a daemon's calls. A source opens with the first call whose configuration names
+// it, and all calls share it.
 
-import type { Cluster } from "../cluster/cluster.ts";
-import type { openCluster } from "../cluster/open-cluster.ts";
-import type { Connection } from "../kube/connection.ts";
-import type { CredentialSource } from "../kube/credentials.ts";
-import type { Informers } from "../kube/informers.ts";
-import type { kubeCluster as kubeClusterOf } from "../kube/kube-cluster.ts";
+import type { Cluster } from "../../cluster/cluster.ts";
+import type { openCluster } from "../../cluster/open-cluster.ts";
+import type { Connection } from "../../cluster/kube/connection.ts";
+import type { CredentialSource } from "../../cluster/kube/credentials.ts";
+import type { Informers } from "../../cluster/kube/informers.ts";
+import type { kubeCluster as kubeClusterOf } from "../../cluster/kube/kube-cluster.ts";
 
 type SourceConfiguration = Parameters<typeof openCluster>[0];
 
 /** A connection to an API server, as the calls share it. */
-interface ResidentApi {
+interface OpenApi {
   readonly credentials: CredentialSource;
   readonly connection: Connection;
   readonly informers: Informers;
-  /** Loaded with the rest, before a call needs it. */
+  /** Loaded in advance, so that no call waits for it. */
   readonly kubeCluster: typeof kubeClusterOf;
 }
 
-export interface ResidentClustersInit {
-  /** The node's name in the API; undefined: unknown, so its pods are not watched. */
+/** The settings of the daemon's sources. */
+export interface DaemonClustersInit {
+  /** The node's name in the Kubernetes API; undefined if unknown, so that its pods are not watched. */
   readonly nodeName: string | undefined;
-  /** A kubeconfig whose cluster is watched from the start and for good; others are with the first call that names them. */
+  /** A kubeconfig whose cluster is watched from the start and permanently. Other clusters are watched from the first call that names them. */
   readonly kubeconfig: string | undefined;
-  /** Takes what is no single call's. */
+  /** Receives warnings that belong to no single call. */
   readonly warn: (text: string) => void;
 }
 
-/** Requests at once to one API server. */
-const mostSockets = 16;
+/** Maximum concurrent requests to one API server. */
+const maxSockets = 16;
 
-/** How long a kubeconfig that can't be read before the first call is left alone. */
+/** Pause before another try to read the kubeconfig of `--kubeconfig`, in ms. */
 const unreadableMs = 5_000;
 
-/** Sources kept; a node's configurations name one or two. */
-const mostSources = 8;
+/** Maximum sources that stay open. A node's configurations name one or two. */
+const maxSources = 8;
 
-export class ResidentClusters {
-  readonly #init: ResidentClustersInit;
-  readonly #apis = new Map<string, Promise<ResidentApi>>();
+/** The sources of one daemon. */
+export class DaemonClusters {
+  readonly #init: DaemonClustersInit;
+  readonly #apis = new Map<string, Promise<OpenApi>>();
   readonly #directories = new Map<string, Promise<Cluster>>();
   readonly #opened = new Set<Informers>();
   #closed = false;
 
-  constructor(init: ResidentClustersInit) {
+  constructor(init: DaemonClustersInit) {
     this.#init = init;
   }
 
-  /** Begins to watch what is known before the first call. */
+  /** Begins to watch the cluster of `--kubeconfig`. */
   async start(): Promise<void> {
     const { kubeconfig } = this.#init;
     if (kubeconfig === undefined) return;
     const { informers, credentials } = await this.#api(kubeconfig, false);
-    let told = "";
+    let lastWarning = "";
     const begin = async (): Promise<void> => {
       if (this.#closed || (await informers.begin())) return;
       const read = await credentials();
-      if (!read.ok && read.fault.msg !== told) this.#init.warn(`--kubeconfig: nothing is watched yet: ${read.fault.msg}`);
-      if (!read.ok) told = read.fault.msg;
+      if (!read.ok && read.fault.msg !== lastWarning) {
+        this.#init.warn(`--kubeconfig cannot be used yet, so no pod or definition is watched: ${read.fault.msg}`);
+      }
+      if (!read.ok) lastWarning = read.fault.msg;
       setTimeout(() => void begin(), unreadableMs).unref();
     };
     await begin();
   }
 
-  /** For one call; undefined where its configuration names none. */
+  /** The source for one call; undefined if its configuration names none. */
   async open(configuration: SourceConfiguration, warn: (text: string) => void): Promise<Cluster | undefined> {
     const { manifests, kubeconfig, kubernetes } = configuration;
     if (manifests !== undefined) return this.#directory(manifests);
@@ -82,7 +87,7 @@ export class ResidentClusters {
     return informers.over(cluster);
   }
 
-  /** What is watched, for each API. */
+  /** The informers of each API server. */
   get informers(): readonly Informers[] {
     return [...this.#opened];
   }
@@ -93,7 +98,7 @@ export class ResidentClusters {
     this.#apis.clear();
   }
 
-  #api(kubeconfig: string, allowInsecure: boolean): Promise<ResidentApi> {
+  #api(kubeconfig: string, allowInsecure: boolean): Promise<OpenApi> {
     const name = `${allowInsecure}:${kubeconfig}`;
     return shared(
       this.#apis,
@@ -112,21 +117,21 @@ export class ResidentClusters {
     );
   }
 
-  async #openApi(kubeconfig: string, allowInsecure: boolean): Promise<ResidentApi> {
-    const { keptCredentials } = await import("../kube/kept-credentials.ts");
-    const { Connection } = await import("../kube/connection.ts");
-    const { Informers } = await import("../kube/informers.ts");
-    const { kubeCluster } = await import("../kube/kube-cluster.ts");
+  async #openApi(kubeconfig: string, allowInsecure: boolean): Promise<OpenApi> {
+    const { keptCredentials } = await import("../../cluster/kube/kept-credentials.ts");
+    const { Connection } = await import("../../cluster/kube/connection.ts");
+    const { Informers } = await import("../../cluster/kube/informers.ts");
+    const { kubeCluster } = await import("../../cluster/kube/kube-cluster.ts");
     const { nodeName, warn } = this.#init;
     const credentials = keptCredentials(kubeconfig, { allowInsecure }, warn);
-    const connection = new Connection({ sockets: mostSockets });
+    const connection = new Connection({ sockets: maxSockets });
     const keep = kubeconfig === this.#init.kubeconfig;
     const informers = new Informers({ credentials, connection, nodeName, keep, warn });
     this.#opened.add(informers);
     return { credentials, connection, kubeCluster, informers };
   }
 
-  async #end(opened: Promise<ResidentApi>): Promise<void> {
+  async #end(opened: Promise<OpenApi>): Promise<void> {
     const { informers, connection } = await opened;
     this.#opened.delete(informers);
     informers.stop();
@@ -135,29 +140,29 @@ export class ResidentClusters {
 }
 
 async function openDirectory(path: string): Promise<Cluster> {
-  const { manifestDirectory } = await import("../cluster/manifest-directory.ts");
+  const { manifestDirectory } = await import("../../cluster/manifests/manifest-directory.ts");
   return manifestDirectory(path);
 }
 
-/** The one of this name, opened by the first who asks; the one that nobody asked for longest makes way. */
+/** The source of this name; opened if it is not yet. If there are too many, the least recently used one is closed. */
 function shared<T>(
   known: Map<string, Promise<T>>,
   name: string,
   open: () => Promise<T>,
-  letGo: (old: Promise<T>) => Promise<void>,
+  close: (old: Promise<T>) => Promise<void>,
 ): Promise<T> {
   const found = known.get(name);
   if (found !== undefined) {
-    // Behind all that were not asked for since.
+    // The map's order is the order of use.
     known.delete(name);
     known.set(name, found);
     return found;
   }
   const opened = open();
   const [oldest] = known;
-  if (known.size >= mostSources && oldest !== undefined) {
+  if (known.size >= maxSources && oldest !== undefined) {
     known.delete(oldest[0]);
-    void letGo(oldest[1]);
+    void close(oldest[1]);
   }
   known.set(name, opened);
   return opened;

@@ -1,75 +1,78 @@
-// Delegates in a resident brain: admitted once, run in sandbox processes that are warm before the first call.
+// Runs delegates for a daemon's calls: components are admitted once, and sandbox processes are started before the first call.
 
-import { admitDelegate, type DelegateHost, runDelegateStep } from "../brain/delegate-step.ts";
-import type { DelegateRunner } from "../brain/step-runner.ts";
-import type { HostConfiguration } from "../../src/configuration/host-configuration.ts";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok } from "../../src/fault/result.ts";
-import type { Hands } from "../hands/hands.ts";
-import { runAsync } from "../leases/effect.ts";
-import { LeaseMemory } from "../leases/lease-memory.ts";
-import type { TakeLock } from "../brain/answer.ts";
-import { Admission } from "../sandbox/admission/admit.ts";
-import { ComponentNames, nameOf } from "../sandbox/component-names.ts";
-import { defaultLimits, limitsOf } from "../sandbox/limits.ts";
-import { type PoolCounts, ProcessPool } from "../sandbox/process/pool.ts";
+import type { DelegateRunner } from "../../engine/steps/call-resources.ts";
+import { delegateRunner } from "../../engine/steps/delegate-step.ts";
+import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import type { Shim } from "../../protocol/shim.ts";
+import { runAsync } from "../../capabilities/leases/effect.ts";
+import { LeaseMemory } from "../../capabilities/leases/lease-memory.ts";
+import type { TakeLock } from "../../store/locks/file-lock.ts";
+import { Admission } from "../../sandbox/admission/admit.ts";
+import { ComponentNames, nameOf } from "../../sandbox/component-names.ts";
+import { defaultLimits, limitsOf } from "../../sandbox/limits.ts";
+import { type PoolCounts, ProcessPool } from "../../sandbox/process/pool.ts";
 import { ComponentCopies } from "./component-copies.ts";
 import { ReadyComponents } from "./ready-components.ts";
 
-export interface ResidentDelegatesInit {
-  /** The program of a sandbox process, by its true path. */
+/** The settings of the daemon's sandbox processes. */
+export interface DaemonDelegatesInit {
+  /** Path of the sandbox process' program, without symbolic links. */
   readonly entry: string;
-  /** Sandbox processes kept warm, and at most, for guests with the default memory. */
+  /** Sandbox processes that are kept ready, for guests with the default memory. */
   readonly warm: number;
+  /** Maximum sandbox processes, for guests with the default memory. */
   readonly most: number;
-  /** A directory for copies of the components that were used, for the next run; none are kept if it is undefined. */
+  /** Directory for copies of used components, which the next daemon prepares in advance. Undefined: no copies are kept. */
   readonly copies?: string;
 }
 
-/** What a call brings along for its delegates. */
+/** The parts of a call that its delegates need. */
 export interface CallOfDelegates {
-  readonly hands: Hands;
+  readonly shim: Shim;
+  readonly wasm: WasmConfiguration;
   readonly takeLock: TakeLock;
-  /** Takes whole lines. */
+  /** Receives whole lines. */
   readonly log: (line: string) => void;
 }
 
-export class ResidentDelegates {
-  readonly #init: ResidentDelegatesInit;
+/** The delegates of one daemon. */
+export class DaemonDelegates {
+  readonly #init: DaemonDelegatesInit;
   readonly #admission = new Admission();
   readonly #names = new ComponentNames();
   readonly #ready: ReadyComponents;
   readonly #copies: ComponentCopies | undefined;
   readonly #leaseMemory = new LeaseMemory();
-  /** By the pages of memory that their processes may give a guest. */
+  /** A pool for each size of guest memory, in pages. */
   readonly #pools = new Map<number, ProcessPool>();
 
-  constructor(init: ResidentDelegatesInit) {
+  constructor(init: DaemonDelegatesInit) {
     this.#init = init;
     this.#pool(defaultLimits.memoryPages);
     this.#ready = new ReadyComponents({
-      largest: defaultLimits.componentBytes,
+      maxBytes: defaultLimits.componentBytes,
       take: (bytes) => this.#prepare(bytes, nameOf(bytes)),
     });
     this.#copies = init.copies === undefined ? undefined : new ComponentCopies(init.copies, defaultLimits.componentBytes);
   }
 
-  /** Readies the components of the last run. */
+  /** Prepares the components that the previous daemon used. */
   start(): void {
     this.#ready.start();
     void this.#copies?.load((bytes, name) => this.#prepare(bytes, name));
   }
 
-  /** Starts sandbox processes again where none could be started. */
+  /** Tries again to start sandbox processes, after all starts have failed. */
   warmUp(): void {
     this.#pool(defaultLimits.memoryPages).warmUp();
   }
 
-  /** Runs delegates for one call. */
-  open({ hands, takeLock, log }: CallOfDelegates): DelegateRunner {
-    const hostFor = ({ wasm }: Pick<HostConfiguration, "wasm">): DelegateHost => ({
+  /** Answers a runner for the delegates of one call. */
+  open({ shim, wasm, takeLock, log }: CallOfDelegates): DelegateRunner {
+    return delegateRunner({
+      wasm,
       admission: this.#admission,
-      names: {
+      componentNames: {
         known: (file) => {
           this.#ready.used(file.path);
           return this.#names.known(file);
@@ -82,24 +85,14 @@ export class ResidentDelegates {
         },
       },
       runner: this.#pool(limitsOf(wasm.limits).memoryPages),
-      read: async (path, cap) => {
-        const { errno, content } = await hands.read({ path, cap });
-        if (errno === 0) return ok(content);
-        const why = `component ${path} could not be read: errno ${errno} (at most ${cap} bytes are read)`;
-        return failed(fault("COMPONENT_REFUSED", why));
-      },
-      hands,
-      lease: (operation) => runAsync(operation, takeLock),
+      shim,
+      runLeaseOperation: (operation) => runAsync(operation, takeLock),
       leaseMemory: this.#leaseMemory,
       log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
     });
-    return {
-      run: (configuration, step, ...more) => runDelegateStep(hostFor(configuration), configuration, step, ...more),
-      admit: (configuration, type, file) => admitDelegate(hostFor(configuration), configuration, type, file),
-    };
   }
 
-  /** Of all pools together. */
+  /** The sums over all pools. */
   get counts(): PoolCounts {
     const sum = (of: keyof PoolCounts): number => [...this.#pools.values()].reduce((total, { counts }) => total + counts[of], 0);
     return {
@@ -117,21 +110,21 @@ export class ResidentDelegates {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
 
-  /** One that is refused is the business of the call that wants it. Larger limits than the default are prepared by their first call. */
+  /** Admits a component in advance, with the default limits. Refusals are ignored here: the call that needs the component reports them. */
   #prepare(bytes: Uint8Array, name: string): void {
     if (bytes.length > defaultLimits.componentBytes) return;
-    const component = this.#admission.examined(bytes, defaultLimits, name);
+    const component = this.#admission.examine(bytes, defaultLimits, name);
     if (component.ok) this.#pool(defaultLimits.memoryPages).prepare(component.value);
   }
 
-  /** Few sizes are configured: those up to the default share its processes, which V8 bounds at the default. */
+  /** The pool for guests of this memory. Sizes up to the default share one pool, because V8 limits its processes to the default. */
   #pool(pages: number): ProcessPool {
     const memoryPages = Math.max(pages, defaultLimits.memoryPages);
     let pool = this.#pools.get(memoryPages);
     if (pool === undefined) {
       const { entry, warm, most } = this.#init;
-      const usual = memoryPages === defaultLimits.memoryPages;
-      pool = new ProcessPool({ entry, memoryPages, warm: usual ? warm : 1, most: usual ? most : 2 });
+      const isDefault = memoryPages === defaultLimits.memoryPages;
+      pool = new ProcessPool({ entry, memoryPages, warm: isDefault ? warm : 1, maxProcesses: isDefault ? most : 2 });
       this.#pools.set(memoryPages, pool);
     }
     return pool;

@@ -1,19 +1,20 @@
-// plexusd: starts the daemon, stops it on SIGTERM.
+// plexusd: starts the daemon, and stops it on SIGTERM or SIGINT.
 
 import { dirname, join } from "node:path";
 import { realpathSync } from "node:fs";
-import { boundHeapGrowth } from "../engine/heap-growth.ts";
-import { tierUpSooner } from "../engine/tier-up.ts";
-import { limitArenas, trimMemory } from "../libc/native-memory.ts";
-import { version } from "../version.ts";
-import { openLog } from "../telemetry/log.ts";
-import { collectorHeaders } from "../telemetry/collector-headers.ts";
+import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
+import { tierUpSooner } from "../../system/v8/tier-up.ts";
+import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
+import { version } from "../../system/version.ts";
+import { openLog } from "../../telemetry/log.ts";
+import { collectorHeaders } from "../../telemetry/collector-headers.ts";
 import { Daemon } from "./daemon.ts";
 import { nodeNameOf } from "./node-name.ts";
 import { type DaemonOptions, readOptions, usage } from "./options.ts";
 
-/** Of the C library: for its threads' share of work two are enough. */
+/** Arenas of the C library's malloc. Few threads allocate, so two are enough. */
 const arenas = 2;
+/** Interval between returns of freed native memory to the kernel, in ms. */
 const trimMs = 3_000;
 
 async function main(options: DaemonOptions): Promise<void> {
@@ -28,18 +29,18 @@ async function main(options: DaemonOptions): Promise<void> {
     fd: 2,
     dropped: () => daemon.metrics.add("plexus_log_lines_dropped_total", {}),
   });
-  // Whatever it ends of, its last lines are written.
+  // The log's last lines are written whatever ends the process.
   process.on("exit", () => log.flush());
   process.on("uncaughtExceptionMonitor", (error) => log.write("error", { fault: "INTERNAL" }, error.stack ?? error.message));
   const node = nodeNameOf(options.nodeName, process.env);
   if (node.name === undefined) {
-    log.write("warn", {}, `${node.problem}${node.fatal ? "" : "; pods are not watched: give --node-name"}`);
+    log.write("warn", {}, `${node.problem}${node.fatal ? "" : ", so pods are not watched. To do: give --node-name"}`);
     if (node.fatal) process.exit(2);
   }
   const daemon = new Daemon({
     server: { socket: options.socket, active: options.calls, waiting: options.queue, uids, requestMs: 10_000 },
     delegates: {
-      entry: realpathSync(join(home, "brain", "guest-process.cjs")),
+      entry: realpathSync(join(home, "engine", "guest-process.cjs")),
       warm: Math.min(2, sandboxes),
       most: sandboxes,
       copies: join(options.stateDir, "components"),
@@ -69,13 +70,14 @@ async function main(options: DaemonOptions): Promise<void> {
     process.on(signal, () => {
       if (stopping) return;
       stopping = true;
-      void daemon.stop(graceMs).then((cut) => {
-        if (cut > 0) log.write("warn", {}, `cut off ${cut} calls after ${graceMs} ms; their next DEL undoes what they began`);
+      void daemon.stop(graceMs).then((aborted) => {
+        const text = `aborted ${aborted} calls after --grace-ms ${graceMs}; their next DEL undoes what they began`;
+        if (aborted > 0) log.write("warn", {}, text);
         process.exit(0);
       });
     });
   }
-  if (started.value !== undefined) log.write("info", {}, `tells metrics on ${options.metricsListen?.host}:${started.value}`);
+  if (started.value !== undefined) log.write("info", {}, `serves metrics on ${options.metricsListen?.host}:${started.value}`);
   log.write("info", {}, `listens on ${options.socket}`);
 }
 

@@ -3,9 +3,10 @@
 import { availableParallelism } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
-import type { ReconcilerInit } from "../reconcile/reconciler.ts";
-import { type DaemonLogLevel, logLevels } from "../telemetry/log.ts";
+import type { ReconcilerInit } from "../../node/reconcile/reconciler.ts";
+import { type DaemonLogLevel, logLevels } from "../../telemetry/log.ts";
 
+/** plexusd's command line with every default filled in; see `usage`. */
 export interface DaemonOptions {
   readonly socket: string;
   readonly statusSocket: string;
@@ -22,40 +23,44 @@ export interface DaemonOptions {
   readonly reconcile: Omit<ReconcilerInit, "directories">;
 }
 
-export const usage = `plexusd: the resident brain of Plexus on a node
+/** The help text. */
+export const usage = `plexusd: the daemon of Plexus on a node (defaults in parentheses)
 
-  --socket PATH         where the hands find it (/run/plexus/plexus.sock)
-  --status-socket PATH  where plexusctl and scrapers find it
+  --socket PATH         socket for the shim and the agent
+                        (/run/plexus/plexus.sock)
+  --status-socket PATH  socket for plexusctl and metrics
                         (status.sock beside the socket)
   --metrics-listen [ADDRESS:]PORT
-                        /metrics, /healthz and /readyz over TCP too (no TCP);
-                        a port alone is one of 127.0.0.1
-  --otlp URL            an OpenTelemetry collector that gets a span for each
+                        serve /metrics, /healthz and /readyz over TCP, too;
+                        the default address is 127.0.0.1 (no TCP)
+  --otlp URL            OpenTelemetry collector for a span of each call and
                         step (none)
   --log-level LEVEL     debug, info, warn or error (info)
-  --state-dir PATH      the cniDir that is reconciled, and told of before
-                        a call named one (/var/lib/cni/plexus)
-  --node-name NAME      the node whose pods are watched (NODE_NAME, else the
-                        host's name)
-  --kubeconfig PATH     the API that is watched before a call named one (none)
-  --calls N             calls served at once, 1 to 4096 (64)
-  --queue N             calls that wait for their turn, 1 to 65536 (512)
-  --sandboxes N         sandbox processes at most, 1 to 256 (one for each CPU,
+  --state-dir PATH      state directory (cniDir): reconciled, and in metrics
+                        and status before the first call
+                        (/var/lib/cni/plexus)
+  --node-name NAME      this node's name in the Kubernetes API, for watching
+                        its pods (NODE_NAME, else the host name)
+  --kubeconfig PATH     cluster to watch before the first call (none)
+  --calls N             maximum calls served at once, 1 to 4096 (64)
+  --queue N             maximum calls that wait, 1 to 65536 (512)
+  --sandboxes N         maximum sandbox processes, 1 to 256 (one for each CPU,
                         at least 2)
-  --grace-ms N          how long it waits for calls when it is stopped, 1 to
-                        600000 (10000)
+  --grace-ms N          milliseconds to wait for running calls when stopped,
+                        1 to 600000 (10000)
   --reconcile-interval S
-                        seconds between rounds that take away what no runtime
-                        deletes, 0 (no rounds) to 86400 (60)
-  --reconcile-grace S   seconds that a namespace must be gone before, 1 to
-                        86400 (300)
-  --reconcile-dry-run   rounds tell what they would do, and do nothing
-  --help                this
+                        seconds between rounds that remove stale attachments,
+                        0 (no rounds) to 86400 (60)
+  --reconcile-grace S   seconds for which a network namespace must be gone
+                        before its attachment is stale, 1 to 86400 (300)
+  --reconcile-dry-run   rounds only report
+  --help                show this text
 
-docs/how-to/run-the-daemon.md says more.
+See also docs/how-to/run-the-daemon.md.
 `;
 
-const counts = {
+/** Maximum of each option that is a number. */
+const maxima = {
   calls: 4096,
   queue: 65_536,
   sandboxes: 256,
@@ -64,19 +69,19 @@ const counts = {
   "reconcile-grace": 86_400,
 } as const;
 
-/** Bytes of a socket's path. */
-const longestPath = 107;
+/** Maximum length of a unix socket's path, in bytes (unix(7)). */
+const maxSocketPath = 107;
 
-/** The options; `help`, or one line that says what is wrong. */
+/** The parsed options; `help`; or `wrong`, one line about the mistake. */
 export function readOptions(args: readonly string[]): DaemonOptions | "help" | { readonly wrong: string } {
   try {
     const values = parse(args);
     if (values.help === true) return "help";
-    const count = (name: keyof typeof counts, least = 1): number => countOf(name, values[name], least, counts[name]);
-    const socket = pathOf("socket", values.socket, longestPath);
+    const count = (name: keyof typeof maxima, min = 1): number => countOf(name, values[name], min, maxima[name]);
+    const socket = pathOf("socket", values.socket, maxSocketPath);
     return {
       socket,
-      statusSocket: pathOf("status-socket", values["status-socket"] ?? join(dirname(socket), "status.sock"), longestPath),
+      statusSocket: pathOf("status-socket", values["status-socket"] ?? join(dirname(socket), "status.sock"), maxSocketPath),
       metricsListen: values["metrics-listen"] === undefined ? undefined : addressOf(values["metrics-listen"]),
       otlp: values.otlp === undefined ? undefined : collectorOf(values.otlp),
       logLevel: levelOf(values["log-level"]),
@@ -94,7 +99,7 @@ export function readOptions(args: readonly string[]): DaemonOptions | "help" | {
       },
     };
   } catch (error) {
-    // parseArgs says more than one line for a positional argument.
+    // The message of parseArgs for a positional argument has several sentences; the first names the mistake.
     const [wrong = ""] = (error instanceof Error ? error.message : String(error)).split(/\n|\. /);
     return { wrong: wrong.replace(/\.$/, "") };
   }
@@ -124,15 +129,15 @@ function parse(args: readonly string[]) {
   }).values;
 }
 
-function countOf(name: string, text: string, least: number, most: number): number {
+function countOf(name: string, text: string, min: number, max: number): number {
   const value = Number(text);
-  if (Number.isInteger(value) && value >= least && value <= most && text.trim() !== "") return value;
-  throw new Error(`--${name} ${text}: must be a whole number from ${least} to ${most}`);
+  if (Number.isInteger(value) && value >= min && value <= max && text.trim() !== "") return value;
+  throw new Error(`--${name} ${text}: must be a whole number from ${min} to ${max}`);
 }
 
-function pathOf(name: string, path: string, most: number): string {
-  if (isAbsolute(path) && Buffer.byteLength(path) <= most && !path.includes("\0")) return path;
-  throw new Error(`--${name} ${path}: must be an absolute path of at most ${most} bytes`);
+function pathOf(name: string, path: string, maxBytes: number): string {
+  if (isAbsolute(path) && Buffer.byteLength(path) <= maxBytes && !path.includes("\0")) return path;
+  throw new Error(`--${name} ${path}: must be an absolute path of at most ${maxBytes} bytes`);
 }
 
 function addressOf(text: string): { readonly host: string; readonly port: number } {
@@ -150,7 +155,7 @@ function collectorOf(text: string): URL {
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
     throw new Error(`--otlp ${text}: must be a URL of http or https (http://127.0.0.1:4318)`);
   }
-  // As OTEL_EXPORTER_OTLP_ENDPOINT: the base of all signals.
+  // Like OTEL_EXPORTER_OTLP_ENDPOINT, the URL is the base for all signals.
   if (!url.pathname.endsWith("/v1/traces")) url.pathname = `${url.pathname.replace(/\/$/, "")}/v1/traces`;
   return url;
 }

@@ -14,7 +14,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import { ComponentNames, nameOf } from "../sandbox/component-names.ts";
+import { ComponentNames, nameOf } from "../../sandbox/component-names.ts";
 import { ReadyComponents } from "./ready-components.ts";
 
 let directory = "";
@@ -34,13 +34,13 @@ afterEach(() => {
 
 const open = (): ReadyComponents => {
   const made = new ReadyComponents({
-    largest: 100,
+    maxBytes: 100,
     take: (bytes) => void taken.push(Buffer.from(bytes).toString()),
   });
   opened.push(made);
   return made;
 };
-/** Whole at once: nobody looks at a part of it. */
+/** Writes the file atomically. */
 const write = (name: string, text: string): void => {
   writeFileSync(join(directory, name), text);
   renameSync(join(directory, name), join(cni, name));
@@ -48,7 +48,7 @@ const write = (name: string, text: string): void => {
 const expectTaken = (...texts: readonly string[]): Promise<void> =>
   expect.poll(() => taken.toSorted(), { timeout: 30_000 }).toEqual(texts.toSorted());
 
-test("the components beside one that was used are taken, then those that are new or replaced, each once", async () => {
+test("reads all components in the directory of a used one, then each new or replaced component once", async () => {
   write("one.wasm", "1");
   write("two.wasm", "2");
   write("native", "3");
@@ -63,7 +63,7 @@ test("the components beside one that was used are taken, then those that are new
   await expectTaken("1", "2", "3", "22");
 });
 
-test("a file is known by its bytes, and read again after every change that its identity might not show", () => {
+test("a name learned for a file counts only if the file's identity would show every later change", () => {
   const names = new ComponentNames();
   write("one.wasm", "1");
   const path = join(cni, "one.wasm");
@@ -78,7 +78,7 @@ test("a file is known by its bytes, and read again after every change that its i
   const rested = found(60_000);
   expect(names.learn(rested, bytes)).toBe(nameOf(bytes));
   expect(names.known(rested)).toBe(nameOf(bytes));
-  // The same size and date, as an archive's files have it: the time of change is another one.
+  // Same size and modification time, as for files of an archive: only the time of change differs.
   copyFileSync(path, join(cni, "copy"));
   const { atime, mtime } = statSync(path);
   write("one.wasm", "2");

@@ -1,26 +1,28 @@
-// Components are read before a call needs them: those of the directories in which calls found theirs, when they come and when they
-// change. Only where the daemon itself may read there; otherwise the call that needs one first reads it.
+// Reads components before a call needs them: all components in the directories where calls found theirs, whenever they appear or change.
+// This works only if the daemon itself may read the directory; otherwise the first call reads its component through the shim.
 
 import { constants, type FSWatcher, watch } from "node:fs";
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { identityOf } from "../files/file-identity.ts";
+import { identityOf } from "../../store/files/file-identity.ts";
 
+/** The settings of ReadyComponents. */
 export interface ReadyComponentsInit {
-  /** Bytes of a component; a longer one is not read. */
-  readonly largest: number;
-  /** Takes each component that is new or has changed; what it is good for is for the taker to find out. */
+  /** Maximum size of a component, in bytes. Longer ones are not read. */
+  readonly maxBytes: number;
+  /** Receives each component that is new or has changed. The bytes are not checked. */
   readonly take: (bytes: Uint8Array) => void;
 }
 
-const mostDirectories = 8;
-/** Of a directory: their code is kept in each sandbox process. */
-const mostComponents = 16;
-/** A copy that is under way tells of itself many times. */
+const maxDirectories = 8;
+/** Maximum components of one directory. Every sandbox process keeps the code of each. */
+const maxComponents = 16;
+/** Delay after a change in the directory, in ms: copying a file causes many events. */
 const quietMs = 100;
-/** For directories that can't be watched, or are not there yet. */
+/** Interval between looks, in ms, for directories that cannot be watched or do not exist yet. */
 const lookAgainMs = 60_000;
 
+/** The watched directories of one daemon. */
 export class ReadyComponents {
   readonly #init: ReadyComponentsInit;
   readonly #directories = new Map<string, Directory>();
@@ -30,17 +32,17 @@ export class ReadyComponents {
     this.#init = init;
   }
 
-  /** Begins; nothing is looked at before a call found something. */
+  /** Begins the regular looks. There are no directories before the first `used`. */
   start(): void {
     this.#timer = setInterval(() => this.#look(), lookAgainMs).unref();
   }
 
-  /** A call has found a component at `path`; the directory that was found first makes way. */
+  /** Adds the directory of a component that a call has found. If there are too many, the directory added first is dropped. */
   used(path: string): void {
     const directory = dirname(path);
     if (this.#directories.has(directory)) return;
     const [oldest] = this.#directories;
-    if (this.#directories.size >= mostDirectories && oldest !== undefined) {
+    if (this.#directories.size >= maxDirectories && oldest !== undefined) {
       oldest[1].close();
       this.#directories.delete(oldest[0]);
     }
@@ -66,7 +68,7 @@ export class ReadyComponents {
 class Directory {
   readonly #path: string;
   readonly #init: ReadyComponentsInit;
-  /** Identities of what was taken, by name. */
+  /** Identities of the files that were read, by file name. */
   #taken = new Map<string, string>();
   #watcher: FSWatcher | undefined;
   #soon: NodeJS.Timeout | undefined;
@@ -78,7 +80,7 @@ class Directory {
     this.#init = init;
   }
 
-  /** Takes what is new; never throws. */
+  /** Reads new and changed components; never throws. */
   look(): void {
     this.#watch();
     if (this.#looking) {
@@ -112,7 +114,7 @@ class Directory {
         this.#watcher = undefined;
       });
     } catch {
-      // Not there, not ours to read, or too many watches: the next look tries again.
+      // The directory does not exist or is unreadable, or there are too many watches: the next look tries again.
     }
   }
 
@@ -124,7 +126,7 @@ class Directory {
         const identity = await this.#takeOne(name);
         if (identity !== undefined) found.set(name, identity);
       } catch {
-        // Gone, being replaced, or not ours to read: the call that needs it says what is wrong.
+        // The file is gone, being replaced, or unreadable: the call that needs the component reports the error.
       }
     }
     this.#taken = found;
@@ -136,7 +138,7 @@ class Directory {
       return names
         .filter((name) => name.endsWith(".wasm"))
         .toSorted()
-        .slice(0, mostComponents);
+        .slice(0, maxComponents);
     } catch {
       return [];
     }
@@ -147,7 +149,7 @@ class Directory {
     try {
       file = await open(join(this.#path, name), constants.O_RDONLY | constants.O_NONBLOCK);
       const stats = await file.stat({ bigint: true });
-      if (!stats.isFile() || stats.size > this.#init.largest) return undefined;
+      if (!stats.isFile() || stats.size > this.#init.maxBytes) return undefined;
       const identity = identityOf(stats);
       if (this.#taken.get(name) === identity) return identity;
       const bytes = Buffer.alloc(Number(stats.size));

@@ -1,11 +1,11 @@
-// What the daemon tells of its watching: as metrics, and in a sentence for a person.
+// Reports the daemon's watches of the Kubernetes API, as metrics and as a sentence for the status.
 
-import type { Informers } from "../kube/informers.ts";
-import type { Metrics } from "../metrics/metrics.ts";
+import type { Informers } from "../../cluster/kube/informers.ts";
+import type { Metrics } from "../../telemetry/metrics/metrics.ts";
 
 const collections = ["pods", "definitions"] as const;
 
-/** Sets the gauges: of several APIs together, relied on only where all are. */
+/** Sets the gauges for all API servers together. A collection is live only if it is live on all of them. */
 export function collectWatches(metrics: Metrics, all: readonly Informers[]): void {
   for (const collection of collections) {
     const states = all.flatMap(({ states: { [collection]: state } }) => (state === undefined ? [] : [state]));
@@ -19,14 +19,14 @@ export function collectWatches(metrics: Metrics, all: readonly Informers[]): voi
   }
 }
 
-/** For the status document. */
+/** The sentence for the status document. */
 export function watchSentence(all: readonly Informers[]): string {
   const states = all.flatMap(({ states: { pods, definitions } }) => [pods, definitions].flatMap((state) => state ?? []));
-  if (states.length === 0) return "nothing is watched: no call named a cluster yet";
+  if (states.length === 0) return "nothing is watched, because no call named a cluster yet";
   return states
     .map(
       ({ what, live, objects, problem }) =>
-        `${what}: ${live ? `${objects} held` : `not relied on (${problem || "catching up"})`}`,
+        `${what}: ${live ? `${objects} in memory` : `not live (${problem || "catching up"}), so calls ask the API server`}`,
     )
     .join("; ");
 }

@@ -1,4 +1,4 @@
-// Writes the generated glue: `node host/sandbox/abi/build.ts`. A test fails when what is committed is not what this writes.
+// Writes the generated glue: `node host/sandbox/abi/build.ts`. A test fails if the committed glue differs.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import type { WitModel } from "../../../wit/model.ts";

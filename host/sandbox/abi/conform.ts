@@ -1,10 +1,10 @@
-// Values that another process handed over as JSON, rebuilt by the WIT model: nothing gets further that isn't of its type.
+// Checks JSON values from another process against their WIT types, and copies only what the types describe.
 
 import type { TypeDef, TypeRef, WitModel } from "../../../wit/model.ts";
 import { camel } from "./generate-types.ts";
 import { definitionOf } from "./layout.ts";
 
-/** A value that isn't what the model says. */
+/** A value that does not have its WIT type. */
 export class NonConforming extends Error {}
 
 const ranges: Readonly<Record<string, readonly [number, number]>> = {
@@ -18,17 +18,17 @@ const ranges: Readonly<Record<string, readonly [number, number]>> = {
 
 type Check = (value: unknown) => unknown;
 
-/** Checks are made once for each use of a type, which belongs to one model: names and definitions are looked up then. */
-const made = new WeakMap<TypeRef & object, Check>();
+/** One check for each use of a type, so that names and definitions are looked up once. A use belongs to one model. */
+const checks = new WeakMap<TypeRef & object, Check>();
 
-/** A clean copy of `value` as the type says. Throws NonConforming. */
+/** A copy of `value` with the members of its type only. Throws NonConforming. */
 export function conform(model: WitModel, use: TypeRef | null, value: unknown): unknown {
   if (use === null) return undefined;
   if (typeof use === "string") return primitive(use, value);
-  let check = made.get(use);
+  let check = checks.get(use);
   if (check === undefined) {
     check = checkOf(model, use);
-    made.set(use, check);
+    checks.set(use, check);
   }
   return check(value);
 }
@@ -40,7 +40,7 @@ function checkOf(model: WitModel, use: TypeRef | null): Check {
   if ("list" in use) {
     const element = checkOf(model, use.list);
     return (value) => {
-      if (!Array.isArray(value)) throw new NonConforming("no list");
+      if (!Array.isArray(value)) throw new NonConforming("a value that is not a list");
       return value.map((each) => element(each));
     };
   }
@@ -51,14 +51,15 @@ function checkOf(model: WitModel, use: TypeRef | null): Check {
   if ("tuple" in use) {
     const parts = use.tuple.map((type) => checkOf(model, type));
     return (value) => {
-      if (!Array.isArray(value) || value.length !== parts.length) throw new NonConforming("no tuple");
+      if (!Array.isArray(value) || value.length !== parts.length)
+        throw new NonConforming("a value that is not a tuple of the right length");
       return parts.map((part, index) => part(value[index]));
     };
   }
-  const [good, bad] = [checkOf(model, use.result.ok), checkOf(model, use.result.err)];
+  const [okCheck, errCheck] = [checkOf(model, use.result.ok), checkOf(model, use.result.err)];
   return (value) => {
     const result = object(value);
-    return "err" in result ? { err: bad(result["err"]) } : { ok: good(result["ok"]) };
+    return "err" in result ? { err: errCheck(result["err"]) } : { ok: okCheck(result["ok"]) };
   };
 }
 
@@ -68,10 +69,10 @@ function primitive(type: string, value: unknown): unknown {
   } else if (type === "bool") {
     if (typeof value === "boolean") return value;
   } else {
-    const [least, most] = ranges[type] ?? [0, -1];
-    if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+    const [min, max] = ranges[type] ?? [0, -1];
+    if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
   }
-  throw new NonConforming(`no ${type}`);
+  throw new NonConforming(`a value that is not of type ${type}`);
 }
 
 function named(model: WitModel, definition: TypeDef): Check {
@@ -80,7 +81,7 @@ function named(model: WitModel, definition: TypeDef): Check {
     const labels: ReadonlySet<unknown> = new Set(definition.enum);
     return (value) => {
       if (labels.has(value)) return value;
-      throw new NonConforming("no case of the enum");
+      throw new NonConforming("a value that is not a case of its enum");
     };
   }
   if ("variant" in definition) {
@@ -89,7 +90,7 @@ function named(model: WitModel, definition: TypeDef): Check {
     );
     return (value) => {
       const { tag, val } = object(value);
-      if (!cases.has(tag)) throw new NonConforming("no case of the variant");
+      if (!cases.has(tag)) throw new NonConforming("a value that is not a case of its variant");
       const payload = cases.get(tag);
       return payload === undefined ? { tag } : { tag, val: payload(val) };
     };
@@ -106,7 +107,7 @@ function named(model: WitModel, definition: TypeDef): Check {
 
 function object(value: unknown): Readonly<Record<string, unknown>> {
   if (isObject(value)) return value;
-  throw new NonConforming("no object");
+  throw new NonConforming("a value that is not an object");
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,5 +1,5 @@
-// TypeScript types of the WIT model: records in camelCase, `undefined` for none, `{ok}|{err}` for results,
-// `{tag, val}` for variants (as jco has them).
+// Generates TypeScript types for the WIT model: records in camelCase, `undefined` for an absent option, `{ok}|{err}` for results,
+// `{tag, val}` for variants (as in jco).
 
 import type { TypeDef, TypeRef, WitFunction, WitModel } from "../../../wit/model.ts";
 
@@ -14,14 +14,14 @@ export function pascal(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** The TypeScript name of a named type: that of the shared interface `types` bare, others with their interface before. */
+/** The TypeScript name of a named type. Types of other interfaces than `types` have the interface's name as a prefix. */
 export function typeName(reference: string): string {
   const dot = reference.lastIndexOf(".");
   const owner = reference.slice(0, dot);
   return (owner === "types" ? "" : pascal(owner)) + pascal(reference.slice(dot + 1));
 }
 
-/** A use of a type as TypeScript. */
+/** The TypeScript text for a use of a type. */
 export function typeText(use: TypeRef | null): string {
   if (use === null) return "undefined";
   if (typeof use === "string") return use === "string" || use === "char" ? "string" : use === "bool" ? "boolean" : "number";
@@ -36,7 +36,7 @@ function grouped(text: string): string {
   return text.includes(" ") ? `(${text})` : text;
 }
 
-/** Types that are defined in (not only used by) each interface. */
+/** The types that each interface defines, without the types that it only uses. */
 export function definedTypes(model: WitModel): readonly (readonly [reference: string, definition: TypeDef])[] {
   return Object.entries(model.interfaces).flatMap(([name, { types }]) =>
     Object.entries(types)
@@ -45,9 +45,11 @@ export function definedTypes(model: WitModel): readonly (readonly [reference: st
   );
 }
 
-/** All types, the capabilities' interfaces and the verbs'. */
+/** The text of all types, of the capabilities' interfaces and of the verbs' types. */
 export function generateTypes(model: WitModel, imported: readonly string[], exported: string): string {
-  const types = definedTypes(model).map(([reference, definition]) => generateType(typeName(reference), definition));
+  const types = definedTypes(model).map(
+    ([reference, definition]) => `/** The WIT type \`${reference}\`. */\n${generateType(typeName(reference), definition)}`,
+  );
   const capabilities = imported.map((name) => {
     const functions = Object.entries(model.interfaces[name]?.functions ?? {}).map(
       ([func, type]) => `  ${camel(func)}${signatureText(type)};\n`,
@@ -60,7 +62,7 @@ export function generateTypes(model: WitModel, imported: readonly string[], expo
     ...types,
     ...capabilities,
     `/** Every capability of this ABI version. */\nexport interface Capabilities {\n${entries.join("")}}\n`,
-    `/** What each verb takes and answers. */\nexport interface VerbTypes {\n${verbs.join("")}}\n`,
+    `/** The request, the success and the failure of each verb. */\nexport interface VerbTypes {\n${verbs.join("")}}\n`,
   ].join("\n");
 }
 
@@ -95,7 +97,7 @@ function verbText(name: string, func: WitFunction): string {
   return `  readonly ${camel(name)}: { readonly request: ${typeText(param)}; readonly success: ${typeText(ok)}; readonly failure: ${typeText(err)} };\n`;
 }
 
-/** A verb takes one parameter and answers a result. */
+/** The types of a verb. Throws unless the verb has one parameter and a result with an error. */
 export function verbShape(
   name: string,
   func: WitFunction,

@@ -1,4 +1,4 @@
-// Code for single values: load and store (through memory), lift and lower flat (through core parameters).
+// Generates the code for single values: load and store (in memory), lift and lower (core parameters).
 
 import type { TypeDef, TypeRef, WitModel } from "../../../wit/model.ts";
 import { camel, definedTypes, typeName } from "./generate-types.ts";
@@ -44,14 +44,14 @@ export function store(model: WitModel, use: TypeRef | null, at: string, value: s
   if ("result" in use) {
     const { ok, err } = use.result;
     const inner = plus(at, variantLayout(model, [ok, err]).payload);
-    const good = `g.storeU8(${at}, 0); ${store(model, ok, inner, `${value}.ok`)}`;
-    return `if ("err" in ${value}) { g.storeU8(${at}, 1); ${store(model, err, inner, `${value}.err`)} } else { ${good} }`;
+    const storeOk = `g.storeU8(${at}, 0); ${store(model, ok, inner, `${value}.ok`)}`;
+    return `if ("err" in ${value}) { g.storeU8(${at}, 1); ${store(model, err, inner, `${value}.err`)} } else { ${storeOk} }`;
   }
   const { offsets } = recordLayout(model, use.tuple);
   return use.tuple.map((type, index) => store(model, type, plus(at, offsets[index] ?? 0), `${value}[${index}]`)).join(" ");
 }
 
-/** An expression that lifts a value from the core parameters named. */
+/** An expression that lifts a value from the core parameters `names`. */
 export function liftFlat(model: WitModel, use: TypeRef | null, names: readonly string[]): string {
   if (use === null) return "undefined";
   const [first = ""] = names;
@@ -114,7 +114,7 @@ function loader(model: WitModel, use: TypeRef): string {
   return typeof use === "object" && "ref" in use ? `load${typeName(use.ref)}` : `(_, e) => ${load(model, use, "e")}`;
 }
 
-/** Functions that load and store each named type. */
+/** The text of the functions that load and store each named type. */
 export function namedFunctions(model: WitModel): string {
   return definedTypes(model)
     .map(([reference, definition]) => namedFunction(model, typeName(reference), definition))

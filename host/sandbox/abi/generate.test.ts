@@ -18,13 +18,13 @@ const wrong = (result: object): WitModel => ({
 });
 
 describe("the generated glue", () => {
-  it("is what the WIT model makes today: run `node host/sandbox/abi/build.ts` after the WIT has changed", () => {
+  it("matches the WIT model: run `node host/sandbox/abi/build.ts` after a change of the WIT", () => {
     const committed = readFileSync(new URL("./generated/delegate-0.1.0.ts", import.meta.url), "utf8");
     expect(committed).toBe(generateGlue(model));
   });
 
   it("has the sizes and alignments that the canonical ABI gives", () => {
-    // Worked out by hand from CanonicalABI.md.
+    // Calculated by hand from CanonicalABI.md.
     expect(of("types.fault")).toEqual([24, 4, 6]);
     expect(of("types.ip-config")).toEqual([28, 4, 7]);
     expect(of("types.route")).toEqual([60, 4, 15]);
@@ -34,7 +34,7 @@ describe("the generated glue", () => {
     expect(of("log.level")).toEqual([1, 1, 1]);
   });
 
-  it("is not made for what it would get wrong", () => {
+  it("is not generated for an unsupported type or a missing world", () => {
     expect(() => generateGlue(wrong({}))).toThrow("u64 is not supported");
     expect(() => generateGlue(wrong({ worlds: {} }))).toThrow("no world delegate");
   });

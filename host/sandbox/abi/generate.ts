@@ -4,9 +4,9 @@
 import type { WitFunction, WitModel } from "../../../wit/model.ts";
 import { camel, generateTypes, typeText, verbShape } from "./generate-types.ts";
 import { liftFlat, load, lowerFlat, namedFunctions, store } from "./generate-values.ts";
-import { layoutOf, mostFlatParameters, recordLayout } from "./layout.ts";
+import { layoutOf, maxFlatParameters, recordLayout } from "./layout.ts";
 
-/** The text of the generated module. Throws on a WIT type or form that the glue doesn't support. */
+/** The text of the generated module. Throws for a WIT type or form that the glue does not support. */
 export function generateGlue(model: WitModel): string {
   const world = model.worlds["delegate"];
   const exported = world?.exports[0];
@@ -36,7 +36,7 @@ export function generateGlue(model: WitModel): string {
   ].join("\n");
 }
 
-// Store functions of types that only come from guests, and load functions of those that only go to them, would be dead.
+// Removes unused functions: stores of types that only guests send, and loads of types that only guests receive.
 function withoutUnused(text: string): string {
   const dead = /^function (\w+)\(g: Guest,[^]*?^}\n\n?/gm;
   const next = text.replaceAll(dead, (whole, name: string) => (text.split(new RegExp(`\\b${name}\\b`)).length > 2 ? whole : ""));
@@ -51,7 +51,7 @@ function importedInterface(model: WitModel, name: string): string {
 function importedFunction(model: WitModel, name: string, func: WitFunction): string {
   const types = func.params.map(([, type]) => type);
   const { layout } = recordLayout(model, types);
-  if (layout.flat.length > mostFlatParameters) throw new Error(`${name}: parameters through memory are not supported yet`);
+  if (layout.flat.length > maxFlatParameters) throw new Error(`${name}: parameters through memory are not supported yet`);
   const names = layout.flat.map((_, index) => `p${index}`);
   let next = 0;
   const lifted = types.map((type) => {
@@ -85,7 +85,7 @@ function importedFunction(model: WitModel, name: string, func: WitFunction): str
 function exportedFunction(model: WitModel, name: string, func: WitFunction): string {
   const { param } = verbShape(name, func);
   const flat = layoutOf(model, param);
-  const through = flat.flat.length > mostFlatParameters;
+  const through = flat.flat.length > maxFlatParameters;
   const { result } = func;
   const answer = layoutOf(model, result ?? "u32");
   if (answer.flat.length < 2) throw new Error(`${name}: a flat result is not supported yet`);

@@ -1,8 +1,8 @@
-// What ends a guest's call from the host's side: thrown through the guest's frames, told apart from its own traps.
+// The exception with which the host ends a guest's call. It passes through the guest's frames and differs from the guest's own traps.
 
 import type { FaultKind } from "../../../src/fault/catalogue.ts";
 
-/** A limit reached or the ABI broken; the message continues "the delegate …". */
+/** A limit was reached or the ABI was violated. The message continues "the delegate …". */
 export class GuestFault extends Error {
   readonly kind: FaultKind;
 

@@ -1,12 +1,12 @@
-// The host's view of a guest's memory while values cross: every pointer, length, discriminant and text is checked before
-// it is used, and everything that comes out is charged to a budget before anything is allocated for it.
+// The host's access to a guest's memory for lifting and lowering. Every pointer, length, discriminant and text is checked before its use.
+// Values from the guest are charged to a budget before the host allocates memory for them.
 
 import { GuestFault } from "./guest-fault.ts";
 
 /** A WIT result. */
 export type Outcome<T, E> = { readonly ok: T } | { readonly err: E };
 
-/** Glue of one imported function. Methods, because the linker dispatches by name over values of any type. */
+/** Glue of one imported function. `lift` and `lower` are methods (bivariant), because the linker calls them with values of any type. */
 export interface ImportGlue {
   /** The function's name on the host's side. */
   readonly host: string;
@@ -23,24 +23,24 @@ export interface VerbGlue {
   lift(guest: Guest, at: number): unknown;
 }
 
-/** What is left of a call's budgets, in bytes. */
+/** The unused part of a call's budgets, in bytes. */
 export interface Budget {
   input: number;
   output: number;
 }
 
-// What an element costs the host beside its bytes: an object of some fields.
+// Bytes that an element costs the host in addition: an object with some fields.
 const elementCost = 16;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
-const nothing = new DataView(new ArrayBuffer(0));
+const emptyView = new DataView(new ArrayBuffer(0));
 
-/** Memory and allocator of one instance. */
+/** The memory and the allocator of one instance. Throws GuestFault for every violation. */
 export class Guest {
   private readonly memory: WebAssembly.Memory;
   private readonly realloc: unknown;
   private readonly budget: Budget;
-  private view: DataView = nothing;
+  private view: DataView = emptyView;
   private bytes: Uint8Array = new Uint8Array(0);
 
   constructor(memory: WebAssembly.Memory, realloc: unknown, budget: Budget) {
@@ -49,7 +49,7 @@ export class Guest {
     this.budget = budget;
   }
 
-  /** Looks at the memory anew: call after anything of the guest ran, which may have grown it. */
+  /** Renews the views of the memory. Must be called after guest code ran, because the guest may have grown the memory. */
   refresh(): void {
     const { buffer } = this.memory;
     if (this.view.buffer === buffer && this.view.byteLength === buffer.byteLength) return;
@@ -57,28 +57,27 @@ export class Guest {
     this.bytes = new Uint8Array(buffer);
   }
 
-  /** Checks that `size` bytes at `at` are the guest's and aligned. */
+  /** Checks that `size` bytes at `at` are in the guest's memory and aligned. Answers the unsigned offset. */
   range(at: number, size: number, align: number): number {
     const start = at >>> 0;
     if (start + size > this.bytes.length)
-      throw violated(`${size} bytes at ${start} reach beyond its memory of ${this.bytes.length} bytes`);
-    if (start % align !== 0) throw violated(`the pointer ${start} is not aligned to ${align}`);
+      throw violated(`passes ${size} bytes at ${start}, beyond its memory of ${this.bytes.length} bytes`);
+    if (start % align !== 0) throw violated(`passes the pointer ${start}, which is not aligned to ${align}`);
     return start;
   }
 
-  /** Asks the guest for memory and checks what it answers. */
+  /** Calls the guest's allocator and checks the pointer that it returns. */
   alloc(size: number, align: number): number {
     this.budget.input -= size;
-    if (this.budget.input < 0)
-      throw new GuestFault("LIMIT_INPUT", "the values that it would be given exceed the limit of its input");
-    if (typeof this.realloc !== "function") throw violated("it has no allocator");
+    if (this.budget.input < 0) throw new GuestFault("LIMIT_INPUT", "would receive more than the limit of its input");
+    if (typeof this.realloc !== "function") throw violated("has no allocator");
     const answer: unknown = this.realloc(0, 0, align, size);
     this.refresh();
-    if (typeof answer !== "number") throw violated("its allocator answered no pointer");
+    if (typeof answer !== "number") throw violated("has an allocator that returned no pointer");
     return this.range(answer, size, align);
   }
 
-  // Numbers out of memory; the caller has checked the range that holds them.
+  // Numbers in memory. The caller has checked their range.
   u8(at: number): number {
     return this.view.getUint8(at >>> 0);
   }
@@ -101,20 +100,20 @@ export class Guest {
     return this.u8(at) !== 0;
   }
 
-  /** A discriminant of `size` bytes below `cases`. */
+  /** Reads a discriminant of `size` bytes and checks that it is below `cases`. */
   discriminant(at: number, size: number, cases: number): number {
     return this.liftCase(size === 1 ? this.u8(at) : size === 2 ? this.u16(at) : this.u32(at), cases);
   }
 
   liftCase(value: number, cases: number): number {
     const number = value >>> 0;
-    if (number >= cases) throw violated(`the discriminant ${number} of a type with ${cases} cases`);
+    if (number >= cases) throw violated(`passes the discriminant ${number} of a type with ${cases} cases`);
     return number;
   }
 
   label<T>(labels: readonly T[], value: number): T {
     const label = labels[value >>> 0];
-    if (label === undefined) throw violated(`the discriminant ${value >>> 0} of an enum with ${labels.length} cases`);
+    if (label === undefined) throw violated(`passes the discriminant ${value >>> 0} of an enum with ${labels.length} cases`);
     return label;
   }
 
@@ -139,26 +138,26 @@ export class Guest {
     try {
       return decoder.decode(this.bytes.subarray(start, start + size));
     } catch {
-      throw violated(`the text of ${size} bytes at ${start} is not UTF-8`);
+      throw violated(`passes a text of ${size} bytes at ${start} that is not UTF-8`);
     }
   }
 
-  /** Text of which at most `most` bytes are wanted: what exceeds them isn't looked at. */
+  /** Lifts at most `maxBytes` of a text; the rest is not read. `bytes` is the number of bytes read. */
   liftCutString(
     pointer: number,
     length: number,
-    most: number,
+    maxBytes: number,
   ): { readonly text: string; readonly cut: boolean; readonly bytes: number } {
     const size = length >>> 0;
     const start = this.range(pointer, size, 1);
-    const taken = Math.min(size, most);
+    const taken = Math.min(size, maxBytes);
     const cut = taken < size;
     try {
-      // In a stream, the half of a character that the cut left over is held back, not refused.
-      const own = cut ? new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }) : decoder;
-      return { text: own.decode(this.bytes.subarray(start, start + taken), { stream: cut }), cut, bytes: taken };
+      // With `stream`, the decoder holds back an incomplete character at the cut instead of refusing it.
+      const textDecoder = cut ? new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }) : decoder;
+      return { text: textDecoder.decode(this.bytes.subarray(start, start + taken), { stream: cut }), cut, bytes: taken };
     } catch {
-      throw violated(`the text of ${size} bytes at ${start} is not UTF-8`);
+      throw violated(`passes a text of ${size} bytes at ${start} that is not UTF-8`);
     }
   }
 
@@ -176,16 +175,16 @@ export class Guest {
   }
 
   storeU8(at: number, value: number): void {
-    this.view.setUint8(at, whole(value, 0, 0xff));
+    this.view.setUint8(at, requireInteger(value, 0, 0xff));
   }
   storeU16(at: number, value: number): void {
-    this.view.setUint16(at, whole(value, 0, 0xffff), true);
+    this.view.setUint16(at, requireInteger(value, 0, 0xffff), true);
   }
   storeU32(at: number, value: number): void {
-    this.view.setUint32(at, whole(value, 0, 0xffff_ffff), true);
+    this.view.setUint32(at, requireInteger(value, 0, 0xffff_ffff), true);
   }
   storeS32(at: number, value: number): void {
-    this.view.setInt32(at, whole(value, -0x8000_0000, 0x7fff_ffff), true);
+    this.view.setInt32(at, requireInteger(value, -0x8000_0000, 0x7fff_ffff), true);
   }
   storeBool(at: number, value: boolean): void {
     this.view.setUint8(at, value ? 1 : 0);
@@ -204,7 +203,7 @@ export class Guest {
   }
 
   lowerU32(value: number, out: number[]): void {
-    out.push(whole(value, 0, 0xffff_ffff));
+    out.push(requireInteger(value, 0, 0xffff_ffff));
   }
 
   storeList<T>(at: number, list: readonly T[], size: number, align: number, store: (at: number, value: T) => void): void {
@@ -217,7 +216,7 @@ export class Guest {
     out.push(this.elements(list, size, align, store), list.length);
   }
 
-  // Nothing is asked of the guest for what is empty; any aligned pointer does.
+  // An empty list needs no allocation: any aligned pointer is valid.
   private elements<T>(list: readonly T[], size: number, align: number, store: (at: number, value: T) => void): number {
     if (list.length === 0) return align;
     const pointer = this.alloc(list.length * size, align);
@@ -234,7 +233,7 @@ export class Guest {
 
   private charge(bytes: number): void {
     this.budget.output -= bytes;
-    if (this.budget.output < 0) throw new GuestFault("LIMIT_OUTPUT", "handed over more than the limit of its output");
+    if (this.budget.output < 0) throw new GuestFault("LIMIT_OUTPUT", "passed more than the limit of its output");
   }
 }
 
@@ -242,7 +241,8 @@ function violated(what: string): GuestFault {
   return new GuestFault("ABI_VIOLATED", what);
 }
 
-function whole(value: number, least: number, most: number): number {
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new TypeError(`the host would hand over ${String(value)} where a number from ${least} to ${most} belongs`);
+/** Checks a number of the host: a wrong one is a defect of a capability. */
+function requireInteger(value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new TypeError(`the host would pass ${String(value)} instead of an integer from ${min} to ${max}`);
 }

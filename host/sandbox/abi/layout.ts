@@ -1,24 +1,26 @@
-// Sizes, alignments and flattened forms of the canonical ABI (component model, CanonicalABI.md), from the WIT model.
+// Calculates sizes, alignments and flattened forms of the canonical ABI (component model, CanonicalABI.md) from the WIT model.
 
 import type { TypeDef, TypeRef, WitModel } from "../../../wit/model.ts";
 
+/** The layout of a type; sizes in bytes. */
 export interface Layout {
   readonly size: number;
   readonly align: number;
-  /** Core types when passed flat. Only what fits the ABI's types so far: a 64-bit or float payload throws. */
+  /** The core types of the flattened form. Other core types than i32 are not supported. */
   readonly flat: readonly "i32"[];
 }
 
-/** Most core parameters that are passed flat; more go through memory. */
-export const mostFlatParameters = 16;
+/** Maximum of core parameters that are passed flat (MAX_FLAT_PARAMS); a longer list is passed through memory. */
+export const maxFlatParameters = 16;
 
 const scalars: Readonly<Record<string, number>> = { bool: 1, u8: 1, s8: 1, u16: 2, s16: 2, u32: 4, s32: 4, char: 4 };
 
+/** Rounds `at` up to a multiple of `align`. */
 export function alignTo(at: number, align: number): number {
   return Math.ceil(at / align) * align;
 }
 
-/** The definition that a reference names, aliases followed as far as they are references. */
+/** The definition of a named type, which may be an alias. Throws if the model has no such type. */
 export function definitionOf(model: WitModel, reference: string): TypeDef {
   const dot = reference.lastIndexOf(".");
   const definition = model.interfaces[reference.slice(0, dot)]?.types[reference.slice(dot + 1)];
@@ -26,12 +28,12 @@ export function definitionOf(model: WitModel, reference: string): TypeDef {
   return definition;
 }
 
-/** Bytes of the discriminant of so many cases. */
+/** Size in bytes of the discriminant of a variant with `cases` cases. */
 export function discriminantSize(cases: number): 1 | 2 | 4 {
   return cases <= 256 ? 1 : cases <= 65_536 ? 2 : 4;
 }
 
-/** Layout of a use of a type. */
+/** Layout of a use of a type. Throws for an unsupported type. */
 export function layoutOf(model: WitModel, use: TypeRef): Layout {
   if (typeof use === "string") {
     if (use === "string") return { size: 8, align: 4, flat: ["i32", "i32"] };
@@ -63,7 +65,7 @@ export function layoutOf(model: WitModel, use: TypeRef): Layout {
   throw new Error(`${use.ref}: flags are not supported by the sandbox's glue yet`);
 }
 
-/** Layout of fields in order, with each field's offset. */
+/** Layout of a record's fields, with the offset of each field. */
 export function recordLayout(
   model: WitModel,
   fields: readonly TypeRef[],
@@ -82,7 +84,7 @@ export function recordLayout(
   return { layout: { size: alignTo(size, align), align, flat }, offsets };
 }
 
-/** Layout of a variant; `null` is a case without payload. */
+/** Layout of a variant, with the offset of the payload; `null` is a case without payload. */
 export function variantLayout(model: WitModel, cases: readonly (TypeRef | null)[]): Layout & { readonly payload: number } {
   const discriminant = discriminantSize(cases.length);
   const payloads = cases.map((payload) => (payload === null ? { size: 0, align: 1, flat: [] } : layoutOf(model, payload)));

@@ -1,15 +1,16 @@
-// The ABI versions that this host speaks, each with its glue and model. One so far.
+// The supported ABI versions, each with its glue and model.
 
 import modelOf010 from "../../../wit/0.1.0/model.json" with { type: "json" };
 import type { WitModel } from "../../../wit/model.ts";
 import type { ImportGlue, VerbGlue } from "./guest.ts";
 import { imports, verbs } from "./generated/delegate-0.1.0.ts";
 
+/** One ABI version. */
 export interface AbiVersion {
   readonly version: string;
   readonly package: string;
   readonly model: WitModel;
-  /** Interfaces that a delegate may import, those without functions included. */
+  /** Interfaces that a delegate may import, including those without functions. */
   readonly importable: readonly string[];
   /** The interface that a delegate exports. */
   readonly exported: string;
@@ -29,14 +30,15 @@ function version(model: WitModel, glue: Pick<AbiVersion, "imports" | "verbs">): 
   };
 }
 
-// JSON imports are typed too widely for the model's unions; the generator's test holds the file to the type.
+// TypeScript types the JSON import too widely for the model's unions. The generator's test checks the file.
 const model010 = modelOf010 as unknown as WitModel;
 
+/** The supported ABI versions by version number. */
 export const abiVersions: Readonly<Record<string, AbiVersion>> = Object.freeze({
   [model010.version]: version(model010, { imports, verbs }),
 });
 
-/** Capabilities of a version: the importable interfaces that have functions. */
+/** The capabilities of an ABI version: the importable interfaces with functions. */
 export function capabilitiesOf(abi: AbiVersion): readonly string[] {
   return Object.keys(abi.imports);
 }

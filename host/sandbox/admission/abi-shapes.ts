@@ -1,14 +1,18 @@
-// An ABI version's types as shapes, from the WIT model: what a component's own types are compared with.
+// Converts the types in the WIT model of one ABI version to shapes (shapes.ts). Admission compares a component's types with these shapes.
 
 import type { TypeDef, TypeRef, WitModel } from "../../../wit/model.ts";
 import type { FunctionShape, Shape, Shapes } from "./shapes.ts";
 
+/** The types and functions of one interface. */
 export interface InterfaceShapes {
   readonly types: ReadonlyMap<string, Shape>;
   readonly functions: ReadonlyMap<string, FunctionShape>;
 }
 
-/** Interns all types of the model. Throws on a reference to a type that the model lacks: a defect of the model. */
+/**
+ * The shapes of the model's types and functions, by interface. `shapes` gives equal types the same number. Throws on a reference to a
+ * type that the model lacks: a defect of the model.
+ */
 export function abiShapes(model: WitModel, shapes: Shapes): ReadonlyMap<string, InterfaceShapes> {
   const definitionOf = (reference: string): TypeDef => {
     const dot = reference.lastIndexOf(".");
@@ -17,34 +21,35 @@ export function abiShapes(model: WitModel, shapes: Shapes): ReadonlyMap<string, 
     return definition;
   };
 
-  const ofUse = (use: TypeRef): Shape => {
+  // Elements of lists, options and tuples have no name: their label is empty.
+  const shapeOf = (use: TypeRef): Shape => {
     if (typeof use === "string") return shapes.of(use);
-    if ("ref" in use) return ofDefinition(definitionOf(use.ref));
-    if ("list" in use) return shapes.of("list", [["", ofUse(use.list)]]);
-    if ("option" in use) return shapes.of("option", [["", ofUse(use.option)]]);
+    if ("ref" in use) return shapeOfDefinition(definitionOf(use.ref));
+    if ("list" in use) return shapes.of("list", [["", shapeOf(use.list)]]);
+    if ("option" in use) return shapes.of("option", [["", shapeOf(use.option)]]);
     if ("tuple" in use)
       return shapes.of(
         "tuple",
-        use.tuple.map((element) => ["", ofUse(element)]),
+        use.tuple.map((element) => ["", shapeOf(element)]),
       );
     return shapes.of("result", [
-      ["ok", ofOptional(use.result.ok)],
-      ["err", ofOptional(use.result.err)],
+      ["ok", optionalShapeOf(use.result.ok)],
+      ["err", optionalShapeOf(use.result.err)],
     ]);
   };
-  const ofOptional = (use: TypeRef | null): Shape | null => (use === null ? null : ofUse(use));
+  const optionalShapeOf = (use: TypeRef | null): Shape | null => (use === null ? null : shapeOf(use));
 
-  const ofDefinition = (definition: TypeDef): Shape => {
-    if ("alias" in definition) return ofUse(definition.alias);
+  const shapeOfDefinition = (definition: TypeDef): Shape => {
+    if ("alias" in definition) return shapeOf(definition.alias);
     if ("record" in definition)
       return shapes.of(
         "record",
-        definition.record.map(([name, type]) => [name, ofUse(type)]),
+        definition.record.map(([name, type]) => [name, shapeOf(type)]),
       );
     if ("variant" in definition)
       return shapes.of(
         "variant",
-        definition.variant.map(([name, type]) => [name, ofOptional(type)]),
+        definition.variant.map(([name, type]) => [name, optionalShapeOf(type)]),
       );
     if ("enum" in definition)
       return shapes.of(
@@ -59,11 +64,11 @@ export function abiShapes(model: WitModel, shapes: Shapes): ReadonlyMap<string, 
 
   const result = new Map<string, InterfaceShapes>();
   for (const [name, contents] of Object.entries(model.interfaces)) {
-    const types = new Map(Object.entries(contents.types).map(([type, definition]) => [type, ofDefinition(definition)]));
+    const types = new Map(Object.entries(contents.types).map(([type, definition]) => [type, shapeOfDefinition(definition)]));
     const functions = new Map(
       Object.entries(contents.functions).map(([func, { params, result: answer }]) => [
         func,
-        { params: params.map(([param, type]) => [param, ofUse(type)] as const), result: ofOptional(answer) },
+        { params: params.map(([param, type]) => [param, shapeOf(type)] as const), result: optionalShapeOf(answer) },
       ]),
     );
     result.set(name, { types, functions });

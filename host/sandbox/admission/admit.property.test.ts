@@ -1,4 +1,4 @@
-// Whatever the bytes, admission answers; and what it admits stays contained.
+// Properties of admission: any bytes are admitted or refused, and an admitted component stays within its limits and grants.
 
 import { array, assert, boolean, constantFrom, nat, property, record } from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -24,15 +24,15 @@ beforeAll(async () => {
 });
 
 describe("admission", () => {
-  it("refuses a component that is cut short at any byte", () => {
+  it("refuses a component that is truncated at any byte", () => {
     const admission = new Admission();
     for (let length = 0; length < component.length; length += 1) {
       const result = admission.admit(component.subarray(0, length), { granted: all, limits });
-      expect(result.ok ? "admitted" : result.fault.kind, `cut at ${length}`).toBe("COMPONENT_REFUSED");
+      expect(result.ok ? "admitted" : result.fault.kind, `truncated at ${length}`).toBe("COMPONENT_REFUSED");
     }
   });
 
-  it("answers whatever bytes were changed, and what it then admits breaks nothing", () => {
+  it("admits or refuses a component with any changed bytes, and an admitted one stays within its limits", () => {
     const runner = new InProcessRunner();
     let admitted = 0;
     const change = record({ at: nat(), to: nat(255), how: constantFrom("set", "insert", "remove", "flip"), code: boolean() });
@@ -41,11 +41,11 @@ describe("admission", () => {
         const bytes = [...component];
         for (const { at, to, how, code } of changes) {
           // Half of the changes are in the code, where they pass admission more often.
-          const place = code ? codeAt + (at % codeBytes) : at % bytes.length;
-          if (how === "set") bytes[place] = to;
-          else if (how === "flip") bytes[place] = (bytes[place] ?? 0) ^ (1 << (to % 8));
-          else if (how === "insert") bytes.splice(place, 0, to);
-          else bytes.splice(place, 1);
+          const index = code ? codeAt + (at % codeBytes) : at % bytes.length;
+          if (how === "set") bytes[index] = to;
+          else if (how === "flip") bytes[index] = (bytes[index] ?? 0) ^ (1 << (to % 8));
+          else if (how === "insert") bytes.splice(index, 0, to);
+          else bytes.splice(index, 1);
         }
         const result = new Admission().admit(Uint8Array.from(bytes), { granted: all, limits });
         if (!result.ok) return;
@@ -64,11 +64,11 @@ describe("admission", () => {
       }),
       { numRuns: 2000 },
     );
-    // Most bytes of code and names of locals may change without harm: the property would be empty otherwise.
+    // Without admitted components the property would be vacuous. Many bytes of the code can change without a refusal.
     expect(admitted).toBeGreaterThan(100);
   });
 
-  it("E-7: gives a component no more than what it declares and the administrator grants", () => {
+  it("E-7: gives a component only capabilities that it declares and the administrator grants", () => {
     const admission = new Admission();
     for (let mask = 0; mask < 2 ** all.length; mask += 1) {
       const granted = all.filter((_, index) => (mask & (1 << index)) !== 0);

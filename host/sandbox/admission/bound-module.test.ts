@@ -6,9 +6,9 @@ import { leb } from "../binary/writer.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
 import { defaultLimits } from "../limits.ts";
 import { memoryImport } from "../linker/link.ts";
-import { Meter, MeterPassage, meterExport } from "../linker/meter.ts";
+import { Meter, MeterFunction, meterExport } from "../linker/meter.ts";
 import { boundModule } from "./bound-module.ts";
-import { mostPoints, quantum } from "./metered-code.ts";
+import { maxMeteredPlaces, quantum } from "./metered-code.ts";
 
 async function bound(text: string): Promise<Uint8Array> {
   return boundModule(readCoreModule(new Reader(await parse(text))), defaultLimits).bytes;
@@ -16,8 +16,8 @@ async function bound(text: string): Promise<Uint8Array> {
 
 async function instance(text: string, imports: object = {}): Promise<WebAssembly.Instance> {
   const { bytes, memory } = boundModule(readCoreModule(new Reader(await parse(text))), defaultLimits);
-  const given = memory === undefined ? {} : { [memoryImport]: { [memoryImport]: new WebAssembly.Memory(memory) } };
-  return new WebAssembly.Instance(new WebAssembly.Module(bytes), { ...imports, ...given });
+  const memoryImports = memory === undefined ? {} : { [memoryImport]: { [memoryImport]: new WebAssembly.Memory(memory) } };
+  return new WebAssembly.Instance(new WebAssembly.Module(bytes), { ...imports, ...memoryImports });
 }
 
 function call(made: WebAssembly.Instance, name: string, ...args: readonly unknown[]): unknown {
@@ -26,7 +26,7 @@ function call(made: WebAssembly.Instance, name: string, ...args: readonly unknow
   return Reflect.apply(found, undefined, args);
 }
 
-/** One of each kind of immediate that an instruction may have, scalar and vector. */
+/** Code with every kind of immediate, scalar and vector. */
 const everything = `(module
   (type $none (func)) (type $pair (func (param i32) (result i32)))
   (memory 1 4) (table $t 4 funcref) (table $u 2 funcref) (global $g (mut i64) (i64.const -9223372036854775808))
@@ -76,21 +76,21 @@ const everything = `(module
 const ample = new Meter(60_000, 60_000);
 
 function startMetered(made: WebAssembly.Instance): void {
-  MeterPassage.to(ample).start(made);
+  MeterFunction.forMeter(ample).start(made);
 }
 
 function metered(made: WebAssembly.Instance, meter: Meter, act: () => unknown): unknown {
-  const passage = MeterPassage.to(meter);
-  passage.start(made);
+  const meterFunction = MeterFunction.forMeter(meter);
+  meterFunction.start(made);
   try {
     return act();
   } finally {
-    passage.close();
+    meterFunction.release();
   }
 }
 
 describe("a module with a meter", () => {
-  it("does what it did without, whatever instructions it is made of", async () => {
+  it("computes the same results as without a meter, with any instructions", async () => {
     const module = new WebAssembly.Module(await parse(everything));
     const answers: unknown[] = [];
     for (const n of [1, 2, 999, 1000]) {
@@ -102,7 +102,7 @@ describe("a module with a meter", () => {
     expect(new Set(answers).size).toBe(4);
   });
 
-  it("is asked again and again while a loop turns, and ends it", async () => {
+  it("calls the host repeatedly during a loop, and is ended by it", async () => {
     const made = await instance(`(module (func (export "spin") (loop $l (br $l))))`);
     startMetered(made);
     expect(() => metered(made, new Meter(20, 1000), () => call(made, "spin"))).toThrow(
@@ -111,7 +111,7 @@ describe("a module with a meter", () => {
     expect(() => metered(made, new Meter(1000, 20), () => call(made, "spin"))).toThrow(/did not end within the call's 20 ms/);
   });
 
-  it("counts the guest's time only: the host's stands aside", async () => {
+  it("does not count the host's time", async () => {
     let clock = 0;
     const now = vi.spyOn(performance, "now").mockImplementation(() => clock);
     const ran = vi.spyOn(process, "threadCpuUsage").mockImplementation(() => ({ user: clock * 1000, system: 0 }));
@@ -136,7 +136,7 @@ describe("a module with a meter", () => {
     }
   });
 
-  it("counts what the guest ran, not what it waited for a CPU", async () => {
+  it("does not count the guest's waits for a CPU", async () => {
     let waited = 0;
     const wall = performance.now.bind(performance);
     const now = vi.spyOn(performance, "now").mockImplementation(() => wall() + waited);
@@ -153,7 +153,7 @@ describe("a module with a meter", () => {
     }
   });
 
-  it("meters the start function too, which runs when the meter does", async () => {
+  it("runs its start function with the meter, not at instantiation", async () => {
     const text = `(module (global $g (export "g") (mut i32) (i32.const 0)) (start $s)
       (func $s (global.set $g (i32.const 3))) (func (export "get") (result i32) (global.get $g)))`;
     const made = await instance(text);
@@ -162,7 +162,7 @@ describe("a module with a meter", () => {
     expect(call(made, "get")).toBe(3);
   });
 
-  it("lets a call within an import have a meter of its own", async () => {
+  it("has its own meter in a call within an import", async () => {
     const inner = await instance(`(module (func (export "spin") (loop $l (br $l))))`);
     const host = (): void => {
       expect(() => metered(inner, new Meter(10, 1000), () => call(inner, "spin"))).toThrow(/used up its 10 ms/);
@@ -172,14 +172,14 @@ describe("a module with a meter", () => {
     expect(() => metered(outer, new Meter(50, 1000), () => call(outer, "run"))).toThrow(/used up its 50 ms/);
   });
 
-  it("needs nothing where there is no code", async () => {
+  it("needs no meter without code", async () => {
     const made = await instance(`(module (memory (export "m") 1))`);
     expect(made.exports[meterExport]).toBeUndefined();
     startMetered(made);
   });
 });
 
-describe("instructions that no delegate may have", () => {
+describe("instructions that a delegate may not use", () => {
   it.each([
     ["exceptions", "exception handling", `(module (func (block $b (try_table (catch_all $b)))))`],
     ["atomics", "an atomic instruction", `(module (memory 1) (func (drop (i32.atomic.load (i32.const 0)))))`],
@@ -190,9 +190,9 @@ describe("instructions that no delegate may have", () => {
   });
 });
 
-// Written byte by byte: the text format can't name what doesn't exist.
+// Binary modules: the text format cannot name an index that does not exist.
 const oneType = [1, 4, 1, 0x60, 0, 0];
-/** 33 types, so that there is a type 32 (0x20, which is local.get to who doesn't know the type). */
+/** 33 types, so that type 32 exists: a reader that does not know the type takes its index 0x20 for local.get. */
 const manyTypes = [1, 100, 33, ...Array.from({ length: 33 }, () => [0x60, 0, 0]).flat()];
 
 /** A module of one function () -> () with these locals and instructions, exported as "run". */
@@ -204,7 +204,7 @@ function raw(body: readonly number[], types: readonly number[] = oneType): Uint8
   return Uint8Array.from(head.concat(code));
 }
 
-/** As many empty loops. */
+/** A function with `count` empty loops. */
 function loops(count: number): Uint8Array {
   return raw([0, ...Array.from({ length: count }, () => [0x03, 0x40, 0x0b]).flat(), 0x0b]);
 }
@@ -217,31 +217,37 @@ describe("a guest that knows the meter", () => {
   it.each([
     ["sets the counter", "global 0", [0, 0x03, 0x40, 0x41, 0xc0, 0x84, 0x3d, 0x24, 0x00, 0x0c, 0x00, 0x0b, 0x0b]],
     ["reads the counter", "global 0", [0, 0x23, 0x00, 0x1a, 0x0b]],
-    ["puts its own function in the host's place", "table 0", [0, 0x41, 0x00, 0xd0, 0x70, 0x26, 0x00, 0x0b]],
+    ["replaces the host's function by its own", "table 0", [0, 0x41, 0x00, 0xd0, 0x70, 0x26, 0x00, 0x0b]],
     ["fills the meter's table", "table 0", [0, 0x41, 0, 0xd0, 0x70, 0x41, 1, 0xfc, 17, 0, 0x0b]],
     ["copies over the meter's table", "table 0", [0, 0x41, 0, 0x41, 0, 0x41, 0, 0xfc, 14, 0, 0, 0x0b]],
     ["calls through the meter's table", "table 0", [0, 0x41, 0, 0x11, 0, 0, 0x0b]],
-    ["calls the function that asks", "func 1", [0, 0x10, 1, 0x0b]],
+    ["calls the function that calls the host", "func 1", [0, 0x10, 1, 0x0b]],
   ])("is refused: %s", (_, named, body) => {
     expect(() => boundBytes(raw(body))).toThrow(`an instruction names ${named}, which does not exist`);
   });
 
   it.each([
-    // block (ref null 32): its loop would be taken for the operand of a local.get.
+    // block (ref null 32): the following loop would be taken for the operand of a local.get.
     ["a block", [0, 0x02, 0x63, 0x20, 0x03, 0x00, 0x0c, 0x00, 0x0b, 0xd0, 0x20, 0x0b, 0x1a, 0x0b], "a value of type 0x63"],
     ["a local", [1, 1, 0x63, 0x20, 0x03, 0x00, 0x0c, 0x00, 0x0b, 0x0b], "a typed reference"],
     ["a selection", [0, 0xd0, 0x20, 0xd0, 0x20, 0x41, 0, 0x1c, 1, 0x63, 0x20, 0x1a, 0x0b], "a value of type 0x63"],
-    ["a block of a long negative number", [0, 0x02, 0xc0, 0x7f, 0x0b, 0x0b], "a block's type is no type's index"],
+    [
+      "a block whose type is a negative number of two bytes",
+      [0, 0x02, 0xc0, 0x7f, 0x0b, 0x0b],
+      "a block's type is not a type index",
+    ],
   ])("is refused: a typed reference as the type of %s hides what follows", (_, body, named) => {
     expect(() => boundBytes(raw(body, manyTypes))).toThrow(named);
   });
 
-  it("is refused: wants so many meters that putting them in takes the brain's memory", () => {
-    expect(() => boundBytes(loops(mostPoints))).toThrow(`code with more than ${mostPoints} functions, loops and bulk`);
-    expect(() => boundBytes(loops(mostPoints / 2))).not.toThrow();
+  it("is refused: has so many loops that metering them would use up the engine's memory", () => {
+    expect(() => boundBytes(loops(maxMeteredPlaces))).toThrow(
+      `code with more than ${maxMeteredPlaces} functions, loops and bulk`,
+    );
+    expect(() => boundBytes(loops(maxMeteredPlaces / 2))).not.toThrow();
   });
 
-  it("pays for the locals that its functions fill with zeros", async () => {
+  it("is charged for the locals that its functions fill with zeros", async () => {
     const locals = 40_000;
     const made = await instance(`(module (global $n (mut i32) (i32.const 0))
       (func (export "calls") (result i32) (global.get $n))
@@ -249,10 +255,10 @@ describe("a guest that knows the meter", () => {
       (func (export "run") (loop $l (call $f) (br $l))))`);
     startMetered(made);
     const meter = new Meter(10_000, 10_000);
-    meter.ask = () => {
-      throw new Error("asked");
+    meter.check = () => {
+      throw new Error("checked");
     };
-    expect(() => metered(made, meter, () => call(made, "run"))).toThrow("asked");
+    expect(() => metered(made, meter, () => call(made, "run"))).toThrow("checked");
     expect(Number(call(made, "calls")) * locals).toBeLessThanOrEqual(quantum);
   });
 });

@@ -1,6 +1,6 @@
-// Rewrites a core module so that it stays within the limits: memory and tables get maxima, code gets a meter. Custom sections,
-// which engines read hints and names from, are dropped. The memory becomes an import, so that the linker can lend one, and the
-// start function an export, so that it can be called when the meter runs.
+// Rewrites a core module so that it stays within the limits: memory and tables get maxima, code gets a meter. Custom sections, from which
+// engines read hints and names, are dropped. The memory becomes an import, so that the linker can pass pooled memory. The start function
+// becomes an export, so that it is called when the meter runs.
 
 import type { CoreModule, SectionRange } from "../binary/core-module.ts";
 import type { CoreLimits } from "../binary/core-types.ts";
@@ -11,41 +11,41 @@ import type { Limits } from "../limits.ts";
 import { memoryImport } from "../linker/link.ts";
 import { meterExport, startExport } from "../linker/meter.ts";
 import type { PlanLinearMemory } from "../linker/plan.ts";
-import { askBody, meteredCode, quantum } from "./metered-code.ts";
+import { meterCallBody, meteredCode, quantum } from "./metered-code.ts";
 
 const preamble = Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00);
 const ids = { type: 1, import: 2, func: 3, table: 4, memory: 5, global: 6, export: 7, start: 8, code: 10 } as const;
-/** Ids of all sections in the order of a module. */
-const order: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11];
+/** Ids of all sections, in the order that a module requires. */
+const sectionOrder: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11];
 
+/** A rewritten core module. */
 export interface BoundModule {
   readonly bytes: Uint8Array;
-  /** The memory that it wants to be given. */
+  /** The memory that the module imports; undefined for a module without its own memory. */
   readonly memory: PlanLinearMemory | undefined;
 }
 
 /**
- * The module, bounded. Refuses one whose minima exceed the limits (LIMIT_MEMORY), and one with instructions that no
- * delegate may have.
+ * Rewrites a module. Refuses minima above the limits (LIMIT_MEMORY), and instructions that a delegate may not use.
  */
 export function boundModule(module: CoreModule, limits: Limits): BoundModule {
   const rewritten = new Map<number, Uint8Array>();
   for (const range of module.sections) rewritten.set(range.id, copied(module, range));
   if (module.tables.length > 0) rewritten.set(ids.table, tables(module, limits, []));
-  const [own] = module.memories;
-  const memory = own === undefined ? undefined : boundMemory(module, own, limits);
+  const [defined] = module.memories;
+  const memory = defined === undefined ? undefined : boundMemory(module, defined, limits);
   if (memory !== undefined) {
     rewritten.delete(ids.memory);
     rewritten.set(ids.import, extended(module, ids.import, [importOf(memory)]));
   }
-  if (module.definedFunctions.length > 0) putMeter(module, limits, rewritten);
-  return { bytes: joined([preamble, ...order.map((id) => rewritten.get(id) ?? new Uint8Array(0))]), memory };
+  if (module.definedFunctions.length > 0) insertMeter(module, limits, rewritten);
+  return { bytes: joined([preamble, ...sectionOrder.map((id) => rewritten.get(id) ?? new Uint8Array(0))]), memory };
 }
 
-/** Everything that the meter adds stands behind what is there already, so that no index changes. */
-function putMeter(module: CoreModule, limits: Limits, sections: Map<number, Uint8Array>): void {
+/** Inserts the meter. Its definitions follow the module's own ones, so that no index changes. */
+function insertMeter(module: CoreModule, limits: Limits, sections: Map<number, Uint8Array>): void {
   const { types, func, table, global } = module.counts;
-  const place = { counter: global, ask: func };
+  const indices = { counter: global, meterCall: func };
   const exported = [exportOf(meterExport, 0x01, table)];
   const start = readerOf(module, ids.start)?.u32("the start function");
   if (start !== undefined) exported.push(exportOf(startExport, 0x00, start));
@@ -53,16 +53,16 @@ function putMeter(module: CoreModule, limits: Limits, sections: Map<number, Uint
   sections.set(ids.type, extended(module, ids.type, [Uint8Array.of(0x60, 0x00, 0x00)]));
   sections.set(ids.func, extended(module, ids.func, [leb(types)]));
   sections.set(ids.table, tables(module, limits, [Uint8Array.of(0x70, 0x01, 0x01, 0x01)]));
-  // A mutable i32 that starts full.
+  // A mutable i32 with the full quantum.
   const counter = joined([Uint8Array.of(0x7f, 0x01, 0x41), signedLeb(quantum), Uint8Array.of(0x0b)]);
   sections.set(ids.global, extended(module, ids.global, [counter]));
   sections.set(ids.export, extended(module, ids.export, exported));
   const code = readerOf(module, ids.code) ?? refuse("a module with functions and no bodies", module.start);
-  sections.set(ids.code, section(ids.code, [meteredCode(code, place, module.counts, [askBody(place, table, types)])]));
+  sections.set(ids.code, section(ids.code, [meteredCode(code, indices, module.counts, [meterCallBody(indices, table, types)])]));
 }
 
 function boundMemory(module: CoreModule, { min, max }: CoreLimits, { memoryPages }: Limits): PlanLinearMemory {
-  if (module.counts.memory > 1) refuse("a module with a memory besides the one that it imports", module.start);
+  if (module.counts.memory > 1) refuse("a module with an imported and a defined memory", module.start);
   if (min > memoryPages) tooLarge(min, memoryPages, "memory", "pages", module.start);
   return { initial: min, maximum: Math.min(max ?? memoryPages, memoryPages) };
 }
@@ -73,20 +73,22 @@ function importOf({ initial, maximum }: PlanLinearMemory): Uint8Array {
 }
 
 function tables(module: CoreModule, limits: Limits, further: readonly Uint8Array[]): Uint8Array {
-  const own = module.tables.map((table) => joined([Uint8Array.of(0x70), boundTable(table, limits.tableEntries, module.start)]));
-  return section(ids.table, [leb(own.length + further.length), ...own, ...further]);
+  const defined = module.tables.map((table) =>
+    joined([Uint8Array.of(0x70), boundTable(table, limits.tableEntries, module.start)]),
+  );
+  return section(ids.table, [leb(defined.length + further.length), ...defined, ...further]);
 }
 
-function boundTable(own: CoreLimits, most: number, at: number): Uint8Array {
-  if (own.min > most) tooLarge(own.min, most, "table", "entries", at);
-  return joined([Uint8Array.of(0x01), leb(own.min), leb(Math.min(own.max ?? most, most))]);
+function boundTable({ min, max }: CoreLimits, limit: number, at: number): Uint8Array {
+  if (min > limit) tooLarge(min, limit, "table", "entries", at);
+  return joined([Uint8Array.of(0x01), leb(min), leb(Math.min(max ?? limit, limit))]);
 }
 
-function tooLarge(min: number, most: number, what: string, unit: string, at: number): never {
-  return refuse(`a ${what} of at least ${min} ${unit}; the limit is ${most}`, at, "LIMIT_MEMORY");
+function tooLarge(min: number, limit: number, what: string, unit: string, at: number): never {
+  return refuse(`a ${what} of at least ${min} ${unit}; the limit is ${limit}`, at, "LIMIT_MEMORY");
 }
 
-/** A section that is a vector, with further elements behind its own. */
+/** A vector section with further elements at its end. */
 function extended(module: CoreModule, id: number, further: readonly Uint8Array[]): Uint8Array {
   const reader = readerOf(module, id);
   const count = reader === undefined ? 0 : reader.u32("a count");

@@ -1,4 +1,4 @@
-// The core side of one component's scope: core modules, their instances, and what these export.
+// The core definitions of one component's scope: core modules, their instances, and the instances' exports.
 
 import type { CoreSort } from "../binary/component-aliases.ts";
 import type { CanonicalOptions, Use } from "../binary/component.ts";
@@ -8,7 +8,7 @@ import { refuse } from "../binary/refusal.ts";
 import type { CoreInstance, CoreItem } from "./items.ts";
 import { unique } from "./unique.ts";
 
-/** One instantiation of a core module, each import resolved. */
+/** One instantiation of a core module with resolved imports. */
 export interface CoreInstantiation {
   readonly module: CoreModule;
   /** In the order of the module's import section. */
@@ -16,16 +16,17 @@ export interface CoreInstantiation {
   readonly at: number;
 }
 
-// The QuickJS backend's runtime takes six.
-const mostInstantiations = 12;
+// The QuickJS backend's runtime has six.
+const maxInstantiations = 12;
 
+/** Resolves the core indices of one component. */
 export class CoreScope {
   private readonly instantiations: CoreInstantiation[];
   private readonly modules: { readonly range: Reader; outline: CoreModule | undefined }[] = [];
   private readonly instances: CoreInstance[] = [];
   private readonly items: Record<CoreKind, CoreItem[]> = { func: [], table: [], memory: [], global: [] };
 
-  /** `instantiations` collects those of all scopes of a component, in order. */
+  /** `instantiations` collects the instantiations of all scopes of a component, in order. */
   constructor(instantiations: CoreInstantiation[]) {
     this.instantiations = instantiations;
   }
@@ -47,17 +48,17 @@ export class CoreScope {
   }
 
   instantiate(index: number, args: readonly (readonly [string, number])[], at: number): void {
-    if (this.instantiations.length >= mostInstantiations) refuse(`more than ${mostInstantiations} core instances`, at);
+    if (this.instantiations.length >= maxInstantiations) refuse(`more than ${maxInstantiations} core instances`, at);
     const entry = this.modules[index] ?? refuse(`core module ${index} does not exist`, at);
     entry.outline ??= readCoreModule(entry.range.again());
     const module = entry.outline;
-    const given = unique(args, at, (instance) => this.instanceAt(instance, at));
+    const argumentsByName = unique(args, at, (instance) => this.instanceAt(instance, at));
     const imports = module.imports.map((wanted) => {
       const what = `core import "${wanted.module}" "${wanted.name}"`;
-      const source = given.get(wanted.module);
+      const source = argumentsByName.get(wanted.module);
       const item = source === undefined ? undefined : exported(source, wanted.name);
-      if (item === undefined) refuse(`${what} is given by nothing`, wanted.at);
-      if (kindOf(item) !== wanted.kind) refuse(`${what} is no ${wanted.kind}`, wanted.at);
+      if (item === undefined) refuse(`${what} has no argument`, wanted.at);
+      if (kindOf(item) !== wanted.kind) refuse(`${what} is not a ${wanted.kind}`, wanted.at);
       return { module: wanted.module, name: wanted.name, item };
     });
     const number = this.instantiations.push({ module, imports, at }) - 1;
@@ -66,7 +67,7 @@ export class CoreScope {
 
   alias(instance: number, name: string, sort: string, at: number): void {
     const item = exported(this.instanceAt(instance, at), name) ?? refuse(`core instance ${instance} exports no "${name}"`, at);
-    if (sort !== `core ${kindOf(item)}`) refuse(`"${name}" is no ${sort}`, at);
+    if (sort !== `core ${kindOf(item)}`) refuse(`"${name}" is not a ${sort}`, at);
     this.item(item);
   }
 

@@ -1,10 +1,11 @@
-// What a delegate says of itself: the custom section `plexus:delegate`, JSON.
+// Reads a delegate's declaration: the custom section `plexus:delegate`, as JSON.
 
 import { closest } from "../../../src/configuration/closest.ts";
 import { ObjectReader } from "../../../src/configuration/object-reader.ts";
 import { describeJson, isJsonObject } from "../../../src/json/document.ts";
 import { refuse } from "../binary/refusal.ts";
 
+/** A delegate's declaration. */
 export interface Declaration {
   readonly name: string;
   /** Version of the package `cni:delegate` that the delegate is compiled against. */
@@ -13,7 +14,7 @@ export interface Declaration {
   readonly version: string;
   readonly about: string;
   readonly cniVersions: readonly string[];
-  /** Why each capability is wanted. */
+  /** The reason for each capability, by the capability's name. */
   readonly capabilities: Readonly<Record<string, string>>;
 }
 
@@ -21,20 +22,21 @@ const delegateName = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 const dotted = /^(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})$/;
 const shortLine = /^[^\p{C}\u2028\u2029]{1,64}$/u;
 const line = /^[^\p{C}\u2028\u2029]{1,256}$/u;
-const mostVersions = 32;
+const maxVersions = 32;
 
+/** Name of the custom section. */
 export const declarationSection = "plexus:delegate";
-const longest = 16 * 1024;
+const maxBytes = 16 * 1024;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Reads the declaration among a component's custom sections. Refuses none, two, or one that breaks a rule. */
+/** Reads the declaration among a component's custom sections. Refuses a missing, a second and an invalid declaration. */
 export function readDeclaration(
   customs: readonly { readonly name: string; readonly content: Uint8Array; readonly at: number }[],
 ): Declaration {
   const [found, second] = customs.filter(({ name }) => name === declarationSection);
   if (found === undefined) refuse(`no custom section "${declarationSection}": the delegate does not declare itself`);
   if (second !== undefined) refuse(`a second custom section "${declarationSection}"`, second.at);
-  if (found.content.length > longest) refuse(`a declaration of ${found.content.length} bytes (at most ${longest})`, found.at);
+  if (found.content.length > maxBytes) refuse(`a declaration of ${found.content.length} bytes (at most ${maxBytes})`, found.at);
   const value = json(found.content, found.at);
   if (!isJsonObject(value)) refuse(`the declaration must be a JSON object, but is ${describeJson(value)}`, found.at);
   const reader = new ObjectReader(value);
@@ -48,8 +50,8 @@ function readFields(reader: ObjectReader): Declaration {
   const oneLine = "one line without control characters, of at most";
   reader.require("name", "abi", "version", "about", "cniVersions", "capabilities");
   const cniVersions = reader.strings("cniVersions") ?? [];
-  if (cniVersions.length < 1 || cniVersions.length > mostVersions || !cniVersions.every((text) => dotted.test(text))) {
-    reader.refuse("cniVersions", `must be 1 to ${mostVersions} versions such as 1.0.0`);
+  if (cniVersions.length < 1 || cniVersions.length > maxVersions || !cniVersions.every((text) => dotted.test(text))) {
+    reader.refuse("cniVersions", `must be 1 to ${maxVersions} versions such as 1.0.0`);
   }
   const wanted = reader.object("capabilities");
   const capabilities = (wanted?.keys() ?? []).map((key) => [key, wanted?.matching(key, line, `${oneLine} 256`) ?? ""] as const);
@@ -65,7 +67,7 @@ function readFields(reader: ObjectReader): Declaration {
   return declaration;
 }
 
-/** Refuses a capability that the ABI doesn't know, naming those that it knows (E-8). */
+/** Refuses a capability that the ABI does not have; the refusal names the valid ones (E-8). */
 export function requireKnown(names: readonly string[], known: readonly string[], what: string): void {
   for (const name of names) {
     if (known.includes(name)) continue;

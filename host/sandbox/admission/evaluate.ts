@@ -1,9 +1,9 @@
-// Evaluates a component symbolically: which core modules are instantiated in which order with what, and what the
-// component exports. wit-component's shape is understood (main module, shim, fix-up, a types-only component for each
-// exported interface), and that of the QuickJS backend (the same, wrapped in components that stub WASI out).
+// Evaluates a component symbolically: the order of the core instantiations, their imports, and the component's exports. Two shapes are
+// accepted: that of wit-component (main module, shim, fix-up, a types-only component for each exported interface), and that of the QuickJS
+// backend (the same, wrapped in components that stub WASI).
 //
-// A nested component is evaluated when something of it is used. Instances of WASI that one part of a component gives to
-// another are not: in their place stand functions that trap, which is all that such stubs do.
+// A nested component is evaluated when one of its exports is used. WASI instances that one part of a component passes to another are not
+// evaluated. Functions that trap replace them, because such stubs only trap.
 
 import type { AliasDefinition, Sort } from "../binary/component-aliases.ts";
 import { readComponent, type Definition, type Use } from "../binary/component.ts";
@@ -15,25 +15,27 @@ import type { Shapes } from "./shapes.ts";
 import { equalTypes, TypeScope } from "./type-scope.ts";
 import { unique } from "./unique.ts";
 
+/** A custom section of the outermost component. */
 export interface CustomSection {
   readonly name: string;
   readonly content: Uint8Array;
   readonly at: number;
 }
 
+/** The result of an evaluation. */
 export interface Evaluation {
   readonly exports: ReadonlyMap<string, { readonly item: ExternItem; readonly at: number }>;
   readonly customs: readonly CustomSection[];
   readonly instantiations: readonly CoreInstantiation[];
 }
 
-/** Refuses an interface that the host doesn't have, or has otherwise. */
+/** Checks an imported interface: refuses one that the host does not have, or has with other types. */
 export type HostImport = (name: string, exports: ReadonlyMap<string, TypeExport>, at: number) => void;
 
 const inertInterface = /^(wasi:[a-z-]+\/[a-z-]+@\d+\.\d+\.\d+|local:init\/module-loader)$/;
-const deepest = 4;
-// Instantiating a nested component again evaluates it again: definitions are counted over all of that.
-const mostDefinitions = 20_000;
+const maxDepth = 4;
+// Each instantiation of a nested component evaluates it again, so definitions are counted over all evaluations.
+const maxDefinitions = 20_000;
 
 /** Evaluates the component that `reader` covers. */
 export function evaluateComponent(reader: Reader, shapes: Shapes, hostImport: HostImport): Evaluation {
@@ -72,7 +74,7 @@ class Scope extends TypeScope {
   run(range: Reader): void {
     for (const definition of readComponent(range)) {
       this.shared.definitions += 1;
-      if (this.shared.definitions > mostDefinitions) refuse(`more than ${mostDefinitions} definitions`, definition.at);
+      if (this.shared.definitions > maxDefinitions) refuse(`more than ${maxDefinitions} definitions`, definition.at);
       this.define(definition);
     }
   }
@@ -121,7 +123,7 @@ class Scope extends TypeScope {
         return;
       }
       case "resource":
-        if (this.typeAt(it.type, it.at).kind !== "resource") refuse(`type ${it.type} is no resource`, it.at);
+        if (this.typeAt(it.type, it.at).kind !== "resource") refuse(`type ${it.type} is not a resource`, it.at);
         if (it.operation !== "drop") refuse(`resource.${it.operation}: delegates define no resources`, it.at);
         this.core.item({ from: "inert", name: "resource.drop" });
         return;
@@ -135,13 +137,13 @@ class Scope extends TypeScope {
 
   private instantiate(index: number, args: readonly (readonly [string, Use<Sort>])[], at: number): InstanceItem {
     const range = this.components[index] ?? refuse(`component ${index} does not exist`, at);
-    if (this.depth >= deepest) refuse("components nested too deeply", at);
-    const given = unique(args, at, (use) => this.item(use, at));
+    if (this.depth >= maxDepth) refuse("components nested too deeply", at);
+    const resolved = unique(args, at, (use) => this.item(use, at));
     let inner: Scope | undefined;
     const exported = (name: string): ExternItem | undefined => {
       if (inertInterface.test(name)) return { sort: "instance", instance: { host: undefined, export: () => undefined } };
       if (inner === undefined) {
-        inner = new Scope(this.shared, this, given, this.depth + 1);
+        inner = new Scope(this.shared, this, resolved, this.depth + 1);
         inner.run(range.again());
       }
       return inner.exports.get(name)?.item;
@@ -157,7 +159,7 @@ class Scope extends TypeScope {
     } else {
       const source = this.instances[alias.instance] ?? refuse(`instance ${alias.instance} does not exist`, at);
       const item = source.export(alias.name) ?? refuse(`instance ${alias.instance} exports no "${alias.name}"`, at);
-      if (item.sort !== alias.sort) refuse(`"${alias.name}" is no ${alias.sort}`, at);
+      if (item.sort !== alias.sort) refuse(`"${alias.name}" is not a ${alias.sort}`, at);
       this.add(item);
     }
   }
@@ -166,7 +168,7 @@ class Scope extends TypeScope {
     const { name, at } = it;
     const described = this.describe(it.description, at);
     if (described.sort === "instance") {
-      if (described.type.kind !== "instance") refuse(`import "${name}" has a type that is no instance type`, at);
+      if (described.type.kind !== "instance") refuse(`import "${name}" has a type that is not an instance type`, at);
       const { exports } = described.type;
       const inert = this.isInert(name, at);
       if (!inert) this.shared.hostImport(name, exports, at);
@@ -174,19 +176,19 @@ class Scope extends TypeScope {
       return;
     }
     if (this.args === undefined) refuse(`import "${name}": a delegate imports interfaces only`, at);
-    const given = this.args.get(name) ?? refuse(`nested component's import "${name}" is given by nothing`, at);
-    this.requireEqual(given, described, name, at);
-    this.add(given);
+    const item = this.args.get(name) ?? refuse(`nested component's import "${name}" has no argument`, at);
+    this.requireEqual(item, described, name, at);
+    this.add(item);
   }
 
-  // The whole component's imports are the host's. A nested component's are those passed on under the same name, or WASI
-  // from another part of the component.
+  // The host provides the imports of the outermost component. A nested component's import is a host interface that is passed on under the
+  // same name, or WASI from another part of the component.
   private isInert(name: string, at: number): boolean {
     if (this.args === undefined) return false;
-    const given = this.args.get(name);
-    if (given?.sort === "instance" && given.instance.host === name) return false;
-    if (given?.sort === "instance" && given.instance.host === undefined && inertInterface.test(name)) return true;
-    return refuse(`nested component's import "${name}" is given something else: composed components are not supported`, at);
+    const argument = this.args.get(name);
+    if (argument?.sort === "instance" && argument.instance.host === name) return false;
+    if (argument?.sort === "instance" && argument.instance.host === undefined && inertInterface.test(name)) return true;
+    return refuse(`nested component's import "${name}" is not a host interface: composed components are not supported`, at);
   }
 
   private export(it: Definition & { readonly kind: "export" }): void {
@@ -203,11 +205,11 @@ class Scope extends TypeScope {
   }
 
   private requireEqual(item: ExternItem, described: TypeExport, name: string, at: number): void {
-    const wanted: TypeItem = described.sort === "func" ? { kind: "func", type: described.type } : described.type;
-    const own = ownType(item);
-    const resource = wanted.kind === "resource" && own?.kind === "resource";
-    if (item.sort !== described.sort || own === undefined || !(resource || equalTypes(this.shapes, own, wanted))) {
-      refuse(`"${name}" has another type than its description says`, at);
+    const required: TypeItem = described.sort === "func" ? { kind: "func", type: described.type } : described.type;
+    const found = typeOf(item);
+    const isResource = required.kind === "resource" && found?.kind === "resource";
+    if (item.sort !== described.sort || found === undefined || !(isResource || equalTypes(this.shapes, found, required))) {
+      refuse(`"${name}" does not have the type of its description`, at);
     }
   }
 
@@ -226,7 +228,7 @@ class Scope extends TypeScope {
   }
 }
 
-function ownType(item: ExternItem): TypeItem | undefined {
+function typeOf(item: ExternItem): TypeItem | undefined {
   if (item.sort === "func") return { kind: "func", type: item.func.type };
   return item.sort === "type" ? item.type : undefined;
 }

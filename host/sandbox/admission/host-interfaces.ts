@@ -1,4 +1,4 @@
-// Holds a component's imports and exports against the ABI: names, versions, and every type by structure.
+// Compares a component's imports and exports with the ABI: names, versions, and the structure of every type.
 
 import { closest } from "../../../src/configuration/closest.ts";
 import { abiVersions, type AbiVersion } from "../abi/versions.ts";
@@ -19,7 +19,7 @@ interface KnownInterfaces {
 
 let interned: KnownInterfaces | undefined;
 
-// The ABI's own types are interned once for all components.
+// The ABI's types are interned once for all components.
 function knownInterfaces(): KnownInterfaces {
   if (interned !== undefined) return interned;
   const shapes = new Shapes();
@@ -28,23 +28,23 @@ function knownInterfaces(): KnownInterfaces {
   return interned;
 }
 
-/** Compares one component with the ABI version that its names speak of. */
+/** Compares one component with the ABI version in the names of its imports and exports. */
 export class HostInterfaces {
   readonly shapes: Shapes;
   private readonly known: KnownInterfaces;
-  private spoken: { readonly abi: AbiVersion; readonly interfaces: ReadonlyMap<string, InterfaceShapes> } | undefined;
+  private used: { readonly abi: AbiVersion; readonly interfaces: ReadonlyMap<string, InterfaceShapes> } | undefined;
 
   constructor() {
     this.known = knownInterfaces();
     this.shapes = new Shapes(this.known.shapes);
   }
 
-  /** The ABI version of the component; refuses one that named none. */
+  /** The ABI version of the component. Refuses a component without such a name. */
   get abi(): AbiVersion {
-    return this.spoken?.abi ?? refuse(`a component that exports no ${exportNames()}`);
+    return this.used?.abi ?? refuse(`a component that exports no ${exportNames()}`);
   }
 
-  /** Checks an imported instance: the interface may be imported and what it is said to export is what the ABI has. */
+  /** Checks an imported instance: the interface may be imported, and its functions and types are the ABI's. */
   checkImport(name: string, exports: ReadonlyMap<string, TypeExport>, at: number): void {
     const parsed = parse(name);
     const valid = Object.values(abiVersions).flatMap(({ package: pkg, version, importable }) =>
@@ -52,7 +52,7 @@ export class HostInterfaces {
     );
     if (parsed === undefined)
       refuse(`import "${name}" is not one that a delegate may have${suggestion(name, valid)} (valid: ${valid.join(", ")})`, at);
-    const { abi, interfaces } = this.speak(parsed, at);
+    const { abi, interfaces } = this.useVersion(parsed, at);
     const contents = abi.importable.includes(parsed.interface) ? interfaces.get(parsed.interface) : undefined;
     if (contents === undefined)
       refuse(`import "${name}" does not exist in ABI ${abi.version}${suggestion(name, valid)} (valid: ${valid.join(", ")})`, at);
@@ -61,11 +61,11 @@ export class HostInterfaces {
       if (found.sort === "func") {
         const known = contents.functions.get(key);
         if (known === undefined)
-          refuse(`${what} is no function of the ABI (valid: ${[...contents.functions.keys()].join(", ")})`, at);
+          refuse(`${what} is not a function of the ABI (valid: ${[...contents.functions.keys()].join(", ")})`, at);
         this.requireFunction(what, found.type, known, at);
       } else {
         const known = contents.types.get(key);
-        if (known === undefined) refuse(`${what} is no type of the ABI`, at);
+        if (known === undefined) refuse(`${what} is not a type of the ABI`, at);
         if (found.type.kind !== "value" || found.type.shape !== known) {
           const shown = found.type.kind === "value" ? this.shapes.describe(found.type.shape) : `a ${found.type.kind}`;
           refuse(`${what} has the type ${shown}; the ABI has ${this.shapes.describe(known)}`, at);
@@ -74,11 +74,11 @@ export class HostInterfaces {
     }
   }
 
-  /** Checks the exported interface and answers its functions, all of the ABI's. */
+  /** Checks the exported interface. Answers its functions, which are all functions of the ABI's interface. */
   checkExport(name: string, item: ExternItem, at: number): ReadonlyMap<string, FunctionItem & { readonly from: "lift" }> {
     const parsed = parse(name);
     if (parsed === undefined) refuse(`export "${name}" is not one that a delegate may have (valid: ${exportNames()})`, at);
-    const { abi, interfaces } = this.speak(parsed, at);
+    const { abi, interfaces } = this.useVersion(parsed, at);
     if (parsed.interface !== abi.exported)
       refuse(`export "${name}" is not one that a delegate may have (valid: ${exportNames()})`, at);
     if (item.sort !== "instance") refuse(`export "${name}" is a ${item.sort}, not an instance`, at);
@@ -99,17 +99,14 @@ export class HostInterfaces {
     refuse(`${what} has the type ${shapes.describe(shapes.func(found))}; the ABI has ${shapes.describe(shapes.func(known))}`, at);
   }
 
-  private speak(name: AbiName, at: number) {
+  private useVersion(name: AbiName, at: number) {
     const abi = abiVersions[name.version];
     if (abi === undefined) {
-      return refuse(
-        `ABI version ${name.version} is not one that this host speaks (it speaks ${Object.keys(abiVersions).join(", ")})`,
-        at,
-      );
+      return refuse(`ABI version ${name.version} is not supported (supported: ${Object.keys(abiVersions).join(", ")})`, at);
     }
-    this.spoken ??= { abi, interfaces: this.known.of(abi) };
-    if (this.spoken.abi !== abi) refuse(`two ABI versions in one component: ${this.spoken.abi.version} and ${name.version}`, at);
-    return this.spoken;
+    this.used ??= { abi, interfaces: this.known.of(abi) };
+    if (this.used.abi !== abi) refuse(`two ABI versions in one component: ${this.used.abi.version} and ${name.version}`, at);
+    return this.used;
   }
 }
 

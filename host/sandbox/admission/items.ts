@@ -1,10 +1,10 @@
-// What a component's indices stand for once it has been evaluated: symbols, nothing is instantiated or run.
+// The values of a component's indices after the symbolic evaluation. No module is instantiated.
 
 import type { CoreKind, CoreModule } from "../binary/core-module.ts";
 import type { CoreFunctionType } from "../binary/core-types.ts";
 import type { FunctionShape, Shape } from "./shapes.ts";
 
-/** A core item: exported by an instantiated core module, or made by a canonical definition. */
+/** A core item: the export of a core instance, or the function of a canonical definition. */
 export type CoreItem =
   | {
       readonly from: "instance";
@@ -23,6 +23,7 @@ export type CoreItem =
   /** A function that traps when it is called. */
   | { readonly from: "inert"; readonly name: string };
 
+/** A core instance: an instantiated module, or a bundle of core items. */
 export type CoreInstance =
   | { readonly kind: "instantiated"; readonly number: number; readonly module: CoreModule }
   | { readonly kind: "bundle"; readonly exports: ReadonlyMap<string, CoreItem> };
@@ -41,23 +42,25 @@ export type FunctionItem = { readonly type: FunctionShape } & (
     }
 );
 
+/** A component-level type. */
 export type TypeItem =
   | { readonly kind: "value"; readonly shape: Shape }
   | { readonly kind: "func"; readonly type: FunctionShape }
   | { readonly kind: "instance"; readonly exports: ReadonlyMap<string, TypeExport> }
   | { readonly kind: "resource"; readonly shape: Shape };
 
-/** What an instance type says of one export. */
+/** The type of one export of an instance type. */
 export type TypeExport =
   | { readonly sort: "func"; readonly type: FunctionShape }
   | { readonly sort: "type"; readonly type: TypeItem };
 
+/** A component-level item that can be imported or exported. */
 export type ExternItem =
   | { readonly sort: "func"; readonly func: FunctionItem }
   | { readonly sort: "type"; readonly type: TypeItem }
   | { readonly sort: "instance"; readonly instance: InstanceItem };
 
-/** An instance: its exports, worked out when first asked for. `host` names the capability interface that it is. */
+/** A component instance, whose exports are evaluated on demand. `host` is the name of a host interface; undefined for any other instance. */
 export interface InstanceItem {
   readonly host: string | undefined;
   export(name: string): ExternItem | undefined;

@@ -1,4 +1,4 @@
-// Makes the link plan of an evaluated component: bounded, every tie checked for kind and core signature.
+// Makes the link plan of an evaluated component. Every link is checked for its kind and core signature.
 
 import { capabilitiesOf, type AbiVersion } from "../abi/versions.ts";
 import type { CoreModule } from "../binary/core-module.ts";
@@ -7,28 +7,28 @@ import { refuse } from "../binary/refusal.ts";
 import type { LinkPlan, PlanImport, PlanItem, PlanMemory, PlanSource, PlanVerb } from "../linker/plan.ts";
 import type { CoreInstantiation } from "./core-scope.ts";
 import type { CoreItem, FunctionItem } from "./items.ts";
-import { tiedItems } from "./tie.ts";
+import { resolveShims } from "./resolve-shims.ts";
 
-const mostTables = 2;
+const maxTables = 2;
 const reallocSignature = "i32,i32,i32,i32>i32";
 
-/** The plan, and the core modules that it counts. */
+/** The plan, and the core modules that its numbers refer to. Refuses a component that cannot be linked. */
 export function makePlan(
   abi: AbiVersion,
   instantiations: readonly CoreInstantiation[],
   exported: ReadonlyMap<string, FunctionItem & { readonly from: "lift" }>,
 ): { readonly plan: Omit<LinkPlan, "memories">; readonly modules: readonly CoreModule[] } {
   boundTotals(instantiations);
-  const { needless, tied } = tiedItems(instantiations);
-  const kept = instantiations.filter((_, number) => !needless.has(number));
+  const { omitted, resolve } = resolveShims(instantiations);
+  const kept = instantiations.filter((_, number) => !omitted.has(number));
   const modules = [...new Set(kept.map(({ module }) => module))];
   const numbers = new Map<number, number>();
-  for (const number of instantiations.keys()) if (!needless.has(number)) numbers.set(number, numbers.size);
+  for (const number of instantiations.keys()) if (!omitted.has(number)) numbers.set(number, numbers.size);
 
   const itemOf = (item: CoreItem | undefined, what: string, at: number): PlanItem => {
-    const found = item === undefined ? undefined : tied(item);
+    const found = item === undefined ? undefined : resolve(item);
     if (found?.from !== "instance") return refuse(`${what} is not exported by a core module`, at);
-    return { instance: numbers.get(found.instance) ?? refuse(`${what} was tied away`, at), name: found.name };
+    return { instance: numbers.get(found.instance) ?? refuse(`${what} belongs to a shim module`, at), name: found.name };
   };
   const through = (
     options: { memory: CoreItem | undefined; realloc: CoreItem | undefined },
@@ -37,13 +37,13 @@ export function makePlan(
   ): PlanMemory => {
     const { memory, realloc } = options;
     if (realloc === undefined || memory === undefined) refuse(`${what} lacks its memory or its realloc`, at);
-    if (memory.from !== "instance" || memory.kind !== "memory") refuse(`${what}: its memory is none`, at);
+    if (memory.from !== "instance" || memory.kind !== "memory") refuse(`${what}: its memory is not a memory`, at);
     requireSignature(realloc, reallocSignature, `${what}: its realloc`, at);
     return { memory: itemOf(memory, `${what}: its memory`, at), realloc: itemOf(realloc, `${what}: its realloc`, at) };
   };
 
-  const sourceOf = (own: CoreItem, type: string | undefined, what: string, at: number): PlanSource => {
-    const item = tied(own);
+  const sourceOf = (imported: CoreItem, type: string | undefined, what: string, at: number): PlanSource => {
+    const item = resolve(imported);
     if (item.from === "inert") return { kind: "inert", name: item.name };
     if (item.from === "instance") {
       if (type !== undefined) requireSignature(item, type, what, at);
@@ -57,7 +57,7 @@ export function makePlan(
     if (type !== glue.core) refuse(`${what} has the core type ${type ?? "none"}; the ABI has ${glue.core}`, at);
     return { kind: "capability", interface: name, name: func.name, through: lowered(item, what, at, glue.lower === undefined) };
   };
-  // A function that answers nothing needs no realloc; the memory's module need not export one then.
+  // A function without a result needs no realloc, so the memory's module need not export one.
   const lowered = (item: CoreItem & { from: "lower" }, what: string, at: number, readsOnly: boolean): PlanMemory => {
     if (!readsOnly || item.realloc !== undefined) return through(item, what, at);
     const memory = itemOf(item.memory, `${what}: its memory`, at);
@@ -98,10 +98,10 @@ export function makePlan(
 function boundTotals(instantiations: readonly CoreInstantiation[]): void {
   const sum = (count: (module: CoreModule) => number) => instantiations.reduce((total, { module }) => total + count(module), 0);
   const at = instantiations.at(-1)?.at;
-  const memories = sum(({ memories: own }) => own.length);
+  const memories = sum(({ memories: defined }) => defined.length);
   if (memories > 1) refuse(`${memories} memories in one component (at most 1)`, at);
-  const tables = sum(({ tables: own }) => own.length);
-  if (tables > mostTables) refuse(`${tables} tables in one component (at most ${mostTables})`, at);
+  const tables = sum(({ tables: defined }) => defined.length);
+  if (tables > maxTables) refuse(`${tables} tables in one component (at most ${maxTables})`, at);
 }
 
 function requireSignature(item: CoreItem, wanted: string, what: string, at: number): void {

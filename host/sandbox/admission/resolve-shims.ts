@@ -1,19 +1,18 @@
-// Ties wit-component's shim and fix-up modules away. A lowered import needs the memory of the very module that imports
-// it; wit-component breaks that circle with a module that calls through a table (shim) and one that fills the table
-// (fix-up). The host gives the import directly and looks the memory up when it is called. Only modules that are, byte for
-// byte, nothing but that are tied away; others are instantiated as they are.
+// Resolves wit-component's shim and fix-up modules, so that they are not instantiated. A lowered import needs the memory of the module that
+// imports it. wit-component breaks that circle with a module that calls through a table (shim) and a module that fills the table (fix-up).
+// The host passes the import directly and looks up the memory at the call. Only modules that are exactly that, byte for byte, are omitted.
 
 import type { CoreModule } from "../binary/core-module.ts";
 import { Reader } from "../binary/reader.ts";
 import type { CoreInstantiation } from "./core-scope.ts";
 import type { CoreItem } from "./items.ts";
 
-/** Maps each shim's export to what its fix-up ties it to, and names the instances that became needless. */
-export function tiedItems(instantiations: readonly CoreInstantiation[]): {
-  readonly needless: ReadonlySet<number>;
-  readonly tied: (item: CoreItem) => CoreItem;
+/** `resolve` maps a shim's export to the function that its fix-up puts into the table. `omitted` has the shims' and fix-ups' numbers. */
+export function resolveShims(instantiations: readonly CoreInstantiation[]): {
+  readonly omitted: ReadonlySet<number>;
+  readonly resolve: (item: CoreItem) => CoreItem;
 } {
-  const needless = new Set<number>();
+  const omitted = new Set<number>();
   const replaced = new Map<number, ReadonlyMap<string, CoreItem>>();
   for (const [number, shim] of instantiations.entries()) {
     if (!isShim(shim.module)) continue;
@@ -22,16 +21,16 @@ export function tiedItems(instantiations: readonly CoreInstantiation[]): {
     const users = [...instantiations.entries()].filter(([, { imports }]) => imports.some(({ item }) => ofTable(item)));
     const [fixup] = users;
     if (fixup === undefined || users.length > 1 || !isFixup(fixup[1].module, size)) continue;
-    // The fix-up's functions, in the order of its imports, are what stands at the table's places.
+    // The table's entries are the fix-up's imported functions, in their order.
     const functions = fixup[1].imports.filter(({ item }) => !ofTable(item)).map(({ item }) => item);
     if (functions.some((item) => item.from === "instance" && item.instance === number)) continue;
-    const given = new Map(functions.map((item, index) => [String(index), item]));
-    replaced.set(number, given);
-    needless.add(number).add(fixup[0]);
+    const byName = new Map(functions.map((item, index) => [String(index), item]));
+    replaced.set(number, byName);
+    omitted.add(number).add(fixup[0]);
   }
-  const tied = (item: CoreItem): CoreItem =>
+  const resolve = (item: CoreItem): CoreItem =>
     item.from === "instance" ? (replaced.get(item.instance)?.get(item.name) ?? item) : item;
-  return { needless, tied };
+  return { omitted, resolve };
 }
 
 function sectionOf(module: CoreModule, id: number): Reader | undefined {
@@ -43,10 +42,10 @@ function hasSections(module: CoreModule, ids: readonly number[]): boolean {
   return module.sections.map(({ id }) => id).join() === ids.join();
 }
 
-// Types, functions, one table, exports "0".."n-1" and "$imports", and bodies that hand all parameters on.
+// A shim has types, functions, one table, the exports "0".."n-1" and "$imports", and bodies that pass on all parameters.
 function isShim(module: CoreModule): boolean {
   const size = module.definedFunctions.length;
-  // Below 64 a signed LEB128 (i32.const's) and an unsigned one are the same byte.
+  // Below 64, a signed LEB128 (of i32.const) and an unsigned one are the same byte.
   if (size > 63 || !hasSections(module, [1, 3, 4, 7, 10]) || module.exports.size !== size + 1 || module.tables.length !== 1)
     return false;
   const exports = sectionOf(module, 7);
@@ -67,7 +66,7 @@ function isShim(module: CoreModule): boolean {
   return exports.name("") === "$imports" && exports.byte("") === 1;
 }
 
-// Imports n functions and a table, and has one active element segment that puts function i into place i.
+// A fix-up imports n functions and a table, and has one active element segment that puts function i at index i.
 function isFixup(module: CoreModule, size: number): boolean {
   if (!hasSections(module, [1, 2, 9]) || module.imports.length !== size + 1) return false;
   const functions = module.imports.filter(({ kind }) => kind === "func").length;

@@ -1,21 +1,23 @@
-// Types compared by structure: every distinct structure gets one number, so that equal numbers mean equal types and a
-// type that doubles itself at each level costs no more than its definitions.
+// Compares types by structure. Every distinct structure has one number, so equal numbers mean equal types. A type that doubles at each level
+// costs no more than its definitions.
 
+/** The number of a structure. */
 export type Shape = number;
 
+/** The shape of a function. */
 export interface FunctionShape {
   readonly params: readonly (readonly [name: string, shape: Shape])[];
-  /** Null: answers nothing. */
+  /** Null: no result. */
   readonly result: Shape | null;
 }
 
 interface Entry {
   readonly head: string;
-  /** Labels beside children; an empty label for positions without name, null for an absent child. */
+  /** Labels and children. The label of an unnamed position is empty; an absent child is null. */
   readonly parts: readonly (readonly [label: string, child: Shape | null])[];
 }
 
-/** Interns structures. What `base` knows keeps its number; `base` itself doesn't change. */
+/** Interns structures. Structures of `base` keep their numbers, and `base` is not changed. */
 export class Shapes {
   private readonly base: Shapes | undefined;
   private readonly first: Shape;
@@ -40,17 +42,18 @@ export class Shapes {
     return shape;
   }
 
-  /** A resource is equal to itself only. */
+  /** A new resource type, which is equal only to itself. */
   resource(): Shape {
     this.resources += 1;
     return this.of(`resource ${this.resources}`);
   }
 
+  /** The number of a function's structure. */
   func(type: FunctionShape): Shape {
     return this.of("func", [...type.params, ["->", type.result]]);
   }
 
-  /** Readable text, cut short below the third level. */
+  /** The structure as text, abbreviated below `depth` levels. */
   describe(shape: Shape | null, depth = 3): string {
     if (shape === null) return "_";
     const entry = this.base?.entries[shape] ?? this.entries[shape - this.first];

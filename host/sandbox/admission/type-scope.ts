@@ -1,4 +1,4 @@
-// Evaluates the types of a component: indices become structures.
+// Evaluates the types of a component: resolves indices to structures.
 
 import type { AliasDefinition } from "../binary/component-aliases.ts";
 import type { Declarator, ExternDescription, TypeDefinition, ValueUse } from "../binary/component-types.ts";
@@ -6,7 +6,7 @@ import { refuse } from "../binary/refusal.ts";
 import type { TypeExport, TypeItem } from "./items.ts";
 import type { FunctionShape, Shape, Shapes } from "./shapes.ts";
 
-/** The types that one component or instance type has numbered, inside those of its parent. */
+/** The type index space of one component or instance type, nested in that of its parent. */
 export class TypeScope {
   readonly types: TypeItem[] = [];
   readonly shapes: Shapes;
@@ -23,10 +23,10 @@ export class TypeScope {
 
   functionAt(index: number, at: number): FunctionShape {
     const type = this.typeAt(index, at);
-    return type.kind === "func" ? type.type : refuse(`type ${index} is no function type`, at);
+    return type.kind === "func" ? type.type : refuse(`type ${index} is not a function type`, at);
   }
 
-  /** The type that an `alias outer` names; `count` scopes outwards. */
+  /** The type of an `alias outer`: `count` scopes outwards. */
   outer(alias: AliasDefinition & { readonly kind: "outer" }, at: number): TypeItem {
     return (
       this.outwards(alias.count)?.types[alias.index] ??
@@ -38,7 +38,7 @@ export class TypeScope {
     return count === 0 ? this : count > 16 ? undefined : this.parent?.outwards(count - 1);
   }
 
-  /** Evaluates a definition. */
+  /** Evaluates a type definition; `at` is its byte offset. */
   evaluate(definition: TypeDefinition, at: number): TypeItem {
     const { shapes } = this;
     switch (definition.kind) {
@@ -85,7 +85,7 @@ export class TypeScope {
         );
       case "handle": {
         const resource = this.typeAt(definition.resource, at);
-        if (resource.kind !== "resource") refuse(`type ${definition.resource} is no resource`, at);
+        if (resource.kind !== "resource") refuse(`type ${definition.resource} is not a resource`, at);
         return value(shapes.of(definition.form, [["", resource.shape]]));
       }
       case "func": {
@@ -99,7 +99,7 @@ export class TypeScope {
     }
   }
 
-  /** What an import's or export's description says, with a fresh resource where it introduces one. */
+  /** Resolves the description of an import or export. A resource type that the description introduces is a new one. */
   describe(description: ExternDescription, at: number): TypeExport | { readonly sort: "instance"; readonly type: TypeItem } {
     switch (description.kind) {
       case "func":
@@ -136,7 +136,7 @@ export class TypeScope {
   private use(use: ValueUse, at: number): Shape {
     if (typeof use === "string") return this.shapes.of(use);
     const type = this.typeAt(use, at);
-    return type.kind === "value" ? type.shape : refuse(`type ${use} is no value type`, at);
+    return type.kind === "value" ? type.shape : refuse(`type ${use} is not a value type`, at);
   }
 
   private optional(use: ValueUse | null, at: number): Shape | null {
@@ -148,7 +148,7 @@ function value(shape: Shape): TypeItem {
   return { kind: "value", shape };
 }
 
-/** Whether two types are equal in structure. Instance types are compared by what they export. */
+/** Whether two types have the same structure. Two instance types are never equal here. */
 export function equalTypes(shapes: Shapes, one: TypeItem, other: TypeItem): boolean {
   if (one.kind === "func" && other.kind === "func") return shapes.func(one.type) === shapes.func(other.type);
   if (one.kind === "value" || one.kind === "resource") return one.kind === other.kind && one.shape === other.shape;

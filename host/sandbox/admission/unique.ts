@@ -1,7 +1,8 @@
-// Named arguments and exports as a map; a name that appears twice is refused.
+// Named arguments and exports as a map.
 
 import { refuse } from "../binary/refusal.ts";
 
+/** Maps the entries' values. Refuses a name that appears twice. */
 export function unique<T, U>(entries: readonly (readonly [string, T])[], at: number, map: (value: T) => U): Map<string, U> {
   const result = new Map<string, U>();
   for (const [name, value] of entries) {

@@ -1,12 +1,15 @@
-// Sorts and aliases in a component's binary: how definitions refer to each other (component model, Binary.md).
+// Reads sorts and aliases of a component's binary (component model, Binary.md).
 
 import { requireCoreName, requireExternName } from "./names.ts";
 import type { Reader } from "./reader.ts";
 import { refuse } from "./refusal.ts";
 
+/** The sort of a core definition: its index space. */
 export type CoreSort = "func" | "table" | "memory" | "global" | "module" | "instance";
+/** The sort of a component-level definition: its index space. */
 export type Sort = "func" | "type" | "component" | "instance" | `core ${CoreSort}`;
 
+/** An alias of an instance's export, of a core instance's export, or of an outer scope's definition. */
 export type AliasDefinition =
   | { readonly kind: "export"; readonly sort: Sort; readonly instance: number; readonly name: string }
   | { readonly kind: "core-export"; readonly sort: Sort; readonly instance: number; readonly name: string }

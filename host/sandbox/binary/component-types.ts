@@ -1,4 +1,4 @@
-// Types in a component's binary as they are written there: an index stays an index (component model, Binary.md).
+// Reads the types of a component's binary. Indices are not resolved here (component model, Binary.md).
 
 import { requireExternName, requireLabel } from "./names.ts";
 import type { Reader } from "./reader.ts";
@@ -8,6 +8,7 @@ import { readAlias, type AliasDefinition } from "./component-aliases.ts";
 /** A use of a value type: a primitive's name or an index into the types. */
 export type ValueUse = string | number;
 
+/** A type definition (`deftype`). */
 export type TypeDefinition =
   | { readonly kind: "primitive"; readonly name: string }
   | { readonly kind: "record"; readonly fields: readonly (readonly [string, ValueUse])[] }
@@ -21,11 +22,13 @@ export type TypeDefinition =
   | { readonly kind: "instance"; readonly declarations: readonly Declarator[] }
   | { readonly kind: "resource" };
 
+/** The type of an import or export (`externdesc`). */
 export type ExternDescription =
   | { readonly kind: "func" | "instance"; readonly type: number }
   | { readonly kind: "type-eq"; readonly type: number }
   | { readonly kind: "type-resource" };
 
+/** One declaration of an instance type. */
 export type Declarator =
   | { readonly kind: "type"; readonly at: number; readonly type: TypeDefinition }
   | { readonly kind: "alias"; readonly at: number; readonly alias: AliasDefinition }
@@ -56,12 +59,12 @@ const refusedForms: Readonly<Record<number, string>> = {
   0x41: "a component type",
 };
 
-// Nesting of instance types within instance types; wit-component writes one level.
-const deepest = 4;
+// Maximum nesting of instance types; wit-component writes one level.
+const maxDepth = 4;
 
-function many<T>(reader: Reader, what: string, read: () => T, most = 1000): T[] {
+function many<T>(reader: Reader, what: string, read: () => T, max = 1000): T[] {
   const items: T[] = [];
-  for (let left = reader.count(what, most); left > 0; left -= 1) items.push(read());
+  for (let left = reader.count(what, max); left > 0; left -= 1) items.push(read());
   return items;
 }
 
@@ -110,7 +113,7 @@ export function readTypeDefinition(reader: Reader, depth = 0): TypeDefinition {
     case 0x40:
       return readFunction(reader);
     case 0x42:
-      if (depth >= deepest) refuse("instance types nested too deeply", at);
+      if (depth >= maxDepth) refuse("instance types nested too deeply", at);
       return { kind: "instance", declarations: many(reader, "declarations", () => readDeclarator(reader, depth + 1), 5000) };
     case 0x3f:
       return readResource(reader);
@@ -169,7 +172,7 @@ function readDeclarator(reader: Reader, depth: number): Declarator {
   }
 }
 
-/** A name of an import or export; a version suffix or an implementation hint is refused. */
+/** Reads the name of an import or export. Refuses a version suffix and an implementation hint. */
 export function readExternName(reader: Reader, what: string): string {
   const at = reader.pos;
   const form = reader.byte(what);
@@ -177,7 +180,7 @@ export function readExternName(reader: Reader, what: string): string {
   return requireExternName(reader, what);
 }
 
-/** What an import or export is (`externdesc`). */
+/** Reads the type of an import or export (`externdesc`). */
 export function readExternDescription(reader: Reader): ExternDescription {
   const at = reader.pos;
   const kind = reader.byte("a description");

@@ -1,5 +1,5 @@
-// A component's sections as a list of definitions, in the order in which indices are given out. Nested components and
-// core modules stay byte ranges until something needs them.
+// Reads a component's sections as a list of definitions, in the order of their indices. Nested components and core modules stay byte
+// ranges until they are instantiated.
 
 import { readAlias, readCoreSort, readSort, type AliasDefinition, type CoreSort, type Sort } from "./component-aliases.ts";
 import {
@@ -13,6 +13,7 @@ import { requireCoreName } from "./names.ts";
 import type { Reader } from "./reader.ts";
 import { refuse } from "./refusal.ts";
 
+/** A reference to a definition: its sort and its index. */
 export interface Use<S> {
   readonly sort: S;
   readonly index: number;
@@ -25,6 +26,7 @@ export interface CanonicalOptions {
   readonly postReturn: number | undefined;
 }
 
+/** One definition of a component, and its byte offset `at`. */
 export type Definition = { readonly at: number } & (
   | { readonly kind: "core-module" | "component"; readonly range: Reader }
   | { readonly kind: "core-instantiate"; readonly module: number; readonly args: readonly (readonly [string, number])[] }
@@ -52,11 +54,11 @@ const refusedSections: Readonly<Record<number, string>> = {
   12: "a section of values",
 };
 
-/** Whether the bytes begin as a component does: magic, version 0x0d, layer 1. */
+/** Reads the preamble of a component: magic, version 0x0d, layer 1. Refuses any other. */
 export function readPreamble(reader: Reader): void {
   const { bytes, pos } = reader;
   if (reader.left < 8 || [0x00, 0x61, 0x73, 0x6d].some((byte, index) => bytes[pos + index] !== byte)) {
-    refuse("no WebAssembly binary", pos);
+    refuse("not a WebAssembly binary", pos);
   }
   const version = (bytes[pos + 4] ?? 0) + (bytes[pos + 5] ?? 0) * 256;
   const layer = (bytes[pos + 6] ?? 0) + (bytes[pos + 7] ?? 0) * 256;
@@ -115,7 +117,7 @@ const readers: Readonly<Record<number, (reader: Reader, at: number) => Definitio
     const form = readForm(reader, "an instance");
     const component = form === 0 ? reader.u32("a component index") : 0;
     const one = () => {
-      // An argument's name is plain, an inline export's has the form byte of an extern name.
+      // An argument has a plain name. An inline export has an extern name, which begins with a form byte.
       const name = form === 0 ? requireCoreName(reader, "an argument's name") : readExternName(reader, "a name");
       return [name, { sort: readSort(reader), index: reader.u32("an index") }] as const;
     };
@@ -148,7 +150,7 @@ function readForm(reader: Reader, what: string): number {
 function readCoreArgument(reader: Reader): readonly [string, number] {
   const name = requireCoreName(reader, "an argument's name");
   const at = reader.pos;
-  if (reader.byte("an argument") !== 0x12) refuse("an argument of a core module that is no instance", at);
+  if (reader.byte("an argument") !== 0x12) refuse("an argument of a core module is not an instance", at);
   return [name, reader.u32("an instance index")];
 }
 

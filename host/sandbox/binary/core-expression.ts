@@ -1,9 +1,9 @@
-// Constant expressions of core WebAssembly (3.3.10), skipped over: initial values of globals, offsets of segments.
+// Skips constant expressions of core WebAssembly (3.3.10): initial values of globals, offsets of segments.
 
 import type { Reader } from "./reader.ts";
 import { refuse } from "./refusal.ts";
 
-/** Steps over one constant expression; an instruction that isn't constant, or makes a GC object, is refused. */
+/** Skips one constant expression. Refuses an instruction that is not constant or makes a GC object. */
 export function skipConstantExpression(reader: Reader): void {
   for (;;) {
     const at = reader.pos;

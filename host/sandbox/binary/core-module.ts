@@ -1,5 +1,5 @@
-// A core module's outline: what it imports, exports and defines. Function bodies are stepped over: without the types
-// that are refused here no instruction can allocate outside linear memory and tables (V8 validates the rest). The meter reads them.
+// Reads a core module's outline: its imports, exports and definitions. Function bodies are skipped here; the meter reads them. Without the
+// types that are refused here, no instruction can allocate outside linear memory and tables. V8 validates the rest.
 
 import { skipConstantExpression } from "./core-expression.ts";
 import {
@@ -15,52 +15,56 @@ import { requireCoreName } from "./names.ts";
 import type { Reader } from "./reader.ts";
 import { refuse } from "./refusal.ts";
 
+/** The kind of a core import or export. */
 export type CoreKind = "func" | "table" | "memory" | "global";
 
+/** One import of a core module. */
 export interface CoreImport {
   readonly module: string;
   readonly name: string;
   readonly kind: CoreKind;
-  /** Of a function only. */
+  /** The type of a function; undefined for any other kind. */
   readonly type: CoreFunctionType | undefined;
   readonly at: number;
 }
 
+/** One export of a core module. */
 export interface CoreExport {
   readonly kind: CoreKind;
-  /** Of a function only. */
+  /** The type of a function; undefined for any other kind. */
   readonly type: CoreFunctionType | undefined;
 }
 
-/** Where a section's content stands; `id` as the specification numbers it. */
+/** The byte range of a section's content; `id` is the specification's number. */
 export interface SectionRange {
   readonly id: number;
   readonly start: number;
   readonly end: number;
 }
 
+/** The outline of a core module. */
 export interface CoreModule {
   readonly bytes: Uint8Array;
-  /** First byte of the module in the component. */
+  /** Offset of the module's first byte in the component. */
   readonly start: number;
   readonly end: number;
-  /** All sections but custom ones, in order. */
+  /** All sections except custom sections, in order. */
   readonly sections: readonly SectionRange[];
   readonly imports: readonly CoreImport[];
   readonly exports: ReadonlyMap<string, CoreExport>;
-  /** Defined here, imported ones left out. */
+  /** Defined tables; imported ones are not included. The same holds for memories and functions. */
   readonly tables: readonly CoreLimits[];
   readonly memories: readonly CoreLimits[];
   readonly definedFunctions: readonly CoreFunctionType[];
-  /** How many there are of each, imported ones included: the index of the next. */
+  /** Sizes of the index spaces, including imports: each is the next free index. */
   readonly counts: Readonly<Record<CoreKind | "types", number>>;
 }
 
-// Rank of each section id in a module: 12 (data count) stands between 9 and 10.
+// Position of each section id in a module: 12 (data count) is between 9 and 10.
 const ranks: Readonly<Record<number, number>> = { 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 7, 7: 8, 8: 9, 9: 10, 12: 11, 10: 12, 11: 13 };
 const kinds: Readonly<Record<number, CoreKind>> = { 0: "func", 1: "table", 2: "memory", 3: "global" };
 
-/** Reads the outline of the module that `reader` covers. Refuses whatever a delegate may not have. */
+/** Reads the outline of the module that `reader` covers. Refuses everything that a delegate may not use. */
 export function readCoreModule(reader: Reader): CoreModule {
   const { bytes, end, pos: start } = reader;
   const preamble = reader.take(8, "a core module's preamble");
@@ -79,7 +83,7 @@ export function readCoreModule(reader: Reader): CoreModule {
     if (id === 13) refuse("a section of tags (exceptions) is not allowed in a delegate", at);
     const rank = ranks[id];
     if (rank === undefined) refuse(`a core section with the unknown id ${id}`, at);
-    if (rank <= last) refuse(`core section ${id} stands out of order`, at);
+    if (rank <= last) refuse(`core section ${id} is out of order`, at);
     last = rank;
     sections.push({ id, start: content.pos, end: content.end });
     outline.section(id, content);

@@ -1,10 +1,10 @@
-// Element and data segments of a core module, stepped over with their form checked (5.5.12, 5.5.14).
+// Skips the element and data segments of a core module, and checks their form (5.5.12, 5.5.14).
 
 import { skipConstantExpression } from "./core-expression.ts";
 import type { Reader } from "./reader.ts";
 import { refuse } from "./refusal.ts";
 
-/** Element segments: function indices or constant expressions, of funcref only. */
+/** Skips element segments: function indices or constant expressions, of funcref only. */
 export function readElements(reader: Reader): void {
   for (let left = reader.count("element segments", 10_000); left > 0; left -= 1) {
     const at = reader.pos;
@@ -25,7 +25,7 @@ export function readElements(reader: Reader): void {
   }
 }
 
-/** Data segments, active and passive. */
+/** Skips data segments, active and passive. */
 export function readData(reader: Reader): void {
   for (let left = reader.count("data segments"); left > 0; left -= 1) {
     const at = reader.pos;

@@ -1,10 +1,12 @@
-// Types of core WebAssembly as far as a delegate may use them: functions over numbers, funcref tables, 32-bit memories.
+// The types of core WebAssembly that a delegate may use: functions over numbers, funcref tables, 32-bit memories.
 
 import type { Reader } from "./reader.ts";
 import { refuse } from "./refusal.ts";
 
+/** A value type that a delegate may use. */
 export type CoreValueType = "i32" | "i64" | "f32" | "f64" | "v128" | "funcref";
 
+/** The type of a core function. */
 export interface CoreFunctionType {
   readonly params: readonly CoreValueType[];
   readonly results: readonly CoreValueType[];
@@ -48,12 +50,12 @@ const refusedForms: Readonly<Record<number, string>> = {
   0x65: "a shared type",
 };
 
-/** True for the byte of a value type that a delegate may use. */
+/** Whether `byte` encodes a value type that a delegate may use. */
 export function isValueType(byte: number): boolean {
   return Object.hasOwn(valueTypes, byte);
 }
 
-/** Reads a value type; references other than funcref are refused by name. */
+/** Reads a value type. Refuses references other than funcref, with the type's name. */
 export function readValueType(reader: Reader): CoreValueType {
   const at = reader.pos;
   const byte = reader.byte("a value type");
@@ -73,13 +75,13 @@ export function readFunctionType(reader: Reader): CoreFunctionType {
   return { params, results };
 }
 
-/** Reads limits: 32-bit, not shared, pages of the usual size. */
+/** Reads limits. Refuses 64-bit and shared ones, and custom page sizes. */
 export function readLimits(reader: Reader, what: string): CoreLimits {
   const at = reader.pos;
   const flags = reader.byte(`limits of ${what}`);
   if ((flags & 0x02) !== 0) refuse(`a shared ${what} is not allowed in a delegate`, at);
   if ((flags & 0x04) !== 0) refuse(`a 64-bit ${what} is not allowed in a delegate`, at);
-  if ((flags & 0x08) !== 0) refuse(`a ${what} with pages of its own size is not allowed in a delegate`, at);
+  if ((flags & 0x08) !== 0) refuse(`a ${what} with a custom page size is not allowed in a delegate`, at);
   if (flags > 0x01) refuse(`limits of a ${what} with flags 0x${flags.toString(16)}`, at);
   const min = reader.u32(`the minimum of ${what}`);
   const max = flags === 0x01 ? reader.u32(`the maximum of ${what}`) : undefined;
@@ -96,7 +98,7 @@ export function readTableType(reader: Reader): CoreLimits {
   return readLimits(reader, "table");
 }
 
-/** "i32,i32>i32": equal texts are equal types. */
+/** A function type as text, for example "i32,i32>i32". Equal types have equal texts. */
 export function signature(type: CoreFunctionType): string {
   return `${type.params.join(",")}>${type.results.join(",")}`;
 }

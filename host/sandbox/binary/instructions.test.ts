@@ -3,10 +3,10 @@ import { Instructions } from "./instructions.ts";
 import { leb } from "./writer.ts";
 
 const spaces = { func: 2, table: 1, global: 1 };
-/** No instruction of any proposal that V8 knows begins so here. */
+/** A byte that begins no instruction of any proposal that V8 implements. */
 const marker = 0xff;
 
-/** A module with one of everything that an instruction can name, whose first function has one local and this code. */
+/** A module with one definition of each kind that an instruction can name. Its first function has one local and this code. */
 function moduleOf(code: readonly number[]): Uint8Array<ArrayBuffer> {
   const body = [1, 1, 0x7f, ...code];
   const section = [2, ...leb(body.length), ...body, 2, 0, 0x0b];
@@ -18,8 +18,8 @@ function moduleOf(code: readonly number[]): Uint8Array<ArrayBuffer> {
   return Uint8Array.from([header, types, defined, elements, [10, ...leb(section.length)], section, data].flat());
 }
 
-/** Bytes behind the opcode as the walker sees it; undefined where it refuses the instruction. */
-function walked(opcode: readonly number[]): number | undefined {
+/** Length of the immediates according to `Instructions`; undefined if it refuses the instruction. */
+function immediatesOf(opcode: readonly number[]): number | undefined {
   const instructions = new Instructions(Uint8Array.from([...opcode, ...Array<number>(40).fill(0)]), 0, 40, spaces);
   try {
     instructions.next();
@@ -29,8 +29,8 @@ function walked(opcode: readonly number[]): number | undefined {
   }
 }
 
-/** What V8 says of the instruction in code that nothing reaches, where every operand is there, with the marker behind it. */
-function told(opcode: readonly number[], immediates: number): string {
+/** V8's error for the instruction in unreachable code (where operands have any type), with the marker after its immediates. */
+function compileError(opcode: readonly number[], immediates: number): string {
   const bytes = moduleOf([0x00, ...opcode, ...Array<number>(immediates).fill(0), marker, 0x0b]);
   const at = bytes.findLastIndex((byte, index) => byte === marker && bytes[index + 1] === 0x0b);
   try {
@@ -42,19 +42,19 @@ function told(opcode: readonly number[], immediates: number): string {
 
 const plain = Array.from({ length: 0xfb }, (_, opcode) => [opcode]);
 const prefixed = [0xfc, 0xfd].flatMap((prefix) => Array.from({ length: 0x180 }, (_, opcode) => [prefix, ...leb(opcode)]));
-/** They are refused for what stands around them: else, end, a selection of no type. */
+/** V8 refuses these for their context: else, end, a select without a type. */
 const contextual = ["5", "11", "28"];
 
-test("every instruction that a delegate may have is as long as V8 takes it for", () => {
+test("every allowed instruction has the length that V8 assumes", () => {
   const found = new Map<string, string>();
   let checked = 0;
   for (const opcode of [...plain, ...prefixed]) {
-    const immediates = walked(opcode);
+    const immediates = immediatesOf(opcode);
     if (immediates === undefined || contextual.includes(opcode.join())) continue;
     checked += 1;
-    const words = told(opcode, immediates);
-    // Numbers in the middle of the vector instructions that none has.
-    if (!/opcode 0xff at the marker|invalid simd opcode/i.test(words)) found.set(opcode.join(), words);
+    const error = compileError(opcode, immediates);
+    // Some opcodes in the range of the vector instructions are unassigned.
+    if (!/opcode 0xff at the marker|invalid simd opcode/i.test(error)) found.set(opcode.join(), error);
   }
   expect([...found]).toEqual([]);
   expect(checked).toBeGreaterThan(400);

@@ -1,10 +1,10 @@
-// Instructions of core WebAssembly (5.4) as far as a delegate may use them: how long each one is. The meter needs to know where
-// one ends and the next begins; what they do is V8's to validate.
+// The instructions of core WebAssembly (5.4) that a delegate may use, and their lengths. The meter needs the boundaries between instructions;
+// V8 validates their effects.
 
 import { isValueType } from "./core-types.ts";
 import { refuse } from "./refusal.ts";
 
-/** What stands behind an opcode. */
+/** The immediates after an opcode. */
 const form = {
   refused: 0,
   none: 1,
@@ -23,17 +23,17 @@ const form = {
   global: 13,
   table: 14,
   twoTables: 15,
-  /** Of a type or an element segment, and a table. */
+  /** The number of a type or of an element segment, and a table. */
   numberTable: 16,
   func: 17,
 } as const;
 
-/** How many there are of what instructions name: what stands behind them is the meter's and no guest's. */
+/** Sizes of the guest's index spaces. Higher indices belong to the meter, so an instruction that names one is refused. */
 export type IndexSpaces = Readonly<Record<"func" | "table" | "global", number>>;
 
 /**
- * What the meter looks at: `block` (and `if`) and `loop` have an `end`; `bulk` works on as much memory or table as its operands
- * say.
+ * The kinds that the meter distinguishes. `block` (also `if`) and `loop` have an `end`. The cost of `bulk` depends on its operands, which
+ * give a size of memory or table.
  */
 export type InstructionKind = "other" | "block" | "loop" | "end" | "bulk";
 
@@ -74,20 +74,20 @@ fill(prefixed, form.number, [9, 9], [11, 11], [13, 13]);
 fill(prefixed, form.numberTable, [12, 12]);
 fill(prefixed, form.twoTables, [14, 14]);
 fill(prefixed, form.table, [15, 17]);
-// Loads and stores; v128.const, i8x16.shuffle; lanes; loads and stores of lanes; loads that fill up with zeros.
+// Loads and stores; v128.const, i8x16.shuffle; lanes; loads and stores of lanes; zero-extending loads.
 fill(vector, form.memArg, [0, 11], [92, 93]);
 fill(vector, form.bytes16, [12, 13]);
 fill(vector, form.byte, [21, 34]);
 fill(vector, form.memArgByte, [84, 91]);
 
-/** Steps through the instructions of one range; reading past its end is refused. */
+/** Walks through the instructions of a byte range. Refuses code that is cut short. */
 export class Instructions {
   private readonly bytes: Uint8Array;
   private readonly end: number;
   private readonly spaces: IndexSpaces;
-  /** Where the next instruction begins. */
+  /** Offset of the next instruction. */
   pos: number;
-  /** Where the last one began. */
+  /** Offset of the last instruction. */
   at = 0;
 
   constructor(bytes: Uint8Array, start: number, end: number, spaces: IndexSpaces) {
@@ -101,7 +101,7 @@ export class Instructions {
     return this.pos >= this.end;
   }
 
-  /** Steps over the next instruction and says what kind it is. Refuses exceptions, GC, atomics, typed references. */
+  /** Skips the next instruction and answers its kind. Refuses exceptions, GC, atomics and typed references. */
   next(): InstructionKind {
     this.at = this.pos;
     const opcode = this.byte();
@@ -134,7 +134,7 @@ export class Instructions {
       value += (byte & 0x7f) * 2 ** shift;
       if (byte < 0x80) return value;
     }
-    return refuse("a number in an instruction is no 32-bit number", this.at);
+    return refuse("a number in an instruction is not a 32-bit number", this.at);
   }
 
   private prefixed(): InstructionKind {
@@ -209,7 +209,7 @@ export class Instructions {
     if (index >= this.spaces[space]) refuse(`an instruction names ${space} ${index}, which does not exist`, this.at);
   }
 
-  /** Empty, one value type of a single byte, or a type's index: a typed reference would be longer than one number. */
+  /** A block type is empty, a value type of one byte, or a type index. A typed reference would need more than one number. */
   private blockType(): void {
     const first = this.byte();
     if (first === 0x40) return;
@@ -219,7 +219,7 @@ export class Instructions {
     }
     let last = first;
     for (let count = 1; last >= 0x80 && count < 5; count += 1) last = this.byte();
-    if (last >= 0x40) refuse("a block's type is no type's index", this.at);
+    if (last >= 0x40) refuse("a block's type is not a type index", this.at);
   }
 
   private valueType(byte: number): void {
@@ -232,7 +232,7 @@ export class Instructions {
     this.skipNumber();
   }
 
-  // An i64.const takes up to ten bytes, everything else fewer.
+  // An i64.const has at most ten bytes, any other number fewer.
   private skipNumber(): void {
     for (let count = 0; count < 10; count += 1) if (this.byte() < 0x80) return;
     refuse("a number in an instruction is too long", this.at);

@@ -6,19 +6,19 @@ import { Reader } from "./reader.ts";
 const of = (...bytes: number[]) => new Reader(Uint8Array.from(bytes));
 
 describe("the binary reader", () => {
-  it("reads every 32-bit number that LEB128 can write", () => {
+  it("reads every unsigned 32-bit LEB128 number", () => {
     assert(property(nat(0xffff_ffff), (value) => of(...leb(value)).u32("n") === value));
     expect(of(0x80, 0x80, 0x80, 0x80, 0x00).u32("n")).toBe(0);
     expect(of(0xff, 0xff, 0xff, 0xff, 0x0f).u32("n")).toBe(0xffff_ffff);
   });
 
-  it("refuses numbers that are longer or larger than 32 bits, with their offset", () => {
-    expect(() => of(0xff, 0xff, 0xff, 0xff, 0x10).u32("n")).toThrow("no 32-bit number");
-    expect(() => of(0x80, 0x80, 0x80, 0x80, 0x80, 0x00).u32("n")).toThrow("no 32-bit number");
+  it("refuses numbers of more than 32 bits or five bytes", () => {
+    expect(() => of(0xff, 0xff, 0xff, 0xff, 0x10).u32("n")).toThrow("not a 32-bit number");
+    expect(() => of(0x80, 0x80, 0x80, 0x80, 0x80, 0x00).u32("n")).toThrow("not a 32-bit number");
     expect(() => of(0x80).u32("n")).toThrow("cut short");
   });
 
-  it("never believes a count that its bytes can't hold", () => {
+  it("refuses a count that the remaining bytes cannot hold", () => {
     expect(() => of(200, 1, 0).count("things")).toThrow("200 things can't fit in the 1 bytes left");
     expect(() => of(3, 0, 0, 0).count("things", 2)).toThrow("too many");
   });
@@ -29,7 +29,7 @@ describe("the binary reader", () => {
     expect(of(4, 0xef, 0xbb, 0xbf, 0x61).name("a name")).toBe("\uFEFFa");
   });
 
-  it("gives a part of itself that ends where it says, with the offsets of the whole", () => {
+  it("takes a part that keeps the offsets of the whole", () => {
     const reader = of(9, 1, 2, 3);
     reader.byte("first");
     const part = reader.take(2, "a part");

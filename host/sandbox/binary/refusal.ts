@@ -1,8 +1,8 @@
-// Why a component is refused. Thrown inside host/sandbox/ only; `admit` turns it into a fault.
+// The reason for which a component is refused. Thrown only inside host/sandbox/; `admit` converts it to a fault.
 
 import type { FaultKind } from "../../../src/fault/catalogue.ts";
 
-/** A refusal: what was found, and the byte of the component at which it stands. */
+/** A refusal: the refused construct, and its byte offset in the component. */
 export class Refusal extends Error {
   readonly offset: number | undefined;
   readonly kind: FaultKind;
@@ -15,7 +15,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Refuses: `reason` names what was found; `offset` counts from the component's first byte. */
+/** Throws a Refusal: `reason` names the refused construct, `offset` is its byte offset in the component. */
 export function refuse(reason: string, offset?: number, kind?: FaultKind): never {
   throw new Refusal(reason, offset, kind);
 }

@@ -1,4 +1,4 @@
-// Writes pieces of the WebAssembly binary format.
+// Encodes parts of the WebAssembly binary format.
 
 /** An unsigned number as LEB128. */
 export function leb(value: number): Uint8Array {
@@ -36,6 +36,7 @@ export function section(id: number, content: readonly Uint8Array[]): Uint8Array 
   return joined([Uint8Array.of(id), leb(body.length), body]);
 }
 
+/** Concatenates byte arrays. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

@@ -1,22 +1,22 @@
-// Where one call of a guest stands. The canonical ABI lets a guest call imports only while its own exported function
-// runs: not while it is instantiated, not from its allocator, not in post-return. And a guest that caught what the host
-// threw goes no further.
+// The state of one call of a guest. The canonical ABI allows a guest to call imports only while its exported function runs: not during
+// instantiation, not in its allocator and not in post-return. A guest that caught the host's exception cannot call imports either.
 
 import { GuestFault } from "../abi/guest-fault.ts";
 import type { Meter } from "./meter.ts";
 import { requireHeadroom } from "./stack-headroom.ts";
 
+/** Guards the imports of one call: their order, their number and the meter. */
 export class CallState {
   private stage: "entering" | "running" | "import" | "leaving" = "entering";
   private imports = 0;
-  private readonly mostImports: number;
+  private readonly maxImportCalls: number;
   private readonly meter: Meter;
   private fail: ((error: unknown) => void) | undefined;
-  /** What went wrong first on the host's side; it decides the call whatever the guest answers. */
-  broken: unknown;
+  /** The first error of the host or of an import. It decides the call, whatever the guest answers. */
+  firstError: unknown;
 
-  constructor(mostImports: number, meter: Meter) {
-    this.mostImports = mostImports;
+  constructor(maxImportCalls: number, meter: Meter) {
+    this.maxImportCalls = maxImportCalls;
     this.meter = meter;
   }
 
@@ -30,45 +30,45 @@ export class CallState {
     this.stage = "leaving";
   }
 
-  /** Runs an import: `ask` is the host's work; `hand` gives its answer to the guest, whose allocator may run for it. */
-  import<T>(name: string, ask: () => T, hand?: (value: T) => void): void {
+  /** Runs an import. `ask` is the host's work; `deliver` writes the answer into the guest's memory and may run the guest's allocator. */
+  import<T>(name: string, ask: () => T, deliver?: (value: T) => void): void {
     this.meter.pause();
     try {
       this.begin(name);
       requireHeadroom();
       const value = ask();
       this.meter.resume();
-      hand?.(value);
+      deliver?.(value);
       this.stage = "running";
     } catch (error) {
-      this.broken ??= error;
+      this.firstError ??= error;
       throw error;
     }
   }
 
-  /** As `import` for a guest that is suspended: goes on when what `ask` promises is there. */
-  wait<T>(name: string, ask: () => T | Promise<T>, hand: (value: T) => void): Promise<void> {
+  /** Like `import`, for a suspended guest. The guest resumes when the promise of `ask` settles. */
+  importSuspended<T>(name: string, ask: () => T | Promise<T>, deliver: (value: T) => void): Promise<void> {
     return new Promise((resolve, reject) => {
       this.meter.pause();
-      let waits = true;
+      let waiting = true;
       const fail = (error: unknown): void => {
-        // Abandoned before: what the host says now is nobody's.
-        if (!waits) return;
-        waits = false;
+        // The call was abandoned, so nobody waits for this answer.
+        if (!waiting) return;
+        waiting = false;
         this.fail = undefined;
-        this.broken ??= error;
+        this.firstError ??= error;
         reject(error);
       };
       const answered = (value: T): void => {
-        if (!waits) return;
+        if (!waiting) return;
         this.meter.resume();
         try {
-          hand(value);
+          deliver(value);
         } catch (error) {
           fail(error);
           return;
         }
-        waits = false;
+        waiting = false;
         this.fail = undefined;
         this.stage = "running";
         resolve();
@@ -86,15 +86,15 @@ export class CallState {
   }
 
   /**
-   * Ends the guest where it is suspended: what it waits for throws, it can't catch that, and its stack is given back at once. Nothing
-   * where it runs: its meter ends it.
+   * Ends a suspended guest: its import throws an exception that it cannot catch, and V8 frees its stack. Has no effect on a running guest,
+   * which the meter ends.
    */
   abandon(fault: GuestFault): void {
     this.fail?.(fault);
   }
 
   private begin(name: string): void {
-    if (this.broken !== undefined) throw this.broken;
+    if (this.firstError !== undefined) throw this.firstError;
     if (this.stage !== "running") {
       throw new GuestFault(
         "ABI_VIOLATED",
@@ -102,8 +102,8 @@ export class CallState {
       );
     }
     this.imports += 1;
-    if (this.imports > this.mostImports) {
-      throw new GuestFault("LIMIT_TIME", `calls its imports more than ${this.mostImports} times`);
+    if (this.imports > this.maxImportCalls) {
+      throw new GuestFault("LIMIT_TIME", `calls its imports more than ${this.maxImportCalls} times`);
     }
     this.stage = "import";
   }

@@ -1,5 +1,5 @@
-// One call of a verb on a fresh instance: instantiate, lower the request, call, lift the answer. In two ways: at once, with imports
-// that answer at once; or suspended while an import is answered, so that other calls run meanwhile.
+// Runs one call of a verb on a fresh instance: instantiate, lower the request, call, lift the answer. `callGuest` is synchronous, with
+// synchronous imports. `callSuspendable` suspends the guest during an import, so that other calls run meanwhile.
 
 import type { FaultKind } from "../../../src/fault/catalogue.ts";
 import type { Budget, VerbGlue } from "../abi/guest.ts";
@@ -9,33 +9,35 @@ import type { Limits } from "../limits.ts";
 import { CallState } from "./call-state.ts";
 import { classify } from "./classify.ts";
 import { LinkedComponent, type CapabilityCall, type Linkable } from "./link.ts";
-import { Meter, MeterPassage } from "./meter.ts";
+import { Meter, MeterFunction } from "./meter.ts";
 import type { PlanVerb } from "./plan.ts";
 
-/** What a call took. */
+/** The resources that a call used. */
 export interface CallReport {
-  /** Bytes of linear memory at the end, and those of them that are left to be collected. */
+  /** Bytes of linear memory at the end. */
   readonly memoryBytes: number;
+  /** The part of these bytes that is left to the garbage collector. */
   readonly abandonedBytes: number;
   readonly inputBytes: number;
   readonly outputBytes: number;
-  /** Microseconds of instantiating, and of all. */
   readonly instantiateUs: number;
   readonly totalUs: number;
 }
 
+/** The outcome of a guest's call. */
 export type CallOutcome =
   /** The delegate answered: a success or its own error. */
   | { readonly kind: "answered"; readonly answer: unknown; readonly report: CallReport }
-  /** It did not; the message continues "the delegate …". */
+  /** The delegate gave no answer; the message continues "the delegate …". */
   | { readonly kind: "broken"; readonly fault: FaultKind; readonly message: string; readonly abandonedBytes?: number };
 
+/** A compiled component. */
 export interface Callable extends Linkable {
-  /** Instances that were made before the call that will have them. */
-  ready?: LinkedComponent | undefined;
+  /** Instances that were made in advance for the next call. */
+  prepared?: LinkedComponent | undefined;
 }
 
-/** One call: `deadlineMs` bounds all of it, `limits.timeMs` what the guest itself takes. */
+/** One call. `deadlineMs` limits the whole call, `limits.timeMs` the guest's own time. */
 export interface VerbCall {
   readonly verb: string;
   readonly request: unknown;
@@ -50,23 +52,23 @@ export function callGuest(component: Callable, call: VerbCall, capability: Capab
     const { func, args } = running.enter();
     return running.leave(func(...args));
   } catch (error) {
-    return running.broke(error);
+    return running.failed(error);
   } finally {
     running.close();
   }
 }
 
-/** A call whose guest is suspended while it waits. */
+/** A call whose guest is suspended during its imports. */
 export interface SuspendableCall {
   /** Never rejects. */
   readonly outcome: Promise<CallOutcome>;
-  /** Ends the call where its guest is suspended; nothing where it runs, which its meter bounds, or where it has ended. */
+  /** Ends the call if its guest is suspended. Has no effect on a running guest, which the meter ends, or on an ended call. */
   abandon(fault: GuestFault): void;
 }
 
 /**
- * Calls a verb on a fresh instance and returns when the guest waits for the first time, or has ended. The deadline is the caller's to
- * watch while the guest is suspended.
+ * Calls a verb on a fresh instance. Returns when the guest is suspended for the first time or has ended. The caller must watch the
+ * deadline while the guest is suspended.
  */
 export function callSuspendable(component: Callable, call: VerbCall, capability: CapabilityCall): SuspendableCall {
   const running = new GuestRun(component, call, capability, true);
@@ -78,37 +80,37 @@ async function suspendable(running: GuestRun): Promise<CallOutcome> {
     const { func, args } = running.enter();
     return running.leave(await WebAssembly.promising(func)(...args));
   } catch (error) {
-    return running.broke(error);
+    return running.failed(error);
   } finally {
     running.close();
   }
 }
 
 /**
- * Makes the instances that the next call of the component will have, while nobody waits for them; `suspends`: by `callSuspendable`. What
- * does not work here is said by the call.
+ * Makes the instances for the component's next call in advance. `suspends`: the next call is `callSuspendable`. An error is ignored here,
+ * because the call repeats and reports it.
  */
-export function makeReady(component: Callable, suspends: boolean): void {
+export function prepareInstances(component: Callable, suspends: boolean): void {
   const abi = abiVersions[component.plan.abi];
-  if (component.ready !== undefined || abi === undefined) return;
+  if (component.prepared !== undefined || abi === undefined) return;
   try {
-    component.ready = new LinkedComponent(component, abi, suspends);
+    component.prepared = new LinkedComponent(component, abi, suspends);
   } catch {
-    component.ready = undefined;
+    component.prepared = undefined;
   }
 }
 
-/** Ready instances are one call's. */
-function taken(component: Callable): LinkedComponent | undefined {
-  const { ready } = component;
-  component.ready = undefined;
-  return ready;
+/** Takes the prepared instances, which are for one call only. */
+function takePrepared(component: Callable): LinkedComponent | undefined {
+  const { prepared } = component;
+  component.prepared = undefined;
+  return prepared;
 }
 
 class GuestRun {
   readonly state: CallState;
   private readonly meter: Meter;
-  private readonly passage: MeterPassage;
+  private readonly meterFunction: MeterFunction;
   private readonly budget: Budget;
   private linked: LinkedComponent | undefined;
   private glue: VerbGlue | undefined;
@@ -127,12 +129,12 @@ class GuestRun {
     this.capability = capability;
     this.suspends = suspends;
     this.meter = new Meter(limits.timeMs, deadlineMs);
-    this.passage = MeterPassage.to(this.meter);
+    this.meterFunction = MeterFunction.forMeter(this.meter);
     this.state = new CallState(limits.importCalls, this.meter);
     this.budget = { input: limits.inputBytes, output: limits.outputBytes };
   }
 
-  /** Up to the call of the exported function. */
+  /** Prepares the call: answers the exported function and its arguments. */
   enter(): { readonly func: (...args: number[]) => unknown; readonly args: readonly number[] } {
     const { component, state, budget, capability, suspends } = this;
     const { verb, request, limits } = this.call;
@@ -144,9 +146,9 @@ class GuestRun {
     this.glue = glue;
     this.plan = plan;
     this.started = performance.now();
-    const linked = taken(component) ?? new LinkedComponent(component, abi, suspends);
+    const linked = takePrepared(component) ?? new LinkedComponent(component, abi, suspends);
     this.linked = linked;
-    linked.begin({ limits, state, meter: this.passage, budget, capability });
+    linked.begin({ limits, state, meterFunction: this.meterFunction, budget, capability });
     this.instantiated = performance.now();
     const guest = linked.guest(plan.through);
     guest.refresh();
@@ -155,23 +157,23 @@ class GuestRun {
     return { func: linked.func(plan.func), args };
   }
 
-  /** From the pointer that it answered. */
+  /** Lifts the answer from the pointer that the exported function returned. */
   leave(pointer: unknown): CallOutcome {
     const { linked, glue, plan, state, budget } = this;
     const { limits } = this.call;
-    if (linked === undefined || glue === undefined || plan === undefined) throw new Error("left before it was entered");
+    if (linked === undefined || glue === undefined || plan === undefined) throw new Error("leave() was called before enter()");
     state.leave();
-    if (state.broken !== undefined) throw state.broken;
-    if (typeof pointer !== "number") throw new GuestFault("ABI_VIOLATED", "answers no pointer");
+    if (state.firstError !== undefined) throw state.firstError;
+    if (typeof pointer !== "number") throw new GuestFault("ABI_VIOLATED", "returned no pointer");
     const guest = linked.guest(plan.through);
     guest.refresh();
     const answer = glue.lift(guest, pointer);
     if (plan.postReturn !== undefined) linked.func(plan.postReturn)(pointer);
-    if (state.broken !== undefined) throw state.broken;
+    if (state.firstError !== undefined) throw state.firstError;
     const ended = performance.now();
     const report = {
       memoryBytes: linked.memoryBytes(),
-      abandonedBytes: linked.end(),
+      abandonedBytes: linked.release(),
       inputBytes: limits.inputBytes - budget.input,
       outputBytes: limits.outputBytes - budget.output,
       instantiateUs: Math.round((this.instantiated - this.started) * 1000),
@@ -180,17 +182,18 @@ class GuestRun {
     return { kind: "answered", answer, report };
   }
 
-  broke(error: unknown): CallOutcome {
+  /** The outcome of a call that ended with an error. */
+  failed(error: unknown): CallOutcome {
     const { limits } = this.call;
     const bytes = this.linked?.memoryBytes();
-    const outcome = classify(this.state.broken ?? error, bytes ?? 0, limits);
-    this.linked?.drop();
+    const outcome = classify(this.state.firstError ?? error, bytes ?? 0, limits);
+    this.linked?.detach();
     return { kind: "broken", ...outcome, abandonedBytes: bytes ?? limits.memoryPages * 65_536 };
   }
 
   close(): void {
-    // What comes behind is the host's or another guest's.
+    // From here on the time belongs to the host or another guest.
     this.meter.pause();
-    this.passage.close();
+    this.meterFunction.release();
   }
 }

@@ -1,5 +1,5 @@
-// Instantiates a component by its plan: core modules through V8's own API, with import objects that have no prototype
-// and nothing in them but what the plan names. Nothing is generated from the guest.
+// Instantiates a component by its plan: core modules through V8's own API, with import objects that have no prototype and only the
+// plan's imports. No code is generated from the guest.
 
 import { Guest, type Budget } from "../abi/guest.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
@@ -7,35 +7,36 @@ import type { AbiVersion } from "../abi/versions.ts";
 import type { Limits } from "../limits.ts";
 import type { CallState } from "./call-state.ts";
 import { isLogLevel, LogBudget } from "./log-import.ts";
-import type { MeterPassage } from "./meter.ts";
+import type { MeterFunction } from "./meter.ts";
 import type { MemoryPool } from "./memory-pool.ts";
 import type { LinkPlan, PlanItem, PlanMemory, PlanSource } from "./plan.ts";
 
-/** Answers a capability's function: at once, or later where the call's guest can be suspended. */
+/** Calls a capability's function. The answer may be a promise only if the call's guest can be suspended. */
 export type CapabilityCall = (capability: string, func: string, args: readonly unknown[]) => unknown;
 
+/** The parts of one call that its instances use. */
 export interface LinkContext {
   readonly limits: Limits;
   readonly state: CallState;
-  readonly meter: MeterPassage;
+  readonly meterFunction: MeterFunction;
   readonly budget: Budget;
   readonly capability: CapabilityCall;
 }
 
-/** What is linked, the same for all calls of a component. */
+/** A compiled component's plan and modules, which all its calls share. */
 export interface Linkable {
   readonly plan: LinkPlan;
   readonly modules: readonly WebAssembly.Module[];
-  /** By number of the core module; those without a memory of their own have none. */
+  /** Pooled memory by number of the core module; absent for a module without a memory. */
   readonly memories: readonly MemoryPool[];
 }
 
-/** Under this name, twice, a core module imports the memory that was its own. */
+/** Module and name of the memory import that admission puts in place of a core module's own memory. */
 export const memoryImport = "plexus:memory";
 
 type CoreFunction = (...args: number[]) => unknown;
 
-/** One component's instances, for one call. No code of the guest runs before `begin`. */
+/** The instances of one component for one call. No guest code runs before `begin`. */
 export class LinkedComponent {
   private readonly component: Linkable;
   private readonly abi: AbiVersion;
@@ -47,37 +48,37 @@ export class LinkedComponent {
 
   private readonly memories: { readonly pool: MemoryPool; readonly memory: WebAssembly.Memory }[] = [];
 
-  /** `suspends`: the guest is suspended while an import is answered, but for its log's; its verb is then to be called with `promising`. */
+  /** `suspends`: every import except the log's suspends the guest; the caller then calls the verb with `WebAssembly.promising`. */
   constructor(component: Linkable, abi: AbiVersion, suspends: boolean) {
     this.component = component;
     this.abi = abi;
     this.suspends = suspends;
-    // A start function may change what a later instance takes over.
+    // Only a single instance is made here: a start function, which runs in `begin`, may change the exports that a later instance imports.
     if (component.plan.instances.length === 1) this.instantiate(0);
   }
 
-  /** The call begins: what of the guest runs, runs for it. */
+  /** Begins the call: makes the remaining instances and runs the start functions, on the call's time. */
   begin(context: LinkContext): void {
     this.context = context;
     this.log = new LogBudget(context.limits);
     for (let index = 0; index < this.component.plan.instances.length; index++)
-      context.meter.start(this.instances[index] ?? this.instantiate(index));
+      context.meterFunction.start(this.instances[index] ?? this.instantiate(index));
   }
 
   private instantiate(index: number): WebAssembly.Instance {
     const { plan, modules, memories } = this.component;
     const { module, imports } = plan.instances[index] ?? { module: -1, imports: [] };
     const compiled = modules[module];
-    if (compiled === undefined) throw new Error(`the plan names core module ${module}, which is not there`);
-    const bags: Record<string, Record<string, unknown>> = Object.create(null);
+    if (compiled === undefined) throw new Error(`the plan names core module ${module}, which does not exist`);
+    const importObject: Record<string, Record<string, unknown>> = Object.create(null);
     for (const { module: from, name, source } of imports) {
-      const bag = (bags[from] ??= Object.create(null) as Record<string, unknown>);
-      bag[name] = this.source(source);
+      const namespace = (importObject[from] ??= Object.create(null) as Record<string, unknown>);
+      namespace[name] = this.importValue(source);
     }
     const pool = memories[module];
-    if (pool !== undefined) bags[memoryImport] = this.lend(pool);
-    for (const bag of Object.values(bags)) Object.freeze(bag);
-    const instance = new WebAssembly.Instance(compiled, Object.freeze(bags));
+    if (pool !== undefined) importObject[memoryImport] = this.takeMemory(pool);
+    for (const namespace of Object.values(importObject)) Object.freeze(namespace);
+    const instance = new WebAssembly.Instance(compiled, Object.freeze(importObject));
     this.instances.push(instance);
     return instance;
   }
@@ -85,11 +86,11 @@ export class LinkedComponent {
   /** An exported function. */
   func(item: PlanItem): CoreFunction {
     const found = this.item(item);
-    if (!isFunction(found)) throw new Error(`"${item.name}" is no function`);
+    if (!isFunction(found)) throw new Error(`"${item.name}" is not a function`);
     return found;
   }
 
-  /** Memory and allocator, looked up when first used: an import is tied before the module that owns them exists. */
+  /** The guest's memory and allocator, looked up at first use: an import function is made before the instance that exports them. */
   guest(through: PlanMemory): Guest {
     let guest = this.guests.get(through);
     if (guest === undefined) {
@@ -100,48 +101,48 @@ export class LinkedComponent {
     return guest;
   }
 
-  /** Bytes of linear memory, the largest there is. */
+  /** Size in bytes of the largest linear memory. */
   memoryBytes(): number {
-    let most = 0;
+    let maxBytes = 0;
     for (const { exports } of this.instances) {
       for (const item of Object.values(exports))
-        if (item instanceof WebAssembly.Memory) most = Math.max(most, item.buffer.byteLength);
+        if (item instanceof WebAssembly.Memory) maxBytes = Math.max(maxBytes, item.buffer.byteLength);
     }
-    return most;
+    return maxBytes;
   }
 
   /**
-   * Gives the memories back, when nothing of the guest will run any more; answers the bytes that are left to be collected. V8 keeps an
-   * instance, and all that its imports lead to, until it collects its whole heap: so they lead to nothing of the call from here on.
+   * Returns the memories to their pools; no guest code may run afterwards. Answers the bytes that are left to the garbage collector. The
+   * instances are detached from the call, because V8 keeps an instance and everything that its imports reference until a full collection.
    */
-  end(): number {
-    this.drop();
+  release(): number {
+    this.detach();
     return this.memories.splice(0).reduce((left, { pool, memory }) => left + pool.giveBack(memory), 0);
   }
 
-  /** As `end`, for a call that broke: its memories are left to the collector. */
-  drop(): void {
+  /** As `release`, after an error: the memories are left to the garbage collector. */
+  detach(): void {
     this.context = undefined;
     this.log = undefined;
     this.instances.length = 0;
     this.guests.clear();
   }
 
-  private lend(pool: MemoryPool): Record<string, unknown> {
+  private takeMemory(pool: MemoryPool): Record<string, unknown> {
     const memory = pool.take();
     this.memories.push({ pool, memory });
-    const bag: Record<string, unknown> = Object.create(null);
-    bag[memoryImport] = memory;
-    return bag;
+    const namespace: Record<string, unknown> = Object.create(null);
+    namespace[memoryImport] = memory;
+    return namespace;
   }
 
-  private source(source: PlanSource): unknown {
+  private importValue(source: PlanSource): unknown {
     switch (source.kind) {
       case "item":
         return this.item(source.item);
       case "inert":
         return () => {
-          throw new GuestFault("DELEGATE_TRAPPED", `called ${source.name}, which delegates don't have`);
+          throw new GuestFault("DELEGATE_TRAPPED", `called ${source.name}, which a delegate cannot use`);
         };
       case "capability":
         return this.capability(source);
@@ -152,11 +153,11 @@ export class LinkedComponent {
     const { interface: name, name: func, through } = source;
     const glue = this.abi.imports[name]?.[func];
     if (glue === undefined) throw new Error(`the plan names ${name}.${func}, which has no glue`);
-    const what = `${name}.${func}`;
-    if (what === "log.write") {
+    const fullName = `${name}.${func}`;
+    if (fullName === "log.write") {
       return (...flat) => {
         const { state, capability } = this.running();
-        state.import(what, () => {
+        state.import(fullName, () => {
           const guest = this.guest(through);
           guest.refresh();
           this.log?.write(guest, flat, (level, message) => {
@@ -170,32 +171,32 @@ export class LinkedComponent {
       guest.refresh();
       return this.running().capability(name, glue.host, glue.lift(guest, ...flat));
     };
-    const hand = (flat: readonly number[], value: unknown): void => {
+    const deliver = (flat: readonly number[], value: unknown): void => {
       const guest = this.guest(through);
-      // While it was suspended the views may have become those of another size.
+      // The memory may have grown while the guest was suspended, which detaches the views.
       guest.refresh();
-      // Behind the parameters stands the address of the result.
+      // The last flat parameter is the address of the result.
       glue.lower?.(guest, value, flat[flat.length - 1] ?? 0);
     };
     if (!this.suspends) {
       return (...flat) => {
         this.running().state.import(
-          what,
+          fullName,
           () => ask(flat),
-          (value) => hand(flat, value),
+          (value) => deliver(flat, value),
         );
       };
     }
     return new WebAssembly.Suspending((...flat: number[]) =>
-      this.running().state.wait(
-        what,
+      this.running().state.importSuspended(
+        fullName,
         () => ask(flat),
-        (value) => hand(flat, value),
+        (value) => deliver(flat, value),
       ),
     );
   }
 
-  /** What belongs to the call; throws where it has ended. */
+  /** The context of the call. Throws if the call has ended. */
   private running(): LinkContext {
     if (this.context === undefined) throw new GuestFault("ABI_VIOLATED", "calls an import after its call has ended");
     return this.context;

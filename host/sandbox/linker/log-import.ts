@@ -1,22 +1,24 @@
-// The capability `log`, cut to its budget before any of it is copied out of the guest.
+// The capability `log`. A line is cut to the call's budget before it is copied out of the guest.
 
 import type { Guest } from "../abi/guest.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
 import type { Limits } from "../limits.ts";
 
 const levels = ["debug", "info", "warn", "error"] as const;
+/** A level of the capability `log`. */
 export type LogLevel = (typeof levels)[number];
+/** Takes one line of a guest's log. */
 export type WriteLog = (level: LogLevel, message: string) => void;
 
-// A guest that goes on so long after its lines are used up does nothing else.
-const patience = 16;
+// A guest may try to write this many times its lines; a guest that writes more is a flood.
+const floodFactor = 16;
 
-/** Whether a text names a level. */
+/** Whether `text` is the name of a log level. */
 export function isLogLevel(text: unknown): text is LogLevel {
   return levels.some((level) => level === text);
 }
 
-/** The budget of one call. What exceeds it is dropped with one line that says so; a flood ends the call (LIMIT_LOG). */
+/** The log budget of one call. Further log is dropped, and one line reports the cut. A flood ends the call (LIMIT_LOG). */
 export class LogBudget {
   private bytes: number;
   private lines: number;
@@ -30,11 +32,11 @@ export class LogBudget {
     this.lines = limits.logLines;
   }
 
-  /** Writes one line out of the guest's memory. */
+  /** Passes one line from the guest's memory to `write`. Throws GuestFault. */
   write(guest: Guest, [level = 0, pointer = 0, length = 0]: readonly number[], write: WriteLog): void {
     const { logBytes, logLines } = this.limits;
     this.calls += 1;
-    if (this.calls > logLines * patience) {
+    if (this.calls > logLines * floodFactor) {
       throw new GuestFault("LIMIT_LOG", `wrote ${this.calls} lines of log; ${logLines} are allowed`);
     }
     const name = guest.label(levels, level);

@@ -1,9 +1,9 @@
-// Which components' imports may wait: their calls are suspended meanwhile, so that neither a thread nor a process waits with them.
+// Decides which components' calls are suspended during an import, so that neither a thread nor a process waits with them.
 
-/** What answers at once, or after the short while that a file's lock takes. */
-const atOnce: readonly string[] = ["log", "leases", "resolver"];
+/** Capabilities that answer immediately, or after the short wait for a file's lock. */
+const immediateCapabilities: readonly string[] = ["log", "leases", "resolver"];
 
-/** Whether a component with these capabilities is called so that its imports may wait for the network, for the kernel or for other guests. */
+/** Whether an import of a component with these capabilities may wait for the network, the kernel or another guest. */
 export function mayWait(capabilities: readonly string[]): boolean {
-  return capabilities.some((name) => !atOnce.includes(name));
+  return capabilities.some((name) => !immediateCapabilities.includes(name));
 }

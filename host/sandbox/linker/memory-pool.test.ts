@@ -3,7 +3,7 @@ import { MemoryPool } from "./memory-pool.ts";
 
 const pageBytes = 65_536;
 
-it("gives a memory again without anything of what was in it", () => {
+it("reuses a memory, filled with zeros", () => {
   const pool = new MemoryPool({ initial: 1, maximum: 4 });
   const first = pool.take();
   new Uint8Array(first.buffer).fill(0xa5);
@@ -13,12 +13,12 @@ it("gives a memory again without anything of what was in it", () => {
   expect(new Uint8Array(second.buffer).every((byte) => byte === 0)).toBe(true);
 });
 
-it("never gives one memory to two at once", () => {
+it("never gives one memory to two calls at the same time", () => {
   const pool = new MemoryPool({ initial: 1, maximum: 4 });
   expect(pool.take()).not.toBe(pool.take());
 });
 
-it("leaves to the collector what was grown, what is large, and what is too many", () => {
+it("leaves a grown memory, a large memory and memories beyond the bound to the garbage collector", () => {
   const pool = new MemoryPool({ initial: 1, maximum: 4 });
   const grown = pool.take();
   grown.grow(1);

@@ -1,42 +1,42 @@
-// Linear memories between calls. A memory costs 8 GiB of address space to be made and given back, which was a quarter of a call;
-// one that a guest has not grown is wiped instead and handed to the next call. Nothing of a call is left in it but zeros.
+// Pooled linear memory. To reserve and free the 8 GiB of address space of a memory took a quarter of a call. Therefore a memory that a
+// guest has not grown is filled with zeros and used for the next call.
 
 import type { PlanLinearMemory } from "./plan.ts";
 
 const pageBytes = 65_536;
-/** Wiping more than that costs more than a new one. */
-const mostBytes = 16 * pageBytes;
-/** Of one component, in one process: enough for four that run within each other, or for many small ones that wait at the same time. */
-const mostSpareBytes = 64 * pageBytes;
+/** Wiping a larger memory costs more than a new memory. */
+const maxMemoryBytes = 16 * pageBytes;
+/** For each core module and process: enough for four nested calls with large memories, or for many suspended calls with small ones. */
+const maxPooledBytes = 64 * pageBytes;
 
-/** The memories of one core module. */
+/** The pooled memories of one core module. */
 export class MemoryPool {
   readonly #limits: PlanLinearMemory;
-  readonly #spare: WebAssembly.Memory[] = [];
+  readonly #free: WebAssembly.Memory[] = [];
 
   constructor(limits: PlanLinearMemory) {
     this.#limits = limits;
   }
 
-  /** A memory of the initial size, full of zeros. */
+  /** A memory of the initial size, filled with zeros. */
   take(): WebAssembly.Memory {
     const { initial, maximum } = this.#limits;
-    return this.#spare.pop() ?? new WebAssembly.Memory({ initial, maximum });
+    return this.#free.pop() ?? new WebAssembly.Memory({ initial, maximum });
   }
 
-  /** Takes a memory back whose instance nobody calls any more; answers how many bytes of it are left to be collected. */
+  /** Takes back the memory of an ended call. Answers the bytes that are left to the garbage collector instead. */
   giveBack(memory: WebAssembly.Memory): number {
     const { buffer } = memory;
     const { byteLength } = buffer;
     if (
-      byteLength > mostBytes ||
+      byteLength > maxMemoryBytes ||
       byteLength !== this.#limits.initial * pageBytes ||
-      (this.#spare.length + 1) * byteLength > mostSpareBytes
+      (this.#free.length + 1) * byteLength > maxPooledBytes
     ) {
       return byteLength;
     }
     new Uint8Array(buffer).fill(0);
-    this.#spare.push(memory);
+    this.#free.push(memory);
     return 0;
   }
 }

@@ -1,26 +1,26 @@
-// The host's side of the meter that admission puts into a guest's code: asked every few milliseconds of the guest's time, it lets
-// the guest go on or ends the call.
+// The host's side of the meter that admission inserts into a guest's code. The guest calls the meter every few milliseconds of its time;
+// the meter returns or ends the call.
 
 import { GuestFault } from "../abi/guest-fault.ts";
 
-/** Under this name a metered module exports the table that the host is called through. */
+/** Name of a metered module's exported table. Its entry 0 is the function through which the guest calls the meter. */
 export const meterExport = "plexus:meter";
-/** And under this one its start function. */
+/** Name under which a metered module exports its start function. */
 export const startExport = "plexus:start";
 
-// When a guest last gave way to the host, or the host to a guest. Guests that wait go on in microtasks, so that one may run between
-// another's answer and its going on: no guest's stretch began before this.
-let handedOver = 0;
+// Time of the last switch between a guest and the host. A suspended guest resumes in a microtask, so another guest may run between its
+// answer and its resumption. The present run of a guest never began before the last switch.
+let lastSwitch = 0;
 
 /** CPU time of this thread, in ms. */
-function ranMs(): number {
+function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
 /**
- * Measures the time of the guest in one call; it stands while the host answers an import. The clock on the wall is cheap to read, so it
- * is asked first; a guest that it says has had its time may have waited for a CPU on a busy machine, which the thread's own time tells.
+ * Measures the guest's own time in one call, without its imports. The wall clock is cheap to read, so it is read first. Only if the limit
+ * has passed on the wall clock, the thread's CPU time is read: the guest may have waited for a CPU on a busy machine.
  */
 export class Meter {
   private left: number;
@@ -28,9 +28,9 @@ export class Meter {
   private readonly limitMs: number;
   private readonly deadline: number;
   private readonly deadlineMs: number;
-  private readonly ranBefore = ranMs();
+  private readonly cpuMsAtStart = threadCpuMs();
 
-  /** `limitMs` of the guest's own time, `deadlineMs` of all. */
+  /** `limitMs` limits the guest's own time, `deadlineMs` the whole call. */
   constructor(limitMs: number, deadlineMs: number) {
     this.limitMs = limitMs;
     this.deadlineMs = deadlineMs;
@@ -39,67 +39,67 @@ export class Meter {
     this.deadline = this.since + deadlineMs;
   }
 
-  /** The host works. */
+  /** The host runs from now on. */
   pause(): void {
     const now = performance.now();
-    this.left -= now - Math.max(this.since, handedOver);
-    handedOver = now;
+    this.left -= now - Math.max(this.since, lastSwitch);
+    lastSwitch = now;
   }
 
-  /** The guest runs again. */
+  /** The guest runs from now on. */
   resume(): void {
     this.since = performance.now();
-    handedOver = this.since;
+    lastSwitch = this.since;
   }
 
-  /** Throws LIMIT_TIME when the guest's time or the call's is up. */
-  ask(): void {
+  /** Throws LIMIT_TIME if the guest's time limit or the call's deadline has passed. */
+  check(): void {
     const now = performance.now();
-    if (now - Math.max(this.since, handedOver) > this.left && ranMs() - this.ranBefore > this.limitMs)
+    if (now - Math.max(this.since, lastSwitch) > this.left && threadCpuMs() - this.cpuMsAtStart > this.limitMs)
       throw new GuestFault("LIMIT_TIME", `used up its ${this.limitMs} ms`);
     if (now > this.deadline) throw lateFault(this.deadlineMs);
   }
 }
 
-/** What ends a call of `deadlineMs` at its deadline. */
+/** The fault of a call that did not end within its `deadlineMs`. */
 export function lateFault(deadlineMs: number): GuestFault {
   return new GuestFault("LIMIT_TIME", `did not end within the call's ${Math.round(deadlineMs)} ms`);
 }
 
-// A table takes functions of WebAssembly only, so the host's function passes through a module of its own:
+// A table holds only WebAssembly functions, so this module re-exports the host's function as one:
 // (module (import "" "" (func)) (export "" (func 0)))
-const passage = new WebAssembly.Module(
+const functionModule = new WebAssembly.Module(
   Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 2, 5, 1, 0, 0, 0, 0, 7, 4, 1, 0, 0, 0),
 );
 
-/** The way from one call's instances to its meter. Making one takes 5 us, so they are used again. */
-export class MeterPassage {
-  private static readonly spare: MeterPassage[] = [];
+/** A WebAssembly function that calls the meter of one call. Making one takes 5 us, so they are reused. */
+export class MeterFunction {
+  private static readonly free: MeterFunction[] = [];
   private meter: Meter | undefined;
-  private readonly ask: unknown;
+  private readonly func: unknown;
 
   private constructor() {
-    this.ask = new WebAssembly.Instance(passage, { "": { "": () => this.meter?.ask() } }).exports[""];
+    this.func = new WebAssembly.Instance(functionModule, { "": { "": () => this.meter?.check() } }).exports[""];
   }
 
-  /** The way to `meter`. */
-  static to(meter: Meter): MeterPassage {
-    const way = MeterPassage.spare.pop() ?? new MeterPassage();
-    way.meter = meter;
-    return way;
+  /** A function that calls `meter`. */
+  static forMeter(meter: Meter): MeterFunction {
+    const meterFunction = MeterFunction.free.pop() ?? new MeterFunction();
+    meterFunction.meter = meter;
+    return meterFunction;
   }
 
-  /** Nothing of the call will run any more. */
-  close(): void {
+  /** Makes the function available to another call. No guest code of this call may run afterwards. */
+  release(): void {
     this.meter = undefined;
-    MeterPassage.spare.push(this);
+    MeterFunction.free.push(this);
   }
 
-  /** Ties a metered instance to the meter, then runs its start function. */
+  /** Connects a metered instance to the meter, then runs its start function. */
   start({ exports }: WebAssembly.Instance): void {
     const table = exports[meterExport];
     if (!(table instanceof WebAssembly.Table)) return;
-    table.set(0, this.ask);
+    table.set(0, this.func);
     const start = exports[startExport];
     if (typeof start === "function") start();
   }

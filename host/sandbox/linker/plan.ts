@@ -1,52 +1,58 @@
-// A link plan: how a component's core modules are instantiated and tied, as data that can cross a pipe.
+// A link plan: how a component's core modules are instantiated and linked. The plan is JSON, so that it can be sent to a sandbox process.
 
-/** An item that an instantiated core module exports; `instance` counts in the plan's order. */
+/** An export of a core instance; `instance` is an index into the plan's instances. */
 export interface PlanItem {
   readonly instance: number;
   readonly name: string;
 }
 
-/** The memory that values cross through, and the guest function that allocates in it. */
+/** The memory that holds a function's arguments and results, and the guest's allocator for it (the canonical option `realloc`). */
 export interface PlanMemory {
   readonly memory: PlanItem;
   readonly realloc: PlanItem;
 }
 
+/** The value of a core module's import. */
 export type PlanSource =
+  /** An export of another instance. */
   | { readonly kind: "item"; readonly item: PlanItem }
   /** A capability's function. */
   | { readonly kind: "capability"; readonly interface: string; readonly name: string; readonly through: PlanMemory }
   /** A function that traps. */
   | { readonly kind: "inert"; readonly name: string };
 
+/** One import of a core module. */
 export interface PlanImport {
   readonly module: string;
   readonly name: string;
   readonly source: PlanSource;
 }
 
+/** One instance of a core module. */
 export interface PlanInstance {
-  /** Which of the component's core modules. */
+  /** Index into the admitted component's `modules`. */
   readonly module: number;
   readonly imports: readonly PlanImport[];
 }
 
+/** The core functions of an exported verb. */
 export interface PlanVerb {
   readonly func: PlanItem;
   readonly postReturn: PlanItem | undefined;
   readonly through: PlanMemory;
 }
 
-/** The linear memory that a core module is given, because admission made an import of its own one. Pages of 64 KiB. */
+/** Size of the memory that a core module imports in place of its own one (admission rewrites it). In pages of 64 KiB. */
 export interface PlanLinearMemory {
   readonly initial: number;
   readonly maximum: number;
 }
 
+/** The plan of one component. */
 export interface LinkPlan {
   /** ABI version. */
   readonly abi: string;
-  /** By number of the core module. */
+  /** Imported memories by index of the core module; absent for a module without a memory. */
   readonly memories: Readonly<Record<number, PlanLinearMemory>>;
   readonly instances: readonly PlanInstance[];
   readonly verbs: Readonly<Record<string, PlanVerb>>;

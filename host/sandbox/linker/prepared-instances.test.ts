@@ -1,4 +1,4 @@
-// Instances that are made before the call that will have them.
+// Instances that are made in advance for the next call.
 
 import { expect, it } from "vitest";
 import { plainRequests } from "../../../test/hostile/components/requests.ts";
@@ -6,7 +6,7 @@ import { buildWat } from "../../../test/hostile/components/wat.ts";
 import { Admission } from "../admission/admit.ts";
 import { CompiledComponents } from "../compile.ts";
 import { defaultLimits } from "../limits.ts";
-import { callGuest, type Callable, makeReady } from "./call.ts";
+import { callGuest, type Callable, prepareInstances } from "./call.ts";
 import type { CapabilityCall } from "./link.ts";
 
 const limits = { ...defaultLimits, timeMs: 100 };
@@ -21,31 +21,31 @@ function add(component: Callable, capability: CapabilityCall = () => undefined) 
   return callGuest(component, { verb: "add", request: plainRequests.add, limits, deadlineMs: 5000 }, capability);
 }
 
-it("E-9: nothing of a guest runs before its call, and then on the call's time", async () => {
+it("E-9: no code of a guest runs before its call, and its start function counts as the call's time", async () => {
   const component = await compiled("spin-in-start");
-  makeReady(component, false);
-  // Its start function would never have come back.
-  expect(component.ready).toBeDefined();
+  prepareInstances(component, false);
+  // The guest's start function never returns, so it has not run.
+  expect(component.prepared).toBeDefined();
   expect(add(component)).toMatchObject({ kind: "broken", fault: "LIMIT_TIME" });
 });
 
-it("are one call's, whatever becomes of it, and have nothing of another's", async () => {
+it("serve one call, and the next call has none of its memory", async () => {
   const component = await compiled("memory-touched");
-  makeReady(component, false);
-  const { ready } = component;
-  makeReady(component, false);
-  expect(component.ready).toBe(ready);
+  prepareInstances(component, false);
+  const { prepared } = component;
+  prepareInstances(component, false);
+  expect(component.prepared).toBe(prepared);
   const answered = add(component);
-  expect(component.ready).toBeUndefined();
-  makeReady(component, false);
-  expect(component.ready).not.toBe(ready);
+  expect(component.prepared).toBeUndefined();
+  prepareInstances(component, false);
+  expect(component.prepared).not.toBe(prepared);
   expect(add(component)).toMatchObject({ kind: "answered", answer: Reflect.get(answered, "answer") });
 });
 
-it("are not made where they can't be: the call says why", async () => {
+it("are absent if they cannot be made, and the call reports the error", async () => {
   const component = await compiled("good-leases");
   const broken: Callable = { ...component, modules: [] };
-  makeReady(broken, false);
-  expect(broken.ready).toBeUndefined();
+  prepareInstances(broken, false);
+  expect(broken.prepared).toBeUndefined();
   expect(add(broken)).toMatchObject({ kind: "broken", fault: "INTERNAL" });
 });

@@ -1,12 +1,12 @@
-// A guest may call an import with almost no stack left. Running out of it in the midst of the host's own work could leave
-// that half done, so the host looks first whether there is enough.
+// A guest may call an import when its stack is nearly full. A stack overflow in the host's work could leave that work half done, so the
+// host checks the free stack first.
 
-// Arguments go on the stack, 8 bytes each: V8 checks that they fit before it calls.
-const words: readonly number[] = Array.from({ length: 4096 }, () => 0);
+// Arguments are pushed on the stack, 8 bytes each. V8 checks that they fit before the call.
+const filler: readonly number[] = Array.from({ length: 4096 }, () => 0);
 
-function nothing(): void {}
+function noop(): void {}
 
-/** Throws RangeError where less than 32 KiB of stack are left. Takes a few microseconds. */
+/** Throws RangeError if less than 32 KiB of stack are free. Takes a few microseconds. */
 export function requireHeadroom(): void {
-  Reflect.apply(nothing, undefined, words);
+  Reflect.apply(noop, undefined, filler);
 }

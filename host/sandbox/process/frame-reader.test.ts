@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { FrameReader } from "./frame-reader.ts";
 import { encodeFrame } from "./frames.ts";
 
-test("frames are read whole and in order, small ones together, large ones and raw bytes, whatever comes behind them", () => {
+test("frames of all sizes are read completely and in order, with their raw bytes", () => {
   const directory = mkdtempSync(join(tmpdir(), "plexus-frames-"));
   const path = join(directory, "frames");
   const sizes = [0, 10, 300, 65_000, 70_000, 5, 200_000, 64 * 1024 - 30, 1];

@@ -1,39 +1,41 @@
-// Reads frames from a pipe, waiting for them: nearly always a frame in one read, and with it what is behind it.
+// Reads frames from a pipe, blocking. Usually one read gets a whole frame, and perhaps the following frames.
 
 import { readSync } from "node:fs";
 import { decodeBody, headerBytes, type Frame } from "./frames.ts";
 
-/** Bytes of the buffer that is used again and again; a frame that is longer gets one of its own. */
-const ordinary = 64 * 1024;
+/** Size in bytes of the reused buffer; a longer frame gets a separate buffer. */
+const bufferBytes = 64 * 1024;
 
+/** Reads frames one by one. Throws for a malformed frame. */
 export class FrameReader {
   readonly #input: number;
   readonly #ended: () => never;
-  readonly #buffer = Buffer.allocUnsafeSlow(ordinary);
-  /** What was read and not taken yet, in the buffer. */
+  readonly #buffer = Buffer.allocUnsafeSlow(bufferBytes);
+  /** The unread bytes in the buffer are from `#from` to `#to`. */
   #from = 0;
   #to = 0;
 
-  /** `ended` is called where the pipe's other end is gone. */
+  /** `ended` is called when the other end of the pipe is closed. */
   constructor(input: number, ended: () => never) {
     this.#input = input;
     this.#ended = ended;
   }
 
+  /** Waits for the next frame. */
   next(): Frame {
     this.#fill(headerBytes);
     const length = this.#buffer.readUInt32LE(this.#from);
     this.#from += headerBytes;
-    if (headerBytes + length > ordinary) return decodeBody(this.#large(length));
+    if (headerBytes + length > bufferBytes) return decodeBody(this.#large(length));
     this.#fill(length);
     const body = this.#buffer.subarray(this.#from, this.#from + length);
     this.#from += length;
     const frame = decodeBody(body);
-    // The buffer is written anew.
+    // A copy, because the buffer is reused.
     return frame.raw.length === 0 ? frame : { ...frame, raw: Buffer.from(frame.raw) };
   }
 
-  /** Has so many bytes in the buffer. */
+  /** Reads until the buffer has `size` unread bytes. */
   #fill(size: number): void {
     if (this.#to - this.#from >= size) return;
     this.#buffer.copyWithin(0, this.#from, this.#to);
@@ -44,9 +46,9 @@ export class FrameReader {
 
   #large(length: number): Buffer {
     const body = Buffer.allocUnsafe(length);
-    let have = this.#buffer.copy(body, 0, this.#from, Math.min(this.#to, this.#from + length));
-    this.#from += have;
-    while (have < length) have += this.#read(body, have);
+    let filled = this.#buffer.copy(body, 0, this.#from, Math.min(this.#to, this.#from + length));
+    this.#from += filled;
+    while (filled < length) filled += this.#read(body, filled);
     return body;
   }
 

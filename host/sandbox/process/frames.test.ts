@@ -2,8 +2,8 @@ import { array, assert, jsonValue, nat, property, uint8Array } from "fast-check"
 import { describe, expect, it } from "vitest";
 import { decodeBody, encodeFrame, FrameDecoder, frameTypes } from "./frames.ts";
 
-describe("frames between brain and sandbox", () => {
-  it("arrive whole however the stream cuts them", () => {
+describe("frames between engine and sandbox", () => {
+  it("are decoded from any chunks of the stream", () => {
     assert(
       property(array(jsonValue(), { maxLength: 4 }), uint8Array(), nat(20), (values, raw, step) => {
         const decoder = new FrameDecoder(1 << 20);
@@ -19,15 +19,15 @@ describe("frames between brain and sandbox", () => {
     );
   });
 
-  it("are refused when they are longer than allowed, before they have arrived", () => {
+  it("are refused if they are too long, before their content has arrived", () => {
     const decoder = new FrameDecoder(100);
     const head = Buffer.alloc(4);
     head.writeUInt32LE(101);
     expect(() => decoder.push(head)).toThrow("a frame of 101 bytes (at most 100)");
   });
 
-  it("are refused when their lengths contradict each other or their JSON is none", () => {
-    expect(() => decodeBody(Buffer.of(1, 0))).toThrow("without its head");
+  it("are refused if their lengths contradict each other or their JSON is invalid", () => {
+    expect(() => decodeBody(Buffer.of(1, 0))).toThrow("without its fixed fields");
     expect(() => decodeBody(Buffer.of(1, 0, 0, 0, 0, 200, 0, 0, 0, 0x7b))).toThrow("overruns");
     expect(() => decodeBody(Buffer.of(1, 0, 0, 0, 0, 1, 0, 0, 0, 0x7b))).toThrow(SyntaxError);
   });

@@ -1,7 +1,7 @@
-// Frames between the brain and a sandbox process: u32 length of what follows, u8 type, u32 number of the call, u32 length of the
-// JSON, the JSON, then raw bytes. Numbers are little endian.
+// Frames between the engine and a sandbox process: u32 length of the rest, u8 type, u32 number of the call, u32 length of the JSON, the
+// JSON, raw bytes. Numbers are little endian.
 
-/** Brain to sandbox: LOAD, CALL, ANSWER, ABANDON. Sandbox to brain: the rest. */
+/** The engine sends LOAD, CALL, ANSWER and ABANDON; the sandbox process sends the other types. */
 export const frameTypes = {
   LOAD: 1,
   CALL: 2,
@@ -14,18 +14,20 @@ export const frameTypes = {
   UNKNOWN: 20,
 } as const;
 
+/** A decoded frame. */
 export interface Frame {
   readonly type: number;
-  /** Which call it belongs to; 0 for none. */
+  /** The number of the call; 0 for a frame without a call. */
   readonly call: number;
   readonly json: unknown;
   readonly raw: Buffer;
 }
 
+/** Size of the length field, in bytes. */
 export const headerBytes = 4;
 const innerBytes = 9;
 
-/** A frame's bytes. */
+/** Encodes a frame. */
 export function encodeFrame(type: number, call: number, json: unknown, raw: readonly Uint8Array[] = []): Buffer {
   const text = JSON.stringify(json) ?? "null";
   const length = Buffer.byteLength(text);
@@ -45,48 +47,48 @@ export function encodeFrame(type: number, call: number, json: unknown, raw: read
   return frame;
 }
 
-/** What follows a frame's header. Throws on a malformed one. */
+/** Decodes the bytes after the length field. Throws for a malformed frame. */
 export function decodeBody(body: Buffer): Frame {
-  if (body.length < innerBytes) throw new Error("a frame without its head");
+  if (body.length < innerBytes) throw new Error("a frame without its fixed fields");
   const length = body.readUInt32LE(5);
   if (innerBytes + length > body.length) throw new Error("a frame whose JSON overruns it");
   const json: unknown = JSON.parse(body.toString("utf8", innerBytes, innerBytes + length));
   return { type: body.readUInt8(0), call: body.readUInt32LE(1), json, raw: body.subarray(innerBytes + length) };
 }
 
-/** Cuts a stream into frames; throws on one that is malformed or longer than `most` bytes. */
+/** Splits a stream into frames. Throws for a frame that is malformed or longer than `maxBytes`. */
 export class FrameDecoder {
-  most: number;
+  maxBytes: number;
   private chunks: Buffer[] = [];
-  private held = 0;
+  private heldBytes = 0;
 
-  constructor(most: number) {
-    this.most = most;
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
   }
 
-  /** The frames that `chunk` completes. */
+  /** Takes a chunk, and answers the frames that the chunk completes. */
   push(chunk: Buffer): readonly Frame[] {
     this.chunks.push(chunk);
-    this.held += chunk.length;
+    this.heldBytes += chunk.length;
     const frames: Frame[] = [];
     for (;;) {
       const length = this.length();
-      if (length === undefined || this.held < headerBytes + length) return frames;
+      if (length === undefined || this.heldBytes < headerBytes + length) return frames;
       const [only] = this.chunks;
-      const whole = only !== undefined && this.chunks.length === 1 ? only : Buffer.concat(this.chunks);
-      frames.push(decodeBody(whole.subarray(headerBytes, headerBytes + length)));
-      const rest = whole.subarray(headerBytes + length);
+      const bytes = only !== undefined && this.chunks.length === 1 ? only : Buffer.concat(this.chunks);
+      frames.push(decodeBody(bytes.subarray(headerBytes, headerBytes + length)));
+      const rest = bytes.subarray(headerBytes + length);
       this.chunks = rest.length === 0 ? [] : [rest];
-      this.held = rest.length;
+      this.heldBytes = rest.length;
     }
   }
 
   private length(): number | undefined {
-    if (this.held < headerBytes) return undefined;
+    if (this.heldBytes < headerBytes) return undefined;
     const [first] = this.chunks;
     if (first !== undefined && first.length < headerBytes) this.chunks = [Buffer.concat(this.chunks)];
     const length = this.chunks[0]?.readUInt32LE(0) ?? 0;
-    if (length > this.most) throw new Error(`a frame of ${length} bytes (at most ${this.most})`);
+    if (length > this.maxBytes) throw new Error(`a frame of ${length} bytes (at most ${this.maxBytes})`);
     return length;
   }
 }

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { GuestClock } from "./guest-clock.ts";
 
-let told: string[];
-/** CPU time of the guest's process, in ms; undefined: the system doesn't say. */
-let ran: number | undefined;
+let expired: string[];
+/** CPU time of the guest's process in ms; undefined: the system does not report it. */
+let cpuMs: number | undefined;
 
 beforeEach(() => {
-  told = [];
-  ran = undefined;
+  expired = [];
+  cpuMs = undefined;
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
 });
 
@@ -17,11 +17,11 @@ afterEach(() => {
 
 function clockOf(guestMs: number, deadlineMs = 1_000_000): GuestClock {
   const began = performance.now();
-  const expire = (which: string): void => void told.push(`${which} at ${performance.now() - began}`);
-  return new GuestClock({ guestMs, deadlineMs, ranMs: () => ran, expire });
+  const expire = (which: string): void => void expired.push(`${which} at ${performance.now() - began}`);
+  return new GuestClock({ guestMs, deadlineMs, cpuMs: () => cpuMs, expire });
 }
 
-test("a guest's stretches add up, and what the host takes between them doesn't count", () => {
+test("a guest's time is summed over its runs, without the host's time between them", () => {
   const clock = clockOf(100);
   clock.start();
   vi.advanceTimersByTime(60);
@@ -29,12 +29,12 @@ test("a guest's stretches add up, and what the host takes between them doesn't c
   vi.advanceTimersByTime(5000);
   clock.start();
   vi.advanceTimersByTime(39);
-  expect(told).toEqual([]);
+  expect(expired).toEqual([]);
   vi.advanceTimersByTime(1);
-  expect(told).toEqual(["time at 5100"]);
+  expect(expired).toEqual(["time at 5100"]);
 });
 
-test("a guest that only waits is never out of time, but comes to the call's deadline", () => {
+test("a guest that mostly waits keeps its time limit and reaches the call's deadline", () => {
   const clock = clockOf(100, 700);
   for (let stretch = 0; stretch < 10; stretch++) {
     clock.start();
@@ -42,33 +42,33 @@ test("a guest that only waits is never out of time, but comes to the call's dead
     clock.pause();
     vi.advanceTimersByTime(100);
   }
-  expect(told).toEqual(["deadline at 700"]);
+  expect(expired).toEqual(["deadline at 700"]);
 });
 
-test("a process that had no CPU gets the time that it lacks, ten times its own at most", () => {
-  ran = 3;
-  const lazy = clockOf(100);
-  lazy.start();
+test("a process without a CPU gets its missing time, at most ten times its limit", () => {
+  cpuMs = 3;
+  const slow = clockOf(100);
+  slow.start();
   vi.advanceTimersByTime(100);
-  // It ran for 60 ms of the next 100, and then for the 40 that it lacks.
-  ran = 63;
+  // The process runs for 60 ms of the next 100, and then for the missing 40.
+  cpuMs = 63;
   vi.advanceTimersByTime(100);
-  expect(told).toEqual([]);
-  ran = 103;
+  expect(expired).toEqual([]);
+  cpuMs = 103;
   vi.advanceTimersByTime(40);
-  expect(told).toEqual(["time at 240"]);
-  told = [];
+  expect(expired).toEqual(["time at 240"]);
+  expired = [];
   clockOf(100).start();
   vi.advanceTimersByTime(999);
-  expect(told).toEqual([]);
+  expect(expired).toEqual([]);
   vi.advanceTimersByTime(1);
-  expect(told).toEqual(["time at 1000"]);
+  expect(expired).toEqual(["time at 1000"]);
 });
 
-test("nothing is told of a call that has ended", () => {
+test("no limit expires after the clock was stopped", () => {
   const clock = clockOf(100, 300);
   clock.start();
   clock.stop();
   vi.advanceTimersByTime(10_000);
-  expect(told).toEqual([]);
+  expect(expired).toEqual([]);
 });

@@ -1,86 +1,89 @@
-// Measures the guest's own time: stands while the host answers an import. The whole call has a deadline beside it.
+// Measures a guest's own time, without its imports, from outside its process. Also watches the deadline of the whole call.
 
-/** How many times its own time a guest may take by the clock on the wall, on a machine that has no CPU for it. */
-const mostWaiting = 10;
+/** Maximum of wall-clock time, as a multiple of the guest's own time, on a machine without a free CPU. */
+const maxWallFactor = 10;
 
+/** Settings of a clock. */
 export interface GuestClockInit {
-  /** Milliseconds of the guest's own. */
+  /** Milliseconds of the guest's own time. */
   readonly guestMs: number;
-  /** Milliseconds of the whole call. */
+  /** Milliseconds for the whole call. */
   readonly deadlineMs: number;
-  /** CPU time of the guest's process so far, in ms; undefined where the system doesn't say. */
-  readonly ranMs: () => number | undefined;
-  /** Is told which of the two ran out, of each once. */
+  /** CPU time of the guest's process in ms; undefined if the system does not report it. */
+  readonly cpuMs: () => number | undefined;
+  /** Called at most once for each limit that has passed. */
   readonly expire: (which: "time" | "deadline") => void;
 }
 
+/** The clock of one call. */
 export class GuestClock {
   private readonly init: GuestClockInit;
   private readonly deadline: NodeJS.Timeout;
   private timer: NodeJS.Timeout | undefined;
-  /** Of the guest's own, before the stretch under way. */
+  /** The guest's remaining time in ms when it last started. */
   private left: number;
-  /** When the stretch under way began; undefined: there is none. */
+  /** Time of the last start; undefined while the guest does not run. */
   private since: number | undefined;
-  /** What it may still wait for a CPU when its time has gone by, in ms. */
-  private patience: number;
-  /** CPU time of its process when its time had gone by. */
-  private ranBefore: number | undefined;
+  /** Milliseconds of further wall-clock time that may be granted for waits for a CPU. */
+  private extraMs: number;
+  /** CPU time of the guest's process when the limit first passed. */
+  private cpuMsAtLimit: number | undefined;
 
   constructor(init: GuestClockInit) {
     this.init = init;
     this.left = init.guestMs;
-    this.patience = init.guestMs * (mostWaiting - 1);
+    this.extraMs = init.guestMs * (maxWallFactor - 1);
     this.deadline = setTimeout(() => init.expire("deadline"), init.deadlineMs);
   }
 
-  /** The guest runs. */
+  /** The guest runs from now on. */
   start(): void {
     this.since = performance.now();
-    if (this.timer === undefined) this.wait(this.left);
+    if (this.timer === undefined) this.setTimer(this.left);
   }
 
-  /** The host works, or another guest. */
+  /** The host or another guest runs from now on. */
   pause(): void {
     if (this.since === undefined) return;
     this.left -= performance.now() - this.since;
     this.since = undefined;
   }
 
+  /** Stops the clock; no limit expires afterwards. */
   stop(): void {
     this.since = undefined;
     clearTimeout(this.timer);
     clearTimeout(this.deadline);
   }
 
-  /** One timer goes on over pauses: a call has a dozen stretches, and none of them ends by it but by mishap. */
-  private wait(milliseconds: number): void {
-    this.timer = setTimeout(() => this.look(), Math.max(1, Math.ceil(milliseconds)));
+  /** The timer continues during pauses: a call has a dozen of them, and setting a timer for each would be wasted. */
+  private setTimer(milliseconds: number): void {
+    this.timer = setTimeout(() => this.onTimer(), Math.max(1, Math.ceil(milliseconds)));
   }
 
-  private look(): void {
+  private onTimer(): void {
     this.timer = undefined;
-    // The next stretch waits for what is left.
+    // The guest does not run; the next start sets the timer.
     if (this.since === undefined) return;
     const left = this.left - (performance.now() - this.since);
-    if (left > 0) this.wait(left);
-    else this.goneBy();
+    if (left > 0) this.setTimer(left);
+    else this.limitPassed();
   }
 
   /**
-   * By the clock on the wall. A process that the machine had no CPU for, or that was stopped, has done nothing wrong: it gets the time
-   * once more, and then what it still lacks. Its CPU time isn't asked before, because hardly any guest comes to this.
+   * The limit has passed on the wall clock. A process that was stopped or got no CPU gets its full time again from now on, then the
+   * CPU time that it still lacks. The CPU time is not read earlier, because hardly any guest reaches its limit.
    */
-  private goneBy(): void {
-    const { guestMs, ranMs, expire } = this.init;
-    const ran = ranMs();
-    const lacks = ran === undefined ? 0 : guestMs - (ran - (this.ranBefore ??= ran));
-    const granted = Math.min(lacks, this.patience);
+  private limitPassed(): void {
+    const { guestMs, cpuMs, expire } = this.init;
+    const cpu = cpuMs();
+    const missing = cpu === undefined ? 0 : guestMs - (cpu - (this.cpuMsAtLimit ??= cpu));
+    const granted = Math.min(missing, this.extraMs);
     if (granted <= 0) {
       expire("time");
       return;
     }
-    this.patience -= granted;
+    this.extraMs -= granted;
     this.left = granted;
     this.start();
   }

@@ -1,5 +1,5 @@
-// The calls in one sandbox process: one that waits for its imports in place, or many of one component that are suspended meanwhile.
-// The process runs one guest at a time and in the order in which it was told to, so that whoever speaks is known, and whose time it is.
+// The calls in one sandbox process: one synchronous call, or many suspendable calls of one component. The process runs one guest at a time,
+// in the order of the frames that it receives. Therefore the engine knows which guest runs, sends frames and uses time.
 
 import { NonConforming } from "../abi/conform.ts";
 import { abiVersions } from "../abi/versions.ts";
@@ -13,73 +13,74 @@ import { GuestSession, readOutcome } from "./guest-session.ts";
 import type { CallMessage, LoadMessage } from "./messages.ts";
 import type { Ended, SandboxProcess } from "./sandbox-process.ts";
 
-// JSON writes one byte as up to six.
-const escaped = 6;
+// JSON encodes a byte with up to six bytes.
+const jsonFactor = 6;
 
 /**
- * Milliseconds that a process has on top of a guest's time to end it by itself where others wait in it: only a process that
- * doesn't is killed, and they with it.
+ * Milliseconds beyond a guest's time limit in which the process must end the guest itself. Otherwise the process is killed, together with its
+ * suspended calls.
  */
 const graceMs = 1000;
 
+/** The calls in one sandbox process. */
 export class GuestSessions {
-  /** Something other than an answer came of a call: it takes no more, and is ended when the last one has ended. */
-  spoiled = false;
+  /** A call ended without an answer: the process takes no further calls, and is replaced after its last call. */
+  mustBeReplaced = false;
   readonly process: SandboxProcess;
-  private readonly changed: () => void;
+  private readonly callEnded: () => void;
   private readonly sessions = new Map<number, GuestSession>();
-  /** Those that were told to run and have not given way, in order: the first one runs. */
+  /** Calls that may run, in the order of their frames. The first one runs, and the others wait for the thread. */
   private readonly running: GuestSession[] = [];
-  private numbers = 0;
+  private lastNumber = 0;
   private frameBytes = 0;
 
-  /** `changed`: a call is not in the process any more. */
-  constructor(process: SandboxProcess, changed: () => void) {
+  /** `callEnded` is called whenever a call has left the process. */
+  constructor(process: SandboxProcess, callEnded: () => void) {
     this.process = process;
-    this.changed = changed;
-    process.listen((frame) => this.take(frame));
+    this.callEnded = callEnded;
+    process.listen((frame) => this.receive(frame));
     void process.ended.then((ended) => {
       for (const session of this.sessions.values()) {
         session.clock.stop();
-        session.settle(lost(ended));
+        session.settle(lostProcessOutcome(ended));
       }
       this.running.length = 0;
       this.sessions.clear();
-      this.changed();
+      this.callEnded();
     });
   }
 
-  /** Calls in the process; those that nobody waits for any more are still there until it has said so. */
+  /** Number of calls in the process, including abandoned calls whose guest has not ended yet. */
   get calls(): number {
     return this.sessions.size;
   }
 
-  /** Runs a call. */
+  /** Runs a call. The outcome never rejects. */
   run(call: GuestCall<Verb>, imports: CapabilityImports): Promise<CallOutcome> {
     const { component, limits, deadlineMs } = call;
     const abi = abiVersions[component.plan.abi];
     if (abi === undefined) throw new Error(`no ABI ${component.plan.abi}`);
-    if (!this.process.alive) return this.process.ended.then(lost);
-    const waits = mayWait(component.capabilities);
+    if (!this.process.isAlive) return this.process.ended.then(lostProcessOutcome);
+    const isSuspendable = mayWait(component.capabilities);
     const clock = new GuestClock({
-      guestMs: limits.timeMs + (waits ? graceMs : 0),
+      guestMs: limits.timeMs + (isSuspendable ? graceMs : 0),
       deadlineMs,
-      ranMs: () => this.process.ranMs(),
+      cpuMs: () => this.process.cpuMs(),
       expire: (which) => this.expired(session, which),
     });
-    this.numbers += 1;
-    const session = new GuestSession(this.numbers, call, abi, imports, clock);
-    const bytes = escaped * Math.max(limits.outputBytes, limits.logBytes);
+    this.lastNumber += 1;
+    const session = new GuestSession(this.lastNumber, call, abi, imports, clock);
+    const bytes = jsonFactor * Math.max(limits.outputBytes, limits.logBytes);
     this.frameBytes = this.sessions.size === 0 ? bytes : Math.max(this.frameBytes, bytes);
-    this.process.allow(this.frameBytes);
+    this.process.limitFrames(this.frameBytes);
     this.sessions.set(session.number, session);
     try {
       this.start(session);
     } catch (error) {
       clock.stop();
       this.sessions.delete(session.number);
-      session.settle(unserved(error));
-      this.changed();
+      session.settle(hostErrorOutcome(error));
+      this.callEnded();
     }
     return session.outcome;
   }
@@ -88,83 +89,84 @@ export class GuestSessions {
     const { component, verb, request, limits, deadlineMs } = session.call;
     loadInto(this.process, component);
     const message: CallMessage = { key: component.key, verb, request, limits, deadlineMs };
-    this.tell(session, frameTypes.CALL, message);
+    this.resume(session, frameTypes.CALL, message);
   }
 
-  /** Whatever is told a guest makes it run, after those that were told before. */
-  private tell(session: GuestSession, type: number, json: unknown): void {
+  /** Sends a frame to a guest, which makes it run after the guests before it. */
+  private resume(session: GuestSession, type: number, json: unknown): void {
     this.process.send(type, session.number, json);
     this.running.push(session);
     if (this.running.length === 1) session.clock.start();
   }
 
-  private take({ type, call, json }: Frame): void {
+  private receive({ type, call, json }: Frame): void {
     const [session] = this.running;
     try {
-      if (session === undefined || session.number !== call) throw new NonConforming("a frame of a call that doesn't run");
+      if (session === undefined || session.number !== call) throw new NonConforming("a frame of a call that is not running");
       if (type === frameTypes.LOG) session.writeLog(json);
-      else if (type === frameTypes.IMPORT) this.asked(session, json);
-      else if (type === frameTypes.OUTCOME) this.answered(session, readOutcome(json));
+      else if (type === frameTypes.IMPORT) this.receiveImport(session, json);
+      else if (type === frameTypes.OUTCOME) this.receiveOutcome(session, readOutcome(json));
       else if (type === frameTypes.UNKNOWN && !session.reloaded) {
         session.reloaded = true;
         this.process.loaded.delete(session.call.component.key);
-        this.giveWay(session);
+        this.stopRunning(session);
         this.start(session);
       } else throw new NonConforming(`a frame of type ${type}`);
     } catch (error) {
       if (!(error instanceof NonConforming)) throw error;
-      session?.break("ABI_VIOLATED", `its sandbox process sent ${error.message}`);
+      session?.fail("ABI_VIOLATED", `its sandbox process sent ${error.message}`);
       this.process.kill(`was ended because it sent ${error.message}`);
     }
   }
 
-  private asked(session: GuestSession, json: unknown): void {
-    this.giveWay(session);
+  private receiveImport(session: GuestSession, json: unknown): void {
+    this.stopRunning(session);
     if (session.abandoned) {
       this.endGuest(session);
       return;
     }
     let value: unknown;
     try {
-      value = session.ask(json);
+      value = session.callImport(json);
     } catch (error) {
       if (error instanceof NonConforming) throw error;
-      this.unserved(session, error);
+      this.failImport(session, error);
       return;
     }
     if (value instanceof Promise) {
       value.then(
-        (it) => this.answer(session, it),
-        (error: unknown) => this.unserved(session, error),
+        (answer) => this.answer(session, answer),
+        (error: unknown) => this.failImport(session, error),
       );
     } else this.answer(session, value);
   }
 
   private answer(session: GuestSession, value: unknown): void {
-    // Nobody waits for what comes after the deadline or after the process' end.
+    // No call waits for an answer after the deadline or after the process' end.
     if (session.abandoned || !this.sessions.has(session.number)) return;
     try {
-      this.tell(session, frameTypes.ANSWER, { value });
+      this.resume(session, frameTypes.ANSWER, { value });
     } catch (error) {
-      this.unserved(session, error);
+      this.failImport(session, error);
     }
   }
 
-  private unserved(session: GuestSession, error: unknown): void {
-    session.settle(unserved(error));
+  private failImport(session: GuestSession, error: unknown): void {
+    session.settle(hostErrorOutcome(error));
     this.abandon(session);
   }
 
-  private answered(session: GuestSession, outcome: CallOutcome): void {
-    this.giveWay(session);
-    if (outcome.kind !== "answered") this.spoiled = true;
+  private receiveOutcome(session: GuestSession, outcome: CallOutcome): void {
+    this.stopRunning(session);
+    if (outcome.kind !== "answered") this.mustBeReplaced = true;
     session.clock.stop();
     this.sessions.delete(session.number);
     session.settle(outcome);
-    this.changed();
+    this.callEnded();
   }
 
-  private giveWay({ clock }: GuestSession): void {
+  /** The guest has stopped; the next guest runs. */
+  private stopRunning({ clock }: GuestSession): void {
     this.running.shift();
     clock.pause();
     this.running[0]?.clock.start();
@@ -173,40 +175,43 @@ export class GuestSessions {
   private expired(session: GuestSession, which: "time" | "deadline"): void {
     const { limits, deadlineMs } = session.call;
     if (which === "time") {
-      session.break("LIMIT_TIME", `used up its ${limits.timeMs} ms`);
+      session.fail("LIMIT_TIME", `used up its ${limits.timeMs} ms`);
       this.process.kill("was ended because another call of the same delegate used up its time in it");
       return;
     }
-    session.break("LIMIT_TIME", `did not end within the call's ${Math.round(deadlineMs)} ms`);
+    session.fail("LIMIT_TIME", `did not end within the call's ${Math.round(deadlineMs)} ms`);
     this.abandon(session);
   }
 
-  /** The process goes on for others: a guest that waits is ended in it, one that runs by its meter or when it waits. */
+  /**
+   * Abandons a call and keeps the process for its other calls. A suspended guest is ended now, a running guest by its meter or at its next
+   * import.
+   */
   private abandon(session: GuestSession): void {
     if (session.abandoned || !this.sessions.has(session.number)) return;
     session.abandoned = true;
-    this.spoiled = true;
-    if (!mayWait(session.call.component.capabilities)) this.process.kill("was ended because its call was");
+    this.mustBeReplaced = true;
+    if (!mayWait(session.call.component.capabilities)) this.process.kill("was ended together with its call");
     else if (!this.running.includes(session)) this.endGuest(session);
   }
 
   private endGuest(session: GuestSession): void {
-    if (session.ending) throw new NonConforming("an import of a call that was ended");
-    session.ending = true;
-    this.tell(session, frameTypes.ABANDON, {});
+    if (session.abandonSent) throw new NonConforming("an import of a call that was ended");
+    session.abandonSent = true;
+    this.resume(session, frameTypes.ABANDON, {});
   }
 }
 
-function unserved(error: unknown): CallOutcome {
+function hostErrorOutcome(error: unknown): CallOutcome {
   const why = error instanceof Error ? error.message : String(error);
   return { kind: "broken", fault: "INTERNAL", message: `could not be served: ${why}` };
 }
 
-function lost({ reason }: Ended): CallOutcome {
+function lostProcessOutcome({ reason }: Ended): CallOutcome {
   return { kind: "broken", fault: "SANDBOX_UNAVAILABLE", message: `lost its sandbox process, which ${reason}` };
 }
 
-/** Sends the component's code, unless the process has it; it compiles it before it takes the next call. */
+/** Sends a component to the process, unless the process has it. The process compiles it before the next call. */
 export function loadInto(process: SandboxProcess, { key, plan, modules }: AdmittedComponent): void {
   if (process.loaded.has(key)) return;
   const load: LoadMessage = { key, plan, sizes: modules.map(({ length }) => length) };

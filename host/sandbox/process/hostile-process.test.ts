@@ -1,5 +1,5 @@
-// What if a guest broke out of V8 and spoke for its process: the brain believes nothing of it. The process here is a
-// script of ours that says what such a one would.
+// A guest that broke out of V8 could send any frame for its process, so the engine trusts no frame. In these tests a script in place of the
+// sandbox program sends such frames.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterEach(() => pool.close());
 
-// Frames are written as the protocol has them; `read` waits for the brain's next one.
+// Writes frames of the protocol; `read` waits for the engine's next frame.
 const prelude = `
 const { readSync, writeSync } = require("node:fs");
 function exactly(n) { const b = Buffer.alloc(n); for (let a = 0; a < n; ) { const c = readSync(0, b, a, n - a, null); if (c === 0) process.exit(0); a += c; } return b; }
@@ -40,7 +40,7 @@ for (;;) { call(); `;
 async function callOf(name: string, script: string) {
   const entry = join(directory, `${name}.cjs`);
   writeFileSync(entry, `${prelude}${script}\n}`);
-  pool = new ProcessPool({ entry, warm: 0, most: 1 });
+  pool = new ProcessPool({ entry, warm: 0, maxProcesses: 1 });
   const { imports, calls } = recordingImports();
   const result = await pool.call({ component, verb: "add", request: plainRequests.add, limits, deadlineMs: 6000 }, imports);
   return { result, calls };
@@ -54,7 +54,7 @@ const cases: readonly (readonly [about: string, name: string, script: string, ki
     "ABI_VIOLATED",
   ],
   [
-    "calls what is on every object's prototype",
+    "calls a member of every object's prototype",
     "prototype",
     'send(17, { capability: "constructor", func: "constructor", args: [] }); read(); answered(good);',
     "ABI_VIOLATED",
@@ -79,38 +79,48 @@ const cases: readonly (readonly [about: string, name: string, script: string, ki
   ],
   ["answers a value of another type", "answer", 'answered({ ok: { interfaces: "x", ips: [], routes: [] } });', "ABI_VIOLATED"],
   [
-    "answers an address that is no text",
+    "answers an address that is not a text",
     "address",
     "answered({ ok: { interfaces: [], ips: [{ address: { toString: 1 } }], routes: [] } });",
     "ABI_VIOLATED",
   ],
   ["answers no result", "none", "answered(null);", "ABI_VIOLATED"],
   [
-    "answers a fault of a kind that it may not",
+    "answers a fault of a kind that a sandbox process may not send",
     "kind",
     'send(19, { kind: "broken", fault: "STORE_FAILED", message: "x" });',
     "ABI_VIOLATED",
   ],
   ["announces a frame of 4 GiB", "long", "raw(Buffer.of(255, 255, 255, 255)); call();", "SANDBOX_UNAVAILABLE"],
-  ["writes what is no frame", "noise", 'raw(Buffer.from("HTTP/1.1 200 OK\\r\\n\\r\\n")); call();', "SANDBOX_UNAVAILABLE"],
-  ["sends frames of a type that it may not", "type", "send(2, {}); call();", "ABI_VIOLATED"],
-  ["claims again not to know its component", "unknown", "for (;;) { send(20, {}); call(); }", "ABI_VIOLATED"],
+  [
+    "writes bytes that are not a frame",
+    "noise",
+    'raw(Buffer.from("HTTP/1.1 200 OK\\r\\n\\r\\n")); call();',
+    "SANDBOX_UNAVAILABLE",
+  ],
+  ["sends frames of a type that only the engine sends", "type", "send(2, {}); call();", "ABI_VIOLATED"],
+  ["answers UNKNOWN again for a component that it received", "unknown", "for (;;) { send(20, {}); call(); }", "ABI_VIOLATED"],
   ["floods the log", "flood", 'for (;;) send(18, { level: "info", message: "x".repeat(1000) });', "ABI_VIOLATED"],
-  ["says nothing", "silent", "call();", "LIMIT_TIME"],
+  ["sends nothing", "silent", "call();", "LIMIT_TIME"],
   ["runs for ever", "spins", "call(); for (;;);", "LIMIT_TIME"],
-  ["speaks for another call", "another", "send(19, { kind: 'answered', answer: good, report: {} }, number + 1);", "ABI_VIOLATED"],
-  ["ends", "ends", "process.exit(3);", "SANDBOX_UNAVAILABLE"],
+  [
+    "sends a frame of another call",
+    "another",
+    "send(19, { kind: 'answered', answer: good, report: {} }, number + 1);",
+    "ABI_VIOLATED",
+  ],
+  ["exits", "ends", "process.exit(3);", "SANDBOX_UNAVAILABLE"],
 ];
 
-describe("a sandbox process that is not the guest's host any more", () => {
-  it.each(cases)("%s, and gets nothing", async (_, name, script, kind) => {
+describe("a sandbox process under a guest's control", () => {
+  it.each(cases)("%s: the call fails, and no capability except log is called", async (_, name, script, kind) => {
     const { result, calls } = await callOf(name, script);
     expect(result).toMatchObject({ ok: false, fault: { kind } });
     expect(calls.filter(([capability]) => capability !== "log.write")).toEqual([]);
     expect(calls.length).toBeLessThanOrEqual(limits.logLines + 1);
   });
 
-  it("sends extra keys, which go no further", async () => {
+  it("sends extra keys, which are dropped", async () => {
     const script =
       'send(19, JSON.parse(\'{"kind":"answered","report":{},"answer":{"ok":{"interfaces":[],"ips":[],"routes":[],"__proto__":{"polluted":1},"extra":2}}}\'));';
     const { result } = await callOf("extra", script);

@@ -1,16 +1,23 @@
-// The sandbox process: reads calls from its one pipe, runs guests, writes what they answer to the other. An import of a
-// guest is a write and a read in place, so a guest waits for its host like for any function; one whose imports may wait is suspended
-// instead, and the next frame may be another call's. Either way one guest runs at a time, and nothing is read while it does.
+// The sandbox process: reads calls from one pipe, runs guests, and writes their outcomes to another pipe. The import of a synchronous guest
+// is a write and a blocking read. A guest whose imports may wait is suspended during an import, and the next frame may belong to another
+// call. In both cases one guest runs at a time, and the process reads no frame meanwhile.
 //
-// Arguments: pages of memory and table entries that V8 gives any guest at most.
+// Arguments: the maximum of memory pages and of table entries that V8 allows any guest.
 
 import { writeSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
-import { tierUpSooner } from "../../engine/tier-up.ts";
+import { tierUpSooner } from "../../system/v8/tier-up.ts";
 import { CompiledComponents } from "../compile.ts";
 import { InstanceMemory } from "../instance-memory.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
-import { type Callable, callGuest, type CallOutcome, callSuspendable, makeReady, type SuspendableCall } from "../linker/call.ts";
+import {
+  type Callable,
+  callGuest,
+  type CallOutcome,
+  callSuspendable,
+  prepareInstances,
+  type SuspendableCall,
+} from "../linker/call.ts";
 import type { CapabilityCall } from "../linker/link.ts";
 import { mayWait } from "../linker/may-wait.ts";
 import { FrameReader } from "./frame-reader.ts";
@@ -19,35 +26,35 @@ import type { AnswerMessage, CallMessage, LoadMessage } from "./messages.ts";
 
 // The global `process`, not `node:process`: importing that module opens stdin as a stream, which makes reads fail with EAGAIN.
 const { argv } = process;
-const nobody = 65_534;
+const nobodyId = 65_534;
 const input = 0;
 const output = 1;
 
-// Set here and not on the command line: V8 discards Node's start-up snapshot when it is started with other flags, which
-// doubles the time to start. It takes effect on memories and tables that are made from here on.
-function boundEngine(): void {
+// The flags are set here and not on the command line: with other flags at its start V8 discards Node's start-up snapshot, which doubles the
+// time to start. The flags hold for all later memories and tables.
+function setV8Limits(): void {
   const [, , pages = "256", entries = "10000"] = argv;
   setFlagsFromString(`--wasm-max-mem-pages=${Number(pages)}`);
   setFlagsFromString(`--wasm-max-table-size=${Number(entries)}`);
-  // Inlining wants to know what each function calls: V8 would make room for that anew in every instance, and have it for one call.
+  // For inlining, V8 records the callees of each function, with memory for it in every instance. An instance serves only one call.
   setFlagsFromString("--no-wasm-inlining");
   setFlagsFromString("--no-wasm-inlining-call-indirect");
   tierUpSooner();
 }
 
-// In a user namespace without that id the process keeps its own, which is nobody's outside.
+// In a user namespace without uid 65534 the process keeps its uid, which has no rights outside of the namespace.
 function dropPrivileges(): void {
   if (process.getuid?.() !== 0) return;
   try {
-    process.setgroups?.([nobody]);
-    process.setgid?.(nobody);
-    process.setuid?.(nobody);
+    process.setgroups?.([nobodyId]);
+    process.setgid?.(nobodyId);
+    process.setuid?.(nobodyId);
   } catch {
-    // Reported in READY.
+    // READY reports the uid.
   }
 }
 
-// The brain is gone.
+// If the engine has closed the pipe, the process exits.
 const frames = new FrameReader(input, () => process.exit(0));
 
 function writeFrame(type: number, number: number, json: unknown): void {
@@ -57,8 +64,8 @@ function writeFrame(type: number, number: number, json: unknown): void {
 
 const compiled = new CompiledComponents();
 const refused = new Map<string, string>();
-/** Components whose next call has no instances yet. */
-const used = new Set<Callable>();
+/** Components without prepared instances for their next call. */
+const unprepared = new Set<Callable>();
 const memory = new InstanceMemory();
 
 function load({ key, plan, sizes }: LoadMessage, raw: Buffer): void {
@@ -68,7 +75,7 @@ function load({ key, plan, sizes }: LoadMessage, raw: Buffer): void {
     return raw.subarray(at - size, at);
   });
   try {
-    used.add(compiled.add({ key, plan, modules }));
+    unprepared.add(compiled.add({ key, plan, modules }));
   } catch (error) {
     refused.set(key, error instanceof Error ? error.message : String(error));
   }
@@ -78,7 +85,7 @@ function writeLog(number: number, [level, message]: readonly unknown[]): void {
   writeFrame(frameTypes.LOG, number, { level, message });
 }
 
-function runNow(number: number, component: Callable, message: CallMessage): void {
+function runSynchronously(number: number, component: Callable, message: CallMessage): void {
   const capability: CapabilityCall = (name, func, args) => {
     if (name === "log") return writeLog(number, args);
     writeFrame(frameTypes.IMPORT, number, { capability: name, func, args });
@@ -94,13 +101,13 @@ interface Suspended {
 }
 
 const suspended = new Map<number, Suspended>();
-let giveWay: () => void = () => undefined;
+let guestStopped: () => void = () => undefined;
 
-/** Lets a guest run until it waits or ends. */
-function stretch(act: () => void): Promise<void> {
+/** Runs `run`, then waits until its guest is suspended or has ended. */
+function runUntilSuspended(run: () => void): Promise<void> {
   return new Promise((resolve) => {
-    giveWay = resolve;
-    act();
+    guestStopped = resolve;
+    run();
   });
 }
 
@@ -109,7 +116,7 @@ function runSuspendable(number: number, component: Callable, message: CallMessag
   const capability: CapabilityCall = (name, func, args) => {
     if (name === "log") return writeLog(number, args);
     writeFrame(frameTypes.IMPORT, number, { capability: name, func, args });
-    giveWay();
+    guestStopped();
     return new Promise((resolve) => (answer = resolve));
   };
   const running = callSuspendable(component, message, capability);
@@ -117,14 +124,14 @@ function runSuspendable(number: number, component: Callable, message: CallMessag
   void running.outcome.then((outcome) => {
     suspended.delete(number);
     end(number, outcome);
-    giveWay();
+    guestStopped();
   });
 }
 
 function end(number: number, outcome: CallOutcome): void {
   writeFrame(frameTypes.OUTCOME, number, outcome);
-  memory.ended((outcome.kind === "answered" ? outcome.report.abandonedBytes : outcome.abandonedBytes) ?? 0);
-  memory.tidy();
+  memory.add((outcome.kind === "answered" ? outcome.report.abandonedBytes : outcome.abandonedBytes) ?? 0);
+  memory.collectIfMuch();
 }
 
 async function call(number: number, message: CallMessage): Promise<void> {
@@ -136,44 +143,44 @@ async function call(number: number, message: CallMessage): Promise<void> {
     else end(number, doesNotCompile(reason));
     return;
   }
-  used.add(component);
-  if (mayWait(component.plan.capabilities)) await stretch(() => runSuspendable(number, component, message));
-  else runNow(number, component, message);
+  unprepared.add(component);
+  if (mayWait(component.plan.capabilities)) await runUntilSuspended(() => runSuspendable(number, component, message));
+  else runSynchronously(number, component, message);
 }
 
 function doesNotCompile(reason: string): CallOutcome {
   return { kind: "broken", fault: "COMPONENT_REFUSED", message: `does not compile: ${reason}` };
 }
 
-/** While the brain has the answer, or works for the guest that waits. */
+/** Makes instances for the next calls, while the engine handles the answer or an import. */
 function prepareNextCalls(): void {
-  for (const component of used) makeReady(component, mayWait(component.plan.capabilities));
-  used.clear();
+  for (const component of unprepared) prepareInstances(component, mayWait(component.plan.capabilities));
+  unprepared.clear();
 }
 
-async function goOn(number: number, act: (call: Suspended) => void): Promise<void> {
+async function resume(number: number, act: (call: Suspended) => void): Promise<void> {
   const found = suspended.get(number);
-  if (found !== undefined) await stretch(() => act(found));
+  if (found !== undefined) await runUntilSuspended(() => act(found));
 }
 
 async function serve(): Promise<never> {
   for (;;) {
-    // What the brain sends is trusted: it is the stronger side.
+    // The engine's frames are trusted: it has more rights than this process.
     const { type, call: number, json, raw } = frames.next();
     if (type === frameTypes.LOAD) load(json as LoadMessage, raw);
     else if (type === frameTypes.CALL) await call(number, json as CallMessage);
-    else if (type === frameTypes.ANSWER) await goOn(number, ({ answer }) => answer((json as AnswerMessage).value));
-    else if (type === frameTypes.ABANDON) await goOn(number, ({ call: it }) => it.abandon(abandoned));
+    else if (type === frameTypes.ANSWER) await resume(number, ({ answer }) => answer((json as AnswerMessage).value));
+    else if (type === frameTypes.ABANDON) await resume(number, ({ call: running }) => running.abandon(abandoned));
     else process.exit(1);
     prepareNextCalls();
-    // V8 has work of its own to do between calls; a guest that only waits again doesn't wait for that.
+    // V8 gets time for its own tasks between calls, but not while a guest is suspended again.
     if (type !== frameTypes.ANSWER || !suspended.has(number)) await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
 const abandoned = new GuestFault("LIMIT_TIME", "was abandoned");
 
-boundEngine();
+setV8Limits();
 dropPrivileges();
 writeFrame(frameTypes.READY, 0, { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 });
 void serve();

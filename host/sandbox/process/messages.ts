@@ -1,9 +1,9 @@
-// What the frames carry.
+// The JSON of the frames.
 
 import type { Limits } from "../limits.ts";
 import type { LinkPlan } from "../linker/plan.ts";
 
-/** LOAD: a component; its core modules follow the JSON, `sizes` long each. */
+/** LOAD: a component. Its core modules follow the JSON; `sizes` are their lengths in bytes. */
 export interface LoadMessage {
   readonly key: string;
   readonly plan: LinkPlan;
@@ -11,37 +11,37 @@ export interface LoadMessage {
 }
 
 /**
- * CALL: runs a verb. Answered by OUTCOME, or by UNKNOWN where the component is not loaded. Frames of other calls may come between
- * where all of them are of one component whose imports may wait (linker/may-wait.ts).
+ * CALL: runs a verb. The answer is OUTCOME, or UNKNOWN if the component is not loaded. Frames of other calls may come in between if all calls
+ * are of one component whose imports may wait (linker/may-wait.ts).
  */
 export interface CallMessage {
   readonly key: string;
   readonly verb: string;
   readonly request: unknown;
   readonly limits: Limits;
-  /** Milliseconds of the whole call: a process whose brain is gone ends the guest by itself. */
+  /** Milliseconds for the whole call. The process also ends the guest at this deadline, in case the engine is gone. */
   readonly deadlineMs: number;
 }
 
-/** IMPORT: a guest waits for a capability's answer. */
+/** IMPORT: a guest calls a capability and waits for the answer. */
 export interface ImportMessage {
   readonly capability: string;
   readonly func: string;
   readonly args: readonly unknown[];
 }
 
-/** ANSWER: what the capability answered. ABANDON, in its place and without more: nobody waits for the call, its guest ends. */
+/** ANSWER: the capability's answer. ABANDON (without content) replaces it if the call was abandoned; the guest then ends. */
 export interface AnswerMessage {
   readonly value: unknown;
 }
 
-/** LOG: a line; nothing is answered. */
+/** LOG: one line of log, without an answer. */
 export interface LogMessage {
   readonly level: string;
   readonly message: string;
 }
 
-/** READY: the process is confined as far as it could be. */
+/** READY: the process has given up its rights, as far as it could. */
 export interface ReadyMessage {
   readonly uid: number;
   readonly gid: number;

@@ -27,10 +27,10 @@ function start(init: ProcessPoolInit = {}): void {
   pool = new ProcessPool({ entry, warm: 1, ...init });
 }
 
-async function call(name: string, own: Partial<typeof limits> & { deadlineMs?: number } = {}, imports?: CapabilityImports) {
+async function call(name: string, bounds: Partial<typeof limits> & { deadlineMs?: number } = {}, imports?: CapabilityImports) {
   const component = components.get(name);
   if (component === undefined) throw new Error(`no component ${name}`);
-  const { deadlineMs = 20_000, ...rest } = own;
+  const { deadlineMs = 20_000, ...rest } = bounds;
   const allowed = { ...limits, ...rest };
   const result = await pool.call(
     { component, verb: "add", request: plainRequests.add, limits: allowed, deadlineMs },
@@ -43,20 +43,20 @@ const leases = (probe: () => { ok: undefined } | Promise<{ ok: undefined }>): Ca
   leases: { ...recordingImports().imports.leases, probe } as NonNullable<CapabilityImports["leases"]>,
 });
 
-/** Processes that this one started, by id. */
+/** Ids of this process' children. */
 function children(): readonly number[] {
   return readdirSync("/proc/self/task").flatMap((task) =>
     readFileSync(`/proc/self/task/${task}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number),
   );
 }
 
-/** The sandbox process alone: the one that runs our program. */
+/** Ids of the sandbox processes. */
 function sandboxes(): readonly number[] {
   return children().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("guest-process.cjs"));
 }
 
 describe("a pool of sandbox processes", () => {
-  it("waits for a capability that answers later, and does not count that as the guest's time", async () => {
+  it("waits for a capability's promise, and does not count the wait as the guest's time", async () => {
     start();
     await call("good-leases");
     const slow = leases(async () => {
@@ -66,7 +66,7 @@ describe("a pool of sandbox processes", () => {
     expect(await call("good-leases", { timeMs: 500 }, slow)).toBe("OK");
   });
 
-  it("E-9: ends a call at its deadline even while a capability is being answered", async () => {
+  it("E-9: ends a call at its deadline, also during an import", async () => {
     start();
     await call("good-leases");
     const never = leases(() => new Promise<{ ok: undefined }>(() => undefined));
@@ -77,10 +77,10 @@ describe("a pool of sandbox processes", () => {
     expect(await call("good-leases")).toBe("OK");
   });
 
-  it("waits for a guest that the machine has no CPU for, though not for ever", async () => {
+  it("grants further time to a guest without a CPU, but not for ever", async () => {
     start();
     await call("good-leases");
-    // No number at all where there is none: 0 would be all of ours.
+    // NaN if there is no sandbox process: kill(0) would signal the whole process group.
     const [stopped = Number.NaN] = sandboxes();
     process.kill(stopped, "SIGSTOP");
     const answer = call("good-leases", { timeMs: 200 });
@@ -94,21 +94,21 @@ describe("a pool of sandbox processes", () => {
     expect(sandboxes()).not.toContain(stopped);
   });
 
-  it("gives its processes no environment, nobody's rights and no descriptor but pipes and /dev/null", async () => {
+  it("starts its processes with no environment and without root's uid and capabilities", async () => {
     start();
     await call("good-leases");
     const [pid] = sandboxes();
     expect(readFileSync(`/proc/${pid}/environ`, "utf8").replaceAll("\0", "")).toBe("");
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     const uidMap = readFileSync("/proc/self/uid_map", "utf8");
-    const whole = process.getuid?.() === 0 && Number(uidMap.trim().split(/\s+/)[2]) > 65_534;
-    const own = process.getuid?.() ?? -1;
-    expect(pool.uids).toEqual([whole ? 65_534 : own]);
+    const canChangeUser = process.getuid?.() === 0 && Number(uidMap.trim().split(/\s+/)[2]) > 65_534;
+    const engineUid = process.getuid?.() ?? -1;
+    expect(pool.uids).toEqual([canChangeUser ? 65_534 : engineUid]);
     const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1];
-    expect(whole ? effective : "0000000000000000").toBe("0000000000000000");
+    expect(canChangeUser ? effective : "0000000000000000").toBe("0000000000000000");
   });
 
-  it("replaces a process that saw a trap and keeps one that saw none", async () => {
+  it("replaces a process after a trap and keeps it after an answer", async () => {
     start();
     await call("good-leases");
     const [first] = sandboxes();
@@ -119,7 +119,7 @@ describe("a pool of sandbox processes", () => {
     expect(sandboxes()).not.toContain(first);
   });
 
-  it("starts a process for every call where that is asked", async () => {
+  it("starts a process for every call with processPerCall", async () => {
     start({ processPerCall: true });
     await call("good-leases");
     const before = sandboxes();
@@ -127,14 +127,14 @@ describe("a pool of sandbox processes", () => {
     expect(sandboxes().filter((pid) => before.includes(pid))).toEqual([]);
   });
 
-  it("serves more calls than it may have processes, one after the other", async () => {
-    start({ warm: 1, most: 2 });
+  it("queues calls beyond its maximum of processes", async () => {
+    start({ warm: 1, maxProcesses: 2 });
     const answers = await Promise.all(Array.from({ length: 10 }, () => call("good-leases")));
     expect(new Set(answers)).toEqual(new Set(["OK"]));
     expect(sandboxes().length).toBeLessThanOrEqual(2);
   });
 
-  it("goes on when a process is killed from outside, idle or in the midst of a call", async () => {
+  it("replaces a process that is killed from outside, idle or during a call", async () => {
     start();
     await call("good-leases");
     for (const pid of sandboxes()) process.kill(pid, "SIGKILL");
@@ -147,22 +147,22 @@ describe("a pool of sandbox processes", () => {
     expect(await call("good-leases")).toBe("OK");
   });
 
-  it("says so when no process can be started, and does not hang", async () => {
+  it("fails a call with SANDBOX_UNAVAILABLE if no process can be started", async () => {
     start({ node: "/nonexistent/node", warm: 0 });
     expect(await call("good-leases")).toContain("SANDBOX_UNAVAILABLE");
     expect(await call("good-leases", { deadlineMs: 500 })).toContain("SANDBOX_UNAVAILABLE");
   });
 
-  it("E-10: gives back the memory of calls that have ended", async () => {
+  it("E-10: frees the memory of ended calls", async () => {
     start();
     for (let count = 0; count < 60; count += 1) expect(await call("memory-touched")).toBe("OK");
     const peak = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${sandboxes()[0]}/status`, "utf8"))?.[1];
-    // 60 times 12 MiB, were nothing given back; in one process, or this would prove nothing.
+    // Without a collection the calls would hold 60 times 12 MiB. All of them must run in one process.
     expect(sandboxes().length).toBe(1);
     expect(Number(peak)).toBeLessThan(400 * 1024);
   });
 
-  it("leaves no process behind when it is closed", async () => {
+  it("ends all processes when it is closed", async () => {
     start({ warm: 2 });
     await call("good-leases");
     await pool.close();
@@ -170,8 +170,8 @@ describe("a pool of sandbox processes", () => {
     expect(await call("good-leases", { deadlineMs: 500 })).toContain("SANDBOX_UNAVAILABLE");
   });
 
-  it("calls what was prepared without sending its code again, and outlives what can't be compiled", async () => {
-    start({ warm: 2, most: 2 });
+  it("does not send a prepared component again, and survives a component that does not compile", async () => {
+    start({ warm: 2, maxProcesses: 2 });
     const component = components.get("good-leases");
     if (component === undefined) throw new Error("no component");
     pool.prepare(component);

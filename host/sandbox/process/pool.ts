@@ -1,12 +1,12 @@
-// A few warm sandbox processes. One that saw anything but an ordinary answer is replaced. A call whose imports may wait shares its
-// process with others of the same component, suspended while it waits, so that it keeps no process from another pod's call.
+// A pool of warm sandbox processes. A process whose call ended without an answer is replaced. A call whose imports may wait shares its
+// process with other calls of the same component and is suspended during its imports, so that it does not block another pod's call.
 
 import { dirname } from "node:path";
 import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import type { Result } from "../../../src/fault/result.ts";
 import type { AdmittedComponent } from "../admission/admit.ts";
-import { hostFault, resultOf } from "../answer.ts";
+import { hostFault, resultOf } from "../call-result.ts";
 import type { CallOutcome } from "../linker/call.ts";
 import { mayWait } from "../linker/may-wait.ts";
 import type { CapabilityImports, GuestCall, GuestRunner, GuestSuccess, Verb } from "../runner.ts";
@@ -15,59 +15,61 @@ import { GuestSessions, loadInto } from "./guest-sessions.ts";
 import { SandboxProcess, type SandboxProcessInit } from "./sandbox-process.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
+/** Settings of a pool. */
 export interface ProcessPoolInit extends Partial<SandboxProcessInit> {
-  /** Processes kept ready while nothing is called. */
+  /** Number of processes that are kept ready without calls. */
   readonly warm?: number;
   /**
-   * Processes at most; further calls wait. Where calls of components whose imports may wait hold all of them, one more may be there:
-   * what they wait for may be a call.
+   * Maximum number of processes; further calls wait. If suspended calls hold all processes, one further process is allowed, because these
+   * calls may wait for another call.
    */
-  readonly most?: number;
-  /** Milliseconds that such a further process is kept when nothing is called in it; the next burst of calls may want it. */
+  readonly maxProcesses?: number;
+  /** Milliseconds for which such a further process is kept without calls, for the next burst of calls. */
   readonly keepMs?: number;
-  /** A process for every call: nothing of one guest is ever in the memory of another's. */
+  /** Whether every call gets its own new process. */
   readonly processPerCall?: boolean;
 }
 
-/** What a pool has and had. */
+/** Numbers of a pool's processes and waiting calls. */
 export interface PoolCounts {
   readonly idle: number;
   readonly busy: number;
   readonly starting: number;
   /** Calls that wait for a process. */
   readonly waiting: number;
-  /** Processes that were started, and that ended or were ended, since the pool is there. */
+  /** Processes that were started and that ended since the pool was made. */
   readonly started: number;
   readonly ended: number;
 }
 
-/** Components that every process is given ahead of calls; the compiled ones that a process keeps are twice as many. */
-const mostPrepared = 16;
-/** Calls of one component that share a process. Each that is suspended has a stack of a megabyte at most, and its memory. */
-const mostShared = 64;
+/** Maximum of components that every process compiles before calls. A process keeps twice as many compiled components. */
+const maxPrepared = 16;
+/** Maximum of calls of one component that share a process. Each suspended call has a stack of at most a megabyte, and its memory. */
+const maxSharedCalls = 64;
 
-/** A process, and for whose calls it is: of a component whose imports may wait, by its key, of several at once. */
-interface Place {
+/** A process of the pool. */
+interface PoolProcess {
   readonly sessions: GuestSessions;
-  shared: string | undefined;
+  /** Key of the component whose calls share the process; undefined: the process is idle or has one synchronous call. */
+  sharedKey: string | undefined;
 }
 
 /** Runs guests in sandbox processes. */
 export class ProcessPool implements GuestRunner {
   private readonly init: SandboxProcessInit;
   private readonly warm: number;
-  private readonly most: number;
+  private readonly maxProcesses: number;
   private readonly keepMs: number;
   private readonly processPerCall: boolean;
   private readonly all = new Set<SandboxProcess>();
-  private readonly idle: Place[] = [];
-  private readonly busy = new Set<Place>();
-  private readonly queue: WaitingCalls<Place>;
-  /** Components that a process has before it is called, by key. */
+  private readonly idle: PoolProcess[] = [];
+  private readonly busy = new Set<PoolProcess>();
+  private readonly queue: WaitingCalls<PoolProcess>;
+  /** Components that every process compiles before calls, by key. */
   private readonly prepared = new Map<string, AdmittedComponent>();
   private starting = 0;
   private started = 0;
-  private gone = 0;
+  private endedCount = 0;
   private closed = false;
 
   constructor(init: ProcessPoolInit = {}) {
@@ -80,25 +82,26 @@ export class ProcessPool implements GuestRunner {
       memoryPages: init.memoryPages ?? defaultLimits.memoryPages,
       tableEntries: init.tableEntries ?? defaultLimits.tableEntries,
     };
-    this.most = Math.max(1, init.most ?? 4);
-    this.warm = Math.min(init.warm ?? 2, this.most);
+    this.maxProcesses = Math.max(1, init.maxProcesses ?? 4);
+    this.warm = Math.min(init.warm ?? 2, this.maxProcesses);
     this.keepMs = init.keepMs ?? 10_000;
     this.processPerCall = init.processPerCall ?? false;
-    this.queue = new WaitingCalls(this.mostCalls);
+    this.queue = new WaitingCalls(this.maxCallsPerProcess);
     this.replenish();
   }
 
-  /** As whom the processes run: 65534 where the brain is root and may give that up. */
+  /** The uids of the processes: 65534 if the engine is root and can change users. */
   get uids(): readonly number[] {
     return [...this.all].map(({ uid }) => uid);
   }
 
+  /** The present numbers. */
   get counts(): PoolCounts {
     const { starting, started } = this;
-    return { idle: this.idle.length, busy: this.busy.size, starting, waiting: this.queue.size, started, ended: this.gone };
+    return { idle: this.idle.length, busy: this.busy.size, starting, waiting: this.queue.size, started, ended: this.endedCount };
   }
 
-  /** Tries again to have warm ones where none could be started. */
+  /** Tries again to start warm processes after a failed start. */
   warmUp(): void {
     this.replenish();
   }
@@ -111,15 +114,15 @@ export class ProcessPool implements GuestRunner {
       component,
       verb,
       "SANDBOX_UNAVAILABLE",
-      "found no sandbox process: none could be started, or all were busy to the deadline",
+      "got no sandbox process: no process could be started, or all were busy until the deadline",
     );
   }
 
-  /** Has it compiled in each process while nothing is called there; the one that was prepared first makes way. */
+  /** Lets each idle process compile a component before its first call. Above the maximum the oldest component is dropped. */
   prepare(component: AdmittedComponent): void {
     if (this.prepared.has(component.key)) return;
     const [oldest] = this.prepared.keys();
-    if (this.prepared.size >= mostPrepared && oldest !== undefined) this.prepared.delete(oldest);
+    if (this.prepared.size >= maxPrepared && oldest !== undefined) this.prepared.delete(oldest);
     this.prepared.set(component.key, component);
     for (const { sessions } of this.idle) loadInto(sessions.process, component);
   }
@@ -135,85 +138,85 @@ export class ProcessPool implements GuestRunner {
     );
   }
 
-  /** Undefined where no process is to be had. */
+  /** The outcome of a call; undefined if the call got no process. */
   private outcome(call: GuestCall<Verb>, imports: CapabilityImports): Promise<CallOutcome | undefined> {
     const { component, deadlineMs } = call;
-    const shared = mayWait(component.capabilities) ? component.key : undefined;
-    const place = this.find(shared);
-    if (place !== undefined) return place.sessions.run(call, imports);
+    const sharedKey = mayWait(component.capabilities) ? component.key : undefined;
+    const process = this.find(sharedKey);
+    if (process !== undefined) return process.sessions.run(call, imports);
     const started = performance.now();
     const { promise, resolve } = Promise.withResolvers<CallOutcome | undefined>();
-    // It runs at once in the place that it is given, which then knows how many calls it has.
-    this.queue.add(shared, deadlineMs, (given) => {
+    // The call starts immediately in its process, so that the process counts it.
+    this.queue.add(sharedKey, deadlineMs, (freeProcess) => {
       const left = Math.max(1, deadlineMs - (performance.now() - started));
-      resolve(given?.sessions.run({ ...call, deadlineMs: left }, imports));
+      resolve(freeProcess?.sessions.run({ ...call, deadlineMs: left }, imports));
     });
     if (this.closed) this.queue.refuseAll();
     else this.replenish();
     return promise;
   }
 
-  private find(shared: string | undefined): Place | undefined {
-    if (shared !== undefined) {
-      for (const place of this.busy) if (place.shared === shared && this.takesMore(place)) return place;
+  private find(sharedKey: string | undefined): PoolProcess | undefined {
+    if (sharedKey !== undefined) {
+      for (const process of this.busy) if (process.sharedKey === sharedKey && this.canTakeCall(process)) return process;
     }
-    for (let place = this.idle.pop(); place !== undefined; place = this.idle.pop()) {
-      if (!place.sessions.process.alive) continue;
-      place.shared = shared;
-      this.busy.add(place);
-      return place;
+    for (let process = this.idle.pop(); process !== undefined; process = this.idle.pop()) {
+      if (!process.sessions.process.isAlive) continue;
+      process.sharedKey = sharedKey;
+      this.busy.add(process);
+      return process;
     }
     return undefined;
   }
 
-  private takesMore({ sessions }: Place): boolean {
-    return sessions.calls < this.mostCalls && !sessions.spoiled && sessions.process.alive;
+  private canTakeCall({ sessions }: PoolProcess): boolean {
+    return sessions.calls < this.maxCallsPerProcess && !sessions.mustBeReplaced && sessions.process.isAlive;
   }
 
-  private get mostCalls(): number {
-    return this.processPerCall ? 1 : mostShared;
+  private get maxCallsPerProcess(): number {
+    return this.processPerCall ? 1 : maxSharedCalls;
   }
 
-  private callEnded(place: Place): void {
-    const { sessions } = place;
+  private callEnded(process: PoolProcess): void {
+    const { sessions } = process;
     if (sessions.calls > 0) {
-      this.join(place);
+      this.addWaitingCalls(process);
       return;
     }
-    if (!this.busy.delete(place)) return;
-    place.shared = undefined;
-    if (sessions.spoiled || this.processPerCall || this.closed) sessions.process.kill("was replaced");
-    else if (sessions.process.alive) this.offer(place);
+    if (!this.busy.delete(process)) return;
+    process.sharedKey = undefined;
+    if (sessions.mustBeReplaced || this.processPerCall || this.closed) sessions.process.kill("was replaced");
+    else if (sessions.process.isAlive) this.offer(process);
     this.replenish();
   }
 
-  /** Gives a process without calls to who waits for one. */
-  private offer(place: Place): void {
+  /** Gives an idle process to the first waiting call, or keeps it idle. */
+  private offer(process: PoolProcess): void {
     const { first } = this.queue;
     if (first === undefined) {
-      this.idle.push(place);
-      if (this.alive > this.most) setTimeout(() => this.giveBack(), this.keepMs).unref();
-      for (const component of this.prepared.values()) loadInto(place.sessions.process, component);
+      this.idle.push(process);
+      if (this.alive > this.maxProcesses) setTimeout(() => this.endSurplus(), this.keepMs).unref();
+      for (const component of this.prepared.values()) loadInto(process.sessions.process, component);
       return;
     }
-    place.shared = first.shared;
-    this.busy.add(place);
-    this.queue.next()?.(place);
-    this.join(place);
+    process.sharedKey = first.sharedKey;
+    this.busy.add(process);
+    this.queue.next()?.(process);
+    this.addWaitingCalls(process);
   }
 
-  private giveBack(): void {
-    if (this.alive > this.most) this.idle.shift()?.sessions.process.kill("was not needed any more");
+  private endSurplus(): void {
+    if (this.alive > this.maxProcesses) this.idle.shift()?.sessions.process.kill("was not needed");
   }
 
-  /** Gives a process to those that wait and may share it with the calls that it has. */
-  private join(place: Place): void {
-    const { shared } = place;
-    if (shared === undefined) return;
-    while (this.takesMore(place)) {
-      const give = this.queue.next(shared);
-      if (give === undefined) return;
-      give(place);
+  /** Adds waiting calls that may share the process with its present calls. */
+  private addWaitingCalls(process: PoolProcess): void {
+    const { sharedKey } = process;
+    if (sharedKey === undefined) return;
+    while (this.canTakeCall(process)) {
+      const receive = this.queue.next(sharedKey);
+      if (receive === undefined) return;
+      receive(process);
     }
   }
 
@@ -221,17 +224,17 @@ export class ProcessPool implements GuestRunner {
     return this.idle.length + this.busy.size + this.starting;
   }
 
-  /** What calls that are suspended wait for may be a call in this pool: there is always a process that none of them holds. */
+  /** A suspended call may wait for another call in this pool. Therefore one process more than suspended calls hold is always allowed. */
   private get limit(): number {
-    const held = [...this.busy].filter(({ shared }) => shared !== undefined).length;
-    return Math.max(this.most, held + 1);
+    const held = [...this.busy].filter(({ sharedKey }) => sharedKey !== undefined).length;
+    return Math.max(this.maxProcesses, held + 1);
   }
 
-  // Starts what is missing: a process for each call that waits, or for those that share one, and the warm ones.
+  // Starts the missing processes: those that the waiting calls need, and the warm ones.
   private replenish(): void {
     for (;;) {
-      const wanted = this.queue.needed > this.starting || this.alive < this.warm;
-      if (this.closed || !wanted || this.alive >= this.limit) return;
+      const isNeeded = this.queue.neededProcesses > this.starting || this.alive < this.warm;
+      if (this.closed || !isNeeded || this.alive >= this.limit) return;
       void this.start();
     }
   }
@@ -241,24 +244,27 @@ export class ProcessPool implements GuestRunner {
     this.all.add(process);
     this.starting += 1;
     this.started += 1;
-    const good = await process.ready();
+    const isReady = await process.ready();
     this.starting -= 1;
     void process.ended.then(() => {
       this.all.delete(process);
-      this.gone += 1;
+      this.endedCount += 1;
       const at = this.idle.findIndex(({ sessions }) => sessions.process === process);
       if (at < 0) return;
-      // It ended while nothing ran in it: one of those may be too much to compile, and must not end the next one, too.
+      // An idle process ended. The compilation of a prepared component may be the reason, and must not end the next process, too.
       this.prepared.clear();
       this.idle.splice(at, 1);
       this.replenish();
     });
     if (this.closed) process.kill("was ended with the pool");
-    // Not tried again before the next call: what keeps one from starting keeps others.
-    else if (!good) this.queue.refuseFirst();
+    // The next start is tried at the next call, because other processes would fail for the same reason.
+    else if (!isReady) this.queue.refuseFirst();
     else {
-      const place: Place = { sessions: new GuestSessions(process, () => this.callEnded(place)), shared: undefined };
-      this.offer(place);
+      const poolProcess: PoolProcess = {
+        sessions: new GuestSessions(process, () => this.callEnded(poolProcess)),
+        sharedKey: undefined,
+      };
+      this.offer(poolProcess);
     }
   }
 }

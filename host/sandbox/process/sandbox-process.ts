@@ -1,48 +1,52 @@
-// The brain's side of one sandbox process: starts it, speaks with it, kills it. What it says is checked like a stranger's:
-// a guest that broke out of V8 would be the one who speaks.
+// The engine's side of one sandbox process: starts it, exchanges frames with it, kills it. Its frames are untrusted: a guest that broke out
+// of V8 could have written them.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { readStraight } from "../../streams/read-straight.ts";
+import { readUnbuffered } from "../../system/node-internals.ts";
 import { FrameDecoder, encodeFrame, frameTypes, type Frame } from "./frames.ts";
 
+/** How a sandbox process is started. */
 export interface SandboxProcessInit {
-  /** The runtime, absolute. */
+  /** Absolute path of Node. */
   readonly node: string;
-  /** The script that the process runs, absolute, and a directory that holds all that it loads. */
+  /** Absolute path of the script. */
   readonly entry: string;
+  /** The directory that the process may read: it contains all files that the script loads. */
   readonly readable: string;
   readonly memoryPages: number;
   readonly tableEntries: number;
 }
 
-/** Why a process ended without being asked to. */
+/** The end of a process; `reason` continues "its sandbox process, which …". */
 export interface Ended {
   readonly reason: string;
 }
 
-const startMs = 10_000;
-const controlBytes = 64 * 1024;
+const maxStartMs = 10_000;
+/** Bytes of a frame beyond the guest's own limits. */
+const overheadBytes = 64 * 1024;
 
-/** One process. After `ended` it is of no use. */
+/** One sandbox process. */
 export class SandboxProcess {
-  /** Keys of the components that were sent to it. */
+  /** Keys of the components that were sent to the process. */
   readonly loaded = new Set<string>();
   readonly ended: Promise<Ended>;
+  /** The uid that the process reported; -1 until then. */
   uid = -1;
   private readonly child: ChildProcess;
-  private readonly decoder = new FrameDecoder(controlBytes);
+  private readonly decoder = new FrameDecoder(overheadBytes);
   private readonly first = Promise.withResolvers<Frame | undefined>();
-  private take: (frame: Frame) => void;
+  private onFrame: (frame: Frame) => void;
   private killed: Ended | undefined;
-  private dead = false;
+  private hasEnded = false;
 
   constructor(init: SandboxProcessInit) {
     const { node, entry, readable, memoryPages, tableEntries } = init;
-    // A call's garbage is small: without the bound V8 lets a busy process' young generation grow by tens of MiB.
-    const small = "--max-semi-space-size=2";
-    const flags = ["--permission", `--allow-fs-read=${readable}`, "--disable-warning=ExperimentalWarning", small];
-    this.take = this.first.resolve;
+    // A call makes little garbage. Without the bound, V8 lets the young generation of a busy process grow by tens of MiB.
+    const heapFlag = "--max-semi-space-size=2";
+    const flags = ["--permission", `--allow-fs-read=${readable}`, "--disable-warning=ExperimentalWarning", heapFlag];
+    this.onFrame = this.first.resolve;
     this.child = spawn(node, [...flags, entry, String(memoryPages), String(tableEntries)], {
       cwd: "/",
       env: {},
@@ -50,7 +54,7 @@ export class SandboxProcess {
     });
     this.ended = new Promise((resolve) => {
       const end = (reason: string) => {
-        this.dead = true;
+        this.hasEnded = true;
         this.first.resolve(undefined);
         resolve(this.killed ?? { reason });
       };
@@ -58,17 +62,17 @@ export class SandboxProcess {
       this.child.once("close", (code, signal) => end(signal === null ? `ended with status ${code}` : `was ended by ${signal}`));
       this.child.stdin?.on("error", () => undefined);
       this.child.stdout?.on("error", () => undefined);
-      if (this.child.stdout !== null) readStraight(this.child.stdout, (chunk) => this.heard(chunk));
+      if (this.child.stdout !== null) readUnbuffered(this.child.stdout, (chunk) => this.received(chunk));
     });
   }
 
-  /** Waits until the process is confined and listens. */
+  /** Waits for READY. False: the process did not start, and is killed. */
   async ready(): Promise<boolean> {
-    const timer = setTimeout(() => this.kill("did not start in time"), startMs);
+    const timer = setTimeout(() => this.kill("did not start in time"), maxStartMs);
     const frame = await this.first.promise;
     clearTimeout(timer);
     if (frame?.type !== frameTypes.READY) {
-      this.kill("did not say that it is ready");
+      this.kill("did not report that it is ready");
       return false;
     }
     const { json } = frame;
@@ -76,45 +80,46 @@ export class SandboxProcess {
     return true;
   }
 
-  /** CPU time of the thread that runs guests, in ms; undefined where the kernel doesn't tell us. */
-  ranMs(): number | undefined {
+  /** CPU time of the thread that runs guests, in ms; undefined if the kernel does not report it. */
+  cpuMs(): number | undefined {
     try {
-      // Of the process' first thread: nanoseconds on a CPU, nanoseconds that it waited for one, stretches.
-      const ran = Number(readFileSync(`/proc/${this.child.pid}/schedstat`, "utf8").split(" ")[0]);
-      return Number.isFinite(ran) ? ran / 1e6 : undefined;
+      // The first thread's nanoseconds on a CPU, nanoseconds of waiting for a CPU, and number of time slices.
+      const cpuNs = Number(readFileSync(`/proc/${this.child.pid}/schedstat`, "utf8").split(" ")[0]);
+      return Number.isFinite(cpuNs) ? cpuNs / 1e6 : undefined;
     } catch {
       return undefined;
     }
   }
 
-  /** The largest frame that it may send from now on. */
-  allow(bytes: number): void {
-    this.decoder.most = controlBytes + bytes;
+  /** Sets the maximum size of the process' frames: `bytes`, and a fixed overhead. */
+  limitFrames(bytes: number): void {
+    this.decoder.maxBytes = overheadBytes + bytes;
   }
 
-  /** Gives what it says from now on to `take`, each frame as it comes, so that nothing piles up; nothing after it was killed. */
-  listen(take: (frame: Frame) => void): void {
-    this.take = take;
+  /** Passes every later frame to `onFrame`, until the process is killed. */
+  listen(onFrame: (frame: Frame) => void): void {
+    this.onFrame = onFrame;
   }
 
+  /** Sends a frame. */
   send(type: number, call: number, json: unknown, raw: readonly Uint8Array[] = []): void {
     this.child.stdin?.write(encodeFrame(type, call, json, raw));
   }
 
-  get alive(): boolean {
-    return !this.dead && this.killed === undefined;
+  get isAlive(): boolean {
+    return !this.hasEnded && this.killed === undefined;
   }
 
-  /** Ends it; `reason` continues "its sandbox process, which …". */
+  /** Kills the process; `reason` continues "its sandbox process, which …". */
   kill(reason: string): void {
     this.killed ??= { reason };
     this.child.kill("SIGKILL");
   }
 
-  private heard(chunk: Buffer): void {
-    if (!this.alive) return;
+  private received(chunk: Buffer): void {
+    if (!this.isAlive) return;
     try {
-      for (const frame of this.decoder.push(chunk)) if (this.alive) this.take(frame);
+      for (const frame of this.decoder.push(chunk)) if (this.isAlive) this.onFrame(frame);
     } catch (error) {
       this.kill(`broke the protocol: ${error instanceof Error ? error.message : String(error)}`);
     }

@@ -1,4 +1,4 @@
-// Many calls of one component in one sandbox process, suspended while their imports are answered.
+// Many calls of one component in one sandbox process, suspended during their imports.
 
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -32,18 +32,18 @@ function start(init: ProcessPoolInit = {}): void {
   pool = new ProcessPool({ entry, warm: 1, ...init });
 }
 
-interface Own extends Partial<Limits> {
+interface Bounds extends Partial<Limits> {
   readonly deadlineMs?: number;
 }
 
 async function call(
   name: string,
   imports: CapabilityImports = recordingImports().imports,
-  { deadlineMs = 60_000, ...own }: Own = {},
+  { deadlineMs = 60_000, ...callLimits }: Bounds = {},
 ) {
   const component = components.get(name);
   if (component === undefined) throw new Error(`no component ${name}`);
-  const bounds = { limits: { ...limits, ...own }, deadlineMs };
+  const bounds = { limits: { ...limits, ...callLimits }, deadlineMs };
   const result = await pool.call({ component, verb: "add", request: plainRequests.add, ...bounds }, imports);
   return result.ok ? "OK" : `${result.fault.kind}: ${result.fault.msg}`;
 }
@@ -56,8 +56,8 @@ function loading(load: Load): CapabilityImports {
   return { ...imports, state: { ...imports.state, load } };
 }
 
-/** Capabilities whose `load` waits until it is told its answer. */
-function held() {
+/** Capabilities whose `load` waits for `answer`; `asked` resolves when `load` is called. */
+function pendingLoad() {
   const { promise, resolve: answer } = Promise.withResolvers<string>();
   const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
   const imports = loading(async () => {
@@ -67,9 +67,9 @@ function held() {
   return { imports, answer, asked };
 }
 
-/** Calls of a component that all wait; `asked` when all of them do. */
-async function holding(name: string, count: number) {
-  const all = Array.from({ length: count }, () => held());
+/** Starts calls of a component, and waits until all of them are suspended. */
+async function suspendedCalls(name: string, count: number) {
+  const all = Array.from({ length: count }, () => pendingLoad());
   const outcomes = all.map(({ imports }) => call(name, imports));
   await Promise.all(all.map(({ asked }) => asked));
   return { outcomes, answer: (number: number, text: string) => all[number]?.answer(text) };
@@ -91,7 +91,7 @@ function delegating(status: () => Promise<unknown>): CapabilityImports {
   };
 }
 
-/** Sandbox processes that this one started, by id. */
+/** Ids of the sandbox processes. */
 function sandboxes(): readonly number[] {
   const children = readdirSync("/proc/self/task").flatMap((task) =>
     readFileSync(`/proc/self/task/${task}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number),
@@ -101,8 +101,8 @@ function sandboxes(): readonly number[] {
 
 describe("calls of one component whose imports wait", () => {
   it("share a process, and are answered in any order", async () => {
-    start({ most: 4 });
-    const { outcomes, answer } = await holding("waits-echo", 32);
+    start({ maxProcesses: 4 });
+    const { outcomes, answer } = await suspendedCalls("waits-echo", 32);
     expect(pool.counts).toMatchObject({ busy: 1, idle: 0, waiting: 0 });
     for (const number of Array.from({ length: 32 }, (_, index) => (index * 13) % 32)) {
       answer(number, `answer ${number}`);
@@ -111,8 +111,8 @@ describe("calls of one component whose imports wait", () => {
     await expect.poll(() => pool.counts, { timeout: 20_000 }).toMatchObject({ busy: 0, idle: 1, started: 1, ended: 0 });
   });
 
-  it("never wait for each other: two processes, 32 calls that each wait for a call of another component", async () => {
-    start({ most: 2 });
+  it("do not block each other: two processes, 32 calls that each wait for a call of another component", async () => {
+    start({ maxProcesses: 2 });
     const inner: string[] = [];
     const imports = delegating(async () => inner.push(await call("good-leases")));
     const outer = await Promise.all(Array.from({ length: 32 }, () => call("waits-delegates", imports)));
@@ -121,8 +121,8 @@ describe("calls of one component whose imports wait", () => {
     expect(pool.counts.started).toBeLessThanOrEqual(2);
   });
 
-  it("never wait for each other: one process, and calls that wait within calls that wait", async () => {
-    start({ most: 1, keepMs: 1 });
+  it("do not block each other: one process, and suspended calls within suspended calls", async () => {
+    start({ maxProcesses: 1, keepMs: 1 });
     const inner: string[] = [];
     const innermost = async () => {
       inner.push(await call("waits-good"), await call("good-leases"));
@@ -131,16 +131,16 @@ describe("calls of one component whose imports wait", () => {
     const outer = await Promise.all(Array.from({ length: 8 }, () => call("waits-delegates", imports)));
     expect(new Set([...outer, ...inner])).toEqual(new Set(["OK"]));
     expect(inner.length).toBe(24);
-    // There were more while two were held, and they are given back.
+    // Further processes were started while suspended calls held two, and ended afterwards.
     expect(pool.counts.started).toBeGreaterThan(1);
     await expect.poll(() => pool.counts, { timeout: 20_000 }).toMatchObject({ idle: 1, busy: 0, starting: 0, waiting: 0 });
     await expect.poll(() => pool.counts.started - pool.counts.ended, { timeout: 20_000 }).toBe(1);
   });
 
-  it("have no process with those of another component, nor with one that isn't suspended", async () => {
-    start({ most: 4 });
-    const echo = await holding("waits-echo", 3);
-    const good = await holding("waits-good", 3);
+  it("do not share a process with calls of another component or with a synchronous call", async () => {
+    start({ maxProcesses: 4 });
+    const echo = await suspendedCalls("waits-echo", 3);
+    const good = await suspendedCalls("waits-good", 3);
     expect(pool.counts).toMatchObject({ busy: 2, idle: 0 });
     expect(await call("good-leases")).toBe("OK");
     expect(pool.counts).toMatchObject({ busy: 2, idle: 1 });
@@ -151,9 +151,9 @@ describe("calls of one component whose imports wait", () => {
     expect(await Promise.all([...echo.outcomes, ...good.outcomes])).toContain("OK");
   });
 
-  it("have a process each where that is asked", async () => {
-    start({ most: 4, processPerCall: true });
-    const { outcomes, answer } = await holding("waits-good", 3);
+  it("have separate processes with processPerCall", async () => {
+    start({ maxProcesses: 4, processPerCall: true });
+    const { outcomes, answer } = await suspendedCalls("waits-good", 3);
     expect(pool.counts.busy).toBe(3);
     for (const number of [0, 1, 2]) answer(number, "x");
     expect(await Promise.all(outcomes)).toEqual(["OK", "OK", "OK"]);
@@ -164,14 +164,14 @@ describe("calls of one component whose imports wait", () => {
   });
 
   it("get a second process when there are more than 64", async () => {
-    start({ most: 2 });
-    const { outcomes, answer } = await holding("waits-good", 65);
+    start({ maxProcesses: 2 });
+    const { outcomes, answer } = await suspendedCalls("waits-good", 65);
     expect(pool.counts).toMatchObject({ busy: 2, waiting: 0 });
     for (const number of outcomes.keys()) answer(number, "x");
     expect(new Set(await Promise.all(outcomes))).toEqual(new Set(["OK"]));
   });
 
-  it("log what is theirs, in order", async () => {
+  it("have separate logs, in order", async () => {
     start();
     const all = Array.from({ length: 8 }, () => recordingImports());
     expect(new Set(await Promise.all(all.map(({ imports }) => call("waits-and-logs", imports))))).toEqual(new Set(["OK"]));
@@ -179,23 +179,23 @@ describe("calls of one component whose imports wait", () => {
   });
 });
 
-describe("when one of the calls in a process goes wrong", () => {
+describe("when one of the calls in a process fails", () => {
   it.each([
     ["traps", { timeMs: 8000 }, /^DELEGATE_TRAPPED/],
     ["spins", { timeMs: 600 }, /^LIMIT_TIME.*used up its 600 ms/],
     ["waits again", { importCalls: 1 }, /^LIMIT_TIME.*calls its imports more than 1 times/],
   ])("because its guest %s, the others go on, and the process is replaced after them", async (word, own, fault) => {
-    start({ most: 2 });
-    const bad = held();
+    start({ maxProcesses: 2 });
+    const bad = pendingLoad();
     const broken = call("waits-as-told", bad.imports, own);
     await bad.asked;
-    const { outcomes, answer } = await holding("waits-as-told", 3);
+    const { outcomes, answer } = await suspendedCalls("waits-as-told", 3);
     const [pid] = sandboxes();
     answer(0, "before");
     bad.answer(word);
     expect(await broken).toMatch(fault);
     expect(await outcomes[0]).toBe("DELEGATE_FAILED: before");
-    // No new one comes into that process.
+    // The process takes no new calls.
     expect(await call("waits-as-told")).toBe("DELEGATE_FAILED: kept");
     expect(sandboxes()).toContain(pid);
     expect(sandboxes().length).toBe(2);
@@ -206,10 +206,10 @@ describe("when one of the calls in a process goes wrong", () => {
     expect(await call("waits-as-told")).toBe("DELEGATE_FAILED: kept");
   });
 
-  it("E-9: because its deadline passes, it ends then, whatever its import does, and the others go on", async () => {
-    start({ most: 2 });
-    const { outcomes, answer } = await holding("waits-as-told", 2);
-    const late = held();
+  it("E-9: because its deadline passes during its import, it ends, and the others go on", async () => {
+    start({ maxProcesses: 2 });
+    const { outcomes, answer } = await suspendedCalls("waits-as-told", 2);
+    const late = pendingLoad();
     const ended = call("waits-as-told", late.imports, { deadlineMs: 200 });
     expect(await ended).toMatch(/LIMIT_TIME.*did not end within the call's 200 ms/);
     late.answer("too late");
@@ -219,9 +219,9 @@ describe("when one of the calls in a process goes wrong", () => {
     await expect.poll(() => pool.counts, { timeout: 20_000 }).toMatchObject({ busy: 1, waiting: 0 });
   });
 
-  it("because a capability throws, at once or later, the others go on", async () => {
-    start({ most: 2 });
-    const { outcomes, answer } = await holding("waits-as-told", 2);
+  it("because a capability throws or rejects, the others go on", async () => {
+    start({ maxProcesses: 2 });
+    const { outcomes, answer } = await suspendedCalls("waits-as-told", 2);
     const thrown = loading(() => {
       throw new Error("disk on fire");
     });
@@ -232,9 +232,9 @@ describe("when one of the calls in a process goes wrong", () => {
     expect(new Set(await Promise.all(outcomes))).toEqual(new Set(["DELEGATE_FAILED: after"]));
   });
 
-  it("because the process is killed from outside, all of them say so", async () => {
+  it("because the process is killed from outside, all calls fail with SANDBOX_UNAVAILABLE", async () => {
     start();
-    const { outcomes } = await holding("waits-as-told", 5);
+    const { outcomes } = await suspendedCalls("waits-as-told", 5);
     for (const pid of sandboxes()) process.kill(pid, "SIGKILL");
     for (const outcome of await Promise.all(outcomes)) {
       expect(outcome).toMatch(/^SANDBOX_UNAVAILABLE.*lost its sandbox process, which was ended by SIGKILL/);
@@ -243,8 +243,8 @@ describe("when one of the calls in a process goes wrong", () => {
     expect(pool.counts).toMatchObject({ busy: 0, waiting: 0 });
   });
 
-  it("E-10: nothing is left of hundreds that were abandoned", async () => {
-    start({ most: 2 });
+  it("E-10: hundreds of abandoned calls leave no call and no process", async () => {
+    start({ maxProcesses: 2 });
     const never = loading(() => new Promise(() => undefined));
     for (let round = 0; round < 5; round += 1) {
       await expect.poll(() => pool.counts.idle, { timeout: 20_000 }).toBe(1);
@@ -257,7 +257,7 @@ describe("when one of the calls in a process goes wrong", () => {
   });
 });
 
-// What a guest that broke out would say for others of its process: the brain believes nothing of it.
+// Frames that a guest that broke out of V8 could send for other calls of its process. The engine trusts no frame.
 const prelude = `
 const { readSync, writeSync } = require("node:fs");
 function exactly(n) { const b = Buffer.alloc(n); for (let a = 0; a < n; ) { const c = readSync(0, b, a, n - a, null); if (c === 0) process.exit(0); a += c; } return b; }
@@ -268,37 +268,37 @@ const good = { kind: "answered", answer: { ok: { interfaces: [], ips: [], routes
 send(16, 0, { uid: 0, gid: 0 });
 `;
 
-/** A call that waits in a process of ours, which does what `script` says once there is a second one. */
-async function waiting(about: string, script: string): Promise<() => Promise<string>> {
+/** Starts a suspended call in a process that runs `script` after the second call has arrived. */
+async function suspendedBeside(about: string, script: string): Promise<() => Promise<string>> {
   const directory = resolve("dist/test/hostile-process");
   mkdirSync(directory, { recursive: true });
   const program = join(directory, `shared-${about.replaceAll(/\W/g, "-")}.cjs`);
   writeFileSync(program, `${prelude} read(); send(17, 1, load); read(); ${script} for (;;) read();`);
-  start({ entry: program, warm: 0, most: 1 });
-  const first = held();
+  start({ entry: program, warm: 0, maxProcesses: 1 });
+  const first = pendingLoad();
   const outcome = call("waits-good", first.imports);
   await first.asked;
   return () => outcome;
 }
 
-describe("a process of several calls that is not the guests' host any more", () => {
+describe("a process of several calls under a guest's control", () => {
   it.each([
-    ["answers for a call that waits", "send(19, 1, good);"],
-    ["asks for a call that waits", "send(17, 1, load);"],
-    ["logs for a call that waits", 'send(18, 1, { level: "info", message: "x" });'],
-    ["asks for one call twice at once", "send(17, 2, load); send(17, 2, load);"],
-    ["speaks for a call that there isn't", "send(19, 77, good);"],
-    ["does not give way", "read();"],
-  ])("%s: it is ended, and its calls say so", async (about, script) => {
-    const one = await waiting(about, script);
-    const second = held();
+    ["answers for a suspended call", "send(19, 1, good);"],
+    ["calls an import for a suspended call", "send(17, 1, load);"],
+    ["logs for a suspended call", 'send(18, 1, { level: "info", message: "x" });'],
+    ["calls two imports for one call at the same time", "send(17, 2, load); send(17, 2, load);"],
+    ["answers for a call that does not exist", "send(19, 77, good);"],
+    ["sends no frame", "read();"],
+  ])("%s: the process is killed, and its calls fail", async (about, script) => {
+    const one = await suspendedBeside(about, script);
+    const second = pendingLoad();
     const two = call("waits-good", second.imports, { timeMs: 200 });
     expect(await one()).toMatch(/^SANDBOX_UNAVAILABLE.*lost its sandbox process, which was ended because/);
     expect(await two).toMatch(/^(ABI_VIOLATED|LIMIT_TIME|SANDBOX_UNAVAILABLE)/);
   });
 
-  it("goes on with a call that was ended: it is ended, too", async () => {
-    const one = await waiting("ended", "send(17, 2, load); while (read().type !== 4); send(17, 2, load);");
+  it("calls an import for an abandoned call again: the process is killed", async () => {
+    const one = await suspendedBeside("ended", "send(17, 2, load); while (read().type !== 4); send(17, 2, load);");
     const failing = loading(() => {
       throw new Error("disk on fire");
     });

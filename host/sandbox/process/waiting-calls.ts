@@ -1,70 +1,79 @@
-// Calls that wait for a sandbox process, first come, first served; those of one component that may share a process go together.
+// Calls that wait for a sandbox process, in the order of their arrival. Calls of one component may share a process.
+
+/** Receives the process for a call, or undefined if there is none. */
+type Receive<P> = (process: P | undefined) => void;
 
 interface Waiting<P> {
-  readonly shared: string | undefined;
-  readonly give: (place: P | undefined) => void;
+  readonly sharedKey: string | undefined;
+  readonly receive: Receive<P>;
 }
 
+/** The queue of a pool; `P` is a process of the pool. */
 export class WaitingCalls<P> {
   private readonly waiting: Waiting<P>[] = [];
-  private readonly mostShared: number;
+  private readonly maxCallsPerProcess: number;
 
-  /** `mostShared`: calls that may share a place. */
-  constructor(mostShared: number) {
-    this.mostShared = mostShared;
+  /** `maxCallsPerProcess`: calls with the same key that may share a process. */
+  constructor(maxCallsPerProcess: number) {
+    this.maxCallsPerProcess = maxCallsPerProcess;
   }
 
   get size(): number {
     return this.waiting.length;
   }
 
-  /** Has `give` called once: with a place, or with none after `waitMs`. Calls with the same `shared` can have one place together. */
-  add(shared: string | undefined, waitMs: number, give: (place: P | undefined) => void): void {
+  /**
+   * Adds a call. `receive` is called once: with a process, or with undefined after `waitMs`. Calls with the same `sharedKey` may share a
+   * process; undefined: the call needs its own process.
+   */
+  add(sharedKey: string | undefined, waitMs: number, receive: Receive<P>): void {
     const waiting: Waiting<P> = {
-      shared,
-      give: (place) => {
+      sharedKey,
+      receive: (process) => {
         clearTimeout(timer);
-        give(place);
+        receive(process);
       },
     };
     const timer = setTimeout(() => {
       const at = this.waiting.indexOf(waiting);
       if (at >= 0) this.waiting.splice(at, 1);
-      give(undefined);
+      receive(undefined);
     }, waitMs);
     this.waiting.push(waiting);
   }
 
-  /** How many places would serve all. */
-  get needed(): number {
-    const shares = new Map<string, number>();
-    let own = 0;
-    for (const { shared } of this.waiting) {
-      if (shared === undefined) own += 1;
-      else shares.set(shared, (shares.get(shared) ?? 0) + 1);
+  /** The number of processes that all waiting calls need. */
+  get neededProcesses(): number {
+    const callsByKey = new Map<string, number>();
+    let unshared = 0;
+    for (const { sharedKey } of this.waiting) {
+      if (sharedKey === undefined) unshared += 1;
+      else callsByKey.set(sharedKey, (callsByKey.get(sharedKey) ?? 0) + 1);
     }
-    return [...shares.values()].reduce((sum, calls) => sum + Math.ceil(calls / this.mostShared), own);
+    return [...callsByKey.values()].reduce((sum, calls) => sum + Math.ceil(calls / this.maxCallsPerProcess), unshared);
   }
 
-  /** For whom the next free place is; undefined where nobody waits. */
-  get first(): { readonly shared: string | undefined } | undefined {
+  /** The call that gets the next free process; undefined if no call waits. */
+  get first(): { readonly sharedKey: string | undefined } | undefined {
     return this.waiting[0];
   }
 
-  /** Takes out the first one, or the first of those with that `shared`. */
-  next(shared?: string): ((place: P | undefined) => void) | undefined {
-    const at = shared === undefined ? 0 : this.waiting.findIndex((it) => it.shared === shared);
-    return at < 0 ? undefined : this.waiting.splice(at, 1)[0]?.give;
+  /** Removes the first call, or the first call with this key; answers its `receive`. */
+  next(sharedKey?: string): Receive<P> | undefined {
+    const at = sharedKey === undefined ? 0 : this.waiting.findIndex((each) => each.sharedKey === sharedKey);
+    return at < 0 ? undefined : this.waiting.splice(at, 1)[0]?.receive;
   }
 
-  /** Tells the first one, and those that would have its place with it, that there is none. */
+  /** Refuses the first call and all calls with its key. */
   refuseFirst(): void {
-    const { shared } = this.first ?? {};
+    const { sharedKey } = this.first ?? {};
     this.next()?.(undefined);
-    if (shared !== undefined) for (let give = this.next(shared); give !== undefined; give = this.next(shared)) give(undefined);
+    if (sharedKey === undefined) return;
+    for (let receive = this.next(sharedKey); receive !== undefined; receive = this.next(sharedKey)) receive(undefined);
   }
 
+  /** Refuses all calls. */
   refuseAll(): void {
-    for (const { give } of this.waiting.splice(0)) give(undefined);
+    for (const { receive } of this.waiting.splice(0)) receive(undefined);
   }
 }

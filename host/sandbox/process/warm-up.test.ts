@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ProcessPool } from "./pool.ts";
 
-test("a pool whose processes could not be started has them once they can, when it is asked to try again", async () => {
+test("warmUp starts the processes that could not be started before", async () => {
   const directory = mkdtempSync(join(tmpdir(), "plexus-pool-"));
   const node = join(directory, "node");
-  const pool = new ProcessPool({ node, warm: 1, most: 2 });
+  const pool = new ProcessPool({ node, warm: 1, maxProcesses: 2 });
   try {
     await expect.poll(() => pool.counts, { timeout: 20_000 }).toMatchObject({ idle: 0, starting: 0, started: 1, ended: 1 });
     symlinkSync(process.execPath, node);

@@ -1,5 +1,7 @@
-/* System calls under the names and with the results that a libc gives them: -1, and the errno, on failure. Declared without its headers,
-   whose prototypes differ from one libc to the other where the calls do not. */
+/*
+ * System calls with a libc's names and results: -1 and errno on failure. The libc's headers that declare these functions are not included: the
+ * prototypes differ from one libc to another, but the registers of arguments and results do not.
+ */
 #include <errno.h>
 #include <linux/time_types.h>
 #include <stdarg.h>
@@ -9,12 +11,13 @@
 
 #include "kernel.h"
 
-enum { SIGNALS_SIZE = 8 }; /* bytes of a set of signals, as the kernel has it; a libc's is larger */
+enum { SIGNALS_SIZE = 8 }; /* bytes of the kernel's signal set; a libc's is larger */
 
 static int last_error;
 
 int *__errno_location(void) { return &last_error; }
 
+/* The libc's result for the kernel's: -4095 to -1 are negative errnos. */
 static long answered(long answer) {
     if (answer >= 0 || answer < -4095) return answer;
     last_error = (int)-answer;
@@ -36,6 +39,7 @@ int flock(int fd, int how) { return (int)CALL(SYS_flock, fd, how); }
 int poll(void *fds, unsigned long count, int ms) { return (int)CALL(SYS_poll, fds, count, ms); }
 int memfd_create(const char *name, unsigned flags) { return (int)CALL(SYS_memfd_create, name, flags); }
 
+/* Without O_CREAT there is no third argument: the kernel ignores the value that is read for it. */
 int openat(int directory, const char *path, int flags, ...) {
     va_list list;
     va_start(list, flags);
@@ -130,7 +134,8 @@ long syscall(long number, ...) {
     return CALL(number, values[0], values[1], values[2], values[3], values[4], values[5]);
 }
 
-/* Both return from the same frame, the child first, which then writes over the address to return to: it travels in a register. */
+/* Parent and child return from the same stack frame. The child returns first and overwrites the return address, so a register keeps it.
+   58 is SYS_vfork. */
 __asm__(".globl vfork\n"
         ".type vfork, @function\n"
         "vfork:\n"
@@ -163,7 +168,7 @@ int sigaddset(uint64_t *set, int number) {
 int sigprocmask(int how, const void *set, void *old) { return (int)CALL(SYS_rt_sigprocmask, how, set, old, SIGNALS_SIZE); }
 int signalfd(int fd, const void *set, int flags) { return (int)CALL(SYS_signalfd4, fd, set, SIGNALS_SIZE, flags); }
 
-/* For the dispositions alone that need no handler. */
+/* Only for SIG_DFL and SIG_IGN: handlers are not supported. Answers the new disposition, where a libc answers the old one; SIG_ERR on failure. */
 void (*signal(int number, void (*what)(int)))(int) {
     struct {
         void (*what)(int);

@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* As the kernel has an entry, so has x86-64's libc (struct dirent). */
+/* On x86-64 the libc's struct dirent is the kernel's struct linux_dirent64. */
 struct __dirstream {
     int fd;
-    size_t size, at; /* of what came, and how far it is read */
+    size_t size, at; /* bytes in `entries`, bytes read of them */
     _Alignas(struct dirent) char entries[8192];
 };
 
-/* Some libcs declare it, each in its own way. */
+/* Another name: libcs declare getdents64 with different types. */
 extern long getdents64_here(int fd, void *entries, size_t size) __asm__("getdents64");
 
 DIR *fdopendir(int fd) {

@@ -14,7 +14,7 @@ char *getenv(const char *name) {
     return NULL;
 }
 
-/* A variable that is there has its new value in its place: what it had and what the list had stay where the kernel put them. */
+/* Replaces the pointer of an existing variable; otherwise copies the list. The kernel's own strings and list are never freed. */
 int setenv(const char *name, const char *value, int replaces) {
     size_t size = strlen(name) + strlen(value) + 2, count = 0, place = 0;
     bool there = false;

@@ -1,4 +1,4 @@
-/* What the kernel's errors are called (POSIX strerror). */
+/* The names of the kernel's errors (POSIX strerror). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

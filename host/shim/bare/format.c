@@ -1,5 +1,5 @@
-/* Formatted text (C11 7.21.6), as far as the hands use it: %s, %.*s, %d, %u, %lld, %llu, %zu, %x with a width that zeros fill, %%. Another conversion
-   ends the process: a test tries all that the sources have. */
+/* Formatted text (C11 7.21.6), as far as the shim uses it: %s, %.*s, %d, %u, %lld, %llu, %zu, %x with a width that zeros fill, %%. Another conversion
+   ends the process; a test compares this list with the sources. */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 struct text {
     char *data;
-    size_t room, size; /* what would have been written; what doesn't fit is counted only */
+    size_t room, size; /* `size` counts the whole text, also what does not fit */
 };
 
 static void add(struct text *text, const char *data, size_t size) {
@@ -38,10 +38,10 @@ int vsnprintf(char *data, size_t room, const char *format, va_list list) {
         format += plain;
         if (*format == 0) break;
         format++;
-        int most = -1, width = 0, longs = 0;
+        int precision = -1, width = 0, longs = 0;
         bool is_size = false;
         if (*format == '.' && format[1] == '*') {
-            most = va_arg(list, int);
+            precision = va_arg(list, int);
             format += 2;
         }
         if (*format == '0')
@@ -56,7 +56,7 @@ int vsnprintf(char *data, size_t room, const char *format, va_list list) {
         else if (kind == 's') {
             const char *value = va_arg(list, const char *);
             size_t size = 0;
-            while ((most < 0 || size < (size_t)most) && value[size] != 0) size++;
+            while ((precision < 0 || size < (size_t)precision) && value[size] != 0) size++;
             add(&text, value, size);
         } else if (kind == 'd') {
             long long value = longs > 0 ? va_arg(list, long long) : va_arg(list, int);
@@ -87,7 +87,7 @@ int sprintf(char *data, const char *format, ...) {
 }
 
 int dprintf(int fd, const char *format, ...) {
-    static char text[32768]; /* what is longer is cut */
+    static char text[32768]; /* a longer text is cut */
     va_list list;
     va_start(list, format);
     int size = vsnprintf(text, sizeof text, format, list);

@@ -1,5 +1,4 @@
-/* Memory in blocks (C11 7.22.3). Small ones, each twice as large as the kind before, are kept for the next who asks; the kernel has large ones
-   back at once. */
+/* Memory in blocks (C11 7.22.3). Small blocks have a power of two as their size and are reused; large blocks return to the kernel at once. */
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -9,13 +8,13 @@
 enum { HEADER = 16, SMALLEST = 5, LARGEST = 16 /* powers of two, with their header */, PIECE = 1 << 17 };
 
 struct block {
-    size_t room; /* the header's included */
-    struct block *next; /* of its kind, while nobody has it */
+    size_t room; /* bytes, header included */
+    struct block *next; /* the next free block of this size */
 };
 
-_Static_assert(sizeof(struct block) <= HEADER, "what is handed out stays aligned");
+_Static_assert(sizeof(struct block) <= HEADER, "allocated memory must be aligned to HEADER");
 
-static struct block *spare[LARGEST + 1];
+static struct block *free_blocks[LARGEST + 1];
 static uint8_t *fresh;
 static size_t fresh_left;
 
@@ -32,12 +31,12 @@ static int kind_of(size_t room) {
 
 static struct block *small_block(int kind) {
     size_t room = (size_t)1 << kind;
-    struct block *block = spare[kind];
+    struct block *block = free_blocks[kind];
     if (block != NULL) {
-        spare[kind] = block->next;
+        free_blocks[kind] = block->next;
         return block;
     }
-    if (fresh_left < room) { /* what was left of the last piece is never used */
+    if (fresh_left < room) { /* the rest of the last piece stays unused */
         fresh = mapped(PIECE);
         fresh_left = fresh == NULL ? 0 : PIECE;
         if (fresh == NULL) return NULL;
@@ -69,8 +68,8 @@ void free(void *data) {
         kernel(SYS_munmap, block, block->room);
         return;
     }
-    block->next = spare[kind];
-    spare[kind] = block;
+    block->next = free_blocks[kind];
+    free_blocks[kind] = block;
 }
 
 void *memcpy(void *to, const void *from, size_t size);

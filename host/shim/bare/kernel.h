@@ -2,7 +2,7 @@
 #ifndef PLEXUS_BARE_KERNEL_H
 #define PLEXUS_BARE_KERNEL_H
 
-/* Answers what the kernel does: a value, or an errno below zero. */
+/* Answers the kernel's result: a value, or a negative errno. */
 static inline long kernel_call(long number, long a, long b, long c, long d, long e, long f) {
     register long fourth __asm__("r10") = d, fifth __asm__("r8") = e, sixth __asm__("r9") = f;
     long answer;

@@ -1,9 +1,9 @@
-/* The first instructions of the hands where they have no libc beneath them (x86-64).
+/* The entry point of the shim without a libc (x86-64).
 
-   Why none: the glibc asks the processor what it can do before main runs, some 70 times. In a virtual machine each question is an exit to
-   the hypervisor: 0.3 ms of a process that lives for less than one, and every call of the runtime starts one. What the hands need of a
-   libc is a few dozen system calls and string functions, which are in this folder under their usual names: the other sources know nothing
-   of it, and where it can't be built they are linked with a libc. */
+   Reason: before main, glibc queries the processor's features some 70 times (CPUID). In a virtual machine each query exits to the hypervisor.
+   All queries together take 0.3 ms of a process that lives for less than 1 ms, and every call of the runtime starts one. The shim needs a
+   few dozen system calls and string functions of a libc. This folder has them under their usual names, so the other sources are the same
+   with and without a libc. Where this folder cannot be built, the shim is linked with a libc. */
 #ifndef __x86_64__
 #error "only x86-64 has an entry without a libc"
 #endif
@@ -27,9 +27,9 @@ _Noreturn void _exit(int status);
 uintptr_t __stack_chk_guard;
 char **environ;
 char *program_invocation_short_name = "";
-static uintptr_t called_as;
+static uintptr_t executed_path;
 
-/* The stack as the kernel leaves it: argc, argv, NULL, environ, NULL, pairs of the auxiliary vector (System V ABI, 3.4). */
+/* The stack at the start of a process: argc, argv, NULL, environ, NULL, pairs of the auxiliary vector (System V ABI, 3.4). */
 __asm__(".globl _start\n"
         ".type _start, @function\n"
         "_start:\n"
@@ -39,6 +39,8 @@ __asm__(".globl _start\n"
         "  call bare_start\n"
         "  hlt\n");
 
+/* Relocates the pointers in a table of the form DT_RELR. An even entry is the offset of one pointer. An odd entry is a bitmap of the 63 words
+   after the last pointer or bitmap: a set bit 1 means that the first word is a pointer, a set bit 63 the last. */
 static __attribute__((no_stack_protector)) void relocate_packed(uintptr_t base, const uintptr_t *entry, size_t size) {
     uintptr_t *next = NULL;
     for (const uintptr_t *end = entry + size / sizeof *entry; entry < end; entry++) {
@@ -53,7 +55,7 @@ static __attribute__((no_stack_protector)) void relocate_packed(uintptr_t base, 
     }
 }
 
-/* Pointers in the data are made absolute. Until this is done nothing may read one. */
+/* Makes the pointers in the data absolute. No code may read such a pointer before. */
 static __attribute__((no_stack_protector)) void relocate(uintptr_t base) {
     uintptr_t table = 0, size = 0, packed = 0, packed_size = 0;
     for (const Elf64_Dyn *entry = _DYNAMIC; entry->d_tag != DT_NULL; entry++) {
@@ -67,7 +69,7 @@ static __attribute__((no_stack_protector)) void relocate(uintptr_t base) {
     if (packed_size > 0) relocate_packed(base, (const void *)packed, packed_size);
 }
 
-/* What needed relocating can't be written from here on. */
+/* Makes the relocated data read-only. */
 static void seal(uintptr_t base, const Elf64_Phdr *header, size_t count) {
     for (; count > 0; header++, count--) {
         if (header->p_type != PT_GNU_RELRO) continue;
@@ -89,8 +91,8 @@ _Noreturn __attribute__((used, no_stack_protector)) void bare_start(uintptr_t *s
     for (const Elf64_auxv_t *entry = (const void *)(after + 1); entry->a_type != AT_NULL; entry++) {
         if (entry->a_type == AT_PHDR) headers = (const void *)entry->a_un.a_val;
         if (entry->a_type == AT_PHNUM) count = entry->a_un.a_val;
-        if (entry->a_type == AT_EXECFN) called_as = entry->a_un.a_val;
-        /* its lowest byte stays 0, which no string function writes past */
+        if (entry->a_type == AT_EXECFN) executed_path = entry->a_un.a_val;
+        /* the lowest byte is 0: an overrunning string function stops there */
         if (entry->a_type == AT_RANDOM) __stack_chk_guard = *(const uintptr_t *)entry->a_un.a_val & ~(uintptr_t)0xff;
     }
     seal(base, headers, count);
@@ -100,8 +102,8 @@ _Noreturn __attribute__((used, no_stack_protector)) void bare_start(uintptr_t *s
     _exit(main(argc, argv));
 }
 
-/* Of the auxiliary vector, the one entry that is asked for later. */
-unsigned long getauxval(unsigned long type) { return type == AT_EXECFN ? called_as : 0; }
+/* Answers AT_EXECFN, the only type that the shim asks for, and 0 for any other. */
+unsigned long getauxval(unsigned long type) { return type == AT_EXECFN ? executed_path : 0; }
 
 _Noreturn __attribute__((no_stack_protector)) void __stack_chk_fail(void) {
     for (;;) __asm__ volatile("ud2");

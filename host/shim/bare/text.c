@@ -1,4 +1,4 @@
-/* Memory and strings (C11 7.24). Plain loops: what is compared and copied here is short; what may be long the processor copies itself. */
+/* Memory and strings (C11 7.24). Plain loops for short texts; the processor's own instruction copies memory. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +14,7 @@ void *memmove(void *to, const void *from, size_t size) {
     if (low <= source || low >= source + size) return memcpy(to, from, size);
     while (size > 0) {
         size--;
-        __asm__ volatile("" : : : "memory"); /* or the compiler makes a call of this very function of it */
+        __asm__ volatile("" : : : "memory"); /* otherwise the compiler turns the loop into a call of memmove */
         low[size] = source[size];
     }
     return to;
@@ -46,8 +46,8 @@ size_t strlen(const char *text) {
     return (size_t)(end - text);
 }
 
-int strncmp(const char *one, const char *other, size_t most) {
-    for (; most > 0; one++, other++, most--)
+int strncmp(const char *one, const char *other, size_t max) {
+    for (; max > 0; one++, other++, max--)
         if (*one != *other || *one == 0) return (uint8_t)*one - (uint8_t)*other;
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Compares what is in `bare/` with the libc here, on inputs that a seed chooses. `bare-check SEED`: says the first difference and exits with 1.
+/* Compares the functions of `bare/` with the libc's on random inputs. `bare-check SEED` prints the first difference and exits with 1.
    The sources of `bare/` are compiled with their functions' names changed (bare.test.ts). */
 #include <errno.h>
 #include <stdarg.h>
@@ -46,9 +46,9 @@ static _Noreturn void differs(const char *what, int turn) {
 
 static int sign(int value) { return (value > 0) - (value < 0); }
 
-/* Few letters, so that texts are alike. */
-static void make_text(char *text, size_t most) {
-    size_t size = chance((uint32_t)most);
+/* Few different letters make similar texts. */
+static void make_text(char *text, size_t max) {
+    size_t size = chance((uint32_t)max);
     for (size_t i = 0; i < size; i++) text[i] = "ab:/\xff"[chance(5)];
     text[size] = 0;
 }
@@ -85,19 +85,19 @@ static void check_formats(int turn) {
     char text[ROOM], mine[3 * ROOM], theirs[3 * ROOM];
     make_text(text, ROOM);
     size_t room = chance(sizeof mine);
-    int small = (int)(chance(2) ? chance(1000) : chance(UINT32_MAX)) * (chance(2) ? 1 : -1), most = (int)chance(ROOM);
+    int small = (int)(chance(2) ? chance(1000) : chance(UINT32_MAX)) * (chance(2) ? 1 : -1), precision = (int)chance(ROOM);
     unsigned long long large = (unsigned long long)chance(UINT32_MAX) << chance(33);
     memset(mine, '#', sizeof mine);
     memset(theirs, '#', sizeof theirs);
 #define FORMAT(...) SAME("snprintf " #__VA_ARGS__, bare_snprintf(mine, room, __VA_ARGS__) == snprintf(theirs, room, __VA_ARGS__) && memcmp(mine, theirs, sizeof mine) == 0)
-    FORMAT("%s/%.*s%%:%s", text, most, text, "");
+    FORMAT("%s/%.*s%%:%s", text, precision, text, "");
     FORMAT("%d %u", small, (unsigned)small);
     FORMAT("%lld:%llu %zu", -(long long)(large >> 1), large, (size_t)large);
     unsigned code = chance(0x20000);
     FORMAT("\\u%04x %x", code, (unsigned)small);
 }
 
-/* What a block holds stays there until it is freed, whatever others do; it is aligned, and large enough. */
+/* Each block is aligned and keeps its content until it is freed. */
 static void check_heap(int turn) {
     static struct {
         uint8_t *data;

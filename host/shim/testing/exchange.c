@@ -1,4 +1,4 @@
-/* Exchanges two names for each other, again and again, until it is killed: what a path leads to then depends on the moment. */
+/* Exchanges two names again and again until it is killed. A path then leads to either file, depending on the moment. */
 #include <fcntl.h>
 #include <stdio.h>
 

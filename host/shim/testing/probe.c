@@ -1,4 +1,4 @@
-/* A plugin whose behaviour the variable PROBE chooses: what a shell script can't do or can't see. */
+/* A plugin that does what a shell script cannot do or see. The variable PROBE chooses its behaviour. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 extern char **environ;
 
-/* What the hands gave us, as JSON. */
+/* Prints what the process got from the shim, as JSON. */
 static int report(int argc, char **argv) {
     char line[256], directory[4096];
     printf("{\"argc\":%d,\"argv0\":\"%s\",\"cwd\":\"%s\",\"leads\":%s", argc, argv[0], getcwd(directory, sizeof directory), getpgrp() == getpid() ? "true" : "false");
@@ -41,7 +41,7 @@ static int print(void) {
     return 7;
 }
 
-/* Ends at once and leaves a child that holds stdout open and goes on writing to it; its pid is on stdout first. */
+/* Ends at once. A child goes on writing to stdout, its pid first. */
 static int leave_daemon(void) {
     int ready[2];
     if (pipe(ready) != 0) return 1;
@@ -60,7 +60,7 @@ static int leave_daemon(void) {
     return read(ready[0], &byte, 1) == 1 ? 0 : 1;
 }
 
-/* A grandchild in the same process group; neither listens to any signal that can be ignored. */
+/* Makes a child in the same process group. Both ignore every signal that can be ignored. */
 static int stay(void) {
     for (int number = 1; number < NSIG; number++) signal(number, SIG_IGN);
     pid_t child = fork();

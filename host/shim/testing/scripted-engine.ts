@@ -1,4 +1,4 @@
-// For tests: calls the real hands as a runtime does, with a brain on a unix socket that does what a test says.
+// For tests: calls the real shim as a runtime does, with an engine on a unix socket that does what a test says.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -7,28 +7,29 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { Result } from "../../../src/fault/result.ts";
-import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT } from "../frames.ts";
-import { decodeHandsMessage, encodeMessage } from "../message-frames.ts";
+import { encodeFrame, FrameDecoder, NESTED_CHANNEL_BIT } from "../../protocol/frames.ts";
+import { decodeShimMessage, encodeMessage } from "../../protocol/message-frames.ts";
 import type {
-  BrainMessage,
+  EngineMessage,
   Exec,
   Executed,
   Found,
-  HandsMessage,
+  ShimMessage,
   Content,
   Done,
   Netlink,
   Packet,
   Reply,
   Request,
-  Resident,
+  AgentGreeting,
   Sysctl,
   Tap,
-} from "../messages.ts";
+} from "../../protocol/messages.ts";
 
-export interface HandsCall {
+/** A call of the shim by a test. */
+export interface ShimCall {
   /** The executable, or a link to it. */
-  readonly hands: string;
+  readonly shim: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string | Uint8Array;
   /** False: stdin is left open. */
@@ -36,38 +37,40 @@ export interface HandsCall {
   readonly cwd?: string;
 }
 
-export interface HandsAnswer {
-  /** Null when a signal ended the hands. */
+/** The shim's answer to a runtime: exit status and output. */
+export interface ShimAnswer {
+  /** Null if a signal ended the shim. */
   readonly status: number | null;
   readonly signal: string | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-export interface RunningHands {
+/** A running process of the shim. */
+export interface RunningShim {
   readonly process: ChildProcess;
   readonly pid: number;
-  /** When the process has ended and its pipes are closed, as go-cni waits for it. */
-  readonly answer: Promise<HandsAnswer>;
+  /** Resolves when the process has ended and its pipes are closed: go-cni waits for both. */
+  readonly answer: Promise<ShimAnswer>;
 }
 
-/** Starts the hands as a runtime does. CNI_COMMAND is ADD unless given. */
-export function startHands(call: HandsCall): RunningHands {
-  const child = spawn(call.hands, [], {
+/** Starts the shim as a runtime does. The default CNI_COMMAND is ADD. */
+export function startShim(call: ShimCall): RunningShim {
+  const child = spawn(call.shim, [], {
     env: { CNI_COMMAND: "ADD", ...call.env },
     ...(call.cwd === undefined ? {} : { cwd: call.cwd }),
     stdio: ["pipe", "pipe", "pipe", "ignore", "ignore"], // a runtime that leaks descriptors 3 and 4
   });
   const { stdin, stdout, stderr } = child;
-  if (stdin === null || stdout === null || stderr === null) throw new Error("the hands were started without pipes");
+  if (stdin === null || stdout === null || stderr === null) throw new Error("the shim was started without pipes");
   const out: Buffer[] = [];
   const err: Buffer[] = [];
   stdout.on("data", (chunk: Buffer) => out.push(chunk));
   stderr.on("data", (chunk: Buffer) => err.push(chunk));
   stdin.on("error", () => {
-    // The hands ended without reading all of it: their answer says why.
+    // The shim ended without reading all of stdin: its answer says why.
   });
-  const answer = new Promise<HandsAnswer>((resolve, reject) => {
+  const answer = new Promise<ShimAnswer>((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (status, signal) =>
       resolve({ status, signal, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() }),
@@ -78,31 +81,31 @@ export function startHands(call: HandsCall): RunningHands {
   return { process: child, pid: child.pid ?? 0, answer };
 }
 
-function good<T>(result: Result<T>): T {
+function succeeded<T>(result: Result<T>): T {
   if (result.ok) return result.value;
   throw new Error(result.fault.msg);
 }
 
-/** The brain's end of one connection. */
-export class BrainSide {
-  readonly #hands: RunningHands | undefined;
+/** The engine's end of one connection. */
+export class EngineSide {
+  readonly #shim: RunningShim | undefined;
   readonly #socket: Socket;
   readonly #decoder = new FrameDecoder();
-  readonly #arrived: { channel: number; message: HandsMessage }[] = [];
-  readonly #waiting: { wants: (channel: number) => boolean; take: (got: { channel: number; message: HandsMessage }) => void }[] =
+  readonly #arrived: { channel: number; message: ShimMessage }[] = [];
+  readonly #waiting: { wants: (channel: number) => boolean; take: (got: { channel: number; message: ShimMessage }) => void }[] =
     [];
   #channel = 100;
 
-  constructor(hands: RunningHands | undefined, socket: Socket) {
-    this.#hands = hands;
+  constructor(shim: RunningShim | undefined, socket: Socket) {
+    this.#shim = shim;
     this.#socket = socket;
     socket.on("error", () => socket.destroy());
     socket.on("data", (chunk: Buffer) => {
       this.#decoder.push(chunk);
       for (;;) {
-        const frame = good(this.#decoder.next());
+        const frame = succeeded(this.#decoder.next());
         if (frame === undefined) return;
-        const got = { channel: frame.channel, message: good(decodeHandsMessage(frame)) };
+        const got = { channel: frame.channel, message: succeeded(decodeShimMessage(frame)) };
         const index = this.#waiting.findIndex(({ wants }) => wants(got.channel));
         if (index < 0) this.#arrived.push(got);
         else this.#waiting.splice(index, 1)[0]?.take(got);
@@ -110,26 +113,26 @@ export class BrainSide {
     });
   }
 
-  #next(wants: (channel: number) => boolean): Promise<{ channel: number; message: HandsMessage }> {
+  #next(wants: (channel: number) => boolean): Promise<{ channel: number; message: ShimMessage }> {
     const index = this.#arrived.findIndex(({ channel }) => wants(channel));
     const [got] = index < 0 ? [] : this.#arrived.splice(index, 1);
     return got === undefined ? new Promise((take) => this.#waiting.push({ wants, take })) : Promise.resolve(got);
   }
 
   /** The process of the call. */
-  get hands(): RunningHands {
-    if (this.#hands === undefined) throw new Error("these hands were not started for a call");
-    return this.#hands;
+  get shim(): RunningShim {
+    if (this.#shim === undefined) throw new Error("no shim was started for this connection");
+    return this.#shim;
   }
 
-  /** What resident hands say first. */
-  async resident(): Promise<Resident> {
+  /** The agent's greeting. */
+  async agent(): Promise<AgentGreeting> {
     const { message } = await this.#next((channel) => channel === 0);
-    if (message.kind !== "resident") throw new Error(`${message.kind} on channel 0`);
+    if (message.kind !== "agent") throw new Error(`${message.kind} on channel 0`);
     return message;
   }
 
-  /** The call itself. */
+  /** The runtime's call. */
   async request(): Promise<Request> {
     const { message } = await this.#next((channel) => channel === 0);
     if (message.kind !== "request") throw new Error(`${message.kind} on channel 0`);
@@ -148,11 +151,11 @@ export class BrainSide {
     return this.#channel;
   }
 
-  send(channel: number, message: BrainMessage): void {
-    this.#socket.write(good(encodeFrame(good(encodeMessage(channel, message)))));
+  send(channel: number, message: EngineMessage): void {
+    this.#socket.write(succeeded(encodeFrame(succeeded(encodeMessage(channel, message)))));
   }
 
-  /** Anything at all. */
+  /** Sends arbitrary bytes. */
   raw(bytes: Uint8Array): void {
     this.#socket.write(bytes);
   }
@@ -161,12 +164,12 @@ export class BrainSide {
     this.#socket.destroy();
   }
 
-  /** Stops reading what the hands send. */
+  /** Stops reading what the shim sends. */
   pause(): void {
     this.#socket.pause();
   }
 
-  async #ask<T extends HandsMessage>(kind: T["kind"], message: BrainMessage, channel = this.newChannel()): Promise<T> {
+  async #ask<T extends ShimMessage>(kind: T["kind"], message: EngineMessage, channel = this.newChannel()): Promise<T> {
     this.send(channel, message);
     const { message: answer } = await this.#next((number) => number === channel);
     if (!isKind<T>(answer, kind)) throw new Error(`${answer.kind} instead of ${kind}`);
@@ -207,28 +210,28 @@ export class BrainSide {
   }
 }
 
-function isKind<T extends HandsMessage>(message: HandsMessage, kind: T["kind"]): message is T {
+function isKind<T extends ShimMessage>(message: ShimMessage, kind: T["kind"]): message is T {
   return message.kind === kind;
 }
 
-/** Calls the hands with a brain that does `script`; answers what the runtime gets. Replies status 0 after the script. */
-export async function callWith(script: (brain: BrainSide) => Promise<void> | void, call: HandsCall): Promise<HandsAnswer> {
-  const directory = mkdtempSync(join(tmpdir(), "plexus-brain-"));
+/** Calls the shim with an engine that runs `script` and then replies with status 0. Answers what the runtime gets. */
+export async function callWith(script: (engine: EngineSide) => Promise<void> | void, call: ShimCall): Promise<ShimAnswer> {
+  const directory = mkdtempSync(join(tmpdir(), "plexus-engine-"));
   const socket = join(directory, "s");
   const server = createServer();
   try {
     await new Promise<void>((resolve) => server.listen(socket, resolve));
     const connected = new Promise<Socket>((resolve) => server.once("connection", resolve));
-    const hands = startHands({ ...call, env: { PLEXUS_SOCKET: socket, ...call.env } });
-    const brain = new BrainSide(hands, await connected);
-    brain.send(0, { kind: "welcome" });
+    const shim = startShim({ ...call, env: { PLEXUS_SOCKET: socket, ...call.env } });
+    const engine = new EngineSide(shim, await connected);
+    engine.send(0, { kind: "welcome" });
     try {
-      await script(brain);
-      brain.reply();
-      return await hands.answer;
+      await script(engine);
+      engine.reply();
+      return await shim.answer;
     } finally {
-      brain.end();
-      hands.process.kill("SIGKILL");
+      engine.end();
+      shim.process.kill("SIGKILL");
     }
   } finally {
     server.close();
@@ -236,7 +239,7 @@ export async function callWith(script: (brain: BrainSide) => Promise<void> | voi
   }
 }
 
-/** The JSON that a text is; undefined where it is none. */
+/** Parses a text as JSON; undefined where it is invalid. */
 export function json(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-// For tests: the built hands, and a directory that serves as CNI_PATH with plugins of the test's own making.
+// For tests: the built shim, and a directory that serves as CNI_PATH with plugins of the test's own making.
 
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -6,13 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { buildHands, handsSources, LANGUAGE_FLAGS } from "../build.ts";
+import { buildShim, shimSources, LANGUAGE_FLAGS } from "../build.ts";
 
 const dist = fileURLToPath(new URL("../../../dist", import.meta.url));
 const probeSource = fileURLToPath(new URL("probe.c", import.meta.url));
 
+/** A test's directory with the shim and plugins. */
 export interface Workshop {
-  readonly hands: string;
+  readonly shim: string;
   /** A temporary directory; the rest is in it. */
   readonly directory: string;
   readonly cniPath: string;
@@ -22,20 +23,20 @@ export interface Workshop {
   probe(name: string): string;
   /** Writes a component `name`.wasm: the magic bytes and `rest`. */
   component(name: string, rest?: string): string;
-  /** The hands, compiled to wait only `ms` for a stdin that doesn't end and for a silent nested caller. */
-  impatientHands(ms: number): string;
+  /** The shim, compiled to wait only `ms` for the end of stdin and for a nested call's request. */
+  impatientShim(ms: number): string;
   dispose(): void;
 }
 
-/** Builds the hands (once) and a fresh directory. */
+/** Builds the shim (once) and makes a fresh directory. */
 export async function openWorkshop(): Promise<Workshop> {
-  const { path: hands } = await buildHands({ outDir: dist });
-  const directory = mkdtempSync(join(tmpdir(), "plexus-hands-"));
+  const { path: shim } = await buildShim({ outDir: dist });
+  const directory = mkdtempSync(join(tmpdir(), "plexus-shim-"));
   const cniPath = join(directory, "cni");
   mkdirSync(cniPath);
   let compiled: string | undefined;
   return {
-    hands,
+    shim,
     directory,
     cniPath,
     script(name, text) {
@@ -58,7 +59,7 @@ export async function openWorkshop(): Promise<Workshop> {
       writeFileSync(path, Buffer.concat([COMPONENT_MAGIC, Buffer.from(rest)]));
       return path;
     },
-    impatientHands(ms) {
+    impatientShim(ms) {
       const path = join(directory, `plexus-${ms}`);
       execFileSync("cc", [
         ...LANGUAGE_FLAGS,
@@ -67,7 +68,7 @@ export async function openWorkshop(): Promise<Workshop> {
         `-DNESTED_MS=${ms}`,
         "-o",
         path,
-        ...handsSources(),
+        ...shimSources(),
       ]);
       return path;
     },
@@ -75,12 +76,12 @@ export async function openWorkshop(): Promise<Workshop> {
   };
 }
 
-/** `\0asm`, version 13, layer 1: how a component begins. */
+/** The first bytes of a component: `\0asm`, version 13, layer 1. */
 export const COMPONENT_MAGIC = Buffer.from([0x00, 0x61, 0x73, 0x6d, 0x0d, 0x00, 0x01, 0x00]);
-/** The same of a core module. */
+/** The first bytes of a core module. */
 export const MODULE_MAGIC = Buffer.from([0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00]);
 
-/** Whether a process is there and no zombie. */
+/** Whether a process exists and is not a zombie. */
 export function isRunning(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(
@@ -91,7 +92,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-/** Waits until `holds`, five seconds at most; answers whether it does. */
+/** Waits at most five seconds until `holds` answers true; answers whether it did. */
 export async function soon(holds: () => boolean): Promise<boolean> {
   for (let tries = 0; tries < 250; tries++) {
     if (holds()) return true;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { selfContainedText } from "../../src/cni/network-list.ts";
+import { selfContainedText } from "../../../src/cni/network-list.ts";
 import { MultusScratch } from "./multus-scratch.ts";
 
 let directory = "";
@@ -19,7 +19,7 @@ function scratch(): MultusScratch {
   return new MultusScratch([directory, directory], (text) => void warnings.push(text));
 }
 
-/** What Multus 4.2.1 wrote for a list and a single configuration; the parts that nobody reads are left out. */
+/** A delegate as Multus 4.2.1 writes it for a list or a single configuration, without the members that Plexus does not read. */
 function delegate(configuration: string, more: object = {}): object {
   return {
     Conf: {},
@@ -35,7 +35,7 @@ const list = '{"cniVersion":"1.0.0","name":"cbr0","plugins":[{"type":"flannel","
 const single = '{"cniVersion":"0.4.0","name":"second","type":"macvlan"}';
 
 describe("Multus' list of a container's delegates", () => {
-  test("gives its networks in order, byte for byte, under the names that Multus gives", () => {
+  test("contains its networks in order, byte for byte, with the interface names that Multus gives", () => {
     const delegates = [delegate(list), delegate(single), delegate(single, { ifnameRequest: "lan0" })];
     writeFileSync(join(directory, "ctr"), JSON.stringify(delegates));
     const networks = scratch().networks("ctr", "eth0");
@@ -48,30 +48,30 @@ describe("Multus' list of a container's delegates", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("that lacks name and version in the bytes has them from what stands beside", () => {
+  test("may lack name and version in the bytes; then the member Conf gives them", () => {
     const beside = { Conf: { name: "cbr0", cniVersion: "0.3.1" } };
     writeFileSync(join(directory, "ctr"), JSON.stringify([delegate('{"type":"flannel"}', beside)]));
     expect(scratch().networks("ctr", "eth0")[0]?.list).toMatchObject({ name: "cbr0", cniVersion: "0.3.1" });
   });
 
   test.each([
-    ["nothing", ""],
-    ["half a text", JSON.stringify([delegate(list)]).slice(0, 50)],
+    ["no text", ""],
+    ["an incomplete text", JSON.stringify([delegate(list)]).slice(0, 50)],
     ["an object", "{}"],
     ["null for a delegate", "[null]"],
     ["a delegate without bytes", '[{"Bytes":5}]'],
-    ["bytes that are no configuration", '[{"Bytes":"AAAA"}]'],
+    ["bytes that are not a configuration", '[{"Bytes":"AAAA"}]'],
     ["a network that names another directory", JSON.stringify([delegate('{"name":"../x","type":"y"}')])],
     ["a plugin that names another directory", JSON.stringify([delegate('{"name":"x","type":"../y"}')])],
-  ])("that holds %s is passed over with one warning, and can be removed", (_, text) => {
+  ])("that contains %s is ignored with one warning, and can be removed", (_, text) => {
     writeFileSync(join(directory, "ctr"), text);
     expect(scratch().networks("ctr", "eth0")).toEqual([]);
-    expect(warnings).toEqual([expect.stringContaining("what Multus kept is passed over")]);
+    expect(warnings).toEqual([expect.stringContaining("ignoring Multus' state")]);
     scratch().remove("ctr");
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test("is not what a link or a directory has: neither is read, and neither is removed", () => {
+  test("is a regular file: a link or a directory is neither read nor removed", () => {
     writeFileSync(join(directory, "other"), JSON.stringify([delegate(list)]));
     symlinkSync(join(directory, "other"), join(directory, "linked"));
     mkdirSync(join(directory, "results"));

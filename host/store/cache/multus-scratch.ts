@@ -1,32 +1,34 @@
-// What Multus keeps of a container until its DEL: `<cniDir>/<containerID>`, a JSON list of its delegates in the order in which
-// they were attached. Read for pods that Multus attached and Plexus takes away; never written.
+// Multus' state of a container until its DEL: `<cniDir>/<containerID>`, a JSON list of its delegates in the order of their
+// attachment. Read for pods that Multus attached and Plexus detaches; never written.
 
 import { lstatSync } from "node:fs";
-import { inlineNetwork } from "../../src/cni/inline-network.ts";
-import type { NetworkList } from "../../src/cni/network-list.ts";
-import { isJsonObject, parseArray, parseDocument } from "../../src/json/document.ts";
+import { inlineNetwork } from "../../../src/cni/inline-network.ts";
+import type { NetworkList } from "../../../src/cni/network-list.ts";
+import { isJsonObject, parseArray, parseDocument } from "../../../src/json/document.ts";
 import { removeFile } from "../files/durable-file.ts";
 import { readRegularFile } from "../files/regular-file.ts";
 
+/** A network from Multus' state, with the interface name that Multus gave. */
 export interface ScratchedNetwork {
   readonly list: NetworkList;
   readonly ifname: string;
 }
 
-/** Multus writes the configurations of one pod's networks. */
-const scratchFile = { most: 16 * 1024 * 1024, foreign: false } as const;
+/** The configurations of one pod's networks. */
+const scratchFile = { maxBytes: 16 * 1024 * 1024, foreign: false } as const;
 
+/** Reads and removes Multus' state. */
 export class MultusScratch {
   readonly #directories: readonly string[];
   readonly #warn: (text: string) => void;
 
-  /** `directories`: what may have been Multus' `cniDir`. */
+  /** `directories`: candidates for Multus' `cniDir`. */
   constructor(directories: readonly string[], warn: (text: string) => void) {
     this.#directories = directories.filter((each, index) => directories.indexOf(each) === index);
     this.#warn = warn;
   }
 
-  /** In the order in which they were attached; `ifname` is the default network's. What can't be read is warned of. */
+  /** The networks in the order of their attachment; `ifname` is the default network's. Unreadable ones cause a warning. */
   networks(containerId: string, ifname: string): readonly ScratchedNetwork[] {
     return this.#directories.flatMap((directory) => this.#read(`${directory}/${containerId}`, ifname));
   }
@@ -38,7 +40,7 @@ export class MultusScratch {
   remove(containerId: string): void {
     for (const directory of this.#directories) {
       const path = `${directory}/${containerId}`;
-      // Our own rooms stand beside it: a container may have the name of one.
+      // Plexus' own directories are in the same place, and a container may have the name of one of them.
       if (isFile(path)) removeFile(path);
     }
   }
@@ -49,12 +51,12 @@ export class MultusScratch {
       if (!isFile(path)) return [];
       text = readRegularFile(path, scratchFile);
     } catch (error) {
-      this.#warn(`what Multus kept is passed over: ${message(error)}`);
+      this.#warn(`ignoring Multus' state: ${message(error)}`);
       return [];
     }
     const delegates = parseArray(text, { what: path });
     if (!delegates.ok) {
-      this.#warn(`what Multus kept is passed over: ${delegates.fault.msg}`);
+      this.#warn(`ignoring Multus' state: ${delegates.fault.msg}`);
       return [];
     }
     return delegates.value.flatMap((delegate, index) => this.#network(delegate, `${path}[${index}]`, index, ifname));
@@ -70,10 +72,10 @@ export class MultusScratch {
     const holder = { name: textAt(conf["name"]), cniVersion: textAt(conf["cniVersion"]) };
     const list = inlineNetwork(configuration, what, holder);
     if (!list.ok) {
-      this.#warn(`what Multus kept is passed over: ${list.fault.msg}`);
+      this.#warn(`ignoring Multus' state: ${list.fault.msg}`);
       return [];
     }
-    // As Multus names them (MA-07): a request's, the runtime's for the first, else by position.
+    // Multus' interface names (MA-07): the requested name, the runtime's for the first network, else `net` and the position.
     const generated = index === 0 ? ifname : `net${index}`;
     return [{ list: list.value, ifname: textAt(value["ifnameRequest"]) || generated }];
   }
@@ -83,7 +85,7 @@ function textAt(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** A brain of little privilege may not even look there; then it is none of ours to take away. */
+/** An unprivileged engine may not be allowed to look there; then the file is not Plexus' to remove. */
 function isFile(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;

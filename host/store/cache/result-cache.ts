@@ -1,41 +1,44 @@
-// libcni's cache of attachments on disk (L-31): what other tools and a plugin that is switched to or from read. The journal
-// is what Plexus itself relies on.
+// libcni's cache of attachments on disk (L-31), for other tools and for a switch between plugins. Plexus itself relies on the
+// journal.
 
 import { readdirSync } from "node:fs";
-import type { Attachment } from "../../src/cni/attachment.ts";
-import { cachedAttachments, cacheFileName, type CacheKey, encodeCache, mayBeEntryOf } from "../../src/cni/cache.ts";
-import { inlineNetwork } from "../../src/cni/inline-network.ts";
-import type { NetworkList } from "../../src/cni/network-list.ts";
-import type { PluginResult } from "../../src/cni/result.ts";
-import { ok, type Result } from "../../src/fault/result.ts";
-import { type FileWriter, writingNow } from "../files/file-writer.ts";
+import { printCniArgs, splitCniArgs } from "../../../src/cni/args.ts";
+import type { Attachment } from "../../../src/cni/attachment.ts";
+import { cachedAttachments, cacheFileName, type CacheKey, encodeCache, mayBeEntryOf } from "../../../src/cni/cache.ts";
+import { inlineNetwork } from "../../../src/cni/inline-network.ts";
+import type { NetworkList } from "../../../src/cni/network-list.ts";
+import type { PluginResult } from "../../../src/cni/result.ts";
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { type FileWriter, synchronousWriter } from "../files/file-writer.ts";
 import { readRegularFile } from "../files/regular-file.ts";
 import { MultusScratch } from "./multus-scratch.ts";
 
 /** A configuration and a result have at most 4 MiB each. */
-const entryFile = { most: 16 * 1024 * 1024, foreign: false } as const;
+const entryFile = { maxBytes: 16 * 1024 * 1024, foreign: false } as const;
 
-/** An attachment as it was cached, ready for a DEL. */
+/** A cached attachment, ready for a DEL. */
 export interface Cached {
   readonly list: NetworkList;
   readonly attachment: Attachment;
   readonly result: string | undefined;
 }
 
-/** What is cached of an attachment that succeeded. */
+/** The data to cache for an attachment that succeeded. */
 export interface Cacheable {
   readonly list: NetworkList;
   readonly conflist: string;
   readonly attachment: Attachment;
 }
 
+/** Settings of a cache. */
 export interface ResultCacheInit {
-  /** State of a Multus that attached pods before; what it cached is read and removed, too. */
+  /** State directory of a Multus that attached pods before; its cache is read and removed too. */
   readonly multusDirectory?: string;
   readonly warn?: (text: string) => void;
   readonly writer?: FileWriter;
 }
 
+/** Writes, reads and removes cached attachments. */
 export class ResultCache {
   readonly directory: string;
   readonly #directories: readonly string[];
@@ -44,7 +47,7 @@ export class ResultCache {
 
   constructor(
     stateDirectory: string,
-    { multusDirectory = stateDirectory, warn = () => {}, writer = writingNow }: ResultCacheInit = {},
+    { multusDirectory = stateDirectory, warn = () => {}, writer = synchronousWriter }: ResultCacheInit = {},
   ) {
     this.#writer = writer;
     this.directory = `${stateDirectory}/results`;
@@ -53,8 +56,8 @@ export class ResultCache {
   }
 
   /**
-   * Written once, after the whole chain succeeded (L-33). Without fsync, as by libcni: two for each attachment, and after a power
-   * loss DEL works from the journal, whose plan is durable.
+   * Writes an entry, once, after the whole chain succeeded (L-33). Without fsync, like libcni: it would cost two for each
+   * attachment, and after a power loss DEL uses the journal, whose plan is durable.
    */
   async write({ list, conflist, attachment }: Cacheable, result: PluginResult): Promise<Result<void>> {
     const { containerId, ifname, netns, args, capabilityArgs } = attachment;
@@ -65,19 +68,19 @@ export class ResultCache {
       containerId,
       ifname,
       netns,
-      args,
+      args: splitCniArgs(args),
       capabilityArgs,
       config: conflist,
       result: result.text,
     });
     const path = `${this.directory}/${name.value}`;
-    const written = await this.#writer.replace(path, entry, { most: entryFile.most, durable: false });
+    const written = await this.#writer.replace(path, entry, { maxBytes: entryFile.maxBytes, durable: false });
     if (!written.ok) return written;
     await written.value.close();
     return ok(undefined);
   }
 
-  /** Removed once the whole list's DEL succeeded (L-36); what can't be removed stays, and harms nobody. */
+  /** Removes an entry once the whole list's DEL succeeded (L-36). An entry that cannot be removed stays and does no harm. */
   async remove(key: CacheKey): Promise<void> {
     const name = cacheFileName(key);
     if (name.ok) await Promise.all(this.#directories.map((directory) => this.#writer.remove(`${directory}/${name.value}`)));
@@ -86,8 +89,8 @@ export class ResultCache {
   }
 
   /**
-   * What is cached of a container: in the order in which Multus attached, where it kept that, then in the order of file names.
-   * `ifname` is the runtime's. What can't be read as an entry is passed over (L-38).
+   * The cached attachments of a container: in the order of Multus' state, if any, then in the order of file names. `ifname` is
+   * the runtime's. Unreadable entries are ignored (L-38).
    */
   attachments(containerId: string, ifname: string): readonly Cached[] {
     const cached = this.#cached(containerId);
@@ -98,7 +101,7 @@ export class ResultCache {
         containerId,
         ifname: scratched.ifname,
         netns: "",
-        args: [],
+        args: "",
         capabilityArgs: new Map<string, string>(),
       };
       return same ?? { list: scratched.list, attachment, result: undefined };
@@ -114,10 +117,16 @@ export class ResultCache {
 function cachedIn(directory: string, containerId: string): readonly Cached[] {
   return cachedAttachments(filesIn(directory, containerId), containerId).flatMap((entry): Cached[] => {
     const { network, config, ifname, netns, capabilityArgs, result } = entry;
-    // Others cache single configurations, too.
+    // Other users of the cache write single configurations, too.
     const list = inlineNetwork(config, `cached configuration of ${network}`, { name: network, cniVersion: "" });
     if (!list.ok) return [];
-    return [{ list: list.value, attachment: { containerId, ifname, netns, args: entry.args ?? [], capabilityArgs }, result }];
+    return [
+      {
+        list: list.value,
+        attachment: { containerId, ifname, netns, args: printCniArgs(entry.args ?? []), capabilityArgs },
+        result,
+      },
+    ];
   });
 }
 

@@ -1,60 +1,69 @@
-// Writing files without holding up the event loop: every call that may wait for a disk is made on libuv's threads.
+// Writes files without blocking the event loop on a disk.
 //
-// What is synced, and why: the plan of an ADD, because after a power loss what was attached must still be known. It has its name, so that
-// whoever comes after a crash of ours finds it, before the first step runs; and is on the disk before a network is attached that nothing
-// but the plan names, and before the runtime is answered: the default network's steps don't wait for a disk. File and directory are synced
-// at the same time, which is one commit of the file system's own journal; a directory is synced once for all who wait for it (group
-// commit). Nothing else is: what follows in a journal entry makes an undo shorter, never possible, and the cache is what others read.
+// Only the plan of an ADD is synced: attachments must still be known after a power loss. The plan's file has its name before the first
+// step runs, so that an engine that starts after a crash finds it. The plan is on the disk before a network is attached that only the plan
+// names, and before the runtime gets its answer; the default network's steps do not wait for the disk. File and directory are synced
+// at the same time, which is one commit of the file system's journal. Concurrent writers share the sync of a directory (group commit).
+// Nothing else is synced. Later lines of a journal entry only make an undo shorter. Plexus does not rely on the result cache.
 //
-// Each turn of a thread costs a call some 30 us and the event loop as much, several for a file; what goes to the page cache only takes a
-// tenth of that. So that is done at once, and what is synced goes to the threads. Where the page cache takes longer, all of it is left to
-// the threads for a while.
+// Each operation on libuv's threads costs its call some 30 us and the event loop as much, and a file needs several. A write that only
+// reaches the page cache takes a tenth of that. Such writes are therefore made on the event loop's thread, and only syncs go to libuv's
+// threads. If the page cache is slow, the writes also go to the threads for a while.
 
 import { close, closeSync, fsync, open, openSync, rename, unlink, write } from "node:fs";
 import { dirname } from "node:path";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { removeFile, storeFault, temporaryOf } from "../files/durable-file.ts";
-import { errnoOf } from "../files/errno.ts";
-import { type FileWriter, makeWay, newFile, type OpenFile, replaceNow, Tail, writeAllNow } from "../files/file-writer.ts";
-import type { Spares } from "../files/spares.ts";
-import { Patience } from "./patience.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { removeFile, storeFault, temporaryOf } from "./durable-file.ts";
+import { errnoOf } from "./errno.ts";
+import {
+  type FileWriter,
+  prepareForNewFile,
+  newFileFlags,
+  type OpenFile,
+  replaceSync,
+  Tail,
+  writeAllSync,
+} from "./file-writer.ts";
+import type { RecycledFiles } from "./recycled-files.ts";
+import { BlockingBudget } from "./blocking-budget.ts";
 
 type Done<T> = (error: Error | null, value?: T) => void;
 
-// Callbacks rather than node:fs/promises: its file handles cost more than what is written here.
+// Callbacks, because the file handles of node:fs/promises cost more than the writes themselves.
 function done<T>(begin: (callback: Done<T>) => void): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     begin((error, value) => (error === null ? resolve(value) : reject(error)));
   });
 }
 
-/** What a disk says at a file's end (EIO, EDQUOT) concerns lines that need not be durable; without a callback Node would throw it. */
+/** An error of close(2) (EIO, EDQUOT) concerns lines that need not be durable. Without a callback Node would throw the error. */
 const ignore = (): void => undefined;
 
 function closeQuietly(file: number): void {
   try {
     closeSync(file);
   } catch {
-    // As where it is ignored.
+    // See `ignore`.
   }
 }
 
-/** Milliseconds that a write may hold up whoever comes meanwhile; a disk that took longer so often isn't waited for so soon again. */
-const cachedMs = 10;
-/** Once, it may have been the machine that was busy. */
-const lateTimes = 3;
+/** Milliseconds that a write may block the event loop. */
+const defaultMaxBlockMs = 10;
+/** This many slow writes in a row move the writes to the threads: a single slow write may mean that the machine was busy. */
+const maxSlowWrites = 3;
 
+/** Settings of a background writer. */
 export interface BackgroundWriterInit {
-  /** What a write may take at once, in ms; 0: all of them are for the threads. */
-  readonly patienceMs?: number;
-  /** Where what is removed is kept; nowhere unless given. */
-  readonly spares?: Spares;
+  /** Milliseconds that a write may block the event loop; 0: every write runs on libuv's threads. */
+  readonly maxBlockMs?: number;
+  /** Keeps removed files for reuse; by default removed files are not kept. */
+  readonly recycledFiles?: RecycledFiles;
 }
 
-/** A writer whose directories are synced together. */
-export function backgroundWriter({ patienceMs = cachedMs, spares }: BackgroundWriterInit = {}): FileWriter {
+/** A writer for the daemon: writes block the event loop only briefly, and concurrent writes to a directory share its sync. */
+export function backgroundWriter({ maxBlockMs = defaultMaxBlockMs, recycledFiles }: BackgroundWriterInit = {}): FileWriter {
   const directories = new Map<string, DirectorySync>();
-  const cached = new Patience(patienceMs, lateTimes);
+  const budget = new BlockingBudget(maxBlockMs, maxSlowWrites);
 
   const syncDirectory = async (path: string): Promise<void> => {
     let sync = directories.get(path);
@@ -76,18 +85,18 @@ export function backgroundWriter({ patienceMs = cachedMs, spares }: BackgroundWr
   };
 
   return {
-    async replace(path, content, { most, durable }) {
-      const written = cached.holds
-        ? cached.during(() => replaceNow(path, content, { most, durable: false }, spares))
-        : await inThreads(path, content);
+    async replace(path, content, { maxBytes, durable }) {
+      const written = budget.mayBlock
+        ? budget.measure(() => replaceSync(path, content, { maxBytes, durable: false }, recycledFiles))
+        : await writeInThreads(path, content);
       if (!written.ok) return written;
       const { file, size } = written.value;
       const begin = durable ? () => sync(path, file) : async () => ok(undefined);
-      return ok(appending({ path, file, size, most, patience: cached, sync: begin }));
+      return ok(appending({ path, file, size, maxBytes, budget, sync: begin }));
     },
     async remove(path) {
-      if (cached.holds) return cached.during(() => removeFile(path, spares));
-      const [torn, whole] = await Promise.all([removed(temporaryOf(path)), removed(path)]);
+      if (budget.mayBlock) return budget.measure(() => removeFile(path, recycledFiles));
+      const [torn, whole] = await Promise.all([removeInThreads(temporaryOf(path)), removeInThreads(path)]);
       return torn.ok ? whole : torn;
     },
   };
@@ -98,7 +107,7 @@ interface Written {
   readonly size: number;
 }
 
-async function inThreads(path: string, content: string): Promise<Result<Written>> {
+async function writeInThreads(path: string, content: string): Promise<Result<Written>> {
   const temporary = temporaryOf(path);
   let file: number | undefined;
   try {
@@ -109,18 +118,17 @@ async function inThreads(path: string, content: string): Promise<Result<Written>
     return ok({ file, size: bytes.length });
   } catch (error) {
     if (file !== undefined) close(file, ignore);
-    await removed(temporary);
+    await removeInThreads(temporary);
     return failed(storeFault("writing", path, error));
   }
 }
 
 async function openNew(path: string): Promise<number> {
-  const flags = newFile;
   try {
-    return (await done<number>((end) => open(path, flags, 0o600, end))) ?? -1;
+    return (await done<number>((end) => open(path, newFileFlags, 0o600, end))) ?? -1;
   } catch (error) {
-    makeWay(path, error);
-    return (await done<number>((end) => open(path, flags, 0o600, end))) ?? -1;
+    prepareForNewFile(path, error);
+    return (await done<number>((end) => open(path, newFileFlags, 0o600, end))) ?? -1;
   }
 }
 
@@ -131,7 +139,7 @@ async function writeAll(file: number, bytes: Buffer): Promise<void> {
   }
 }
 
-async function removed(path: string): Promise<Result<void>> {
+async function removeInThreads(path: string): Promise<Result<void>> {
   try {
     await done((end) => unlink(path, end));
     return ok(undefined);
@@ -144,22 +152,22 @@ interface AppendingInit {
   readonly path: string;
   readonly file: number;
   readonly size: number;
-  readonly most: number;
-  readonly patience: Patience;
+  readonly maxBytes: number;
+  readonly budget: BlockingBudget;
   readonly sync: () => Promise<Result<void>>;
 }
 
-function appending({ path, file, size, most, patience, sync }: AppendingInit): OpenFile {
+function appending({ path, file, size, maxBytes, budget, sync }: AppendingInit): OpenFile {
   let synced: Promise<Result<void>> | undefined;
-  const tail = new Tail(path, size, most);
-  // One after the other: two threads would keep no order.
+  const tail = new Tail(path, size, maxBytes);
+  // Appends run one after the other, because two threads would not keep their order.
   let last: Promise<unknown> = Promise.resolve();
   const append = async (before: Promise<unknown>, lines: string): Promise<Result<void>> => {
     await before;
     const bytes = tail.begin(lines);
     if (!bytes.ok) return bytes;
     try {
-      if (patience.holds) patience.during(() => writeAllNow(file, bytes.value));
+      if (budget.mayBlock) budget.measure(() => writeAllSync(file, bytes.value));
       else await writeAll(file, bytes.value);
       return tail.wrote(bytes.value.length);
     } catch (error) {
@@ -174,16 +182,16 @@ function appending({ path, file, size, most, patience, sync }: AppendingInit): O
       return appended;
     },
     async close() {
-      // Its descriptor may be another file's then.
-      synced ??= Promise.resolve(failed(storeFault("syncing", path, new Error("it is closed already"))));
+      // After the close the descriptor may belong to another file, so a later sync must not use it.
+      synced ??= Promise.resolve(failed(storeFault("syncing", path, new Error("the file is already closed"))));
       await Promise.all([last, synced]);
-      if (patience.holds) patience.during(() => closeQuietly(file));
+      if (budget.mayBlock) budget.measure(() => closeQuietly(file));
       else close(file, ignore);
     },
   };
 }
 
-/** Syncs a directory for all who ask: who asks while one sync runs gets the next, because that one may have begun too early. */
+/** Syncs a directory for several callers. A caller that arrives during a sync gets the next sync: the running one may miss its file. */
 export class DirectorySync {
   readonly #path: string;
   #running: Promise<void> | undefined;
@@ -197,7 +205,7 @@ export class DirectorySync {
     return this.#running === undefined;
   }
 
-  /** Answers when what is in the directory now survives a power loss; rejects with the system's error. */
+  /** Resolves when the directory's present entries survive a power loss; rejects with the system's error. */
   now(): Promise<void> {
     if (this.#running === undefined) return this.#begin();
     this.#next ??= this.#running.then(
@@ -217,7 +225,7 @@ export class DirectorySync {
   }
 
   async #sync(): Promise<void> {
-    // Opening what was just written to waits for no disk.
+    // A directory that was just written to is in memory, so openSync does not wait for the disk.
     const directory = openSync(this.#path, "r");
     try {
       await done((end) => fsync(directory, end));

@@ -1,18 +1,18 @@
-// Reading a directory of network configurations as data, for the rules in src/cni and src/npwg (L-20 to L-24).
+// Reads a directory of network configurations as data, for the rules in src/cni and src/npwg (L-20 to L-24).
 
 import { type Dirent, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { appendSubdirectoryPlugins, type ConfigDirectory, type ConfigFile } from "../../src/cni/config-directory.ts";
-import type { NetworkList } from "../../src/cni/network-list.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { appendSubdirectoryPlugins, type ConfigDirectory, type ConfigFile } from "../../../src/cni/config-directory.ts";
+import type { NetworkList } from "../../../src/cni/network-list.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault } from "./durable-file.ts";
 import { errnoOf } from "./errno.ts";
 import { readRegularFile } from "./regular-file.ts";
 
-/** Nothing longer is a network configuration. Links are followed: a mounted ConfigMap has nothing else. */
-export const configurationFile = { most: 4 * 1024 * 1024, foreign: true } as const;
+/** A longer file is not a network configuration. Links are followed, because the files of a mounted ConfigMap are links. */
+export const configurationFile = { maxBytes: 4 * 1024 * 1024, foreign: true } as const;
 
-/** The directory's files and those of its subdirectories; empty where there is no directory (L-23). Fault STORE_FAILED. */
+/** The files of a directory and of its subdirectories; none if the directory does not exist (L-23). Fault STORE_FAILED. */
 export function readConfigurationDirectory(path: string): Result<ConfigDirectory> {
   const entries = entriesOf(path);
   if (!entries.ok) return entries;
@@ -27,7 +27,10 @@ export function readConfigurationDirectory(path: string): Result<ConfigDirectory
   return ok({ path, files, subdirectories });
 }
 
-/** A list that was read from the file `path`, with the plugins of the subdirectory of its name (L-20). */
+/**
+ * Completes a list from the file `path` with the plugins of the subdirectory that has the list's name (L-20). Fault STORE_FAILED,
+ * and the faults of `appendSubdirectoryPlugins`.
+ */
 export function withSubdirectoryPlugins(list: NetworkList, path: string): Result<NetworkList> {
   const files = list.loadOnlyInlinedPlugins ? ok([]) : readFiles(join(dirname(path), list.name));
   return files.ok ? appendSubdirectoryPlugins(list, files.value) : files;

@@ -1,28 +1,27 @@
-// Writing a file so that a crash leaves the old content or the new one, never a part of it; durably, where a power loss must, too.
+// Writes a file so that a crash leaves the old content or the new one, never a part. A durable write holds this for a power loss, too.
 
 import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fault, type Fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { fault, type Fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { errnoOf } from "./errno.ts";
 import { makeDirectory } from "./make-directory.ts";
-import type { Spares } from "./spares.ts";
+import type { RecycledFiles } from "./recycled-files.ts";
 
-/** A fault of a store: which operation on which path, and the system's reason. */
+/** Fault STORE_FAILED: the operation (`doing`, for example "writing"), its path and the system's reason. */
 export function storeFault(doing: string, path: string, error: unknown): Fault {
   return fault("STORE_FAILED", `${doing} ${path}: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 /**
- * Replaces `path` by `content`, durably: temporary file, fsync, rename, fsync of the directory (mode 0600, directory
- * 0700). The temporary name is the path's own with a dot before it, so that a crash leaves at most one, which the next write
- * takes over or the removal takes along.
+ * Replaces `path` by `content`, durably: temporary file, fsync, rename, fsync of the directory (mode 0600, directory 0700). A
+ * crash leaves at most one temporary file for each path, which the next write replaces and `removeFile` removes. Fault STORE_FAILED.
  */
 export function writeDurably(path: string, content: string): Result<void> {
   return replaceFile(path, content, true);
 }
 
-/** As `writeDurably`, but a power loss may leave the old content, the new one or an empty file: for what the journal knows, too. */
+/** As `writeDurably`, without fsync: a power loss may leave the old content, the new one or an empty file. */
 export function writeWhole(path: string, content: string): Result<void> {
   return replaceFile(path, content, false);
 }
@@ -32,7 +31,7 @@ function replaceFile(path: string, content: string, durably: boolean): Result<vo
   const temporary = temporaryOf(path);
   try {
     makeDirectory(directory);
-    // Made anew: what stands there may be what a crash left, or a link or a pipe that somebody put there.
+    // The temporary file is always a new one: a crash may have left one, or another process may have put a link or a pipe there.
     removeQuietly(temporary);
     writeNew(temporary, content, durably);
     renameSync(temporary, path);
@@ -45,13 +44,13 @@ function replaceFile(path: string, content: string, durably: boolean): Result<vo
 }
 
 /**
- * Removes a file and what an interrupted write left of it; one that isn't there counts as removed. It is kept among `spares` where
- * they have use for it.
+ * Removes a file and the temporary file of an interrupted write. A missing file counts as removed. With `recycledFiles`, the file may
+ * be kept for reuse. Fault STORE_FAILED.
  */
-export function removeFile(path: string, spares?: Spares): Result<void> {
+export function removeFile(path: string, recycledFiles?: RecycledFiles): Result<void> {
   for (const each of [temporaryOf(path), path]) {
     try {
-      if (isStillThere(each, spares)) unlinkSync(each);
+      if (mustUnlink(each, recycledFiles)) unlinkSync(each);
     } catch (error) {
       if (errnoOf(error) !== "ENOENT") return failed(storeFault("removing", each, error));
     }
@@ -59,27 +58,27 @@ export function removeFile(path: string, spares?: Spares): Result<void> {
   return ok(undefined);
 }
 
-/** Looked for first: nearly always one is missing, and a thrown ENOENT costs more. */
-function isStillThere(path: string, spares: Spares | undefined): boolean {
-  if (spares !== undefined) return spares.keep(path) === "there";
+/** Looks before the unlink: nearly always one of both files is missing, and a thrown ENOENT costs more. */
+function mustUnlink(path: string, recycledFiles: RecycledFiles | undefined): boolean {
+  if (recycledFiles !== undefined) return recycledFiles.keep(path) === "not-kept";
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {
-    // Removing it says why.
+    // The following unlink reports the error.
     return true;
   }
 }
 
-/** Removes what interrupted writes left in a directory. Only while nobody writes there. Best effort: it harms nobody. */
+/** Removes the temporary files of interrupted writes in a directory. No other process may write there meanwhile. Best effort. */
 export function removeTornWrites(directory: string): void {
   try {
     for (const name of readdirSync(directory)) if (name.startsWith(".")) removeQuietly(join(directory, name));
   } catch {
-    // No directory, or none that can be read.
+    // The directory is missing or unreadable.
   }
 }
 
-/** Where a file is written before it gets its name. */
+/** The path of a file until it is complete: the same path with a dot before the name. */
 export function temporaryOf(path: string): string {
   const name = path.lastIndexOf("/") + 1;
   return `${path.slice(0, name)}.${path.slice(name)}`;
@@ -96,7 +95,7 @@ function writeNew(path: string, content: string, sync: boolean): void {
   }
 }
 
-/** Makes what was renamed or removed in a directory survive a power loss. */
+/** Makes the renames and removals in a directory survive a power loss. Throws the system's error. */
 export function syncDirectory(path: string): void {
   const directory = openSync(path, "r");
   try {
@@ -106,11 +105,11 @@ export function syncDirectory(path: string): void {
   }
 }
 
-/** Best effort. */
+/** Removes a file, best effort. */
 export function removeQuietly(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // The write's own error is what counts; a left-over temporary is taken over by the next write.
+    // The caller reports the error of the write; the next write replaces a left-over temporary file.
   }
 }

@@ -1,19 +1,19 @@
-// Telling whether a file is still what it was, without reading it.
+// Detects that a file changed, without reading it.
 
 import type { BigIntStats } from "node:fs";
 
-/** Changes whenever the file does: device, inode, size and times of change. */
+/** Device, inode, size and times of change: differs after each change of the file, if `isSettled`. */
 export function identityOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
 }
 
-/** Clocks of file systems go in steps of up to some 10 ms (a kernel's tick), those of FAT and some others in steps of seconds. */
-const coarsestStepMs = 2_000;
+/** File timestamps have a granularity of up to some 10 ms (a kernel's tick); those of FAT and some others have up to 2 s. */
+const maxGranularityMs = 2_000;
 
 /**
- * Whether a change after `readAt` (milliseconds since the epoch) would show in the file's identity: one that was changed just before it
- * was read may be changed again within the same step of the clock.
+ * Whether a change after `readAt` (milliseconds since the epoch) changes the file's identity. A file that changed just before it was read
+ * may change again with the same timestamp.
  */
 export function isSettled({ ctimeMs }: BigIntStats, readAt: number): boolean {
-  return readAt - Number(ctimeMs) > coarsestStepMs;
+  return readAt - Number(ctimeMs) > maxGranularityMs;
 }

@@ -2,17 +2,17 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, sy
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { backgroundWriter } from "../daemon/background-writer.ts";
-import { writingNow } from "./file-writer.ts";
-import { Spares } from "./spares.ts";
+import { backgroundWriter } from "./background-writer.ts";
+import { synchronousWriter } from "./file-writer.ts";
+import { RecycledFiles } from "./recycled-files.ts";
 
-const rules = { most: 1000, durable: true };
+const rules = { maxBytes: 1000, durable: true };
 
 describe.each([
-  ["at once", writingNow],
+  ["synchronously", synchronousWriter],
   ["in the background", backgroundWriter()],
-  ["by threads, because the disk is slow", backgroundWriter({ patienceMs: 0 })],
-  ["with spares", backgroundWriter({ spares: new Spares() })],
+  ["on libuv's threads, as with a slow disk", backgroundWriter({ maxBlockMs: 0 })],
+  ["with recycled files", backgroundWriter({ recycledFiles: new RecycledFiles() })],
 ])("writing files %s", (_, writer) => {
   let directory: string;
   beforeEach(() => {
@@ -27,17 +27,19 @@ describe.each([
     return file.value;
   }
 
-  test("many at a time, in a directory that isn't there, each is whole and its owner's alone", async () => {
+  test("many files at a time in a missing directory: each has its content and mode 0600", async () => {
     const names = Array.from({ length: 50 }, (_each, index) => `f${index}`);
-    const place = join(directory, "a", "b");
-    const files = await Promise.all(names.map((name) => written(join(place, name), `of ${name}\n`)));
+    const missingDirectory = join(directory, "a", "b");
+    const files = await Promise.all(names.map((name) => written(join(missingDirectory, name), `of ${name}\n`)));
     await Promise.all(files.map(({ close }) => close()));
-    expect(readdirSync(place).toSorted()).toEqual(names.toSorted());
-    for (const name of names) expect(readFileSync(join(place, name), "utf8")).toBe(`of ${name}\n`);
-    expect([statSync(join(place, "f7")).mode & 0o777, statSync(place).mode & 0o777]).toEqual([0o600, 0o700]);
+    expect(readdirSync(missingDirectory).toSorted()).toEqual(names.toSorted());
+    for (const name of names) expect(readFileSync(join(missingDirectory, name), "utf8")).toBe(`of ${name}\n`);
+    expect([statSync(join(missingDirectory, "f7")).mode & 0o777, statSync(missingDirectory).mode & 0o777]).toEqual([
+      0o600, 0o700,
+    ]);
   });
 
-  test("what is appended stands in the order of the calls, also where nobody waits for it, and close ends it", async () => {
+  test("appended lines are in the order of the calls, even if no call is awaited, and close waits for them", async () => {
     const path = join(directory, "f");
     const file = await written(path, "0\n");
     const lines = Array.from({ length: 40 }, (_each, index) => `${index + 1}\n`);
@@ -46,7 +48,7 @@ describe.each([
     expect(readFileSync(path, "utf8")).toBe(["0\n", ...lines].join(""));
   });
 
-  test("what comes in the place of a removed file holds nothing of it, shorter or longer, and what is appended is its end", async () => {
+  test("a file that follows a removed one has none of its content, and appended lines are its end", async () => {
     for (const [index, content] of ["a long first one\n", "short\n", "longer than the first one\n", ""].entries()) {
       const path = join(directory, `f${index}`);
       const file = await written(path, content);
@@ -58,19 +60,19 @@ describe.each([
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  test("what is to survive a power loss is synced once it is asked for, and not through a descriptor that is another file's by then", async () => {
+  test("a durable file is synced on request, and a first request after the close is a fault", async () => {
     const early = await written(join(directory, "early"), "0\n");
     expect(await early.sync()).toEqual({ ok: true, value: undefined });
     await early.close();
     expect(await early.sync()).toEqual({ ok: true, value: undefined });
     const late = await written(join(directory, "late"), "0\n");
     await late.close();
-    // One that writes at once has synced it already.
-    const expected = writer === writingNow ? { ok: true } : { ok: false, fault: { kind: "STORE_FAILED" } };
+    // The synchronous writer has already synced the file.
+    const expected = writer === synchronousWriter ? { ok: true } : { ok: false, fault: { kind: "STORE_FAILED" } };
     expect(await late.sync()).toMatchObject(expected);
   });
 
-  test("nothing is appended beyond the bound, and what fits afterwards is", async () => {
+  test("an append beyond the bound is a fault, and a later append that fits succeeds", async () => {
     const path = join(directory, "f");
     const file = await written(path, "0\n");
     expect(await file.append("x".repeat(999))).toMatchObject({ ok: false, fault: { kind: "STORE_FAILED" } });
@@ -79,17 +81,17 @@ describe.each([
     expect(readFileSync(path, "utf8")).toBe("0\n1\n");
   });
 
-  test("what a crash or somebody else left in its way is replaced, and not written into", async () => {
+  test("a link at the temporary path is replaced and not followed", async () => {
     const [path, elsewhere] = [join(directory, "f"), join(directory, "elsewhere")];
-    writeFileSync(elsewhere, "theirs");
+    writeFileSync(elsewhere, "foreign");
     symlinkSync(elsewhere, join(directory, ".f"));
     writeFileSync(path, "old");
     await (await written(path, "new\n")).close();
-    expect([readFileSync(path, "utf8"), readFileSync(elsewhere, "utf8")]).toEqual(["new\n", "theirs"]);
+    expect([readFileSync(path, "utf8"), readFileSync(elsewhere, "utf8")]).toEqual(["new\n", "foreign"]);
     expect(readdirSync(directory).toSorted()).toEqual(["elsewhere", "f"]);
   });
 
-  test("what can't be written is a fault that names the file, and leaves neither a file nor a descriptor", async () => {
+  test("a failed write is a fault and leaves neither a file nor a descriptor", async () => {
     const path = join(directory, "taken");
     mkdirSync(path);
     const failed = async () => expect(await writer.replace(path, "x", rules)).toMatchObject({ fault: { kind: "STORE_FAILED" } });
@@ -100,7 +102,7 @@ describe.each([
     expect(readdirSync(directory)).toEqual(["taken"]);
   });
 
-  test("a file is removed with what an interrupted write left of it, and twice is no error", async () => {
+  test("a file is removed with the temporary file of an interrupted write, and a second removal succeeds", async () => {
     writeFileSync(join(directory, ".f"), "half");
     writeFileSync(join(directory, "f"), "whole");
     expect(await writer.remove(join(directory, "f"))).toEqual({ ok: true, value: undefined });

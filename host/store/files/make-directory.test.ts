@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-test("makes what is missing, each with the mode, and says whether it made the last", () => {
+test("makes missing directories, each with the mode, and answers whether the last one is new", () => {
   const path = join(directory, "a", "b", "c");
   expect(makeDirectory(path)).toBe(true);
   expect(statSync(path).mode & 0o777).toBe(0o700);
@@ -22,8 +22,8 @@ test("makes what is missing, each with the mode, and says whether it made the la
   expect(makeDirectory(join(directory, "link"))).toBe(false);
 });
 
-test("ends where nothing can be made: in /proc, below a file, through a link to nowhere", () => {
-  // Node's own recursive mkdir never comes back from the first.
+test("throws if no directory can be made: in /proc, below a file, through a dangling link", () => {
+  // Node's recursive mkdir loops for ever on the first path.
   expect(() => makeDirectory("/proc/nope")).toThrow("ENOENT");
   expect(() => makeDirectory("/proc/nope/deeper")).toThrow("ENOENT");
   writeFileSync(join(directory, "file"), "");

@@ -1,12 +1,12 @@
-// Making a directory with those above it. Node's own recursive call goes round for ever where the system says ENOENT of a directory
-// whose parent is there, as in /proc, and says ENOENT of a read-only file system.
+// Makes a directory and its missing parents. Node's recursive mkdir loops for ever if the kernel answers ENOENT although the parent
+// exists, as in /proc, and it reports ENOENT for a read-only file system.
 
 import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
- * As `mkdir -p`, each with `mode` (for its owner alone, unless said otherwise) less the umask. Answers whether the directory itself
- * was made. Throws the system's error.
+ * As `mkdir -p`; each new directory gets `mode` less the umask. Answers whether the last directory of the path was made. Throws the
+ * system's error.
  */
 export function makeDirectory(path: string, mode = 0o700): boolean {
   try {
@@ -24,7 +24,7 @@ function makeOne(path: string, mode: number): boolean {
     mkdirSync(path, { mode });
     return true;
   } catch (error) {
-    // EEXIST, but also EROFS and EISDIR of some file systems.
+    // Usually EEXIST; some file systems answer EROFS or EISDIR for an existing directory.
     if (isCode(error, "ENOENT") || !isDirectory(path)) throw error;
     return false;
   }

@@ -1,10 +1,10 @@
-// A short name for a long one, where a clash does no harm and nobody gains by making one.
+// A short name for a long one. Its users tolerate a collision, also one that an attacker makes.
 
 const encoder = new TextEncoder();
 
-/** FNV-1a of 64 bits, as 16 hexadecimal digits. Not for secrets; node:crypto takes 14 ms of a call's start to load. */
+/** 64-bit FNV-1a of the UTF-8 text, as 16 hexadecimal digits. Not cryptographic: node:crypto would add 14 ms to a call's start. */
 export function shortHash(text: string): string {
-  // In two halves of 32 bits: BigInts would be two objects for each byte. The prime is 2^40 + 0x1b3: a shift and a small product.
+  // Two halves of 32 bits: a BigInt would need two objects for each byte. The prime is 2^40 + 0x1b3: a shift and a small product.
   let high = 0xcbf29ce4;
   let low = 0x84222325;
   for (const byte of encoder.encode(text)) {

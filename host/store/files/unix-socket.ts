@@ -1,19 +1,20 @@
-// A daemon's socket: taken over from a daemon that has died, not from one that lives; and who calls on it.
+// A daemon's socket: a new daemon replaces the socket of a dead daemon, never that of a living one.
 
 import { chmodSync, lstatSync, unlinkSync } from "node:fs";
 import { connect, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
-import { makeDirectory } from "../files/make-directory.ts";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { peerUid } from "../libc/libc.ts";
+import { makeDirectory } from "./make-directory.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { peerUid } from "../../system/libc/libc.ts";
+import { socketDescriptor } from "../../system/node-internals.ts";
 
-/** Listens on the socket, mode 0600; `path` is absolute, at most 107 bytes. Faults: DAEMON_SOCKET. */
+/** Listens on the socket `path` (absolute, at most 107 bytes), mode 0600. Fault DAEMON_SOCKET. */
 export async function listenOn(server: Server, path: string): Promise<Result<void>> {
   try {
     makeDirectory(dirname(path), 0o711);
     if (lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true) {
-      if (await isListenedTo(path)) return failed(fault("DAEMON_SOCKET", `${path}: a daemon listens there already`));
+      if (await isListenedTo(path)) return failed(fault("DAEMON_SOCKET", `${path}: a daemon already listens on this socket`));
       unlinkSync(path);
     }
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -27,7 +28,7 @@ export async function listenOn(server: Server, path: string): Promise<Result<voi
   }
 }
 
-/** Whether anybody accepts connections there. One whose backlog is full does. */
+/** Whether a process listens on the socket; a full backlog (EAGAIN) counts as listening. */
 async function isListenedTo(path: string): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const socket = connect(path, () => resolve(true));
@@ -39,7 +40,7 @@ async function isListenedTo(path: string): Promise<boolean> {
   }
 }
 
-/** Undefined where nothing is there, or it can't be looked at. */
+/** The inode at `path`; undefined if the path does not exist or cannot be examined. */
 export function inodeOf(path: string): bigint | undefined {
   try {
     return lstatSync(path, { bigint: true }).ino;
@@ -48,9 +49,8 @@ export function inodeOf(path: string): bigint | undefined {
   }
 }
 
-/** Node has the descriptor of a socket, but no public name for it. */
+/** The uid of the peer process (`SO_PEERCRED`); undefined if the socket is closed or the kernel gives no uid. */
 export function uidOf(socket: Socket): number | undefined {
-  const handle: unknown = Reflect.get(socket, "_handle");
-  const fd: unknown = typeof handle === "object" && handle !== null ? Reflect.get(handle, "fd") : undefined;
-  return typeof fd === "number" && fd >= 0 ? peerUid(fd) : undefined;
+  const fd = socketDescriptor(socket);
+  return fd === undefined ? undefined : peerUid(fd);
 }

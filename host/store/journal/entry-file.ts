@@ -1,61 +1,66 @@
-// An entry as a file: the plan on the first line, then a line for each record. A torn last line is progress that didn't happen.
+// An entry as a file: the plan on the first line, then a line for each record. A torn last line is progress that did not happen.
 
 import { lstatSync } from "node:fs";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
-import { isJsonObject } from "../../src/json/document.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
 import { storeFault } from "../files/durable-file.ts";
 import { errnoOf } from "../files/errno.ts";
 import { appendLines, readRegularFile } from "../files/regular-file.ts";
 import { replay, type JournalEntry, type JournalPlan, type JournalRecord } from "./entry.ts";
 
-/** Which call an entry belongs to (CNI 1.1.0 section 3: the attachment's identity). */
+/** The call of an entry (CNI 1.1.0 section 3: the attachment's identity). */
 export interface JournalKey {
   readonly containerId: string;
   readonly network: string;
   readonly ifname: string;
 }
 
+/** Whether both keys name the same call. */
 export function sameKey(one: JournalKey, other: JournalKey): boolean {
   return one.containerId === other.containerId && one.network === other.network && one.ifname === other.ifname;
 }
 
-/** Where one entry is kept. */
+/** Access to one stored entry. */
 export interface EntryKeeper {
   /** Appends progress. Not synced: losing it makes an undo more thorough, never less. */
   readonly append: (record: JournalRecord) => Result<void>;
-  /** Forgets the entry: all that it attempted is undone. */
+  /** Removes the entry: all its attempted attachments are undone. */
   readonly remove: () => Result<void> | Promise<Result<void>>;
 }
 
-/** Bytes: far above the plan of a pod with hundreds of networks. */
-export const longestEntry = 64 * 1024 * 1024;
-const own = { most: longestEntry, foreign: false } as const;
-/** Of reading one that changes each time. */
-const mostTries = 5;
+/** Bytes: far more than the plan of a pod with hundreds of networks. */
+export const maxEntryBytes = 64 * 1024 * 1024;
+const entryFile = { maxBytes: maxEntryBytes, foreign: false } as const;
+/** Reads of a file that changes during each read. */
+const maxTries = 5;
 
-/** `@` is in none of the parts but the last, so that a name says its key without doubt. */
+/** Only the last part may contain `@`, so the name is unambiguous. */
 export function fileNameOf({ containerId, network, ifname }: JournalKey): string {
   return `${containerId}@${network}@${ifname}`;
 }
 
+/** The key in a file name; undefined if the name is not that of an entry. */
 export function keyOfFileName(name: string): JournalKey | undefined {
   const [containerId, network, ...rest] = name.split("@");
   if (containerId === undefined || network === undefined || rest.length === 0 || name.startsWith(".")) return undefined;
   return { containerId, network, ifname: rest.join("@") };
 }
 
+/** The text of an entry's file. */
 export function entryText(plan: JournalPlan, records: readonly JournalRecord[] = []): string {
   return [plan, ...records].map((line) => `${JSON.stringify(line)}\n`).join("");
 }
 
+/** The line of a record. */
 export function recordText(record: JournalRecord): string {
   return `${JSON.stringify(record)}\n`;
 }
 
+/** Appends a record to an entry's file, which must exist. Fault STORE_FAILED. */
 export function appendRecord(path: string, record: JournalRecord): Result<void> {
   try {
-    appendLines(path, recordText(record), { ...own, create: false });
+    appendLines(path, recordText(record), { ...entryFile, create: false });
     return ok(undefined);
   } catch (error) {
     return failed(storeFault("appending to", path, error));
@@ -63,13 +68,14 @@ export function appendRecord(path: string, record: JournalRecord): Result<void> 
 }
 
 /**
- * The entry in a file; undefined if there is none. Faults: JOURNAL_UNREADABLE where it isn't one, STORE_FAILED where the
- * system can't read it now.
+ * Reads the entry in a file; undefined if there is none. Faults: JOURNAL_UNREADABLE if the file is not an entry; STORE_FAILED if
+ * the system cannot read it now.
  */
 export function readEntry(path: string, key: JournalKey): Result<JournalEntry | undefined> {
   let read = readOnce(path, key);
-  // Whoever reads without the container's lock may have opened a file that then was another's (host/files/spares.ts).
-  for (let tries = 0; tries < mostTries && !read.ok && read.fault.kind === "JOURNAL_UNREADABLE"; tries++) {
+  // A reader without the container's lock may have opened a recycled file, which then got another entry
+  // (host/store/files/recycled-files.ts).
+  for (let tries = 0; tries < maxTries && !read.ok && read.fault.kind === "JOURNAL_UNREADABLE"; tries++) {
     const before = versionOf(path);
     read = readOnce(path, key);
     if (versionOf(path) === before) break;
@@ -77,7 +83,7 @@ export function readEntry(path: string, key: JournalKey): Result<JournalEntry | 
   return read;
 }
 
-/** Changes when another file has the name, or the file another content; undefined where nothing has it. */
+/** Differs if the path has another file, or the file another content; undefined without a file. */
 function versionOf(path: string): string | undefined {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return stats === undefined ? undefined : `${stats.ino}:${stats.size}:${stats.ctimeNs}`;
@@ -85,24 +91,24 @@ function versionOf(path: string): string | undefined {
 
 function readOnce(path: string, key: JournalKey): Result<JournalEntry | undefined> {
   try {
-    return parseEntry(path, readRegularFile(path, own), key);
+    return parseEntry(path, readRegularFile(path, entryFile), key);
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === "ENOENT") return ok(undefined);
-    // No errno, or that of a link or a socket: it is something else than we ever write, and won't become an entry.
+    // No errno, or that of a link or a socket: Plexus never writes such a file, and it will not become an entry.
     const wrongKind = errno === undefined || ["ELOOP", "EISDIR", "ENXIO"].includes(errno);
     return wrongKind ? unreadable(path, error instanceof Error ? error.message : "") : failed(storeFault("reading", path, error));
   }
 }
 
-/** The entry that a file's text is. Fault JOURNAL_UNREADABLE. */
+/** Parses a file's text as an entry. Fault JOURNAL_UNREADABLE. */
 export function parseEntry(path: string, text: string, key: JournalKey): Result<JournalEntry> {
   const lines = text.split("\n");
-  // What stands after the last line feed is a torn line: its record never counted.
+  // The text after the last line feed is a torn line: its record does not count.
   lines.pop();
   const [first, ...rest] = lines.map(parseLine);
   if (!isPlan(first) || first.containerId !== key.containerId || first.network !== key.network || first.ifname !== key.ifname) {
-    return unreadable(path, "does not hold the plan that its name says");
+    return unreadable(path, "does not contain the plan for its name");
   }
   return ok(replay(first, rest.filter(isRecord)));
 }
@@ -145,10 +151,15 @@ function haveStrings(value: Readonly<Record<string, unknown>>, keys: readonly st
   return keys.every((key) => Object.hasOwn(value, key) && typeof value[key] === "string");
 }
 
+function haveNumbers(value: Readonly<Record<string, unknown>>, keys: readonly string[]): boolean {
+  return keys.every((key) => Object.hasOwn(value, key) && typeof value[key] === "number");
+}
+
 function isRecord(value: unknown): value is JournalRecord {
   if (!isJsonObject(value)) return false;
   if ("closed" in value) return true;
   if ("failed" in value) return typeof value["failed"] === "string" && typeof value["why"] === "string";
+  if ("addFailed" in value) return haveNumbers(value, ["addFailed", "step", "code"]) && typeof value["msg"] === "string";
   if ("attached" in value) return typeof value["attached"] === "number" && typeof value["result"] === "string";
   return typeof value["attempted"] === "number" || typeof value["undone"] === "number";
 }

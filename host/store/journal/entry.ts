@@ -1,62 +1,68 @@
-// What the journal keeps for one call of the runtime: enough to undo every attempted attachment byte for byte, with the
+// The content of a journal entry for one call of the runtime: enough to undo every attempted attachment byte for byte, with the
 // API down, the definition deleted and the host restarted (CNI section 3: a configuration must not change between ADD and DEL).
 
-/** One attachment as it was planned, before its first step ran. */
+import type { FailedStep } from "../../../src/cni/failed-step.ts";
+
+/** One planned attachment, before its first step. */
 export interface PlannedAttachment {
-  /** The network's name, as its plugins see it. */
+  /** The network's name in its plugins' configuration. */
   readonly network: string;
   readonly ifname: string;
-  /** Where the configuration came from: `default`, or `namespace/name` of the NetworkAttachmentDefinition. */
+  /** Source of the configuration: `default`, or `namespace/name` of the NetworkAttachmentDefinition. */
   readonly source: string;
-  /** The configuration list, exactly as planned; empty: the default network as it is configured when it is undone. */
+  /** The planned configuration list. Empty: the default network's current configuration at the time of the undo. */
   readonly conflist: string;
   /** Capability arguments: name to raw JSON text. */
   readonly capabilityArgs: Readonly<Record<string, string>>;
-  /** `CNI_ARGS` of its plugins, where they are others than the call's. */
+  /** `CNI_ARGS` of its plugins, if they differ from the call's. */
   readonly cniArgs?: string;
 }
 
-/** The first line of an entry: who, and everything that will be attempted, in order. */
+/** The first line of an entry: the call, and all attachments that will be attempted, in order. */
 export interface JournalPlan {
   readonly kind: "plexusJournalV1";
   readonly containerId: string;
-  /** Name of the network configuration under which the runtime called. */
+  /** Name of the network configuration with which the runtime called. */
   readonly network: string;
   readonly ifname: string;
   readonly netns: string;
-  /** `CNI_ARGS` as given. */
+  /** The call's `CNI_ARGS`. */
   readonly cniArgs: string;
   readonly cniPath: string;
-  /** The kernel's boot id: an entry of another boot has lost its namespace. */
+  /** The kernel's boot id: after a restart the entry's network namespace is gone. */
   readonly bootId: string;
-  /** When the ADD began, ISO 8601; absent where the plan was put together by a DEL that found none. */
+  /** Start of the ADD, ISO 8601; absent if a DEL without an entry made this plan. */
   readonly begun?: string;
-  /** True where nothing but the configuration says that there may be something: an entry that counts DELs, and no more. */
+  /** True if only the configuration suggests that attachments may exist: such an entry merely counts DELs. */
   readonly assumed?: true;
   readonly attachments: readonly PlannedAttachment[];
 }
 
-/** How far one attachment came. */
+/** Progress of one attachment. */
 export interface AttachmentProgress {
   readonly attempted: boolean;
-  /** Raw JSON of the chain's final result, once it succeeded. */
+  /** Raw JSON of the chain's final result, if it succeeded. */
   readonly result?: string;
+  /** Where its ADD failed in a step that reported an error. */
+  readonly failedStep?: FailedStep;
   readonly undone: boolean;
 }
 
+/** An entry: its plan, and the state after its records. */
 export interface JournalEntry {
   readonly plan: JournalPlan;
-  /** One for each attachment of the plan. */
+  /** One element for each attachment of the plan. */
   readonly progress: readonly AttachmentProgress[];
   /** True once the ADD was answered with success. */
   readonly closed: boolean;
-  /** DELs that failed. */
+  /** Failed DELs. */
   readonly failures: Failures;
 }
 
+/** The failed DELs of an entry. */
 export interface Failures {
   readonly count: number;
-  /** When the first one failed, ISO 8601. */
+  /** Time of the first failure, ISO 8601. */
   readonly since: string | undefined;
 }
 
@@ -64,12 +70,13 @@ export interface Failures {
 export type JournalRecord =
   | { readonly attempted: number }
   | { readonly attached: number; readonly result: string }
+  | ({ readonly addFailed: number } & FailedStep)
   | { readonly undone: number }
   | { readonly closed: true }
-  /** A DEL failed: when (ISO 8601) and why. */
+  /** A failed DEL: time (ISO 8601) and reason. */
   | { readonly failed: string; readonly why: string };
 
-/** The state that a plan and its records describe. */
+/** The state after a plan and its records. */
 export function replay(plan: JournalPlan, records: readonly JournalRecord[]): JournalEntry {
   const progress: AttachmentProgress[] = plan.attachments.map(() => ({ attempted: false, undone: false }));
   let closed = false;
@@ -83,12 +90,22 @@ export function replay(plan: JournalPlan, records: readonly JournalRecord[]): Jo
       closed = true;
       continue;
     }
-    const index = "attempted" in record ? record.attempted : "attached" in record ? record.attached : record.undone;
+    const index = indexOf(record);
     const before = progress[index];
     if (before === undefined) continue;
-    if ("attempted" in record) progress[index] = { ...before, attempted: true };
+    if ("addFailed" in record) {
+      const { step, code, msg } = record;
+      progress[index] = { ...before, attempted: true, failedStep: { step, code, msg } };
+    } else if ("attempted" in record) progress[index] = { ...before, attempted: true };
     else if ("attached" in record) progress[index] = { ...before, attempted: true, result: record.result };
     else progress[index] = { ...before, undone: true };
   }
   return { plan, progress, closed, failures };
+}
+
+/** Which attachment of the plan a record is about. */
+function indexOf(record: Exclude<JournalRecord, { readonly closed: true } | { readonly failed: string }>): number {
+  if ("addFailed" in record) return record.addFailed;
+  if ("attached" in record) return record.attached;
+  return "attempted" in record ? record.attempted : record.undone;
 }

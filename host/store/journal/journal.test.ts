@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { JournalPlan } from "./entry.ts";
 import { Journal } from "./journal.ts";
-import { LeftBehind } from "./left-behind.ts";
+import { Abandoned } from "./abandoned.ts";
 
 const plan: JournalPlan = {
   kind: "plexusJournalV1",
@@ -43,7 +43,7 @@ describe("the journal", () => {
   });
   afterEach(() => rmSync(state, { recursive: true }));
 
-  test("gives back the plan byte for byte and how far it came", () => {
+  test("returns the plan byte for byte, and its progress", () => {
     expect(journal.begin(plan).ok).toBe(true);
     journal.append(plan, { attempted: 0 });
     journal.append(plan, { attached: 0, result: '{"cniVersion":"1.0.0","x":1e400}' });
@@ -63,7 +63,7 @@ describe("the journal", () => {
     });
   });
 
-  test("a torn last line is progress that didn't happen, at every length", () => {
+  test("a torn last line does not count, whatever its length", () => {
     journal.begin(plan);
     const path = join(journal.directory, readdirSync(journal.directory)[0] ?? "");
     const planned = readFileSync(path, "utf8");
@@ -76,7 +76,7 @@ describe("the journal", () => {
     }
   });
 
-  test("what is appended after a torn line counts, and the torn line does not", () => {
+  test("a line that is appended after a torn line counts, and the torn line does not", () => {
     journal.begin(plan);
     const path = join(journal.directory, readdirSync(journal.directory)[0] ?? "");
     for (const torn of ['{"attached":0,"resu', '{"attempted":1}', "\0\0\0\0"]) {
@@ -88,14 +88,14 @@ describe("the journal", () => {
     }
   });
 
-  test("failed DELs are counted from the first one on", () => {
+  test("failed DELs are counted, with the time of the first one", () => {
     journal.begin(plan);
     for (const failed of ["2026-01-01T00:00:00.000Z", "2026-01-01T00:05:00.000Z"]) journal.append(plan, { failed, why: "x" });
     const loaded = journal.load(plan);
     expect(loaded.ok && loaded.value?.failures).toEqual({ count: 2, since: "2026-01-01T00:00:00.000Z" });
   });
 
-  test("records of the wrong shape are passed over", () => {
+  test("records of the wrong shape are ignored", () => {
     journal.begin(plan);
     const path = join(journal.directory, readdirSync(journal.directory)[0] ?? "");
     for (const odd of [
@@ -116,8 +116,8 @@ describe("the journal", () => {
 
   test.each([
     ["a directory", (path: string) => mkdirSync(path)],
-    ["a link to a good entry", (path: string) => symlinkSync(`${path}.good`, path)],
-    ["a pipe that nobody writes to", (path: string) => void execFileSync("mkfifo", [path])],
+    ["a link to a valid entry", (path: string) => symlinkSync(`${path}.good`, path)],
+    ["a pipe without a writer", (path: string) => void execFileSync("mkfifo", [path])],
     ["longer than any entry", (path: string) => (writeFileSync(path, ""), truncateSync(path, 65 * 1024 * 1024))],
   ])("an entry that is %s is refused at once, and can be moved aside", (_, make) => {
     journal.begin(plan);
@@ -126,35 +126,35 @@ describe("the journal", () => {
     make(path);
     expect(journal.load(plan)).toMatchObject({ ok: false, fault: { kind: "JOURNAL_UNREADABLE" } });
     expect(journal.append(plan, { closed: true }).ok).toBe(false);
-    expect(new LeftBehind(state).take(journal, plan).ok).toBe(true);
+    expect(new Abandoned(state).take(journal, plan).ok).toBe(true);
     expect(journal.load(plan)).toEqual({ ok: true, value: undefined });
   });
 
-  test("an entry that is left behind is moved, as often as it must be, and none of them is lost", () => {
-    const leftBehind = new LeftBehind(state);
+  test("an abandoned entry is moved, also a second one of the same call, and both are kept", () => {
+    const abandoned = new Abandoned(state);
     for (const number of [1, 2]) {
       journal.begin(plan);
       journal.append(plan, { attempted: 0 });
-      expect(leftBehind.take(journal, plan)).toEqual({
+      expect(abandoned.take(journal, plan)).toEqual({
         ok: true,
-        value: join(state, "left-behind", `${number}@c1@cluster@eth0`),
+        value: join(state, "abandoned", `${number}@c1@cluster@eth0`),
       });
       expect(journal.load(plan)).toEqual({ ok: true, value: undefined });
     }
-    const listed = leftBehind.list();
+    const listed = abandoned.list();
     const [first, second, ...rest] = listed.ok ? listed.value : [];
     if (first === undefined || second === undefined) throw new Error("two are expected");
-    expect([rest, leftBehind.list({ ...plan, containerId: "c2" })]).toEqual([[], { ok: true, value: [] }]);
-    leftBehind.keeper(first).append({ undone: 0 });
-    expect([first, second].map((each) => leftBehind.load(each))).toMatchObject([
+    expect([rest, abandoned.list({ ...plan, containerId: "c2" })]).toEqual([[], { ok: true, value: [] }]);
+    abandoned.keeper(first).append({ undone: 0 });
+    expect([first, second].map((each) => abandoned.load(each))).toMatchObject([
       { ok: true, value: { plan, progress: [{ attempted: true, undone: true }, {}] } },
       { ok: true, value: { plan, progress: [{ attempted: true, undone: false }, {}] } },
     ]);
-    leftBehind.keeper(first).remove();
-    expect(leftBehind.list()).toEqual({ ok: true, value: [second] });
+    abandoned.keeper(first).remove();
+    expect(abandoned.list()).toEqual({ ok: true, value: [second] });
   });
 
-  test("an entry whose content belongs to another call is refused by name, not used", () => {
+  test("an entry whose content belongs to another call is refused, and the fault names the file", () => {
     journal.begin(plan);
     const [name = ""] = readdirSync(journal.directory);
     const other = { ...plan, containerId: "c2" };
@@ -166,7 +166,7 @@ describe("the journal", () => {
     });
   });
 
-  test("an empty or half-written file is refused, and left for the administrator", () => {
+  test("an empty or incomplete entry is refused, and its file is not changed", () => {
     journal.begin(plan);
     const path = join(journal.directory, readdirSync(journal.directory)[0] ?? "");
     for (const size of [0, 1, 20]) {
@@ -176,7 +176,7 @@ describe("the journal", () => {
     }
   });
 
-  test("names that share their letters do not collide", () => {
+  test("the parts of a key are not confused in the file name", () => {
     const one = { ...plan, containerId: "a-b", network: "c" };
     const two = { ...plan, containerId: "a", network: "b-c" };
     journal.begin(one);
@@ -190,7 +190,7 @@ describe("the journal", () => {
     });
   });
 
-  test("an interface name may hold an @ or end like a temporary file", () => {
+  test("an interface name may contain @ or end in .tmp", () => {
     const odd = { ...plan, ifname: "a@b.tmp" };
     journal.begin(odd);
     expect(journal.list()).toEqual({ ok: true, value: [{ containerId: "c1", network: "cluster", ifname: "a@b.tmp" }] });
@@ -198,7 +198,7 @@ describe("the journal", () => {
     expect(readdirSync(journal.directory)).toEqual([]);
   });
 
-  test("removing what isn't there is no error, and takes an interrupted write along", () => {
+  test("removing a missing entry succeeds and removes the temporary file of an interrupted write", () => {
     journal.begin(plan);
     journal.remove(plan);
     writeFileSync(join(journal.directory, ".c1@cluster@eth0"), "half");
@@ -206,7 +206,7 @@ describe("the journal", () => {
     expect(readdirSync(journal.directory)).toEqual([]);
   });
 
-  test("a plan that could not be read again is not written, and neither are records beyond the bound", () => {
+  test("a plan or a record that would make the entry too long to read is not written", () => {
     const [first] = plan.attachments;
     if (first === undefined) throw new Error("there are two");
     const long = { ...plan, attachments: [{ ...first, conflist: "x".repeat(33 * 1024 * 1024) }] };

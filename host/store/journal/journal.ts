@@ -1,73 +1,74 @@
-// The journal: one file for each call of the runtime, written before the first step runs. The plan is written durably, which is waited for
-// before the call is answered; what follows are appended lines, so that progress costs one write.
+// The journal: one file for each call of the runtime, written before the first step. The plan is written durably before the call
+// is answered. Later lines are only appended, so that progress costs one write.
 
 import { lstatSync, readdirSync } from "node:fs";
-import { fault } from "../../src/fault/fault.ts";
-import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault, removeFile, writeDurably } from "../files/durable-file.ts";
 import { errnoOf } from "../files/errno.ts";
-import { type FileWriter, writingNow } from "../files/file-writer.ts";
+import { type FileWriter, synchronousWriter } from "../files/file-writer.ts";
 import type { JournalEntry, JournalPlan, JournalRecord } from "./entry.ts";
 import {
   appendRecord,
   entryText,
   fileNameOf,
   keyOfFileName,
-  longestEntry,
+  maxEntryBytes,
   readEntry,
   recordText,
   type EntryKeeper,
   type JournalKey,
 } from "./entry-file.ts";
 
-/** Longest file name that Linux file systems take, less what a temporary file's or a left-behind entry's has in front. */
-const longestName = 255 - "999@".length;
+/** NAME_MAX, less the prefix of a temporary file or an abandoned entry. */
+const maxNameBytes = 255 - "999@".length;
 
-/** Bytes. Half of what is read again, so that the results of its attachments find room, too. */
-const longestPlan = longestEntry / 2;
+/** Bytes: half of the readable size, so that the attachments' results fit in, too. */
+const maxPlanBytes = maxEntryBytes / 2;
 
-/** The entry of an ADD that is under way. */
+/** The entry of an ADD in progress. */
 export interface OpenEntry {
   /**
-   * Begins to put the plan on the disk, where that hasn't begun yet; answers once it survives a power loss: nobody may count on what it
-   * says before. Fault STORE_FAILED; never rejects.
+   * Starts writing the plan to the disk, unless that was started already; answers when the plan survives a power loss. Until then
+   * no caller may rely on it. Fault STORE_FAILED; never rejects.
    */
   readonly sync: () => Promise<Result<void>>;
   /** Appends progress, in the order of the calls. Not synced: losing it makes an undo more thorough, never less. */
   readonly append: (record: JournalRecord) => Promise<Result<void>>;
-  /** Once. */
+  /** Closes the file; call it once. */
   readonly close: () => Promise<void>;
 }
 
+/** The journal in a state directory. */
 export class Journal {
   readonly directory: string;
   readonly #writer: FileWriter;
 
-  /** `stateDirectory` is made when it is first written to. */
-  constructor(stateDirectory: string, writer: FileWriter = writingNow) {
+  /** `stateDirectory` is created by the first write. */
+  constructor(stateDirectory: string, writer: FileWriter = synchronousWriter) {
     this.directory = `${stateDirectory}/journal`;
     this.#writer = writer;
   }
 
-  /** Whether a call's names fit into a file's; ADD is refused otherwise. */
+  /** Whether a call's names fit into a file name; if not, ADD is refused. */
   canHold(key: JournalKey): boolean {
-    return Buffer.byteLength(fileNameOf(key)) <= longestName;
+    return Buffer.byteLength(fileNameOf(key)) <= maxNameBytes;
   }
 
-  /** Writes the plan, and what is known of it already, durably; nothing may be attempted before this answers. */
+  /** Writes the plan and its known progress durably; no attachment may be attempted before this returns. */
   begin(plan: JournalPlan, records: readonly JournalRecord[] = []): Result<void> {
     const text = this.#textOf(plan, records);
     return text.ok ? writeDurably(this.pathOf(plan), text.value) : text;
   }
 
   /**
-   * Writes the plan, and what is known of it already, where whoever comes after a crash finds it; nothing may be attempted before this
-   * answers. The entry stays open for what becomes of it. The caller holds the container's lock until it is closed.
+   * Writes the plan and its known progress, so that a reader after a crash of the engine finds it; no attachment may be attempted
+   * before this answers. The entry stays open for its progress. The caller holds the container's lock until the entry is closed.
    */
   async open(plan: JournalPlan, records: readonly JournalRecord[] = []): Promise<Result<OpenEntry>> {
     const text = this.#textOf(plan, records);
     if (!text.ok) return text;
-    const file = await this.#writer.replace(this.pathOf(plan), text.value, { most: longestEntry, durable: true });
+    const file = await this.#writer.replace(this.pathOf(plan), text.value, { maxBytes: maxEntryBytes, durable: true });
     if (!file.ok) return file;
     const { append, close, sync } = file.value;
     return ok({ sync, append: (record) => append(recordText(record)), close });
@@ -80,21 +81,24 @@ export class Journal {
     }
     const text = entryText(plan, records);
     const bytes = Buffer.byteLength(text);
-    if (bytes <= longestPlan) return ok(text);
-    return failed(fault("CONFIG_INVALID", `the pod's configurations have ${bytes} bytes; at most ${longestPlan} are journalled`));
+    if (bytes <= maxPlanBytes) return ok(text);
+    return failed(
+      fault("CONFIG_INVALID", `the pod's configurations have ${bytes} bytes; at most ${maxPlanBytes} are journalled`),
+    );
   }
 
   append(key: JournalKey, record: JournalRecord): Result<void> {
     return appendRecord(this.pathOf(key), record);
   }
 
-  /** The entry of a call; undefined if there is none. */
+  /** Reads a call's entry; undefined if there is none. */
   load(key: JournalKey): Result<JournalEntry | undefined> {
-    // Of a key that can't be a name nothing was ever begun. Looked at first: most calls find none, and a thrown ENOENT costs more.
-    return this.canHold(key) && this.#isThere(key) ? readEntry(this.pathOf(key), key) : ok(undefined);
+    // A key that does not fit into a name has no entry. Existence is checked first: most calls have no entry, and a thrown ENOENT
+    // costs more.
+    return this.canHold(key) && this.#exists(key) ? readEntry(this.pathOf(key), key) : ok(undefined);
   }
 
-  /** Keys of all entries, in the order of their names. */
+  /** Keys of all entries, sorted by file name. */
   list(): Result<readonly JournalKey[]> {
     try {
       return ok(
@@ -107,21 +111,21 @@ export class Journal {
     }
   }
 
-  #isThere(key: JournalKey): boolean {
+  #exists(key: JournalKey): boolean {
     try {
       return lstatSync(this.pathOf(key), { throwIfNoEntry: false }) !== undefined;
     } catch {
-      // Reading it says why.
+      // The following read reports the error.
       return true;
     }
   }
 
-  /** Forgets a call: all that it attempted is undone. */
+  /** Removes a call's entry: all its attempted attachments are undone. */
   remove(key: JournalKey): Result<void> {
     return this.canHold(key) ? removeFile(this.pathOf(key)) : ok(undefined);
   }
 
-  /** As `remove`, without holding up other calls. */
+  /** Like `remove`, in the background. */
   async forget(key: JournalKey): Promise<Result<void>> {
     return this.canHold(key) ? this.#writer.remove(this.pathOf(key)) : ok(undefined);
   }
@@ -130,7 +134,7 @@ export class Journal {
     return { append: (record) => this.append(key, record), remove: () => this.forget(key) };
   }
 
-  /** The path of a call's entry, whether there is one or not. */
+  /** The path of a call's entry, even if there is none. */
   pathOf(key: JournalKey): string {
     return `${this.directory}/${fileNameOf(key)}`;
   }

@@ -1,15 +1,17 @@
-// File locks in a brain that serves many calls at once: those of its own calls wait for each other in order, in memory; only the first
-// of them contends with other processes for the file.
+// File locks for an engine that serves many calls at once. Calls of this process queue for a lock in memory, in order. Only the first call
+// of the queue contends with other processes for the file.
 
-import { ETIMEDOUT, type FileLock, type LockAnswer, lockAsync, lockSync, type LockRequest } from "../locks/file-lock.ts";
+import { ETIMEDOUT } from "../../system/errno.ts";
+import { type FileLock, type LockAnswer, lockAsync, lockSync, type LockRequest } from "./file-lock.ts";
+import { monotonicMs } from "../../system/monotonic-ms.ts";
 
-/** Locks by path and byte. Shared ones don't wait for each other. */
+/** Locks by path and byte. Shared locks do not queue. */
 export class AsyncLocks {
-  /** The end of the queue of each lock that anybody holds or waits for. */
+  /** The last place in the queue of each lock that this process holds or waits for; resolves when that call leaves. */
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Takes a lock that nobody is in the way of; undefined: somebody is. */
-  takeNow(request: LockRequest): LockAnswer | undefined {
+  /** Takes a lock without waiting; undefined if another call or process holds it. */
+  tryTake(request: LockRequest): LockAnswer | undefined {
     const name = nameOf(request);
     if (!request.shared && this.#last.has(name)) return undefined;
     const answer = lockSync({ ...request, deadlineMs: 0 });
@@ -17,7 +19,7 @@ export class AsyncLocks {
     if (answer.lock === undefined || request.shared) return answer;
     const turn = Promise.withResolvers<void>();
     this.#last.set(name, turn.promise);
-    return { errno: 0, lock: leaving(answer.lock, () => this.#leave(name, turn.promise, turn.resolve)) };
+    return { errno: 0, lock: withRelease(answer.lock, () => this.#leave(name, turn.promise, turn.resolve)) };
   }
 
   #leave(name: string, last: Promise<void>, resolve: () => void): void {
@@ -25,10 +27,10 @@ export class AsyncLocks {
     if (this.#last.get(name) === last) this.#last.delete(name);
   }
 
-  /** As `lockAsync`; the deadline counts the wait for calls of this process too. */
+  /** As `lockAsync`; the deadline includes the wait for calls of this process. */
   async take(request: LockRequest, signal?: AbortSignal): Promise<LockAnswer> {
     if (request.shared) return lockAsync(request, signal);
-    const started = performance.now();
+    const started = monotonicMs();
     const name = nameOf(request);
     const before = this.#last.get(name);
     const turn = Promise.withResolvers<void>();
@@ -36,14 +38,14 @@ export class AsyncLocks {
     this.#last.set(name, last);
     const leave = (): void => this.#leave(name, last, turn.resolve);
     try {
-      if (before !== undefined && !(await within(before, request.deadlineMs, signal))) {
+      if (before !== undefined && !(await endsWithin(before, request.deadlineMs, signal))) {
         leave();
         return { errno: ETIMEDOUT };
       }
-      const left = Math.max(0, request.deadlineMs - (performance.now() - started));
+      const left = Math.max(0, request.deadlineMs - (monotonicMs() - started));
       const answer = await lockAsync({ ...request, deadlineMs: left }, signal);
       if (answer.lock === undefined) leave();
-      return answer.lock === undefined ? answer : { errno: 0, lock: leaving(answer.lock, leave) };
+      return answer.lock === undefined ? answer : { errno: 0, lock: withRelease(answer.lock, leave) };
     } catch (error) {
       leave();
       throw error;
@@ -55,7 +57,8 @@ function nameOf({ path, byte }: LockRequest): string {
   return `${path}:${byte ?? ""}`;
 }
 
-function leaving(lock: FileLock, leave: () => void): FileLock {
+/** The same lock; its release also ends the call's place in the queue. */
+function withRelease(lock: FileLock, leave: () => void): FileLock {
   return {
     path: lock.path,
     release() {
@@ -65,8 +68,8 @@ function leaving(lock: FileLock, leave: () => void): FileLock {
   };
 }
 
-/** Whether it came to its end in time. */
-async function within(wait: Promise<void>, milliseconds: number, signal: AbortSignal | undefined): Promise<boolean> {
+/** Whether `wait` ended within the time. Rejects if `signal` aborts. */
+async function endsWithin(wait: Promise<void>, milliseconds: number, signal: AbortSignal | undefined): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   const timer = setTimeout(() => resolve(false), milliseconds);
   const abort = (): void => reject(signal?.reason);

@@ -16,7 +16,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ENOENT, ETIMEDOUT, type FileLock, lockAsync, type LockAnswer, type LockRequest, lockSync } from "./file-lock.ts";
+import { ENOENT, ETIMEDOUT } from "../../system/errno.ts";
+import { type FileLock, lockAsync, type LockAnswer, type LockRequest, lockSync } from "./file-lock.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/holder.ts", import.meta.url));
 
@@ -31,33 +32,33 @@ afterAll(() => {
   rmSync(directory, { recursive: true });
 });
 
-/** The path of a lock in a directory of its own. */
+/** The path of a lock in a new directory. */
 function newLock(): string {
   made += 1;
-  const own = join(directory, String(made));
-  mkdirSync(own);
-  return join(own, "lock");
+  const lockDirectory = join(directory, String(made));
+  mkdirSync(lockDirectory);
+  return join(lockDirectory, "lock");
 }
 
-/** Whether flock(1) can have it now. */
+/** Whether flock(1) can take the lock now. */
 function isFree(path: string, ...options: readonly string[]): boolean {
   return spawnSync("flock", ["-n", ...options, path, "true"]).status === 0;
 }
 
-function got({ errno, lock }: LockAnswer): FileLock {
+function lockOf({ errno, lock }: LockAnswer): FileLock {
   expect(errno).toBe(0);
   if (lock === undefined) throw new Error("no lock");
   return lock;
 }
 
-/** Starts a process that takes the lock; resolves with it when it has said what came of it. */
+/** Starts a process that takes the lock; resolves when the process has printed the errno. */
 async function start(...args: readonly string[]): Promise<{ readonly errno: number; readonly process: ChildProcess }> {
   const holder = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", fixture, ...args], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   holders.push(holder);
-  const [said] = await once(holder.stdout, "data");
-  return { errno: Number(said), process: holder };
+  const [errno] = await once(holder.stdout, "data");
+  return { errno: Number(errno), process: holder };
 }
 
 function atOnce(path: string): LockRequest {
@@ -69,39 +70,42 @@ function openDescriptors(): number {
 }
 
 function giveUp(): never {
-  throw new Error("nobody wants it any more");
+  throw new Error("the call was abandoned");
 }
 
 type Take = (request: LockRequest) => Promise<LockAnswer>;
-const forms: readonly (readonly [string, Take])[] = [
+const variants: readonly (readonly [string, Take])[] = [
   ["lockSync", async (request) => lockSync(request)],
   ["lockAsync", (request) => lockAsync(request)],
 ];
 
-describe.each(forms)("%s", (_, take) => {
-  test("excludes flock(1) until it is released, and makes the file for its owner alone", async () => {
+describe.each(variants)("%s", (_, take) => {
+  test("excludes flock(1) until its release, and makes the file with mode 0600", async () => {
     const path = newLock();
-    const lock = got(await take({ path, deadlineMs: 1000, shared: false }));
+    const lock = lockOf(await take({ path, deadlineMs: 1000, shared: false }));
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(isFree(path)).toBe(false);
     lock.release();
     expect(isFree(path)).toBe(true);
   });
 
-  test("waits for who holds it, as native host-local does, and has it soon after that", async () => {
+  test("waits for flock(1), as native host-local does, and gets the lock soon after its release", async () => {
     const path = newLock();
-    const holder = spawn("flock", [path, "sh", "-c", "echo held; sleep 0.3"], { stdio: ["ignore", "pipe", "inherit"] });
+    const released = `${path}.released`;
+    const script = 'echo held; sleep 0.3; : > "$0"';
+    const holder = spawn("flock", [path, "sh", "-c", script, released], { stdio: ["ignore", "pipe", "inherit"] });
     await once(holder.stdout, "data");
-    const asked = performance.now();
-    const lock = got(await take({ path, deadlineMs: 20_000, shared: false }));
-    expect(performance.now() - asked).toBeGreaterThan(200);
+    const started = performance.now();
+    const lock = lockOf(await take({ path, deadlineMs: 20_000, shared: false }));
+    expect(existsSync(released)).toBe(true);
+    expect(performance.now() - started).toBeLessThan(10_000);
     expect(isFree(path)).toBe(false);
     lock.release();
   });
 
   test("gives up at its deadline; a deadline of zero tries once", async () => {
     const path = newLock();
-    const held = got(lockSync(atOnce(path)));
+    const held = lockOf(lockSync(atOnce(path)));
     const started = performance.now();
     expect(await take(atOnce(path))).toEqual({ errno: ETIMEDOUT });
     const tried = performance.now();
@@ -109,44 +113,44 @@ describe.each(forms)("%s", (_, take) => {
     expect(performance.now() - started).toBeGreaterThanOrEqual(300);
     expect(tried - started).toBeLessThan(300);
     held.release();
-    got(await take(atOnce(path))).release();
+    lockOf(await take(atOnce(path))).release();
   });
 
-  test("lets shared ones stand side by side and keep an exclusive one out", async () => {
+  test("grants several shared locks, which exclude an exclusive one", async () => {
     const path = newLock();
-    const one = got(await take({ path, deadlineMs: 0, shared: true }));
-    const other = got(await take({ path, deadlineMs: 0, shared: true }));
+    const one = lockOf(await take({ path, deadlineMs: 0, shared: true }));
+    const other = lockOf(await take({ path, deadlineMs: 0, shared: true }));
     expect(isFree(path, "-s")).toBe(true);
     one.release();
     expect(await take(atOnce(path))).toEqual({ errno: ETIMEDOUT });
     other.release();
-    got(await take(atOnce(path))).release();
+    lockOf(await take(atOnce(path))).release();
   });
 
-  test("takes one byte of a file: others of it, and the whole file, are others' matter", async () => {
+  test("locks one byte of a file, independently of other bytes and of the whole file", async () => {
     const path = newLock();
     const [low, high] = [0, Number.MAX_SAFE_INTEGER];
-    const held = got(await take({ ...atOnce(path), byte: high }));
+    const held = lockOf(await take({ ...atOnce(path), byte: high }));
     expect(await take({ ...atOnce(path), byte: high })).toEqual({ errno: ETIMEDOUT });
     expect(await take({ ...atOnce(path), byte: high, shared: true })).toEqual({ errno: ETIMEDOUT });
-    const shared = [got(await take({ ...atOnce(path), byte: low, shared: true }))];
-    shared.push(got(await take({ ...atOnce(path), byte: low, shared: true })));
+    const shared = [lockOf(await take({ ...atOnce(path), byte: low, shared: true }))];
+    shared.push(lockOf(await take({ ...atOnce(path), byte: low, shared: true })));
     expect(await take({ ...atOnce(path), byte: low })).toEqual({ errno: ETIMEDOUT });
     const other = await start(path, "0", "exclusive", String(high));
     expect(other.errno).toBe(ETIMEDOUT);
     expect(isFree(path)).toBe(true);
     for (const { release } of [held, ...shared]) release();
-    const theirs = await start(path, "0", "exclusive", String(high));
-    expect(theirs.errno).toBe(0);
+    const otherProcess = await start(path, "0", "exclusive", String(high));
+    expect(otherProcess.errno).toBe(0);
     expect(await take({ ...atOnce(path), byte: high })).toEqual({ errno: ETIMEDOUT });
-    got(await take({ ...atOnce(path), byte: low })).release();
-    theirs.process.kill("SIGKILL");
-    await once(theirs.process, "close");
-    got(await take({ ...atOnce(path), byte: high })).release();
+    lockOf(await take({ ...atOnce(path), byte: low })).release();
+    otherProcess.process.kill("SIGKILL");
+    await once(otherProcess.process, "close");
+    lockOf(await take({ ...atOnce(path), byte: high })).release();
     expect(statSync(path)).toMatchObject({ size: 0 });
   });
 
-  test("takes the file that has the name now where its holder removed the one that was waited for", async () => {
+  test("locks the new file if a holder removed the file during the wait", async () => {
     const path = newLock();
     const holder = await start(path);
     expect(holder.errno).toBe(0);
@@ -154,7 +158,7 @@ describe.each(forms)("%s", (_, take) => {
       rmSync(path);
       holder.process.stdin?.end();
     }, 50);
-    // In a process of its own: a wait that blocks would keep the timer above from going off.
+    // In a separate process: a blocking wait in this one would delay the timer above.
     const waiter = await start(path, "20000");
     expect(waiter.errno).toBe(0);
     expect(existsSync(path)).toBe(true);
@@ -162,10 +166,10 @@ describe.each(forms)("%s", (_, take) => {
     expect(await take(atOnce(path))).toEqual({ errno: ETIMEDOUT });
     waiter.process.stdin?.end();
     await once(waiter.process, "close");
-    got(await take(atOnce(path))).release();
+    lockOf(await take(atOnce(path))).release();
   });
 
-  test("refuses what is no plain file, and makes nothing beside it", async () => {
+  test("refuses a link, a directory and a pipe, and makes no file", async () => {
     const link = newLock();
     symlinkSync(join(directory, "target"), link);
     const fifo = newLock();
@@ -180,19 +184,19 @@ describe.each(forms)("%s", (_, take) => {
     expect(readdirSync(join(link, ".."))).toEqual(["lock"]);
   });
 
-  test("leaves no descriptor behind, whatever came of it", async () => {
+  test("closes its descriptor after a timeout, an error and a release", async () => {
     const path = newLock();
-    const held = got(lockSync(atOnce(path)));
+    const held = lockOf(lockSync(atOnce(path)));
     const before = openDescriptors();
     await take({ path, deadlineMs: 20, shared: false });
     await take(atOnce("/nonexistent/lock"));
     held.release();
-    got(await take(atOnce(path))).release();
+    lockOf(await take(atOnce(path))).release();
     expect(openDescriptors()).toBe(before - 1);
   });
 });
 
-test("A lock ends with the process that holds it, however that ends", async () => {
+test("A lock ends with the killed process that held it", async () => {
   const path = newLock();
   const holder = await start(path);
   expect(holder.errno).toBe(0);
@@ -202,17 +206,17 @@ test("A lock ends with the process that holds it, however that ends", async () =
   expect(isFree(path)).toBe(true);
 });
 
-test("Programs that are started meanwhile do not hold it", async () => {
+test("A program that is started under the lock does not inherit it", async () => {
   const path = newLock();
-  const lock = got(lockSync(atOnce(path)));
-  const daemon = spawn("sleep", ["30"], { stdio: "ignore" });
+  const lock = lockOf(lockSync(atOnce(path)));
+  const child = spawn("sleep", ["30"], { stdio: "ignore" });
   lock.release();
   expect(isFree(path)).toBe(true);
-  const again = got(lockSync(atOnce(path)));
-  const theirs = `/proc/${daemon.pid}/fd`;
-  expect(readdirSync(theirs).map((fd) => readlinkSync(join(theirs, fd)))).not.toContain(path);
+  const again = lockOf(lockSync(atOnce(path)));
+  const descriptors = `/proc/${child.pid}/fd`;
+  expect(readdirSync(descriptors).map((fd) => readlinkSync(join(descriptors, fd)))).not.toContain(path);
   again.release();
-  daemon.kill("SIGKILL");
+  child.kill("SIGKILL");
 });
 
 test.each(["", "77"])("Sixteen processes that take one lock in turn never hold it together (byte %j)", async (byte) => {
@@ -225,28 +229,28 @@ test.each(["", "77"])("Sixteen processes that take one lock in turn never hold i
   expect(readFileSync(counter, "utf8")).toBe("16");
 });
 
-test("What is thrown before another try ends a blocking wait", () => {
+test("An exception of beforeTry ends a blocking wait", () => {
   const path = newLock();
-  const held = got(lockSync(atOnce(path)));
-  expect(() => lockSync({ path, deadlineMs: 60_000, shared: false }, giveUp)).toThrow("nobody wants it any more");
+  const held = lockOf(lockSync(atOnce(path)));
+  expect(() => lockSync({ path, deadlineMs: 60_000, shared: false }, giveUp)).toThrow("the call was abandoned");
   held.release();
 });
 
-test("A missing directory is made where that is wanted, as often as a holder removes it with the lock", async () => {
+test("makesDirectory makes a missing directory, also after a holder removed it with the lock", async () => {
   const path = join(directory, "made", "below", "lock");
   expect(lockSync(atOnce(path))).toEqual({ errno: ENOENT });
-  const lock = got(lockSync({ ...atOnce(path), makesDirectory: true }));
+  const lock = lockOf(lockSync({ ...atOnce(path), makesDirectory: true }));
   expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
   const waiting = lockAsync({ path, deadlineMs: 20_000, shared: false, makesDirectory: true });
   rmSync(dirname(path), { recursive: true });
   lock.release();
-  got(await waiting).release();
+  lockOf(await waiting).release();
   expect(existsSync(path)).toBe(true);
 });
 
 test("A signal ends an asynchronous wait", async () => {
   const path = newLock();
-  const held = got(lockSync(atOnce(path)));
+  const held = lockOf(lockSync(atOnce(path)));
   const waiting = lockAsync({ path, deadlineMs: 60_000, shared: false }, AbortSignal.timeout(30));
   await expect(waiting).rejects.toThrow("aborted");
   held.release();

@@ -1,49 +1,50 @@
-// Advisory locks on files: they exclude processes from each other, and end with the process that holds them, however it ends. A whole
-// file is locked as flock(1) and native host-local do it. One byte of a file is a lock of our own, of which a file has as many as are
-// needed, so that nothing has to be made and removed for each: on a disk that is writing, that takes milliseconds.
+// Advisory file locks. A lock excludes other processes and ends with the process that holds it, however that process ends. Whole files
+// are locked with flock(2), as flock(1) and native host-local do. A byte of a file is Plexus' own kind of lock: one file has as many of
+// them as needed. A file for each lock would have to be made and removed, which takes milliseconds on a busy disk.
 
 import { closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { makeDirectory } from "../files/make-directory.ts";
-import { tryByteLock, tryFlock, unlockByte, unlockFlock } from "../libc/libc.ts";
+import { tryByteLock, tryFlock, unlockByte, unlockFlock } from "../../system/libc/libc.ts";
+import { EINVAL, ENOENT, ETIMEDOUT, EWOULDBLOCK } from "../../system/errno.ts";
+import { monotonicMs } from "../../system/monotonic-ms.ts";
 
+/** A lock to take. */
 export interface LockRequest {
-  /** A plain file; made, for its owner alone, where it is missing. A symbolic link is not followed. */
+  /** A regular file; a missing one is made with mode 0600. A symbolic link is not followed. */
   readonly path: string;
-  /** Which byte is the lock; the whole file where it is absent. Byte locks and whole ones don't see each other. */
+  /** The offset of the locked byte; absent: the whole file. Byte locks and whole-file locks do not exclude each other. */
   readonly byte?: number;
-  /** How long to wait for others, in ms; 0 tries once. */
+  /** Maximum wait in ms; 0 tries once. */
   readonly deadlineMs: number;
-  /** Whether other shared locks may stand beside it. */
+  /** Shared locks exclude exclusive locks, but not each other. */
   readonly shared: boolean;
-  /** Whether a missing directory is made too, for its owner alone: then a holder may remove it with the file before it releases. */
+  /** Whether a missing directory is made, too (mode 0700). A holder may then remove the file and the directory before its release. */
   readonly makesDirectory?: boolean;
 }
 
 /** A lock that is held until `release`, or until this process ends. */
 export interface FileLock {
   readonly path: string;
-  /** Once. */
+  /** Releases the lock; call it once. */
   release(): void;
 }
 
-/** `errno` 0: `lock` is held. ETIMEDOUT: others held it until the deadline. */
+/** `errno` 0: `lock` is held. ETIMEDOUT: the lock was not free before the deadline. Other values: the file cannot be opened or locked. */
 export type LockAnswer = { readonly errno: 0; readonly lock: FileLock } | { readonly errno: number; readonly lock?: undefined };
 
-export const ENOENT = 2;
-export const ETIMEDOUT = 110;
-const EWOULDBLOCK = 11;
-const EINVAL = 22;
+/** Takes a lock. A one-shot engine blocks until the lock is free; the daemon serves other calls meanwhile. */
+export type TakeLock = (request: LockRequest) => Promise<LockAnswer>;
 
 const PERMISSIONS = 0o600;
-/** What isn't a plain file must not be waited for while it is opened. */
+/** O_NONBLOCK: opening a pipe must not block. */
 const OPEN = constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Milliseconds between tries: a lease's lock is held for less than the shortest, a container's for seconds. */
-const SHORTEST_PAUSE = 0.25;
-const LONGEST_PAUSE = 10;
+/** Milliseconds between tries. A lease's lock is held for less than the minimum, a container's lock for seconds. */
+const MIN_PAUSE_MS = 0.25;
+const MAX_PAUSE_MS = 10;
 
-/** Takes a lock, blocking this thread. `beforeTry` is called before each try; what it throws ends the waiting. */
+/** Takes a lock, blocking this thread. `beforeTry` is called before each try; its exception ends the wait. */
 export function lockSync(request: LockRequest, beforeTry: () => void = () => {}): LockAnswer {
   const tries = tryInTurns(request);
   let sleeper: Int32Array | undefined;
@@ -56,7 +57,7 @@ export function lockSync(request: LockRequest, beforeTry: () => void = () => {})
   }
 }
 
-/** The same where others are served while this one waits. */
+/** Takes a lock without blocking the event loop. Rejects if `signal` aborts. */
 export async function lockAsync(request: LockRequest, signal?: AbortSignal): Promise<LockAnswer> {
   const tries = tryInTurns(request);
   for (let step = tries.next(); ; step = tries.next()) {
@@ -66,16 +67,16 @@ export async function lockAsync(request: LockRequest, signal?: AbortSignal): Pro
   }
 }
 
-/** Tries until the lock is had or can't be had; yields how many ms to pause before the next try. Holds nothing meanwhile. */
+/** Tries until the lock is held, fails or times out. Yields the pause before the next try, in ms; no file is open during a pause. */
 function* tryInTurns(request: LockRequest): Generator<number, LockAnswer, void> {
-  const due = performance.now() + request.deadlineMs;
-  // Only who waited, or takes locks that go with their directory, may find a file locked that has lost its name.
+  const due = monotonicMs() + request.deadlineMs;
+  // The locked file may have lost its name in two cases: after a wait, and if holders remove the file with its directory.
   let mayBeRemoved = request.makesDirectory === true;
-  for (let pause = SHORTEST_PAUSE; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
+  for (let pause = MIN_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
     const answer = tryLock(request, mayBeRemoved);
     mayBeRemoved = true;
     if (answer.errno !== EWOULDBLOCK) return answer;
-    const left = due - performance.now();
+    const left = due - monotonicMs();
     if (left <= 0) return { errno: ETIMEDOUT };
     yield Math.min(pause, left);
   }
@@ -89,9 +90,9 @@ function tryLock(request: LockRequest, mayBeRemoved: boolean): LockAnswer {
   if (opened.fd === undefined) return { errno: opened.errno };
   const { fd } = opened;
   const errno = byte === undefined ? lockWhole(fd, shared) : lockByte(fd, byte, shared);
-  if (errno === 0 && (byte !== undefined || !mayBeRemoved || isNamed(fd, path))) return { errno, lock: held(fd, request) };
+  if (errno === 0 && (byte !== undefined || !mayBeRemoved || isNamed(fd, path))) return { errno, lock: heldLock(fd, request) };
   closeSync(fd);
-  // A holder may have removed the file between our opening and locking it: another file is the lock now.
+  // A holder may have removed the file between the open and the lock; then a new file is the lock.
   return { errno: errno === 0 ? EWOULDBLOCK : errno };
 }
 
@@ -99,7 +100,7 @@ function lockWhole(fd: number, shared: boolean): number {
   return fstatSync(fd).isFile() ? tryFlock(fd, shared) : EINVAL;
 }
 
-/** A file of byte locks stays, unless somebody removes it by hand. */
+/** Plexus never removes a file of byte locks; an administrator may (`nlink` 0). */
 function lockByte(fd: number, byte: number, shared: boolean): number {
   const errno = tryByteLock(fd, byte, shared);
   if (errno !== 0) return errno;
@@ -117,7 +118,7 @@ function open(request: LockRequest): Opened {
     return { errno: errnoOf(error) };
   }
   const again = openFile(request);
-  return again.errno === ENOENT ? { errno: EWOULDBLOCK } : again; // a holder just removed it
+  return again.errno === ENOENT ? { errno: EWOULDBLOCK } : again; // a holder has just removed the directory
 }
 
 function openFile({ path, byte }: LockRequest): Opened {
@@ -131,11 +132,11 @@ function openFile({ path, byte }: LockRequest): Opened {
 
 function isNamed(fd: number, path: string): boolean {
   const named = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  const ours = fstatSync(fd, { bigint: true });
-  return named !== undefined && named.ino === ours.ino && named.dev === ours.dev;
+  const opened = fstatSync(fd, { bigint: true });
+  return named !== undefined && named.ino === opened.ino && named.dev === opened.dev;
 }
 
-function held(fd: number, { path, byte }: LockRequest): FileLock {
+function heldLock(fd: number, { path, byte }: LockRequest): FileLock {
   return {
     path,
     release() {
@@ -146,7 +147,7 @@ function held(fd: number, { path, byte }: LockRequest): FileLock {
   };
 }
 
-/** Positive, as the kernel's headers have it. Anything but an error of a system call is a defect and passes through. */
+/** The positive errno of a failed system call. Any other error is a defect and is rethrown. */
 function errnoOf(error: unknown): number {
   if (error instanceof Error && "errno" in error && typeof error.errno === "number") return Math.abs(error.errno);
   throw error;

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 
-// A program that has a socket as descriptor 3, as the one-shot brain does, and says whether its other end is closed.
+// The program has a socket as descriptor 3, as the one-shot engine does. It prints whether the socket's other end is closed.
 const program = `
 import { isHungUp } from ${JSON.stringify(new URL("libc.ts", import.meta.url).href)};
 import { readSync, writeSync } from "node:fs";
@@ -13,15 +13,15 @@ writeSync(1, String(isHungUp(3)) + "\\n");
 `;
 
 test.each([
-  ["nothing to be read", ""],
-  ["something still to be read", "words"],
-])("A closed socket is told from an open one, with %s", async (_, words) => {
+  ["no unread data", ""],
+  ["unread data", "data"],
+])("isHungUp is true for a closed socket and false for an open one, with %s", async (_, unread) => {
   const args = ["--disable-warning=ExperimentalWarning", "--input-type=module-typescript", "--eval", program];
   const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit", "pipe"] });
   const [stdin, stdout, , socket] = child.stdio;
   if (stdin === null || stdout === null || socket === null || socket === undefined || !("write" in socket))
     throw new Error("no pipes");
-  if (words !== "") socket.write(words);
+  if (unread !== "") socket.write(unread);
   expect(String((await once(stdout, "data"))[0])).toBe("false\n");
   socket.destroy();
   await once(socket, "close");

@@ -1,5 +1,5 @@
-// System calls that Node does not have, through node:ffi, where one takes a microsecond. Loaded with the first of them (1–2 ms), so
-// that a call which needs none does not pay for it. The module is still experimental: the hands start the brain with
+// System calls that Node lacks, through node:ffi, where one takes a microsecond. The first of them loads node:ffi (1–2 ms), so that a call
+// without them does not pay for it. The module is still experimental: the shim starts the engine with
 // --disable-warning=ExperimentalWarning.
 
 /** From Linux' <sys/file.h> and <poll.h>, the same on every architecture. */
@@ -23,7 +23,7 @@ interface Libc {
   readonly flock: (fd: number, operation: number) => number;
   /** 0 or the errno. Only for commands that take a pointer. */
   readonly fcntl: (fd: number, command: number, argument: Buffer) => number;
-  /** How many of the descriptors have something to tell. */
+  /** The number of descriptors with events. */
   readonly poll: (descriptors: Buffer, count: bigint, timeoutMs: number) => number;
   /** 0, or -1. */
   readonly getsockopt: (fd: number, level: number, name: number, value: Buffer, size: Buffer) => number;
@@ -31,20 +31,20 @@ interface Libc {
 
 let loaded: Libc | undefined;
 
-/** Takes the lock of an open file if nobody is in the way. Answers 0 or the errno (11, EWOULDBLOCK: somebody is). */
+/** Takes the lock of an open file if it is free. Answers 0 or the errno (11, EWOULDBLOCK: another open file has it). */
 export function tryFlock(fd: number, shared: boolean): number {
   return libc().flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB);
 }
 
-/** Gives the lock back, also where a process that was being started at this moment still shares the open file. */
+/** Releases the lock, even while a process that is being started still shares the open file. */
 export function unlockFlock(fd: number): void {
   libc().flock(fd, LOCK_UN);
 }
 
 /**
- * Takes the lock of one byte of an open file if nobody is in the way; the file need not be that long. The file must be open for
- * writing, or for reading where the lock is shared. Answers 0 or the errno (11, EAGAIN: somebody is). Two opens of a file exclude each
- * other in one process, too.
+ * Takes the lock of one byte of an open file if it is free; the file need not be that long. The file must be open for writing, or for
+ * reading where the lock is shared. Answers 0 or the errno (11, EAGAIN: another open file has it). Two open files of one process exclude
+ * each other, too.
  */
 export function tryByteLock(fd: number, byte: number, shared: boolean): number {
   return libc().fcntl(fd, F_OFD_SETLK, oneByte(shared ? F_RDLCK : F_WRLCK, byte));
@@ -55,7 +55,7 @@ export function unlockByte(fd: number, byte: number): void {
   libc().fcntl(fd, F_OFD_SETLK, oneByte(F_UNLCK, byte));
 }
 
-// What the system calls get and give is made once: nothing else runs between filling it and the call's end.
+// The arguments' memory is allocated once: no other code runs between filling it and the end of the system call.
 
 /** A `struct flock`: short type, short whence (0: from the file's beginning), long start, long length, int pid. */
 const lock = Buffer.alloc(32);
@@ -75,7 +75,7 @@ const polled = Buffer.alloc(8);
 const polledDescriptor = new Int32Array(polled.buffer, polled.byteOffset, 1);
 const polledEvents = new Int16Array(polled.buffer, polled.byteOffset + 4, 2);
 
-/** What there is of these events, and of those that nobody asks for; 0: nothing. */
+/** The pending events out of `events`, and those that poll() always reports; 0: none. */
 function eventsOf(fd: number, events: number): number {
   polledDescriptor[0] = fd;
   polledEvents[0] = events;
@@ -83,7 +83,7 @@ function eventsOf(fd: number, events: number): number {
   return libc().poll(polled, 1n, 0) > 0 ? (polledEvents[1] ?? 0) : 0;
 }
 
-/** Whether the other end of a stream socket is closed, whatever there still is to be read. */
+/** Whether the other end of a stream socket is closed, even if unread bytes are left. */
 export function isHungUp(fd: number): boolean {
   return (eventsOf(fd, 0) & (POLLHUP | POLLERR)) !== 0;
 }
@@ -94,13 +94,13 @@ const ucredNumbers = new Uint32Array(ucred.buffer, ucred.byteOffset, 3);
 const ucredLength = Buffer.alloc(4);
 const ucredSize = new Uint32Array(ucredLength.buffer, ucredLength.byteOffset, 1);
 
-/** The uid of the process at the other end of a unix socket (SO_PEERCRED); undefined where the system doesn't say. */
+/** The uid of the process at the other end of a unix socket (SO_PEERCRED); undefined where the system does not know it. */
 export function peerUid(fd: number): number | undefined {
   ucredSize[0] = ucred.length;
   return libc().getsockopt(fd, SOL_SOCKET, SO_PEERCRED, ucred, ucredLength) === 0 ? ucredNumbers[1] : undefined;
 }
 
-/** Whether a write to the descriptor would not wait: for a pipe, one of at most 4096 bytes. Also where nobody will ever read. */
+/** Whether a write would not block; for a pipe, a write of at most 4096 bytes. True also where the reader has closed its end. */
 export function isWritable(fd: number): boolean {
   return eventsOf(fd, POLLOUT) !== 0;
 }
@@ -121,7 +121,7 @@ function load(): Libc {
   });
   const errno = functions.__errno_location();
   return {
-    // Between the two nothing may run that makes a system call: it would overwrite errno.
+    // No system call may come between the call and the reading of errno.
     flock: (fd, operation) => (functions.flock(fd, operation) === 0 ? 0 : ffi.getInt32(errno, 0)),
     fcntl: (fd, command, argument) => (functions.fcntl(fd, command, argument) !== -1 ? 0 : ffi.getInt32(errno, 0)),
     poll: functions.poll,

@@ -1,5 +1,5 @@
-// What the C library does with memory that was given back to it. glibc keeps it for later, in an arena for each thread: after a thousand
-// calls that was 30 of a daemon's 125 MiB (measured with daemon-rss-large). Where the library is another one, nothing is done.
+// Returns freed memory of glibc to the system. glibc keeps it in an arena for each thread: after a thousand calls that was 30 of a daemon's
+// 125 MiB (measured with daemon-rss-large). With another C library these functions do nothing.
 
 /** <malloc.h> */
 const M_ARENA_MAX = -8;
@@ -11,12 +11,12 @@ interface NativeMemory {
 
 let loaded: { readonly library: NativeMemory | undefined } | undefined;
 
-/** So many arenas at most; for threads that have none yet. Answers whether that could be said. */
-export function limitArenas(most: number): boolean {
-  return library()?.mallopt(M_ARENA_MAX, most) === 1;
+/** Limits the number of arenas, for threads that have none yet. Answers whether glibc accepted it. */
+export function limitArenas(max: number): boolean {
+  return library()?.mallopt(M_ARENA_MAX, max) === 1;
 }
 
-/** Gives free memory back to the system; takes 0.3 to 2 ms. Answers whether there was any. */
+/** Returns free memory to the system; takes 0.3 to 2 ms. Answers whether there was any. */
 export function trimMemory(): boolean {
   return library()?.malloc_trim(0n) === 1;
 }

@@ -1,14 +1,16 @@
-// Addresses as the kernel has them: IP addresses in network byte order, MAC addresses.
+// Addresses in the kernel's form: IP addresses in network byte order, MAC addresses.
 
-import { formatAddress, type IpAddress } from "../../src/net/ip.ts";
+import { formatAddress, type IpAddress } from "../../../src/net/ip.ts";
 
 export const AF_INET = 2;
 export const AF_INET6 = 10;
 
+/** The kernel's number of an address family (AF_INET, AF_INET6). */
 export function familyNumber(family: 4 | 6): number {
   return family === 4 ? AF_INET : AF_INET6;
 }
 
+/** The address in network byte order: 4 or 16 bytes. */
 export function addressBytes({ family, value }: IpAddress): Uint8Array {
   const bytes = new Uint8Array(family === 4 ? 4 : 16);
   let rest = value;
@@ -23,7 +25,7 @@ export function addressBytes({ family, value }: IpAddress): Uint8Array {
   return bytes;
 }
 
-/** Undefined where there are none, or not as many as the family has. */
+/** Undefined where the number of bytes is not the family's. */
 export function addressIn(bytes: Uint8Array | undefined, family: 4 | 6): IpAddress | undefined {
   if (bytes === undefined || bytes.length !== (family === 4 ? 4 : 16)) return undefined;
   let value = BigInt(wordAt(bytes, 0));
@@ -31,6 +33,7 @@ export function addressIn(bytes: Uint8Array | undefined, family: 4 | 6): IpAddre
   return { family, value };
 }
 
+/** The address as text; undefined where the number of bytes is not the family's. */
 export function addressText(bytes: Uint8Array | undefined, family: 4 | 6): string | undefined {
   const address = addressIn(bytes, family);
   return address === undefined ? undefined : formatAddress(address);
@@ -60,7 +63,7 @@ function wordAt(bytes: Uint8Array, at: number): number {
   return high * 0x1_0000 + low;
 }
 
-/** The six bytes of a MAC address, whose parts are parted by colons or hyphens; undefined where the text is none. */
+/** The six bytes of a MAC address, with colons or hyphens between its parts; undefined where the text is not a MAC address. */
 export function macBytes(text: string): Uint8Array | undefined {
   if (!/^[0-9a-f]{2}(?:([:-])[0-9a-f]{2})(?:\1[0-9a-f]{2}){4}$/iu.test(text)) return undefined;
   return Uint8Array.from(text.split(/[:-]/u), (part) => Number.parseInt(part, 16));

@@ -1,7 +1,7 @@
 // Addresses of links: RTM_NEWADDR, RTM_DELADDR, RTM_GETADDR (linux/if_addr.h). They have no way to name another namespace: with
 // IFA_TARGET_NETNSID the kernel answers success and acts in the socket's own.
 
-import type { Cidr } from "../../src/net/ip.ts";
+import type { Cidr } from "../../../src/net/ip.ts";
 import { AF_INET, AF_INET6, addressBytes, addressIn, familyNumber } from "./address-bytes.ts";
 import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from "./link-attributes.ts";
 import { attribute, Attributes, u32Attribute } from "./attributes.ts";
@@ -13,11 +13,11 @@ export interface AddressState {
   /** Index of its link. */
   readonly link: number;
   readonly cidr: Cidr;
-  /** Asked about, not to be used yet. */
+  /** Duplicate address detection runs: the address is not usable yet. */
   readonly tentative: boolean;
-  /** Somebody else has it. */
+  /** Duplicate address detection found another holder. */
   readonly dadFailed: boolean;
-  /** The kernel's message: what is needed to put exactly this address back. */
+  /** The kernel's message, from which exactly this address can be restored. */
   readonly raw: Uint8Array;
 }
 
@@ -32,19 +32,19 @@ const IFA_FLAGS = 8;
 const IFA_F_NODAD = 0x2;
 const IFA_F_DADFAILED = 0x8;
 const IFA_F_TENTATIVE = 0x40;
-/** What an address is made of: ADDRESS, LOCAL, LABEL, BROADCAST, CACHEINFO, FLAGS, RT_PRIORITY, PROTO; the rest of a dump is not settable. */
+/** The attributes that define an address: ADDRESS, LOCAL, LABEL, BROADCAST, CACHEINFO, FLAGS, RT_PRIORITY, PROTO; the rest of a dump is not settable. */
 const MADE_OF: ReadonlySet<number> = new Set([1, 2, 3, 4, 6, 8, 9, 11]);
-/** Flags that can be asked for: NODAD, OPTIMISTIC, HOMEADDRESS, MANAGETEMPADDR, NOPREFIXROUTE, MCAUTOJOIN. */
+/** Flags that a request can set: NODAD, OPTIMISTIC, HOMEADDRESS, MANAGETEMPADDR, NOPREFIXROUTE, MCAUTOJOIN. */
 const SETTABLE = 0x02 | 0x04 | 0x10 | 0x100 | 0x200 | 0x400;
 /** IPv4 networks from this prefix length on have no broadcast address (RFC 3021). */
 const NO_BROADCAST_FROM = 31;
 
-/** Asks for the addresses of one link, both families; a kernel that does not filter tells those of all. */
+/** Requests the addresses of one link, both families. A kernel without this filter answers with those of all links. */
 export function addressesRequest(link: number): NetlinkRequest {
   return { type: RTM_GETADDR, flags: NLM_F_DUMP, body: fixed(0, 0, link) };
 }
 
-/** An address, or undefined where the message tells something else. */
+/** The address in a message; undefined for a message of another type. */
 export function addressStateIn({ type, body }: { readonly type: number; readonly body: Uint8Array }): AddressState | undefined {
   if (type !== RTM_NEWADDR || body.length < IFADDRMSG) return undefined;
   const number = body[0];
@@ -53,7 +53,7 @@ export function addressStateIn({ type, body }: { readonly type: number; readonly
   if (number !== AF_INET && number !== AF_INET6) return undefined;
   const attributes = new Attributes(body, IFADDRMSG);
   const family = number === AF_INET ? 4 : 6;
-  // Where there is a peer, ADDRESS is the peer's.
+  // If the address has a peer, ADDRESS is the peer's.
   const address = addressIn(attributes.get(IFA_LOCAL) ?? attributes.get(IFA_ADDRESS), family);
   const flags = attributes.u32(IFA_FLAGS) ?? lowFlags;
   if (address === undefined) return undefined;
@@ -71,7 +71,7 @@ export function addressesOf({ messages }: Pick<NetlinkAnswer, "messages">, link:
   return messages.flatMap((message) => addressStateIn(message) ?? []).filter((each) => each.link === link);
 }
 
-/** Adds an address; one that is there is not touched (EEXIST). An IPv4 one gets its network's broadcast address, as ip(8) doesn't, but Go's netlink does. */
+/** Adds an address; an existing one stays unchanged (EEXIST). IPv4 addresses get their network's broadcast address, as Go's netlink sets it and ip(8) does not. */
 export function addressAddition(link: number, cidr: Cidr, noDad: boolean): NetlinkRequest {
   const flags = noDad && cidr.address.family === 6 ? [u32Attribute(IFA_FLAGS, IFA_F_NODAD)] : [];
   return {
@@ -81,11 +81,12 @@ export function addressAddition(link: number, cidr: Cidr, noDad: boolean): Netli
   };
 }
 
+/** Removes an address. */
 export function addressRemoval(link: number, cidr: Cidr): NetlinkRequest {
   return { type: RTM_DELADDR, flags: 0, body: named(link, cidr) };
 }
 
-/** Puts an address that was removed back as it was. */
+/** Restores a removed address. */
 export function addressRestoration({ raw }: AddressState): NetlinkRequest {
   const head = raw.slice(0, IFADDRMSG);
   head[2] = (head[2] ?? 0) & SETTABLE;

@@ -19,7 +19,7 @@ export function attribute(type: number, value: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** An attribute that is a number of four bytes. */
+/** An attribute with a number of four bytes. */
 export function u32Attribute(type: number, value: number): Uint8Array {
   const bytes = new Uint8Array(ATTRIBUTE_HEADER + 4);
   putU16(bytes, 0, ATTRIBUTE_HEADER + 4);
@@ -28,23 +28,23 @@ export function u32Attribute(type: number, value: number): Uint8Array {
   return bytes;
 }
 
-/** An attribute made of attributes. */
+/** A nested attribute. */
 export function nested(type: number, attributes: readonly Uint8Array[]): Uint8Array {
   return attribute(type | NLA_F_NESTED, concat(attributes));
 }
 
 /**
- * Attributes that were read; what is cut or malformed ends them. Of several of one type the last one counts. A link has some sixty, and who
- * reads it wants a dozen: nothing is made of an attribute before it is asked for.
+ * Attributes of a message. A malformed or cut attribute ends them. Of several attributes of one type the last one counts. Values are decoded
+ * on request: a link has some sixty attributes, and a reader needs a dozen.
  */
 export class Attributes {
   readonly #bytes: Uint8Array;
-  /** In their order: type, and where its value begins and ends. */
+  /** In order: type, begin and end of the value. */
   readonly #types: number[] = [];
   readonly #from: number[] = [];
   readonly #to: number[] = [];
 
-  /** Those that lie in `bytes` between two places. */
+  /** The attributes in `bytes` between two offsets. */
   constructor(bytes: Uint8Array, from = 0, to = bytes.length) {
     this.#bytes = bytes;
     for (let at = from; at + ATTRIBUTE_HEADER <= to;) {
@@ -66,52 +66,52 @@ export class Attributes {
     return found < 0 ? undefined : this.#bytes.subarray(this.#from[found], this.#to[found]);
   }
 
-  /** Those that an attribute is made of; none where it isn't there. */
+  /** The attributes in a nested attribute; none where it is absent. */
   within(type: number): Attributes {
     const found = this.#types.lastIndexOf(type);
     return found < 0 ? new Attributes(nothing) : new Attributes(this.#bytes, this.#from[found], this.#to[found]);
   }
 
-  /** One byte; undefined where there is none. */
+  /** A number of one byte; undefined where it is absent. */
   u8(type: number): number | undefined {
     const at = this.#place(type, 1);
     return at === undefined ? undefined : this.#bytes[at];
   }
 
-  /** A number of two bytes; undefined where there are none. */
+  /** A number of two bytes; undefined where it is absent. */
   u16(type: number): number | undefined {
     const at = this.#place(type, 2);
     return at === undefined ? undefined : u16At(this.#bytes, at);
   }
 
-  /** A number of four bytes; undefined where there are none. */
+  /** A number of four bytes; undefined where it is absent. */
   u32(type: number): number | undefined {
     const at = this.#place(type, 4);
     return at === undefined ? undefined : u32At(this.#bytes, at);
   }
 
-  /** The same, which may be negative. */
+  /** A signed number of four bytes; undefined where it is absent. */
   i32(type: number): number | undefined {
     const at = this.#place(type, 4);
     return at === undefined ? undefined : i32At(this.#bytes, at);
   }
 
-  /** Text that ends with a NUL or with the value; empty where there is none. */
+  /** Text up to a NUL or the end of the value; empty where it is absent. */
   text(type: number): string {
     return textIn(this.get(type));
   }
 
-  /** All of them in their order, one of each type. */
+  /** All attributes in order, one of each type. */
   [Symbol.iterator](): IterableIterator<readonly [type: number, value: Uint8Array]> {
     return new Map(this.list()).entries();
   }
 
-  /** All of them in their order, several of one type, too. */
+  /** All attributes in order, also several of one type. */
   list(): readonly (readonly [type: number, value: Uint8Array])[] {
     return this.#types.map((type, index) => [type, this.#bytes.subarray(this.#from[index], this.#to[index])]);
   }
 
-  /** Where a value of so many bytes at least begins. */
+  /** The offset of a value that has at least so many bytes. */
   #place(type: number, size: number): number | undefined {
     const found = this.#types.lastIndexOf(type);
     const from = this.#from[found];
@@ -119,12 +119,12 @@ export class Attributes {
   }
 }
 
-/** The attributes that `bytes` are made of; none where there are no bytes. */
+/** The attributes in `bytes`. */
 export function attributesIn(bytes: Uint8Array | undefined): Attributes {
   return new Attributes(bytes ?? nothing);
 }
 
-/** Text that ends with a NUL or with the bytes. */
+/** Text up to a NUL or the end of the bytes. */
 export function textIn(bytes: Uint8Array | undefined): string {
   if (bytes === undefined) return "";
   const end = bytes.indexOf(0);

@@ -30,6 +30,7 @@ export interface VlanRange {
   readonly untagged: boolean;
 }
 
+/** Changes of a bridge port; absent members stay as they are. */
 export type PortChange = { readonly [K in keyof PortState]?: PortState[K] | undefined };
 
 const IFLA_BRIDGE_FLAGS = 0;
@@ -41,6 +42,7 @@ const BRIDGE_VLAN_INFO_RANGE_BEGIN = 0x8;
 const BRIDGE_VLAN_INFO_RANGE_END = 0x10;
 const RTEXT_FILTER_BRVLAN_COMPRESSED = 4;
 
+/** Changes the settings of a bridge port. */
 export function portChange(index: number, change: PortChange): NetlinkRequest {
   const members = [
     [IFLA_BRPORT_MODE, change.hairpin],
@@ -57,6 +59,7 @@ export function vlanAddition(index: number, vlan: VlanRange, self: boolean): Net
   return vlans(RTM_SETLINK, index, vlan, self);
 }
 
+/** Removes VLANs from a port or, where `self`, from the bridge itself. */
 export function vlanRemoval(index: number, vlan: VlanRange, self: boolean): NetlinkRequest {
   return vlans(RTM_DELLINK, index, vlan, self);
 }
@@ -70,13 +73,13 @@ function vlans(type: number, index: number, { first, last, pvid, untagged }: Vla
   return { type, flags: 0, body: concat([ifinfomsg(index, 0, 0, AF_BRIDGE), nested(IFLA_AF_SPEC, [...whose, ...range])]) };
 }
 
-/** Asks for the VLANs of all ports: the kernel has no message for those of one. */
+/** Requests the VLANs of all ports: the kernel has no request for one port. */
 export function vlansRequest(): NetlinkRequest {
   const mask = u32Attribute(IFLA_EXT_MASK, RTEXT_FILTER_BRVLAN_COMPRESSED);
   return { type: RTM_GETLINK, flags: NLM_F_DUMP, body: concat([ifinfomsg(0, 0, 0, AF_BRIDGE), mask]) };
 }
 
-/** A port's VLANs, or undefined where the message tells something else. */
+/** A port's VLANs; undefined for a message of another type. */
 export function vlansIn({
   type,
   body,

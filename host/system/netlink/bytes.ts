@@ -1,10 +1,10 @@
-// Numbers and text as the kernel has them in netlink messages: in the machine's own byte order. No I/O.
+// Numbers and text of netlink messages, in the machine's own byte order. No I/O.
 
 const littleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 const encoder = new TextEncoder();
 
-/** Two bytes as a number; 0 where there are none. Without destructuring, here and below: it makes arrays, thousands in an attach. */
+/** A number of two bytes; 0 beyond the end. No destructuring here and below: it would make thousands of arrays in an attachment. */
 export function u16At(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   const second = bytes[at + 1] ?? 0;
@@ -12,7 +12,7 @@ export function u16At(bytes: Uint8Array, at: number): number {
   return littleEndian ? first | (second << 8) : second | (first << 8);
 }
 
-/** Four bytes as a number; 0 where there are none. */
+/** A number of four bytes; 0 beyond the end. */
 export function u32At(bytes: Uint8Array, at: number): number {
   if (at + 4 > bytes.length) return 0;
   const first = u16At(bytes, at);
@@ -20,16 +20,18 @@ export function u32At(bytes: Uint8Array, at: number): number {
   return littleEndian ? first + second * 0x1_0000 : second + first * 0x1_0000;
 }
 
-/** Four bytes as a number that may be negative, as an index is; 0 where there are none. */
+/** A signed number of four bytes, such as an index; 0 beyond the end. */
 export function i32At(bytes: Uint8Array, at: number): number {
   return u32At(bytes, at) | 0;
 }
 
+/** Writes a number of two bytes at an offset. */
 export function putU16(bytes: Uint8Array, at: number, value: number): void {
   bytes[littleEndian ? at : at + 1] = value & 0xff;
   bytes[littleEndian ? at + 1 : at] = (value >>> 8) & 0xff;
 }
 
+/** Writes a number of four bytes at an offset. */
 export function putU32(bytes: Uint8Array, at: number, value: number): void {
   putU16(bytes, littleEndian ? at : at + 2, value & 0xffff);
   putU16(bytes, littleEndian ? at + 2 : at, value >>> 16);
@@ -54,11 +56,12 @@ export function u8(value: number): Uint8Array {
   return Uint8Array.of(value);
 }
 
-/** UTF-8 with a NUL at its end, as the kernel wants names. */
+/** UTF-8 with a NUL at its end, as the kernel requires names. */
 export function cString(text: string): Uint8Array {
   return encoder.encode(`${text}\0`);
 }
 
+/** All parts in one array. */
 export function concat(parts: readonly Uint8Array[]): Uint8Array {
   let size = 0;
   for (const part of parts) size += part.length;
@@ -71,7 +74,7 @@ export function concat(parts: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** The length with the padding that netlink has after messages and attributes. */
+/** The length with netlink's padding of messages and attributes. */
 export function aligned(length: number): number {
   return (length + 3) & ~3;
 }

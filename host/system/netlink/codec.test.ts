@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatAddress, type IpAddress } from "../../src/net/ip.ts";
+import { formatAddress, type IpAddress } from "../../../src/net/ip.ts";
 import { addressAddition, addressRestoration, addressStateIn } from "./address.ts";
 import { vlansIn } from "./bridge-port.ts";
 import { linkIn } from "./link.ts";
@@ -9,7 +9,7 @@ import { neighbourStateIn } from "./neighbour.ts";
 import { attribute, attributesIn, u32Attribute } from "./attributes.ts";
 import { concat, u16, u32, u16At, u32At } from "./bytes.ts";
 import { decodeAnswers, encodeRequests } from "./message.ts";
-import { addition, removal, restoration, routeIn } from "./route.ts";
+import { defaultRouteAddition, listedRouteRemoval, routeRestoration, routeIn } from "./route.ts";
 
 const bytes = (maxLength: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ maxLength });
 const attributeTypes = fc.integer({ min: 0, max: 0x3fff });
@@ -20,14 +20,14 @@ const request = fc.record({
   quiet: fc.boolean(),
 });
 
-/** One message of the kernel's. */
+/** A message from the kernel. */
 function message(type: number, flags: number, sequence: number, body: Uint8Array): Uint8Array {
   const padding = new Uint8Array(-body.length & 3);
   return concat([u32(16 + body.length), u16(type), u16(flags), u32(sequence), u32(0), body, padding]);
 }
 
 describe("attributes", () => {
-  test("come back as they were written, flags in their type left out", () => {
+  test("decode to the encoded values, without the flags of their types", () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.tuple(attributeTypes, bytes(40)), { selector: ([type]) => type }), (all) => {
         const written = concat(all.map(([type, value], index) => attribute(index % 2 === 0 ? type : type | 0x8000, value)));
@@ -37,7 +37,7 @@ describe("attributes", () => {
     );
   });
 
-  test("of any bytes are found or not, and lie within them", () => {
+  test("in random bytes lie within these", () => {
     fc.assert(
       fc.property(bytes(200), (any) => {
         for (const [, value] of attributesIn(any).list()) expect(value.length).toBeLessThanOrEqual(any.length - 4);
@@ -47,7 +47,7 @@ describe("attributes", () => {
 });
 
 describe("answers", () => {
-  test("to requests are told apart by their numbers, in whatever order they come", () => {
+  test("are assigned to requests by their sequence numbers, in any order", () => {
     const answered = fc.record({ errno: fc.integer({ min: 0, max: 133 }), bodies: fc.array(bytes(20), { maxLength: 3 }) });
     fc.assert(
       fc.property(fc.array(answered, { maxLength: 5 }), fc.boolean(), (all, turned) => {
@@ -58,25 +58,25 @@ describe("answers", () => {
           ]),
         );
         const answers = decodeAnswers(concat(turned ? parts.toReversed() : parts), all.length);
-        const told = answers.map((answer) => ({ errno: answer?.errno, bodies: answer?.messages.map(({ body }) => body) }));
-        expect(told).toEqual(all);
+        const decoded = answers.map((answer) => ({ errno: answer?.errno, bodies: answer?.messages.map(({ body }) => body) }));
+        expect(decoded).toEqual(all);
       }),
     );
   });
 
-  test("carry the kernel's words and the attribute it means, whether the request is repeated or not", () => {
+  test("have the kernel's error text and the refused attribute's offset, with or without a copy of the request", () => {
     const tail = concat([attribute(1, Buffer.from("Nexthop has invalid gateway\0")), u32Attribute(2, 28)]);
-    const asked = message(24, 0x605, 1, new Uint8Array(13));
+    const refusedRequest = message(24, 0x605, 1, new Uint8Array(13));
     for (const [flags, repeated] of [
-      [0x300, asked.subarray(0, 16)],
-      [0x200, asked],
+      [0x300, refusedRequest.subarray(0, 16)],
+      [0x200, refusedRequest],
     ] as const) {
       const [answer] = decodeAnswers(message(2, flags, 1, concat([u32(-101), repeated, tail])), 1);
-      expect(answer).toMatchObject({ errno: 101, words: "Nexthop has invalid gateway", offset: 28 });
+      expect(answer).toMatchObject({ errno: 101, errorText: "Nexthop has invalid gateway", offset: 28 });
     }
   });
 
-  test("end with a dump's end, which may carry an error, and say when it was disturbed", () => {
+  test("of a dump end with its DONE message, which may have an error, and show an interruption", () => {
     const one = message(16, 2, 1, new Uint8Array(16));
     expect(decodeAnswers(concat([one, message(3, 2, 1, u32(0))]), 1)).toMatchObject([{ errno: 0, interrupted: false }]);
     expect(decodeAnswers(concat([one, message(3, 0x12, 1, u32(0))]), 1)).toMatchObject([{ errno: 0, interrupted: true }]);
@@ -84,7 +84,7 @@ describe("answers", () => {
     expect(decodeAnswers(one, 1)).toEqual([undefined]);
   });
 
-  test("of any bytes are decoded or not, never a failure of ours", () => {
+  test("of random bytes never make the decoder throw", () => {
     fc.assert(
       fc.property(bytes(400), fc.integer({ min: 0, max: 3 }), (any, count) => {
         const answers = decodeAnswers(any, count);
@@ -102,21 +102,21 @@ describe("answers", () => {
   });
 });
 
-test("links, addresses, neighbours and VLANs of any bytes are read or not, never a failure of ours", () => {
+test("links, addresses, neighbours and VLANs of random bytes never make the decoder throw", () => {
   const anyMessage = fc.record({ type: fc.constantFrom(16, 20, 28), body: fc.oneof(bytes(200), links(), addresses()) });
   fc.assert(
-    fc.property(anyMessage, (told) => {
+    fc.property(anyMessage, (random) => {
       expect(() => {
-        const state = linkStateIn(told);
+        const state = linkStateIn(random);
         if (state !== undefined) [acceptRa(state), inetSetting(state, 22)].toString();
-        [addressStateIn(told), neighbourStateIn(told), vlansIn(told)].toString();
+        [addressStateIn(random), neighbourStateIn(random), vlansIn(random)].toString();
       }).not.toThrow();
     }),
     { numRuns: 500 },
   );
 });
 
-/** The fixed part of a link's message, and attributes of any bytes with the types that are looked into. */
+/** The fixed part of a link's message, and attributes of random bytes with the types that the decoder reads. */
 function links(): fc.Arbitrary<Uint8Array> {
   const attributeOf = fc
     .tuple(fc.constantFrom(1, 3, 4, 5, 10, 18, 26, 37, 52), bytes(60))
@@ -131,18 +131,18 @@ function addresses(): fc.Arbitrary<Uint8Array> {
     .map(([family, all]) => concat([Uint8Array.of(family, 24, 0, 0, 1, 0, 0, 0), ...all]));
 }
 
-test("an address that was removed is put back with what made it, and nothing of how it was doing", () => {
+test("a removed address is restored with the attributes that define it, without its state", () => {
   const cidr = { address: { family: 4, value: 0x0a09_0002n }, prefix: 24 } as const;
   const added = addressAddition(7, cidr, false);
-  const told = concat([added.body, u32Attribute(8, 0x80 | 0x40 | 0x200)]);
-  const state = addressStateIn({ type: 20, body: told });
+  const listed = concat([added.body, u32Attribute(8, 0x80 | 0x40 | 0x200)]);
+  const state = addressStateIn({ type: 20, body: listed });
   expect(state).toMatchObject({ link: 7, cidr, tentative: true, dadFailed: false });
   if (state === undefined) throw new Error("no address");
   const again = addressStateIn({ type: 20, body: addressRestoration(state).body });
   expect(again).toMatchObject({ link: 7, cidr, tentative: false });
 });
 
-test("requests are numbered, padded, and each asks to be acknowledged unless it is quiet", () => {
+test("requests have sequence numbers and padding, and ask for an acknowledgement unless they are quiet", () => {
   fc.assert(
     fc.property(fc.array(request, { maxLength: 5 }), (requests) => {
       const written = encodeRequests(requests);
@@ -178,18 +178,18 @@ describe("a default route", () => {
     onlink: fc.boolean(),
   });
 
-  test("that is asked for reads as what it is, and again when it is removed and put back", () => {
+  test("decodes to the requested route, also from its removal and restoration", () => {
     fc.assert(
       fc.property(routes, (wanted) => {
         const { family, gateway, oif, metric, onlink } = wanted;
-        const route = routeIn(addition(wanted));
+        const route = routeIn(defaultRouteAddition(wanted));
         const same = gateway?.family === family;
         const text = gateway === undefined ? undefined : formatAddress(gateway);
         expect(route).toMatchObject({ family, oif, metric, onlink, table: 254, dst: family === 4 ? "0.0.0.0/0" : "::/0" });
         expect([route?.gateway, route?.via]).toEqual(same ? [text, undefined] : [undefined, text]);
         if (route === undefined) throw new Error("no route");
-        expect(routeIn({ ...removal(route), type: 24 })).toEqual(route);
-        expect(routeIn(restoration(route))).toEqual(route);
+        expect(routeIn({ ...listedRouteRemoval(route), type: 24 })).toEqual(route);
+        expect(routeIn(routeRestoration(route))).toEqual(route);
       }),
     );
   });

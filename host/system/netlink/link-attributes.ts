@@ -1,4 +1,4 @@
-// Numbers of link messages and their attributes that more than one file uses (linux/if_link.h, linux/rtnetlink.h). There is none that reaches into
+// Numbers of link messages and their attributes that more than one file uses (linux/if_link.h, linux/rtnetlink.h). No attribute here reaches into
 // another namespace by its id or a process (IFLA_TARGET_NETNSID, IFLA_NEW_NETNSID, IFLA_NET_NS_PID): such a message, sent in a pod's namespace, would
 // act in the host's.
 
@@ -51,14 +51,14 @@ export const IFLA_IPVLAN_MODE = 1;
 export const IFLA_VLAN_ID = 1;
 export const IFLA_VRF_TABLE = 1;
 
-/** Of IFLA_EXT_MASK: the kernel leaves out the counters, which are half of its answer. */
+/** A flag of IFLA_EXT_MASK: the kernel leaves out the counters, which are half of its answer. */
 export const RTEXT_FILTER_SKIP_STATS = 8;
 
 export const AF_UNSPEC = 0;
 export const AF_BRIDGE = 7;
 export const IFINFOMSG = 16;
 
-/** The fixed part of a link's message. `flags`: those that are to be set; `change`: those that are meant at all. */
+/** The fixed part of a link's message. `flags`: the new values; `change`: the mask of flags that change. */
 export function ifinfomsg(index = 0, flags = 0, change = 0, family = AF_UNSPEC): Uint8Array {
   const bytes = new Uint8Array(IFINFOMSG);
   bytes[0] = family;

@@ -1,5 +1,5 @@
-// Messages that read, change and remove links. A link is named by its index, so that another one that got its name meanwhile isn't meant; changes
-// are RTM_SETLINK, which makes nothing.
+// Messages that read, change and remove links. They name a link by its index: another link may have taken its name meanwhile. Changes
+// are RTM_SETLINK, which never creates a link.
 
 import { macBytes } from "./address-bytes.ts";
 import {
@@ -42,7 +42,7 @@ const NETNSA_FD = 3;
 const IFLA_INET_CONF = 1;
 const AF_INET = 2;
 
-/** What of a link changes; absent members stay. */
+/** Changes of a link; absent members stay as they are. */
 export interface LinkChange {
   readonly up?: boolean | undefined;
   readonly promiscuous?: boolean | undefined;
@@ -54,23 +54,24 @@ export interface LinkChange {
   readonly master?: number | undefined;
 }
 
-/** Asks for one link. */
+/** Requests one link. */
 export function linkRequest(which: string | number): NetlinkRequest {
   const name = typeof which === "string" ? [attribute(IFLA_IFNAME, cString(which))] : [];
   const mask = u32Attribute(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
   return { type: RTM_GETLINK, flags: 0, body: concat([ifinfomsg(typeof which === "number" ? which : 0), mask, ...name]) };
 }
 
-/** Asks for the ports of a bridge. A kernel that doesn't know the filter tells all links. */
+/** Requests the ports of a bridge. A kernel without this filter answers with all links. */
 export function portsRequest(bridge: number): NetlinkRequest {
   return { type: RTM_GETLINK, flags: NLM_F_DUMP, body: concat([ifinfomsg(), u32Attribute(IFLA_MASTER, bridge)]) };
 }
 
-/** Asks by which id the namespace knows the effect's second one. */
+/** Requests the id by which the namespace knows the effect's second namespace. */
 export function namespaceIdRequest(descriptor: number): NetlinkRequest {
   return { type: RTM_GETNSID, flags: 0, body: concat([new Uint8Array(4), u32Attribute(NETNSA_FD, descriptor)]) };
 }
 
+/** Changes a link by its index. */
 export function linkChange(index: number, change: LinkChange): NetlinkRequest {
   const flags = [
     [change.up, IFF_UP],
@@ -96,7 +97,7 @@ export function inetSettings(index: number, settings: ReadonlyMap<number, number
   return { type: RTM_SETLINK, flags: 0, body: concat([ifinfomsg(index), spec]) };
 }
 
-/** Changes of a bridge that is there: RTM_NEWLINK without CREATE, since RTM_SETLINK doesn't take them. */
+/** Changes an existing bridge: RTM_NEWLINK without CREATE, because RTM_SETLINK does not accept a bridge's settings. */
 export function bridgeChange(
   index: number,
   { vlanFiltering, defaultPvid }: { readonly vlanFiltering?: boolean | undefined; readonly defaultPvid?: number | undefined },
@@ -109,10 +110,12 @@ export function bridgeChange(
   return { type: RTM_NEWLINK, flags: 0, body: concat([ifinfomsg(index), info]) };
 }
 
+/** Adds an alternative name to a link. */
 export function nameAddition(index: number, alternativeName: string): NetlinkRequest {
   return { ...names(index, alternativeName), type: RTM_NEWLINKPROP, flags: NLM_F_EXCL | NLM_F_CREATE | NLM_F_APPEND };
 }
 
+/** Removes an alternative name from a link. */
 export function nameRemoval(index: number, alternativeName: string): NetlinkRequest {
   return { ...names(index, alternativeName), type: RTM_DELLINKPROP };
 }
@@ -122,6 +125,7 @@ function names(index: number, alternativeName: string): Omit<NetlinkRequest, "ty
   return { flags: 0, body: concat([ifinfomsg(index), list]) };
 }
 
+/** Removes a link by its index or its name. */
 export function linkRemoval(which: string | number): NetlinkRequest {
   const name = typeof which === "string" ? [attribute(IFLA_IFNAME, cString(which))] : [];
   return { type: RTM_DELLINK, flags: 0, body: concat([ifinfomsg(typeof which === "number" ? which : 0), ...name]) };

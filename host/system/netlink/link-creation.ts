@@ -1,7 +1,7 @@
-// Messages that make links (RTM_NEWLINK with CREATE and EXCL). A link of that name that is there already is never touched (EEXIST). Each is
-// echoed: the kernel tells the link that it made, from 6.2 on.
+// Messages that make links (RTM_NEWLINK with CREATE and EXCL). An existing link of that name stays unchanged (EEXIST). The
+// messages ask for an echo: from 6.2 on the kernel answers with the link that it made.
 
-import { SECOND_NAMESPACE } from "../hands/messages.ts";
+import { SECOND_NAMESPACE } from "./exchange.ts";
 import { macBytes } from "./address-bytes.ts";
 import {
   IFF_UP,
@@ -35,13 +35,14 @@ const VETH_INFO_PEER = 1;
 const IFLA_NUM_TX_QUEUES = 31;
 const IFLA_NUM_RX_QUEUES = 32;
 
-/** What any new link may have. */
+/** Settings of any new link. */
 export interface NewLink {
   readonly name: string;
   readonly mac?: string | undefined;
   readonly mtu?: number | undefined;
 }
 
+/** A bridge to make. */
 export interface NewBridge extends NewLink {
   readonly vlanFiltering: boolean;
   readonly defaultPvid: number | undefined;
@@ -51,21 +52,21 @@ export interface NewBridge extends NewLink {
 export interface NewVeth {
   readonly near: NewLink & { readonly master?: number | undefined };
   readonly far: NewLink;
-  /** Where the far end is: in the effect's second namespace, or where the near one is. */
+  /** Whether the far end is in the effect's second namespace or in the near end's. */
   readonly farIn: "second namespace" | "same namespace";
   /**
-   * Each end has room for so many; the kernel's own number, one for each CPU, where absent. A veth uses one until somebody asks for more, and
-   * room for more costs the kernel a wait for RCU while it is made: 0.5 ms of 1.8, and more on a busy machine.
+   * Maximum number of queues of each end; absent: the kernel's default, one for each CPU. A veth uses one queue until more are configured. A higher
+   * maximum costs a wait for RCU at creation: 0.5 ms of 1.8, and more on a busy machine.
    */
   readonly queues?: number | undefined;
 }
 
-/** A link that lies on another one, which is where the message is sent. */
+/** A link on a lower link; the message is sent in the lower link's namespace. */
 export interface NewUpper extends NewLink {
-  /** Index of what it lies on. */
+  /** Index of the lower link. */
   readonly parent: number;
-  /** Whether it is made in the effect's second namespace. */
-  readonly away: boolean;
+  /** Whether the link is made in the effect's second namespace. */
+  readonly inSecondNamespace: boolean;
 }
 
 const MACVLAN_MODES = { private: 1, vepa: 2, bridge: 4, passthru: 8 } as const;
@@ -80,15 +81,17 @@ export function newBridge(bridge: NewBridge): NetlinkRequest {
   return creation([...common(bridge), kind("bridge", data)], IFF_UP);
 }
 
-/** A pair whose near end is up. The far one can't be brought up by the same message (ENOTCONN). */
+/** A pair whose near end is up. The same message cannot bring the far end up (ENOTCONN). */
 export function newVeth({ near, far, farIn, queues }: NewVeth): NetlinkRequest {
-  const away = farIn === "second namespace" ? [secondNamespace()] : [];
-  const room = queues === undefined ? [] : [IFLA_NUM_TX_QUEUES, IFLA_NUM_RX_QUEUES].map((type) => u32Attribute(type, queues));
-  const peer = attribute(VETH_INFO_PEER, concat([ifinfomsg(), ...common(far), ...room, ...away]));
+  const farNamespace = farIn === "second namespace" ? [secondNamespace()] : [];
+  const queueCounts =
+    queues === undefined ? [] : [IFLA_NUM_TX_QUEUES, IFLA_NUM_RX_QUEUES].map((type) => u32Attribute(type, queues));
+  const peer = attribute(VETH_INFO_PEER, concat([ifinfomsg(), ...common(far), ...queueCounts, ...farNamespace]));
   const master = near.master === undefined ? [] : [u32Attribute(IFLA_MASTER, near.master)];
-  return creation([...common(near), ...room, ...master, kind("veth", [peer])], IFF_UP);
+  return creation([...common(near), ...queueCounts, ...master, kind("veth", [peer])], IFF_UP);
 }
 
+/** A macvlan on a lower link. */
 export function newMacvlan(
   link: NewUpper & { readonly mode: keyof typeof MACVLAN_MODES; readonly broadcastQueue: number | undefined },
 ): NetlinkRequest {
@@ -99,18 +102,22 @@ export function newMacvlan(
   return creation([...upper(link), kind("macvlan", data)]);
 }
 
+/** An ipvlan on a lower link. */
 export function newIpvlan(link: NewUpper & { readonly mode: keyof typeof IPVLAN_MODES }): NetlinkRequest {
   return creation([...upper(link), kind("ipvlan", [attribute(IFLA_IPVLAN_MODE, u16(IPVLAN_MODES[link.mode]))])]);
 }
 
+/** A VLAN (802.1Q) on a lower link. */
 export function newVlan(link: NewUpper & { readonly id: number }): NetlinkRequest {
   return creation([...upper(link), kind("vlan", [attribute(IFLA_VLAN_ID, u16(link.id))])]);
 }
 
+/** A dummy link. */
 export function newDummy(link: NewLink): NetlinkRequest {
   return creation([...common(link), kind("dummy", [])]);
 }
 
+/** A VRF with its routing table. */
 export function newVrf(link: NewLink & { readonly table: number }): NetlinkRequest {
   return creation([...common(link), kind("vrf", [u32Attribute(IFLA_VRF_TABLE, link.table)])]);
 }
@@ -133,7 +140,7 @@ function common({ name, mac, mtu }: NewLink): Uint8Array[] {
 }
 
 function upper(link: NewUpper): Uint8Array[] {
-  return [...common(link), u32Attribute(IFLA_LINK, link.parent), ...(link.away ? [secondNamespace()] : [])];
+  return [...common(link), u32Attribute(IFLA_LINK, link.parent), ...(link.inSecondNamespace ? [secondNamespace()] : [])];
 }
 
 function kind(name: string, data: readonly Uint8Array[]): Uint8Array {
@@ -141,7 +148,7 @@ function kind(name: string, data: readonly Uint8Array[]): Uint8Array {
   return nested(IFLA_LINKINFO, info);
 }
 
-/** The only namespace that a message can name: the one that the hands opened for it. */
+/** The only namespace that a message can name: the second namespace, which the shim opened. */
 function secondNamespace(): Uint8Array {
   return u32Attribute(IFLA_NET_NS_FD, SECOND_NAMESPACE);
 }

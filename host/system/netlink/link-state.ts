@@ -1,4 +1,4 @@
-// A link with all that RTM_GETLINK tells of it and a delegate may read or an undo has to know.
+// A link with everything of RTM_GETLINK that a delegate may read or an undo needs.
 
 import { macText } from "./address-bytes.ts";
 import {
@@ -44,6 +44,7 @@ export interface PortState {
   readonly flood: boolean;
 }
 
+/** The state of a link. */
 export interface LinkState {
   readonly index: number;
   readonly name: string;
@@ -52,7 +53,7 @@ export interface LinkState {
   readonly mtu: number;
   readonly up: boolean;
   readonly running: boolean;
-  /** What it was set to; a bridge's port listens to everything without. */
+  /** Whether promiscuous mode was set. A bridge's port receives all frames without it. */
   readonly promiscuous: boolean;
   readonly allMulticast: boolean;
   readonly txQueueLength: number;
@@ -60,17 +61,17 @@ export interface LinkState {
   readonly kind: string;
   /** Index of its bridge or VRF. */
   readonly master: number | undefined;
-  /** Index of a veth's other end, or of what it lies on, in the namespace `linkNamespace`. */
+  /** Index of a veth's other end, or of the lower link, in the namespace `linkNamespace`. */
   readonly link: number | undefined;
-  /** The id by which its own namespace knows that of `link`; undefined: the same one. */
+  /** The id by which the link's namespace knows the namespace of `link`; undefined: it is the same namespace. */
   readonly linkNamespace: number | undefined;
-  /** A macvlan's or an ipvlan's, as ip(8) names it. */
+  /** The mode of a macvlan or an ipvlan, as ip(8) names it. */
   readonly mode: string | undefined;
   readonly vlanId: number | undefined;
   readonly vlanFiltering: boolean | undefined;
   readonly defaultPvid: number | undefined;
   readonly port: PortState | undefined;
-  /** What its address families say of it (IFLA_AF_SPEC). */
+  /** Settings of the address families (IFLA_AF_SPEC). */
   readonly spec: Uint8Array;
 }
 
@@ -91,7 +92,7 @@ const IPVLAN_MODES = ["l2", "l3", "l3s"] as const;
 const none = new Uint8Array(0);
 const noNames: readonly string[] = [];
 
-/** A link, or undefined where the message tells something else. */
+/** The link in a message; undefined for a message of another type. */
 export function linkStateIn({ type, body }: { readonly type: number; readonly body: Uint8Array }): LinkState | undefined {
   if (type !== RTM_NEWLINK || body.length < IFINFOMSG) return undefined;
   const flags = u32At(body, 8);
@@ -160,7 +161,7 @@ function portState(data: Attributes): PortState {
   };
 }
 
-/** `net.ipv4.conf.<link>`, by its IPV4_DEVCONF_*; undefined where the link has none. The kernel tells all in the order of their ids, from 1. */
+/** `net.ipv4.conf.<link>`, by its IPV4_DEVCONF_*; undefined where the link has none. The kernel sends all in the order of their ids, from 1. */
 export function inetSetting({ spec }: LinkState, id: number): number | undefined {
   const values = attributesIn(spec).within(AF_INET).get(IFLA_INET_CONF) ?? none;
   return id >= 1 && values.length >= 4 * id ? i32At(values, 4 * (id - 1)) : undefined;

@@ -1,4 +1,4 @@
-// Links (network interfaces) as RTM_GETLINK tells them (linux/if_link.h).
+// Links (network interfaces) of RTM_GETLINK (linux/if_link.h).
 
 import {
   RTM_NEWLINK,
@@ -20,6 +20,7 @@ import { Attributes, u32Attribute } from "./attributes.ts";
 import { concat, i32At, u32At } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 
+/** A link (network interface). */
 export interface Link {
   /** The interface index, which routes name. */
   readonly index: number;
@@ -27,20 +28,20 @@ export interface Link {
   /** Lower case, with colons; empty where the link has no address of its own. */
   readonly mac: string;
   readonly mtu: number;
-  /** Whether it is set up, whatever its carrier. */
+  /** Whether the link is administratively up, with or without carrier. */
   readonly up: boolean;
-  /** What made it: `veth`, `bridge`, `vlan`, …; empty for hardware and the loopback. */
+  /** The link's kind: `veth`, `bridge`, `vlan`, …; empty for hardware and the loopback. */
   readonly kind: string;
 }
 
-/** Asks for all links. */
+/** Requests all links. */
 export const linksRequest: NetlinkRequest = {
   type: RTM_GETLINK,
   flags: NLM_F_DUMP,
   body: concat([ifinfomsg(), u32Attribute(IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS)]),
 };
 
-/** A link, or undefined where the message tells something else. */
+/** The link in a message; undefined for a message of another type. */
 export function linkIn({ type, body }: { readonly type: number; readonly body: Uint8Array }): Link | undefined {
   if (type !== RTM_NEWLINK || body.length < IFINFOMSG) return undefined;
   const attributes = new Attributes(body, IFINFOMSG);

@@ -1,5 +1,5 @@
-// Netlink messages as bytes (linux/netlink.h, linux/rtnetlink.h): written, taken apart, and the kernel's verdict on each read. No I/O. What
-// is read comes from the kernel, but is bounded as if it did not.
+// Netlink messages as bytes (linux/netlink.h, linux/rtnetlink.h): requests, answers, and the kernel's verdict on each request. No I/O. The
+// decoder trusts no length, although the answers come from the kernel.
 
 import { Attributes } from "./attributes.ts";
 import { aligned, i32At, putU16, putU32, u16At, u32At } from "./bytes.ts";
@@ -18,28 +18,28 @@ const NLMSGERR_ATTR_OFFS = 2;
 /** A message to the kernel: its body is the fixed part of its type, then attributes. */
 export interface NetlinkRequest {
   readonly type: number;
-  /** Besides REQUEST, and ACK unless it is `quiet`. */
+  /** Flags besides REQUEST, which is always set, and ACK, which is set unless the request is `quiet`. */
   readonly flags: number;
-  /** Not acknowledged, only refused: the beginning and the end of a batch, which older kernels never acknowledge. */
+  /** The kernel answers with refusals alone. Older kernels never acknowledge the beginning and the end of a batch. */
   readonly quiet?: boolean;
   readonly body: Uint8Array;
 }
 
-/** What became of one request. */
+/** The kernel's answer to one request. */
 export interface NetlinkAnswer {
-  /** Bodies of the messages that came, in their order; a dump's are many. */
+  /** Bodies of the messages in order; a dump has many. */
   readonly messages: readonly { readonly type: number; readonly body: Uint8Array }[];
-  /** 0: acknowledged, or the dump is whole. Else what the kernel refused it with. */
+  /** 0: acknowledged, or the dump is whole. Otherwise the errno of the refusal. */
   readonly errno: number;
-  /** The kernel's own words on an error; often it has none. */
-  readonly words: string;
-  /** Where in the request the attribute is that the kernel means; undefined where it names none. */
+  /** The kernel's error text (NLMSGERR_ATTR_MSG); often empty. */
+  readonly errorText: string;
+  /** Offset in the request of the attribute that the kernel refuses; undefined where it names none. */
   readonly offset: number | undefined;
-  /** Whether a dump was disturbed by a change and may lack something. */
+  /** Whether a change disturbed the dump, so that it may be incomplete. */
   readonly interrupted: boolean;
 }
 
-/** The bytes of requests; each is numbered by its place, from 1, and asks to be acknowledged unless it is `quiet`. */
+/** Encodes requests. Their sequence numbers count from 1. Each asks for an acknowledgement unless it is `quiet`. */
 export function encodeRequests(requests: readonly NetlinkRequest[]): Uint8Array {
   let size = 0;
   for (const { body } of requests) size += HEADER + aligned(body.length);
@@ -58,13 +58,13 @@ export function encodeRequests(requests: readonly NetlinkRequest[]): Uint8Array 
   return whole;
 }
 
-/** What the kernel answered to each of `count` requests; undefined where one has had no end. */
+/** Decodes the answers to `count` requests; undefined for a request without a final answer. */
 export function decodeAnswers(reply: Uint8Array, count: number): readonly (NetlinkAnswer | undefined)[] {
   const answers: (NetlinkAnswer | undefined)[] = [];
-  const coming: Coming[] = [];
+  const pending: PendingAnswer[] = [];
   for (let index = 0; index < count; index++) {
     answers.push(undefined);
-    coming.push({ messages: [], interrupted: false });
+    pending.push({ messages: [], interrupted: false });
   }
   for (let at = 0; at + HEADER <= reply.length;) {
     const length = u32At(reply, at);
@@ -74,26 +74,26 @@ export function decodeAnswers(reply: Uint8Array, count: number): readonly (Netli
     const index = u32At(reply, at + 8) - 1;
     const body = reply.subarray(at + HEADER, at + length);
     at += aligned(length);
-    const own = coming[index];
-    if (own === undefined) continue;
-    if ((flags & NLM_F_DUMP_INTR) !== 0) own.interrupted = true;
-    if (type === NLMSG_ERROR || type === NLMSG_DONE) answers[index] = verdict(own, type, flags, body);
-    else own.messages.push({ type, body });
+    const answer = pending[index];
+    if (answer === undefined) continue;
+    if ((flags & NLM_F_DUMP_INTR) !== 0) answer.interrupted = true;
+    if (type === NLMSG_ERROR || type === NLMSG_DONE) answers[index] = verdict(answer, type, flags, body);
+    else answer.messages.push({ type, body });
   }
   return answers;
 }
 
-interface Coming {
+interface PendingAnswer {
   readonly messages: { readonly type: number; readonly body: Uint8Array }[];
   interrupted: boolean;
 }
 
 /** An ERROR has the errno, negative, then the request's header and, unless capped, its body; a DONE has the errno alone. */
-function verdict({ messages, interrupted }: Coming, type: number, flags: number, body: Uint8Array): NetlinkAnswer {
+function verdict({ messages, interrupted }: PendingAnswer, type: number, flags: number, body: Uint8Array): NetlinkAnswer {
   const errno = Math.max(0, -i32At(body, 0));
-  if ((flags & NLM_F_ACK_TLVS) === 0) return { messages, errno, words: "", offset: undefined, interrupted };
+  if ((flags & NLM_F_ACK_TLVS) === 0) return { messages, errno, errorText: "", offset: undefined, interrupted };
   const capped = (flags & NLM_F_CAPPED) !== 0;
-  const tail = type === NLMSG_DONE ? 4 : 4 + (capped ? HEADER : aligned(u32At(body, 4)));
-  const told = new Attributes(body, tail);
-  return { messages, errno, words: told.text(NLMSGERR_ATTR_MSG), offset: told.u32(NLMSGERR_ATTR_OFFS), interrupted };
+  const tailAt = type === NLMSG_DONE ? 4 : 4 + (capped ? HEADER : aligned(u32At(body, 4)));
+  const tail = new Attributes(body, tailAt);
+  return { messages, errno, errorText: tail.text(NLMSGERR_ATTR_MSG), offset: tail.u32(NLMSGERR_ATTR_OFFS), interrupted };
 }

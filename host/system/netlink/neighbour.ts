@@ -1,24 +1,29 @@
-// Permanent neighbours of a link (linux/neighbour.h).
+// Netlink messages about a link's neighbours and proxy entries (linux/neighbour.h). All entries that Plexus adds are permanent.
 
-import type { IpAddress } from "../../src/net/ip.ts";
+import type { IpAddress } from "../../../src/net/ip.ts";
 import { AF_INET, AF_INET6, addressBytes, addressIn, familyNumber, macBytes, macText } from "./address-bytes.ts";
 import { NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL } from "./link-attributes.ts";
 import { attribute, Attributes, u32Attribute } from "./attributes.ts";
 import { concat, u16, u32, u8, u16At, i32At } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 
+/**
+ * A neighbour or proxy entry as the kernel lists it. For the address of a proxy entry the kernel answers ARP or NDP requests in the
+ * owner's place.
+ */
 export interface NeighbourState {
   readonly link: number;
   readonly address: IpAddress;
-  /** Empty: none. */
+  /** Empty for an entry without a hardware address, such as a proxy entry. */
   readonly mac: string;
   readonly proxy: boolean;
   readonly permanent: boolean;
 }
 
-/** An entry to be added or removed. */
-export interface NeighbourWish {
+/** An entry to add or remove. */
+export interface NeighbourEntry {
   readonly address: IpAddress;
+  /** Undefined for an entry without a hardware address, such as a proxy entry. */
   readonly mac: string | undefined;
   readonly proxy: boolean;
 }
@@ -26,19 +31,21 @@ export interface NeighbourWish {
 const RTM_NEWNEIGH = 28;
 const RTM_DELNEIGH = 29;
 const RTM_GETNEIGH = 30;
-const NDMSG = 12;
+/** Bytes of `struct ndmsg`. */
+const NDMSG_SIZE = 12;
 const NDA_DST = 1;
 const NDA_LLADDR = 2;
 const NDA_IFINDEX = 8;
 const NUD_PERMANENT = 0x80;
 const NTF_PROXY = 0x08;
 
-/** Asks for the neighbours of one link, or for the addresses that it answers for. */
+/** Requests a list of one link's neighbours; with `proxy`, of its proxy entries instead. */
 export function neighboursRequest(link: number, proxy: boolean): NetlinkRequest {
   const head = concat([new Uint8Array(10), u8(proxy ? NTF_PROXY : 0), u8(0)]);
   return { type: RTM_GETNEIGH, flags: NLM_F_DUMP, body: concat([head, u32Attribute(NDA_IFINDEX, link)]) };
 }
 
+/** The entry in a message; undefined if the message is not about a neighbour or has no IPv4 or IPv6 address. */
 export function neighbourStateIn({
   type,
   body,
@@ -46,10 +53,10 @@ export function neighbourStateIn({
   readonly type: number;
   readonly body: Uint8Array;
 }): NeighbourState | undefined {
-  if (type !== RTM_NEWNEIGH || body.length < NDMSG) return undefined;
+  if (type !== RTM_NEWNEIGH || body.length < NDMSG_SIZE) return undefined;
   const [number] = body;
   if (number !== AF_INET && number !== AF_INET6) return undefined;
-  const attributes = new Attributes(body, NDMSG);
+  const attributes = new Attributes(body, NDMSG_SIZE);
   const address = addressIn(attributes.get(NDA_DST), number === AF_INET ? 4 : 6);
   if (address === undefined) return undefined;
   return {
@@ -61,16 +68,17 @@ export function neighbourStateIn({
   };
 }
 
-/** One that is there is not touched (EEXIST). */
-export function neighbourAddition(link: number, neighbour: NeighbourWish): NetlinkRequest {
+/** Adds an entry; an existing one stays unchanged (EEXIST). */
+export function neighbourAddition(link: number, neighbour: NeighbourEntry): NetlinkRequest {
   return { type: RTM_NEWNEIGH, flags: NLM_F_CREATE | NLM_F_EXCL, body: bodyOf(link, neighbour) };
 }
 
-export function neighbourRemoval(link: number, neighbour: NeighbourWish): NetlinkRequest {
+/** Removes an entry. The kernel finds an entry by link, address and `proxy`, so the message has no hardware address. */
+export function neighbourRemoval(link: number, neighbour: NeighbourEntry): NetlinkRequest {
   return { type: RTM_DELNEIGH, flags: 0, body: bodyOf(link, { ...neighbour, mac: undefined }) };
 }
 
-function bodyOf(link: number, { address, mac, proxy }: NeighbourWish): Uint8Array {
+function bodyOf(link: number, { address, mac, proxy }: NeighbourEntry): Uint8Array {
   const bytes = mac === undefined ? undefined : macBytes(mac);
   return concat([
     u8(familyNumber(address.family)),

@@ -5,6 +5,7 @@ import { Attributes } from "./attributes.ts";
 import { i32At, u16At } from "./bytes.ts";
 import type { Route } from "./route.ts";
 
+/** One next hop of a multipath route. */
 export interface NextHop {
   readonly gateway: string | undefined;
   /** Index of the link. */
@@ -18,7 +19,7 @@ const RTA_GATEWAY = 5;
 const RTA_MULTIPATH = 9;
 const RTNH_F_ONLINK = 4;
 
-/** Its next hops; none where the route has one only, which it names itself. */
+/** The next hops of a multipath route; none for a route with one next hop. */
 export function nextHopsOf({ raw, family }: Pick<Route, "raw" | "family">): readonly NextHop[] {
   const bytes = new Attributes(raw, RTMSG).get(RTA_MULTIPATH) ?? new Uint8Array(0);
   const hops: NextHop[] = [];

@@ -1,13 +1,13 @@
-// Against the kernel, in namespaces of the tests' own, with ip(8) as the oracle.
+// Operations in the kernel, in private namespaces; ip(8) shows their effect.
 
 import { execFileSync } from "node:child_process";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createPodNamespace, type PodNamespace, whyNotPrivate } from "../../test/harness/namespaces.ts";
-import { missing } from "../../test/harness/requires.ts";
-import { parseAddress } from "../../src/net/ip.ts";
-import type { Result } from "../../src/fault/result.ts";
-import { type BrainSide, callWith } from "../hands/testing/scripted-brain.ts";
-import { openWorkshop, type Workshop } from "../hands/testing/workshop.ts";
+import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
+import { missing } from "../../../test/harness/requires.ts";
+import { parseAddress } from "../../../src/net/ip.ts";
+import type { Result } from "../../../src/fault/result.ts";
+import { type EngineSide, callWith } from "../../shim/testing/scripted-engine.ts";
+import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
 import { addDefaultRoute, deleteRoute, listLinks, listRoutes, restoreRoute } from "./operations.ts";
 import type { Link } from "./link.ts";
 import type { DefaultRoute, Route } from "./route.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.dispose());
 
-function good<T>(result: Result<T>): T {
+function valueOf<T>(result: Result<T>): T {
   if (!result.ok) throw new Error(result.fault.msg);
   return result.value;
 }
@@ -30,18 +30,18 @@ function linesOf(text: string): string[] {
     .map((line) => line.trim());
 }
 
-const address = (text: string): DefaultRoute["gateway"] => good(parseAddress(text));
+const address = (text: string): DefaultRoute["gateway"] => valueOf(parseAddress(text));
 
-/** Runs operations with the real hands. */
-async function act<T>(script: (brain: BrainSide) => Promise<T>): Promise<T> {
+/** Runs operations with the real shim. */
+async function act<T>(script: (engine: EngineSide) => Promise<T>): Promise<T> {
   const results: T[] = [];
-  await callWith(async (brain) => void results.push(await script(brain)), { hands: shop.hands });
+  await callWith(async (engine) => void results.push(await script(engine)), { shim: shop.shim });
   const [result] = results;
   if (result === undefined) throw new Error("the script did not end");
   return result;
 }
 
-describe.skipIf(missing("netlink", whyNotPrivate))("in a pod's namespace", () => {
+describe.skipIf(missing("netlink", missingPrivateNamespaces))("in a pod's namespace", () => {
   let pod: PodNamespace;
   beforeEach(() => {
     pod = createPodNamespace("netlink");
@@ -54,26 +54,26 @@ describe.skipIf(missing("netlink", whyNotPrivate))("in a pod's namespace", () =>
   });
   afterEach(() => pod.dispose());
 
-  function ip(words: string): string {
-    const { status, stdout, stderr } = pod.exec(["ip", ...words.split(" ")] as [string, ...string[]]);
-    if (status !== 0) throw new Error(`ip ${words}: ${stderr}`);
+  function ip(args: string): string {
+    const { status, stdout, stderr } = pod.exec(["ip", ...args.split(" ")] as [string, ...string[]]);
+    if (status !== 0) throw new Error(`ip ${args}: ${stderr}`);
     return stdout;
   }
 
-  /** What ip(8) tells as JSON. */
-  function told(words: string): Record<string, unknown>[] {
-    const value: unknown = JSON.parse(ip(`-j -N -d ${words}`) || "[]");
-    if (!Array.isArray(value)) throw new Error(`ip -j ${words} told no list`);
+  /** The JSON output of ip(8). */
+  function ipJson(args: string): Record<string, unknown>[] {
+    const value: unknown = JSON.parse(ip(`-j -N -d ${args}`) || "[]");
+    if (!Array.isArray(value)) throw new Error(`ip -j ${args} printed no list`);
     return value.filter((each) => Object.keys(each).length > 0);
   }
 
-  const links = (): Promise<readonly Link[]> => act(async (brain) => good(await listLinks(brain, pod.path)));
-  const routes = (): Promise<readonly Route[]> => act(async (brain) => good(await listRoutes(brain, pod.path)));
-  const add = (route: DefaultRoute): Promise<Result<void>> => act((brain) => addDefaultRoute(brain, pod.path, route, "eth0"));
+  const links = (): Promise<readonly Link[]> => act(async (engine) => valueOf(await listLinks(engine, pod.path)));
+  const routes = (): Promise<readonly Route[]> => act(async (engine) => valueOf(await listRoutes(engine, pod.path)));
+  const add = (route: DefaultRoute): Promise<Result<void>> => act((engine) => addDefaultRoute(engine, pod.path, route, "eth0"));
   const eth0 = async (): Promise<number> => (await links()).find(({ name }) => name === "eth0")?.index ?? 0;
 
-  test("links are those that ip tells, with index, address, MTU, state and kind", async () => {
-    const expected = told("link show").map((link) => ({
+  test("lists the same links as ip(8), with index, address, MTU, state and kind", async () => {
+    const expected = ipJson("link show").map((link) => ({
       index: link["ifindex"],
       name: link["ifname"],
       mac: link["address"],
@@ -92,8 +92,8 @@ describe.skipIf(missing("netlink", whyNotPrivate))("in a pod's namespace", () =>
     expect(found.find(({ name }) => name === "br0")).toMatchObject({ up: false, kind: "bridge" });
   });
 
-  test("the host's links are found under the empty path", async () => {
-    const found = await act(async (brain) => good(await listLinks(brain, "")));
+  test("lists the host's links for the empty path", async () => {
+    const found = await act(async (engine) => valueOf(await listLinks(engine, "")));
     const expected: { ifname: string; ifindex: number }[] = JSON.parse(execFileSync("ip", ["-j", "link"], { encoding: "utf8" }));
     expect(found.map(({ name, index }) => [name, index])).toEqual(expected.map(({ ifname, ifindex }) => [ifname, ifindex]));
     expect(found.map(({ name }) => name)).not.toContain("br0");
@@ -116,14 +116,14 @@ describe.skipIf(missing("netlink", whyNotPrivate))("in a pod's namespace", () =>
     "-6 route add blackhole fd30::/48",
   ];
 
-  test("routes are those of the main table that ip tells", async () => {
+  test("lists the same routes of the main table as ip(8)", async () => {
     for (const route of several) ip(route);
     const found = await routes();
     const names = new Map((await links()).map(({ index, name }) => [index, name]));
     for (const family of [4, 6] as const) {
       const everything = family === 4 ? "0.0.0.0/0" : "::/0";
       const bits = family === 4 ? 32 : 128;
-      const expected = told(`-${family} route show`).map((route) => ({
+      const expected = ipJson(`-${family} route show`).map((route) => ({
         dst:
           route["dst"] === "default"
             ? everything
@@ -139,52 +139,52 @@ describe.skipIf(missing("netlink", whyNotPrivate))("in a pod's namespace", () =>
         protocol: Number(route["protocol"]),
         onlink: Array.isArray(route["flags"]) && route["flags"].includes("onlink"),
       }));
-      const ours = found.filter((route) => route.family === family);
-      const compared = ours.map(({ dst, gateway, via, metric, multipath, prefsrc, protocol, onlink, oif = 0 }) => {
+      const ofFamily = found.filter((route) => route.family === family);
+      const compared = ofFamily.map(({ dst, gateway, via, metric, multipath, prefsrc, protocol, onlink, oif = 0 }) => {
         return { dst, gateway, dev: names.get(oif), via, metric, multipath, prefsrc, protocol, onlink };
       });
       expect(compared).toEqual(expected);
-      expect(new Set(ours.map(({ table }) => table))).toEqual(new Set([254]));
+      expect(new Set(ofFamily.map(({ table }) => table))).toEqual(new Set([254]));
     }
   });
 
-  test.each([4, 6] as const)("each IPv%i route can be deleted alone, and put back as it was", async (family) => {
+  test.each([4, 6] as const)("each IPv%i route can be deleted alone, and restored as before", async (family) => {
     for (const route of several) ip(route);
     const shown = (): string[] => linesOf(ip(`-d -${family} route show`)).toSorted();
     // A multipath route takes two more lines.
     const before = shown();
     for (const route of (await routes()).filter((each) => each.family === family)) {
-      good(await act((brain) => deleteRoute(brain, pod.path, route)));
+      valueOf(await act((engine) => deleteRoute(engine, pod.path, route)));
       const after = shown();
       expect([route.dst, before.length - after.length]).toEqual([route.dst, route.multipath ? 3 : 1]);
       expect(before).toEqual(expect.arrayContaining(after));
-      good(await act((brain) => restoreRoute(brain, pod.path, route)));
+      valueOf(await act((engine) => restoreRoute(engine, pod.path, route)));
       expect(shown()).toEqual(before);
     }
   });
 
-  test("a route over a next hop object can be deleted and put back", async () => {
+  test("a route over a next hop object can be deleted and restored", async () => {
     ip("nexthop add id 5 via 10.9.0.1 dev eth0");
     ip("route add 10.50.0.0/16 nhid 5");
     const before = ip("route show");
     const route = (await routes()).find(({ dst }) => dst === "10.50.0.0/16");
-    if (route === undefined) throw new Error("the route is not there");
-    good(await act((brain) => deleteRoute(brain, pod.path, route)));
+    if (route === undefined) throw new Error("the route does not exist");
+    valueOf(await act((engine) => deleteRoute(engine, pod.path, route)));
     expect(ip("route show")).not.toContain("10.50.0.0");
-    good(await act((brain) => restoreRoute(brain, pod.path, route)));
+    valueOf(await act((engine) => restoreRoute(engine, pod.path, route)));
     expect(ip("route show")).toBe(before);
   });
 
   test("default routes are added by gateway, link, metric, on the link, and over a gateway of the other family", async () => {
     const oif = await eth0();
-    good(await add({ family: 4, gateway: address("10.9.0.1"), oif: undefined }));
-    good(await add({ family: 4, gateway: address("10.9.0.1"), oif, metric: 10 }));
-    good(await add({ family: 4, gateway: undefined, oif, metric: 20 }));
-    good(await add({ family: 4, gateway: address("192.0.2.1"), oif, metric: 30, onlink: true }));
-    good(await add({ family: 4, gateway: address("fd09::1"), oif, metric: 40 }));
-    good(await add({ family: 6, gateway: address("fd09::1"), oif }));
-    good(await add({ family: 6, gateway: address("fe80::1"), oif, metric: 10 }));
-    good(await add({ family: 6, gateway: undefined, oif, metric: 20 }));
+    valueOf(await add({ family: 4, gateway: address("10.9.0.1"), oif: undefined }));
+    valueOf(await add({ family: 4, gateway: address("10.9.0.1"), oif, metric: 10 }));
+    valueOf(await add({ family: 4, gateway: undefined, oif, metric: 20 }));
+    valueOf(await add({ family: 4, gateway: address("192.0.2.1"), oif, metric: 30, onlink: true }));
+    valueOf(await add({ family: 4, gateway: address("fd09::1"), oif, metric: 40 }));
+    valueOf(await add({ family: 6, gateway: address("fd09::1"), oif }));
+    valueOf(await add({ family: 6, gateway: address("fe80::1"), oif, metric: 10 }));
+    valueOf(await add({ family: 6, gateway: undefined, oif, metric: 20 }));
     const noise = / proto static| pref medium/gu;
     const lines = (family: 4 | 6): string[] =>
       linesOf(ip(`-${family} route show default`).replace(noise, "").replace(/ +/gu, " "));
@@ -202,38 +202,38 @@ describe.skipIf(missing("netlink", whyNotPrivate))("in a pod's namespace", () =>
     ]);
   });
 
-  test("an error names the operation, the link, the place and the kernel's reason, in its own words where it has some", async () => {
+  test("an error names the operation, the link, the namespace, and the kernel's errno and error text", async () => {
     const oif = await eth0();
     const gateway = address("198.51.100.1");
-    const wrong = await add({ family: 4, gateway, oif });
-    expect(wrong).toMatchObject({ ok: false, fault: { kind: "NETLINK_FAILED" } });
+    const refused = await add({ family: 4, gateway, oif });
+    expect(refused).toMatchObject({ ok: false, fault: { kind: "NETLINK_FAILED" } });
     const msg = `adding the route 0.0.0.0/0 via 198.51.100.1 dev eth0 in ${pod.path}: ENETUNREACH, network is unreachable: Nexthop has invalid gateway`;
-    expect(wrong.ok ? "" : wrong.fault.msg).toBe(msg);
-    good(await add({ family: 4, gateway: address("10.9.0.1"), oif }));
+    expect(refused.ok ? "" : refused.fault.msg).toBe(msg);
+    valueOf(await add({ family: 4, gateway: address("10.9.0.1"), oif }));
     const twice = await add({ family: 4, gateway: address("10.9.0.7"), oif });
     expect(twice.ok ? "" : twice.fault.msg).toMatch(/: EEXIST, file already exists$/);
     const [route] = await routes();
     if (route === undefined) throw new Error("no route");
-    good(await act((brain) => deleteRoute(brain, pod.path, route)));
-    const gone = await act((brain) => deleteRoute(brain, pod.path, route, "eth0"));
+    valueOf(await act((engine) => deleteRoute(engine, pod.path, route)));
+    const gone = await act((engine) => deleteRoute(engine, pod.path, route, "eth0"));
     expect(gone.ok ? "" : gone.fault.msg).toMatch(/^deleting the route 0\.0\.0\.0\/0 via 10\.9\.0\.1 dev eth0 in .*: ESRCH/);
   });
 
-  test("many links and routes come whole", { timeout: 120_000 }, async () => {
+  test("lists thousands of routes completely", { timeout: 120_000 }, async () => {
     const batch = Array.from({ length: 5000 }, (_, n) => `route add 10.${100 + (n >> 8)}.${n & 255}.0/24 via 10.9.0.1`);
     execFileSync("ip", ["-n", pod.name, "-batch", "-"], { input: batch.join("\n") });
-    expect(await routes()).toHaveLength(told("-4 route show").length + told("-6 route show").length);
+    expect(await routes()).toHaveLength(ipJson("-4 route show").length + ipJson("-6 route show").length);
   });
 
-  test("a namespace that is none is named, and nothing is asked", async () => {
+  test("an error names a path that is not a namespace", async () => {
     for (const [path, errno] of [
       ["/nonexistent", "ENOENT"],
       ["/etc/passwd", "EINVAL"],
       ["/", "EINVAL"],
     ] as const) {
-      const refused = await act((brain) => listLinks(brain, path));
+      const refused = await act((engine) => listLinks(engine, path));
       expect(refused.ok ? "" : refused.fault.msg).toContain(
-        `listing the links in ${path}: it could not be entered or asked: ${errno}`,
+        `listing the links in ${path}: the shim could not enter the namespace or ask the kernel: ${errno}`,
       );
     }
   });

@@ -1,7 +1,7 @@
 // Routes that a delegate adds and removes (linux/rtnetlink.h). They have no way to name another namespace.
 
-import type { Cidr, IpAddress } from "../../src/net/ip.ts";
-import { networkOf } from "../../src/net/ip.ts";
+import type { Cidr, IpAddress } from "../../../src/net/ip.ts";
+import { networkOf } from "../../../src/net/ip.ts";
 import { AF_INET, AF_INET6, addressBytes, familyNumber } from "./address-bytes.ts";
 import { NLM_F_CREATE, NLM_F_ECHO, NLM_F_EXCL } from "./link-attributes.ts";
 import { attribute, nested, u32Attribute } from "./attributes.ts";
@@ -9,11 +9,11 @@ import { concat, u16, u32 } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 import { MAIN_TABLE } from "./route.ts";
 
-/** A route to be added or removed; absent members are the kernel's matter. */
-export interface RouteWish {
+/** A route to add or remove. The kernel chooses absent members. */
+export interface RouteSpec {
   readonly dst: Cidr;
   readonly gateway: IpAddress | undefined;
-  /** Index of the link that packets leave by; undefined: the one that the gateway is reached by. */
+  /** Index of the outgoing link; undefined: the link through which the gateway is reached. */
   readonly oif: number | undefined;
   readonly source: IpAddress | undefined;
   readonly onLink: boolean;
@@ -29,7 +29,7 @@ export interface RouteWish {
 const RTM_NEWROUTE = 24;
 const RTM_DELROUTE = 25;
 const RTNH_F_ONLINK = 4;
-/** Who made it. What other programs of CNI write. */
+/** The route's protocol number, as other CNI plugins set it. */
 const RTPROT_BOOT = 3;
 const RT_SCOPE_NOWHERE = 255;
 const RTN_UNICAST = 1;
@@ -46,8 +46,8 @@ const RTA_VIA = 18;
 const RTAX_MTU = 2;
 const RTAX_ADVMSS = 8;
 
-/** One with the same destination, metric and table that is there already is not touched (EEXIST). */
-export function routeAddition(route: RouteWish): NetlinkRequest {
+/** Adds a route. An existing one with the same destination, metric and table stays unchanged (EEXIST). */
+export function routeAddition(route: RouteSpec): NetlinkRequest {
   const metrics = [
     ...(route.mtu === undefined ? [] : [u32Attribute(RTAX_MTU, route.mtu)]),
     ...(route.advmss === undefined ? [] : [u32Attribute(RTAX_ADVMSS, route.advmss)]),
@@ -61,19 +61,19 @@ export function routeAddition(route: RouteWish): NetlinkRequest {
   return { type: RTM_NEWROUTE, flags: NLM_F_CREATE | NLM_F_EXCL, body: concat(body) };
 }
 
-/** Removes the first route that has what is said of it; the kernel echoes what it was. */
-export function routeRemoval(route: RouteWish): NetlinkRequest {
+/** Removes the first route that matches all given members; the kernel echoes it. */
+export function routeRemoval(route: RouteSpec): NetlinkRequest {
   const scope = route.scope ?? RT_SCOPE_NOWHERE;
   return { type: RTM_DELROUTE, flags: NLM_F_ECHO, body: concat([header(route, scope, 0, 0), ...named(route)]) };
 }
 
-function header({ dst, table = MAIN_TABLE, onLink }: RouteWish, scope: number, protocol: number, type: number): Uint8Array {
+function header({ dst, table = MAIN_TABLE, onLink }: RouteSpec, scope: number, protocol: number, type: number): Uint8Array {
   const flags = onLink ? RTNH_F_ONLINK : 0;
   const byte = table > 255 ? RT_TABLE_UNSPEC : table;
   return concat([Uint8Array.of(familyNumber(dst.address.family), dst.prefix, 0, 0, byte, protocol, scope, type), u32(flags)]);
 }
 
-function named(route: RouteWish): Uint8Array[] {
+function named(route: RouteSpec): Uint8Array[] {
   const { dst, gateway, oif, priority, table = MAIN_TABLE } = route;
   return [
     attribute(RTA_DST, addressBytes(networkOf(dst).first)),
@@ -84,7 +84,7 @@ function named(route: RouteWish): Uint8Array[] {
   ];
 }
 
-/** A gateway of the other family goes by another attribute, which begins with its family. */
+/** A gateway of the other family has its own attribute (RTA_VIA), which begins with the family. */
 function nextHop(family: 4 | 6, gateway: IpAddress): Uint8Array {
   const bytes = addressBytes(gateway);
   if (gateway.family === family) return attribute(RTA_GATEWAY, bytes);

@@ -1,20 +1,21 @@
-// Routes as RTM_GETROUTE tells them, and the messages that remove one, put one back, or add a default route (linux/rtnetlink.h).
+// Routes of RTM_GETROUTE, and the messages that remove one, restore one, or add a default route (linux/rtnetlink.h).
 
-import { formatCidr, type IpAddress } from "../../src/net/ip.ts";
+import { formatCidr, type IpAddress } from "../../../src/net/ip.ts";
 import { addressBytes, addressIn, addressText } from "./address-bytes.ts";
 import { attribute, Attributes, u32Attribute } from "./attributes.ts";
 import { concat, u16, u32, u16At, u32At } from "./bytes.ts";
 import type { NetlinkRequest } from "./message.ts";
 
+/** A route as the kernel lists it. */
 export interface Route {
   readonly family: 4 | 6;
   /** CIDR notation; `0.0.0.0/0` and `::/0` for a default route. */
   readonly dst: string;
-  /** Of the same family as the destination. */
+  /** A gateway of the destination's family. */
   readonly gateway: string | undefined;
   /** A gateway of the other family (RTA_VIA). */
   readonly via: string | undefined;
-  /** The index of the link that packets leave by; undefined where there are several, or none (`unreachable`). */
+  /** Index of the outgoing link; undefined where there are several, or none (`unreachable`). */
   readonly oif: number | undefined;
   /** 0 is the kernel's own default for IPv4, 1024 for IPv6. */
   readonly metric: number;
@@ -23,31 +24,31 @@ export interface Route {
   readonly scope: number;
   /** RTN_*: 1 unicast, 7 unreachable, … */
   readonly type: number;
-  /** Who made it, RTPROT_*: 2 the kernel, 3 boot, 4 static, … */
+  /** The origin, RTPROT_*: 2 the kernel, 3 boot, 4 static, … */
   readonly protocol: number;
-  /** The gateway is taken for reachable on the link without a route to it. */
+  /** RTNH_F_ONLINK: the gateway counts as reachable on the link without a route to it. */
   readonly onlink: boolean;
   readonly prefsrc: string | undefined;
-  /** Whether it has several next hops, which are not told apart here. */
+  /** Whether the route has several next hops, which this type does not list. */
   readonly multipath: boolean;
-  /** The kernel's message: what is needed to name exactly this route again. */
+  /** The kernel's message, which names exactly this route again. */
   readonly raw: Uint8Array;
 }
 
-/** A default route to be added. Either of `gateway` and `link` may be left out, not both. */
+/** A default route to add. `gateway` or `oif` may be absent, not both. */
 export interface DefaultRoute {
   readonly family: 4 | 6;
-  /** Undefined: everything is on the link. */
+  /** Undefined: all destinations are on the link. */
   readonly gateway: IpAddress | undefined;
-  /** Index of the link; undefined: the one through which the gateway is reached. */
+  /** Index of the link; undefined: the link through which the gateway is reached. */
   readonly oif: number | undefined;
   /** Undefined: the kernel's default. */
   readonly metric?: number;
-  /** Takes the gateway for reachable on the link without a route to it; needs the link. */
+  /** RTNH_F_ONLINK: the gateway counts as reachable on the link without a route to it. Requires the link. */
   readonly onlink?: boolean;
 }
 
-/** The table that routes are in unless somebody says otherwise. */
+/** The table of routes that name none. */
 export const MAIN_TABLE = 254;
 
 const RTM_NEWROUTE = 24;
@@ -75,19 +76,19 @@ const RTA_MULTIPATH = 9;
 const RTA_TABLE = 15;
 const RTA_VIA = 18;
 const RTA_NH_ID = 30;
-/** What names a next hop; a next hop object (RTA_NH_ID) stands for them and may not be given together with them. */
+/** The attributes of a next hop. A next hop object (RTA_NH_ID) replaces them; the kernel refuses both together. */
 const NEXT_HOP: ReadonlySet<number> = new Set([RTA_OIF, RTA_GATEWAY, RTA_MULTIPATH, RTA_VIA, 21, 22]);
-/** What a route is made of: DST, SRC, METRICS, PREF, ENCAP_TYPE, ENCAP and the above; the rest of a dump is how it is doing. */
+/** The attributes that define a route: DST, SRC, METRICS, PREF, ENCAP_TYPE, ENCAP and the above. The rest of a dump is its state. */
 const MADE_OF: ReadonlySet<number> = new Set([1, 2, 4, 5, 6, 7, 8, 9, 15, 18, 20, 21, 22, 30]);
 
-/** Asks for the routes of a family, all tables. */
+/** Requests the routes of a family, of all tables. */
 export function routesRequest(family: 4 | 6): NetlinkRequest {
   const body = new Uint8Array(RTMSG);
   body[0] = family === 4 ? AF_INET : AF_INET6;
   return { type: RTM_GETROUTE, flags: NLM_F_DUMP, body };
 }
 
-/** A route, or undefined where the message tells something else, or a route's cached copy. */
+/** The route in a message; undefined for a message of another type and for a cached copy of a route. */
 export function routeIn({ type, body }: { readonly type: number; readonly body: Uint8Array }): Route | undefined {
   if (type !== RTM_NEWROUTE || body.length < RTMSG) return undefined;
   const [family, dstLength = 0, , , table = 0, protocol = 0, scope = 0, kind = 0] = body;
@@ -117,21 +118,21 @@ export function routeIn({ type, body }: { readonly type: number; readonly body: 
 }
 
 /** Removes the route. */
-export function removal(route: Route): NetlinkRequest {
+export function listedRouteRemoval(route: Route): NetlinkRequest {
   return { type: RTM_DELROUTE, flags: 0, body: again(route) };
 }
 
 /**
- * Puts a route that was removed back as it was; one like it that is there is not touched (EEXIST). IPv6 may have several to one
- * destination with one metric (fe80::/64 on each link) and knows a duplicate without EXCL.
+ * Restores a removed route; an equal one stays unchanged (EEXIST). IPv6 allows several routes to one destination with one metric (fe80::/64
+ * on each link) and refuses a duplicate without EXCL.
  */
-export function restoration(route: Route): NetlinkRequest {
+export function routeRestoration(route: Route): NetlinkRequest {
   const flags = route.family === 4 ? NLM_F_CREATE | NLM_F_EXCL : NLM_F_CREATE;
   return { type: RTM_NEWROUTE, flags, body: again(route) };
 }
 
-/** Adds a default route; one with the same metric that is there already is not touched (EEXIST). */
-export function addition({ family, gateway, oif, metric, onlink = false }: DefaultRoute): NetlinkRequest {
+/** Adds a default route; an existing one with the same metric stays unchanged (EEXIST). */
+export function defaultRouteAddition({ family, gateway, oif, metric, onlink = false }: DefaultRoute): NetlinkRequest {
   const scope = gateway === undefined && family === 4 ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
   const fixed = Uint8Array.of(family === 4 ? AF_INET : AF_INET6, 0, 0, 0, MAIN_TABLE, RTPROT_STATIC, scope, RTN_UNICAST);
   const attributes = [
@@ -146,14 +147,14 @@ export function addition({ family, gateway, oif, metric, onlink = false }: Defau
   };
 }
 
-/** A gateway of the other family goes by another attribute, which begins with its family. */
+/** A gateway of the other family has its own attribute (RTA_VIA), which begins with the family. */
 function nextHop(family: 4 | 6, gateway: IpAddress): Uint8Array {
   const bytes = addressBytes(gateway);
   if (gateway.family === family) return attribute(RTA_GATEWAY, bytes);
   return attribute(RTA_VIA, concat([u16(gateway.family === 4 ? AF_INET : AF_INET6), bytes]));
 }
 
-/** The kernel's message of a route, reduced to what makes the route. */
+/** The kernel's message of a route, reduced to the attributes that define it. */
 function again({ raw }: Route): Uint8Array {
   const fixed = raw.slice(0, RTMSG);
   fixed.set(u32(u32At(raw, 8) & RTNH_F_ONLINK), 8);

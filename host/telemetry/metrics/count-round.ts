@@ -1,9 +1,9 @@
-// A round of the reconciler as metrics.
+// Records a reconciler round in the metrics.
 
-import type { Metrics } from "../metrics/metrics.ts";
-import { type Finding, findingKinds, handlings, type RoundReport } from "./finding.ts";
+import type { Metrics } from "./metrics.ts";
+import { type Finding, findingKinds, handlings, type RoundReport } from "../../node/reconcile/finding.ts";
 
-/** Counts what a round found and did. */
+/** Counts the round's findings by kind and handling. */
 export function countRound(metrics: Metrics, { findings, problems, ms }: RoundReport): void {
   metrics.add("plexus_reconcile_rounds_total", { outcome: problems.length === 0 ? "done" : "failed" });
   metrics.observe("plexus_reconcile_round_duration_seconds", {}, ms / 1000);

@@ -1,10 +1,11 @@
-// Metrics as Prometheus reads them: its text format, version 0.0.4.
+// Prints metrics in Prometheus' text format, version 0.0.4.
 
 import type { Series, SeriesOf } from "./series.ts";
 
-/** What Content-Type says of it. */
+/** The format's Content-Type. */
 export const expositionType = "text/plain; version=0.0.4; charset=utf-8";
 
+/** The text of all metrics. */
 export function exposition(metrics: ReadonlyMap<string, SeriesOf>): string {
   const lines: string[] = [];
   for (const [name, metric] of metrics) {
@@ -29,9 +30,9 @@ function histogram(name: string, metric: SeriesOf, series: Series): string[] {
   return [...buckets, `${name}_sum${labels} ${numberText(series.sum)}`, `${name}_count${labels} ${count}`];
 }
 
-function labelText({ definition }: SeriesOf, { values }: Series, further?: readonly [string, string]): string {
+function labelText({ definition }: SeriesOf, { values }: Series, bucket?: readonly [string, string]): string {
   const pairs = Object.keys(definition.labels).map((name, index): readonly [string, string] => [name, values[index] ?? ""]);
-  if (further !== undefined) pairs.push(further);
+  if (bucket !== undefined) pairs.push(bucket);
   if (pairs.length === 0) return "";
   return `{${pairs.map(([name, value]) => `${name}="${escaped(value)}"`).join(",")}}`;
 }

@@ -1,26 +1,29 @@
-// The series of one metric: one for each set of label values. Where others choose the values (networks are named by whoever may create
-// definitions), only so many sets are kept apart; all further ones count together.
+// The series of one metric: one for each set of label values. Users choose some values (the author of a definition names a network), so the
+// number of series is bounded. Further sets share one series.
 
-import { inertLine } from "../sandbox/inert-text.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
 import type { MetricDefinition } from "./definitions.ts";
 
-/** Sets of label values of one metric, before values that others chose become `other`. */
-export const mostSets = 200;
-/** UTF-16 units of a label's value. */
-const longestValue = 128;
+/** Maximum series of one metric. In further ones, values that users chose become `other`. */
+export const maxSeries = 200;
+/** Maximum length of a label's value, in UTF-16 units. */
+const maxValue = 128;
+/** The value that stands for all further values. */
 export const otherValue = "other";
 
+/** One series. */
 export interface Series {
-  /** In the order of the definition's labels. */
+  /** The label values, in the order of the definition's labels. */
   readonly values: readonly string[];
   /** A counter's or gauge's value, or a histogram's sum. */
   sum: number;
-  /** A histogram's observations for each bucket, +Inf the last; not cumulated. */
+  /** A histogram's observations in each bucket, +Inf last; not cumulative. */
   readonly counts: Float64Array;
 }
 
 type Labels = Readonly<Record<string, string>>;
 
+/** All series of one metric. */
 export class SeriesOf {
   readonly definition: MetricDefinition;
   readonly #labels: readonly (readonly [name: string, allowed: ReadonlySet<string> | undefined])[];
@@ -34,21 +37,21 @@ export class SeriesOf {
     ]);
   }
 
-  /** The series of these values; a new one where there is none yet, or the one of the others. */
+  /** The series with these label values: an existing one, a new one, or the shared one if there are too many. */
   of(labels: Labels): Series {
-    const given = this.#labels.map(([name]) => labels[name] ?? "");
-    const usual = this.#series.get(keyOf(given));
-    if (usual !== undefined) return usual;
-    // Different names may be the same once they are harmless: they must not become two series of one name.
-    const harmless = this.#allowed(given, (value) => inertLine(value, longestValue));
-    const found = this.#series.get(keyOf(harmless));
+    const raw = this.#labels.map(([name]) => labels[name] ?? "");
+    const existing = this.#series.get(keyOf(raw));
+    if (existing !== undefined) return existing;
+    // Different names may be equal without their control characters. They must not become two series with the same labels.
+    const inert = this.#allowed(raw, (value) => inertLine(value, maxValue));
+    const found = this.#series.get(keyOf(inert));
     if (found !== undefined) return found;
-    if (this.#series.size < mostSets) return this.#make(harmless);
-    const crowded = this.#allowed(given, () => otherValue);
-    return this.#series.get(keyOf(crowded)) ?? this.#make(crowded);
+    if (this.#series.size < maxSeries) return this.#make(inert);
+    const shared = this.#allowed(raw, () => otherValue);
+    return this.#series.get(keyOf(shared)) ?? this.#make(shared);
   }
 
-  /** In the order in which they came. */
+  /** All series, in order of creation. */
   all(): Iterable<Series> {
     return this.#series.values();
   }
@@ -73,7 +76,7 @@ export class SeriesOf {
   }
 }
 
-/** Lengths in front, so that no value can look like two. */
+/** Each value has its length in front, so that different lists never have the same key. */
 function keyOf(values: readonly string[]): string {
   let key = "";
   for (const value of values) key += `${value.length}:${value}`;

@@ -1,5 +1,5 @@
-// A-07: plugins that misbehave on the verbs after ADD (test/conformance/bad-input has ADD): no call hangs, an error is told with its
-// code in words that are fit for a terminal, and once the plugin behaves again nothing is left.
+// A-07: plugins that misbehave on the verbs after ADD (test/conformance/bad-input has ADD). No call hangs, an error has its code and only
+// printable characters, and the DEL of a well-behaved plugin then leaves nothing.
 
 import { copyFileSync, renameSync } from "node:fs";
 
@@ -12,14 +12,14 @@ import type { Answer } from "../../harness/plexus.ts";
 import { installHostile, type Hostility } from "../../harness/recorder.ts";
 import { iproute2, missing, privateNamespaces } from "../../harness/requires.ts";
 
-// oxlint-disable-next-line no-control-regex -- control characters are what must not be there
+// oxlint-disable-next-line no-control-regex -- control characters must be absent
 const unprintable = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/;
 
 const verbs = ["CHECK", "STATUS", "GC", "DEL"] as const;
 
-/** What each call comes to; undefined: success. */
+/** The error code of each call, or undefined for a success. */
 const hostile: readonly (readonly [Hostility, number | undefined])[] = [
-  // Of these verbs nobody reads stdout (CNI section 2).
+  // Plexus ignores stdout of these verbs (CNI section 2).
   ["floods-stdout", undefined],
   ["floods-stderr", undefined],
   ["prints-html", undefined],
@@ -65,7 +65,7 @@ describe.skipIf(missing("hostile plugins", privateNamespaces, iproute2))("A-07: 
     for (const { stdout, stderr } of answers) expect(`${stdout}${stderr}`).not.toMatch(unprintable);
     for (const { ms } of answers) expect(ms).toBeLessThan(20_000);
     expect(plugin.calls().map(({ env }) => env["CNI_COMMAND"])).toEqual(["ADD", ...verbs]);
-    // The runtime tries again, with a plugin that behaves.
+    // The runtime repeats DEL with a well-behaved plugin.
     copyFileSync(compiledPlugin("recorder"), `${plugin.path}.new`);
     renameSync(`${plugin.path}.new`, plugin.path);
     await stage.succeed("DEL", each);

@@ -1,5 +1,5 @@
-// A-09: state directories and files that are links, pipes, another's, torn, huge in number, on a full disk or on one that can't
-// be written. No call may hang, crash, execute what it may not, or cost a pod its DEL.
+// A-09: state directories and files that are links, pipes, files of another user, truncated, huge in number, or on a full or read-only
+// disk. No call may hang, crash, execute a plugin of a planted file, or make DEL fail forever.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import {
@@ -21,19 +21,21 @@ import { filesBelow } from "../../harness/namespaces.ts";
 import type { Answer } from "../../harness/plexus.ts";
 import { installRecorder, type RecorderPlugin } from "../../harness/recorder.ts";
 import { iproute2, missing, privateNamespaces, type Requirement } from "../../harness/requires.ts";
-import { nothing, openStage, type Attaching, staysForGood, type Stage } from "../../e2e/stage.ts";
+import { nothing, openStage, type Attaching, isPermanent, type Stage } from "../../e2e/stage.ts";
 
 const mounts: Requirement = () =>
-  spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0 ? undefined : "no tmpfs may be mounted";
-/** In a user namespace there may be no second user. */
+  spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0
+    ? undefined
+    : "this process may not mount a tmpfs";
+/** A user namespace may map no second user. */
 const otherUsers: Requirement = () =>
-  spawnSync("setpriv", ["--reuid=65534", "true"]).status === 0 ? undefined : "there is no other user to be had here";
+  spawnSync("setpriv", ["--reuid=65534", "true"]).status === 0 ? undefined : "this user namespace maps no other user";
 
 const name = "victim@cluster@eth0";
-const secret = "a file that is none of Plexus' business\n";
+const secret = "a file outside of Plexus' state\n";
 
-/** What may stand where a file of the state is expected. `path` held a good file, which is away now, beside it. */
-const inTheWay: readonly (readonly [string, (path: string) => void])[] = [
+/** Replacements of a state file. The original file has the suffix `.good`. */
+const replacements: readonly (readonly [string, (path: string) => void])[] = [
   ["a link to a foreign file", (path) => symlinkSync(`${path}.secret`, path)],
   ["a link to the good file", (path) => symlinkSync(`${path}.good`, path)],
   ["a link to itself", (path) => symlinkSync(path, path)],
@@ -47,14 +49,14 @@ const inTheWay: readonly (readonly [string, (path: string) => void])[] = [
   ["of 1 GiB", (path) => (writeFileSync(path, ""), truncateSync(path, 1 << 30))],
 ];
 
-/** Puts something in the place of a file. */
+/** Renames a file to `.good`, writes a foreign file `.secret`, and makes the replacement. */
 const replace = (path: string, make: (path: string) => void): void => {
   renameSync(path, `${path}.good`);
   writeFileSync(`${path}.secret`, secret);
   make(path);
 };
 
-const tidy = (path: string): void => {
+const removeOriginals = (path: string): void => {
   for (const suffix of [".good", ".secret"]) rmSync(`${path}${suffix}`, { force: true });
 };
 
@@ -73,47 +75,53 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
 
   const verbs = (): readonly (string | undefined)[] => recorder.calls().map(({ env }) => env["CNI_COMMAND"]);
 
-  test.each(inTheWay)("A-09, RT-07: DEL ends with a journal entry that is %s, and the plugin gets its DEL", async (_, make) => {
-    await stage.succeed("ADD", victim);
-    const path = join(state, "journal", name);
-    replace(path, make);
-    const deleted = await stage.call("DEL", { ...victim });
-    expect([deleted.status, deleted.stdout, verbs()]).toEqual([0, "", ["ADD", "DEL"]]);
-    expect(readFileSync(`${path}.secret`, "utf8")).toBe(secret);
-    expect(existsSync(`${path}.good`)).toBe(true);
-    tidy(path);
-    // What can't be unlinked is moved away.
-    const aside = join(state, "left-behind", `1@${name}`);
-    expect(stage.left()).toEqual({ ...nothing, state: [] });
-    if (existsSync(aside)) rmSync(aside, { recursive: true });
-    await stage.succeed("ADD", victim);
-    await stage.succeed("DEL", victim);
-  });
+  test.each(replacements)(
+    "A-09, RT-07: DEL succeeds with a journal entry that is %s, and executes the plugin",
+    async (_, make) => {
+      await stage.succeed("ADD", victim);
+      const path = join(state, "journal", name);
+      replace(path, make);
+      const deleted = await stage.call("DEL", { ...victim });
+      expect([deleted.status, deleted.stdout, verbs()]).toEqual([0, "", ["ADD", "DEL"]]);
+      expect(readFileSync(`${path}.secret`, "utf8")).toBe(secret);
+      expect(existsSync(`${path}.good`)).toBe(true);
+      removeOriginals(path);
+      // A file that cannot be unlinked is moved to `abandoned`.
+      const aside = join(state, "abandoned", `1@${name}`);
+      expect(stage.left()).toEqual({ ...nothing, state: [] });
+      if (existsSync(aside)) rmSync(aside, { recursive: true });
+      await stage.succeed("ADD", victim);
+      await stage.succeed("DEL", victim);
+    },
+  );
 
-  test.each(inTheWay)("A-09: calls go on with a cached result that is %s", async (_, make) => {
+  test.each(replacements)("A-09: CHECK and DEL succeed with a cached result that is %s", async (_, make) => {
     await stage.succeed("ADD", victim);
     const path = join(state, "results", "pods-victim-eth0");
     replace(path, make);
     await stage.succeed("CHECK", victim);
-    // With and without a journal.
+    // DEL also succeeds without the journal.
     rmSync(join(state, "journal"), { recursive: true });
     const deleted = await stage.call("DEL", victim);
     expect([deleted.status, deleted.stdout, verbs()]).toEqual([0, "", ["ADD", "CHECK", "DEL"]]);
     expect(readFileSync(`${path}.secret`, "utf8")).toBe(secret);
     rmSync(path, { recursive: true, force: true });
-    tidy(path);
+    removeOriginals(path);
     expect(stage.left()).toEqual(nothing);
   });
 
-  test.each(inTheWay.slice(0, 6))(
-    "A-09: ADD neither follows nor waits where the trace is %s, and says that there is none",
+  test.each(replacements.slice(0, 6))(
+    "A-09: ADD neither opens nor waits for a trace file that is %s, and prints a warning",
     async (_, make) => {
       const trace = join(stage.plexus.directory, "other-trace");
       writeFileSync(trace, "");
       replace(trace, make);
       const config = { ...victim.config, trace };
       const added = await stage.call("ADD", { ...victim, config });
-      expect([added.status, added.stderr]).toEqual([0, expect.stringMatching(/^plexus: warning: no trace: .*other-trace.*\n$/)]);
+      expect([added.status, added.stderr]).toEqual([
+        0,
+        expect.stringMatching(/^plexus: warning: trace file: .*other-trace.*\n$/),
+      ]);
       expect([readFileSync(`${trace}.secret`, "utf8"), readFileSync(`${trace}.good`, "utf8")]).toEqual([secret, ""]);
       expect((await stage.call("DEL", { ...victim, config })).status).toBe(0);
     },
@@ -124,7 +132,7 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
     ["a device that never ends", (path: string) => symlinkSync("/dev/zero", path)],
     ["of 1 GiB", (path: string) => (writeFileSync(path, ""), truncateSync(path, 1 << 30))],
     ["a directory", (path: string) => mkdirSync(path)],
-  ])("A-09: ADD ends and executes nothing where the default network's file is %s", async (_, make) => {
+  ])("A-09: ADD fails and executes no plugin if the default network's file is %s", async (_, make) => {
     const directory = join(stage.plexus.directory, "confs");
     mkdirSync(directory);
     const path = join(directory, "10-pods.conflist");
@@ -141,7 +149,7 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
     expect([verbs(), stage.left()]).toEqual([[], nothing]);
   });
 
-  test("A-09: a configuration behind a link is read, as a mounted ConfigMap has it", async () => {
+  test("A-09: a configuration behind a symbolic link is read, as in a mounted ConfigMap", async () => {
     const directory = join(stage.plexus.directory, "confs");
     mkdirSync(join(directory, "..data"), { recursive: true });
     const list = { cniVersion: "1.0.0", name: "pods", plugins: [{ type: "recorder" }] };
@@ -152,12 +160,12 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
   });
 
   test.skipIf(missing("files of other users", otherUsers))(
-    "A-09: files of another user are not believed, and cost nobody his DEL",
+    "A-09: files of another user are not used, and DEL still executes the plugin",
     async () => {
       await stage.succeed("ADD", victim);
       const planted = join(stage.plexus.directory, "planted");
       for (const path of [join(state, "journal", name), join(state, "results", "pods-victim-eth0")]) {
-        // Such a file could name any plugin with any configuration.
+        // A planted file could name any plugin with any configuration.
         writeFileSync(
           path,
           readFileSync(path, "utf8").replaceAll(
@@ -174,7 +182,7 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
   );
 
   test.skipIf(missing("files of other users", otherUsers))(
-    "A-09: files of the user that the whole state belongs to are believed by root, too",
+    "A-09: root uses files of the user that owns the whole state directory",
     async () => {
       await stage.succeed("ADD", victim);
       execFileSync("chown", ["-R", "65534:65534", state]);
@@ -184,7 +192,7 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
     },
   );
 
-  test("A-09: one container's calls do not read 100 000 results of others", { timeout: 120_000 }, async () => {
+  test("A-09: a container's calls do not read 100 000 results of other containers", { timeout: 120_000 }, async () => {
     const results = join(state, "results");
     mkdirSync(results, { recursive: true });
     execFileSync("sh", ["-c", `cd ${results} && seq -f 'pods-other%.0f-eth0' 100000 | xargs -n 5000 touch`]);
@@ -204,7 +212,7 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
     expect([verbs(), filesBelow(join(state, "journal"))]).toEqual([["ADD", "CHECK", "DEL", "DEL", "GC"], []]);
   });
 
-  describe.skipIf(missing("full and read-only disks", mounts))("on a disk of its own", () => {
+  describe.skipIf(missing("full and read-only disks", mounts))("on a small disk", () => {
     let disk: string;
     beforeEach(() => {
       disk = join(stage.plexus.directory, "disk");
@@ -219,7 +227,7 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
     const fill = (): void => void spawnSync("sh", ["-c", `cat /dev/zero >${disk}/fill 2>/dev/null`]);
 
     test.each(["size=64k", "nr_inodes=20,size=1m"])(
-      "A-09: ADD on a full one (%s) is refused before a plugin runs, and leaves nothing",
+      "A-09: ADD on a full disk (%s) is refused before a plugin runs, and leaves nothing",
       async (options) => {
         mount(options);
         if (options.startsWith("size")) fill();
@@ -230,32 +238,32 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
         spawnSync("sh", ["-c", `rm ${disk}/fill*`]);
         await stage.succeed("ADD", onDisk());
         await stage.succeed("DEL", onDisk());
-        expect(filesBelow(join(disk, "cni")).filter((path) => !staysForGood(path))).toEqual([]);
+        expect(filesBelow(join(disk, "cni")).filter((path) => !isPermanent(path))).toEqual([]);
       },
     );
 
-    test("A-09: DEL on one that filled up after the ADD succeeds, and its failures are told as long as it fails", async () => {
+    test("A-09: DEL on a disk that became full after the ADD reports the plugin's failure, and succeeds with the plugin", async () => {
       mount("size=256k");
       await stage.succeed("ADD", onDisk());
       fill();
       recorder.script("DEL", { stdout: '{"code":11,"msg":"not now"}', exit: 1 }, 1);
       expect((await stage.call("DEL", onDisk())).json).toMatchObject({ code: 11, msg: expect.stringContaining("not now") });
       await stage.succeed("DEL", onDisk());
-      expect(filesBelow(join(disk, "cni")).filter((path) => !staysForGood(path))).toEqual([]);
+      expect(filesBelow(join(disk, "cni")).filter((path) => !isPermanent(path))).toEqual([]);
     });
 
-    test("A-09: an ADD whose result no longer fits undoes it", async () => {
-      // Room for the plan, not for a result of a megabyte.
+    test("A-09: an ADD whose result does not fit on the disk is undone", async () => {
+      // The disk has space for the journal entry, but not for a result of a megabyte.
       mount("size=256k");
       const big = { cniVersion: "1.0.0", ips: [{ address: "10.0.0.2/24" }], padding: "p".repeat(1_000_000) };
       recorder.script("ADD", { stdout: JSON.stringify(big) });
       const added = await stage.call("ADD", onDisk());
       expect([added.status, added.json]).toMatchObject([1, { code: 5, msg: expect.stringMatching(/ENOSPC/) }]);
       expect(verbs()).toEqual(["ADD", "DEL"]);
-      expect(filesBelow(join(disk, "cni")).filter((path) => !staysForGood(path))).toEqual([]);
+      expect(filesBelow(join(disk, "cni")).filter((path) => !isPermanent(path))).toEqual([]);
     });
 
-    test("A-09: on a read-only one ADD is refused before a plugin runs, STATUS is 50, and DEL waits until it can be written", async () => {
+    test("A-09: on a read-only disk ADD is refused before a plugin runs, STATUS fails with code 50, and DEL fails until the disk is writable", async () => {
       mount("size=1m");
       await stage.succeed("ADD", onDisk());
       execFileSync("mount", ["-o", "remount,bind,ro", disk]);
@@ -268,7 +276,7 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
       execFileSync("mount", ["-o", "remount,bind,rw", disk]);
       await stage.succeed("DEL", onDisk());
       expect(verbs().filter((verb) => verb === "ADD")).toEqual(["ADD"]);
-      expect(filesBelow(join(disk, "cni")).filter((path) => !staysForGood(path))).toEqual([]);
+      expect(filesBelow(join(disk, "cni")).filter((path) => !isPermanent(path))).toEqual([]);
     });
   });
 
@@ -276,17 +284,14 @@ describe.skipIf(missing("hostile state files", privateNamespaces, iproute2))("A-
     ["journal", []],
     ["calls.lock", []],
     ["results", ["ADD", "DEL"]],
-  ])(
-    "A-09: %s that is a file, or a directory where it should be one, is named, and what was executed is undone",
-    async (part, executed) => {
-      if (part === "calls.lock") mkdirSync(join(state, part));
-      else writeFileSync(join(state, part), "in the way");
-      const added = await stage.call("ADD", victim);
-      expect([added.status, added.json]).toMatchObject([1, { code: 5, msg: expect.stringContaining(`cni/${part}`) }]);
-      expect(verbs()).toEqual(executed);
-      rmSync(join(state, part), { recursive: true });
-      await stage.succeed("DEL", victim);
-      expect(stage.left()).toEqual(nothing);
-    },
-  );
+  ])("A-09: %s of the wrong file type is named in the error, and executed plugins are undone", async (part, executed) => {
+    if (part === "calls.lock") mkdirSync(join(state, part));
+    else writeFileSync(join(state, part), "a file in place of the directory");
+    const added = await stage.call("ADD", victim);
+    expect([added.status, added.json]).toMatchObject([1, { code: 5, msg: expect.stringContaining(`cni/${part}`) }]);
+    expect(verbs()).toEqual(executed);
+    rmSync(join(state, part), { recursive: true });
+    await stage.succeed("DEL", victim);
+    expect(stage.left()).toEqual(nothing);
+  });
 });

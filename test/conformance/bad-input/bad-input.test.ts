@@ -7,22 +7,23 @@ import { createPodNamespace, filesBelow, type PodNamespace } from "../../harness
 import { installPlexus, type Answer, type Call, type Installation } from "../../harness/plexus.ts";
 import { installHostile, installRecorder, type RecordedCall, type RecorderPlugin } from "../../harness/recorder.ts";
 import { iproute2, missing, privateNamespaces } from "../../harness/requires.ts";
-import type { Place } from "./bad-input.ts";
+import type { CaseContext } from "./bad-input.ts";
 import { badCalls, oddArgs } from "./calls.ts";
 import { badSelections } from "./selections.ts";
 import { failingPlugins, toleratedPlugins } from "./plugins.ts";
 
-/** What a case checks of an answer, as one value, so that a failure shows all of it at once. */
+/** The checked parts of an answer as one value, so that a failure shows all of them at once. */
 interface Verdict {
   readonly code: unknown;
   readonly msg: string;
-  /** Of the answer's status: an error ends with 1 to 125. */
+  readonly cniVersion: unknown;
+  /** Whether the exit status is that of an error: 1 to 125. */
   readonly failed: boolean;
-  /** What is wrong with the form of the answer: CNI section 5 "Error", one line, fit for a terminal. */
+  /** Violations of the error format: CNI section 5 "Error", and a message of one printable line. */
   readonly malformed: readonly string[];
 }
 
-// oxlint-disable-next-line no-control-regex -- control characters are what must not be there
+// oxlint-disable-next-line no-control-regex -- control characters must be absent
 const unprintable = /[\u0000-\u001f\u007f-\u009f]/;
 
 function verdict(answer: Answer): Verdict {
@@ -31,17 +32,32 @@ function verdict(answer: Answer): Verdict {
     ...(answer.json === undefined
       ? [`stdout is not one object: ${answer.stdout.slice(0, 200)} ${answer.stderr.slice(0, 300)}`]
       : []),
-    ...(typeof cniVersion === "string" ? [] : ["cniVersion is no text"]),
     ...(typeof msg === "string" && !unprintable.test(msg) ? [] : ["msg is not one printable line"]),
-    ...(details === undefined || typeof details === "string" ? [] : ["details is no text"]),
-    ...Object.keys(rest).map((key) => `${key} does not belong into an error`),
+    ...(details === undefined || typeof details === "string" ? [] : ["details is not a string"]),
+    ...Object.keys(rest).map((key) => `${key} is not a member of an error`),
   ];
-  return { code, msg: String(msg), failed: answer.status > 0 && answer.status < 126, malformed };
+  return { code, msg: String(msg), cniVersion, failed: answer.status > 0 && answer.status < 126, malformed };
 }
 
-function expected(code: number, names: string | RegExp): unknown {
-  const pattern = typeof names === "string" ? new RegExp(names.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")) : names;
-  return { code, msg: expect.stringMatching(pattern), failed: true, malformed: [] };
+/** The cniVersion of the expected error: the configuration's if it can be read, otherwise Plexus' newest. */
+function versionOf({ config, stdin }: Call): string {
+  const newest = "1.1.0";
+  // Plexus refuses a configuration of more than 4 MiB, too deep nesting, or a repeated key before it reads cniVersion.
+  if (stdin !== undefined && (stdin.length > 4 << 20 || stdin.includes("[".repeat(101)) || stdin.includes('"name":"b"')))
+    return newest;
+  try {
+    const value: unknown = JSON.parse(stdin?.toString("utf8") ?? JSON.stringify(config));
+    const version = value instanceof Object && !Array.isArray(value) ? Reflect.get(value, "cniVersion") : newest;
+    if (version === undefined) return "0.1.0";
+    return typeof version === "string" && /^\d/.test(version) ? version : newest;
+  } catch {
+    return newest;
+  }
+}
+
+function expected(code: number, message: string | RegExp, call: Call): unknown {
+  const pattern = typeof message === "string" ? new RegExp(message.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&")) : message;
+  return { code, msg: expect.stringMatching(pattern), cniVersion: versionOf(call), failed: true, malformed: [] };
 }
 
 function verbsOf(plugin: { calls(): readonly RecordedCall[] }): readonly unknown[] {
@@ -64,8 +80,8 @@ describe.skipIf(missing("bad input", privateNamespaces, iproute2))("bad input th
     plexus.dispose();
   });
 
-  /** A place of its own for one case: nothing of another case can be found in it. */
-  function place(delegate: string, more: Readonly<Record<string, unknown>> = {}): Place {
+  /** Makes state and scratch directories and a configuration for one case. */
+  function caseContext(delegate: string, more: Readonly<Record<string, unknown>> = {}): CaseContext {
     state = mkdtempSync(join(plexus.directory, "case-"));
     const scratch = join(state, "scratch");
     mkdirSync(scratch);
@@ -83,13 +99,13 @@ describe.skipIf(missing("bad input", privateNamespaces, iproute2))("bad input th
     return { config, call, cniPath: plexus.cniPath, scratch };
   }
 
-  /** Journal entries, cached results and leases: all files that a call may leave, without locks. */
+  /** Remaining journal entries, cached results and leases, without locks. */
   function left(): readonly string[] {
-    return ["lib", "run"].flatMap((room) => filesBelow(join(state, room))).filter((path) => !path.endsWith("lock"));
+    return ["lib", "run"].flatMap((directory) => filesBelow(join(state, directory))).filter((path) => !path.endsWith("lock"));
   }
 
-  test("the valid call, of which all others are variations, succeeds and can be undone", async () => {
-    const { call } = place("rec");
+  test("the valid call, which all cases vary, succeeds and can be undone", async () => {
+    const { call } = caseContext("rec");
     const added = await plexus.call(call);
     expect({ status: added.status, json: added.json, stderr: added.stderr }).toMatchObject({
       status: 0,
@@ -106,15 +122,15 @@ describe.skipIf(missing("bad input", privateNamespaces, iproute2))("bad input th
     expect(badCalls.length + badSelections.length + failingPlugins.length + toleratedPlugins.length).toBeGreaterThanOrEqual(60);
   });
 
-  test.each([...badCalls, ...badSelections])("$title", async ({ call, code, names, executed = [] }) => {
-    const answer = await plexus.call(call(place("rec")));
-    expect(verdict(answer)).toEqual(expected(code, names));
+  test.each([...badCalls, ...badSelections])("$title", async ({ call, code, message, executed = [] }) => {
+    const bad = call(caseContext("rec"));
+    expect(verdict(await plexus.call(bad))).toEqual(expected(code, message, bad));
     expect(verbsOf(recorder)).toEqual(executed);
     expect(left()).toEqual([]);
   });
 
-  test("A-06, L-19: numbers above 2^53 and 1e400, NUL, lone surrogates and __proto__ reach the plugin as they were written", async () => {
-    const { call, config } = place("rec");
+  test("A-06, L-19: numbers above 2^53 and 1e400, NUL, lone surrogates and __proto__ reach the plugin unchanged", async () => {
+    const { call, config } = caseContext("rec");
     const odd = '"big":18446744073709551615,"huge":1e400,"nul":"\\u0000","half":"\\ud800","__proto__":{"constructor":-0.0}';
     const text = JSON.stringify(config).replace('"type":"rec"', `"type":"rec",${odd}`);
     const added = await plexus.call({ ...call, stdin: text });
@@ -125,27 +141,38 @@ describe.skipIf(missing("bad input", privateNamespaces, iproute2))("bad input th
     expect(left()).toEqual([]);
   });
 
-  test.each(oddArgs)("$title", async ({ args, passed }) => {
-    const { call } = place("rec");
+  test("CNI section 3: reserved keys, which begin with cni.dev/, do not fail a call", async () => {
+    const { call } = caseContext("rec", {
+      cniVersion: "1.1.0",
+      "cni.dev/attachments": [],
+      "cni.dev/of-a-later-version": { a: 1 },
+    });
+    const added = await plexus.call(call);
+    expect({ status: added.status, stdout: added.stdout, stderr: added.stderr }).toMatchObject({ status: 0, stderr: "" });
+    expect((await plexus.call({ ...call, verb: "DEL" })).status).toBe(0);
+  });
+
+  test.each(oddArgs)("$title reach the plugin byte for byte", async ({ args }) => {
+    const { call } = caseContext("rec");
     const added = await plexus.call({ ...call, args });
     expect({ status: added.status, stdout: added.stdout }).toMatchObject({ status: 0 });
     expect((await plexus.call({ ...call, args, verb: "DEL" })).status).toBe(0);
-    expect(recorder.calls().map((recorded) => recorded.env["CNI_ARGS"])).toEqual([passed, passed]);
+    expect(recorder.calls().map((recorded) => recorded.env["CNI_ARGS"])).toEqual([args, args]);
     expect(left()).toEqual([]);
   });
 
-  test.each(failingPlugins)("$title", async ({ plugin, code, names, stepTimeoutMs = 20_000 }) => {
+  test.each(failingPlugins)("$title", async ({ plugin, code, message, stepTimeoutMs = 20_000 }) => {
     const hostile = installHostile(plexus.cniPath, plugin);
-    const { call } = place(plugin, { stepTimeoutMs });
+    const { call } = caseContext(plugin, { stepTimeoutMs });
     const answer = await plexus.call(call);
-    expect(verdict(answer)).toEqual(expected(code, names));
+    expect(verdict(answer)).toEqual(expected(code, message, call));
     expect(verbsOf(hostile)).toEqual(["ADD", "DEL"]);
     expect(left()).toEqual([]);
   });
 
   test.each(toleratedPlugins)("$title", async ({ plugin }) => {
     const hostile = installHostile(plexus.cniPath, plugin);
-    const { call } = place(plugin);
+    const { call } = caseContext(plugin);
     try {
       const added = await plexus.call(call);
       expect({ status: added.status, version: added.json?.["cniVersion"], stdout: added.stdout.slice(0, 500) }).toMatchObject({

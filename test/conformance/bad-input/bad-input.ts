@@ -1,44 +1,46 @@
-// What a case of bad input consists of.
+// The types of the bad-input cases.
 
 import type { Call } from "../../harness/plexus.ts";
 import type { Hostility } from "../../harness/recorder.ts";
 
-/** Where the call happens. */
-export interface Place {
-  /** A valid host configuration with one delegate of type `rec`, its state directories its own. */
+/** The configuration and directories of one case. */
+export interface CaseContext {
+  /** A valid host configuration with one delegate of type `rec` and the case's state directories. */
   readonly config: Readonly<Record<string, unknown>>;
   /** A valid ADD of that configuration. */
   readonly call: Call;
   /** The directory on CNI_PATH. */
   readonly cniPath: string;
-  /** An empty directory that belongs to the case. */
+  /** An empty directory that only this case uses. */
   readonly scratch: string;
 }
 
 export interface BadInput {
-  /** A sentence, beginning with the checklist's ID. */
+  /** A sentence that begins with the checklist's ID. */
   readonly title: string;
-  /** The call: a valid one with something wrong in it. */
-  readonly call: (place: Place) => Call;
+  /** A valid call with one invalid part. */
+  readonly call: (context: CaseContext) => Call;
+  /** The expected CNI error code. */
   readonly code: number;
-  /** What the message must name: the field, variable or plugin, and where it says more than that, what is wrong. */
-  readonly names: string | RegExp;
-  /** The verbs with which the recorder was called; none unless given. */
+  /** Part of the expected error message (the name of the field, variable or plugin), or a pattern for the message. */
+  readonly message: string | RegExp;
+  /** The verbs with which the recorder is called. Default: none. */
   readonly executed?: readonly string[];
 }
 
-/** A plugin that misbehaves, as the only step of an ADD that fails for it and is undone. */
+/** A misbehaving plugin that is the only step of an ADD. The ADD fails and is undone. */
 export interface FailingPlugin {
   readonly title: string;
   readonly plugin: Hostility;
+  /** The expected CNI error code. */
   readonly code: number;
-  /** What the message must say beside the plugin's name. */
-  readonly names: string | RegExp;
-  /** Milliseconds that a step may take; 20 000 unless given. */
+  /** Part of the expected error message, or a pattern for the message. */
+  readonly message: string | RegExp;
+  /** The step timeout in milliseconds. Default: 20 000. */
   readonly stepTimeoutMs?: number;
 }
 
-/** A plugin that misbehaves in a way that must not matter. */
+/** A misbehaving plugin whose ADD must succeed. */
 export interface ToleratedPlugin {
   readonly title: string;
   readonly plugin: Hostility;

@@ -1,5 +1,5 @@
-// What the reference plugin's own tests describe, by the delegate bridge-adapter through the installed binary and a daemon, in namespaces.
-// The descriptions are facts about the reference (plugins/main/bridge/bridge_test.go); how they are shown is ours.
+// The behaviour that the tests of the reference plugin describe (plugins/main/bridge/bridge_test.go), shown for the delegate bridge-adapter
+// through the installed binary and a daemon, in network namespaces. The test code is independent of the reference's.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -33,7 +33,7 @@ const vlanFiltering: Requirement = () =>
   spawnSync("unshare", ["--net", "ip", "link", "add", "b0", "type", "bridge", "vlan_filtering", "1"], { stdio: "ignore" })
     .status === 0
     ? undefined
-    : "the kernel's bridges don't tell VLANs apart (vlan_filtering)";
+    : "the kernel's bridges have no vlan_filtering";
 
 const v4 = { subnet: "10.1.0.0/24" };
 const v6 = { subnet: "fd00:1::/64" };
@@ -59,15 +59,15 @@ function layer2(bridge: object = {}, more: Partial<Scenario> = {}): Scenario {
   return { ...network(bridge, {}, more), ipam: undefined };
 }
 
-/** The VLANs of the pod's port, as bridge(8) shows them. */
+/** The VLANs of the pod's bridge port in the format of bridge(8). */
 async function portVlans({ node, atNode }: Lane): Promise<string> {
   const port = node.links().find(({ master, name }) => master === "br7" && name.startsWith("veth"));
   const shown = await atNode.output(`bridge -compressvlans vlan show dev ${port?.name} | tail -n +2`);
   return shown.replaceAll(/\s+/g, " ").trim().replace(/^\S+ /, "");
 }
 
-/** The node asks first whether somebody has an IPv6 address that it gets, which takes it two seconds. */
-function answers({ pod }: Lane, address: string): boolean {
+/** Repeats a ping, because duplicate address detection of the node's new IPv6 address takes two seconds. */
+function pingRepeatedly({ pod }: Lane, address: string): boolean {
   return [1, 2, 3, 4, 5].some(() => pod.ping(address));
 }
 
@@ -124,7 +124,7 @@ describe.skipIf(missing("behaviour of bridge-adapter", ...wanted))("bridge-adapt
     expect(await lane.atNode.output("cat /proc/sys/net/ipv6/conf/br7/accept_ra")).toBe("0\n");
   });
 
-  test("handles an existing bridge: its MAC and its settings stay", async () => {
+  test("keeps the MAC and the settings of an existing bridge", async () => {
     const before = "ip link add br7 address 02:11:00:00:00:07 type bridge ageing_time 800";
     await added(layer2({}, { before }));
     expect(link("br7")).toMatchObject({ mac: "02:11:00:00:00:07", up: true });
@@ -142,7 +142,7 @@ describe.skipIf(missing("behaviour of bridge-adapter", ...wanted))("bridge-adapt
       for (const gateway of gateways) {
         const family = gateway.includes(":") ? 6 : 4;
         expect(lane.pod.routes(family)).toContain("default");
-        expect(answers(lane, gateway.slice(0, gateway.indexOf("/")))).toBe(true);
+        expect(pingRepeatedly(lane, gateway.slice(0, gateway.indexOf("/")))).toBe(true);
       }
       await succeed("CHECK", one);
       await succeed("DEL", one);
@@ -164,21 +164,21 @@ describe.skipIf(missing("behaviour of bridge-adapter", ...wanted))("bridge-adapt
     expect(lane.pod.links()).toEqual([]);
   });
 
-  test("deconfigures an unconfigured bridge with DEL, and again, and without a namespace", async () => {
+  test("DEL succeeds repeatedly, with an absent namespace and without a namespace", async () => {
     const { one } = await added(network());
     for (const netns of [undefined, undefined, "/run/netns/gone", ""])
       await succeed("DEL", netns === undefined ? one : { ...one, netns });
     expect(lane.leases(one)).toEqual([]);
   });
 
-  test("gives the address back when the pod's namespace is gone before DEL", async () => {
+  test("DEL releases the address after the pod's namespace was deleted", async () => {
     const { one } = await added(network());
     expect(lane.leases(one)).toHaveLength(1);
     await succeed("DEL", { ...one, netns: "/run/netns/gone" });
     expect(lane.leases(one)).toEqual([]);
   });
 
-  test("ensures the bridge's address: one that is there stays, another one is refused without forceAddress and replaced with it", async () => {
+  test("refuses a bridge with another address, and replaces that address with forceAddress", async () => {
     const before = "ip link add br7 type bridge && ip link set br7 up && ip addr add 10.9.0.1/24 dev br7";
     const refused = attachment(network({ isGateway: true }));
     await lane.atNode.output(before);
@@ -194,7 +194,7 @@ describe.skipIf(missing("behaviour of bridge-adapter", ...wanted))("bridge-adapt
     expect(nodeAddresses()).toEqual(["10.1.0.1/24"]);
   });
 
-  test("keeps IPv6 addresses of other networks beside the gateway's", async () => {
+  test("keeps the bridge's IPv6 addresses of other networks", async () => {
     const before = "ip link add br7 type bridge && ip link set br7 up && ip addr add fd00:9::1/64 dev br7 nodad";
     await added(network({ isGateway: true }, { ranges: [[v6]] }, { before }));
     expect(nodeAddresses().toSorted()).toEqual(["fd00:1::1/64", "fd00:9::1/64"]);
@@ -210,9 +210,9 @@ describe.skipIf(missing("behaviour of bridge-adapter", ...wanted))("bridge-adapt
   });
 
   test.each([
-    ["that it makes", ""],
-    ["that is there", "ip link add br7 type bridge && ip link set br7 up"],
-  ])("creates a bridge with a stable MAC address, one %s", async (_name, before) => {
+    ["a new bridge", ""],
+    ["an existing bridge", "ip link add br7 type bridge && ip link set br7 up"],
+  ])("%s keeps its MAC address when ports are added", async (_name, before) => {
     const pods = [lane.pod, lane.other(), lane.other()];
     const scenario = network({ isGateway: true }, { ranges: [[v4]] }, { before });
     if (before !== "") await lane.atNode.output(before);
@@ -243,7 +243,7 @@ describe.skipIf(missing("behaviour of bridge-adapter", ...wanted))("bridge-adapt
     expect(json).toMatchObject({ interfaces: [{}, {}, { mac }] });
   });
 
-  test("releases the address in case of an error, and leaves no link behind", async () => {
+  test("releases the address after an error, and leaves no link", async () => {
     await lane.atPod.output("ip link add eth0 type bridge");
     const one = attachment(network({ isGateway: true }));
     const answer = await lane.call("ADD", one, "wasm");
@@ -265,13 +265,13 @@ describe.skipIf(missing("behaviour of bridge-adapter", ...wanted))("bridge-adapt
   test.each([
     ["off", false],
     ["on", true],
-  ])("when portIsolation is %s, the veth's end on the node has isolation so", async (state, portIsolation) => {
+  ])("with portIsolation the isolation of the node's veth end is %s", async (state, portIsolation) => {
     await added(layer2({ portIsolation }));
     const port = lane.node.links().find(({ master }) => master === "br7");
     expect(await lane.atNode.output(`ip -d link show ${port?.name}`)).toContain(`isolated ${state}`);
   });
 
-  test("configures mac spoof-check: no frame with another MAC leaves the pod, others' do, and DEL removes the rules", async () => {
+  test("macspoofchk drops the pod's frames with another MAC, not those of other pods", async () => {
     const scenario = network({ isDefaultGateway: true, macspoofchk: true });
     const { one } = await added(scenario);
     const other = lane.other();
@@ -291,8 +291,8 @@ describe.skipIf(missing("behaviour of bridge-adapter", ...wanted))("bridge-adapt
     for (const each of [one, beside.one]) await succeed("DEL", each);
   });
 
-  test.skipIf(missing("rules of macspoofchk, listed", command("nft", "--version")))(
-    "mac spoof-check: CHECK misses rules that somebody removed, and DEL leaves others' alone",
+  test.skipIf(missing("nft rules of macspoofchk", command("nft", "--version")))(
+    "macspoofchk: DEL removes only the pod's rules, and CHECK fails after the rules were removed",
     async () => {
       const scenario = network({ macspoofchk: true });
       const [one, beside] = [await added(scenario), await added(scenario, { netns: lane.other().path })];
@@ -315,7 +315,7 @@ describe.skipIf(missing("behaviour of bridge-adapter", ...wanted))("bridge-adapt
     ["minID", { vlanTrunk: [{ maxID: 5 }] }],
     ["maxID", { vlanTrunk: [{ minID: 5 }] }],
     ["id", { vlanTrunk: [{ id: 0 }] }],
-  ])("checks VLANs when it reads the configuration: %s of %j", async (field, bridge) => {
+  ])("refuses invalid VLANs: %s of %j", async (field, bridge) => {
     const answer = await lane.call("ADD", attachment(layer2(bridge)), "wasm");
     expect(answer).toMatchObject({ status: 1, json: { code: 7, msg: expect.stringContaining(field) } });
   });

@@ -1,19 +1,19 @@
-// Configurations of the plugin bridge, generated: what users combine, and what they get wrong.
+// Generated valid configurations of the plugin bridge, and configurations that the reference refuses.
 
 import * as fc from "fast-check";
 
-/** One configuration with what is there before. */
+/** A configuration and the state before its ADD. */
 export interface Scenario {
-  /** Members of the plugin's configuration but `type` and `ipam`. */
+  /** Members of the plugin's configuration without `type` and `ipam`. */
   readonly bridge: Readonly<Record<string, unknown>>;
-  /** Members of `ipam` but `type` and `dataDir`; absent for layer 2 only. */
+  /** Members of `ipam` without `type` and `dataDir`. Undefined for a layer 2 network. */
   readonly ipam: Readonly<Record<string, unknown>> | undefined;
   readonly cniVersion: string;
   /** CNI_ARGS. */
   readonly args: string | undefined;
-  /** What is done on the node before the ADD. */
+  /** A shell command on the node before the ADD. */
   readonly before: string;
-  /** What is done in the pod before the ADD. */
+  /** A shell command in the pod before the ADD. */
   readonly inPod: string;
 }
 
@@ -32,15 +32,15 @@ const ranges = fc.constantFrom<readonly (readonly Members[])[] | undefined>(
   undefined,
 );
 
-const routesOf = (given: readonly (readonly Members[])[]): fc.Arbitrary<readonly Members[]> => {
-  const has4 = given.some((set) => set.some(({ subnet }) => String(subnet).includes(".")));
-  const has6 = given.some((set) => set.some(({ subnet }) => String(subnet).includes(":")));
+const routesOf = (rangeSets: readonly (readonly Members[])[]): fc.Arbitrary<readonly Members[]> => {
+  const has4 = rangeSets.some((set) => set.some(({ subnet }) => String(subnet).includes(".")));
+  const has6 = rangeSets.some((set) => set.some(({ subnet }) => String(subnet).includes(":")));
   const choices: Members[] = [];
-  const unbroken = given[0]?.[0]?.["gateway"] === undefined;
+  const usesDefaultGateway = rangeSets[0]?.[0]?.["gateway"] === undefined;
   if (has4) {
     choices.push({ dst: "192.168.0.0/16" }, { dst: "172.16.0.0/12" });
-    choices.push(unbroken ? { dst: "10.77.0.0/16", gw: "10.1.0.9" } : { dst: "10.77.0.0/16", gw: "10.1.0.200" });
-    choices.push(unbroken ? { dst: "0.0.0.0/0", gw: "10.1.0.1" } : { dst: "0.0.0.0/0", gw: "10.1.0.254" });
+    choices.push(usesDefaultGateway ? { dst: "10.77.0.0/16", gw: "10.1.0.9" } : { dst: "10.77.0.0/16", gw: "10.1.0.200" });
+    choices.push(usesDefaultGateway ? { dst: "0.0.0.0/0", gw: "10.1.0.1" } : { dst: "0.0.0.0/0", gw: "10.1.0.254" });
   }
   if (has6) choices.push({ dst: "fd00:99::/48" }, { dst: "2001:db8::/32", gw: "fd00:1::9" }, { dst: "::/0", gw: "fd00:1::1" });
   return fc.subarray(choices, { maxLength: 3 });
@@ -89,22 +89,33 @@ const bridge = fc.constantFrom<{ readonly before: string; readonly members: Memb
 
 const version = fc.constantFrom("1.0.0", "1.0.0", "0.4.0", "0.3.1", "0.3.0");
 
-/** What works. */
+/** Valid configurations. */
 export const scenarios: fc.Arbitrary<Scenario> = fc
   .record({ ranges, gateway, link, port, mac, bridge, version })
   .chain((chosen) => {
-    const given = chosen.ranges;
-    const routes = given === undefined ? fc.constant([]) : routesOf(given);
+    const rangeSets = chosen.ranges;
+    const routes = rangeSets === undefined ? fc.constant([]) : routesOf(rangeSets);
     return routes.map((list) => ({ ...chosen, routes: list }));
   })
-  .map(({ ranges: given, routes, gateway: gw, link: about, port: mode, mac: wanted, bridge: there, version: cniVersion }) => ({
-    bridge: { bridge: "br7", ...gw, ...about, ...mode, ...wanted.members, ...there.members },
-    ipam: given === undefined ? undefined : { ranges: given, ...(routes.length === 0 ? {} : { routes }) },
-    cniVersion,
-    args: wanted.args,
-    before: there.before,
-    inPod: "",
-  }));
+  .map(
+    ({
+      ranges: rangeSets,
+      routes,
+      gateway: gw,
+      link: linkMembers,
+      port: portMembers,
+      mac: macChoice,
+      bridge: existing,
+      version: cniVersion,
+    }) => ({
+      bridge: { bridge: "br7", ...gw, ...linkMembers, ...portMembers, ...macChoice.members, ...existing.members },
+      ipam: rangeSets === undefined ? undefined : { ranges: rangeSets, ...(routes.length === 0 ? {} : { routes }) },
+      cniVersion,
+      args: macChoice.args,
+      before: existing.before,
+      inPod: "",
+    }),
+  );
 
 const plain: Scenario = {
   bridge: { bridge: "br7" },
@@ -115,32 +126,32 @@ const plain: Scenario = {
   inPod: "",
 };
 
-/** What fails in the reference, each with what it is, and with a namespace that is not the pod's where that is it. */
-export const failing: readonly { readonly what: string; readonly scenario: Scenario; readonly netns?: string }[] = [
+/** Configurations that the reference refuses. `netns` replaces the pod's namespace. */
+export const failing: readonly { readonly problem: string; readonly scenario: Scenario; readonly netns?: string }[] = [
   {
-    what: "hairpinMode with promiscMode",
+    problem: "hairpinMode with promiscMode",
     scenario: { ...plain, bridge: { bridge: "br7", hairpinMode: true, promiscMode: true } },
   },
-  { what: "a VLAN beyond 4094", scenario: { ...plain, bridge: { bridge: "br7", vlan: 4095 } } },
-  { what: "a negative VLAN", scenario: { ...plain, bridge: { bridge: "br7", vlan: -1 } } },
-  { what: "a VLAN that is a text", scenario: { ...plain, bridge: { bridge: "br7", vlan: "100" } } },
-  { what: "a boolean that is a text", scenario: { ...plain, bridge: { bridge: "br7", isGateway: "yes" } } },
-  { what: "an mtu that is no whole number", scenario: { ...plain, bridge: { bridge: "br7", mtu: 1400.5 } } },
-  { what: "an mtu that a veth can't have", scenario: { ...plain, bridge: { bridge: "br7", mtu: 10 } } },
-  { what: "a MAC that is none", scenario: { ...plain, bridge: { bridge: "br7", runtimeConfig: { mac: "02:11:22" } } } },
-  { what: "a MAC of a group", scenario: { ...plain, bridge: { bridge: "br7", runtimeConfig: { mac: "03:11:22:33:44:55" } } } },
-  { what: "CNI_ARGS that are unknown", scenario: { ...plain, args: "NOTHING=known" } },
+  { problem: "a VLAN beyond 4094", scenario: { ...plain, bridge: { bridge: "br7", vlan: 4095 } } },
+  { problem: "a negative VLAN", scenario: { ...plain, bridge: { bridge: "br7", vlan: -1 } } },
+  { problem: "a VLAN that is a string", scenario: { ...plain, bridge: { bridge: "br7", vlan: "100" } } },
+  { problem: "a boolean that is a string", scenario: { ...plain, bridge: { bridge: "br7", isGateway: "yes" } } },
+  { problem: "an mtu that is not a whole number", scenario: { ...plain, bridge: { bridge: "br7", mtu: 1400.5 } } },
+  { problem: "an mtu below a veth's minimum", scenario: { ...plain, bridge: { bridge: "br7", mtu: 10 } } },
+  { problem: "an invalid MAC", scenario: { ...plain, bridge: { bridge: "br7", runtimeConfig: { mac: "02:11:22" } } } },
+  { problem: "a multicast MAC", scenario: { ...plain, bridge: { bridge: "br7", runtimeConfig: { mac: "03:11:22:33:44:55" } } } },
+  { problem: "unknown CNI_ARGS", scenario: { ...plain, args: "NOTHING=known" } },
   {
-    what: "a link of the bridge's name that is no bridge",
+    problem: "a link with the bridge's name that is not a bridge",
     scenario: { ...plain, before: "ip link add br7 type veth peer name other7" },
   },
-  { what: "an interface that the pod has", scenario: { ...plain, inPod: "ip link add eth0 type bridge" } },
+  { problem: "an existing interface of the pod", scenario: { ...plain, inPod: "ip link add eth0 type bridge" } },
   {
-    what: "a bridge with another IPv4 address",
+    problem: "a bridge with another IPv4 address",
     scenario: { ...plain, bridge: { bridge: "br7", isGateway: true }, before: `${make} && ip addr add 10.9.0.1/24 dev br7` },
   },
   {
-    what: "a bridge with an IPv6 address of the same network",
+    problem: "a bridge with an IPv6 address of the same network",
     scenario: {
       ...plain,
       bridge: { bridge: "br7", isGateway: true },
@@ -149,15 +160,15 @@ export const failing: readonly { readonly what: string; readonly scenario: Scena
     },
   },
   {
-    what: "two gateways of IPv4",
+    problem: "two IPv4 gateways",
     scenario: { ...plain, bridge: { bridge: "br7", isGateway: true }, ipam: { ranges: [[v4], [{ subnet: "10.2.0.0/24" }]] } },
   },
   {
-    what: "a route by a gateway that nothing leads to",
+    problem: "a route with an unreachable gateway",
     scenario: { ...plain, ipam: { ranges: [[v4]], routes: [{ dst: "192.168.0.0/16", gw: "10.55.0.1" }] } },
   },
-  { what: "a namespace that is gone", scenario: plain, netns: "/run/netns/gone" },
-  { what: "an address that IPAM can't give", scenario: { ...plain, args: "IgnoreUnknown=1;IP=10.99.0.5" } },
-  { what: "ranges without a subnet", scenario: { ...plain, ipam: { ranges: [[{}]] } } },
-  { what: "a bridge's name that is too long", scenario: { ...plain, bridge: { bridge: "a-bridge-with-a-name-too-long" } } },
+  { problem: "an absent namespace", scenario: plain, netns: "/run/netns/gone" },
+  { problem: "an address outside of the IPAM ranges", scenario: { ...plain, args: "IgnoreUnknown=1;IP=10.99.0.5" } },
+  { problem: "ranges without a subnet", scenario: { ...plain, ipam: { ranges: [[{}]] } } },
+  { problem: "a too long bridge name", scenario: { ...plain, bridge: { bridge: "a-bridge-with-a-name-too-long" } } },
 ];

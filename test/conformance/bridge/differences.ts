@@ -1,11 +1,11 @@
-// Where two structures differ, as lines: a whole snapshot in a failure's message hides the one line that matters.
+// Lists the differences of two structures as lines, because a whole snapshot in a failure's message hides the relevant line.
 
-/** Each place where they differ: its path, what the first has there, what the second. At most `most` of them. */
-export function differences(first: unknown, second: unknown, most = 12): readonly string[] {
+/** Each difference as path, first value and second value. At most `max` lines. */
+export function differences(first: unknown, second: unknown, max = 12): readonly string[] {
   const [one, other] = [leaves(first), leaves(second)];
   const paths = [...new Set([...one.keys(), ...other.keys()])].filter((path) => one.get(path) !== other.get(path));
   const lines = paths.map((path) => `${path}: ${one.get(path) ?? "nothing"}, ${other.get(path) ?? "nothing"}`);
-  return lines.length > most ? [...lines.slice(0, most), `and ${lines.length - most} more`] : lines;
+  return lines.length > max ? [...lines.slice(0, max), `and ${lines.length - max} more`] : lines;
 }
 
 function leaves(value: unknown, path = "", found = new Map<string, string>()): ReadonlyMap<string, string> {

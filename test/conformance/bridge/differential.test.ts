@@ -1,6 +1,6 @@
-// The delegate bridge-adapter against the native plugin bridge: generated configurations through the installed binary, with the same
-// `"type": "bridge"`, which the host configuration gives to the one or the other. Both leave the same state in the kernel and answer the
-// same; each takes back what the other one made, and its CHECK agrees with it.
+// Compares the delegate bridge-adapter with the native plugin bridge: generated configurations through the installed binary, with the same
+// `"type": "bridge"`. wasm.prefer selects the backend. Both must leave the same kernel state and answer the same result. CHECK and DEL of each
+// must succeed for attachments of the other.
 
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -20,17 +20,17 @@ import {
 } from "../../harness/requires.ts";
 import { failing, scenarios, type Scenario } from "./configurations.ts";
 import { differences } from "./differences.ts";
-import { installPlugins, Lane, type Backend, type Played } from "./lane.ts";
+import { installPlugins, Lane, type Backend, type AddOutcome } from "./lane.ts";
 
-/** A release of the reference plugins to compare with. */
+/** A compared release of the reference plugins. */
 interface Oracle {
   readonly release: string;
   readonly directory: () => string | undefined;
   readonly missing: readonly Requirement[];
-  /** Settings and members of links that it leaves otherwise than newer releases do, and so do we. */
-  readonly leaves: readonly string[];
-  /** Its CHECK refuses routes whose gateway is IPAM's. */
-  readonly checksOnlyOwnGateways: boolean;
+  /** Sysctls and members of links that this release leaves in another state than newer releases and the delegate. */
+  readonly ignoredMembers: readonly string[];
+  /** Whether the release's CHECK refuses routes without their own `gw`, whose gateway is that of IPAM. */
+  readonly refusesIpamGateways: boolean;
 }
 
 const oracles: readonly Oracle[] = [
@@ -38,24 +38,24 @@ const oracles: readonly Oracle[] = [
     release: "the distribution's",
     directory: () => dirname(referencePlugin("bridge") ?? "/bridge"),
     missing: [referencePlugins("bridge", "host-local")],
-    leaves: ["txqlen", "ipv6/conf/eth0/keep_addr_on_down"],
-    checksOnlyOwnGateways: true,
+    ignoredMembers: ["txqlen", "ipv6/conf/eth0/keep_addr_on_down"],
+    refusesIpamGateways: true,
   },
-  { release: "a newer", directory: newerPlugins, missing: [newer], leaves: ["txqlen"], checksOnlyOwnGateways: false },
+  { release: "a newer", directory: newerPlugins, missing: [newer], ignoredMembers: ["txqlen"], refusesIpamGateways: false },
 ];
 
 const wanted = [privateNamespaces, iproute2, linkType("veth"), linkType("bridge")];
 const build = (): string | undefined => missingBuild({ components: ["bridge-adapter", "ipam-host-local"] });
 
-/** Configurations, each played four times: by either backend, and taken back by the other one. */
+/** The number of configurations. Each is added by either backend and deleted by the other. */
 const RUNS = 130;
-/** CHECK and DEL of the other one agree, and no address is kept. */
+/** The outcome of a success: CHECK and DEL of the other backend print nothing, and no lease remains. */
 const clean = { checked: "", deleted: "", leases: [] };
-/** Nodes side by side: a DEL sleeps in the kernel most of its time. */
+/** The number of concurrent nodes. A DEL sleeps in the kernel most of its time. */
 const LANES = 3;
 
 describe.each(oracles)("bridge-adapter and $release native bridge", (oracle) => {
-  describe.skipIf(missing("differential test of bridge-adapter", ...wanted, build, ...oracle.missing))("side by side", () => {
+  describe.skipIf(missing("differential test of bridge-adapter", ...wanted, build, ...oracle.missing))("the comparison", () => {
     let plexus: Installation;
     let daemon: TestDaemon;
     let lanes: readonly Lane[];
@@ -65,7 +65,7 @@ describe.each(oracles)("bridge-adapter and $release native bridge", (oracle) => 
       const socket = join(plexus.directory, "run", "plexus.sock");
       mkdirSync(join(plexus.directory, "run"));
       daemon = await startDaemon({ socket });
-      lanes = Array.from({ length: LANES }, (_, index) => new Lane(plexus, `lane${index}`, socket, oracle.leaves));
+      lanes = Array.from({ length: LANES }, (_, index) => new Lane(plexus, `lane${index}`, socket, oracle.ignoredMembers));
     });
     afterAll(async () => {
       for (const lane of lanes ?? []) lane.close();
@@ -75,29 +75,29 @@ describe.each(oracles)("bridge-adapter and $release native bridge", (oracle) => 
 
     test(`agree on ${RUNS} generated configurations: state, result, CHECK and DEL`, async () => {
       const generated = fc.sample(scenarios, { seed: 20_261_122, numRuns: RUNS });
-      const waiting = generated.entries();
-      const worked: boolean[] = [];
-      // All of them to their end: a lane that went on would meet the next test.
+      const queue = generated.entries();
+      const successes: boolean[] = [];
+      // Waits for every lane, because a lane that continued would interfere with the next test.
       const ended = await Promise.allSettled(
         lanes.map(async (lane) => {
-          for (const [index, scenario] of waiting) {
+          for (const [index, scenario] of queue) {
             const { native, wasm } = await outcomes(lane, scenario, oracle);
-            const about = { index, scenario, words: [native["words"], wasm["words"]] };
-            expect({ ...about, native_wasm: differences({ ...native, words: 0 }, { ...wasm, words: 0 }) }).toEqual({
+            const about = { index, scenario, messages: [native["messages"], wasm["messages"]] };
+            expect({ ...about, native_wasm: differences({ ...native, messages: 0 }, { ...wasm, messages: 0 }) }).toEqual({
               ...about,
               native_wasm: [],
             });
             expect({ checked: native["checked"], deleted: native["deleted"], leases: native["leases"] }).toEqual(clean);
-            worked.push(native["added"] === true);
+            successes.push(native["added"] === true);
           }
         }),
       );
       for (const end of ended) if (end.status === "rejected") throw end.reason;
-      expect(worked.filter(Boolean).length).toBeGreaterThanOrEqual(120);
+      expect(successes.filter(Boolean).length).toBeGreaterThanOrEqual(120);
       process.stderr.write(`${costs(lanes)}\n`);
     }, 240_000);
 
-    test.each(failing)("both refuse $what; of the delegate nothing is left at all", async ({ scenario, netns }) => {
+    test.each(failing)("both refuse $problem, and the delegate leaves nothing", async ({ scenario, netns }) => {
       const [lane] = lanes;
       if (lane === undefined) throw new Error("no lane");
       for (const backend of ["native", "wasm"] as const) {
@@ -119,7 +119,7 @@ describe.each(oracles)("bridge-adapter and $release native bridge", (oracle) => 
   });
 });
 
-/** What either backend made of a configuration, and what the other one says of it. */
+/** The state and result of each backend's ADD, and the other backend's CHECK and DEL. */
 async function outcomes(lane: Lane, scenario: Scenario, oracle: Oracle): Promise<Readonly<Record<Backend, Outcome>>> {
   const checked = isChecked(scenario, oracle);
   return {
@@ -134,44 +134,46 @@ async function outcome(
   lane: Lane,
   scenario: Scenario,
   [backend, other]: readonly [Backend, Backend],
-  isToCheck: boolean,
+  hasCheck: boolean,
 ): Promise<Outcome> {
-  const { attachment, played } = await lane.play(scenario, backend);
-  const added = played.added.status === 0 ? true : said(played.added);
-  const checked = added === true && isToCheck ? said(await lane.call("CHECK", attachment, other)) : "";
-  const deleted = said(await lane.call("DEL", attachment, other));
-  const after = await lane.look();
+  const { attachment, outcome: addOutcome } = await lane.add(scenario, backend);
+  const added = addOutcome.added.status === 0 ? true : outputOf(addOutcome.added);
+  const checked = added === true && hasCheck ? outputOf(await lane.call("CHECK", attachment, other)) : "";
+  const deleted = outputOf(await lane.call("DEL", attachment, other));
+  const after = await lane.snapshots();
   await lane.clear();
   const end = { added, checked, deleted, leases: lane.leases(attachment) };
-  // What the reference leaves on the node of an ADD that failed, it leaves by mistake.
-  return added === true ? { ...end, ...comparable(played), after } : { ...end, added: false, words: added, pod: after.pod };
+  // After a failed ADD the reference leaves state on the node by mistake, so that only the pod is compared.
+  return added === true
+    ? { ...end, ...comparable(addOutcome), after }
+    : { ...end, added: false, messages: added, pod: after.pod };
 }
 
-function said({ status, stdout, stderr }: Answer): string {
+function outputOf({ status, stdout, stderr }: Answer): string {
   return status === 0 ? stderr : stdout;
 }
 
-function comparable({ added, node, pod }: Played): object {
+function comparable({ added, node, pod }: AddOutcome): object {
   return { result: result(added), node, pod };
 }
 
-/** A result without what is made up, and without a `dns` that says nothing: whether it is there depends on the release. */
+/** A result without generated names and MACs, and without an empty `dns`, which only some releases print. */
 function result({ json }: Answer): unknown {
   const dns = JSON.stringify(json?.["dns"]) === "{}" ? undefined : json?.["dns"];
   const interfaces = Array.isArray(json?.["interfaces"]) ? json["interfaces"] : [];
   const plain = interfaces.map((each: object, index) => ({
     ...each,
-    mac: "made up",
-    ...(index === 1 ? { name: "made up" } : {}),
+    mac: "generated",
+    ...(index === 1 ? { name: "generated" } : {}),
   }));
   return { ...json, dns, interfaces: plain };
 }
 
-/** CHECK is in CNI since 0.4.0. */
-function isChecked({ cniVersion, ipam }: Scenario, { checksOnlyOwnGateways }: Oracle): boolean {
+/** Whether CHECK of this configuration is compared. CNI has CHECK since 0.4.0. */
+function isChecked({ cniVersion, ipam }: Scenario, { refusesIpamGateways }: Oracle): boolean {
   const routes = Array.isArray(ipam?.["routes"]) ? ipam["routes"] : [];
   if (cniVersion.startsWith("0.3") || ipam === undefined) return false;
-  return !checksOnlyOwnGateways || !routes.some((route: object) => !("gw" in route));
+  return !refusesIpamGateways || !routes.some((route: object) => !("gw" in route));
 }
 
 function costs(all: readonly Lane[]): string {

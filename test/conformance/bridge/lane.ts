@@ -1,5 +1,5 @@
-// A node, a pod and one installation in which the type `bridge` is the native plugin or the delegate, as each call says: a configuration
-// is played through either, and each takes back what the other one made.
+// A node and a pod with an installation in which each call selects the native plugin or the delegate for the type `bridge`. A configuration is
+// added by one backend and deleted by the other.
 
 import { copyFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -11,26 +11,26 @@ import { snapshot, type Snapshot } from "./snapshot.ts";
 
 export type Backend = "native" | "wasm";
 
-/** What an attachment is called with. */
+/** The parameters of an attachment's calls. */
 export interface Attachment {
   readonly scenario: Scenario;
   readonly containerId: string;
   readonly ifname?: string;
-  /** CNI_NETNS; the lane's pod unless given. */
+  /** CNI_NETNS. Default: the lane's pod. */
   readonly netns?: string;
 }
 
-/** What one backend made of a configuration. */
-export interface Played {
+/** The answer of an ADD and the state after it. */
+export interface AddOutcome {
   readonly added: Answer;
   readonly node: Snapshot;
   readonly pod: Snapshot;
 }
 
-/** Types that are components in this installation, by the name under which a configuration has them. */
+/** Components of this installation by the plugin type that they replace. */
 const components = { bridge: "bridge-adapter", "host-local": "ipam-host-local" } as const;
 
-/** Puts native plugins and components side by side, where an administrator puts them who wants configurations to stay as they are. */
+/** Installs native plugins, and components under the same names, as an administrator does to keep configurations unchanged. */
 export function installPlugins(plexus: Installation, natives: string): void {
   for (const [type, name] of Object.entries(components)) {
     symlinkSync(join(natives, type), join(plexus.cniPath, type));
@@ -47,15 +47,15 @@ export class Lane {
   readonly #plexus: Installation;
   readonly #name: string;
   readonly #socket: string | undefined;
-  readonly #leaves: ReadonlySet<string>;
+  readonly #ignoredMembers: ReadonlySet<string>;
   #calls = 0;
   readonly #others: PodNamespace[] = [];
   /** Milliseconds of calls, by verb and backend. */
   readonly cost = new Map<string, number[]>();
 
-  /** `leaves`: what a look leaves out. */
-  constructor(plexus: Installation, name: string, socket?: string, leaves: readonly string[] = []) {
-    this.#leaves = new Set(leaves);
+  /** `ignoredMembers`: sysctls and members of links that snapshots omit. */
+  constructor(plexus: Installation, name: string, socket?: string, ignoredMembers: readonly string[] = []) {
+    this.#ignoredMembers = new Set(ignoredMembers);
     this.#plexus = plexus;
     this.#name = name;
     this.#socket = socket;
@@ -65,12 +65,12 @@ export class Lane {
     this.atPod = new NamespaceShell(this.pod.path);
   }
 
-  /** Where leases of an attachment are. */
+  /** The lease directory of an attachment. */
   leaseDirectory({ containerId }: Attachment): string {
     return join(this.#plexus.directory, "leases", containerId);
   }
 
-  /** Plexus' configuration with the scenario's network as the default one. */
+  /** Plexus' configuration with the scenario's network as the default network. */
   configuration(attachment: Attachment, backend: Backend): object {
     const { bridge, ipam, cniVersion } = attachment.scenario;
     const plugin = {
@@ -119,43 +119,43 @@ export class Lane {
     return answer;
   }
 
-  /** A configuration by one backend, from the state that the scenario wants to what its ADD left. */
-  async play(scenario: Scenario, backend: Backend): Promise<{ readonly attachment: Attachment; readonly played: Played }> {
+  /** Prepares the scenario, sends its ADD to one backend, and answers the state after it. */
+  async add(scenario: Scenario, backend: Backend): Promise<{ readonly attachment: Attachment; readonly outcome: AddOutcome }> {
     const attachment = { scenario, containerId: `${this.#name}-${this.#calls++}-${backend}` };
     await this.prepare(scenario);
     const added = await this.call("ADD", attachment, backend);
-    return { attachment, played: { added, ...(await this.look(added)) } };
+    return { attachment, outcome: { added, ...(await this.snapshots(added)) } };
   }
 
-  /** Makes what a scenario wants to be there. */
+  /** Makes the state before the scenario's ADD. */
   async prepare({ before, inPod }: Scenario): Promise<void> {
     if (before !== "") await this.atNode.output(before);
     if (inPod !== "") await this.atPod.output(inPod);
   }
 
-  /** The node and the pod; what the result makes up goes by what it is for. */
-  async look(added?: Answer): Promise<Pick<Played, "node" | "pod">> {
-    const known = added === undefined ? new Map<string, string>() : madeUp(added);
-    const [node, pod] = await Promise.all([this.atNode, this.atPod].map((shell) => snapshot(shell, known, this.#leaves)));
-    if (node === undefined || pod === undefined) throw new Error("two looks");
+  /** Snapshots of node and pod. A label replaces the generated name in `added`. */
+  async snapshots(added?: Answer): Promise<Pick<AddOutcome, "node" | "pod">> {
+    const known = added === undefined ? new Map<string, string>() : generatedNames(added);
+    const [node, pod] = await Promise.all([this.atNode, this.atPod].map((shell) => snapshot(shell, known, this.#ignoredMembers)));
+    if (node === undefined || pod === undefined) throw new Error("two snapshots were expected");
     return { node, pod };
   }
 
-  /** Takes away what no DEL does. */
+  /** Removes state that no DEL removes: bridges, other pods and forwarding. */
   async clear(): Promise<void> {
     for (const pod of this.#others.splice(0)) pod.dispose();
     const node = `ip -br link | while read name rest; do [ $name = lo ] || ip link delete \${name%%@*} 2>/dev/null; done; echo 0 >/proc/sys/net/ipv4/ip_forward; echo 0 >/proc/sys/net/ipv6/conf/all/forwarding; true`;
     await Promise.all([this.atNode.output(node), this.atPod.output("ip link delete eth0 2>/dev/null; true")]);
   }
 
-  /** A further pod, until `clear`. */
+  /** Another pod, which `clear` deletes. */
   other(): PodNamespace {
     const pod = createPodNamespace();
     this.#others.push(pod);
     return pod;
   }
 
-  /** Addresses that an attachment holds still. */
+  /** The remaining leases of an attachment. */
   leases(attachment: Attachment): readonly string[] {
     return leases(this.leaseDirectory(attachment));
   }
@@ -168,8 +168,8 @@ export class Lane {
   }
 }
 
-/** What a result makes up: the name of the node's end. */
-function madeUp({ json }: Answer): ReadonlyMap<string, string> {
+/** Labels of the result's generated names: the name of the node's veth end. */
+function generatedNames({ json }: Answer): ReadonlyMap<string, string> {
   const known = new Map<string, string>();
   const interfaces = Array.isArray(json?.["interfaces"]) ? json["interfaces"] : [];
   for (const [index, each] of interfaces.entries()) {

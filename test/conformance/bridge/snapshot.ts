@@ -1,5 +1,5 @@
-// What an attachment left in the kernel, as iproute2 and /proc show it, in a form in which two attachments can be compared: made-up
-// names and MACs become what they are for, and what changes by itself (counters, indexes, what DAD and carriers are up to) is left out.
+// Comparable snapshots of a network namespace from iproute2 and /proc. Labels replace generated names and MACs. Volatile values (counters,
+// indexes, states of DAD and carriers) are left out.
 
 import { z } from "zod";
 import type { NamespaceShell } from "./namespace-shell.ts";
@@ -10,10 +10,10 @@ const link = z.looseObject({
   addr_info: z.array(z.looseObject({})).default([]),
 });
 const route = z.looseObject({ dst: z.string(), dev: z.string().optional() });
-type LinkShown = z.infer<typeof link>;
-type RouteShown = z.infer<typeof route>;
+type IpLink = z.infer<typeof link>;
+type IpRoute = z.infer<typeof route>;
 
-/** A namespace, comparable. */
+/** The comparable state of a namespace. */
 export interface Snapshot {
   readonly links: readonly object[];
   readonly routes: readonly object[];
@@ -30,11 +30,11 @@ const settingFiles = [
   ),
 ];
 
-/** Looks into a namespace. `known` names what is made up: real name to what it is for. `leaves`: members of links and settings to be left out. */
+/** Takes a snapshot. `known` maps generated names to labels. `ignored` has members of links and sysctls to leave out. */
 export async function snapshot(
   shell: NamespaceShell,
   known: ReadonlyMap<string, string> = new Map(),
-  leaves: ReadonlySet<string> = new Set(),
+  ignored: ReadonlySet<string> = new Set(),
 ): Promise<Snapshot> {
   const text = await shell.output(
     `printf 'address show\\nroute show table all\\nneighbour show nud permanent\\n' | ip -j -d -batch -; grep -sr . ${settingFiles.join(" ")}; true`,
@@ -48,12 +48,12 @@ export async function snapshot(
       .array(link)
       .parse(addresses ?? [])
       .filter(({ ifname }) => ifname !== undefined && ifname !== "lo")
-      .map((one) => comparableLink(one, named, leaves)),
+      .map((one) => comparableLink(one, named, ignored)),
     routes: sorted(
       z
         .array(route)
         .parse(routes ?? [])
-        .filter(lasts)
+        .filter(isStable)
         .map((one) => comparableRoute(one, named)),
     ),
     neighbours: sorted(
@@ -65,25 +65,25 @@ export async function snapshot(
     settings: Object.fromEntries(
       settings
         .map((line) => setting(line, named))
-        .filter(([key]) => !ownAffair.test(key) && !leaves.has(key))
+        .filter(([key]) => !volatileSysctl.test(key) && !ignored.has(key))
         .toSorted(),
     ),
   };
 }
 
 function comparableLink(
-  { addr_info, address, ...one }: LinkShown,
+  { addr_info, address, ...one }: IpLink,
   named: (name: string) => string,
-  leaves: ReadonlySet<string>,
+  ignored: ReadonlySet<string>,
 ): object {
-  const kept = Object.entries(one).filter(([key]) => !volatileLink.has(key) && !leaves.has(key));
+  const kept = Object.entries(one).filter(([key]) => !volatileLink.has(key) && !ignored.has(key));
   return {
     ...Object.fromEntries(kept),
     ifname: named(one.ifname),
     master: typeof one["master"] === "string" ? named(one["master"]) : undefined,
     link: undefined,
-    // A bridge without ports loses a MAC that it had of one.
-    address: address === undefined ? undefined : address.startsWith(chosenMac) ? address : "made up",
+    // A bridge without ports loses the MAC that it had from a port.
+    address: address === undefined ? undefined : address.startsWith(requestedMacPrefix) ? address : "generated",
     flags: flagsOf(one["flags"]),
     linkinfo: linkInfo(one["linkinfo"]),
     addresses: sorted(
@@ -94,7 +94,7 @@ function comparableLink(
   };
 }
 
-/** Carriers come and go by themselves. */
+/** The flags of a link without those of the carrier, which changes asynchronously. */
 function flagsOf(flags: unknown): unknown {
   return Array.isArray(flags) ? flags.filter((flag) => flag !== "LOWER_UP" && flag !== "NO-CARRIER").toSorted() : flags;
 }
@@ -115,13 +115,13 @@ function comparableAddress(info: Readonly<Record<string, unknown>>, named: (name
   return { ...Object.fromEntries(kept), label: typeof info["label"] === "string" ? named(info["label"]) : undefined };
 }
 
-/** Not what the kernel makes of link-local addresses and of addresses that are tentative still. */
-function lasts({ dst, ...one }: RouteShown): boolean {
+/** Whether a route is compared. The kernel's routes of link-local and tentative addresses are volatile. */
+function isStable({ dst, ...one }: IpRoute): boolean {
   if (dst.startsWith("fe80:") || dst.startsWith("ff00:") || dst.startsWith("127.") || dst === "::1") return false;
   return !(dst.includes(":") && (one["type"] === "local" || one["type"] === "anycast" || one["type"] === "multicast"));
 }
 
-function comparableRoute(one: RouteShown, named: (name: string) => string): object {
+function comparableRoute(one: IpRoute, named: (name: string) => string): object {
   const flags = Array.isArray(one["flags"])
     ? one["flags"].filter((flag) => flag !== "linkdown" && flag !== "dead")
     : one["flags"];
@@ -138,12 +138,12 @@ function sorted(all: readonly object[]): readonly object[] {
   return all.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-/** How the MACs begin that configurations of these tests ask for. Five bytes: among thousands that are made up some begin with the same two. */
-export const chosenMac = "02:11:22:33:44:";
+/** The first five bytes of requested MACs. A shorter prefix could match one of thousands of generated MACs. */
+export const requestedMacPrefix = "02:11:22:33:44:";
 
-/** Members of a link that say nothing of how it was set up. */
+/** Members of a link that do not depend on its configuration. */
 const volatileLink = new Set(["ifindex", "link_index", "link_netnsid", "broadcast", "operstate", "qdisc", "link", "master"]);
 /** Timers, identities and spanning tree states. */
 const volatileInfo = /_id$|timer|^designated|^state$|^root_|^bridge_id|^no$|^port|cost|_addr$|^topology|^group_address|^id$/;
-/** Secrets, and what a link tells of itself. */
-const ownAffair = /stable_secret|\/mc_forwarding$|base_reachable_time/;
+/** Sysctls with secrets or volatile values. */
+const volatileSysctl = /stable_secret|\/mc_forwarding$|base_reachable_time/;

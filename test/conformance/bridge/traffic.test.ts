@@ -1,4 +1,4 @@
-// Traffic of pods that bridge-adapter attached, by real sockets: pod to pod, pod to node, node to pod, and masqueraded to the outside.
+// Traffic of pods that bridge-adapter attached, with real sockets: between pods, between pod and node, and masqueraded to an outside host.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -39,7 +39,7 @@ const outside = ["192.0.2.2", "2001:db8::2"] as const;
 const nodeOutside = ["192.0.2.1", "2001:db8::1"] as const;
 const port = 7777;
 
-/** All of them lease from one directory. */
+/** The configuration of all pods, which share one lease directory. */
 const scenario = (backend: "iptables" | "nftables", dataDir: string): Scenario => ({
   bridge: { bridge: "br7", isDefaultGateway: true, ipMasq: true, ipMasqBackend: backend },
   ipam: { dataDir, ranges: [[{ subnet: "10.1.0.0/24" }], [{ subnet: "fd00:1::/64" }]] },
@@ -49,12 +49,12 @@ const scenario = (backend: "iptables" | "nftables", dataDir: string): Scenario =
   inPod: "",
 });
 
-function run(at: PodNamespace, ...words: readonly string[]): ChildProcess {
-  return spawn("nsenter", [`--net=${at.path}`, process.execPath, program, ...words], { stdio: ["pipe", "pipe", "inherit"] });
+function run(at: PodNamespace, ...args: readonly string[]): ChildProcess {
+  return spawn("nsenter", [`--net=${at.path}`, process.execPath, program, ...args], { stdio: ["pipe", "pipe", "inherit"] });
 }
 
-/** What is answered from there: the address that the server sees, and its port; empty where there is no answer. */
-async function ask(from: PodNamespace, addresses: readonly string[]): Promise<readonly string[]> {
+/** Sends probes by TCP and UDP. Each answer has the source address that the server sees, and its port; empty without an answer. */
+async function probe(from: PodNamespace, addresses: readonly string[]): Promise<readonly string[]> {
   const probes = addresses.flatMap((address): Probe[] => [
     { protocol: "tcp", address, port },
     { protocol: "udp", address, port },
@@ -64,21 +64,21 @@ async function ask(from: PodNamespace, addresses: readonly string[]): Promise<re
   return JSON.parse(child.stdout === null ? "[]" : await text(child.stdout));
 }
 
-/** By TCP and by UDP, each address saw this source. */
-const seen = (sources: readonly string[]): readonly string[] =>
+/** The expected answers by TCP and by UDP for each source address. */
+const answersWith = (sources: readonly string[]): readonly string[] =>
   sources.flatMap((source) => [`${source} ${port}`, `${source} ${port}`]);
 
 describe.skipIf(missing("traffic of bridge-adapter", ...wanted))("pods that bridge-adapter attached", () => {
   let plexus: Installation;
   let daemon: TestDaemon;
   let lane: Lane;
-  let second: PodNamespace;
-  let far: PodNamespace;
+  let otherPod: PodNamespace;
+  let outsideHost: PodNamespace;
   const servers: ChildProcess[] = [];
   const leases = (): string => join(plexus.directory, "leases", "traffic");
   const attached = (): readonly (readonly [string, PodNamespace])[] => [
     ["a", lane.pod],
-    ["b", second],
+    ["b", otherPod],
   ];
   beforeAll(async () => {
     plexus = installPlexus();
@@ -87,14 +87,14 @@ describe.skipIf(missing("traffic of bridge-adapter", ...wanted))("pods that brid
     mkdirSync(dirname(socket));
     daemon = await startDaemon({ socket });
     lane = new Lane(plexus, "traffic", socket);
-    second = lane.other();
-    far = lane.other();
+    otherPod = lane.other();
+    outsideHost = lane.other();
     await lane.atNode.output(
       [
-        `ip link add far0 type veth peer name eth0 netns ${far.name} && ip link set far0 up && ip -n ${far.name} link set eth0 up`,
+        `ip link add far0 type veth peer name eth0 netns ${outsideHost.name} && ip link set far0 up && ip -n ${outsideHost.name} link set eth0 up`,
         ...nodeOutside.map((address) => `ip address add ${address}/${address.includes(":") ? "64 nodad" : "24"} dev far0`),
         ...outside.map(
-          (address) => `ip -n ${far.name} address add ${address}/${address.includes(":") ? "64 nodad" : "24"} dev eth0`,
+          (address) => `ip -n ${outsideHost.name} address add ${address}/${address.includes(":") ? "64 nodad" : "24"} dev eth0`,
         ),
       ].join(" && "),
     );
@@ -102,7 +102,7 @@ describe.skipIf(missing("traffic of bridge-adapter", ...wanted))("pods that brid
       const added = await lane.call("ADD", { scenario: scenario("nftables", leases()), containerId, netns: pod.path }, "wasm");
       if (added.status !== 0) throw new Error(added.stdout);
     }
-    for (const at of [lane.pod, second, lane.node, far]) {
+    for (const at of [lane.pod, otherPod, lane.node, outsideHost]) {
       const child = run(at, "serve", JSON.stringify({ tcp: [port], udp: [port] }));
       servers.push(child);
       await new Promise<void>((ready) => child.stdout?.once("data", () => ready()));
@@ -116,21 +116,21 @@ describe.skipIf(missing("traffic of bridge-adapter", ...wanted))("pods that brid
     plexus?.dispose();
   });
 
-  test("reach one another by their own addresses: TCP and UDP, IPv4 and IPv6", async () => {
-    expect(await ask(lane.pod, pods.b)).toEqual(seen(pods.a));
-    expect(await ask(second, pods.a)).toEqual(seen(pods.b));
+  test("reach each other without address translation: TCP and UDP, IPv4 and IPv6", async () => {
+    expect(await probe(lane.pod, pods.b)).toEqual(answersWith(pods.a));
+    expect(await probe(otherPod, pods.a)).toEqual(answersWith(pods.b));
   });
 
   test("reach the node, and the node reaches them", async () => {
-    expect(await ask(lane.pod, node)).toEqual(seen(pods.a));
-    expect(await ask(lane.node, pods.a)).toEqual(seen(node));
+    expect(await probe(lane.pod, node)).toEqual(answersWith(pods.a));
+    expect(await probe(lane.node, pods.a)).toEqual(answersWith(node));
   });
 
   test("reach the outside with the node's address", async () => {
-    expect(await ask(lane.pod, outside)).toEqual(seen(nodeOutside));
+    expect(await probe(lane.pod, outside)).toEqual(answersWith(nodeOutside));
   });
 
-  test.skipIf(missing("rules of ipMasq, listed", command("nft", "--version"))).each(["iptables", "nftables"] as const)(
+  test.skipIf(missing("nft rules of ipMasq", command("nft", "--version"))).each(["iptables", "nftables"] as const)(
     "with ipMasqBackend %s CHECK finds the rules of ipMasq, and DEL removes them",
     async (backend) => {
       const one = { scenario: scenario(backend, leases()), containerId: `c-${backend}`, netns: lane.other().path };
@@ -142,8 +142,8 @@ describe.skipIf(missing("traffic of bridge-adapter", ...wanted))("pods that brid
     },
   );
 
-  test.skipIf(missing("rules of ipMasq, removed", command("nft", "--version")))(
-    "CHECK misses rules that somebody removed",
+  test.skipIf(missing("removed nft rules of ipMasq", command("nft", "--version")))(
+    "CHECK fails after the masquerade rules were removed",
     async () => {
       const one = { scenario: scenario("nftables", leases()), containerId: "c-removed", netns: lane.other().path };
       expect(await lane.call("ADD", one, "wasm")).toMatchObject({ status: 0 });

@@ -7,38 +7,39 @@ import { openRows } from "./open-rows.ts";
 import { coreGoal, sections } from "./rows.ts";
 import { testTitles } from "./test-titles.ts";
 
-const numbers = sections.flatMap(({ rows }) => rows.map(({ id }) => id));
+const ids = sections.flatMap(({ rows }) => rows.map(({ id }) => id));
 
 describe("the checklist", () => {
-  test("has every row once, each with a sentence", () => {
-    expect(new Set(numbers).size).toBe(numbers.length);
+  test("has each row once, with its requirement as a sentence", () => {
+    expect(new Set(ids).size).toBe(ids.length);
     for (const { asks } of sections.flatMap(({ rows }) => rows)) expect(asks).toMatch(/^[A-Za-z_].*\.$/);
   });
 
-  test("explains no row that is held, and none that there isn't", () => {
+  test("lists no row as open that a test holds or that does not exist", () => {
     const held = checklist().filter(({ id, tests }) => tests.length > 0 && openRows[id] !== undefined);
     expect(held.map(({ id }) => id)).toEqual([]);
-    expect(Object.keys(openRows).filter((id) => !numbers.includes(id))).toEqual([]);
+    expect(Object.keys(openRows).filter((id) => !ids.includes(id))).toEqual([]);
   });
 
-  test("explains every row that is not held, by a reason and what an issue would say", () => {
+  test("has a reason and the text of an issue for every row that no test holds", () => {
     const open = checklist().filter(({ tests }) => tests.length === 0);
     expect(open.filter(({ id }) => openRows[id] === undefined).map(({ id }) => id)).toEqual([]);
     for (const { reason, issue } of Object.values(openRows))
       for (const each of [reason, issue]) expect(each).toMatch(/^[A-Z].*\.$/);
   });
 
-  test("holds as many of the core rows as are asked for", () => {
+  test("has tests for the required percentage of core rows", () => {
     expect(coreFigure(checklist()).percent).toBeGreaterThanOrEqual(coreGoal);
   });
 
-  test("has every row that a test of its sections names", () => {
-    const kinds = new Set(numbers.map((id) => id.replace(/\d\d$/, "")));
-    const unknown = [...testsByRow().keys()].filter((id) => kinds.has(id.replace(/\d\d$/, "")) && !numbers.includes(id));
+  test("has every row whose ID begins a test title", () => {
+    const prefixes = new Set(ids.map((id) => id.replace(/\d\d$/, "")));
+    const unknown = [...testsByRow().keys()].filter((id) => prefixes.has(id.replace(/\d\d$/, "")) && !ids.includes(id));
     expect(unknown).toEqual([]);
   });
 });
 
+// Only row IDs at the beginning of a title count.
 test.each([
   ["N1-31 N1-35 refuses", ["N1-31", "N1-35"]],
   ["L-31, A-05: with", ["L-31", "A-05"]],
@@ -48,11 +49,11 @@ test.each([
   ["DEL of a link (RT-03)", []],
   ["L-1: nothing", []],
   ["N1-311: nothing", []],
-])("%j is of the rows %j", (title, rows) => {
+])("%j names the rows %j", (title, rows) => {
   expect(rowsOf(title)).toEqual(rows);
 });
 
-test("titles are found in every form in which tests are written, and in no other text", () => {
+test("testTitles finds titles of every test form, and no other strings", () => {
   const directory = mkdtempSync(join(tmpdir(), "plexus-titles-"));
   try {
     writeFileSync(

@@ -1,5 +1,5 @@
-// Which rows are held: a row is held by every test whose title, or that of a group around it, begins with its number, alone or in a list ("N1-31 N1-35 …",
-// "L-31, A-05: …", "L-51 to L-57: …").
+// Finds the tests that hold each row of the checklist. A test holds a row if its title, or the title of a surrounding group, begins with the row's
+// number, alone or in a list ("N1-31 N1-35 …", "L-31, A-05: …", "L-51 to L-57: …").
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -8,28 +8,28 @@ import { type Row, sections } from "./rows.ts";
 import { testTitles } from "./test-titles.ts";
 
 export interface HeldRow extends Row {
-  /** `file: title` of every test that holds it. */
+  /** `file: title` of every test that holds the row. */
   readonly tests: readonly string[];
-  /** Why no test holds it; undefined for a row that is held, and for one that nobody has explained. */
+  /** The reason why no test holds the row; undefined for a held row, and for a row without an explanation. */
   readonly open: Open | undefined;
 }
 
-/** The rooms in which tests are, as vitest.config.ts has them. */
-const rooms = ["src", "host", "delegates", "test", "scripts"];
+/** The directories of tests, as in vitest.config.ts. */
+const testDirectories = ["src", "host", "delegates", "test", "scripts"];
 
-/** Every row in the order of its section, with the tests of `tests`. */
+/** All rows in the order of their sections, each with its tests. */
 export function checklist(tests = testsByRow()): readonly HeldRow[] {
   return sections.flatMap(({ rows }) => rows.map((row) => ({ ...row, tests: tests.get(row.id) ?? [], open: openRows[row.id] })));
 }
 
-/** How many of the core rows are held. */
+/** The number and the percentage of held core rows. */
 export function coreFigure(rows: readonly HeldRow[]): { readonly held: number; readonly all: number; readonly percent: number } {
   const core = rows.filter((each) => each.core);
   const held = core.filter((each) => each.tests.length > 0).length;
   return { held, all: core.length, percent: Math.floor((held / core.length) * 1000) / 10 };
 }
 
-/** The rows that a title names at its beginning. */
+/** The row numbers at the beginning of a title. */
 export function rowsOf(title: string): readonly string[] {
   const rows: string[] = [];
   let rest = title;
@@ -46,7 +46,7 @@ export function rowsOf(title: string): readonly string[] {
   }
 }
 
-/** Every number that a title begins with, `file: title` of each; `root` is the repository's. */
+/** `file: title` of each test by row number. `root` is the repository's directory. */
 export function testsByRow(root = "."): ReadonlyMap<string, readonly string[]> {
   const tests = new Map<string, string[]>();
   for (const file of testFiles(root)) {
@@ -59,8 +59,10 @@ export function testsByRow(root = "."): ReadonlyMap<string, readonly string[]> {
 }
 
 function testFiles(root: string): readonly string[] {
-  return rooms
-    .flatMap((room) => readdirSync(join(root, room), { recursive: true, encoding: "utf8" }).map((name) => join(room, name)))
+  return testDirectories
+    .flatMap((directory) =>
+      readdirSync(join(root, directory), { recursive: true, encoding: "utf8" }).map((name) => join(directory, name)),
+    )
     .filter((path) => path.endsWith(".test.ts") && !path.includes("node_modules"))
     .sort();
 }

@@ -1,4 +1,4 @@
-// The rows that Plexus is held to, section by section, and which of them have to be held before it may replace Multus on a node.
+// The rows of the checklist by section. Core rows must be held before Plexus may replace Multus on a node.
 
 import { libcni } from "./rows/libcni.ts";
 import { multusAnnotations, multusConfiguration, multusOperation } from "./rows/multus.ts";
@@ -7,9 +7,9 @@ import { deviceInformation, npwg10, npwgLater } from "./rows/specification.ts";
 
 export interface Row {
   readonly id: string;
-  /** One sentence: what is asked. */
+  /** The requirement as one sentence. */
   readonly asks: string;
-  /** Whether it counts towards what a replacement of Multus has to have. */
+  /** Whether a replacement of Multus must hold the row. */
   readonly core: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface Section {
   readonly rows: readonly Row[];
 }
 
-/** The share of the core rows that has to be held, in percent. */
+/** The required percentage of held core rows. */
 export const coreGoal = 95;
 
 const all = (): boolean => true;

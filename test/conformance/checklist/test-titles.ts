@@ -1,5 +1,5 @@
-// The titles of a test file's tests, read from its syntax: what `test`, `it` and their `.each` and `.skipIf` forms are
-// called with. A title that is filled in from a table ("$title", "%s: …") stands for the table's own titles.
+// Reads the titles of a test file's tests from its syntax tree: the first argument of `test`, `it` and their `.each` and `.skipIf` forms. For a
+// title with a column of a table ("$title", "%s: …") the titles of the table are read.
 
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,8 +11,8 @@ interface Node {
 }
 
 /**
- * The titles in the file; of one with expressions in it, the part before the first. A test has its own title, and one that
- * begins with the title of each group that it is in.
+ * The titles of a file. A title with expressions is cut before the first expression. Each test also has a title with the prefix of each
+ * surrounding group.
  */
 export function testTitles(path: string): readonly string[] {
   const file = SourceFile.read(path);
@@ -47,7 +47,7 @@ function isWithin(inner: Node, outer: Node): boolean {
   return Number(inner["start"]) > Number(outer["start"]) && Number(inner["end"]) <= Number(outer["end"]);
 }
 
-/** A call of one of these functions, or of what is made of it (`.each`, `.skipIf`); never what is switched off. */
+/** Whether a callee is one of these functions or a form of it (`.each`, `.skipIf`), except `.skip` and `.todo`. */
 function isMadeOf(callee: unknown, functions: readonly string[]): boolean {
   if (!isNode(callee)) return false;
   if (callee.type === "Identifier") return functions.includes(String(callee["name"]));
@@ -57,7 +57,7 @@ function isMadeOf(callee: unknown, functions: readonly string[]): boolean {
   return property !== "skip" && property !== "todo" && isMadeOf(callee["object"], functions);
 }
 
-/** Titles in the table of a `.each(table)`: members called `key`, or the first element of each row. */
+/** Titles in the table of `.each(table)`: members called `key`, or the first element of each row. */
 function tableTitles(file: SourceFile, callee: unknown, key: string | undefined): string[] {
   const titles: string[] = [];
   const visited = new Set<unknown>();
@@ -94,10 +94,10 @@ function leadingText(node: Node): string | undefined {
   return value?.cooked ?? undefined;
 }
 
-/** A file's syntax, and where its names come from. */
+/** A file's syntax tree and its imports. */
 class SourceFile {
   static readonly #known = new Map<string, SourceFile>();
-  /** Every node, those around before those within. */
+  /** All nodes; a parent precedes its children. */
   readonly nodes: readonly Node[];
   readonly #path: string;
 
@@ -112,7 +112,7 @@ class SourceFile {
     return file;
   }
 
-  /** The declaration of a name of the file, followed through its imports. */
+  /** The declaration of a name in the file or in an imported file. */
   declaration(name: string): { readonly file: SourceFile; readonly node: unknown } | undefined {
     for (const node of this.nodes) {
       const id = node["id"];

@@ -1,5 +1,5 @@
-// Native host-local and the delegate at the same time on one directory, under one lock: real processes of both, the
-// delegate through the installed hands and the one-shot brain.
+// Native host-local and the delegate concurrently on one lease directory with one lock: processes of both, the delegate through the installed
+// shim and the one-shot engine.
 
 import { execFile, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -15,10 +15,10 @@ const script = `mount -t tmpfs none /var/lib && mkdir /var/lib/cni && exec "$0" 
 const ownMounts: Requirement = () =>
   spawnSync("unshare", ["-m", "mount", "-t", "tmpfs", "none", "/var/lib"]).status === 0
     ? undefined
-    : "no mount namespace of one's own";
+    : "this process may not make a mount namespace";
 const build: Requirement = () => missingBuild({ components: ["ipam-host-local"] });
 
-const ended = z.object({ status: z.number(), said: z.string() });
+const ended = z.object({ status: z.number(), output: z.string() });
 const report = z.object({
   rounds: z.array(
     z.object({
@@ -32,41 +32,44 @@ const report = z.object({
   waited: z.object({ status: z.number(), ms: z.number() }),
 });
 
-describe.skipIf(missing("sixteen at once", referencePlugins("host-local"), ownMounts, build))("sixteen at once", () => {
-  let rounds: z.infer<typeof report>["rounds"];
-  let waited: z.infer<typeof report>["waited"];
-  beforeAll(async () => {
-    const { stdout } = await promisify(execFile)("unshare", ["-m", "sh", "-c", script, process.execPath, fixture]);
-    ({ rounds, waited } = report.parse(JSON.parse(stdout)));
-  });
+describe.skipIf(missing("sixteen concurrent calls", referencePlugins("host-local"), ownMounts, build))(
+  "sixteen concurrent calls",
+  () => {
+    let rounds: z.infer<typeof report>["rounds"];
+    let waited: z.infer<typeof report>["waited"];
+    beforeAll(async () => {
+      const { stdout } = await promisify(execFile)("unshare", ["-m", "sh", "-c", script, process.execPath, fixture]);
+      ({ rounds, waited } = report.parse(JSON.parse(stdout)));
+    });
 
-  test("ADD: each container gets an address of its own, half of them by either", () => {
-    expect(rounds).toHaveLength(2);
-    for (const { adds, leases } of rounds) {
-      expect(adds.filter(({ status }) => status !== 0)).toEqual([]);
-      const addresses = adds.map(({ ips }) => ips[0].address.replace("/24", ""));
-      expect(new Set(addresses).size).toBe(16);
-      const owners = Object.fromEntries(addresses.map((address, index) => [`shared/${address}`, `container-${index}\r\neth0`]));
-      expect(Object.fromEntries(leases)).toEqual(owners);
-    }
-  });
+    test("ADD: sixteen containers get distinct addresses, half of them from each plugin", () => {
+      expect(rounds).toHaveLength(2);
+      for (const { adds, leases } of rounds) {
+        expect(adds.filter(({ status }) => status !== 0)).toEqual([]);
+        const addresses = adds.map(({ ips }) => ips[0].address.replace("/24", ""));
+        expect(new Set(addresses).size).toBe(16);
+        const owners = Object.fromEntries(addresses.map((address, index) => [`shared/${address}`, `container-${index}\r\neth0`]));
+        expect(Object.fromEntries(leases)).toEqual(owners);
+      }
+    });
 
-  test("ADD: once all are taken, both refuse", () => {
-    expect(rounds.map(({ beyond }) => beyond)).toEqual([
-      [1, 1],
-      [1, 1],
-    ]);
-  });
+    test("ADD: both plugins refuse when the range is full", () => {
+      expect(rounds.map(({ beyond }) => beyond)).toEqual([
+        [1, 1],
+        [1, 1],
+      ]);
+    });
 
-  test("DEL: each removes what the other added, and no lease is left", () => {
-    for (const { dels, left } of rounds) {
-      expect(dels.filter(({ status }) => status !== 0)).toEqual([]);
-      expect(left).toEqual(["shared/last_reserved_ip.0"]);
-    }
-  });
+    test("DEL: each plugin releases the other's leases, and none remains", () => {
+      for (const { dels, left } of rounds) {
+        expect(dels.filter(({ status }) => status !== 0)).toEqual([]);
+        expect(left).toEqual(["shared/last_reserved_ip.0"]);
+      }
+    });
 
-  test("The delegate waits while another process holds the lock", () => {
-    expect(waited.status).toBe(0);
-    expect(waited.ms).toBeGreaterThan(600);
-  });
-});
+    test("the delegate waits while another process holds the lock", () => {
+      expect(waited.status).toBe(0);
+      expect(waited.ms).toBeGreaterThan(600);
+    });
+  },
+);

@@ -1,10 +1,10 @@
-// A data directory as it is compared: every file of every network with its bytes.
+// Reads a data directory for comparisons: every file of every network with its content.
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * `network/file` → content. Left out: the lock, which has no content and which whoever takes it makes.
+ * Contents by `network/file`, without the lock file, which is empty and which the first user makes.
  */
 export function contents(dataDir: string): Readonly<Record<string, string>> {
   const files: Record<string, string> = {};

@@ -1,4 +1,4 @@
-// GC and STATUS, which native host-local does not have, on directories that native host-local filled.
+// GC and STATUS of the delegate, which native host-local lacks, on lease directories of native host-local.
 
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ function call(ipam: Ipam, verb: "ADD" | "GC" | "STATUS", containerId: string, te
 }
 
 describe.skipIf(missing("GC of native host-local's leases", referencePlugins("host-local")))("GC", () => {
-  test("gives back the native leases that no listed attachment holds, those that a kill left empty, and no others", async () => {
+  test("releases native leases of attachments that are not valid, and empty lease files, and no others", async () => {
     const dataDir = join(root, String(runs++));
     for (const id of ["c1", "c2", "c3"]) await call(reference, "ADD", id, stdin(dataDir, "1.0.0"));
     writeFileSync(join(dataDir, "net/10.1.0.6"), "");
@@ -50,11 +50,11 @@ describe.skipIf(missing("GC of native host-local's leases", referencePlugins("ho
       "net/notes": "not a lease",
     });
     expect(await call(reference, "ADD", "c4", stdin(dataDir, "1.0.0"))).toMatchObject({
-      said: { ips: [{ address: "10.1.0.5/29" }, { address: "fd00::5/64" }] },
+      result: { ips: [{ address: "10.1.0.5/29" }, { address: "fd00::5/64" }] },
     });
   });
 
-  test("of an empty list gives back everything of this network, and nothing of another", async () => {
+  test("with an empty list releases all leases of this network, and none of another", async () => {
     const dataDir = join(root, String(runs++));
     await call(reference, "ADD", "c1", stdin(dataDir, "1.0.0"));
     await call(reference, "ADD", "c1", stdin(dataDir, "1.0.0", { name: "other" }));
@@ -65,7 +65,7 @@ describe.skipIf(missing("GC of native host-local's leases", referencePlugins("ho
     expect(leases.sort()).toEqual(["other/10.1.0.2", "other/fd00::2"]);
   });
 
-  test("STATUS says when native leases have filled a set, and that it is free again", async () => {
+  test("STATUS fails when native leases fill a range set", async () => {
     const dataDir = join(root, String(runs++));
     for (const id of ["c1", "c2", "c3", "c4"]) await call(reference, "ADD", id, stdin(dataDir, "1.0.0"));
     expect(await call(delegate, "STATUS", "", stdin(dataDir, "1.1.0"))).toMatchObject({ ok: true });
@@ -79,11 +79,11 @@ describe.skipIf(missing("GC of native host-local's leases", referencePlugins("ho
 });
 
 describe("STATUS", () => {
-  test("of a network that was never used is good", async () => {
+  test("succeeds for an unused network", async () => {
     expect(await call(delegate, "STATUS", "", stdin(join(root, String(runs++)), "1.1.0"))).toMatchObject({ ok: true });
   });
 
-  test("says why the store can't be used", async () => {
+  test("fails with the reason why the lease directory cannot be used", async () => {
     const dataDir = join(root, String(runs++));
     mkdirSync(dataDir);
     writeFileSync(join(dataDir, "net"), "");
@@ -99,15 +99,15 @@ describe("STATUS", () => {
     });
   });
 
-  test("says so where the directory may not be written", async ({ skip }) => {
-    if (process.getuid?.() === 0) return skip("root may write everywhere");
+  test("fails for a directory without write permission", async ({ skip }) => {
+    if (process.getuid?.() === 0) return skip("root may write to every directory");
     const dataDir = join(root, String(runs++));
     mkdirSync(dataDir);
     chmodSync(dataDir, 0o555);
     expect(await call(delegate, "STATUS", "", stdin(dataDir, "1.1.0"))).toMatchObject({ ok: false, code: 50 });
   });
 
-  test("of a configuration that is wrong names the field", async () => {
+  test("names the invalid field of a configuration", async () => {
     const text = stdin(join(root, String(runs++)), "1.1.0", {}, [[{ subnet: "10.1.0.9/29" }]]);
     expect(await call(delegate, "STATUS", "", text)).toMatchObject({
       ok: false,

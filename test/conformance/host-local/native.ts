@@ -1,18 +1,16 @@
-// The reference: Debian's host-local, executed as libcni does it, but by a small shell of its own: forking this large
-// test process thousands of times would take most of the tests' time.
+// Executes native host-local as libcni does, but from a small shell: thousands of forks of this large test process would take most of the tests'
+// time.
 
 import { spawn } from "node:child_process";
 import { referencePlugin } from "../../harness/requires.ts";
 import { answerOf, type Ipam } from "./calls.ts";
 
-const path = referencePlugin("host-local");
-
 export interface NativeIpam extends Ipam {
   close(): void;
 }
 
-/** Native host-local behind a shell of its own: its calls run one after the other. */
-export function native(): NativeIpam {
+/** Native host-local, by default the distribution's, behind a shell that runs its calls sequentially. */
+export function native(path = referencePlugin("host-local")): NativeIpam {
   const shell = spawn("/bin/sh", { env: {}, stdio: ["pipe", "pipe", "ignore"] });
   let output = "";
   const waiting: ((text: string) => void)[] = [];

@@ -1,11 +1,13 @@
-// Single configurations, right and wrong: native host-local and the delegate accept and refuse the same ones, the
-// delegate saying which field is wrong. Where they differ on purpose, the table says why.
+// Valid and invalid configurations: native host-local and the delegate accept and refuse the same ones, and the
+// delegate's error names the wrong field. Where the two differ on purpose, the table gives the reason.
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { missing, referencePlugins } from "../../harness/requires.ts";
+import { isNewer } from "../../harness/reference-version.ts";
+import { referenceReleases } from "../../harness/reference-releases.ts";
+import { missing } from "../../harness/requires.ts";
 import type { Answer, Ipam, IpamCall } from "./calls.ts";
 import { contents } from "./directory.ts";
 import { native, type NativeIpam } from "./native.ts";
@@ -13,27 +15,24 @@ import { wasm } from "./wasm.ts";
 
 let root: string;
 let delegate: Ipam;
-let reference: NativeIpam;
 let runs = 0;
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), "plexus-refusals-"));
   delegate = await wasm({ directories: [root], resolverFiles: [join(root, "resolv.conf")] });
-  reference = native();
   writeFileSync(join(root, "resolv.conf"), "nameserver 192.0.2.1\nsearch example\noptions ndots:5\n");
 });
 afterAll(() => {
-  reference.close();
   rmSync(root, { recursive: true });
 });
 
 interface Case {
   readonly about: string;
-  /** The `ipam` object without dataDir, or anything else in its place. */
+  /** The `ipam` object without dataDir, or any other JSON value in its place. */
   readonly ipam: unknown;
   /** Further keys of the configuration. */
   readonly more?: Readonly<Record<string, unknown>>;
   readonly args?: string;
-  /** What the delegate's message has, where it refuses; absent: it accepts. */
+  /** The delegate's error message must match this; absent if the delegate accepts the configuration. */
   readonly refusal?: RegExp;
   readonly code?: number;
 }
@@ -41,8 +40,8 @@ interface Case {
 const subnet = "10.1.0.0/24";
 const ranges = [[{ subnet }]];
 
-const same: readonly Case[] = [
-  // Where ranges are given.
+const alike: readonly Case[] = [
+  // The place of the ranges.
   { about: "no ipam", ipam: undefined, refusal: /^ipam: is missing/ },
   { about: "ipam null", ipam: null, refusal: /^ipam: is missing/ },
   { about: "ipam an array", ipam: [], refusal: /^ipam: must be an object, is an array/ },
@@ -62,13 +61,13 @@ const same: readonly Case[] = [
   { about: "rangeStart without subnet", ipam: { rangeStart: "10.1.0.9", ranges } },
   { about: "gateway without subnet", ipam: { gateway: "10.1.0.9", ranges } },
   {
-    about: "ipRanges of the runtime first",
+    about: "the runtime's ipRanges come before the configuration's",
     ipam: { subnet },
     more: { runtimeConfig: { ipRanges: [[{ subnet: "10.3.0.0/24" }]] } },
   },
-  { about: "ipRanges of the runtime alone", ipam: {}, more: { runtimeConfig: { ipRanges: [[{ subnet: "10.3.0.0/24" }]] } } },
+  { about: "only the runtime's ipRanges", ipam: {}, more: { runtimeConfig: { ipRanges: [[{ subnet: "10.3.0.0/24" }]] } } },
   {
-    about: "ipRanges of the runtime wrong",
+    about: "an invalid ipRanges from the runtime",
     ipam: { subnet },
     more: { runtimeConfig: { ipRanges: [[{ subnet: "x" }]] } },
     refusal: /^runtimeConfig\.ipRanges\[0\]\[0\]\.subnet/,
@@ -100,12 +99,12 @@ const same: readonly Case[] = [
     ipam: { subnet: "::ffff:10.1.0.0/120" },
     refusal: /^ipam\.subnet: .* write 10\.1\.0\.0\/24/,
   },
-  { about: "a /31", ipam: { subnet: "10.1.0.0/31" }, refusal: /^ipam\.subnet: 10\.1\.0\.0\/31 is too small .* at most \/30/ },
+  { about: "a /31", ipam: { subnet: "10.1.0.0/31" }, refusal: /^ipam\.subnet: 10\.1\.0\.0\/31 is too small: .* at most \/30/ },
   { about: "a /32", ipam: { subnet: "10.1.0.0/32" }, refusal: /too small/ },
-  { about: "a /127", ipam: { subnet: "fd00::/127" }, refusal: /too small .* at most \/126/ },
+  { about: "a /127", ipam: { subnet: "fd00::/127" }, refusal: /too small: .* at most \/126/ },
   { about: "a /30", ipam: { subnet: "10.1.0.0/30" } },
   { about: "a /126", ipam: { subnet: "fd00::/126" } },
-  { about: "an IPv6 subnet in capitals", ipam: { subnet: "2001:DB8:0:0::/64" } },
+  { about: "an IPv6 subnet in upper case", ipam: { subnet: "2001:DB8:0:0::/64" } },
   // Bounds and gateway.
   {
     about: "rangeStart outside",
@@ -141,13 +140,13 @@ const same: readonly Case[] = [
   { about: "a gateway outside", ipam: { subnet, gateway: "192.0.2.1" } },
   { about: "a gateway of the other family", ipam: { subnet, gateway: "fd00::1" } },
   { about: "a gateway empty", ipam: { subnet, gateway: "" } },
-  { about: "a gateway that is none", ipam: { subnet, gateway: "x" }, refusal: /^ipam\.gateway: "x" is not an IP address/ },
+  { about: "an invalid gateway", ipam: { subnet, gateway: "x" }, refusal: /^ipam\.gateway: "x" is not an IP address/ },
   { about: "a gateway within the range", ipam: { subnet, rangeEnd: "10.1.0.3", gateway: "10.1.0.2" } },
   // Overlaps and families.
   {
     about: "families mixed in a set",
     ipam: { ranges: [[{ subnet }, { subnet: "fd00::/64" }]] },
-    refusal: /^ipam\.ranges\[0\]\[1\]: is of IPv6, the set's first of IPv4/,
+    refusal: /^ipam\.ranges\[0\]\[1\]: is an IPv6 range in a set of IPv4 ranges/,
   },
   {
     about: "an overlap within a set",
@@ -176,18 +175,18 @@ const same: readonly Case[] = [
     },
   },
   {
-    about: "two of one family in 0.2.0",
+    about: "two addresses of the same family in 0.2.0",
     ipam: { ranges: [[{ subnet }], [{ subnet: "10.2.0.0/24" }]] },
     more: { cniVersion: "0.2.0" },
-    refusal: /^cniVersion: 0\.2\.0 has room for one address of each family, the ranges give 2/,
+    refusal: /^cniVersion: 0\.2\.0 allows one address of each family, but the range sets assign 2/,
   },
   {
-    about: "one of each family in 0.2.0",
+    about: "an address of each family in 0.2.0",
     ipam: { ranges: [[{ subnet }], [{ subnet: "fd00::/64" }]] },
     more: { cniVersion: "0.2.0" },
   },
   {
-    about: "two of one family in 0.3.0",
+    about: "two addresses of the same family in 0.3.0",
     ipam: { ranges: [[{ subnet }], [{ subnet: "10.2.0.0/24" }]] },
     more: { cniVersion: "0.3.0" },
   },
@@ -200,23 +199,23 @@ const same: readonly Case[] = [
   { about: "routes null", ipam: { subnet, routes: null } },
   { about: "routes an object", ipam: { subnet, routes: {} }, refusal: /^ipam\.routes: must be an array, is an object/ },
   {
-    about: "a destination that is none",
+    about: "an invalid destination",
     ipam: { subnet, routes: [{ dst: "x" }] },
     refusal: /^ipam\.routes\[0\]\.dst: "x" is not a destination in CIDR notation/,
   },
   { about: "a destination empty", ipam: { subnet, routes: [{ dst: "" }] }, refusal: /^ipam\.routes\[0\]\.dst/ },
   {
-    about: "a route's gateway that is none",
+    about: "an invalid gateway of a route",
     ipam: { subnet, routes: [{ dst: "0.0.0.0/0", gw: "x" }] },
     refusal: /^ipam\.routes\[0\]\.gw: "x" is not an IP address/,
   },
   // Requested addresses.
-  { about: "an address by the runtime", ipam: { subnet }, more: { runtimeConfig: { ips: ["10.1.0.7/16"] } } },
-  { about: "an address by args.cni", ipam: { subnet }, more: { args: { cni: { ips: ["10.1.0.7"] } } } },
-  { about: "an address by CNI_ARGS", ipam: { subnet }, args: "IP=10.1.0.7" },
-  { about: "an address with a prefix by CNI_ARGS", ipam: { subnet }, args: "IP=10.1.0.7/8" },
-  { about: "the last of two by CNI_ARGS", ipam: { subnet }, args: "IP=10.1.0.7;IP=10.1.0.8" },
-  { about: "an empty one by CNI_ARGS", ipam: { subnet }, args: "IP=" },
+  { about: "an address from the runtime", ipam: { subnet }, more: { runtimeConfig: { ips: ["10.1.0.7/16"] } } },
+  { about: "an address from args.cni", ipam: { subnet }, more: { args: { cni: { ips: ["10.1.0.7"] } } } },
+  { about: "an address from CNI_ARGS", ipam: { subnet }, args: "IP=10.1.0.7" },
+  { about: "an address with a prefix from CNI_ARGS", ipam: { subnet }, args: "IP=10.1.0.7/8" },
+  { about: "two addresses from CNI_ARGS: the last one counts", ipam: { subnet }, args: "IP=10.1.0.7;IP=10.1.0.8" },
+  { about: "an empty address from CNI_ARGS", ipam: { subnet }, args: "IP=" },
   {
     about: "the same address three times",
     ipam: { subnet },
@@ -224,45 +223,45 @@ const same: readonly Case[] = [
     args: "IP=::ffff:10.1.0.7",
   },
   {
-    about: "one for each of two sets",
+    about: "a requested address for each of two range sets",
     ipam: { ranges: [[{ subnet }], [{ subnet: "fd00::/64" }]] },
     more: { runtimeConfig: { ips: ["fd00::7"] }, args: { cni: { ips: ["10.1.0.7"] } } },
   },
   {
-    about: "two for one set",
+    about: "two requested addresses for one range set",
     ipam: { subnet },
     more: { runtimeConfig: { ips: ["10.1.0.7", "10.1.0.8"] } },
-    refusal: /asked for 10\.1\.0\.8 \(by runtimeConfig\.ips\), but no range set is left/,
+    refusal: /no range set can assign the requested 10\.1\.0\.8 \(from runtimeConfig\.ips\)/,
     code: 101,
   },
   {
-    about: "one in no set",
+    about: "a requested address in no range set",
     ipam: { subnet },
     args: "IP=192.0.2.1",
-    refusal: /asked for 192\.0\.2\.1 \(by IP of CNI_ARGS\)/,
+    refusal: /no range set can assign the requested 192\.0\.2\.1 \(from IP of CNI_ARGS\)/,
     code: 101,
   },
   {
-    about: "the gateway",
+    about: "a requested address that is the gateway",
     ipam: { subnet },
     args: "IP=10.1.0.1",
-    refusal: /asked for 10\.1\.0\.1, which is the gateway/,
+    refusal: /the requested address 10\.1\.0\.1 is the gateway/,
     code: 101,
   },
   {
-    about: "one that is none by the runtime",
+    about: "an invalid address from the runtime",
     ipam: { subnet },
     more: { runtimeConfig: { ips: ["x"] } },
     refusal: /^runtimeConfig\.ips\[0\]: "x" is not an IP address/,
   },
   {
-    about: "an empty one by the runtime",
+    about: "an empty address from the runtime",
     ipam: { subnet },
     more: { runtimeConfig: { ips: [""] } },
     refusal: /^runtimeConfig\.ips\[0\]/,
   },
   {
-    about: "a null one by the runtime",
+    about: "a null address from the runtime",
     ipam: { subnet },
     more: { runtimeConfig: { ips: [null] } },
     refusal: /^runtimeConfig\.ips\[0\]: must be a string, is null/,
@@ -285,7 +284,7 @@ const same: readonly Case[] = [
   { about: "args.cni a string", ipam: { subnet }, more: { args: { cni: "x" } }, refusal: /^args\.cni: must be an object/ },
   { about: "args.cni null", ipam: { subnet }, more: { args: { cni: null } } },
   // CNI_ARGS.
-  { about: "an IP that is none", ipam: { subnet }, args: "IP=zz", refusal: /^CNI_ARGS: IP="zz" is not an IP address/, code: 4 },
+  { about: "an invalid IP", ipam: { subnet }, args: "IP=zz", refusal: /^CNI_ARGS: IP="zz" is not an IP address/, code: 4 },
   {
     about: "an unknown pair",
     ipam: { subnet },
@@ -302,14 +301,14 @@ const same: readonly Case[] = [
     code: 4,
   },
   {
-    about: "an IgnoreUnknown that is none",
+    about: "an invalid IgnoreUnknown",
     ipam: { subnet },
     args: "IgnoreUnknown=yes",
     refusal: /^CNI_ARGS: IgnoreUnknown must be 1, true, 0 or false, is "yes"/,
     code: 4,
   },
-  { about: "ip in small letters", ipam: { subnet }, args: "ip=10.1.0.7", refusal: /"ip=10\.1\.0\.7" is unknown/, code: 4 },
-  // The rest.
+  { about: "ip in lower case", ipam: { subnet }, args: "ip=10.1.0.7", refusal: /"ip=10\.1\.0\.7" is unknown/, code: 4 },
+  // Other keys.
   { about: "type a number", ipam: { subnet, type: 5 }, refusal: /^ipam\.type: must be a string/ },
   { about: "dataDir a number", ipam: { subnet, dataDir: 5 }, refusal: /^ipam\.dataDir: must be a string/ },
   { about: "resolvConf", ipam: { subnet, resolvConf: "ROOT/resolv.conf" } },
@@ -323,7 +322,7 @@ const same: readonly Case[] = [
   { about: "no name", ipam: { subnet }, more: { name: undefined }, refusal: /name/ },
 ];
 
-/** The delegate refuses what native takes, or takes what native refuses; README.md lists these. */
+/** Configurations that only one of the two accepts: native host-local or the delegate. README.md lists them. */
 const different: readonly (Case & { readonly why: string })[] = [
   {
     about: "rangeStart the broadcast address without rangeEnd",
@@ -343,6 +342,10 @@ const different: readonly (Case & { readonly why: string })[] = [
     ipam: { subnet, routes: [null] },
     refusal: /^ipam\.routes\[0\]: must be an object, is null/,
   },
+];
+
+/** Configurations that native host-local treats as the delegate does from version 1.6.0 on. */
+const older: readonly (Case & { readonly why: string })[] = [
   {
     about: "CNI 1.1.0",
     why: "Debian's host-local 1.1.1 speaks up to 1.0.0",
@@ -351,7 +354,7 @@ const different: readonly (Case & { readonly why: string })[] = [
   },
   {
     about: "0.0.0.0/0",
-    why: "host-local 1.1.1 counts wrongly where an address begins with a zero byte; later ones don't",
+    why: "host-local 1.1.1 counts wrongly if an address begins with a zero byte; later versions do not",
     ipam: { subnet: "0.0.0.0/0" },
   },
 ];
@@ -372,45 +375,53 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-async function askedOfDelegate(each: Case): Promise<{ answer: Answer; files: Readonly<Record<string, string>> }> {
+async function callDelegate(each: Case): Promise<{ answer: Answer; files: Readonly<Record<string, string>> }> {
   const dataDir = join(root, String(runs++));
   return { answer: await delegate.call(callOf(each, dataDir)), files: contents(dataDir) };
 }
 
-/** Of two addresses for one set native takes any, so which was tried last is chance. */
-function withoutChance({ about }: Case, files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return about === "two for one set" ? {} : files;
+/** Native host-local tries two requested addresses of one range set in random order: its last_reserved_ip is random. */
+function withoutRandomFiles({ about }: Case, files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return about === "two requested addresses for one range set" ? {} : files;
 }
 
 describe("the delegate", () => {
-  test.each([...same, ...different])("$about", async (each) => {
-    const { answer, files } = await askedOfDelegate(each);
+  test.each([...alike, ...different, ...older])("$about", async (each) => {
+    const { answer, files } = await callDelegate(each);
     const { refusal, code = 7 } = each;
-    const { ok, ...said } = answer.ok ? { ok: true, code: 0, msg: "" } : answer;
+    const { ok, ...error } = answer.ok ? { ok: true, code: 0, msg: "" } : answer;
     expect(ok).toBe(refusal === undefined);
-    expect(said.code).toBe(refusal === undefined ? 0 : code);
-    expect(said.msg).toMatch(refusal ?? /^$/);
+    expect(error.code).toBe(refusal === undefined ? 0 : code);
+    expect(error.msg).toMatch(refusal ?? /^$/);
     const leases = Object.keys(files).filter((name) => !name.includes("last_reserved_ip"));
     expect(leases.length > 0).toBe(each.refusal === undefined);
   });
 });
 
-describe.skipIf(missing("refusals of native host-local", referencePlugins("host-local")))("native host-local", () => {
-  test.each(same)("agrees: $about", async (each) => {
-    const { answer, files } = await askedOfDelegate(each);
-    const dataDir = join(root, String(runs++));
-    const wanted = await reference.call(callOf(each, dataDir));
-    expect(answer.ok ? answer : { ok: false }).toEqual(wanted.ok ? wanted : { ok: false });
-    expect(withoutChance(each, files)).toEqual(withoutChance(each, contents(dataDir)));
-  });
+describe.each(referenceReleases)("reference plugins $release", (release) => {
+  describe.skipIf(missing("refusals of native host-local", release.requires("host-local")))("native host-local", () => {
+    let reference: NativeIpam;
+    beforeAll(() => void (reference = native(release.plugin("host-local"))));
+    afterAll(() => reference.close());
 
-  test.each(different)("differs, for $why: $about", async (each) => {
-    const call = callOf(each, join(root, String(runs++)));
-    // A success that can't be read is one all the same.
-    const accepted = await reference.call(call).then(
-      (answer) => answer.ok,
-      () => true,
-    );
-    expect(accepted).toBe(each.refusal !== undefined);
+    const isNew = isNewer(release.plugin("host-local"));
+
+    test.each([...alike, ...(isNew ? older : [])])("agrees with the delegate: $about", async (each) => {
+      const { answer, files } = await callDelegate(each);
+      const dataDir = join(root, String(runs++));
+      const expected = await reference.call(callOf(each, dataDir));
+      expect(answer.ok ? answer : { ok: false }).toEqual(expected.ok ? expected : { ok: false });
+      expect(withoutRandomFiles(each, files)).toEqual(withoutRandomFiles(each, contents(dataDir)));
+    });
+
+    test.each([...different, ...(isNew ? [] : older)])("differs from the delegate: $about ($why)", async (each) => {
+      const call = callOf(each, join(root, String(runs++)));
+      // An accepted call whose result cannot be read still counts as accepted.
+      const accepted = await reference.call(call).then(
+        (answer) => answer.ok,
+        () => true,
+      );
+      expect(accepted).toBe(each.refusal !== undefined);
+    });
   });
 });

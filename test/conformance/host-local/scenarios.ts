@@ -1,4 +1,4 @@
-// Generated networks and what happens on them: a configuration and a sequence of calls.
+// Generated networks: a configuration and a sequence of calls for each.
 
 import * as fc from "fast-check";
 import { formatAddress, readAddress, type IpAddress } from "../../../src/net/ip.ts";
@@ -20,7 +20,7 @@ export interface Step {
 }
 
 export interface Scenario {
-  /** The configuration but for `dataDir`, which each side gets of its own. */
+  /** The configuration without `dataDir`: native host-local and the delegate have a separate directory each. */
   readonly config: {
     readonly cniVersion: string;
     readonly name: string;
@@ -33,14 +33,14 @@ export interface Scenario {
 
 type Family = 4 | 6;
 
-interface Drawn {
+interface GeneratedRange {
   readonly family: Family;
   readonly range: RangeConfig;
-  /** Addresses worth asking for: first ones, last ones, the gateway, some that are outside. */
+  /** Addresses to request: the first and the last of the range, the gateway, and some outside the range. */
   readonly interesting: readonly string[];
 }
 
-function at(family: Family, value: bigint): string {
+function addressAt(family: Family, value: bigint): string {
   const address: IpAddress = { family, value };
   return formatAddress(address);
 }
@@ -49,15 +49,15 @@ function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-/** Some spellings of an address; plugins must read all, and write the canonical one. */
-function spelled(text: string, how: number): string {
+/** The address in another spelling if `spelling` is 1. Plugins must read every spelling and write the canonical one. */
+function spellAddress(text: string, spelling: number): string {
   const address = readAddress(text);
-  if (address?.family === 6) return how === 1 ? text.toUpperCase() : text;
-  return how === 1 ? `::ffff:${text}` : text;
+  if (address?.family === 6) return spelling === 1 ? text.toUpperCase() : text;
+  return spelling === 1 ? `::ffff:${text}` : text;
 }
 
-/** A range of its own subnet number `index`, so that ranges don't overlap by themselves. */
-function range(family: Family, index: number): fc.Arbitrary<Drawn> {
+/** A range in the subnet with the number `index`: ranges with different indexes do not overlap. */
+function range(family: Family, index: number): fc.Arbitrary<GeneratedRange> {
   const prefix = family === 4 ? fc.constantFrom(22, 24, 27, 28, 29, 30) : fc.constantFrom(64, 112, 120, 124, 125, 126);
   return fc
     .record({
@@ -68,37 +68,41 @@ function range(family: Family, index: number): fc.Arbitrary<Drawn> {
       spelling: fc.nat(1),
       empty: fc.boolean(),
     })
-    .map(({ prefix: bits, start, length, gateway, spelling, empty }): Drawn => {
+    .map(({ prefix: bits, start, length, gateway, spelling, empty }): GeneratedRange => {
       const base = family === 4 ? 0x0a00_0000n + (BigInt(index) << 16n) : (0xfd00n << 112n) + (BigInt(index) << 80n);
       const size = 1n << BigInt((family === 4 ? 32 : 128) - bits);
       const last = size - (family === 4 ? 2n : 1n);
       const from = start === undefined ? undefined : smaller(BigInt(start), last);
       const to = length === undefined ? undefined : smaller((from ?? 1n) + BigInt(length), last);
-      const beyond = gateway === undefined ? undefined : BigInt(gateway);
-      const text = (offset: bigint): string => spelled(at(family, base + offset), spelling);
-      const begin = from ?? 1n;
+      const gatewayOffset = gateway === undefined ? undefined : BigInt(gateway);
+      const text = (offset: bigint): string => spellAddress(addressAt(family, base + offset), spelling);
+      const firstOffset = from ?? 1n;
       const end = to ?? last;
       return {
         family,
         range: {
-          subnet: `${at(family, base)}/${bits}`,
+          subnet: `${addressAt(family, base)}/${bits}`,
           ...(from === undefined ? (empty ? { rangeStart: "" } : {}) : { rangeStart: text(from) }),
           ...(to === undefined ? {} : { rangeEnd: text(to) }),
-          ...(beyond === undefined ? (empty ? { gateway: "" } : {}) : { gateway: text(beyond) }),
+          ...(gatewayOffset === undefined ? (empty ? { gateway: "" } : {}) : { gateway: text(gatewayOffset) }),
         },
-        interesting: [begin, begin + 1n, begin + 2n, end, end + 1n, beyond ?? 1n].map((offset) => at(family, base + offset)),
+        interesting: [firstOffset, firstOffset + 1n, firstOffset + 2n, end, end + 1n, gatewayOffset ?? 1n].map((offset) =>
+          addressAt(family, base + offset),
+        ),
       };
     });
 }
 
 /** A set of one or two ranges of one family. */
-function rangeSet(index: number): fc.Arbitrary<readonly Drawn[]> {
+function rangeSet(index: number): fc.Arbitrary<readonly GeneratedRange[]> {
   return fc
     .tuple(fc.constantFrom<Family>(4, 4, 6), fc.boolean())
     .chain(([family, two]) =>
       two
-        ? fc.tuple(range(family, index * 2 + 1), range(family, index * 2 + 2)).map((drawn): readonly Drawn[] => drawn)
-        : range(family, index * 2 + 1).map((drawn): readonly Drawn[] => [drawn]),
+        ? fc
+            .tuple(range(family, index * 2 + 1), range(family, index * 2 + 2))
+            .map((generated): readonly GeneratedRange[] => generated)
+        : range(family, index * 2 + 1).map((generated): readonly GeneratedRange[] => [generated]),
     );
 }
 
@@ -113,7 +117,7 @@ const routes = fc.constantFrom<readonly unknown[] | undefined>(
   [{ dst: "192.0.2.7/24", gw: "" }],
 );
 
-function configOf(sets: readonly (readonly Drawn[])[]): fc.Arbitrary<Scenario["config"]> {
+function configOf(sets: readonly (readonly GeneratedRange[])[]): fc.Arbitrary<Scenario["config"]> {
   const families = sets.map((set) => set[0]?.family);
   const repeated = new Set(families).size < families.length;
   const versions = repeated ? ["0.3.1", "0.4.0", "1.0.0"] : ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.0.0"];
@@ -121,7 +125,7 @@ function configOf(sets: readonly (readonly Drawn[])[]): fc.Arbitrary<Scenario["c
   return fc
     .record({ version: fc.constantFrom(...versions), legacy: fc.boolean(), byRuntime: fc.nat(9), routes, unknown: fc.boolean() })
     .map(({ version, legacy, byRuntime, routes: wanted, unknown }) => {
-      const plain = sets.map((set) => set.map((drawn) => drawn.range));
+      const plain = sets.map((set) => set.map((generated) => generated.range));
       const first = plain[0]?.[0];
       const rest = plain.slice(1);
       const runtime = byRuntime === 0;
@@ -147,7 +151,7 @@ interface SetRequest {
   readonly which: number;
 }
 
-function steps(sets: readonly (readonly Drawn[])[]): fc.Arbitrary<readonly Step[]> {
+function steps(sets: readonly (readonly GeneratedRange[])[]): fc.Arbitrary<readonly Step[]> {
   // At most one request within a set: of several, native picks any (Go's map order).
   const request: fc.Arbitrary<SetRequest> = fc.record({
     set: fc.nat(sets.length - 1),
@@ -169,10 +173,10 @@ function steps(sets: readonly (readonly Drawn[])[]): fc.Arbitrary<readonly Step[
     return {
       ...rest,
       requests: [...bySet.values()]
-        // CNI_ARGS has room for one.
+        // CNI_ARGS can request one address only.
         .filter((wanted) => wanted.by !== "args" || wanted === byArgs[0])
         .flatMap(({ set, by, which }) => {
-          const choices = (sets[set] ?? []).flatMap((drawn) => drawn.interesting);
+          const choices = (sets[set] ?? []).flatMap((generated) => generated.interesting);
           const address = choices[which % Math.max(1, choices.length)];
           return address === undefined ? [] : [{ by, address }];
         }),
@@ -187,7 +191,7 @@ export const scenarios: fc.Arbitrary<Scenario> = fc
   .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => rangeSet(index))))
   .chain((sets) => fc.record({ config: configOf(sets), steps: steps(sets) }));
 
-/** stdin and CNI_ARGS of a step, with this data directory. */
+/** stdin and CNI_ARGS of a step, with `dataDir` as the data directory. */
 export function callOf({ config: base }: Scenario, step: Step, dataDir: string): { stdin: string; args: string } {
   const by = (way: RequestBy): string[] => step.requests.filter((wanted) => wanted.by === way).map((wanted) => wanted.address);
   const ips = by("runtimeConfig").map((address) => `${address}/24`);

@@ -1,14 +1,15 @@
-// The delegate as the brain serves it: admitted, in the sandbox's in-process runner, on the disk backend.
+// The delegate ipam-host-local as the engine runs it: admitted, in the sandbox's in-process runner, with lease files on the disk.
 
 import { fileURLToPath } from "node:url";
 import { buildDelegate } from "../../../delegates/sdk/build/build-delegate.ts";
-import { delegateCall, successText, type DelegateCall } from "../../../host/brain/delegate-request.ts";
-import { answerAsPlugin } from "../../../host/brain/nested-call.ts";
-import { runSync, type LeaseOperation } from "../../../host/leases/effect.ts";
-import { leasesFor } from "../../../host/leases/scope.ts";
-import { lockSync } from "../../../host/locks/file-lock.ts";
-import { resolverFor } from "../../../host/resolver/scope.ts";
+import { delegateCall, type DelegateCall } from "../../../host/engine/steps/delegate-request.ts";
+import { answerAsPlugin } from "../../../host/engine/call/nested-call.ts";
+import { runSync, type LeaseOperation } from "../../../host/capabilities/leases/effect.ts";
+import { leasesFor } from "../../../host/capabilities/leases/scope.ts";
+import { lockSync } from "../../../host/store/locks/file-lock.ts";
+import { resolverFor } from "../../../host/capabilities/resolver/scope.ts";
 import type { Success } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
+import { successText } from "../../../host/sandbox/abi/success-record.ts";
 import { Admission } from "../../../host/sandbox/admission/admit.ts";
 import { InProcessRunner } from "../../../host/sandbox/in-process.ts";
 import { defaultLimits } from "../../../host/sandbox/limits.ts";
@@ -17,43 +18,44 @@ import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { answerOf, type Ipam } from "./calls.ts";
 
-const delegate = fileURLToPath(new URL("../../../delegates/ipam-host-local", import.meta.url));
+const delegateDirectory = fileURLToPath(new URL("../../../delegates/ipam-host-local", import.meta.url));
 const outFile = fileURLToPath(new URL("../../../dist/delegates/ipam-host-local.wasm", import.meta.url));
 
 export interface WasmInit {
-  /** Directories that a configuration may name, each with what lies beneath it; the first is the default. */
+  /** Directories that a configuration may name, with their subdirectories; the first is the default. */
   readonly directories: readonly [string, ...string[]];
   readonly resolverFiles?: readonly string[];
 }
 
-/** The delegate, built from its sources. */
+/** Builds the delegate from its sources and makes it callable as an IPAM plugin. Throws if the build or the admission fails. */
 export async function wasm(init: WasmInit): Promise<Ipam> {
-  const { bytes } = await buildDelegate({ dir: delegate, outFile });
+  const { bytes } = await buildDelegate({ dir: delegateDirectory, outFile });
   const runner = new InProcessRunner();
-  const component = value(new Admission().admit(bytes, { granted: ["leases", "log", "resolver"], limits: defaultLimits }));
+  const component = valueOrThrow(new Admission().admit(bytes, { granted: ["leases", "log", "resolver"], limits: defaultLimits }));
 
   function run(call: DelegateCall, imports: SyncImports): Result<Success | undefined> {
-    const terms = { component, limits: defaultLimits, deadlineMs: 60_000 };
+    const callOptions = { component, limits: defaultLimits, deadlineMs: 60_000 };
+    // Each branch narrows the request's type to that of its verb.
     switch (call.verb) {
       case "add":
-        return valueOf(runner.callNow({ ...terms, verb: "add", request: call.request }, imports));
+        return valueOf(runner.callNow({ ...callOptions, verb: "add", request: call.request }, imports));
       case "del":
       case "check":
-        return valueOf(runner.callNow({ ...terms, verb: call.verb, request: call.request }, imports));
+        return valueOf(runner.callNow({ ...callOptions, verb: call.verb, request: call.request }, imports));
       case "gc":
-        return valueOf(runner.callNow({ ...terms, verb: "gc", request: call.request }, imports));
+        return valueOf(runner.callNow({ ...callOptions, verb: "gc", request: call.request }, imports));
       case "status":
-        return valueOf(runner.callNow({ ...terms, verb: "status", request: call.request }, imports));
+        return valueOf(runner.callNow({ ...callOptions, verb: "status", request: call.request }, imports));
     }
   }
 
   function serve(step: ChainStep): StepOutcome {
-    const call = value(delegateCall(step));
+    const call = valueOrThrow(delegateCall(step));
     const network = call.verb === "status" ? call.request : call.request.network;
     const done = run(call, importsOf(init, network.name, call.verb, step));
     if (!done.ok) return done;
     if (done.value === undefined) return { ok: true, stdout: "" };
-    return { ok: true, stdout: value(successText(done.value, network.cniVersion)) };
+    return { ok: true, stdout: valueOrThrow(successText(done.value, network.cniVersion)) };
   }
 
   return {
@@ -74,7 +76,7 @@ export async function wasm(init: WasmInit): Promise<Ipam> {
   };
 }
 
-function now<T>(operation: LeaseOperation<T>): T {
+function runBlocking<T>(operation: LeaseOperation<T>): T {
   return runSync(operation, lockSync);
 }
 
@@ -90,19 +92,19 @@ function importsOf(init: WasmInit, network: string, verb: DelegateCall["verb"], 
   return {
     log: { write: () => {} },
     leases: {
-      reserve: (...args) => now(leases.reserve(...args)),
-      reserveNext: (...args) => now(leases.reserveNext(...args)),
-      held: (...args) => now(leases.held(...args)),
-      release: (...args) => now(leases.release(...args)),
-      retain: (...args) => now(leases.retain(...args)),
-      count: (...args) => now(leases.count(...args)),
-      probe: (...args) => now(leases.probe(...args)),
+      reserve: (...args) => runBlocking(leases.reserve(...args)),
+      reserveNext: (...args) => runBlocking(leases.reserveNext(...args)),
+      held: (...args) => runBlocking(leases.held(...args)),
+      release: (...args) => runBlocking(leases.release(...args)),
+      retain: (...args) => runBlocking(leases.retain(...args)),
+      count: (...args) => runBlocking(leases.count(...args)),
+      probe: (...args) => runBlocking(leases.probe(...args)),
     },
     resolver: resolverFor({ allowedFiles: resolverFiles }),
   };
 }
 
-function value<T>(result: Result<T>): T {
+function valueOrThrow<T>(result: Result<T>): T {
   if (!result.ok) throw new Error(result.fault.msg);
   return result.value;
 }

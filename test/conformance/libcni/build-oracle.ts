@@ -1,7 +1,7 @@
-// `node test/conformance/libcni/build-oracle.ts`: before the tests enter a network namespace without a way out, so that
-// Go can fetch its one module. Does nothing, successfully, where there is no Go.
+// `node test/conformance/libcni/build-oracle.ts` runs before the tests enter a network namespace without internet access,
+// so that Go can fetch the oracle's single module. Without Go it exits with status 0 and does nothing.
 
-import { whyNoOracle } from "./oracle.ts";
+import { missingOracle } from "./oracle.ts";
 
-const reason = whyNoOracle();
-if (reason !== undefined) process.stderr.write(`plexus: comparison with Go's libcni will be skipped: ${reason}\n`);
+const reason = missingOracle();
+if (reason !== undefined) process.stderr.write(`plexus: the comparison with Go's libcni will be skipped: ${reason}\n`);

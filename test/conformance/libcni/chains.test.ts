@@ -1,4 +1,5 @@
-// Our chains beside Go's libcni: the same scenario on both sides, and all that a plugin or a runtime can see compared.
+// Compares Plexus' chains with Go's libcni: both run the same scenario, and the test compares everything that a plugin
+// or a runtime can observe.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,127 +8,144 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { missing } from "../../harness/requires.ts";
-import { passedOn } from "./messages.ts";
-import { askOracle, whyNoOracle, type OracleAnswer, type OracleOperation, type OracleRuntime } from "./oracle.ts";
-import { runOurs, type OurAnswer, type Room } from "./ours.ts";
-import { furnish, meaningful, parsedConfigs, observedCache, observedCalls, type FurnishedRoom } from "./rooms.ts";
+import { pluginMessages } from "./messages.ts";
+import { askOracle, missingOracle, type OracleAnswer, type OracleOperation, type OracleRuntime } from "./oracle.ts";
+import { runOnPlexus, type PlexusAnswer, type Workspace } from "./plexus-chains.ts";
+import {
+  createWorkspace,
+  withoutEmptyMembers,
+  parsedConfigs,
+  observedCache,
+  observedCalls,
+  type RecorderWorkspace,
+} from "./workspaces.ts";
 import { defaultRuntime, textOf, type Operation, type Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
 
-function oracleNetwork(scenario: Scenario, room: Room): Partial<OracleOperation> {
+function oracleNetwork(scenario: Scenario, workspace: Workspace): Partial<OracleOperation> {
   const { network } = scenario;
   if ("list" in network) return { list: textOf(network.list) };
   if ("conf" in network) return { conf: textOf(network.conf) };
-  return { file: join(room.confDir, Object.keys(network.files)[0] ?? "") };
+  return { file: join(workspace.confDir, Object.keys(network.files)[0] ?? "") };
 }
 
 function runtimeOf(scenario: Scenario, operation: Operation): OracleRuntime {
   return { ...defaultRuntime, ...scenario.runtime, ...operation.runtime };
 }
 
-function runTheirs(scenario: Scenario, room: FurnishedRoom): readonly OracleAnswer[] {
-  const network = oracleNetwork(scenario, room);
+function runOnLibcni(scenario: Scenario, workspace: RecorderWorkspace): readonly OracleAnswer[] {
+  const network = oracleNetwork(scenario, workspace);
   const operations = scenario.operations.map((operation) => ({
     ...network,
     do: operation.do,
     runtime: runtimeOf(scenario, operation),
     ...(operation.valid === undefined ? {} : { valid: operation.valid }),
   }));
-  return askOracle([room.cniPath], room.cacheDir, operations);
+  return askOracle([workspace.cniPath], workspace.cacheDir, operations);
 }
 
-/** Both answers in one form; ours has libcni's code and messages put in where it says at least the same. */
-function comparable(ours: OurAnswer, theirs: OracleAnswer, room: Room): readonly [ours: unknown, theirs: unknown] {
-  const their =
-    theirs.error === undefined ? { result: meaningful(theirs.result) } : { code: theirs.error.code, messages: passedOn(theirs) };
-  if ("result" in ours) return [{ result: meaningful(ours.result) }, their];
-  const text = `${ours.fault.msg}; ${ours.fault.details ?? ""}`.replaceAll(room.cniPath, "BIN");
-  // libcni's own failures have no code, so there is none to compare with.
-  const code = theirs.error?.code === 0 ? 0 : ours.fault.code;
-  return [{ code, messages: passedOn(theirs).map((line) => (text.includes(line) ? line : text)) }, their];
+/** Both answers in one form. Plexus' answer takes libcni's code and messages if its text contains those messages. */
+function comparable(
+  plexusAnswers: PlexusAnswer,
+  libcniAnswers: OracleAnswer,
+  workspace: Workspace,
+): readonly [plexusAnswers: unknown, libcniAnswers: unknown] {
+  const libcniAnswer =
+    libcniAnswers.error === undefined
+      ? { result: withoutEmptyMembers(libcniAnswers.result) }
+      : { code: libcniAnswers.error.code, messages: pluginMessages(libcniAnswers) };
+  if ("result" in plexusAnswers) return [{ result: withoutEmptyMembers(plexusAnswers.result) }, libcniAnswer];
+  const text = `${plexusAnswers.fault.msg}; ${plexusAnswers.fault.details ?? ""}`.replaceAll(workspace.cniPath, "BIN");
+  // libcni's own failures have no code to compare with.
+  const code = libcniAnswers.error?.code === 0 ? 0 : plexusAnswers.fault.code;
+  return [{ code, messages: pluginMessages(libcniAnswers).map((line) => (text.includes(line) ? line : text)) }, libcniAnswer];
 }
 
-function inputs(room: FurnishedRoom): readonly string[] {
-  return room.recorders.flatMap((recorder) => recorder.calls()).map((call) => call.stdin);
+function inputs(workspace: RecorderWorkspace): readonly string[] {
+  return workspace.recorders.flatMap((recorder) => recorder.calls()).map((call) => call.stdin);
 }
 
-describe.skipIf(missing("chains beside libcni", whyNoOracle))("chains beside libcni", () => {
+describe.skipIf(missing("chains compared with libcni", missingOracle))("chains compared with libcni", () => {
   let directory = "";
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), "plexus-libcni-"));
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  test("there are at least 40 scenarios, each with a title of its own", () => {
+  test("there are at least 40 scenarios with different titles", () => {
     expect(scenarios.length).toBeGreaterThanOrEqual(40);
     expect(new Set(scenarios.map((scenario) => scenario.title)).size).toBe(scenarios.length);
   });
 
   test.each(scenarios)("$title", (scenario) => {
-    const mine = furnish(scenario, directory);
-    const other = furnish(scenario, directory);
-    const ours = runOurs(scenario, mine);
-    const theirs = runTheirs(scenario, other);
-    const answers = theirs.map((answer, i) => comparable(ours[i] ?? { result: "no answer" }, answer, mine));
-    expect(answers.map(([our]) => our)).toEqual(answers.map(([, their]) => their));
-    expect(observedCalls(mine)).toEqual(observedCalls(other));
-    expect(observedCache(mine)).toEqual(observedCache(other));
+    const plexusWorkspace = createWorkspace(scenario, directory);
+    const libcniWorkspace = createWorkspace(scenario, directory);
+    const plexusAnswers = runOnPlexus(scenario, plexusWorkspace);
+    const libcniAnswers = runOnLibcni(scenario, libcniWorkspace);
+    const answers = libcniAnswers.map((answer, i) =>
+      comparable(plexusAnswers[i] ?? { result: "no answer" }, answer, plexusWorkspace),
+    );
+    expect(answers.map(([plexusAnswer]) => plexusAnswer)).toEqual(answers.map(([, libcniAnswer]) => libcniAnswer));
+    expect(observedCalls(plexusWorkspace)).toEqual(observedCalls(libcniWorkspace));
+    expect(observedCache(plexusWorkspace)).toEqual(observedCache(libcniWorkspace));
   });
 
   const cached = scenarios.filter((scenario) => scenario.operations[0]?.do === "ADD" && !("files" in scenario.network));
 
-  /** What both sides leave behind after the scenario's first ADD; undefined where it fails. */
-  function added(
+  /** Both workspaces after the scenario's first ADD; undefined if the ADD fails. */
+  function afterAdd(
     scenario: Scenario,
-  ): { readonly mine: FurnishedRoom; readonly other: FurnishedRoom; readonly once: Scenario } | undefined {
-    const once = { ...scenario, operations: scenario.operations.slice(0, 1) };
-    const mine = furnish(once, directory);
-    const other = furnish(once, directory);
-    const [our] = runOurs(once, mine);
-    runTheirs(once, other);
-    return our !== undefined && "result" in our ? { mine, other, once } : undefined;
+  ):
+    | { readonly plexusWorkspace: RecorderWorkspace; readonly libcniWorkspace: RecorderWorkspace; readonly addOnly: Scenario }
+    | undefined {
+    const addOnly = { ...scenario, operations: scenario.operations.slice(0, 1) };
+    const plexusWorkspace = createWorkspace(addOnly, directory);
+    const libcniWorkspace = createWorkspace(addOnly, directory);
+    const [plexusAnswer] = runOnPlexus(addOnly, plexusWorkspace);
+    runOnLibcni(addOnly, libcniWorkspace);
+    return plexusAnswer !== undefined && "result" in plexusAnswer ? { plexusWorkspace, libcniWorkspace, addOnly } : undefined;
   }
 
-  test("L-32, L-35: Go's libcni reads from our cache what it reads from its own", () => {
+  test("L-32, L-35: Go's libcni reads the same from Plexus' cache as from its own", () => {
     let compared = 0;
     for (const scenario of cached) {
-      const rooms = added(scenario);
+      const workspaces = afterAdd(scenario);
       const [operation] = scenario.operations;
-      if (rooms === undefined || operation === undefined) continue;
+      if (workspaces === undefined || operation === undefined) continue;
       compared++;
-      const network = oracleNetwork(scenario, rooms.mine);
+      const network = oracleNetwork(scenario, workspaces.plexusWorkspace);
       const runtime = runtimeOf(scenario, operation);
       const operations = ["CACHED-RESULT", "CACHED-CONFIG", "CACHED-ATTACHMENTS"].map((name) => ({
         ...network,
         do: name,
         runtime,
       }));
-      const fromOurs = askOracle([rooms.mine.cniPath], rooms.mine.cacheDir, operations);
-      const fromTheirs = askOracle([rooms.other.cniPath], rooms.other.cacheDir, operations);
-      expect(parsedConfigs(meaningful(fromOurs))).toEqual(parsedConfigs(meaningful(fromTheirs)));
-      expect(fromOurs.every((answer) => answer.error === undefined && answer.result !== undefined)).toBe(true);
+      const fromPlexusCache = askOracle([workspaces.plexusWorkspace.cniPath], workspaces.plexusWorkspace.cacheDir, operations);
+      const fromLibcniCache = askOracle([workspaces.libcniWorkspace.cniPath], workspaces.libcniWorkspace.cacheDir, operations);
+      expect(parsedConfigs(withoutEmptyMembers(fromPlexusCache))).toEqual(parsedConfigs(withoutEmptyMembers(fromLibcniCache)));
+      expect(fromPlexusCache.every((answer) => answer.error === undefined && answer.result !== undefined)).toBe(true);
     }
     expect(compared).toBeGreaterThanOrEqual(30);
   });
 
-  test("L-32: what either side added, the other removes, with the same calls", () => {
+  test("L-32: Plexus and libcni each remove the other's attachments, with the same calls", () => {
     let compared = 0;
     for (const scenario of cached.filter((each) => each.operations.some((operation) => operation.do === "DEL"))) {
-      const rooms = added(scenario);
-      if (rooms === undefined) continue;
+      const workspaces = afterAdd(scenario);
+      if (workspaces === undefined) continue;
       compared++;
       const removing = { ...scenario, operations: [{ do: "DEL" as const }] };
-      const { mine, other } = rooms;
-      for (const recorder of [...mine.recorders, ...other.recorders]) recorder.clear();
-      runOurs(removing, { ...other, confDir: mine.confDir });
-      runTheirs(removing, mine);
-      expect(observedCalls(other)).toEqual(observedCalls(mine));
-      expect(observedCache(other)).toEqual(observedCache(mine));
+      const { plexusWorkspace, libcniWorkspace } = workspaces;
+      for (const recorder of [...plexusWorkspace.recorders, ...libcniWorkspace.recorders]) recorder.clear();
+      runOnPlexus(removing, { ...libcniWorkspace, confDir: plexusWorkspace.confDir });
+      runOnLibcni(removing, plexusWorkspace);
+      expect(observedCalls(libcniWorkspace)).toEqual(observedCalls(plexusWorkspace));
+      expect(observedCache(libcniWorkspace)).toEqual(observedCache(plexusWorkspace));
     }
     expect(compared).toBeGreaterThanOrEqual(30);
   });
 
-  test("L-19, L-30: numbers above 2^53 and members of results that no version knows survive our chain; libcni's loses them", () => {
+  test("L-19, L-30: Plexus' chain keeps numbers above 2^53 and unknown members of results; libcni's chain loses them", () => {
     const list =
       '{"cniVersion":"1.0.0","name":"net-a","plugins":[{"type":"one","id":18446744073709551615,"z":1.0e2,"a":1},{"type":"two"}]}';
     const result = '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.2/24","vrf":9007199254740993}],"x.example/y":{"z":-0.0}}';
@@ -137,14 +155,14 @@ describe.skipIf(missing("chains beside libcni", whyNoOracle))("chains beside lib
       plugins: { one: [{ verb: "ADD", stdout: result }], two: [] },
       operations: [{ do: "ADD" }],
     };
-    const mine = furnish(scenario, directory);
-    const other = furnish(scenario, directory);
-    runOurs(scenario, mine);
-    runTheirs(scenario, other);
-    expect(inputs(mine)).toEqual([
+    const plexusWorkspace = createWorkspace(scenario, directory);
+    const libcniWorkspace = createWorkspace(scenario, directory);
+    runOnPlexus(scenario, plexusWorkspace);
+    runOnLibcni(scenario, libcniWorkspace);
+    expect(inputs(plexusWorkspace)).toEqual([
       '{"type":"one","id":18446744073709551615,"z":1.0e2,"a":1,"cniVersion":"1.0.0","name":"net-a"}',
       `{"type":"two","cniVersion":"1.0.0","name":"net-a","prevResult":${result}}`,
     ]);
-    expect(inputs(other).join("")).not.toMatch(/18446744073709551615|9007199254740993|x\.example/);
+    expect(inputs(libcniWorkspace).join("")).not.toMatch(/18446744073709551615|9007199254740993|x\.example/);
   });
 });

@@ -1,5 +1,5 @@
-// The installed binary beside Go's libcni: the scenarios again, each list as the inline default network of a Plexus
-// configuration. The plugins must see what they would see from libcni, and the runtime must get libcni's answer.
+// Compares the installed binary with Go's libcni. Each scenario's list is the inline default network of a Plexus
+// configuration. The plugins must receive the same calls as from libcni, and the runtime must get libcni's answer.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,38 +9,47 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { installPlexus, type Answer, type Installation } from "../../harness/plexus.ts";
 import { missing, privateNamespaces } from "../../harness/requires.ts";
-import { passedOn } from "./messages.ts";
-import { askOracle, whyNoOracle, type OracleAnswer, type OracleRuntime } from "./oracle.ts";
-import { inheritedPath } from "./ours.ts";
-import { furnish, meaningful, observedCache, observedCalls, type FurnishedRoom } from "./rooms.ts";
+import { pluginMessages } from "./messages.ts";
+import { askOracle, missingOracle, type OracleAnswer, type OracleRuntime } from "./oracle.ts";
+import { inheritedPath } from "./plexus-chains.ts";
+import { createWorkspace, withoutEmptyMembers, observedCache, observedCalls, type RecorderWorkspace } from "./workspaces.ts";
 import { defaultRuntime, textOf, type Operation, type Scenario } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
 
-/** What the runtime speaks with Plexus: every verb is in it, whatever the network's own version is. */
+/** The cniVersion between the runtime and Plexus: it has every verb, whatever the network's version is. */
 const outerVersion = "1.1.0";
 
 /**
- * Where Plexus differs on purpose, by title. The plugin side refuses what libcni as a caller lets through, and a CHECK
- * without an ADD is an error.
+ * The reasons of deliberate differences, by the scenario's title. Plexus, as a plugin, refuses some calls that libcni, as
+ * a caller, allows; and a CHECK without an ADD is an error.
  */
-const differing = new Map<string, string>([
+const deliberateDifferences = new Map<string, string>([
   [
     "L-39: ADD of a list whose second plugin is not installed runs the first",
-    "refused before anything runs: what was begun could not be undone (bad-input: L-08)",
+    "refused before the first step: a missing plugin could not undo its step (bad-input: L-08)",
   ],
-  ["L-41: CHECK without a cached result has no prevResult", "nothing was added: code 3"],
-  ["L-16: without cniVersion a list is 0.1.0", "a delegate without a version gets that of Plexus' own configuration (NPWG 7.1)"],
+  ["L-41: CHECK without a cached result has no prevResult", "no attachment was added: code 3"],
+  [
+    "L-16: a list without cniVersion has 0.1.0",
+    "a delegate without a version gets the version of Plexus' configuration (NPWG 7.1)",
+  ],
 ]);
 
-function compared(scenario: Scenario): boolean {
+function isCompared(scenario: Scenario): boolean {
   const asksRuntime = scenario.operations.every((operation) => operation.do !== "VALIDATE");
   return (
     "list" in scenario.network &&
     asksRuntime &&
     scenario.runtime?.containerID === undefined &&
     scenario.runtime?.ifname === undefined &&
-    !differing.has(scenario.title)
+    !deliberateDifferences.has(scenario.title)
   );
+}
+
+/** Whether the network's version precedes 0.3.0: Plexus calls VERSION of each plugin before the first step of such an ADD. */
+function precedesChains({ network, operations }: Scenario): boolean {
+  const list = "list" in network ? (JSON.parse(textOf(network.list)) as { readonly cniVersion?: unknown }) : {};
+  return ["0.1.0", "0.2.0"].includes(String(list.cniVersion)) && operations.some(({ do: verb }) => verb === "ADD");
 }
 
 function runtimeOf(scenario: Scenario, operation: Operation): OracleRuntime {
@@ -56,31 +65,34 @@ interface Expected {
   readonly answer: OracleAnswer;
 }
 
-function ask(scenario: Scenario, room: FurnishedRoom, operations: readonly Operation[]): readonly OracleAnswer[] {
+function ask(scenario: Scenario, workspace: RecorderWorkspace, operations: readonly Operation[]): readonly OracleAnswer[] {
   const list = "list" in scenario.network ? textOf(scenario.network.list) : "";
-  const asked = operations.map((operation) => ({
+  const requests = operations.map((operation) => ({
     do: operation.do,
     list,
     runtime: runtimeOf(scenario, operation),
     ...(operation.valid === undefined ? {} : { valid: operation.valid }),
   }));
-  return askOracle([room.cniPath], room.cacheDir, asked);
+  return askOracle([workspace.cniPath], workspace.cacheDir, requests);
 }
 
 /**
- * What libcni does, called as its caller should: a failed ADD is followed by a DEL, which Plexus does itself, and by no
- * CHECK. Results are in the version that the runtime speaks with Plexus.
+ * libcni's calls and answers. After a failed ADD the scenario calls DEL, as Plexus does itself, and no CHECK. Results are
+ * in `outerVersion`.
  */
-function theirs(scenario: Scenario, parent: string): { readonly room: FurnishedRoom; readonly expected: readonly Expected[] } {
-  let room = furnish(scenario, parent);
+function runOnLibcni(
+  scenario: Scenario,
+  parent: string,
+): { readonly workspace: RecorderWorkspace; readonly expected: readonly Expected[] } {
+  let workspace = createWorkspace(scenario, parent);
   let operations = scenario.operations;
-  let answers = ask(scenario, room, operations);
+  let answers = ask(scenario, workspace, operations);
   const failedAdd = operations.findIndex((operation, i) => operation.do === "ADD" && answers[i]?.error !== undefined);
   if (failedAdd >= 0) {
-    room = furnish(scenario, parent);
+    workspace = createWorkspace(scenario, parent);
     const after = operations.slice(failedAdd + 1).filter((operation) => operation.do !== "CHECK");
     operations = [...operations.slice(0, failedAdd + 1), { do: "DEL" }, ...after];
-    answers = ask(scenario, room, operations);
+    answers = ask(scenario, workspace, operations);
   }
   const texts = answers.map((answer) => JSON.stringify(answer.result ?? {}));
   const converted = askOracle(
@@ -92,31 +104,31 @@ function theirs(scenario: Scenario, parent: string): { readonly room: FurnishedR
     const answer = answers[i] ?? {};
     return { operation, answer: operation.do === "ADD" && answer.error === undefined ? (converted[i] ?? {}) : answer };
   });
-  return { room, expected: failedAdd >= 0 ? expected.toSpliced(failedAdd + 1, 1) : expected };
+  return { workspace, expected: failedAdd >= 0 ? expected.toSpliced(failedAdd + 1, 1) : expected };
 }
 
 /** Both answers in one form. */
-function comparable(our: Answer, their: OracleAnswer): readonly [our: unknown, their: unknown] {
-  if (their.error === undefined) {
+function comparable(plexusAnswer: Answer, libcniAnswer: OracleAnswer): readonly [plexusAnswer: unknown, libcniAnswer: unknown] {
+  if (libcniAnswer.error === undefined) {
     return [
-      { status: our.status, result: our.stdout === "" ? undefined : meaningful(our.json) },
-      { status: 0, result: meaningful(their.result) },
+      { status: plexusAnswer.status, result: plexusAnswer.stdout === "" ? undefined : withoutEmptyMembers(plexusAnswer.json) },
+      { status: 0, result: withoutEmptyMembers(libcniAnswer.result) },
     ];
   }
-  const lines = passedOn(their);
-  const text = `${String(our.json?.["msg"])}; ${String(our.json?.["details"])}`;
+  const lines = pluginMessages(libcniAnswer);
+  const text = `${String(plexusAnswer.json?.["msg"])}; ${String(plexusAnswer.json?.["details"])}`;
   return [
     {
-      failed: our.status !== 0,
-      code: their.error.code === 0 ? 0 : our.json?.["code"],
+      failed: plexusAnswer.status !== 0,
+      code: libcniAnswer.error.code === 0 ? 0 : plexusAnswer.json?.["code"],
       messages: lines.map((line) => (text.includes(line) ? line : text)),
     },
-    { failed: true, code: their.error.code, messages: lines },
+    { failed: true, code: libcniAnswer.error.code, messages: lines },
   ];
 }
 
-describe.skipIf(missing("the installed binary beside libcni", privateNamespaces, whyNoOracle))(
-  "the installed binary beside libcni",
+describe.skipIf(missing("the installed binary compared with libcni", privateNamespaces, missingOracle))(
+  "the installed binary compared with libcni",
   () => {
     let plexus: Installation;
     let directory = "";
@@ -129,48 +141,56 @@ describe.skipIf(missing("the installed binary beside libcni", privateNamespaces,
       rmSync(directory, { recursive: true, force: true });
     });
 
-    /** One operation of ours: what a runtime sends. */
-    function ours(scenario: Scenario, operation: Operation, runtime: OracleRuntime, room: FurnishedRoom): Promise<Answer> {
+    /** Calls the installed binary as a runtime does. */
+    function callPlexus(
+      scenario: Scenario,
+      operation: Operation,
+      runtime: OracleRuntime,
+      workspace: RecorderWorkspace,
+    ): Promise<Answer> {
       const list: unknown = "list" in scenario.network ? scenario.network.list : undefined;
-      const named = operation.do !== "GC" && operation.do !== "STATUS";
+      const isAttachmentVerb = operation.do !== "GC" && operation.do !== "STATUS";
       const args = argsText(runtime);
       return plexus.call({
         verb: operation.do,
-        cniPath: room.cniPath,
+        cniPath: workspace.cniPath,
         env: { PATH: inheritedPath },
-        ...(named ? { containerId: runtime.containerID, ifname: runtime.ifname, netns: runtime.netns } : {}),
-        ...(named && args !== undefined ? { args } : {}),
+        ...(isAttachmentVerb ? { containerId: runtime.containerID, ifname: runtime.ifname, netns: runtime.netns } : {}),
+        ...(isAttachmentVerb && args !== undefined ? { args } : {}),
         config: {
           cniVersion: outerVersion,
           name: "outer",
           type: "plexus",
-          cniDir: room.cacheDir,
-          runDir: join(room.cacheDir, "run"),
+          cniDir: workspace.cacheDir,
+          runDir: join(workspace.cacheDir, "run"),
           delegates: [list],
-          ...(named && runtime.capabilityArgs !== undefined ? { runtimeConfig: runtime.capabilityArgs } : {}),
+          ...(isAttachmentVerb && runtime.capabilityArgs !== undefined ? { runtimeConfig: runtime.capabilityArgs } : {}),
           ...(operation.valid === undefined ? {} : { "cni.dev/valid-attachments": operation.valid }),
         },
       });
     }
 
-    const chosen = scenarios.filter(compared);
+    const chosen = scenarios.filter(isCompared);
 
     test("at least 40 scenarios are compared", () => {
       expect(chosen.length).toBeGreaterThanOrEqual(40);
     });
 
     test.each(chosen)("$title", async (scenario) => {
-      const mine = furnish(scenario, directory);
-      const { room: other, expected } = theirs(scenario, directory);
-      const answers: (readonly [our: unknown, their: unknown])[] = [];
+      const plexusWorkspace = createWorkspace(scenario, directory);
+      const { workspace: libcniWorkspace, expected } = runOnLibcni(scenario, directory);
+      const answers: (readonly [plexusAnswer: unknown, libcniAnswer: unknown])[] = [];
       for (const { operation, answer } of expected) {
-        answers.push(comparable(await ours(scenario, operation, runtimeOf(scenario, operation), mine), answer));
+        answers.push(comparable(await callPlexus(scenario, operation, runtimeOf(scenario, operation), plexusWorkspace), answer));
       }
-      expect(answers.map(([our]) => our)).toEqual(answers.map(([, their]) => their));
-      // What goMaxProcs adds is all that a plugin is told besides.
-      const toldByUs = observedCalls(other).map((call) => ({ ...call, env: { ...call.env, GOMAXPROCS: "1" } }));
-      expect(observedCalls(mine)).toEqual(toldByUs);
-      expect(observedCache(mine)).toEqual(observedCache(other));
+      expect(answers.map(([plexusAnswer]) => plexusAnswer)).toEqual(answers.map(([, libcniAnswer]) => libcniAnswer));
+      // Plexus adds only GOMAXPROCS, from the configuration key goMaxProcs.
+      const callsOfLibcni = observedCalls(libcniWorkspace).map((call) => ({ ...call, env: { ...call.env, GOMAXPROCS: "1" } }));
+      const calls = observedCalls(plexusWorkspace);
+      const versionRequests = calls.filter(({ env }) => env["CNI_COMMAND"] === "VERSION");
+      expect(calls.slice(versionRequests.length)).toEqual(callsOfLibcni);
+      expect(versionRequests.length > 0).toBe(precedesChains(scenario));
+      expect(observedCache(plexusWorkspace)).toEqual(observedCache(libcniWorkspace));
     });
   },
 );

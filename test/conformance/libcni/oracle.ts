@@ -1,4 +1,4 @@
-// Go's libcni as an oracle: builds go/main.go once, where a Go toolchain is there, and asks it.
+// Go's libcni as an oracle: builds go/main.go once, if a Go toolchain is installed, and runs operations in it.
 
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -33,7 +33,7 @@ export interface OracleOperation {
 export interface OracleAnswer {
   readonly result?: unknown;
   readonly error?: {
-    /** 0 where it is no CNI error: most of libcni's own failures are plain ones. */
+    /** 0 if the error is not a CNI error: most of libcni's own failures are plain Go errors. */
     readonly code: number;
     readonly msg: string;
     readonly details: string;
@@ -47,7 +47,7 @@ function sources(): string[] {
   return ["go.mod", "go.sum", "main.go"].map((name) => readFileSync(join(directory, name), "utf8"));
 }
 
-/** Builds the oracle. Throws where there is no Go, or where its one module can neither be found nor fetched. */
+/** Builds the oracle. Throws if Go is missing, or if the oracle's module is neither cached nor can be fetched. */
 export function buildOracle(): string {
   return builtOnce("libcni-oracle", sources(), (output) => {
     const env = { ...process.env, GOTOOLCHAIN: "local", GOFLAGS: "-mod=readonly", CGO_ENABLED: "0", GOWORK: "off" };
@@ -59,8 +59,8 @@ export function buildOracle(): string {
   });
 }
 
-/** Why there is no oracle, as one phrase; undefined where there is one. */
-export function whyNoOracle(): string | undefined {
+/** The reason why the oracle cannot run, as a phrase; undefined if it can. */
+export function missingOracle(): string | undefined {
   if (spawnSync("go", ["version"], { stdio: "ignore" }).status !== 0) return "no go on PATH";
   try {
     buildOracle();

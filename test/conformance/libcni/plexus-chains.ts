@@ -1,10 +1,11 @@
-// Our side of a scenario: the chains of src/cni, driven with real plugin processes and a real cache directory, as plainly as
-// it can be done: what is compared is src/cni, not a host.
+// Plexus' side of a scenario: runs the chains of src/cni with real plugin processes and a real cache directory. It uses no
+// other code of the host, because the comparison is about src/cni.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { printCniArgs, splitCniArgs } from "../../../src/cni/args.ts";
 import type { Attachment } from "../../../src/cni/attachment.ts";
 import { cachedAttachments, cachedResultText, cacheFileName, encodeCache } from "../../../src/cni/cache.ts";
 import type { AttachmentContext, ChainContext, ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
@@ -20,20 +21,20 @@ import { failed, type Result } from "../../../src/fault/result.ts";
 import type { OracleRuntime } from "./oracle.ts";
 import { defaultRuntime, textOf, type Operation, type Scenario } from "./scenario.ts";
 
-/** Where one side of a scenario runs. */
-export interface Room {
+/** The directories in which one side, Plexus or libcni, runs a scenario. */
+export interface Workspace {
   readonly cniPath: string;
   readonly cacheDir: string;
-  /** Where the scenario's configuration files are. */
+  /** The directory of the scenario's configuration files. */
   readonly confDir: string;
 }
 
-export type OurAnswer = { readonly result: unknown } | { readonly fault: Fault };
+export type PlexusAnswer = { readonly result: unknown } | { readonly fault: Fault };
 
-/** What plugins inherit on both sides. */
+/** PATH of the plugins on both sides. */
 export const inheritedPath = "/usr/bin:/bin";
 
-function loaded(network: Scenario["network"], room: Room): Result<NetworkList> {
+function loadNetwork(network: Scenario["network"], workspace: Workspace): Result<NetworkList> {
   if ("list" in network) {
     const list = parseNetworkList(textOf(network.list));
     return list.ok ? appendSubdirectoryPlugins(list.value, []) : list;
@@ -43,11 +44,14 @@ function loaded(network: Scenario["network"], room: Room): Result<NetworkList> {
     return plugin.ok ? listOfOne(plugin.value) : plugin;
   }
   const [file = ""] = Object.keys(network.files);
-  const list = parseNetworkList(readFileSync(join(room.confDir, file), "utf8"));
+  const list = parseNetworkList(readFileSync(join(workspace.confDir, file), "utf8"));
   if (!list.ok) return list;
   const prefix = `${list.value.name}/`;
   const names = Object.keys(network.files).filter((name) => name.startsWith(prefix));
-  const files = names.map((name) => ({ path: join(room.confDir, name), text: readFileSync(join(room.confDir, name), "utf8") }));
+  const files = names.map((name) => ({
+    path: join(workspace.confDir, name),
+    text: readFileSync(join(workspace.confDir, name), "utf8"),
+  }));
   return appendSubdirectoryPlugins(list.value, files);
 }
 
@@ -56,7 +60,7 @@ function attachmentOf(runtime: OracleRuntime): Attachment {
     containerId: runtime.containerID,
     ifname: runtime.ifname,
     netns: runtime.netns,
-    args: runtime.args ?? [],
+    args: printCniArgs(runtime.args ?? []),
     capabilityArgs: new Map(Object.entries(runtime.capabilityArgs ?? {}).map(([name, value]) => [name, JSON.stringify(value)])),
   };
 }
@@ -66,11 +70,11 @@ function isFile(path: string): boolean {
 }
 
 /** Runs one step's plugin. */
-function run(step: ChainStep, room: Room): StepOutcome {
+function runPlugin(step: ChainStep, workspace: Workspace): StepOutcome {
   const { type } = step.plugin;
-  const binary = join(room.cniPath, type);
+  const binary = join(workspace.cniPath, type);
   if (type.includes("/") || !isFile(binary)) {
-    return failed(fault("PLUGIN_NOT_FOUND", `failed to find plugin "${type}" in path [${room.cniPath}]`));
+    return failed(fault("PLUGIN_NOT_FOUND", `failed to find plugin "${type}" in path [${workspace.cniPath}]`));
   }
   const ended = spawnSync(binary, [], { input: step.stdin, env: Object.fromEntries(step.env), encoding: "utf8" });
   if (ended.status === 0) return { ok: true, stdout: ended.stdout };
@@ -80,16 +84,16 @@ function run(step: ChainStep, room: Room): StepOutcome {
   };
 }
 
-/** Drives a chain to its end. */
-function drive<T>(chain: Generator<ChainStep, T, StepOutcome>, room: Room): T {
+/** Runs a chain's steps until it ends. */
+function drive<T>(chain: Generator<ChainStep, T, StepOutcome>, workspace: Workspace): T {
   let turn = chain.next();
-  while (turn.done !== true) turn = chain.next(run(turn.value, room));
+  while (turn.done !== true) turn = chain.next(runPlugin(turn.value, workspace));
   return turn.value;
 }
 
-/** The cache, as libcni keeps it. */
-function cacheOf(room: Room) {
-  const directory = join(room.cacheDir, "results");
+/** The cache of results, in libcni's layout. */
+function cacheOf(workspace: Workspace) {
+  const directory = join(workspace.cacheDir, "results");
   const path = (network: string, attachment: Attachment): string => {
     const name = cacheFileName({ network, containerId: attachment.containerId, ifname: attachment.ifname });
     if (!name.ok) throw new Error(name.fault.msg);
@@ -98,7 +102,10 @@ function cacheOf(room: Room) {
   return {
     write(list: NetworkList, attachment: Attachment, result: string): void {
       mkdirSync(directory, { recursive: true });
-      writeFileSync(path(list.name, attachment), encodeCache({ ...attachment, network: list.name, config: list.text, result }));
+      writeFileSync(
+        path(list.name, attachment),
+        encodeCache({ ...attachment, args: splitCniArgs(attachment.args), network: list.name, config: list.text, result }),
+      );
     },
     result(network: string, attachment: Attachment): string | undefined {
       const file = path(network, attachment);
@@ -117,39 +124,39 @@ function cacheOf(room: Room) {
   };
 }
 
-function perform(operation: Operation, list: NetworkList, runtime: OracleRuntime, room: Room): Result<unknown> {
-  const context: ChainContext = { list, path: room.cniPath, inherited: [["PATH", inheritedPath]] };
+function perform(operation: Operation, list: NetworkList, runtime: OracleRuntime, workspace: Workspace): Result<unknown> {
+  const context: ChainContext = { list, path: workspace.cniPath, inherited: [["PATH", inheritedPath]] };
   const attachment = attachmentOf({ ...runtime, ...operation.runtime });
-  const own: AttachmentContext = { ...context, attachment };
-  const cache = cacheOf(room);
+  const attachmentContext: AttachmentContext = { ...context, attachment };
+  const cache = cacheOf(workspace);
   switch (operation.do) {
     case "ADD": {
-      const added = drive(addChain(own), room);
+      const added = drive(addChain(attachmentContext), workspace);
       if (!added.ok) return added;
       cache.write(list, attachment, added.value.text);
       return { ok: true, value: JSON.parse(added.value.text) };
     }
     case "CHECK":
-      return drive(checkChain(own, cache.result(list.name, attachment)), room);
+      return drive(checkChain(attachmentContext, cache.result(list.name, attachment)), workspace);
     case "DEL": {
-      const deleted = drive(delChain(own, cache.result(list.name, attachment)), room);
+      const deleted = drive(delChain(attachmentContext, cache.result(list.name, attachment)), workspace);
       if (deleted.ok) cache.remove(list.name, attachment);
       return deleted;
     }
     case "GC": {
       const valid = (operation.valid ?? []).map(({ containerID, ifname }) => ({ containerId: containerID, ifname }));
       const stale = staleAmong(cache.all(list.name), valid).map((entry) => ({
-        attachment: { ...entry, args: entry.args ?? [] },
+        attachment: { ...entry, args: printCniArgs(entry.args ?? []) },
         result: entry.result,
       }));
-      const collected = drive(gcChain(context, { valid, stale }), room);
+      const collected = drive(gcChain(context, { valid, stale }), workspace);
       for (const id of collected.deleted) cache.remove(list.name, { ...attachment, ...id });
       return collected;
     }
     case "STATUS":
-      return drive(statusChain(context), room);
+      return drive(statusChain(context), workspace);
     case "VALIDATE": {
-      const validated = drive(validateChain(context), room);
+      const validated = drive(validateChain(context), workspace);
       return validated.ok ? { ok: true, value: validated.value.toSorted() } : validated;
     }
     default:
@@ -157,12 +164,12 @@ function perform(operation: Operation, list: NetworkList, runtime: OracleRuntime
   }
 }
 
-/** Runs the operations in order. An operation that answers nothing has the result undefined. */
-export function runOurs(scenario: Scenario, room: Room): readonly OurAnswer[] {
+/** Runs the operations in order. The result of an operation without an answer is undefined. */
+export function runOnPlexus(scenario: Scenario, workspace: Workspace): readonly PlexusAnswer[] {
   const runtime: OracleRuntime = { ...defaultRuntime, ...scenario.runtime };
   return scenario.operations.map((operation) => {
-    const list = loaded(scenario.network, room);
-    const done = list.ok ? perform(operation, list.value, runtime, room) : list;
+    const list = loadNetwork(scenario.network, workspace);
+    const done = list.ok ? perform(operation, list.value, runtime, workspace) : list;
     if (!done.ok) return { fault: done.fault };
     return { result: operation.do === "ADD" || operation.do === "VALIDATE" ? done.value : undefined };
   });

@@ -1,5 +1,5 @@
-// What a scenario of the comparison with Go's libcni consists of. The same scenario runs on both sides, each with
-// recorder plugins and a cache directory of its own; then all that can be observed is compared.
+// The type of a scenario of the comparison with Go's libcni. Plexus and libcni run the same scenario, each with its own
+// recorder plugins and cache directory; then the test compares everything that can be observed.
 
 import type { ScriptedAnswer } from "../../harness/recorder.ts";
 import type { OracleRuntime } from "./oracle.ts";
@@ -8,24 +8,24 @@ export type Verb = "ADD" | "CHECK" | "DEL" | "GC" | "STATUS" | "VALIDATE";
 
 export interface Operation {
   readonly do: Verb;
-  /** Over the scenario's own runtime parameters. */
+  /** Runtime parameters that replace the scenario's. */
   readonly runtime?: Partial<OracleRuntime>;
-  /** GC. */
+  /** The valid attachments of GC. */
   readonly valid?: readonly { readonly containerID: string; readonly ifname: string }[];
-  /** Another configuration than the scenario's from this operation on. */
+  /** A configuration that replaces the scenario's from this operation on. */
   readonly list?: unknown;
 }
 
-/** Answers of one recorder: to every call of a verb, or with `nth` to one. */
+/** A recorder's answer to every call of a verb, or with `nth` to that call only. */
 export interface Scripted extends ScriptedAnswer {
   readonly verb: string;
   readonly nth?: number;
 }
 
 export interface Scenario {
-  /** A sentence, beginning with the checklist's ID. */
+  /** A sentence that begins with the checklist's ID. */
   readonly title: string;
-  /** One of: a conflist, a single configuration, files (the first is the conflist). A string is text as it is. */
+  /** A conflist, a single configuration, or files (the first is the conflist). A string is used as the text itself. */
   readonly network:
     | { readonly list: unknown }
     | { readonly conf: unknown }
@@ -36,7 +36,7 @@ export interface Scenario {
   readonly operations: readonly Operation[];
 }
 
-/** What the runtime says where a scenario doesn't. */
+/** The runtime parameters that a scenario does not set. */
 export const defaultRuntime: OracleRuntime = { containerID: "ctr-1", netns: "/run/netns/none", ifname: "eth0" };
 
 export function textOf(value: unknown): string {

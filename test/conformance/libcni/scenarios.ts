@@ -5,8 +5,8 @@ import type { Operation, Scenario, Scripted } from "./scenario.ts";
 const versions = ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0", "1.1.0"];
 
 const lifecycle: readonly Operation[] = [{ do: "ADD" }, { do: "CHECK" }, { do: "DEL" }];
-const none: readonly Scripted[] = [];
-const three = { one: none, two: none, three: none };
+const noAnswers: readonly Scripted[] = [];
+const threePlugins = { one: noAnswers, two: noAnswers, three: noAnswers };
 
 function list(
   cniVersion: string | undefined,
@@ -18,7 +18,7 @@ function list(
 
 const chainOfThree = [{ type: "one", x: 1 }, { type: "two", y: [true, null, "z"] }, { type: "three" }];
 
-/** A plugin's error as it prints it. */
+/** A plugin's error as printed on stdout. */
 function failing(verb: string, code: number, msg: string, details?: string, nth?: number): Scripted {
   return {
     verb,
@@ -35,7 +35,10 @@ function adding(result: unknown): Scripted {
 function failingAt(verb: string, position: 0 | 1 | 2): Readonly<Record<string, readonly Scripted[]>> {
   const names = ["one", "two", "three"];
   return Object.fromEntries(
-    names.map((name, i) => [name, i === position ? [failing(verb, 100 + i, `${name} says no`, `because of ${verb}`)] : none]),
+    names.map((name, i) => [
+      name,
+      i === position ? [failing(verb, 100 + i, `${name} says no`, `because of ${verb}`)] : noAnswers,
+    ]),
   );
 }
 
@@ -73,7 +76,7 @@ const result04x = {
   ...routesAndDns,
 };
 
-/** A result as each version has it, with nothing in it that the version doesn't know: libcni loses that, ours keeps it. */
+/** A result of each version, without members unknown to that version: libcni would lose those, Plexus keeps them. */
 const resultOfVersion = {
   "0.2.0": {
     ip4: { ip: "10.1.2.3/24", gateway: "10.1.2.1", routes: [{ dst: "0.0.0.0/0" }] },
@@ -88,7 +91,7 @@ const resultOfVersion = {
 const perVersion: Scenario[] = versions.map((version) => ({
   title: `L-25, L-26: a chain of version ${version} through ADD, CHECK and DEL`,
   network: list(version, chainOfThree),
-  plugins: three,
+  plugins: threePlugins,
   runtime: {
     args: [
       ["K8S_POD_NAME", "p"],
@@ -109,40 +112,40 @@ const failures: Scenario[] = (["ADD", "CHECK", "DEL"] as const).flatMap((verb) =
 
 const configuration: Scenario[] = [
   {
-    title: "L-16: without cniVersion a list is 0.1.0",
+    title: "L-16: a list without cniVersion has 0.1.0",
     network: list(undefined, chainOfThree),
-    plugins: three,
+    plugins: threePlugins,
     operations: lifecycle,
   },
   {
     title: "L-16: the highest of cniVersions wins over cniVersion",
     network: list("0.4.0", chainOfThree, { cniVersions: ["0.3.1", "1.0.0", "0.4.0"] }),
-    plugins: three,
+    plugins: threePlugins,
     operations: lifecycle,
   },
   {
     title: "L-16: versions above the current one are dropped from cniVersions",
     network: list("1.0.0", chainOfThree, { cniVersions: ["0.4.0", "1.1.0", "1.2.0", "9.0.0"] }),
-    plugins: three,
+    plugins: threePlugins,
     operations: lifecycle,
   },
   {
-    title: "L-24: a single configuration becomes a list of one",
+    title: "L-24: a single configuration becomes a list with one plugin",
     network: {
       conf: { cniVersion: "0.4.0", name: "single", type: "one", capabilities: { mac: true }, ipam: { type: "host-local" } },
     },
-    plugins: three,
+    plugins: threePlugins,
     runtime: { capabilityArgs: { mac: "02:00:00:00:00:01" } },
     operations: lifecycle,
   },
   {
-    title: "L-25: name and cniVersion of the list replace the plugin's own",
+    title: "L-25: name and cniVersion of the list replace the plugin's name and cniVersion",
     network: list("1.0.0", [{ type: "one", name: "other", cniVersion: "0.2.0" }]),
-    plugins: three,
+    plugins: threePlugins,
     operations: lifecycle,
   },
   {
-    title: "L-30: unknown members pass unchanged, deep and odd ones too",
+    title: "L-30: unknown members reach the plugins unchanged, also nested ones and unusual values",
     network: list("1.0.0", [
       {
         type: "one",
@@ -151,11 +154,11 @@ const configuration: Scenario[] = [
         dns: { search: [] },
       },
     ]),
-    plugins: three,
+    plugins: threePlugins,
     operations: lifecycle,
   },
   {
-    title: "L-29: args and runtimeConfig of the configuration stay where nothing replaces them",
+    title: "L-29: args and runtimeConfig of the configuration stay if the runtime does not replace them",
     network: list("1.0.0", [
       {
         type: "one",
@@ -164,7 +167,7 @@ const configuration: Scenario[] = [
         capabilities: { ips: true },
       },
     ]),
-    plugins: three,
+    plugins: threePlugins,
     operations: lifecycle,
   },
   {
@@ -173,11 +176,11 @@ const configuration: Scenario[] = [
       { type: "one", prevResult: { cniVersion: "1.0.0", ips: [{ address: "10.1.1.1/24" }] } },
       { type: "two" },
     ]),
-    plugins: three,
+    plugins: threePlugins,
     operations: [{ do: "ADD" }],
   },
   {
-    title: "L-20: plugins of the sibling directory follow the inlined ones, in order of their file names",
+    title: "L-20: plugins of the sibling directory follow the inlined plugins, in order of their file names",
     network: {
       files: {
         "10-net.conflist": { cniVersion: "1.0.0", name: "net-a", plugins: [{ type: "one" }] },
@@ -187,7 +190,7 @@ const configuration: Scenario[] = [
         "net-b/10-a.conf": { type: "absent" },
       },
     },
-    plugins: three,
+    plugins: threePlugins,
     operations: lifecycle,
   },
   {
@@ -198,25 +201,25 @@ const configuration: Scenario[] = [
         "net-a/10-a.conf": { type: "two" },
       },
     },
-    plugins: three,
+    plugins: threePlugins,
     operations: lifecycle,
   },
   {
-    title: "L-18: a list without plugins takes them all from the sibling directory",
+    title: "L-18: a list without plugins takes all its plugins from the sibling directory",
     network: {
       files: {
         "10-net.conflist": { cniVersion: "1.0.0", name: "net-a" },
         "net-a/10-a.conf": { type: "two", capabilities: { mac: true } },
       },
     },
-    plugins: three,
+    plugins: threePlugins,
     runtime: { capabilityArgs: { mac: "02:00:00:00:00:01" } },
     operations: lifecycle,
   },
   {
-    title: "L-20: no plugin in the end is an error",
+    title: "L-20: a list without plugins and without a sibling directory is an error",
     network: { files: { "10-net.conflist": { cniVersion: "1.0.0", name: "net-a" } } },
-    plugins: three,
+    plugins: threePlugins,
     operations: [{ do: "ADD" }],
   },
   {
@@ -227,7 +230,7 @@ const configuration: Scenario[] = [
         "net-a/10-a.conf": { x: 1 },
       },
     },
-    plugins: three,
+    plugins: threePlugins,
     operations: [{ do: "ADD" }],
   },
 ];
@@ -240,7 +243,7 @@ const capabilities: Scenario[] = [
       { type: "two", capabilities: { portMappings: true, bandwidth: true } },
       { type: "three" },
     ]),
-    plugins: three,
+    plugins: threePlugins,
     runtime: {
       capabilityArgs: {
         mac: "02:00:00:00:00:01",
@@ -252,23 +255,23 @@ const capabilities: Scenario[] = [
     operations: lifecycle,
   },
   {
-    title: "L-27: derived runtimeConfig replaces the configuration's own",
+    title: "L-27: the derived runtimeConfig replaces the configuration's runtimeConfig",
     network: list("1.0.0", [{ type: "one", capabilities: { mac: true }, runtimeConfig: { mac: "x", ips: ["y"] } }]),
-    plugins: three,
+    plugins: threePlugins,
     runtime: { capabilityArgs: { mac: "02:00:00:00:00:01" } },
     operations: lifecycle,
   },
   {
     title: "L-27: a capability argument of null is passed on",
     network: list("1.0.0", [{ type: "one", capabilities: { dns: true, aliases: true } }]),
-    plugins: three,
+    plugins: threePlugins,
     runtime: { capabilityArgs: { dns: null, aliases: [] } },
     operations: lifecycle,
   },
   {
     title: "L-27: capability arguments are not derived for GC and STATUS",
     network: list("1.1.0", [{ type: "one", capabilities: { mac: true } }]),
-    plugins: three,
+    plugins: threePlugins,
     runtime: { capabilityArgs: { mac: "02:00:00:00:00:01" } },
     operations: [{ do: "STATUS" }, { do: "GC", valid: [{ containerID: "ctr-1", ifname: "eth0" }] }],
   },
@@ -276,57 +279,57 @@ const capabilities: Scenario[] = [
 
 const results: Scenario[] = [
   {
-    title: "L-12: a result of null counts as an empty one",
+    title: "L-12: a result of null counts as an empty result",
     network: list("1.0.0", chainOfThree),
-    plugins: { ...three, one: [adding("null")] },
+    plugins: { ...threePlugins, one: [adding("null")] },
     operations: lifecycle,
   },
   {
-    title: "L-12: no output at all is an error",
+    title: "L-12: a success without output is an error",
     network: list("1.0.0", chainOfThree),
-    plugins: { ...three, two: [adding("")] },
+    plugins: { ...threePlugins, two: [adding("")] },
     operations: [...lifecycle],
   },
   {
-    title: "L-12: a result without cniVersion has the list's",
+    title: "L-12: a result without cniVersion has the list's cniVersion",
     network: list("0.4.0", chainOfThree),
-    plugins: { ...three, one: [adding({ ips: [{ version: "4", address: "10.1.2.3/24" }] })] },
+    plugins: { ...threePlugins, one: [adding({ ips: [{ version: "4", address: "10.1.2.3/24" }] })] },
     operations: lifecycle,
   },
   ...Object.entries(resultOfVersion).map(([version, result]) => ({
     title: `L-12: a result of ${version} in a chain of 1.0.0 is parsed by its own version`,
     network: list("1.0.0", chainOfThree),
-    plugins: { ...three, one: [adding({ cniVersion: version, ...result })] },
+    plugins: { ...threePlugins, one: [adding({ cniVersion: version, ...result })] },
     operations: lifecycle,
   })),
   {
     title: "L-54: a rich result of 1.1.0 becomes prevResult of CHECK and DEL in a list of 0.4.0",
     network: list("0.4.0", [{ type: "one" }]),
-    plugins: { ...three, one: [adding(richResult)] },
+    plugins: { ...threePlugins, one: [adding(richResult)] },
     operations: lifecycle,
   },
   {
     title: "L-57: a rich result passes a chain of 1.1.0 and comes back from the cache",
     network: list("1.1.0", chainOfThree),
-    plugins: { ...three, one: [adding(richResult)] },
+    plugins: { ...threePlugins, one: [adding(richResult)] },
     operations: lifecycle,
   },
   {
     title: "L-12: a result of an unknown version is an error",
     network: list("1.0.0", chainOfThree),
-    plugins: { ...three, one: [adding({ cniVersion: "9.9.9" })] },
+    plugins: { ...threePlugins, one: [adding({ cniVersion: "9.9.9" })] },
     operations: [{ do: "ADD" }],
   },
   {
-    title: "L-12: a result that is no JSON is an error",
+    title: "L-12: a result that is not JSON is an error",
     network: list("1.0.0", chainOfThree),
-    plugins: { ...three, three: [adding("<html>")] },
+    plugins: { ...threePlugins, three: [adding("<html>")] },
     operations: [{ do: "ADD" }, { do: "CHECK" }, { do: "DEL" }],
   },
   {
-    title: "L-12: a result with an address that is none is an error",
+    title: "L-12: a result with an invalid address is an error",
     network: list("1.0.0", chainOfThree),
-    plugins: { ...three, one: [adding({ cniVersion: "1.0.0", ips: [{ address: "10.0.0.300/24" }] })] },
+    plugins: { ...threePlugins, one: [adding({ cniVersion: "1.0.0", ips: [{ address: "10.0.0.300/24" }] })] },
     operations: [{ do: "ADD" }],
   },
 ];
@@ -334,7 +337,7 @@ const results: Scenario[] = [
 const plainFailures: Scenario[] = [
   ["L-11: a failure with neither stdout nor stderr", { verb: "ADD", exit: 3 }],
   ["L-11: a failure with stderr only", { verb: "ADD", exit: 3, stderr: 'the "disk" is on fire\n' }],
-  ["L-11: a failure that prints no JSON", { verb: "ADD", exit: 2, stdout: "panic: out of range\n" }],
+  ["L-11: a failure whose output is not JSON", { verb: "ADD", exit: 2, stdout: "panic: out of range\n" }],
   ["L-11: a failure whose error has no code", { verb: "ADD", exit: 1, stdout: '{"msg":"only a message"}' }],
   [
     "L-11: a failure with stdout and stderr takes stdout",
@@ -344,7 +347,7 @@ const plainFailures: Scenario[] = [
 ].map(([title, scripted]) => ({
   title: String(title),
   network: list("1.0.0", chainOfThree),
-  plugins: { ...three, two: typeof scripted === "object" ? [scripted] : none },
+  plugins: { ...threePlugins, two: typeof scripted === "object" ? [scripted] : noAnswers },
   operations: [{ do: "ADD" }, { do: "DEL" }],
 }));
 
@@ -352,61 +355,61 @@ const verbs: Scenario[] = [
   ...[true, "true", "TRUE", false, "false"].map((disableCheck) => ({
     title: `L-17, L-41: disableCheck ${JSON.stringify(disableCheck)}`,
     network: list("1.0.0", chainOfThree, { disableCheck }),
-    plugins: three,
+    plugins: threePlugins,
     operations: lifecycle,
   })),
   {
     title: "L-41: CHECK without a cached result has no prevResult",
     network: list("1.0.0", chainOfThree),
-    plugins: three,
+    plugins: threePlugins,
     operations: [{ do: "CHECK" }],
   },
   {
     title: "L-40: a second DEL finds no cached result",
     network: list("1.0.0", chainOfThree),
-    plugins: three,
+    plugins: threePlugins,
     operations: [{ do: "ADD" }, { do: "DEL" }, { do: "DEL" }],
   },
   {
     title: "L-40, RT-09: DEL with an empty netns",
     network: list("1.0.0", chainOfThree),
-    plugins: three,
+    plugins: threePlugins,
     operations: [{ do: "ADD" }, { do: "DEL", runtime: { netns: "" } }],
   },
   {
     title: "L-40: DEL of a list whose last plugin is not installed is an error",
     network: list("1.0.0", [{ type: "one" }, { type: "absent" }]),
-    plugins: three,
+    plugins: threePlugins,
     operations: [{ do: "DEL" }],
   },
   {
     title: "L-39: ADD of a list whose second plugin is not installed runs the first",
     network: list("1.0.0", [{ type: "one" }, { type: "absent" }, { type: "three" }]),
-    plugins: three,
+    plugins: threePlugins,
     operations: [{ do: "ADD" }],
   },
   {
-    title: "L-42: STATUS of 1.1.0 asks all plugins in order",
+    title: "L-42: STATUS of 1.1.0 calls all plugins in order",
     network: list("1.1.0", chainOfThree),
-    plugins: three,
+    plugins: threePlugins,
     operations: [{ do: "STATUS" }],
   },
   {
-    title: "L-42: STATUS of 1.0.0 asks none",
+    title: "L-42: STATUS of 1.0.0 calls no plugin",
     network: list("1.0.0", chainOfThree),
-    plugins: three,
+    plugins: threePlugins,
     operations: [{ do: "STATUS" }],
   },
   ...[50, 51, 103].map((code) => ({
     title: `L-42: STATUS keeps the code ${code} and stops`,
     network: list("1.1.0", chainOfThree),
-    plugins: { ...three, two: [failing("STATUS", code, "not available", "no address left")] },
+    plugins: { ...threePlugins, two: [failing("STATUS", code, "not available", "no address left")] },
     operations: [{ do: "STATUS" as const }],
   })),
   {
-    title: "L-43: GC of 1.1.0 removes the stale attachment and tells all plugins what is valid",
+    title: "L-43: GC of 1.1.0 removes the stale attachment and passes the valid attachments to all plugins",
     network: list("1.1.0", chainOfThree),
-    plugins: three,
+    plugins: threePlugins,
     runtime: { args: [["A", "1"]] },
     operations: [
       { do: "ADD" },
@@ -418,7 +421,7 @@ const verbs: Scenario[] = [
   {
     title: "L-43: GC of 1.0.0 removes stale attachments and calls no plugin's GC",
     network: list("1.0.0", chainOfThree),
-    plugins: three,
+    plugins: threePlugins,
     operations: [
       { do: "ADD" },
       { do: "ADD", runtime: { containerID: "ctr-2" } },
@@ -426,60 +429,63 @@ const verbs: Scenario[] = [
     ],
   },
   {
-    title: "L-43: GC with nothing valid removes every cached attachment of the network",
+    title: "L-43: GC without valid attachments removes every cached attachment of the network",
     network: list("1.1.0", chainOfThree),
-    plugins: three,
+    plugins: threePlugins,
     operations: [{ do: "ADD" }, { do: "ADD", runtime: { ifname: "net1" } }, { do: "GC", valid: [] }],
   },
   {
     title: "L-43: GC collects the errors of all plugins",
     network: list("1.1.0", chainOfThree),
-    plugins: { one: [failing("GC", 101, "one says no")], two: none, three: [failing("GC", 102, "three says no")] },
+    plugins: { one: [failing("GC", 101, "one says no")], two: noAnswers, three: [failing("GC", 102, "three says no")] },
     operations: [{ do: "GC", valid: [] }],
   },
   {
     title: "L-43: GC goes on after a stale attachment that can't be removed",
     network: list("1.1.0", chainOfThree),
-    plugins: { ...three, two: [failing("DEL", 101, "two says no", undefined, 1)] },
+    plugins: { ...threePlugins, two: [failing("DEL", 101, "two says no", undefined, 1)] },
     operations: [{ do: "ADD" }, { do: "ADD", runtime: { containerID: "ctr-2" } }, { do: "GC", valid: [] }],
   },
   ...[true, "True"].map((disableGC) => ({
     title: `L-17, L-43: disableGC ${JSON.stringify(disableGC)}`,
     network: list("1.1.0", chainOfThree, { disableGC }),
-    plugins: three,
+    plugins: threePlugins,
     operations: [{ do: "ADD" as const }, { do: "GC" as const, valid: [] }],
   })),
   {
-    title: "L-14: validation answers the capabilities of all plugins",
+    title: "L-14: validation returns the capabilities of all plugins",
     network: list("1.0.0", [
       { type: "one", capabilities: { mac: true, ips: false } },
       { type: "two", capabilities: { ips: true, mac: true } },
     ]),
-    plugins: three,
+    plugins: threePlugins,
     operations: [{ do: "VALIDATE" }],
   },
   {
     title: "L-13, L-14: a plugin that lacks the version fails validation",
     network: list("1.1.0", chainOfThree),
-    plugins: { ...three, two: [{ verb: "VERSION", stdout: '{"cniVersion":"1.0.0","supportedVersions":["0.4.0","1.0.0"]}' }] },
+    plugins: {
+      ...threePlugins,
+      two: [{ verb: "VERSION", stdout: '{"cniVersion":"1.0.0","supportedVersions":["0.4.0","1.0.0"]}' }],
+    },
     operations: [{ do: "VALIDATE" }],
   },
   {
-    title: "L-13: a plugin that doesn't know VERSION speaks 0.1.0",
+    title: "L-13: a plugin without VERSION has the version 0.1.0",
     network: list("0.1.0", [{ type: "two" }]),
-    plugins: { ...three, two: [{ verb: "VERSION", exit: 1, stdout: '{"code":4,"msg":"unknown CNI_COMMAND: VERSION"}' }] },
+    plugins: { ...threePlugins, two: [{ verb: "VERSION", exit: 1, stdout: '{"code":4,"msg":"unknown CNI_COMMAND: VERSION"}' }] },
     operations: [{ do: "VALIDATE" }],
   },
   {
     title: "L-13: an answer to VERSION of 0.2.0 without a list means 0.1.0 and 0.2.0",
     network: list("0.2.0", [{ type: "two" }]),
-    plugins: { ...three, two: [{ verb: "VERSION", stdout: '{"cniVersion":"0.2.0"}' }] },
+    plugins: { ...threePlugins, two: [{ verb: "VERSION", stdout: '{"cniVersion":"0.2.0"}' }] },
     operations: [{ do: "VALIDATE" }],
   },
   {
-    title: "L-08: a plugin below a directory is found by no type with a slash",
+    title: "L-08: a type with a slash does not find a plugin in a subdirectory",
     network: list("1.0.0", [{ type: "sub/one" }]),
-    plugins: { ...three, "sub/one": none },
+    plugins: { ...threePlugins, "sub/one": noAnswers },
     operations: [{ do: "ADD" }, { do: "DEL" }],
   },
   ...[
@@ -493,7 +499,7 @@ const verbs: Scenario[] = [
   ].map((runtime) => ({
     title: `L-02, L-03: ADD refuses ${JSON.stringify(runtime)}`,
     network: list("1.0.0", chainOfThree),
-    plugins: three,
+    plugins: threePlugins,
     runtime,
     operations: [{ do: "ADD" as const }],
   })),

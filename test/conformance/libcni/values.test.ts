@@ -1,20 +1,20 @@
-// Names, versions, results and their conversion, configuration files: what ours makes of a value beside what libcni does.
+// Compares how Plexus and libcni read names, versions, results and configuration files, and how they convert results.
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { convertResult } from "../../../src/cni/convert-result.ts";
-import { checkContainerId, checkInterfaceName, checkNetworkName } from "../../../src/cni/names.ts";
+import { checkAttachedInterfaceName, checkContainerId, checkNetworkName } from "../../../src/cni/names.ts";
 import { listOfOne, parseNetworkList, parsePluginConf } from "../../../src/cni/network-list.ts";
 import { readResult } from "../../../src/cni/read-result.ts";
 import { parseVersion, SUPPORTED_VERSIONS } from "../../../src/cni/versions.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { missing } from "../../harness/requires.ts";
-import { askOracle, whyNoOracle, type OracleAnswer, type OracleOperation } from "./oracle.ts";
+import { askOracle, missingOracle, type OracleAnswer, type OracleOperation } from "./oracle.ts";
 
 const seed = 20_261_121;
 
-/** The same samples in every run: a failure can be looked at again. */
+/** The same samples in every run, so that a failure can be reproduced. */
 function samples<T>(arbitrary: fc.Arbitrary<T>, count: number): T[] {
   return fc.sample(arbitrary, { seed, numRuns: count });
 }
@@ -23,12 +23,12 @@ function ask(operations: readonly OracleOperation[]): readonly OracleAnswer[] {
   return askOracle(["/nonexistent"], "/nonexistent", operations);
 }
 
-/** Code of a refusal, or "accepted": what is compared where libcni's error is a CNI error. */
+/** The CNI error code of a refusal, or "accepted". */
 function codeOf(result: Result<unknown>): number | "accepted" {
   return result.ok ? "accepted" : result.fault.code;
 }
 
-function theirCode(answer: OracleAnswer | undefined): number | "accepted" {
+function libcniCode(answer: OracleAnswer | undefined): number | "accepted" {
   return answer?.error === undefined ? "accepted" : answer.error.code;
 }
 
@@ -146,11 +146,11 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Without empty lists and objects: Go prints `dns: {}` for some versions, and a text that passes unchanged has `[]`. */
-function meaningful(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(meaningful);
+/** The value without empty lists and objects: Go prints `dns: {}` for some versions, and an unchanged result has `[]`. */
+function withoutEmptyMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutEmptyMembers);
   if (!isRecord(value)) return value;
-  const members = Object.entries(value).map(([key, member]) => [key, meaningful(member)] as const);
+  const members = Object.entries(value).map(([key, member]) => [key, withoutEmptyMembers(member)] as const);
   return Object.fromEntries(
     members.filter(
       ([, member]) => !(Array.isArray(member) && member.length === 0) && !(isRecord(member) && Object.keys(member).length === 0),
@@ -158,26 +158,28 @@ function meaningful(value: unknown): unknown {
   );
 }
 
-/** Our conversion, as its text's value, or that there is none. */
-function ourConversion(text: string, target: string): unknown {
+/** Plexus' conversion of a result's text, parsed; or "refused". */
+function plexusConversion(text: string, target: string): unknown {
   const read = readResult(text, "0.1.0");
   const converted = read.ok ? convertResult(read.value, target) : read;
-  return converted.ok ? meaningful(JSON.parse(converted.value.text)) : "refused";
+  return converted.ok ? withoutEmptyMembers(JSON.parse(converted.value.text)) : "refused";
 }
 
-describe.skipIf(missing("values beside libcni", whyNoOracle))("values beside libcni", () => {
+describe.skipIf(missing("values compared with libcni", missingOracle))("values compared with libcni", () => {
   test.each([
     ["L-01, L-02: container IDs", "VALIDATE-CONTAINER-ID", checkContainerId],
     ["L-01, L-02: network names", "VALIDATE-NETWORK-NAME", checkNetworkName],
-    ["L-03: interface names", "VALIDATE-INTERFACE-NAME", checkInterfaceName],
-  ] as const)("%s are accepted and refused, with libcni's code, for 800 texts", (_, operation, check) => {
-    // NUL never gets into an environment variable; Go's JSON reader can't hand over lone surrogates.
+    ["L-03: interface names", "VALIDATE-INTERFACE-NAME", checkAttachedInterfaceName],
+  ] as const)("%s are accepted, or refused with libcni's code, in 800 samples", (_, operation, check) => {
+    // An environment variable cannot contain NUL; Go's JSON reader replaces lone surrogates.
     const values = [...awkward, ...samples(someName, 800)].filter((value) => !value.includes("\0") && value.isWellFormed());
-    const theirs = ask(values.map((value) => ({ do: operation, value })));
-    expect(values.map((value) => [value, codeOf(check(value))])).toEqual(values.map((value, i) => [value, theirCode(theirs[i])]));
+    const libcniAnswers = ask(values.map((value) => ({ do: operation, value })));
+    expect(values.map((value) => [value, codeOf(check(value))])).toEqual(
+      values.map((value, i) => [value, libcniCode(libcniAnswers[i])]),
+    );
   });
 
-  test("L-16: version texts are read as libcni reads them", () => {
+  test("L-16: versions are parsed as libcni parses them", () => {
     const values = [
       "",
       "1",
@@ -195,22 +197,24 @@ describe.skipIf(missing("values beside libcni", whyNoOracle))("values beside lib
       " 1.0.0",
       "1.0.0-rc1",
     ];
-    const theirs = ask(values.map((value) => ({ do: "PARSE-VERSION", value })));
-    const ours = values.map((value) => parseVersion(value));
-    expect(ours.map((result, i) => [values[i], result.ok ? result.value : "refused"])).toEqual(
-      theirs.map((answer, i) => [values[i], answer.error === undefined ? answer.result : "refused"]),
+    const libcniAnswers = ask(values.map((value) => ({ do: "PARSE-VERSION", value })));
+    const plexusResults = values.map((value) => parseVersion(value));
+    expect(plexusResults.map((result, i) => [values[i], result.ok ? result.value : "refused"])).toEqual(
+      libcniAnswers.map((answer, i) => [values[i], answer.error === undefined ? answer.result : "refused"]),
     );
   });
 
-  test.each(SUPPORTED_VERSIONS)("L-51 to L-57: 60 results of %s become the same in every version", (version) => {
+  test.each(SUPPORTED_VERSIONS)("L-51 to L-57: 60 results of %s convert to every version as in libcni", (version) => {
     const texts = samples(shapeOf(version), 60).map((result) => JSON.stringify({ cniVersion: version, ...result }));
     const cases = texts.flatMap((text) => [...SUPPORTED_VERSIONS, "", "0.5.0"].map((target) => ({ text, target })));
-    const theirs = ask(cases.map(({ text, target }) => ({ do: "CONVERT", value: text, version: target })));
+    const libcniAnswers = ask(cases.map(({ text, target }) => ({ do: "CONVERT", value: text, version: target })));
     const differing = cases.flatMap(({ text, target }, i) => {
-      const ours = ourConversion(text, target);
-      const answer = theirs[i];
-      const their = answer?.error === undefined ? meaningful(answer?.result) : "refused";
-      return JSON.stringify(sorted(ours)) === JSON.stringify(sorted(their)) ? [] : [{ text, target, ours, their }];
+      const plexusResult = plexusConversion(text, target);
+      const answer = libcniAnswers[i];
+      const libcniResult = answer?.error === undefined ? withoutEmptyMembers(answer?.result) : "refused";
+      return JSON.stringify(sorted(plexusResult)) === JSON.stringify(sorted(libcniResult))
+        ? []
+        : [{ text, target, plexusResult, libcniResult }];
     });
     expect(differing).toEqual([]);
   });
@@ -221,20 +225,23 @@ describe.skipIf(missing("values beside libcni", whyNoOracle))("values beside lib
     ["a version that is a number", '{"name":"n","cniVersion":1,"plugins":[{"type":"a"}]}'],
     ["no version", '{"name":"n","plugins":[{"type":"a"}]}'],
     ["an unknown version", '{"name":"n","cniVersion":"7.0.0","plugins":[{"type":"a"}]}'],
-    ["cniVersions that is a text", '{"name":"n","cniVersions":"1.0.0","plugins":[{"type":"a"}]}'],
+    ["cniVersions that is a string", '{"name":"n","cniVersions":"1.0.0","plugins":[{"type":"a"}]}'],
     ["cniVersions with a number", '{"name":"n","cniVersions":[1],"plugins":[{"type":"a"}]}'],
-    ["cniVersions with words", '{"name":"n","cniVersions":["one"],"plugins":[{"type":"a"}]}'],
+    ["cniVersions with a version in letters", '{"name":"n","cniVersions":["one"],"plugins":[{"type":"a"}]}'],
     ["cniVersions alone", '{"name":"n","cniVersions":["0.3.0","1.0.0"],"plugins":[{"type":"a"}]}'],
-    ["cniVersions all too new", '{"name":"n","cniVersion":"0.4.0","cniVersions":["1.2.0","2.0.0"],"plugins":[{"type":"a"}]}'],
+    [
+      "cniVersions that are all too new",
+      '{"name":"n","cniVersion":"0.4.0","cniVersions":["1.2.0","2.0.0"],"plugins":[{"type":"a"}]}',
+    ],
     ["an empty cniVersions", '{"name":"n","cniVersion":"0.4.0","cniVersions":[],"plugins":[{"type":"a"}]}'],
     ["a short version among cniVersions", '{"name":"n","cniVersion":"0.4.0","cniVersions":["1.0"],"plugins":[{"type":"a"}]}'],
     ["no plugins", '{"name":"n","cniVersion":"1.0.0","plugins":[]}'],
     ["plugins that is an object", '{"name":"n","cniVersion":"1.0.0","plugins":{}}'],
-    ["a plugin that is a text", '{"name":"n","cniVersion":"1.0.0","plugins":["a"]}'],
+    ["a plugin that is a string", '{"name":"n","cniVersion":"1.0.0","plugins":["a"]}'],
     ["a plugin without type", '{"name":"n","cniVersion":"1.0.0","plugins":[{}]}'],
     ["a type that is a number", '{"name":"n","cniVersion":"1.0.0","plugins":[{"type":1}]}'],
     ["disableCheck of a number", '{"name":"n","cniVersion":"1.0.0","disableCheck":1,"plugins":[{"type":"a"}]}'],
-    ["disableCheck of a word", '{"name":"n","cniVersion":"1.0.0","disableCheck":"yes","plugins":[{"type":"a"}]}'],
+    ["disableCheck of an unknown word", '{"name":"n","cniVersion":"1.0.0","disableCheck":"yes","plugins":[{"type":"a"}]}'],
     ["disableGC of TRUE", '{"name":"n","cniVersion":"1.0.0","disableGC":"TRUE","plugins":[{"type":"a"}]}'],
     [
       "loadOnlyInlinedPlugins of False",
@@ -242,36 +249,36 @@ describe.skipIf(missing("values beside libcni", whyNoOracle))("values beside lib
     ],
     ["loadOnlyInlinedPlugins without plugins", '{"name":"n","cniVersion":"1.0.0","loadOnlyInlinedPlugins":true}'],
     ["capabilities that is a list", '{"name":"n","cniVersion":"1.0.0","plugins":[{"type":"a","capabilities":["mac"]}]}'],
-    ["a capability that is a text", '{"name":"n","cniVersion":"1.0.0","plugins":[{"type":"a","capabilities":{"mac":"true"}}]}'],
-    ["ipam that is a text", '{"name":"n","cniVersion":"1.0.0","plugins":[{"type":"a","ipam":"x"}]}'],
+    ["a capability that is a string", '{"name":"n","cniVersion":"1.0.0","plugins":[{"type":"a","capabilities":{"mac":"true"}}]}'],
+    ["ipam that is a string", '{"name":"n","cniVersion":"1.0.0","plugins":[{"type":"a","ipam":"x"}]}'],
     ["an ipam.type that is a number", '{"name":"n","cniVersion":"1.0.0","plugins":[{"type":"a","ipam":{"type":1}}]}'],
     ["a list that is an array", "[]"],
-    ["a text that ends too early", '{"name":"n"'],
+    ["truncated JSON", '{"name":"n"'],
   ];
 
-  test.each(lists)("L-15 to L-18: a list with %s is read or refused as libcni does", (_, text) => {
-    const [theirs] = ask([{ do: "LOAD", list: text }]);
-    const ours = parseNetworkList(text);
-    const our = ours.ok
+  test.each(lists)("L-15 to L-18: libcni and Plexus accept or refuse alike a list with %s", (_, text) => {
+    const [libcniAnswers] = ask([{ do: "LOAD", list: text }]);
+    const plexusList = parseNetworkList(text);
+    const plexusSummary = plexusList.ok
       ? {
-          name: ours.value.name,
-          cniVersion: ours.value.cniVersion,
-          disableCheck: ours.value.disableCheck,
-          disableGC: ours.value.disableGC,
-          loadOnlyInlinedPlugins: ours.value.loadOnlyInlinedPlugins,
-          types: ours.value.plugins.map((plugin) => plugin.type),
+          name: plexusList.value.name,
+          cniVersion: plexusList.value.cniVersion,
+          disableCheck: plexusList.value.disableCheck,
+          disableGC: plexusList.value.disableGC,
+          loadOnlyInlinedPlugins: plexusList.value.loadOnlyInlinedPlugins,
+          types: plexusList.value.plugins.map((plugin) => plugin.type),
         }
       : "refused";
-    expect(our).toEqual(theirs?.error === undefined ? described(theirs?.result) : "refused");
+    expect(plexusSummary).toEqual(libcniAnswers?.error === undefined ? described(libcniAnswers?.result) : "refused");
   });
 
-  test("L-24: a single configuration becomes the list that libcni makes of it", () => {
+  test("L-24: a single configuration becomes the same list as in libcni", () => {
     const text = '{"cniVersion":"0.4.0","name":"single","type":"bridge","ipam":{"type":"host-local"}}';
-    const [theirs] = ask([{ do: "LOAD", conf: text }]);
+    const [libcniAnswers] = ask([{ do: "LOAD", conf: text }]);
     const plugin = parsePluginConf(text, "configuration");
-    const ours = plugin.ok ? listOfOne(plugin.value) : plugin;
-    expect(ours.ok && JSON.parse(ours.value.text)).toEqual(
-      isRecord(theirs?.result) && JSON.parse(String(theirs.result["bytes"])),
+    const plexusList = plugin.ok ? listOfOne(plugin.value) : plugin;
+    expect(plexusList.ok && JSON.parse(plexusList.value.text)).toEqual(
+      isRecord(libcniAnswers?.result) && JSON.parse(String(libcniAnswers.result["bytes"])),
     );
   });
 });
@@ -282,7 +289,7 @@ function described(result: unknown): unknown {
   return { ...rest, types: Array.isArray(plugins) ? plugins.filter(isRecord).map((plugin) => plugin["type"]) : [] };
 }
 
-/** With the members of all objects in order of their keys. */
+/** The value with the members of all objects sorted by key. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isRecord(value)) return value;

@@ -1,4 +1,4 @@
-// Configurations of Multus, as its documentation and its generators have them, handed to the built binary (MC rows).
+// Runs the built binary with configurations from Multus' documentation and its generators (MC rows).
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rig.dispose());
 
-/** What the thin plugin's entrypoint writes (cmd/thin_entrypoint), with its misspelt cniConf. */
+/** The configuration that the thin plugin's entrypoint writes (cmd/thin_entrypoint), with its misspelt cniConf. */
 function thin(more: object): object {
   return rig.config({
     cniVersion: "0.3.1",
@@ -29,7 +29,7 @@ function thin(more: object): object {
 }
 
 describe("a configuration of Multus", () => {
-  it("MC-01 MC-02 MC-03 MC-05 MC-16 with delegates works as it is, under Multus' name", async () => {
+  it("MC-01 MC-02 MC-03 MC-05 MC-16 with delegates works unchanged, under Multus' name", async () => {
     symlinkSync(join(rig.plexus.cniPath, "plexus"), join(rig.plexus.cniPath, "multus"));
     const config = thin({
       delegates: [
@@ -46,7 +46,7 @@ describe("a configuration of Multus", () => {
     expect(rig.seen()).toEqual(["DEL macvlan net1", "DEL flannel eth0"]);
   });
 
-  it("MC-02 MC-06 finds a configuration by its name in cniConf, and tells that the key should be confDir", async () => {
+  it("MC-02 MC-06 finds a network by name in cniConf, and warns that the key should be confDir", async () => {
     rig.file("state/conf/10-any.conflist", { cniVersion: "1.0.0", name: "cbr0", plugins: [{ type: "flannel" }] });
     const { confDir: _, ...config } = rig.config({ cniConf: rig.plexus.state("conf"), clusterNetwork: "cbr0" });
     const { stderr } = await rig.succeed("ADD", config);
@@ -54,7 +54,7 @@ describe("a configuration of Multus", () => {
     expect(rig.seen()).toEqual(["ADD flannel eth0"]);
   });
 
-  it("every key of the thick plugin's daemon configuration may stand in the file that configFile names", async () => {
+  it("accepts every key of the thick plugin's daemon configuration in the file that configFile names", async () => {
     const conflist = rig.file("net.d/10-flannel.conflist", { cniVersion: "1.0.0", name: "cbr0", plugins: [{ type: "flannel" }] });
     const configFile = rig.file("daemon-config.json", {
       chrootDir: "/hostroot",
@@ -78,16 +78,16 @@ describe("a configuration of Multus", () => {
     const { stderr } = await rig.succeed("ADD", config);
     expect(rig.seen()).toEqual(["ADD flannel eth0"]);
     expect(stderr.split("\n").filter((line) => line.includes("of Multus has no effect"))).toHaveLength(7);
-    // What stands in the file counts: isolation here.
+    // The file's keys take effect: here namespaceIsolation.
     rig.pod(web, { "k8s.v1.cni.cncf.io/networks": "other/net" });
     rig.definition("other", "net", { type: "macvlan" });
     const refused = await rig.call("ADD", config, { containerId: "ctr-2" });
     expect(refused.json).toMatchObject({ code: 7, msg: expect.stringContaining("namespaceIsolation") });
-    // Each call reads it anew; the CNI configuration wins.
+    // Each call reads the file again; the CNI configuration takes precedence.
     await rig.succeed("ADD", { ...config, namespaceIsolation: false }, { containerId: "ctr-3" });
   });
 
-  it("a file that can't be read stops an ADD, but no DEL", async () => {
+  it("an invalid configuration file fails an ADD, but not a DEL", async () => {
     const configFile = rig.file("plexus.json", { delegates: [{ type: "flannel" }] });
     const config = rig.config({ configFile });
     await rig.succeed("ADD", config);
@@ -99,24 +99,24 @@ describe("a configuration of Multus", () => {
   });
 
   it.each([
-    ["that isn't there", (path: string) => rmSync(path, { force: true })],
+    ["that does not exist", (path: string) => rmSync(path, { force: true })],
     ["that is a directory", (path: string) => mkdirSync(path)],
-    ["that is a pipe which nobody writes to", (path: string) => execFileSync("mkfifo", [path])],
+    ["that is a pipe without a writer", (path: string) => execFileSync("mkfifo", [path])],
     ["that never ends", (path: string) => symlinkSync("/dev/zero", path)],
-  ])("A-09 a file %s stops an ADD with its name, and doesn't keep it", async (_, make) => {
+  ])("A-09 a configuration file %s fails an ADD promptly, and the error names the file", async (_, make) => {
     const configFile = rig.path("odd.json");
     make(configFile);
     const { json } = await rig.call("ADD", rig.config({ configFile }), { deadlineMs: 10_000 });
     expect(json).toMatchObject({ code: 5, msg: expect.stringContaining(`configuration file ${configFile}: `) });
   });
 
-  it("a mistyped key stops an ADD and names the one that is meant; a DEL goes on", async () => {
+  it("a mistyped key fails an ADD, whose error suggests the right key; a DEL succeeds", async () => {
     const config = rig.config({ delegates: [{ type: "flannel" }] });
     await rig.succeed("ADD", config);
     const mistyped = { ...config, namespaceIsolatoin: true };
     expect((await rig.call("ADD", mistyped, { containerId: "ctr-2" })).json).toMatchObject({
-      code: 7,
-      msg: "namespaceIsolatoin: no such key; did you mean namespaceIsolation?",
+      code: 2,
+      msg: 'namespaceIsolatoin: no such key; did you mean namespaceIsolation? (found "namespaceIsolatoin": true)',
     });
     const { stderr } = await rig.succeed("DEL", mistyped);
     expect(stderr).toContain("did you mean namespaceIsolation?");
@@ -133,7 +133,10 @@ describe("a configuration of Multus", () => {
     const respelled = await rig.call("ADD", rig.config({ delegates: [{ type: "flannel" }], BinDir: binDir }), {
       containerId: "ctr-2",
     });
-    expect(respelled.json).toMatchObject({ code: 7, msg: expect.stringContaining("binDir: must be spelled so") });
+    expect(respelled.json).toMatchObject({
+      code: 7,
+      msg: expect.stringContaining("binDir: write the key in exactly this spelling"),
+    });
   });
 });
 
@@ -141,7 +144,7 @@ function list(name: string, type = "flannel"): object {
   return { cniVersion: "1.0.0", name, plugins: [{ type, from: name }] };
 }
 
-/** Which configuration a pod's default network was. */
+/** The member `from` of the configuration that the default network's plugin received. */
 async function addedFrom(config: object): Promise<unknown> {
   await rig.succeed("ADD", config);
   const [call] = rig.calls();
@@ -151,12 +154,12 @@ async function addedFrom(config: object): Promise<unknown> {
 }
 
 describe("the default network", () => {
-  it("N1-57 MC-05 MC-06 MC-09 is inline, a definition, a name, a directory or a file, looked for in this order", async () => {
+  it("N1-57 MC-05 MC-06 MC-09 is inline, a definition, a name, a directory or a file, in this order of precedence", async () => {
     expect(await addedFrom(rig.config({ delegates: [list("inline")] }))).toBe("inline");
 
     rig.file("state/conf/10-a.conflist", { ...list("both"), plugins: [{ type: "flannel", from: "disk" }] });
     expect(await addedFrom(rig.config({ clusterNetwork: "both" }))).toBe("disk");
-    // In another namespace it doesn't count.
+    // Plexus ignores a definition in a namespace other than multusNamespace.
     rig.definition("default", "both", { ...list("both"), plugins: [{ type: "flannel", from: "elsewhere" }] });
     expect(await addedFrom(rig.config({ clusterNetwork: "both" }))).toBe("disk");
     rig.definition("kube-system", "both", { ...list("both"), plugins: [{ type: "flannel", from: "definition" }] });
@@ -172,7 +175,7 @@ describe("the default network", () => {
     );
   });
 
-  it("MC-06 a definition is in the status by namespace and name; DEL, STATUS and GC need no API for it", async () => {
+  it("MC-06 the status names a definition by namespace and name; DEL, STATUS and GC need no API for it", async () => {
     rig.definition("kube-system", "calico", list("k8s-pod-network"));
     const config = rig.config({ cniVersion: "1.1.0", clusterNetwork: "calico" });
     await rig.succeed("ADD", config);
@@ -181,16 +184,16 @@ describe("the default network", () => {
     const { manifests: _, ...offline } = config as Record<string, unknown>;
     await rig.succeed("STATUS", offline);
     await rig.succeed("DEL", offline);
-    // The second one has no journal to go by, as containerd sends it.
+    // containerd sends a second DEL, which finds no journal.
     await rig.succeed("DEL", offline);
     expect(rig.seen()).toEqual(["DEL flannel eth0", "DEL flannel eth0"]);
   });
 
   it.each([
-    ["a name that nothing has", "nothing", "no NetworkAttachmentDefinition kube-system/nothing is known"],
-    ["a path where nothing is", "/nonexistent/x.conf", "there is no /nonexistent/x.conf"],
+    ["an unknown name", "nothing", "no NetworkAttachmentDefinition kube-system/nothing is known"],
+    ["a path without a file", "/nonexistent/x.conf", "there is no /nonexistent/x.conf"],
     ["a relative path", "net.d/x.conf", "is neither a name nor an absolute path"],
-  ])("MC-06 of %s is refused; STATUS answers 50", async (_, clusterNetwork, msg) => {
+  ])("MC-06 fails ADD with code 7 and STATUS with code 50 if clusterNetwork is %s", async (_, clusterNetwork, msg) => {
     rig.file("state/conf/10-other.conflist", list("other"));
     const config = rig.config({ cniVersion: "1.1.0", clusterNetwork });
     expect((await rig.call("ADD", config)).json).toMatchObject({ code: 7, msg: expect.stringContaining(msg) });
@@ -198,7 +201,7 @@ describe("the default network", () => {
     expect(rig.seen()).toEqual([]);
   });
 
-  it("MC-14 a definition that can't be read now doesn't make way for a file of its name", async () => {
+  it("MC-14 a file does not replace the definition of the same name while the definition cannot be read", async () => {
     rig.file("state/conf/10-a.conflist", list("both"));
     rig.definition("kube-system", "both", list("both"));
     rig.file("state/manifests/second.json", {
@@ -210,10 +213,10 @@ describe("the default network", () => {
     expect(rig.seen()).toEqual([]);
   });
 
-  it("MO-24 is never Plexus itself, under none of its names; in a directory its own file is passed over", async () => {
-    const own = rig.config({ delegates: [list("inline")] });
-    rig.file("net.d/00-multus.conf", { ...own, type: "multus" });
-    rig.file("net.d/01-plexus.conflist", { cniVersion: "1.0.0", name: "p", plugins: [{ ...own, type: "plexus" }] });
+  it("MO-24 is never Plexus itself, under any of its names; Plexus skips its own file in a directory", async () => {
+    const plexusConfig = rig.config({ delegates: [list("inline")] });
+    rig.file("net.d/00-multus.conf", { ...plexusConfig, type: "multus" });
+    rig.file("net.d/01-plexus.conflist", { cniVersion: "1.0.0", name: "p", plugins: [{ ...plexusConfig, type: "plexus" }] });
     rig.file("net.d/10-flannel.conflist", list("cbr0"));
     expect(await addedFrom(rig.config({ clusterNetwork: rig.path("net.d") }))).toBe("cbr0");
     for (const file of ["00-multus.conf", "01-plexus.conflist"]) {
@@ -227,9 +230,9 @@ describe("the default network", () => {
     expect(rig.seen()).toEqual([]);
   });
 
-  it("MC-21 a list's file is extended by the directory beside it; a single configuration's is not, which is told", async () => {
+  it("MC-21 the sibling directory extends a list's file, but not a single configuration's, with a warning", async () => {
     const conflist = rig.file("net.d/10-a.conflist", list("cbr0"));
-    // What the file holds decides, not how it is called.
+    // The file's content decides, not its extension.
     const named = rig.file("net.d/20-a.conf", list("cbr0"));
     const single = rig.file("net.d/30-b.conf", { cniVersion: "1.0.0", name: "cbr0", type: "flannel" });
     const inlined = rig.file("net.d/40-c.conflist", { ...list("cbr0"), loadOnlyInlinedPlugins: true });
@@ -244,7 +247,7 @@ describe("the default network", () => {
     expect(chains).toEqual([extended, extended, ["ADD flannel eth0"], ["ADD flannel eth0"]]);
   });
 
-  it("MC-20 auxiliaryCNIChainName adds the chain of a directory's files, with an empty prevResult, outside of the status", async () => {
+  it("MC-20 auxiliaryCNIChainName adds a chain from a directory's files, with an empty prevResult, absent from the status", async () => {
     const clusterNetwork = rig.file("net.d/10-a.conflist", list("cbr0"));
     rig.definition("shop", "extra", list("extra", "macvlan"));
     rig.pod(web, { "k8s.v1.cni.cncf.io/networks": "extra" });
@@ -254,7 +257,7 @@ describe("the default network", () => {
     await rig.succeed("DEL", config);
     rig.calls();
 
-    // A file that is dropped there counts for the next pod.
+    // A file added to the directory takes effect for the next pod.
     rig.file("net.d/cni-chain-config/mytuning.conf", { name: "mytuning", type: "tuning", sysctl: {} });
     await rig.succeed("ADD", config);
     const calls = rig.calls();
@@ -271,7 +274,7 @@ describe("the default network", () => {
     expect(rig.seen()).toEqual(["DEL tuning net2", "DEL macvlan net1", "DEL flannel eth0"]);
   });
 
-  it("MC-22 gets the result of plugins before Plexus in the runtime's list, in its own version", async () => {
+  it("MC-22 gets as prevResult the result of the plugins before Plexus in the runtime's list, in the network's version", async () => {
     const prevResult = {
       cniVersion: "1.0.0",
       interfaces: [{ name: "eth0", sandbox: "/var/run/netns/none" }],
@@ -279,12 +282,12 @@ describe("the default network", () => {
       extra: 12345,
     };
     const chain = { cniVersion: "1.0.0", name: "cbr0", plugins: [{ type: "flannel" }, { type: "tuning" }] };
-    const own = { cniVersion: "1.0.0", ips: [{ address: "10.9.9.9/24" }] };
-    rig.plugin("flannel").script("ADD", { stdout: JSON.stringify(own) }, 1);
+    const plexusConfig = { cniVersion: "1.0.0", ips: [{ address: "10.9.9.9/24" }] };
+    rig.plugin("flannel").script("ADD", { stdout: JSON.stringify(plexusConfig) }, 1);
     await rig.succeed("ADD", rig.config({ delegates: [chain], prevResult }));
     const [first, second] = rig.calls();
     expect(stdinOf(first)["prevResult"]).toEqual(prevResult);
-    expect(stdinOf(second)["prevResult"]).toEqual(own);
+    expect(stdinOf(second)["prevResult"]).toEqual(plexusConfig);
     const old = { ...chain, cniVersion: "0.4.0" };
     await rig.succeed("ADD", rig.config({ delegates: [old], prevResult }), { containerId: "ctr-2" });
     const [converted] = rig.calls();

@@ -1,6 +1,6 @@
-// Multus itself: thin, as what pods were attached by, and thick (a shim and a daemon), to be compared with. MULTUS, MULTUS_SHIM and
-// MULTUS_DAEMON name ready binaries; otherwise they are built once from Multus' Go module, pinned in go/, and kept in the user's cache
-// directory.
+// The binaries of Multus. The tests of switching to Plexus attach pods with thin Multus; the benchmark compares Plexus with
+// thin Multus and with thick Multus (a shim and a daemon). MULTUS, MULTUS_SHIM and MULTUS_DAEMON name existing binaries.
+// Without them the binaries are built once from Multus' Go module, pinned in go/, and kept in the user's cache directory.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -23,36 +23,36 @@ export const multusRelease =
     readFileSync(join(moduleDirectory, "go.mod"), "utf8"),
   )?.[1] ?? "";
 
-/** Minutes after which a build is given up. */
-const longestBuildMinutes = 20;
+/** Minutes after which a build is stopped. */
+const maxBuildMinutes = 20;
 
-function cached(program: MultusProgram): string {
+function cachedPath(program: MultusProgram): string {
   const hash = createHash("sha256").update(process.arch);
   for (const name of ["go.mod", "go.sum"]) hash.update(readFileSync(join(moduleDirectory, name)));
   const cache = process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache");
   return join(cache, "plexus", `${program}-${hash.digest("hex").slice(0, 16)}`);
 }
 
-/** The path of a program of Multus; undefined where there is none yet. */
+/** The path of a program of Multus; undefined if it has not been built. */
 export function multusBinary(program: MultusProgram = "multus"): string | undefined {
-  const given = process.env[program.toUpperCase().replace("-", "_")];
-  if (given !== undefined && given !== "") return given;
-  return existsSync(cached(program)) ? cached(program) : undefined;
+  const fromEnvironment = process.env[program.toUpperCase().replace("-", "_")];
+  if (fromEnvironment !== undefined && fromEnvironment !== "") return fromEnvironment;
+  return existsSync(cachedPath(program)) ? cachedPath(program) : undefined;
 }
 
-/** Thin Multus can be run here. */
+/** Requires thin Multus. */
 export const realMultus: Requirement = () =>
   multusBinary() === undefined
-    ? "no Multus: set MULTUS, or have it built once: PLEXUS_BUILD_MULTUS=1 (2 minutes of two cores)"
+    ? "no Multus: set MULTUS to its path, or PLEXUS_BUILD_MULTUS=1 to build it once (2 minutes on two cores)"
     : undefined;
 
-/** Thin and thick Multus can be run here. */
+/** Requires thin and thick Multus. */
 export const everyMultus: Requirement = () => {
-  const absent = multusPrograms.filter((program) => multusBinary(program) === undefined);
-  return absent.length === 0 ? undefined : `no ${absent.join(", ")}: \`npm run bench\` builds them once where Go is on PATH`;
+  const missing = multusPrograms.filter((program) => multusBinary(program) === undefined);
+  return missing.length === 0 ? undefined : `no ${missing.join(", ")}: \`npm run bench\` builds them once where Go is on PATH`;
 };
 
-/** Builds programs of Multus into the cache. Answers why that was not possible, or undefined where they are there now. */
+/** Builds programs of Multus into the cache. Returns the reason of a failure, or undefined if all programs exist. */
 export function buildMultus(programs: readonly MultusProgram[]): string | undefined {
   if (spawnSync("go", ["version"], { stdio: "ignore" }).status !== 0) return "no go on PATH";
   for (const program of programs) {
@@ -63,12 +63,12 @@ export function buildMultus(programs: readonly MultusProgram[]): string | undefi
 }
 
 function buildOne(program: MultusProgram): string | undefined {
-  const output = cached(program);
+  const output = cachedPath(program);
   mkdirSync(join(output, ".."), { recursive: true });
-  const own = `${output}.${process.pid}`;
-  const go = ["nice", "go", "build", "-ldflags=-s -w", "-o", own, `${buildPackages}/${program}`];
+  const temporary = `${output}.${process.pid}`;
+  const go = ["nice", "go", "build", "-ldflags=-s -w", "-o", temporary, `${buildPackages}/${program}`];
   const env = { ...process.env, GOTOOLCHAIN: "local", GOFLAGS: "-mod=readonly", GOWORK: "off", CGO_ENABLED: "0" };
-  const built = spawnSync("timeout", ["-k", "10", `${longestBuildMinutes}m`, ...go], {
+  const built = spawnSync("timeout", ["-k", "10", `${maxBuildMinutes}m`, ...go], {
     cwd: moduleDirectory,
     env,
     encoding: "utf8",
@@ -76,9 +76,9 @@ function buildOne(program: MultusProgram): string | undefined {
     maxBuffer: 64 << 20,
   });
   if (built.status === 0) {
-    renameSync(own, output);
+    renameSync(temporary, output);
     return undefined;
   }
-  rmSync(own, { force: true });
-  return `go build of ${program} failed (its module must be fetched once): ${(built.stderr ?? "").slice(-300)}`;
+  rmSync(temporary, { force: true });
+  return `go build of ${program} failed (Go must be able to fetch its module once): ${(built.stderr ?? "").slice(-300)}`;
 }

@@ -1,4 +1,4 @@
-// A pod's annotations from the runtime (containerd's capability io.kubernetes.cri.pod-annotations), with an API and without.
+// A pod's annotations from the runtime (containerd's capability io.kubernetes.cri.pod-annotations), with and without an API.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
@@ -27,10 +27,10 @@ function withoutApi(annotations: unknown): Record<string, unknown> {
   return rest;
 }
 
-describe("annotations that the runtime gives", () => {
-  it("are the pod's selection: the pod itself is not looked up, its definitions are, and its status is told", async () => {
+describe("pod annotations from the runtime", () => {
+  it("select the pod's networks: Plexus reads the definitions, not the pod, and writes the pod's status", async () => {
     rig.definition("shop", "net", { cniVersion: "1.0.0", name: "net", type: "macvlan" });
-    // The API doesn't have the pod (yet): nothing asks for it.
+    // The API does not have the pod, and Plexus does not read it.
     await rig.succeed("ADD", config({ [selection]: "net@lan0", "kubernetes.io/config.source": "api" }));
     expect(rig.seen()).toEqual(["ADD flannel eth0", "ADD macvlan lan0"]);
     expect(rig.status(web)).toMatchObject([{ name: "cbr0" }, { name: "shop/net" }]);
@@ -38,7 +38,7 @@ describe("annotations that the runtime gives", () => {
     expect(rig.seen()).toEqual(["DEL macvlan lan0", "DEL flannel eth0"]);
   });
 
-  it("MA-01 N1-68 count for the default network and under isolation like the API's", async () => {
+  it("MA-01 N1-68 choose the default network, and obey namespaceIsolation, as the API's annotations do", async () => {
     rig.definition("kube-system", "calico", { cniVersion: "1.0.0", name: "calico", type: "calico" });
     rig.definition("other", "net", { cniVersion: "1.0.0", name: "net", type: "macvlan" });
     const namespaceIsolation = true;
@@ -48,7 +48,7 @@ describe("annotations that the runtime gives", () => {
     expect(refused.json).toMatchObject({ code: 7, msg: expect.stringContaining("namespaceIsolation") });
   });
 
-  it("MO-04 don't stand in for a static pod, whose uid in the API is its mirror's", async () => {
+  it("MO-04 do not replace the API's annotations of a static pod, because the uid in the API is the mirror pod's", async () => {
     const annotations = { "kubernetes.io/config.source": "file" };
     expect((await rig.call("ADD", config(annotations))).json).toMatchObject({ code: 11 });
     rig.pod(web, annotations);
@@ -56,7 +56,7 @@ describe("annotations that the runtime gives", () => {
     expect(rig.status(web)).toHaveLength(1);
   });
 
-  it("without an API name configurations in confDir; others fail the pod", async () => {
+  it("select configurations in confDir if there is no API; an unknown name fails the pod", async () => {
     rig.file("state/conf/10-net.conf", { cniVersion: "1.0.0", name: "net", type: "macvlan", onDisk: true });
     await rig.succeed("ADD", withoutApi({ [selection]: "net" }));
     const [, second] = rig.calls();
@@ -67,7 +67,7 @@ describe("annotations that the runtime gives", () => {
   });
 
   it.each([5, ["x"], { [selection]: 5 }])(
-    "of the wrong kind (%j) fail the pod: nothing is taken for no selection",
+    "of the wrong type (%j) fail the pod instead of counting as no selection",
     async (annotations) => {
       const { json } = await rig.call("ADD", config(annotations));
       expect(json).toMatchObject({ code: 7, msg: expect.stringContaining(capability) });
@@ -75,7 +75,7 @@ describe("annotations that the runtime gives", () => {
     },
   );
 
-  it("reach the default network's plugins only where they declare the capability, as every argument does", async () => {
+  it("do not reach the plugins of a network without the capability, nor those of a selected network", async () => {
     rig.definition("shop", "net", { cniVersion: "1.0.0", name: "net", type: "macvlan", capabilities: { [capability]: true } });
     await rig.succeed("ADD", config({ [selection]: "net" }));
     expect(rig.calls().map((call) => stdinOf(call)["runtimeConfig"])).toEqual([undefined, undefined]);

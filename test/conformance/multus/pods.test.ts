@@ -1,9 +1,9 @@
-// What Multus' configuration and its annotations mean for one pod: extra networks, other default networks, isolation.
+// The effect of Multus' configuration and annotations on a pod: default networks, other default networks, isolation.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
 import type { Answer } from "../../harness/plexus.ts";
-import { openRig, stdinOf, web, type Calling, type Pod, type Rig } from "./rig.ts";
+import { openRig, stdinOf, web, type CallOptions, type Pod, type Rig } from "./rig.ts";
 
 const selection = "k8s.v1.cni.cncf.io/networks";
 const otherDefault = "v1.multus-cni.io/default-network";
@@ -18,12 +18,12 @@ afterEach(() => rig.dispose());
 
 const network = (name: string, type: string): object => ({ cniVersion: "1.0.0", name, type });
 
-/** With further networks for every pod. */
+/** A configuration with defaultNetworks. */
 function withDefaults(more: object = {}): object {
   return rig.config({ clusterNetwork: "main", defaultNetworks: ["sidecar", "on-disk"], ...more });
 }
 
-/** How many networks a pod gets. */
+/** The number of networks that Plexus attaches to a pod. */
 async function attached(pod: Pod, more: object = {}): Promise<number> {
   await rig.succeed("ADD", withDefaults(more), { pod, containerId: `ctr-${pod.name}` });
   await rig.succeed("DEL", withDefaults(more), { pod, containerId: `ctr-${pod.name}` });
@@ -35,24 +35,24 @@ function plain(more: object = {}): object {
   return rig.config({ delegates: [network("main", "flannel")], ...more });
 }
 
-/** An ADD of a pod that chooses its default network. */
-function choosing(annotation: string, more: object = {}, calling: Calling = {}): Promise<Answer> {
+/** An ADD of a pod whose annotation chooses its default network. */
+function choosing(annotation: string, more: object = {}, options: CallOptions = {}): Promise<Answer> {
   rig.pod(web, { [otherDefault]: annotation });
-  return rig.call("ADD", plain(more), calling);
+  return rig.call("ADD", plain(more), options);
 }
 
 function isolated(more: object = {}): object {
   return { namespaceIsolation: true, ...more };
 }
 
-/** An ADD of a pod under isolation. */
+/** An ADD of a pod with namespaceIsolation on. */
 function selecting(annotation: string, more: object, containerId: string): Promise<Answer> {
   rig.pod(web, { [selection]: annotation });
   return rig.call("ADD", plain(isolated(more)), { containerId });
 }
 
-/** What of CNI_ARGS is behind what the runtime gave. */
-function legacy(args: string | undefined): string | undefined {
+/** The part of CNI_ARGS that Plexus appended to the runtime's part. */
+function appendedArgs(args: string | undefined): string | undefined {
   return args?.split(";K8S_POD_UID=uid-web")[1];
 }
 
@@ -63,7 +63,7 @@ describe("defaultNetworks", () => {
     rig.file("state/conf/10-on-disk.conf", network("on-disk", "ipvlan"));
   });
 
-  it("MC-07 MC-09 are attached to every pod, before what it selects, and told to it", async () => {
+  it("MC-07 MC-09 are attached to every pod, before the networks that it selects, and listed in its status", async () => {
     rig.definition("shop", "own", network("own", "calico"));
     rig.pod(web, { [selection]: "own" });
     await rig.succeed("ADD", withDefaults());
@@ -78,18 +78,18 @@ describe("defaultNetworks", () => {
     expect(rig.seen()).toEqual(["DEL calico net3", "DEL ipvlan net2", "DEL macvlan net1", "DEL flannel eth0"]);
   });
 
-  it("MC-08 stay away from systemNamespaces: the namespace counts, not the pod's name; the status is told in both", async () => {
-    const called: Pod = { namespace: "shop", name: "kube-system" };
+  it("MC-08 are not attached to pods in systemNamespaces, whatever a pod's name; the status is written in all namespaces", async () => {
+    const namedLikeSystem: Pod = { namespace: "shop", name: "kube-system" };
     const dns: Pod = { namespace: "kube-system", name: "dns" };
     const guard: Pod = { namespace: "guard", name: "one" };
-    for (const pod of [called, dns, guard]) rig.pod(pod);
-    expect([await attached(called), await attached(dns), await attached(guard)]).toEqual([3, 1, 3]);
+    for (const pod of [namedLikeSystem, dns, guard]) rig.pod(pod);
+    expect([await attached(namedLikeSystem), await attached(dns), await attached(guard)]).toEqual([3, 1, 3]);
     const systemNamespaces = { systemNamespaces: ["guard"] };
     expect([await attached(dns, systemNamespaces), await attached(guard, systemNamespaces)]).toEqual([3, 1]);
     expect(await attached(dns, { systemNamespaces: [] })).toBe(3);
   });
 
-  it("MC-07 U-18 stay away from a pod that opts out, and from no other; another value of the annotation fails the pod", async () => {
+  it("MC-07 U-18 are not attached to a pod that opts out with the annotation none; any other value fails the pod", async () => {
     rig.pod(web, { [optOut]: "none" });
     await rig.succeed("ADD", withDefaults());
     expect(rig.seen()).toEqual(["ADD flannel eth0"]);
@@ -99,7 +99,7 @@ describe("defaultNetworks", () => {
     expect(rig.seen()).toEqual([]);
   });
 
-  it("MC-07 one that nothing has fails the pod before anything is attached", async () => {
+  it("MC-07 fail the pod before the first attachment if one of them is unknown", async () => {
     const { json } = await rig.call("ADD", withDefaults({ defaultNetworks: ["sidecar", "gone"] }));
     expect(json).toMatchObject({ code: 7, msg: expect.stringContaining("defaultNetworks[1]: ") });
     expect(rig.seen()).toEqual([]);
@@ -110,10 +110,10 @@ describe("the annotation for another default network", () => {
   beforeEach(() => {
     rig.definition("kube-system", "calico-conf", network("calico-conf", "calico"));
     rig.definition("shop", "own", network("own", "ipvlan"));
-    rig.definition("other", "theirs", network("theirs", "ipvlan"));
+    rig.definition("other", "net", network("net", "ipvlan"));
   });
 
-  it("MA-01 MC-09 replaces the cluster's: a bare name is in multusNamespace, another is where it says", async () => {
+  it("MA-01 MC-09 replaces the cluster's default network: a name without a namespace is in multusNamespace", async () => {
     expect((await choosing("calico-conf")).status).toBe(0);
     expect(rig.seen()).toEqual(["ADD calico eth0"]);
     expect(rig.status(web)).toMatchObject([{ name: "kube-system/calico-conf", default: true }]);
@@ -124,7 +124,7 @@ describe("the annotation for another default network", () => {
     expect(rig.seen()).toEqual(["ADD ipvlan eth0", "ADD ipvlan eth0"]);
   });
 
-  it("MA-01 may ask what a selection may ask; the runtime's arguments stay", async () => {
+  it("MA-01 accepts the members of a network selection element, and keeps the runtime's capability arguments", async () => {
     const list = { ...network("calico-conf", "calico"), capabilities: { ips: true, portMappings: true } };
     rig.definition("kube-system", "calico-conf", list);
     const result = {
@@ -134,8 +134,8 @@ describe("the annotation for another default network", () => {
     };
     rig.plugin("calico").script("ADD", { stdout: JSON.stringify(result) });
     const portMappings = [{ hostPort: 80, containerPort: 8080, protocol: "tcp" }];
-    const asked = JSON.stringify([{ name: "calico-conf", ips: ["10.5.5.5"] }]);
-    expect((await choosing(asked, { runtimeConfig: { portMappings } })).status).toBe(0);
+    const requested = JSON.stringify([{ name: "calico-conf", ips: ["10.5.5.5"] }]);
+    expect((await choosing(requested, { runtimeConfig: { portMappings } })).status).toBe(0);
     expect(stdinOf(rig.calls()[0])["runtimeConfig"]).toEqual({ ips: ["10.5.5.5"], portMappings });
     const other = JSON.stringify([{ name: "calico-conf", ips: ["10.5.5.6"] }]);
     expect((await choosing(other, {}, { containerId: "ctr-2" })).json).toMatchObject({
@@ -153,29 +153,29 @@ describe("the annotation for another default network", () => {
     ["[null]", "element 0"],
     ["../x", "DNS-1123"],
     ["gone", "kube-system/gone"],
-    ['[{"name":"calico-conf","interface":"eth5"}]', "the runtime calls the default network's eth0"],
-  ])("MA-01 A-01 A-02 of %j fails the pod with the reason", async (annotation, msg) => {
+    ['[{"name":"calico-conf","interface":"eth5"}]', "the runtime names the default network's interface eth0"],
+  ])("MA-01 A-01 A-02 fails the pod with the reason if its value is %j", async (annotation, msg) => {
     const { json } = await choosing(annotation);
     expect(json).toMatchObject({ code: 7, msg: expect.stringContaining(msg) });
     expect(rig.seen()).toEqual([]);
     await rig.succeed("DEL", plain());
   });
 
-  it("N1-68 MC-10 MC-11 MA-01 under isolation only the pod's own, global and Multus' namespaces have default networks for it", async () => {
+  it("N1-68 MC-10 MC-11 MA-01 under isolation takes networks only from the pod's, the global and Multus' namespaces", async () => {
     expect((await choosing("calico-conf", isolated(), { containerId: "ctr-a" })).status).toBe(0);
     expect((await choosing("shop/own", isolated(), { containerId: "ctr-b" })).status).toBe(0);
     rig.calls();
-    const refused = await choosing("other/theirs", isolated(), { containerId: "ctr-c" });
-    expect(refused.json).toMatchObject({ code: 7, msg: expect.stringContaining("default network other/theirs") });
+    const refused = await choosing("other/net", isolated(), { containerId: "ctr-c" });
+    expect(refused.json).toMatchObject({ code: 7, msg: expect.stringContaining("default network other/net") });
     expect(rig.seen()).toEqual([]);
     const global = isolated({ globalNamespaces: "default, other" });
-    expect((await choosing("other/theirs", global, { containerId: "ctr-d" })).status).toBe(0);
-    expect((await choosing("other/theirs", {}, { containerId: "ctr-e" })).status).toBe(0);
+    expect((await choosing("other/net", global, { containerId: "ctr-d" })).status).toBe(0);
+    expect((await choosing("other/net", {}, { containerId: "ctr-e" })).status).toBe(0);
   });
 });
 
 describe("namespace isolation", () => {
-  it("N1-68 MC-10 MC-11 fails a pod that selects another namespace's network, with nothing attached; globalNamespaces are exempt", async () => {
+  it("N1-68 MC-10 MC-11 fails a pod that selects a network of another namespace, except of globalNamespaces", async () => {
     for (const namespace of ["shop", "default", "other"]) rig.definition(namespace, "net", network("net", "macvlan"));
     expect((await selecting("net", {}, "ctr-1")).status).toBe(0);
     expect((await selecting("default/net", {}, "ctr-2")).status).toBe(0);
@@ -195,7 +195,7 @@ describe("namespace isolation", () => {
     expect((await selecting("other/net", { namespaceIsolation: false }, "ctr-5")).status).toBe(0);
   });
 
-  it("MC-10 doesn't restrict what the administrator gives every pod", async () => {
+  it("MC-10 does not restrict clusterNetwork and defaultNetworks", async () => {
     rig.definition("kube-system", "sidecar", network("sidecar", "macvlan"));
     rig.definition("kube-system", "main", network("main", "flannel"));
     await rig.succeed("ADD", rig.config({ clusterNetwork: "main", defaultNetworks: ["sidecar"], namespaceIsolation: true }));
@@ -204,12 +204,12 @@ describe("namespace isolation", () => {
 });
 
 describe("annotations of Multus' users", () => {
-  it("MA-02 MC-23 MC-24 in the comma form with an interface, and as JSON with addresses, work unchanged", async () => {
+  it("MA-02 MC-23 MC-24 work unchanged in the comma-separated form with an interface", async () => {
     rig.definition("shop", "net-a", network("net-a", "macvlan"));
     rig.definition("other", "net-b", { cniVersion: "1.0.0", name: "net-b", plugins: [{ type: "macvlan" }] });
     rig.pod(web, { [selection]: " net-a@lan0 , other/net-b" });
     const config = rig.config({ delegates: [network("main", "flannel")] });
-    // An = in a value, which Multus' daemon fails on, reaches the plugins.
+    // A value with "=" reaches the plugins; Multus' daemon fails on it.
     await rig.succeed("ADD", config, { args: ";FOO=a=b" });
     const calls = rig.calls();
     expect(calls.map(({ env }) => env["CNI_IFNAME"])).toEqual(["eth0", "lan0", "net2"]);
@@ -218,7 +218,7 @@ describe("annotations of Multus' users", () => {
     }
   });
 
-  it("MC-23 CNI_ARGS have IP= and MAC= only where legacyCniArgs is on, for the network that was asked, and for its DEL", async () => {
+  it("MC-23 put IP= and MAC= into CNI_ARGS only with legacyCniArgs, only for the selected network, and for its DEL too", async () => {
     const mac = "02:00:00:00:00:05";
     const result = {
       cniVersion: "1.0.0",
@@ -238,12 +238,12 @@ describe("annotations of Multus' users", () => {
     rig.pod(web, { [selection]: JSON.stringify([{ name: "net-a", ips: ["10.5.5.5/24", "fd00::5"], mac }]) });
     await rig.succeed("ADD", plain({}));
     await rig.succeed("DEL", plain({}));
-    expect(rig.calls().map(({ env }) => legacy(env["CNI_ARGS"]))).toEqual(["", "", "", ""]);
+    expect(rig.calls().map(({ env }) => appendedArgs(env["CNI_ARGS"]))).toEqual(["", "", "", ""]);
     await rig.succeed("ADD", plain({ legacyCniArgs: true }));
-    // By its journal: the switch may be another by then.
+    // CHECK and DEL follow the journal, even if legacyCniArgs has changed.
     await rig.succeed("CHECK", plain({}));
     await rig.succeed("DEL", plain({}));
-    const asked = `;MAC=${mac};IP=10.5.5.5/24,fd00::5`;
-    expect(rig.calls().map(({ env }) => legacy(env["CNI_ARGS"]))).toEqual(["", asked, "", asked, asked, ""]);
+    const requested = `;MAC=${mac};IP=10.5.5.5/24,fd00::5`;
+    expect(rig.calls().map(({ env }) => appendedArgs(env["CNI_ARGS"]))).toEqual(["", requested, "", requested, requested, ""]);
   });
 });

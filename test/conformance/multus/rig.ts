@@ -1,5 +1,5 @@
-// A node as Multus' users have it: recorders in the place of the plugins, a directory of manifests in the place of the API, and
-// configurations handed to the built binary as a runtime does.
+// A node with Multus' configuration: recorders instead of plugins, and a directory of manifests instead of the API. The
+// rig calls the built binary as a runtime does.
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,13 +14,13 @@ export interface Pod {
   readonly name: string;
 }
 
-export interface Calling {
+export interface CallOptions {
   readonly pod?: Pod;
   readonly containerId?: string;
-  /** Further pairs of CNI_ARGS, each with its ";" in front. */
+  /** Further pairs of CNI_ARGS, each with a leading ";". */
   readonly args?: string;
   readonly cniPath?: string;
-  /** Recorders never look at it, so none is needed; Multus does. */
+  /** The network namespace's path. Recorders ignore it, Multus opens it. */
   readonly netns?: string;
   readonly as?: string;
   readonly deadlineMs?: number;
@@ -28,24 +28,24 @@ export interface Calling {
 
 export interface Rig {
   readonly plexus: Installation;
-  /** A path below the installation; its directory is made. */
+  /** Returns a path below the installation and makes its directory. */
   path(name: string): string;
-  /** Writes a file below the installation: text as it is, all else as JSON; answers its path. */
+  /** Writes a file below the installation, a string unchanged and any other value as JSON. Returns its path. */
   file(name: string, content: unknown): string;
   /** A recorder of the CNI_PATH. */
   plugin(name: string): RecorderPlugin;
   definition(namespace: string, name: string, config?: unknown): void;
   pod(pod: Pod, annotations?: Readonly<Record<string, string>>): void;
-  /** A configuration with directories of this rig; `more` over it. */
+  /** A configuration with this rig's directories, overridden by `more`. */
   config(more: object): Record<string, unknown>;
-  call(verb: string, config: unknown, calling?: Calling): Promise<Answer>;
-  /** As `call`; fails with the plugin's own words where it does. */
-  succeed(verb: string, config: unknown, calling?: Calling): Promise<Answer>;
-  /** Calls of all recorders since the last look, as `VERB type ifname`. */
+  call(verb: string, config: unknown, options?: CallOptions): Promise<Answer>;
+  /** As `call`, but fails the test with the plugin's error if the call fails. */
+  succeed(verb: string, config: unknown, options?: CallOptions): Promise<Answer>;
+  /** Calls of all recorders since the last `seen` or `calls`, as `VERB type ifname`. */
   seen(): readonly string[];
-  /** The same, whole. */
+  /** Calls of all recorders since the last `seen` or `calls`, with arguments, environment and stdin. */
   calls(): readonly RecordedCall[];
-  /** What was published for a pod; undefined where nothing was. */
+  /** A pod's network status; undefined if none was written. */
   status(pod: Pod): readonly Readonly<Record<string, unknown>>[] | undefined;
   dispose(): void;
 }
@@ -71,7 +71,7 @@ export function openRig(...plugins: readonly string[]): Rig {
     for (const recorder of recorders) recorder.clear();
     return all;
   };
-  const call = (verb: string, config: unknown, calling: Calling = {}): Promise<Answer> => {
+  const call = (verb: string, config: unknown, options: CallOptions = {}): Promise<Answer> => {
     const {
       pod = web,
       containerId = "ctr-1",
@@ -80,7 +80,7 @@ export function openRig(...plugins: readonly string[]): Rig {
       cniPath,
       as = "plexus",
       deadlineMs,
-    } = calling;
+    } = options;
     return callBinary(
       join(plexus.cniPath, as),
       {
@@ -131,8 +131,8 @@ export function openRig(...plugins: readonly string[]): Rig {
       ...more,
     }),
     call,
-    async succeed(verb, config, calling) {
-      const answer = await call(verb, config, calling);
+    async succeed(verb, config, options) {
+      const answer = await call(verb, config, options);
       expect({ status: answer.status, error: answer.status === 0 ? "" : answer.stdout }).toEqual({ status: 0, error: "" });
       return answer;
     },
@@ -149,7 +149,7 @@ export function openRig(...plugins: readonly string[]): Rig {
   };
 }
 
-/** What one recorder was given on stdin. */
+/** The stdin of a recorder's call, parsed. */
 export function stdinOf(call: RecordedCall | undefined): Record<string, unknown> {
   return JSON.parse(call?.stdin ?? "null");
 }

@@ -1,4 +1,4 @@
-// What passes between the runtime, Plexus and the default network: readiness, capability arguments, the log (MC rows, N1-58 to N1-61).
+// Readiness of the default network, capability arguments and the log (MC rows, N1-58 to N1-61).
 
 import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -19,15 +19,15 @@ function config(more: object = {}): Record<string, unknown> {
   return rig.config({ cniVersion: "1.1.0", delegates: [{ cniVersion: "1.1.0", name: "cbr0", type: "flannel" }], ...more });
 }
 
-function waiting(more: object = {}): Record<string, unknown> {
+function configWithReadiness(more: object = {}): Record<string, unknown> {
   const readinessindicatorfile = join(rig.plexus.directory, "ready");
   return config({ readinessindicatorfile, readinessTimeoutMs: 400, readinessDelTimeoutMs: 300, ...more });
 }
 
 const token = "s3cr3t-t0ken";
 
-/** With something that nobody may read. */
-function secret(more: object): Record<string, unknown> {
+/** A configuration that contains a secret. */
+function configWithSecret(more: object): Record<string, unknown> {
   const delegates = [{ cniVersion: "1.0.0", name: "cbr0", type: "flannel", apiToken: token }];
   return config({ delegates, connectionLimit: 5, ...more });
 }
@@ -36,7 +36,7 @@ function logFile(): string {
   return join(rig.plexus.directory, "log", "plexus.log");
 }
 
-/** Without their times. */
+/** The log's lines without their timestamps. */
 function lines(): readonly string[] {
   const text = existsSync(logFile()) ? readFileSync(logFile(), "utf8") : "";
   const all = text.split("\n").filter((line) => line !== "");
@@ -44,17 +44,17 @@ function lines(): readonly string[] {
 }
 
 describe("readinessindicatorfile", () => {
-  it("MC-12 N1-61 an ADD waits for it within its bound, then fails with code 11, and nothing was called", async () => {
-    const answer = await rig.call("ADD", waiting());
+  it("MC-12 N1-61 an ADD waits until readinessTimeoutMs, then fails with code 11 without calling a plugin", async () => {
+    const answer = await rig.call("ADD", configWithReadiness());
     expect(answer.json).toMatchObject({ code: 11, msg: expect.stringContaining("the default network isn't ready") });
     expect(answer.ms).toBeGreaterThanOrEqual(400);
     expect(rig.seen()).toEqual([]);
-    // It never began anything, so its DEL ends, too.
-    await rig.succeed("DEL", waiting());
+    // The ADD started no step, so its DEL succeeds.
+    await rig.succeed("DEL", configWithReadiness());
   });
 
-  it("MC-12 N1-61 an ADD goes on as soon as it is there", async () => {
-    const added = rig.succeed("ADD", waiting({ readinessTimeoutMs: 30_000 }));
+  it("MC-12 N1-61 an ADD continues as soon as the file exists", async () => {
+    const added = rig.succeed("ADD", configWithReadiness({ readinessTimeoutMs: 30_000 }));
     await sleep(300);
     expect(rig.seen()).toEqual([]);
     rig.file("ready", "");
@@ -62,34 +62,34 @@ describe("readinessindicatorfile", () => {
     expect(rig.seen()).toEqual(["ADD flannel eth0"]);
   });
 
-  it("MC-12 N1-61 D-7 a DEL waits shortly, then does its work from the journal and says so", async () => {
+  it("MC-12 N1-61 D-7 a DEL waits until readinessDelTimeoutMs, then works from the journal and logs a warning", async () => {
     const ready = rig.file("ready", "");
-    await rig.succeed("ADD", waiting());
+    await rig.succeed("ADD", configWithReadiness());
     rmSync(ready);
-    const { ms, stderr } = await rig.succeed("DEL", waiting());
+    const { ms, stderr } = await rig.succeed("DEL", configWithReadiness());
     expect(ms).toBeGreaterThanOrEqual(300);
-    expect(stderr).toContain("this DEL goes on without it");
+    expect(stderr).toContain("this DEL goes on without waiting further");
     expect(rig.seen()).toEqual(["ADD flannel eth0", "DEL flannel eth0"]);
   });
 
-  it("MC-12 an ADD that waits doesn't keep its own DEL waiting", async () => {
-    const added = rig.call("ADD", waiting({ readinessTimeoutMs: 8000 }));
-    const deleted = rig.succeed("DEL", waiting());
+  it("MC-12 a waiting ADD does not delay the same container's DEL", async () => {
+    const added = rig.call("ADD", configWithReadiness({ readinessTimeoutMs: 8000 }));
+    const deleted = rig.succeed("DEL", configWithReadiness());
     const first = await Promise.race([added.then(() => "ADD"), deleted.then(() => "DEL")]);
     expect(first).toBe("DEL");
     rig.file("ready", "");
     expect((await added).status).toBe(0);
   });
 
-  it("MC-12 RT-04 STATUS answers code 50 at once, and success as soon as it is there", async () => {
-    const patient = waiting({ readinessTimeoutMs: 30_000, readinessDelTimeoutMs: 30_000 });
+  it("MC-12 RT-04 STATUS answers code 50 without waiting, and succeeds as soon as the file exists", async () => {
+    const patient = configWithReadiness({ readinessTimeoutMs: 30_000, readinessDelTimeoutMs: 30_000 });
     const answer = await rig.call("STATUS", patient, { deadlineMs: 10_000 });
     expect(answer.json).toMatchObject({ code: 50, msg: expect.stringContaining("the default network isn't ready") });
     rig.file("ready", "");
     await rig.succeed("STATUS", patient);
   });
 
-  it("N1-59 once STATUS says ready, a pod is attached at once, each time", async () => {
+  it("N1-59 an ADD after a successful STATUS succeeds every time", async () => {
     const clusterNetwork = join(rig.plexus.directory, "net.d", "10-flannel.conflist");
     const following = rig.config({ cniVersion: "1.1.0", clusterNetwork });
     expect((await rig.call("STATUS", following)).json).toMatchObject({ code: 50 });
@@ -104,7 +104,7 @@ describe("readinessindicatorfile", () => {
     expect(failed).toEqual([]);
   });
 
-  it("N1-60 the default network's directory may be another than the runtime's, which is never looked into", async () => {
+  it("N1-60 the default network's directory may differ from the runtime's, which Plexus never reads", async () => {
     rig.file("runtime/00-plexus.conf", config());
     rig.file("runtime/05-other.conflist", { cniVersion: "1.1.0", name: "other", plugins: [{ type: "macvlan" }] });
     rig.file("default/10-flannel.conflist", { cniVersion: "1.1.0", name: "cbr0", plugins: [{ type: "flannel" }] });
@@ -114,7 +114,7 @@ describe("readinessindicatorfile", () => {
 });
 
 describe("capability arguments", () => {
-  it("MC-17 MC-18 MC-19 N11-18 all go verbatim to the default network's plugins that declare them, and to no other network", async () => {
+  it("MC-17 MC-18 MC-19 N11-18 reach the default network's plugins that declare them, unchanged, and no other network's", async () => {
     const names = [
       "portMappings",
       "bandwidth",
@@ -149,21 +149,21 @@ describe("capability arguments", () => {
     };
     await rig.succeed("ADD", config({ cniVersion: "1.0.0", delegates: [main], capabilities: declared, runtimeConfig: args }));
     const [first, second, other] = rig.calls();
-    // Go's capitals, which containerd writes, and all: no key is known here.
+    // containerd writes Go's upper-case keys; Plexus passes every key on unchanged.
     expect(stdinOf(first)["runtimeConfig"]).toEqual(args);
     expect([stdinOf(second)["runtimeConfig"], stdinOf(other)["runtimeConfig"]]).toEqual([undefined, undefined]);
     expect(stdinOf(other)["name"]).toBe("net");
   });
 });
 
-function done(verb: string): unknown {
+function doneLine(verb: string): unknown {
   return expect.stringMatching(new RegExp(`^\\[debug\\] ${verb} ctr-1 eth0 multus-cni-network: done in [0-9.]+ ms$`));
 }
 
-/** After an ADD, one that fails, and a DEL. */
+/** The log's lines after an ADD, an ADD that fails, and a DEL. */
 async function linesAt(logLevel: string): Promise<readonly string[]> {
   rmSync(logFile(), { force: true });
-  const logging = secret({ logFile: logFile(), logLevel, logToStderr: false });
+  const logging = configWithSecret({ logFile: logFile(), logLevel, logToStderr: false });
   const answer = await rig.succeed("ADD", logging);
   expect(answer.stderr).toBe("");
   await rig.call("ADD", logging);
@@ -174,7 +174,7 @@ async function linesAt(logLevel: string): Promise<readonly string[]> {
 describe("the log", () => {
   beforeEach(() => rig.file("log/other", ""));
 
-  it("MC-15 goes to logFile at Multus' levels, one line each, and not to stderr where logToStderr is off", async () => {
+  it("MC-15 goes to logFile at Multus' levels, a line per event, and not to stderr if logToStderr is off", async () => {
     const notice = expect.stringMatching(/^\[verbose\] plexus: warning: configuration: connectionLimit of Multus has no effect/);
     const failed = expect.stringMatching(
       /^\[error\] ADD ctr-1 eth0 multus-cni-network: failed with code 7: container ctr-1 is already/,
@@ -182,18 +182,18 @@ describe("the log", () => {
     expect(await linesAt("panic")).toEqual([]);
     expect(await linesAt("error")).toEqual([failed]);
     expect(await linesAt("verbose")).toEqual([notice, notice, failed]);
-    expect(await linesAt("DEBUG")).toEqual([notice, done("ADD"), notice, failed, done("DEL")]);
+    expect(await linesAt("DEBUG")).toEqual([notice, doneLine("ADD"), notice, failed, doneLine("DEL")]);
     expect(statSync(logFile()).mode & 0o777).toBe(0o600);
   });
 
-  it("MC-15 has nothing of a configuration in it, at no level, not of a plugin's arguments either", async () => {
-    await rig.succeed("ADD", secret({ logFile: logFile(), logLevel: "debug" }), { args: `;TOKEN=${token}` });
-    await rig.succeed("DEL", secret({ logFile: logFile(), logLevel: "debug" }), { args: `;TOKEN=${token}` });
+  it("MC-15 never contains parts of a configuration or of CNI_ARGS, at any level", async () => {
+    await rig.succeed("ADD", configWithSecret({ logFile: logFile(), logLevel: "debug" }), { args: `;TOKEN=${token}` });
+    await rig.succeed("DEL", configWithSecret({ logFile: logFile(), logLevel: "debug" }), { args: `;TOKEN=${token}` });
     expect(lines().length).toBeGreaterThan(0);
     expect(readFileSync(logFile(), "utf8")).not.toContain(token);
   });
 
-  it("MC-15 MC-16 goes to stderr by default; logOptions and a file that can't be written are told, and stop nothing", async () => {
+  it("MC-15 MC-16 goes to stderr by default; logOptions and an unwritable logFile cause a warning, not a failure", async () => {
     const { stderr } = await rig.succeed(
       "ADD",
       config({ logFile: rig.plexus.directory, logOptions: { maxAge: 5, maxSize: 100 } }),

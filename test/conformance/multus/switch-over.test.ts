@@ -1,11 +1,12 @@
-// Switching over with pods running: what Multus attached, Plexus takes away, from what Multus kept (checklist section 3, 10).
+// Switching from Multus with running pods: Plexus detaches pods that Multus attached, using Multus' state (checklist
+// sections 3 and 10).
 
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 
-import { staysForGood } from "../../e2e/stage.ts";
+import { isPermanent } from "../../e2e/stage.ts";
 import { createPodNamespace, filesBelow, type PodNamespace } from "../../harness/namespaces.ts";
 import type { RecordedCall } from "../../harness/recorder.ts";
 import { iproute2, missing, privateNamespaces } from "../../harness/requires.ts";
@@ -19,8 +20,8 @@ const list = {
 };
 const single = { cniVersion: "0.4.0", name: "second", type: "macvlan", mode: "bridge" };
 
-/** What a plugin was told, but for what tells two containers apart. */
-function told({ env, stdin }: RecordedCall): unknown {
+/** A plugin's call without the container's own values, so that the calls of two containers can be compared. */
+function withoutContainerValues({ env, stdin }: RecordedCall): unknown {
   const { CNI_COMMAND, CNI_IFNAME, CNI_NETNS, CNI_ARGS } = env;
   const args = CNI_ARGS?.split(";")
     .toSorted()
@@ -28,9 +29,9 @@ function told({ env, stdin }: RecordedCall): unknown {
   return { verb: CNI_COMMAND, ifname: CNI_IFNAME, netns: CNI_NETNS, args, stdin: JSON.parse(stdin) as unknown };
 }
 
-/** Files of containers, not of the node. */
-function left(directory: string): readonly string[] {
-  return filesBelow(directory).filter((path) => !staysForGood(path));
+/** Files below a directory that belong to containers, not to the node. */
+function containerFiles(directory: string): readonly string[] {
+  return filesBelow(directory).filter((path) => !isPermanent(path));
 }
 
 describe.skipIf(missing("switching from Multus", privateNamespaces, iproute2, realMultus))("pods that Multus attached", () => {
@@ -58,39 +59,39 @@ describe.skipIf(missing("switching from Multus", privateNamespaces, iproute2, re
     const { manifests: _, runDir: __, multusCniDir: ___, ...common } = rig.config({ delegates: [list, single], ...more });
     return { ...common, cniDir: multusState(), binDir: rig.plexus.cniPath, capabilities: { portMappings: true }, runtimeConfig };
   };
-  /** Multus' configuration with Plexus' name, and a directory of its own or Multus'. */
-  const ownConfig = (cniDir: string): Record<string, unknown> => ({
+  /** Multus' configuration under Plexus' name, with the given cniDir. */
+  const plexusConfig = (cniDir: string): Record<string, unknown> => ({
     ...configOf(),
     cniDir,
     runDir: join(rig.plexus.directory, "run"),
     multusCniDir: multusState(),
   });
 
-  async function addedByMultus(containerId: string): Promise<void> {
+  async function addWithMultus(containerId: string): Promise<void> {
     await rig.succeed("ADD", configOf(), { as: "multus", containerId, netns: pod.path });
     expect(rig.seen()).toEqual(["ADD flannel eth0", "ADD tuning eth0", "ADD macvlan net1"]);
   }
 
-  it.each(["a directory of its own", "Multus' directory"])(
-    "get from Plexus, with %s, the DEL that Multus would have sent, byte for byte of meaning, and nothing of it is left",
+  it.each(["a separate directory", "Multus' directory"])(
+    "get from Plexus, with %s, the same DEL as from Multus, and their state is removed",
     async (where) => {
-      await addedByMultus("ctr-1");
+      await addWithMultus("ctr-1");
       await rig.succeed("DEL", configOf(), { as: "multus", containerId: "ctr-1", netns: pod.path });
       const byMultus = rig.calls();
       expect(byMultus.map(({ env }) => env["CNI_IFNAME"])).toEqual(["net1", "eth0", "eth0"]);
 
-      await addedByMultus("ctr-2");
+      await addWithMultus("ctr-2");
       const cniDir = where === "Multus' directory" ? multusState() : rig.plexus.state("cni");
-      const { stderr } = await rig.succeed("DEL", ownConfig(cniDir), { containerId: "ctr-2", netns: pod.path });
+      const { stderr } = await rig.succeed("DEL", plexusConfig(cniDir), { containerId: "ctr-2", netns: pod.path });
       expect(stderr).toBe("");
-      expect(rig.calls().map(told)).toEqual(byMultus.map(told));
-      expect([left(multusState()), left(cniDir)]).toEqual([[], []]);
+      expect(rig.calls().map(withoutContainerValues)).toEqual(byMultus.map(withoutContainerValues));
+      expect([containerFiles(multusState()), containerFiles(cniDir)]).toEqual([[], []]);
     },
   );
 
-  it("go without their namespace, too, and a second DEL is a success", async () => {
-    await addedByMultus("ctr-1");
-    const config = ownConfig(rig.plexus.state("cni"));
+  it("are detached without their network namespace too, and a second DEL succeeds", async () => {
+    await addWithMultus("ctr-1");
+    const config = plexusConfig(rig.plexus.state("cni"));
     await rig.succeed("DEL", config, { netns: "" });
     expect(rig.calls().map((call) => [call.env["CNI_NETNS"], stdinOf(call)["runtimeConfig"]])).toEqual([
       ["", undefined],
@@ -100,38 +101,38 @@ describe.skipIf(missing("switching from Multus", privateNamespaces, iproute2, re
     await rig.succeed("DEL", config, { netns: "" });
   });
 
-  it("go though Multus' list of them was cut short, and though its cache is gone", async () => {
-    const config = ownConfig(rig.plexus.state("cni"));
-    await addedByMultus("ctr-1");
+  it("are detached although Multus' list of delegates is truncated, or its cache is missing", async () => {
+    const config = plexusConfig(rig.plexus.state("cni"));
+    await addWithMultus("ctr-1");
     const scratch = join(multusState(), "ctr-1");
     writeFileSync(scratch, readFileSync(scratch).subarray(0, 100));
     const cut = await rig.succeed("DEL", config, { netns: pod.path });
-    expect(cut.stderr).toContain("what Multus kept is passed over");
+    expect(cut.stderr).toContain("ignoring Multus' state");
     expect(rig.seen().toSorted()).toEqual(["DEL flannel eth0", "DEL macvlan net1", "DEL tuning eth0"]);
 
-    await addedByMultus("ctr-2");
+    await addWithMultus("ctr-2");
     rmSync(join(multusState(), "results"), { recursive: true });
     await rig.succeed("DEL", config, { containerId: "ctr-2", netns: pod.path });
     expect(rig.seen()).toEqual(["DEL macvlan net1", "DEL tuning eth0", "DEL flannel eth0"]);
     expect(readdirSync(multusState())).not.toContain("ctr-2");
   });
 
-  it("whose DEL fails are tried again by the next DEL, from Plexus' own journal by then", async () => {
-    await addedByMultus("ctr-1");
-    const config = ownConfig(rig.plexus.state("cni"));
+  it("are detached by the next DEL, from Plexus' journal, after a DEL that failed", async () => {
+    await addWithMultus("ctr-1");
+    const config = plexusConfig(rig.plexus.state("cni"));
     rig.plugin("macvlan").script("DEL", { exit: 1, stdout: '{"code":11,"msg":"later"}' }, 1);
     expect((await rig.call("DEL", config, { netns: pod.path })).json).toMatchObject({ code: 11 });
     expect(rig.seen()).toEqual(["DEL macvlan net1", "DEL tuning eth0", "DEL flannel eth0"]);
     rig.plugin("macvlan").script("DEL", { exit: 0, stdout: "" }, 1);
     await rig.succeed("DEL", config, { netns: pod.path });
     expect(rig.seen()).toEqual(["DEL macvlan net1"]);
-    expect(left(rig.plexus.state("cni"))).toEqual([]);
+    expect(containerFiles(rig.plexus.state("cni"))).toEqual([]);
   });
 
-  it("are told to their networks as valid by Plexus' GC", async () => {
-    await addedByMultus("ctr-1");
+  it("are among the valid attachments that Plexus' GC passes to plugins", async () => {
+    await addWithMultus("ctr-1");
     const version = { cniVersion: "1.1.0" };
-    const config = { ...ownConfig(rig.plexus.state("cni")), ...version, delegates: [{ ...list, ...version }, single] };
+    const config = { ...plexusConfig(rig.plexus.state("cni")), ...version, delegates: [{ ...list, ...version }, single] };
     const valid = [{ containerID: "ctr-1", ifname: "eth0" }];
     await rig.succeed("GC", { ...config, "cni.dev/valid-attachments": valid });
     const collected = rig.calls().filter(({ env }) => env["CNI_COMMAND"] === "GC");

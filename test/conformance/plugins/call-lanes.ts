@@ -1,5 +1,5 @@
-// Calls of CNI plugins side by side, each lane a small shell of its own: forking this large test process a thousand times would take most of
-// a test's time.
+// Concurrent calls of CNI plugins. Each lane is a small shell that starts the plugins, because forking this large test
+// process a thousand times would take most of a test's time.
 
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { type Answer, type Call, runtimeEnvironment } from "../../harness/plexus.ts";
@@ -13,19 +13,19 @@ interface Job {
   readonly done: (output: string) => void;
 }
 
-/** As many calls at a time as there are lanes; the others wait. */
+/** Runs as many calls at once as there are lanes; further calls wait. */
 export class CallLanes {
   readonly #free: Lane[] = [];
   readonly #lanes: readonly Lane[];
   readonly #waiting: Job[] = [];
 
-  /** `namespace`: path of the network namespace that they are in. */
+  /** `namespace` is the path of the shells' network namespace. */
   constructor(count: number, namespace: string) {
     this.#lanes = Array.from({ length: count }, () => new Lane(this, namespace));
     this.#free.push(...this.#lanes);
   }
 
-  /** Calls a plugin as a runtime does. What it says on stderr, which should be nothing, is in `stdout`, too. */
+  /** Calls a plugin as a runtime does. `stdout` includes the plugin's stderr, which should be empty. */
   async call(binary: string, call: Call, cniPath: string): Promise<Pick<Answer, "status" | "stdout" | "json">> {
     const stdin = call.stdin === undefined ? JSON.stringify(call.config) : String(call.stdin);
     const environment = Object.entries(runtimeEnvironment(call, cniPath)).map(([name, value]) => `${name}=${quoted(value)}`);
@@ -35,7 +35,7 @@ export class CallLanes {
     return { status: Number(text.slice(at + 1)), stdout, json: jsonIn(stdout) };
   }
 
-  /** Runs commands of a shell; answers what they said, and behind the last line's end the last one's status. */
+  /** Runs shell commands. Returns their stdout, then a newline and the last command's exit status. */
   run(command: string): Promise<string> {
     return new Promise((done) => {
       this.#waiting.push({ command, done });

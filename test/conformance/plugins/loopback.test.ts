@@ -1,11 +1,13 @@
-// The delegate loopback against the reference plugin: what its own tests describe, and generated configurations through both.
+// Compares the delegate loopback with the reference plugin: the cases of the reference plugin's tests, and generated
+// configurations.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { iproute2, missing, privateNamespaces, referencePlugins } from "../../harness/requires.ts";
-import { disagreements, play, type Played, saidOf } from "./play.ts";
+import { referenceReleases } from "../../harness/reference-releases.ts";
+import { iproute2, missing, privateNamespaces } from "../../harness/requires.ts";
+import { disagreements, runBoth, type Outcomes, comparableAnswer } from "./run-configurations.ts";
 import { type Configuration, kinds, patience, SideBySide } from "./side-by-side.ts";
 
-/** What `lo` is like before, as commands of ip(8) with NETNS for the namespace. */
+/** The commands of ip(8) that bring `lo` into the state before the ADD. */
 const states: Readonly<Record<string, readonly string[]>> = {
   down: [],
   up: ["link set lo up"],
@@ -44,7 +46,7 @@ const results: Readonly<Record<string, ((version: string) => object) | undefined
 
 const versions = ["0.1.0", "0.2.0", "0.3.0", "0.3.1", "0.4.0", "1.0.0"];
 const isOld = (version: string): boolean => version < "0.3.0";
-/** Before 1.0.0, an address says its family. */
+/** Before 1.0.0, a result's address has its family in `version`. */
 const of4 = (version: string): object => (version < "1.0.0" ? { version: "4" } : {});
 const of6 = (version: string): object => (version < "1.0.0" ? { version: "6" } : {});
 
@@ -64,65 +66,81 @@ const numbered = configurations.map((each, pod) => ({ ...each, pod }));
 
 const isStrange = ({ name }: Configuration): boolean => name.includes("strange");
 
-describe.skipIf(
-  missing("the delegate loopback beside the reference plugin", privateNamespaces, iproute2, referencePlugins("loopback")),
-)("loopback", () => {
-  let side: SideBySide;
-  let played: ReadonlyMap<string, Played>;
-  beforeAll(async () => {
-    side = await SideBySide.open({
-      type: "loopback",
-      pods: numbered.length,
-      grants: { loopback: { links: {}, log: {} } },
-      lanes: 6,
-    });
-    await Promise.all(
-      kinds.flatMap((kind) =>
-        numbered.map(({ pod, name }) => {
-          const commands = states[/lo (.*), (?:no|a) result/u.exec(name)?.[1] ?? ""] ?? [];
-          return commands.length === 0
-            ? ""
-            : side.lanes.run(`ip -n ${side.pod(kind, pod)} -batch - <<'EOF'\n${commands.join("\n")}\nEOF`);
-        }),
-      ),
+describe.each(referenceReleases)("reference plugins $release", (reference) => {
+  describe.skipIf(
+    missing(
+      "the delegate loopback compared with the reference plugin",
+      privateNamespaces,
+      iproute2,
+      reference.requires("loopback"),
+    ),
+  )("loopback", () => {
+    let side: SideBySide;
+    let outcomes: ReadonlyMap<string, Outcomes>;
+    beforeAll(async () => {
+      side = await SideBySide.open({
+        type: "loopback",
+        findNative: reference.plugin,
+        pods: numbered.length,
+        grants: { loopback: { links: {}, log: {} } },
+        lanes: 6,
+      });
+      await Promise.all(
+        kinds.flatMap((kind) =>
+          numbered.map(({ pod, name }) => {
+            const commands = states[/lo (.*), (?:no|a) result/u.exec(name)?.[1] ?? ""] ?? [];
+            return commands.length === 0
+              ? ""
+              : side.lanes.run(`ip -n ${side.pod(kind, pod)} -batch - <<'EOF'\n${commands.join("\n")}\nEOF`);
+          }),
+        ),
+      );
+      outcomes = await runBoth(side, numbered, { link: "lo" });
+    }, patience);
+    afterAll(() => side.close(), patience);
+
+    const ofBoth = ({ name }: Configuration): Outcomes => {
+      const both = outcomes.get(name);
+      if (both === undefined) throw new Error(`${name} was not run`);
+      return both;
+    };
+
+    test.each(numbered.filter((each) => !isStrange(each)))(
+      "has the same effect and result as the reference plugin: $name",
+      (configuration) => {
+        const { native, wasm } = ofBoth(configuration);
+        expect(native.added).toMatchObject({ status: 0 });
+        expect(comparableAnswer(side, configuration, "wasm", wasm.added)).toEqual(
+          comparableAnswer(side, configuration, "native", native.added),
+        );
+        expect(wasm.made).toEqual(native.made);
+        expect(disagreements(ofBoth(configuration))).toEqual([]);
+        expect(wasm.left?.link["flags"]).toEqual(["LOOPBACK"]);
+        expect(wasm.left).toEqual(native.left);
+      },
     );
-    played = await play(side, numbered, { link: "lo" });
-  }, patience);
-  afterAll(() => side.close(), patience);
 
-  const ofBoth = ({ name }: Configuration): Played => {
-    const both = played.get(name);
-    if (both === undefined) throw new Error(`${name} was not played`);
-    return both;
-  };
+    test.each(numbered.filter(isStrange))("refuses the call, as the reference plugin does: $name", (configuration) => {
+      const { native, wasm } = ofBoth(configuration);
+      expect([native.added.status, wasm.added.json]).toMatchObject([
+        1,
+        { code: 100, msg: expect.stringContaining('"10.9.9.9"') },
+      ]);
+      expect(wasm.made).toEqual(native.made);
+    });
 
-  test.each(numbered.filter((each) => !isStrange(each)))("does as the reference plugin does: $name", (configuration) => {
-    const { native, wasm } = ofBoth(configuration);
-    expect(native.added).toMatchObject({ status: 0 });
-    expect(saidOf(side, configuration, "wasm", wasm.added)).toEqual(saidOf(side, configuration, "native", native.added));
-    expect(wasm.made).toEqual(native.made);
-    expect(disagreements(ofBoth(configuration))).toEqual([]);
-    expect(wasm.left?.link["flags"]).toEqual(["LOOPBACK"]);
-    expect(wasm.left).toEqual(native.left);
-  });
+    test.each(["0.4.0", "1.0.0"])("[%s] sets the lo device to UP, and to DOWN", (version) => {
+      const { wasm } = outcomes.get(`${version}, lo down, no result`) ?? {};
+      expect([wasm?.made?.link["flags"], wasm?.left?.link["flags"]]).toEqual([["LOOPBACK", "UP"], ["LOOPBACK"]]);
+      expect(wasm?.made?.addresses).toEqual(["127.0.0.1/8 host ", "::1/128 host "]);
+    });
 
-  test.each(numbered.filter(isStrange))("refuses as the reference plugin does: $name", (configuration) => {
-    const { native, wasm } = ofBoth(configuration);
-    expect([native.added.status, wasm.added.json]).toMatchObject([1, { code: 100, msg: expect.stringContaining('"10.9.9.9"') }]);
-    expect(wasm.made).toEqual(native.made);
-  });
-
-  test.each(["0.4.0", "1.0.0"])("[%s] sets the lo device to UP, and to DOWN", (version) => {
-    const { wasm } = played.get(`${version}, lo down, no result`) ?? {};
-    expect([wasm?.made?.link["flags"], wasm?.left?.link["flags"]]).toEqual([["LOOPBACK", "UP"], ["LOOPBACK"]]);
-    expect(wasm?.made?.addresses).toEqual(["127.0.0.1/8 host ", "::1/128 host "]);
-  });
-
-  test("ran as often as the reference plugin", async () => {
-    // Each takes down what the other one brought up, and what it brought up itself where it then refused.
-    const each = numbered.length;
-    await expect
-      .poll(() => side.steps())
-      .toMatchObject({ "ADD native": each, "ADD wasm": each, "DEL native": each, "DEL wasm": each });
+    test("ran as often as the reference plugin", async () => {
+      // Each plugin runs DEL of the other's attachments, and of its own refused ADDs as their undo.
+      const each = numbered.length;
+      await expect
+        .poll(() => side.steps())
+        .toMatchObject({ "ADD native": each, "ADD wasm": each, "DEL native": each, "DEL wasm": each });
+    });
   });
 });

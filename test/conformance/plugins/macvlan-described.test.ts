@@ -1,18 +1,18 @@
-// What the reference macvlan's own tests describe, as facts about the delegate: through the installed binary and a daemon. And the traffic.
+// The cases of the reference macvlan's tests, run by the delegate through the installed binary and a daemon; and traffic.
 
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { insideOf } from "../../harness/namespaces.ts";
+import { inNamespace } from "../../harness/namespaces.ts";
 import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../../harness/requires.ts";
 import { macvlanDescribed, macvlanNames } from "./macvlan-described.ts";
-import { playAlone, type PlayedHalf } from "./play.ts";
+import { runDelegateOnly, type Outcome } from "./run-configurations.ts";
 import { type Configuration, patience, SideBySide } from "./side-by-side.ts";
 
 const succeeded = { status: 0, stdout: "" };
 
 describe.skipIf(
   missing(
-    "what the tests of macvlan describe",
+    "the cases of the reference macvlan's tests",
     privateNamespaces,
     iproute2,
     linkType("veth"),
@@ -21,7 +21,7 @@ describe.skipIf(
   ),
 )("the delegate macvlan", () => {
   let side: SideBySide;
-  let played: ReadonlyMap<string, PlayedHalf>;
+  let outcomes: ReadonlyMap<string, Outcome>;
   const { parent, podParent, namespaces } = macvlanNames;
   const path = (pod: number): string => side.path("wasm", pod);
   const call = (verb: string, configuration: Configuration): ReturnType<SideBySide["call"]> =>
@@ -56,7 +56,7 @@ describe.skipIf(
         ),
       ),
     );
-    played = await playAlone(
+    outcomes = await runDelegateOnly(
       side,
       macvlanDescribed.flatMap(({ configurations }) => configurations),
     );
@@ -65,7 +65,7 @@ describe.skipIf(
 
   test.each(macvlanDescribed)("$title", ({ configurations, made, has }) => {
     for (const configuration of configurations) {
-      const { added, made: facts, checked = succeeded, deleted, left } = played.get(configuration.name) ?? {};
+      const { added, made: facts, checked = succeeded, deleted, left } = outcomes.get(configuration.name) ?? {};
       expect([added?.stdout, added?.status, checked, deleted]).toMatchObject([
         expect.stringContaining(configuration.cniVersion ?? ""),
         0,
@@ -88,7 +88,7 @@ describe.skipIf(
     expect(await call("DEL", configuration)).toMatchObject(succeeded);
   });
 
-  test("attaches in a brain of one call, too, with an IPv6 gateway whose address is waited for", async () => {
+  test("attaches with a one-shot engine too, and waits for the IPv6 address before adding a route by its gateway", async () => {
     const ipam = { type: "ipam-host-local", subnet: "fd00:88::/64", routes: [{ dst: "::/0" }] };
     const configuration = { name: "one-shot", ifname: "alone0", pod: 3, step: { master: parent, ipam } };
     const { prepare, plexus, lanes } = side;
@@ -111,14 +111,28 @@ describe.skipIf(
     expect(await oneShot("DEL")).toMatchObject(succeeded);
   });
 
-  test("takes bcqueuelen", async () => {
+  test("sets bcqueuelen", async () => {
     const configuration = { name: "bcqueuelen", ifname: "queue0", pod: 0, step: { master: parent, bcqueuelen: 2345 } };
     expect(await call("ADD", configuration)).toMatchObject({ status: 0 });
     expect((await side.links("wasm")).get("0 queue0")?.link).toMatchObject({ bcqueuelen: 2345 });
     expect(await call("DEL", configuration)).toMatchObject(succeeded);
   });
 
-  test("refuses a master that is not granted, on the node and in the pod, with the grant's key in its words", async () => {
+  test("RT-04: STATUS fails with code 50 while the node lacks the master, and succeeds as soon as the node has it", async () => {
+    const grants = { macvlan: { log: {}, links: { parents: ["late0"] }, delegation: { plugins: ["ipam-host-local"] } } };
+    const ipam = { type: "ipam-host-local", ranges: [[{ subnet: "10.78.0.0/24" }]] };
+    const status = (step: object): ReturnType<typeof call> =>
+      call("STATUS", { name: "status", cniVersion: "1.1.0", ifname: "eth0", pod: 0, step: { ipam, ...step }, grants });
+    expect((await status({ master: "late0" })).json).toMatchObject({ code: 50, msg: expect.stringContaining('"late0"') });
+    await side.ip(["link add late0 type veth peer name late0-e"]);
+    expect(await status({ master: "late0" })).toMatchObject(succeeded);
+    // The default route's link is not granted: that is an error of the configuration, not of the node.
+    expect((await status({})).json).toMatchObject({ code: 7, msg: expect.stringContaining("wasm.grants.macvlan.links.parents") });
+    expect(await status({ master: "nowhere0", linkInContainer: true })).toMatchObject(succeeded);
+    await side.ip(["link delete late0"]);
+  });
+
+  test("refuses a master that is not granted, on the node and in the pod, and the error names the grant's key", async () => {
     const steps = [{ master: `${parent}-e` }, { master: `${podParent}-e`, linkInContainer: true }];
     const refused = await Promise.all(steps.map((step, pod) => call("ADD", { name: "denied", ifname: "denied0", pod, step })));
     expect(refused).toMatchObject(
@@ -147,7 +161,7 @@ describe.skipIf(
     }));
     const added = await Promise.all(attachments.map((each) => call("ADD", each)));
     expect(added).toMatchObject([{ status: 0 }, { status: 0 }]);
-    const [one, two] = [insideOf(path(0)), insideOf(path(1))];
+    const [one, two] = [inNamespace(path(0)), inNamespace(path(1))];
     expect([one.ping("10.77.0.11"), one.ping("fd00:77::11"), two.ping("10.77.0.10"), two.ping("fd00:77::10")]).toEqual([
       true,
       true,

@@ -1,12 +1,13 @@
-// What the reference plugin's own tests describe: in old and new versions, with the master on the node (said, or by default) and in the pod.
+// The cases of the reference macvlan's tests, in old and new versions, with the master on the node (configured or by
+// default) and in the pod.
 
 import { expect } from "vitest";
 import type { Configuration } from "./side-by-side.ts";
 
 export const macvlanNames = {
-  /** The node's default route is over it. */
+  /** The master on the node; the node's default route uses it. */
   parent: "wup0",
-  /** So is each pod's over this one. */
+  /** The master in each pod; the pod's default route uses it. */
   podParent: "inpod0",
   namespaces: 4,
 } as const;
@@ -15,7 +16,7 @@ export interface MacvlanDescribed {
   readonly title: string;
   readonly configurations: readonly Configuration[];
   readonly made: Readonly<Record<string, unknown>>;
-  /** How many global addresses it gets. */
+  /** The number of the link's global addresses. */
   readonly has: number;
 }
 
@@ -29,8 +30,8 @@ interface Title {
 }
 
 const versions = ["0.2.0", "0.3.1", "1.1.0"];
-/** Results before 0.3.0 are of addresses alone. */
-const bareVersions = versions.slice(1);
+/** The versions for steps without addresses: results before 0.3.0 contain only addresses. */
+const versionsWithInterfaces = versions.slice(1);
 
 const master = (inPod: boolean): string => (inPod ? macvlanNames.podParent : macvlanNames.parent);
 const ipam = (number: number): object => ({ type: "ipam-host-local", subnet: `10.${100 + (number >> 8)}.${number & 255}.0/24` });
@@ -80,7 +81,7 @@ export const macvlanDescribed: readonly MacvlanDescribed[] = titles.flatMap(
       title: `${title}, linkInContainer ${linkInContainer ?? "absent"}, in old and new versions`,
       made: facts,
       has,
-      configurations: (has === 0 ? bareVersions : versions).map((cniVersion): Configuration => {
+      configurations: (has === 0 ? versionsWithInterfaces : versions).map((cniVersion): Configuration => {
         const number = made++;
         const digits = number.toString(16).padStart(2, "0");
         return {

@@ -1,6 +1,6 @@
-// What there is in a network namespace, by link, in terms in which what two plugins made can be compared: names, kinds, flags, addresses,
-// routes, permanent neighbours and the sysctls of each interface. What the kernel or chance makes (indexes, MACs that nobody asked for, the
-// addresses made of them, how far duplicate address detection is) is left out.
+// The state of a network namespace, so that the effects of two plugins can be compared. It has each link's name, kind, flags,
+// addresses, routes, permanent neighbours and sysctls. It omits values that the kernel chooses: indexes, addresses made from
+// a MAC, and the state of duplicate address detection.
 
 import type { CallLanes } from "./call-lanes.ts";
 
@@ -9,29 +9,32 @@ export interface LinkFacts {
   readonly addresses: readonly string[];
   readonly routes: readonly string[];
   readonly neighbours: readonly string[];
-  /** By family and name: `ipv4/arp_notify`. */
+  /** The interface's sysctls by family and name, such as `ipv4/arp_notify`. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** Whatever of a link's flags says how its cable is. */
-const carried: ReadonlySet<string> = new Set(["NO-CARRIER", "LOWER_UP", "M-DOWN", "RUNNING"]);
+/** Flags that depend on the carrier. */
+const carrierFlags: ReadonlySet<string> = new Set(["NO-CARRIER", "LOWER_UP", "M-DOWN", "RUNNING"]);
 
 const commands = ["link show", "address show", "route show table all", "neighbour show nud permanent"];
 
-/** The links of the namespace of this name, by name; "" has the sysctls of `keys` that are no interface's. `keys`: below /proc/sys/net, files or directories. */
+/**
+ * The facts of a namespace's links, by the link's name. The entry "" has the sysctls of `keys` that belong to no interface.
+ * `keys` are files or directories below /proc/sys/net.
+ */
 export async function stateOf(lanes: CallLanes, pod: string, keys: readonly string[]): Promise<ReadonlyMap<string, LinkFacts>> {
   const links = `ip -n ${pod} -j -d -batch - <<'EOF'\n${commands.join("\n")}\nEOF`;
   const paths = keys.map((key) => `/proc/sys/net/${key}`).join(" ");
   const settings = `printf '\\001\\n'; nsenter --net=/run/netns/${pod} -- grep -rHs '' ${paths}`;
-  const said = await lanes.run(keys.length === 0 ? links : `${links}\n${settings}`);
-  const [told = "", read = ""] = said.split("\u0001");
-  const [shown = [], addresses = [], routes = [], neighbours = []] = told
+  const output = await lanes.run(keys.length === 0 ? links : `${links}\n${settings}`);
+  const [linkText = "", settingsText = ""] = output.split("\u0001");
+  const [shown = [], addresses = [], routes = [], neighbours = []] = linkText
     .split("\n")
     .filter((line) => line.startsWith("["))
     .map(records);
-  const found = settingsIn(read);
+  const found = settingsIn(settingsText);
   const facts = shown.map((link): [string, LinkFacts] => {
     const name = textOf(link["ifname"]);
     return [
@@ -67,7 +70,7 @@ function linkFacts(link: Facts): Facts {
     name: ifname,
     mtu,
     mac: address,
-    flags: Array.isArray(flags) ? flags.filter((flag) => !carried.has(String(flag))).sort() : [],
+    flags: Array.isArray(flags) ? flags.filter((flag) => !carrierFlags.has(String(flag))).sort() : [],
     queue: txqlen,
     kind: info["info_kind"],
     mode,
@@ -87,7 +90,7 @@ function addressTexts(link: Facts): readonly string[] {
   });
 }
 
-/** A link-local one is made of the MAC. */
+/** A route as JSON; none for link-local addresses, which are made from the MAC. */
 function routeText(route: Facts): readonly string[] {
   const { type, dst, gateway, table, protocol, scope, prefsrc, metric, metrics } = route;
   if (textOf(dst).startsWith("fe80:") && textOf(dst) !== "fe80::/64") return [];
@@ -101,9 +104,9 @@ function settingsIn(text: string): ReadonlyMap<string, Readonly<Record<string, s
     const [, key = "", value = ""] = /^\/proc\/sys\/net\/([^:]+):(.*)$/u.exec(line) ?? [];
     if (key === "") continue;
     const [, family, name = "", setting] = /^(ipv[46])\/conf\/([^/]+)\/(.+)$/u.exec(key) ?? [];
-    const own = found.get(name) ?? {};
-    own[family === undefined ? key : `${family}/${setting ?? ""}`] = value;
-    found.set(name, own);
+    const settings = found.get(name) ?? {};
+    settings[family === undefined ? key : `${family}/${setting ?? ""}`] = value;
+    found.set(name, settings);
   }
   return found;
 }

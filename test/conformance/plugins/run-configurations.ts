@@ -1,33 +1,34 @@
-// Plays configurations through both: each attachment is made by the one, checked and taken away by the other, and looked at in between.
+// Runs configurations through the native plugin and the delegate. One of them runs ADD, the other one CHECK and DEL of the
+// attachment; the links are read after ADD and after DEL.
 
 import { readResult } from "../../../src/cni/read-result.ts";
 import { toVersion } from "../../../src/cni/versions.ts";
 import type { LinkFacts } from "./namespace-state.ts";
-import { type Configuration, type Kind, other, type Said, type SideBySide } from "./side-by-side.ts";
+import { type Configuration, type Kind, other, type CallAnswer, type SideBySide } from "./side-by-side.ts";
 
-/** What became of one configuration, by who made the attachment. */
-export type Played = Readonly<Record<Kind, PlayedHalf>>;
+/** A configuration's outcomes, by the plugin that ran ADD. */
+export type Outcomes = Readonly<Record<Kind, Outcome>>;
 
-export interface PlayedHalf {
-  readonly added: Said;
-  /** Of the attachment's link, and of those of its namespace that no other attachment has. */
+export interface Outcome {
+  readonly added: CallAnswer;
+  /** The facts of the attachment's link after ADD. */
   readonly made: LinkFacts | undefined;
-  /** What the other one's CHECK said; undefined where the version has none, or the ADD failed. */
-  readonly checked: Said | undefined;
-  /** What the other one's DEL said; undefined where the ADD failed. */
-  readonly deleted: Said | undefined;
+  /** The answer of the other plugin's CHECK; undefined if the version has no CHECK, or the ADD failed. */
+  readonly checked: CallAnswer | undefined;
+  /** The answer of the other plugin's DEL; undefined if the ADD failed. */
+  readonly deleted: CallAnswer | undefined;
   readonly left: LinkFacts | undefined;
 }
 
-const excused: Said = { status: 0, stdout: "", json: undefined };
+const accepted: CallAnswer = { status: 0, stdout: "", json: undefined };
 const checks: ReadonlySet<string> = new Set(["0.4.0", "1.0.0", "1.1.0"]);
 
-/** `link`: the name of the link to look at, where that isn't the attachment's. */
-export async function play(
+/** Runs all configurations through both plugins. `link` is the link to read; by default the attachment's interface. */
+export async function runBoth(
   side: SideBySide,
   configurations: readonly Configuration[],
   { link }: { readonly link?: string } = {},
-): Promise<ReadonlyMap<string, Played>> {
+): Promise<ReadonlyMap<string, Outcomes>> {
   const ready = configurations.map((each) => ({ each, config: side.prepare(each) }));
   const onEach = async <T>(act: (at: (typeof ready)[number], maker: Kind) => Promise<T>): Promise<readonly Record<Kind, T>[]> =>
     Promise.all(
@@ -47,11 +48,11 @@ export async function play(
   const indexOf = new Map(ready.map((at, index) => [at, index] as const));
   const checked = await onEach(async (at, maker) => {
     if (!ok(indexOf.get(at) ?? -1, maker) || !checks.has(at.each.cniVersion ?? "1.0.0")) return undefined;
-    const said = await side.call("CHECK", at.each, at.config(maker, other(maker)), maker);
-    if (maker === "native" || said.status === 0) return said;
-    // The reference's CHECK refuses some of what it makes itself: then it may refuse this.
-    const own = await side.call("CHECK", at.each, at.config("native", "native"), "native");
-    return own.status === 0 ? said : own.json?.["code"] === said.json?.["code"] ? excused : said;
+    const answer = await side.call("CHECK", at.each, at.config(maker, other(maker)), maker);
+    if (maker === "native" || answer.status === 0) return answer;
+    // The reference's CHECK refuses some of its own attachments; then it may refuse the delegate's attachment too.
+    const ownCheck = await side.call("CHECK", at.each, at.config("native", "native"), "native");
+    return ownCheck.status === 0 ? answer : ownCheck.json?.["code"] === answer.json?.["code"] ? accepted : answer;
   });
   const deleted = await onEach(async (at, maker) =>
     ok(indexOf.get(at) ?? -1, maker) ? side.call("DEL", at.each, at.config(maker, other(maker)), maker) : undefined,
@@ -59,12 +60,12 @@ export async function play(
   const left = await look();
   return new Map(
     ready.map(({ each }, index) => {
-      const half = (maker: Kind): PlayedHalf => {
+      const half = (maker: Kind): Outcome => {
         const at = `${each.pod} ${link ?? each.ifname}`;
-        const said = added[index]?.[maker];
-        if (said === undefined) throw new Error(`${each.name} was not played`);
+        const answer = added[index]?.[maker];
+        if (answer === undefined) throw new Error(`${each.name} was not run`);
         return {
-          added: said,
+          added: answer,
           made: made[maker].get(at),
           checked: checked[index]?.[maker],
           deleted: deleted[index]?.[maker],
@@ -76,13 +77,14 @@ export async function play(
   );
 }
 
-/** The same with the delegate alone, which checks and takes away what it made itself. */
-export async function playAlone(
+/** Runs all configurations through the delegate only: ADD, CHECK and DEL. */
+export async function runDelegateOnly(
   side: SideBySide,
   configurations: readonly Configuration[],
-): Promise<ReadonlyMap<string, PlayedHalf>> {
+): Promise<ReadonlyMap<string, Outcome>> {
   const ready = configurations.map((each) => ({ each, config: side.prepare(each)("wasm", "wasm") }));
-  const call = (verb: string, { each, config }: (typeof ready)[number]): Promise<Said> => side.call(verb, each, config, "wasm");
+  const call = (verb: string, { each, config }: (typeof ready)[number]): Promise<CallAnswer> =>
+    side.call(verb, each, config, "wasm");
   const added = await Promise.all(ready.map((at) => call("ADD", at)));
   const made = await side.links("wasm");
   const has = (index: number): boolean => added[index]?.status === 0;
@@ -93,44 +95,45 @@ export async function playAlone(
   const left = await side.links("wasm");
   return new Map(
     ready.map(({ each }, index) => {
-      const said = added[index];
-      if (said === undefined) throw new Error(`${each.name} was not played`);
+      const answer = added[index];
+      if (answer === undefined) throw new Error(`${each.name} was not run`);
       const at = `${each.pod} ${each.ifname}`;
       return [
         each.name,
-        { added: said, made: made.get(at), checked: checked[index], deleted: deleted[index], left: left.get(at) },
+        { added: answer, made: made.get(at), checked: checked[index], deleted: deleted[index], left: left.get(at) },
       ];
     }),
   );
 }
 
 /**
- * What an answer says, whatever version it was printed in, with the namespace's path made equal; of a refusal, that it is one. The delegate's
- * must be printed as its version has it; the reference prints what loopback makes as 1.0.0 has it, whatever the version.
+ * An answer in a form that can be compared: the result without its version, with NETNS for the namespace's path; or the
+ * status of a refusal. The delegate must print the result in the configuration's version. The reference loopback prints its
+ * own result in 1.0.0, whatever the version.
  */
-export function saidOf(side: SideBySide, { pod, cniVersion }: Configuration, maker: Kind, said: Said): unknown {
-  if (said.status !== 0) return { refused: said.status, told: typeof said.json?.["msg"] };
-  const isOld = said.json?.["ip4"] !== undefined || said.json?.["ip6"] !== undefined;
+export function comparableAnswer(side: SideBySide, { pod, cniVersion }: Configuration, maker: Kind, answer: CallAnswer): unknown {
+  if (answer.status !== 0) return { refused: answer.status, msg: typeof answer.json?.["msg"] };
+  const isOld = answer.json?.["ip4"] !== undefined || answer.json?.["ip6"] !== undefined;
   const version = toVersion(maker === "wasm" || isOld ? (cniVersion ?? "1.0.0") : "1.0.0");
   if (!version.ok) throw new Error(version.fault.msg);
-  const text = JSON.stringify({ ...said.json, cniVersion: version.value }).replaceAll(side.path(maker, pod), "NETNS");
+  const text = JSON.stringify({ ...answer.json, cniVersion: version.value }).replaceAll(side.path(maker, pod), "NETNS");
   const read = readResult(text, version.value, "the answer");
-  if (!read.ok) throw new Error(`${read.fault.msg}: ${said.stdout}`);
+  if (!read.ok) throw new Error(`${read.fault.msg}: ${answer.stdout}`);
   const { interfaces, ips, routes, dns } = read.value.result;
-  const told = { routes, dns: dns !== undefined && Object.keys(dns).length > 0 ? dns : undefined };
-  if ((cniVersion ?? "1.0.0") >= "0.3.0") return { ...told, interfaces, ips };
-  // Results had no interfaces yet.
-  return { ...told, ips: ips.map(({ address, gateway }) => ({ address, gateway })) };
+  const common = { routes, dns: dns !== undefined && Object.keys(dns).length > 0 ? dns : undefined };
+  if ((cniVersion ?? "1.0.0") >= "0.3.0") return { ...common, interfaces, ips };
+  // Results before 0.3.0 have no interfaces.
+  return { ...common, ips: ips.map(({ address, gateway }) => ({ address, gateway })) };
 }
 
-/** The code that both must have: none where the reference's is skel's 999, for whatever has no code of its own. */
-export function codeOf(played: Played, kind: Kind): unknown {
-  const { code } = played.native.added.json ?? {};
-  return code === 999 ? undefined : played[kind].added.json?.["code"];
+/** The code to compare; undefined if the reference's code is 999, skel's code for errors without a code. */
+export function codeOf(outcomes: Outcomes, kind: Kind): unknown {
+  const { code } = outcomes.native.added.json ?? {};
+  return code === 999 ? undefined : outcomes[kind].added.json?.["code"];
 }
 
-/** What either's CHECK or DEL of the other's attachment said, where it should have said nothing. */
-export function disagreements({ native, wasm }: Played): readonly string[] {
-  const said = [native.checked, wasm.checked, native.deleted, wasm.deleted];
-  return said.flatMap((each) => (each === undefined || (each.status === 0 && each.stdout === "") ? [] : each.stdout));
+/** The outputs of CHECK and DEL of the other plugin's attachments, which must be empty. */
+export function disagreements({ native, wasm }: Outcomes): readonly string[] {
+  const answers = [native.checked, wasm.checked, native.deleted, wasm.deleted];
+  return answers.flatMap((each) => (each === undefined || (each.status === 0 && each.stdout === "") ? [] : each.stdout));
 }

@@ -1,5 +1,5 @@
-// A reference plugin and the delegate of its name beside each other: the same configurations through the installed binary and a daemon, one
-// half of the attachments made by the native plugin, the other by the component; `wasm.prefer` alone says which.
+// Runs a reference plugin and the delegate of the same name with the same configurations, through the installed binary and a
+// daemon. The native plugin makes one half of the attachments, the component the other; only `wasm.prefer` differs.
 
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -7,51 +7,54 @@ import { readSteps } from "../../demo/steps.ts";
 import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
 import { createPodNamespace, type PodNamespace } from "../../harness/namespaces.ts";
 import { type Answer, installPlexus, type Installation } from "../../harness/plexus.ts";
+import { referencePlugin } from "../../harness/requires.ts";
 import { installRecorder } from "../../harness/recorder.ts";
 import { CallLanes } from "./call-lanes.ts";
 import { type LinkFacts, stateOf } from "./namespace-state.ts";
 
 export const kinds = ["native", "wasm"] as const;
-/** Which of the two makes an attachment, or acts on it. */
+/** The plugin that makes an attachment, or acts on it. */
 export type Kind = (typeof kinds)[number];
 
 export const other = (kind: Kind): Kind => (kind === "native" ? "wasm" : "native");
 
-/** One configuration. `MASTER` in it becomes a name of its own for each half. */
+/** A configuration. The prefix `MASTER` in it becomes a different letter for each half. */
 export interface Configuration {
   readonly name: string;
   /** The step under test, without its type. */
   readonly step: Readonly<Record<string, unknown>>;
   readonly cniVersion?: string;
   readonly ifname: string;
-  /** Which of the half's namespaces it is made in. */
+  /** The index of the namespace, within the half. */
   readonly pod: number;
   /** CNI_ARGS. */
   readonly args?: string;
   readonly runtimeConfig?: object;
-  /** The result of a step before it. */
+  /** The result of a preceding step. */
   readonly before?: object;
-  /** Over `wasm.grants` of all. */
+  /** Grants that replace those of `SideBySideInit`. */
   readonly grants?: Readonly<Record<string, object>>;
 }
 
-/** What a set-up may take, in milliseconds, on a machine that is busy or emulated. */
+/** The time limit of a set-up in milliseconds, for a busy or emulated machine. */
 export const patience = 900_000;
 
-export type Said = Pick<Answer, "status" | "stdout" | "json">;
+export type CallAnswer = Pick<Answer, "status" | "stdout" | "json">;
 
 export interface SideBySideInit {
   /** The plugin's type. */
   readonly type: string;
-  /** Namespaces of each half. */
+  /** The number of namespaces of each half. */
   readonly pods: number;
-  /** `wasm.grants`; `ipam-host-local`'s is added. */
+  /** `wasm.grants`, to which the grants of `ipam-host-local` are added. */
   readonly grants: Readonly<Record<string, object>>;
   /** Further native plugins. */
   readonly native?: readonly string[];
-  /** Sysctls to look at, below /proc/sys/net. */
+  /** Finds the native plugins; by default the distribution's. */
+  readonly findNative?: (name: string) => string | undefined;
+  /** Sysctls to compare, below /proc/sys/net. */
   readonly settings?: readonly string[];
-  /** Calls at a time. */
+  /** The number of concurrent calls. */
   readonly lanes: number;
 }
 
@@ -60,7 +63,7 @@ export class SideBySide {
   readonly plexus: Installation;
   readonly #init: SideBySideInit;
   readonly #daemon: TestDaemon;
-  /** The node's network namespace: tests side by side don't meet. */
+  /** The node's network namespace, separate for each test, so that concurrent tests do not interfere. */
   readonly #node: PodNamespace = createPodNamespace("node");
   readonly #prefix = `s${process.pid}`;
   #before = 0;
@@ -73,15 +76,15 @@ export class SideBySide {
   }
 
   static async open(init: SideBySideInit): Promise<SideBySide> {
-    const { type, native = [] } = init;
-    const plexus = installPlexus({ native: [type, ...native], components: [type, "ipam-host-local"] });
+    const { type, native = [], findNative = referencePlugin } = init;
+    const plexus = installPlexus({ native: [type, ...native], findNative, components: [type, "ipam-host-local"] });
     const daemon = await startDaemon({ socket: join(plexus.directory, "daemon", "plexus.sock") });
     const made = new SideBySide(init, plexus, daemon);
     await made.ip(made.#all().map((pod) => `netns add ${pod}`));
     return made;
   }
 
-  /** Where the state of both halves lies: in the memory of the tests' own /run. */
+  /** The state directory of both halves, in the tests' private /run, which is in memory. */
   get state(): string {
     return `/run/plexus/${this.#prefix}`;
   }
@@ -99,32 +102,32 @@ export class SideBySide {
     return kinds.flatMap((kind) => Array.from({ length: this.#init.pods }, (_, pod) => this.pod(kind, pod)));
   }
 
-  /** Commands of ip(8) on the node, in one process. Throws where one fails. */
+  /** Runs commands of ip(8) on the node, in one process. Throws if a command fails. */
   async ip(commands: readonly string[]): Promise<void> {
-    const said = await this.lanes.run(`ip -batch - 2>&1 <<'EOF'\n${commands.join("\n")}\nEOF`);
-    if (!said.endsWith("\n0")) throw new Error(`ip: ${said}`);
+    const output = await this.lanes.run(`ip -batch - 2>&1 <<'EOF'\n${commands.join("\n")}\nEOF`);
+    if (!output.endsWith("\n0")) throw new Error(`ip: ${output}`);
   }
 
-  /** A step of this result, before the one under test. */
+  /** A step with this result, to precede the step under test. */
   #stepOf(before: object): object {
     const name = `before-${this.#before++}`;
     installRecorder(this.plexus.cniPath, name).script("ADD", { stdout: JSON.stringify(before) });
     return { type: name };
   }
 
-  /** The configuration of Plexus for calls of the attachment that `maker` made; `kind` says who acts now. */
+  /** Returns Plexus' configuration for the attachment of `maker`; `kind` is the plugin that runs the call. */
   prepare(configuration: Configuration): (maker: Kind, kind: Kind) => object {
     const { step, cniVersion = "1.0.0", runtimeConfig, before, name } = configuration;
     const { type } = this.#init;
     const grants = { ...this.#init.grants, ...configuration.grants };
     const first = new Map(
       kinds.map((maker) => {
-        const told = before && JSON.parse(JSON.stringify(before).replaceAll("NETNS", this.path(maker, configuration.pod)));
-        return [maker, told === undefined ? [] : [this.#stepOf({ cniVersion, ...told })]];
+        const result = before && JSON.parse(JSON.stringify(before).replaceAll("NETNS", this.path(maker, configuration.pod)));
+        return [maker, result === undefined ? [] : [this.#stepOf({ cniVersion, ...result })]];
       }),
     );
     return (maker, kind) => {
-      const own = JSON.parse(JSON.stringify({ type, ...step }).replaceAll("MASTER", maker[0] ?? ""));
+      const stepUnderTest = JSON.parse(JSON.stringify({ type, ...step }).replaceAll("MASTER", maker[0] ?? ""));
       return {
         cniVersion,
         name: "node",
@@ -134,7 +137,7 @@ export class SideBySide {
         trace: join(this.state, "trace"),
         wasm: {
           prefer: kind === "wasm" ? [type] : [],
-          // No test of what is fast: the machine may be busy.
+          // Generous, because the machine may be busy and the tests do not measure time.
           limits: { timeMs: 60_000 },
           grants: {
             "ipam-host-local": { log: {}, leases: { directories: [join(this.state, "leases")] }, resolver: {} },
@@ -146,14 +149,14 @@ export class SideBySide {
           {
             cniVersion,
             name: `${maker}-${name.replaceAll(/[^a-zA-Z0-9]+/gu, "-")}`,
-            plugins: [...(first.get(maker) ?? []), own],
+            plugins: [...(first.get(maker) ?? []), stepUnderTest],
           },
         ],
       };
     };
   }
 
-  call(verb: string, configuration: Configuration, config: object, maker: Kind): Promise<Said> {
+  call(verb: string, configuration: Configuration, config: object, maker: Kind): Promise<CallAnswer> {
     const { ifname, pod, args, name } = configuration;
     return this.lanes.call(
       join(this.plexus.cniPath, "plexus"),
@@ -177,12 +180,12 @@ export class SideBySide {
     return new Map(states.flatMap((state, pod) => [...state].map(([name, facts]) => [`${pod} ${name}`, facts] as const)));
   }
 
-  /** The sysctls of a half's first namespace that are no interface's, below /proc/sys/net. */
+  /** The sysctls of a half's first namespace that belong to no interface, below /proc/sys/net. */
   async settings(kind: Kind, keys: readonly string[]): Promise<Readonly<Record<string, string>>> {
     return (await stateOf(this.lanes, this.pod(kind, 0), keys)).get("")?.settings ?? {};
   }
 
-  /** How many steps of the plugin under test ran so far, by verb and kind: `ADD native`. */
+  /** The number of steps of the plugin under test so far, by verb and kind, such as `ADD native`. */
   steps(): Readonly<Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const { verb, type, kind } of readSteps(join(this.state, "trace"))) {

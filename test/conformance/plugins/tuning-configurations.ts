@@ -1,7 +1,6 @@
-// Configurations of tuning, generated: each attribute and all of them, from each place that may ask for it, sysctls in every spelling, versions,
-// and what is refused. NETNS becomes the namespace's path; IF the interface's name.
+// Generated configurations of tuning: each attribute and all together, from each source; sysctls in every spelling; versions;
+// and invalid configurations. NETNS becomes the namespace's path, IF the interface's name.
 
-import { isNewer } from "./reference-version.ts";
 import type { Configuration } from "./side-by-side.ts";
 
 type Step = Readonly<Record<string, unknown>>;
@@ -12,7 +11,7 @@ interface Draft {
   readonly cniVersion?: string;
   readonly args?: string;
   readonly runtimeConfig?: object;
-  /** Null: there is no step before. */
+  /** The result of the preceding step; null if there is no preceding step. */
   readonly before?: object | null;
 }
 
@@ -21,7 +20,7 @@ const mac = (number: number): string => `c2:11:22:33:44:${number.toString(16).pa
 const attributes: Readonly<Record<string, (number: number) => Step>> = {
   nothing: () => ({}),
   "a MAC": (n) => ({ mac: mac(n) }),
-  "a MAC in capitals with hyphens": (n) => ({ mac: mac(n).toUpperCase().replaceAll(":", "-") }),
+  "a MAC in upper case with hyphens": (n) => ({ mac: mac(n).toUpperCase().replaceAll(":", "-") }),
   "an MTU": () => ({ mtu: 1454 }),
   "a large MTU": () => ({ mtu: 9000 }),
   "an MTU without IPv6": () => ({ mtu: 1000 }),
@@ -50,7 +49,7 @@ const sysctls: Readonly<Record<string, Readonly<Record<string, string>> | undefi
   },
 };
 
-/** Below 1280 there is no IPv6, and CHECK would find no setting of it. */
+/** The sysctls without IPv6's if the MTU is below 1280: the kernel then has no IPv6 sysctls, and CHECK would fail. */
 function fitting(step: Step, sysctl: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const hasIpv6 = Number(step["mtu"] ?? 1500) >= 1280;
   return Object.fromEntries(Object.entries(sysctl).filter(([key]) => hasIpv6 || !key.includes("ipv6")));
@@ -63,8 +62,8 @@ const crossed: readonly ((number: number) => Draft)[] = Object.entries(attribute
   })),
 );
 
-/** Who asks: each over those before it. */
-const asked: readonly ((number: number) => Draft)[] = [
+/** The sources of an attribute, each with precedence over those before it. */
+const bySource: readonly ((number: number) => Draft)[] = [
   (n) => ({ name: "MAC of CNI_ARGS", step: {}, args: `MAC=${mac(n)}` }),
   (n) => ({
     name: "MAC of CNI_ARGS over mac",
@@ -79,7 +78,7 @@ const asked: readonly ((number: number) => Draft)[] = [
     runtimeConfig: { mac: mac(n) },
   }),
   (n) => ({
-    name: "args.cni over all",
+    name: "args.cni over all other sources",
     step: {
       mac: "c2:00:00:00:00:01",
       mtu: 1400,
@@ -98,7 +97,7 @@ const asked: readonly ((number: number) => Draft)[] = [
     },
   }),
   () => ({ name: "args.cni with promiscuity off", step: { promisc: true, args: { cni: { promisc: false } } } }),
-  () => ({ name: "args of others", step: { mtu: 1300, args: { labels: { a: "b" } } } }),
+  () => ({ name: "args for other plugins", step: { mtu: 1300, args: { labels: { a: "b" } } } }),
   (n) => ({
     name: "keys in another case",
     step: { Mac: mac(n), MTU: 1322, PROMISC: true, SysCtl: { "net.ipv4.conf.IFNAME.arp_notify": "1" } },
@@ -107,11 +106,12 @@ const asked: readonly ((number: number) => Draft)[] = [
   () => ({ name: "members that are null", step: { mac: null, mtu: null, sysctl: null, allmulti: null, args: null } }),
 ];
 
-/** Settings of the whole namespace, each by one configuration only. */
-export const ofNamespace: Readonly<Record<string, string>> = {
+/** Sysctls of the whole namespace, each set by only one configuration. */
+export const namespaceSysctls: Readonly<Record<string, string>> = {
   "core.somaxconn": "512",
   "ipv4.ip_local_port_range": "30000 40000",
-  "ipv4.ping_group_range": "0 1000",
+  // A user namespace of an ordinary user maps group 0 only, and the kernel refuses other groups.
+  "ipv4.ping_group_range": "0 0",
   "ipv4.tcp_keepalive_time": "600",
   "ipv4.tcp_syn_retries": "4",
   "ipv4.ip_unprivileged_port_start": "80",
@@ -121,12 +121,12 @@ export const ofNamespace: Readonly<Record<string, string>> = {
   "ipv4.ip_no_pmtu_disc": "1",
 };
 
-const whole: readonly ((number: number) => Draft)[] = Object.entries(ofNamespace).map(([key, value], at) => () => ({
+const whole: readonly ((number: number) => Draft)[] = Object.entries(namespaceSysctls).map(([key, value], at) => () => ({
   name: `the namespace's ${key}`,
   step: { sysctl: { [at % 2 === 0 ? `net.${key}` : `net/${key.replaceAll(".", "/")}`]: value } },
 }));
 
-/** The result of a step before, of this version; the interface is IF, in NETNS. */
+/** The result of a preceding step in this version, with the interface IF in NETNS. */
 export const resultOf = (version: string): object => {
   const of = (family: string): object => (version < "1.0.0" ? { version: family } : {});
   return version < "0.3.0"
@@ -176,7 +176,7 @@ const results: readonly ((number: number) => Draft)[] = [
 
 const refused: readonly ((number: number) => Draft)[] = [
   () => ({ name: "refused: without a result", step: { mtu: 1400 }, before: null }),
-  () => ({ name: "refused: a sysctl that isn't there", step: { sysctl: { "net.ipv4.conf.IFNAME.no_such_thing": "1" } } }),
+  () => ({ name: "refused: a missing sysctl", step: { sysctl: { "net.ipv4.conf.IFNAME.no_such_thing": "1" } } }),
   () => ({ name: "refused: a sysctl of another interface", step: { sysctl: { "net.ipv4.conf.nobody.arp_filter": "1" } } }),
   () => ({ name: "refused: a sysctl outside of net", step: { sysctl: { "kernel.hostname": "mine" } } }),
   () => ({ name: "refused: a value that the kernel refuses", step: { sysctl: { "net.ipv4.conf.IFNAME.arp_filter": "many" } } }),
@@ -184,38 +184,42 @@ const refused: readonly ((number: number) => Draft)[] = [
   () => ({ name: "refused: sysctls that are a list", step: { sysctl: ["net.ipv4.conf.IFNAME.arp_filter"] } }),
   () => ({ name: "refused: a broken MAC", step: { mac: "c2:11:22" } }),
   () => ({ name: "refused: a multicast MAC", step: { mac: "01:00:5e:00:00:01" } }),
-  () => ({ name: "refused: an MTU over what there can be", step: { mtu: 100_000 } }),
-  () => ({ name: "refused: an MTU that is a text", step: { mtu: "1400" } }),
+  () => ({ name: "refused: an MTU above the link's maximum", step: { mtu: 100_000 } }),
+  () => ({ name: "refused: an MTU that is a string", step: { mtu: "1400" } }),
   () => ({ name: "refused: a negative MTU", step: { mtu: -1 } }),
-  () => ({ name: "refused: promiscuity that is a text", step: { promisc: "yes" } }),
+  () => ({ name: "refused: promiscuity that is a string", step: { promisc: "yes" } }),
   () => ({ name: "refused: unknown CNI_ARGS", step: { mtu: 1400 }, args: "COLOUR=red" }),
   () => ({
-    name: "refused: IgnoreUnknown that is no boolean",
+    name: "refused: IgnoreUnknown that is not a boolean",
     step: { mtu: 1400 },
     args: "IgnoreUnknown=maybe;MAC=c2:00:00:00:00:01",
   }),
 ];
 
-/** What 1.1.1 doesn't know. */
+/** Configurations with keys that version 1.1.1 does not know. */
 const newer: readonly ((number: number) => Draft)[] = [
   () => ({ name: "a queue's length", step: { txQLen: 777 } }),
   () => ({ name: "no queue", step: { txQLen: 0 } }),
   () => ({ name: "a queue's length of args.cni", step: { txQLen: 777, args: { cni: { txQLen: 888 } } } }),
 ];
 
-export const tuningConfigurations: readonly Configuration[] = [
-  ...(isNewer("tuning") ? newer : []),
-  ...crossed,
-  ...asked,
-  ...whole,
-  ...versions,
-  ...results,
-  ...refused,
-].map((draft, number) => {
-  const { before, step, cniVersion = "1.0.0", ...made } = draft(number);
+/** All configurations; those for plugins newer than 1.1.1 only if `isNew`. */
+export function tuningConfigurations(isNew: boolean): readonly Configuration[] {
+  return [...(isNew ? newer : []), ...crossed, ...bySource, ...whole, ...versions, ...results, ...refused].map(configurationOf);
+}
+
+function configurationOf(draft: (number: number) => Draft, number: number): Configuration {
+  const { before, step, cniVersion = "1.0.0", ...more } = draft(number);
   const ifname = `t${number}`;
   const named = <T>(value: T): T =>
     JSON.parse(JSON.stringify(value).replaceAll('"IF"', `"${ifname}"`).replaceAll("conf.IF.", `conf.${ifname}.`));
-  const told = before === null ? undefined : (before ?? resultOf(cniVersion));
-  return { pod: 0, ifname, cniVersion, step: named(step), ...(told === undefined ? {} : { before: named(told) }), ...made };
-});
+  const preceding = before === null ? undefined : (before ?? resultOf(cniVersion));
+  return {
+    pod: 0,
+    ifname,
+    cniVersion,
+    step: named(step),
+    ...(preceding === undefined ? {} : { before: named(preceding) }),
+    ...more,
+  };
+}

@@ -1,12 +1,12 @@
-// What the reference tuning's own tests describe, as facts about the delegate: through the installed binary and a daemon.
+// The cases of the reference tuning's tests, run by the delegate through the installed binary and a daemon.
 
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { insideOf } from "../../harness/namespaces.ts";
+import { inNamespace } from "../../harness/namespaces.ts";
 import { iproute2, linkType, missing, privateNamespaces, referencePlugins } from "../../harness/requires.ts";
 import type { LinkFacts } from "./namespace-state.ts";
-import { playAlone, type PlayedHalf, saidOf } from "./play.ts";
+import { runDelegateOnly, type Outcome, comparableAnswer } from "./run-configurations.ts";
 import { type Configuration, patience, SideBySide } from "./side-by-side.ts";
 import { described as tuningDescribed } from "./tuning-described.ts";
 
@@ -24,10 +24,10 @@ const fresh = (more: Partial<Configuration>): Configuration => ({
 });
 
 describe.skipIf(
-  missing("what the tests of tuning describe", privateNamespaces, iproute2, linkType("veth"), referencePlugins("tuning")),
+  missing("the cases of the reference tuning's tests", privateNamespaces, iproute2, linkType("veth"), referencePlugins("tuning")),
 )("the delegate tuning", () => {
   let side: SideBySide;
-  let played: ReadonlyMap<string, PlayedHalf>;
+  let outcomes: ReadonlyMap<string, Outcome>;
   let before: ReadonlyMap<string, LinkFacts>;
   const all = tuningDescribed.flatMap(({ configurations }) => configurations);
   const directories = (): readonly [string, string] => [join(side.state, "tuning"), join(side.state, "elsewhere")];
@@ -51,20 +51,20 @@ describe.skipIf(
       ),
     );
     before = await side.links("wasm");
-    const [own, elsewhere] = directories();
+    const [defaultDirectory, elsewhere] = directories();
     const configurations = all.map((each) => ({
       ...each,
       grants: { tuning: grant() },
-      step: { ...each.step, dataDir: each.step["dataDir"] === undefined ? own : elsewhere },
+      step: { ...each.step, dataDir: each.step["dataDir"] === undefined ? defaultDirectory : elsewhere },
     }));
-    played = await playAlone(side, configurations);
+    outcomes = await runDelegateOnly(side, configurations);
   }, patience);
   afterAll(() => side.close(), patience);
 
   test.each(tuningDescribed)("$title, in old and new versions", ({ configurations, made, settings = {} }) => {
     for (const configuration of configurations) {
-      const { added, made: facts, checked = succeeded, deleted, left } = played.get(configuration.name) ?? {};
-      const was = before.get(`0 ${configuration.ifname}`);
+      const { added, made: facts, checked = succeeded, deleted, left } = outcomes.get(configuration.name) ?? {};
+      const linkBefore = before.get(`0 ${configuration.ifname}`);
       expect([added?.stdout, added?.status, checked, deleted]).toMatchObject([
         expect.stringContaining(configuration.cniVersion ?? ""),
         0,
@@ -72,16 +72,18 @@ describe.skipIf(
         succeeded,
       ]);
       expect(facts).toMatchObject({
-        link: { ...was?.link, ...made, promiscuity: expect.any(Number), allmulti: expect.any(Number) },
+        link: { ...linkBefore?.link, ...made, promiscuity: expect.any(Number), allmulti: expect.any(Number) },
         settings,
       });
-      expect(left?.link).toEqual(was?.link);
-      // The result is the one before, with the new MAC where there is one.
-      const told = { status: 0, stdout: "", json: { cniVersion: configuration.cniVersion, ...configuration.before } };
-      const wanted = JSON.stringify(saidOf(side, configuration, "wasm", { ...told, stdout: JSON.stringify(told.json) }));
+      expect(left?.link).toEqual(linkBefore?.link);
+      // The result is the preceding step's, with the new MAC if the configuration has one.
+      const expectedAnswer = { status: 0, stdout: "", json: { cniVersion: configuration.cniVersion, ...configuration.before } };
+      const expectedText = JSON.stringify(
+        comparableAnswer(side, configuration, "wasm", { ...expectedAnswer, stdout: JSON.stringify(expectedAnswer.json) }),
+      );
       const mac = made["mac"];
-      const changed = typeof mac === "string" ? wanted.replace("0a:58:0a:01:00:02", mac) : wanted;
-      expect(added === undefined ? "" : JSON.stringify(saidOf(side, configuration, "wasm", added))).toBe(changed);
+      const changed = typeof mac === "string" ? expectedText.replace("0a:58:0a:01:00:02", mac) : expectedText;
+      expect(added === undefined ? "" : JSON.stringify(comparableAnswer(side, configuration, "wasm", added))).toBe(changed);
     }
     expect(directories().flatMap((directory) => readdirSync(directory))).toEqual([]);
   });
@@ -122,12 +124,12 @@ describe.skipIf(
     expect(refused).toMatchObject({ status: 1, json: { code: 4, msg: expect.stringContaining("eth/0") } });
   });
 
-  test("refuses a sysctl that is not granted, with the grant's key in its words", async () => {
+  test("refuses a sysctl that is not granted, and the error names the grant's key", async () => {
     const refused = await call("ADD", fresh({ step: { sysctl: { "net.ipv4.ip_forward": "1" } }, grants: { tuning: grant() } }));
     expect(refused.json).toMatchObject({ msg: expect.stringContaining("wasm.grants.tuning.sysctl.keys") });
   });
 
-  test("forgets its backup where the namespace has gone before DEL", async () => {
+  test("deletes its backup on DEL if the namespace no longer exists", async () => {
     const configuration = fresh({ pod: 1, step: { mtu: 1400, dataDir: directories()[0] }, grants: { tuning: grant() } });
     await side.ip([`link add fresh0 netns ${side.pod("wasm", 1)} type veth peer name q0 netns ${side.pod("wasm", 1)}`]);
     expect(await call("ADD", configuration)).toMatchObject({ status: 0 });
@@ -138,12 +140,12 @@ describe.skipIf(
     await side.ip([`netns add ${side.pod("wasm", 1)}`]);
   });
 
-  test("takes back what it did where the interface can't be changed", async () => {
+  test("undoes its changes if the interface cannot be changed", async () => {
     const step = { sysctl: { "net.core.somaxconn": "321" }, mac: "01:00:5e:00:00:01" };
     const configuration = fresh({ step: { ...step, dataDir: directories()[0] }, grants: { tuning: grant() } });
-    const { exec } = insideOf(side.path("wasm", 0));
-    const was = exec(["cat", somaxconn]);
+    const { exec } = inNamespace(side.path("wasm", 0));
+    const linkBefore = exec(["cat", somaxconn]);
     expect(await call("ADD", configuration)).toMatchObject({ status: 1 });
-    expect([exec(["cat", somaxconn]), readdirSync(directories()[0])]).toEqual([was, []]);
+    expect([exec(["cat", somaxconn]), readdirSync(directories()[0])]).toEqual([linkBefore, []]);
   });
 });

@@ -1,4 +1,4 @@
-// What the reference plugin's own tests describe, and what 1.9.1 can besides: for each, what becomes of the interface.
+// The cases of the reference tuning's tests, and the features of version 1.9.1, each with its effect on the interface.
 
 import { resultOf } from "./tuning-configurations.ts";
 import type { Configuration } from "./side-by-side.ts";
@@ -8,9 +8,9 @@ export interface Described {
   readonly step: Readonly<Record<string, unknown>>;
   readonly args?: string;
   readonly runtimeConfig?: object;
-  /** What the link is like while it is attached. */
+  /** The link's facts between ADD and DEL. */
   readonly made: Readonly<Record<string, unknown>>;
-  /** Settings of the interface then. */
+  /** The interface's sysctls between ADD and DEL. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
@@ -80,7 +80,7 @@ const titles: readonly Described[] = [
 
 const versions = ["0.2.0", "0.3.1", "1.1.0"];
 
-/** One interface for each version of each description; every third has a dot in its name, as a VLAN's has. */
+/** An interface for each version of each case; every third name has a dot, as a VLAN's has. */
 export const described: readonly (Described & { readonly configurations: readonly Configuration[] })[] = titles.map(
   (each, number) => {
     const { step, args, runtimeConfig } = each;

@@ -1,5 +1,5 @@
-// Both portmaps, called as a runtime calls them, in a world's node: the native one as a process, ours as the brain runs it, with the real
-// hands in that namespace.
+// Calls of both portmaps in a world's node namespace: the native plugin as a process, the delegate in an engine with the real
+// shim in that namespace.
 
 import { execFileSync, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -7,16 +7,17 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { buildDelegate } from "../../../delegates/sdk/build/build-delegate.ts";
-import { namedByFile, runDelegateStep } from "../../../host/brain/delegate-step.ts";
-import { answerAsPlugin } from "../../../host/brain/nested-call.ts";
-import type { Hands } from "../../../host/hands/hands.ts";
-import { type BrainSide, callWith } from "../../../host/hands/testing/scripted-brain.ts";
-import type { Workshop } from "../../../host/hands/testing/workshop.ts";
+import type { RunningStep } from "../../../host/capabilities/running-step.ts";
+import { runDelegateStep } from "../../../host/engine/steps/delegate-step.ts";
+import { namedByFile } from "../../../host/sandbox/component-file.ts";
+import { answerAsPlugin } from "../../../host/engine/call/nested-call.ts";
+import type { Shim } from "../../../host/protocol/shim.ts";
+import { type EngineSide, callWith } from "../../../host/shim/testing/scripted-engine.ts";
+import type { Workshop } from "../../../host/shim/testing/workshop.ts";
 import { Admission } from "../../../host/sandbox/admission/admit.ts";
 import { InProcessRunner } from "../../../host/sandbox/in-process.ts";
+import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { defaultWasm, type DelegateGrants } from "../../../src/configuration/wasm-configuration.ts";
-import { ok } from "../../../src/fault/result.ts";
-import { referencePlugin } from "../../harness/requires.ts";
 import type { World } from "./world.ts";
 
 export interface PluginCall {
@@ -40,45 +41,48 @@ function environment({ verb, containerId }: PluginCall, world: World): Record<st
   return { CNI_COMMAND: verb, CNI_PATH: "/opt/cni/bin", ...(verb === "GC" || verb === "STATUS" ? {} : attachment) };
 }
 
-function no(): never {
-  throw new Error("the firewall needs netlink only");
+function unexpectedEffect(): never {
+  throw new Error("the delegate requested an effect other than netlink");
 }
 
-/** Hands that do netlink, which is all that the firewall wants of them. */
-function netlinkOnly(brain: BrainSide): Hands {
+/** A shim that serves only netlink, the only effect of the firewall. */
+function netlinkOnly(engine: EngineSide): Shim {
   return {
-    netlink: (effect) => brain.netlink(effect),
-    ensureThere: () => {},
-    exec: no,
-    find: no,
-    read: no,
-    sysctl: no,
-    packet: no,
-    tap: no,
+    netlink: (effect) => engine.netlink(effect),
+    ensureConnected: () => {},
+    exec: unexpectedEffect,
+    find: unexpectedEffect,
+    read: unexpectedEffect,
+    sysctl: unexpectedEffect,
+    packet: unexpectedEffect,
+    tap: unexpectedEffect,
   };
 }
 
-/** Runs a script with our plugin. */
-export async function withOurs(
+/** Runs a script with the delegate portmap. */
+export async function withDelegate(
   shop: Workshop,
   world: World,
   grants: DelegateGrants,
-  script: (ours: Plugin) => Promise<void>,
+  script: (delegate: Plugin) => Promise<void>,
 ): Promise<void> {
   const type = "portmap";
   const path = join(dist, `${type}.wasm`);
   await buildDelegate({ dir: join(delegates, type), outFile: path });
   const [admission, runner] = [new Admission(), new InProcessRunner()];
-  const configuration = { wasm: { ...defaultWasm, grants: { [type]: grants } } };
-  const terms = { mostMs: 60_000, stepTimeoutMs: 60_000, callers: [], another: no };
-  await withHands(shop, world, async (hands) => {
+  const wasm = { ...defaultWasm, grants: { [type]: grants } };
+  const place = { origin: "chain", network: "pods", ifname: "eth0", callers: [] } as const;
+  const running = (step: ChainStep): RunningStep => {
+    return { step, ...place, grants, timeoutMs: 60_000, maxMs: 60_000, runDelegated: unexpectedEffect };
+  };
+  await withShim(shop, world, async (shim) => {
     const host = {
-      hands,
+      wasm,
+      shim: { ...shim, read: async () => ({ kind: "content", errno: 0, content: readFileSync(path) }) as const },
       admission,
-      names: namedByFile,
+      componentNames: namedByFile,
       runner,
-      read: async () => ok(readFileSync(path)),
-      lease: no,
+      runLeaseOperation: unexpectedEffect,
       log: () => {},
     };
     await script(async (call) => {
@@ -89,30 +93,33 @@ export async function withOurs(
       };
       const { status, stdout } = await answerAsPlugin(
         request,
-        () => (step) => runDelegateStep(host, configuration, step, { path, identity: "1" }, terms),
+        () => (step) => runDelegateStep(host, running(step), { path, identity: "1" }),
       );
       return { status, stdout: Buffer.from(stdout).toString() };
     });
   });
 }
 
-/** Runs a script with the real hands in a world's node. */
-export async function withHands(shop: Workshop, world: World, script: (hands: Hands) => Promise<void>): Promise<void> {
+/** Runs a script with the real shim in a world's node namespace. */
+export async function withShim(shop: Workshop, world: World, script: (shim: Shim) => Promise<void>): Promise<void> {
   const nsenter = execFileSync("sh", ["-c", "command -v nsenter"], { encoding: "utf8" }).trim();
-  const program = join(shop.directory, `hands-in-${world.node.name}`);
-  writeFileSync(program, `#!/bin/sh\nexec ${nsenter} --net=${world.node.path} ${shop.hands} "$@"\n`, { mode: 0o755 });
-  await callWith((brain) => script(netlinkOnly(brain)), { hands: program });
+  const program = join(shop.directory, `shim-in-${world.node.name}`);
+  writeFileSync(program, `#!/bin/sh\nexec ${nsenter} --net=${world.node.path} ${shop.shim} "$@"\n`, { mode: 0o755 });
+  await callWith((engine) => script(netlinkOnly(engine)), { shim: program });
 }
 
-/** Runs native calls in order, `lanes` at a time. Answers what they printed, in the order of the calls. */
-export async function runNative(world: World, calls: readonly PluginCall[], lanes: number): Promise<readonly PluginAnswer[]> {
-  const binary = referencePlugin("portmap");
-  if (binary === undefined) throw new Error("the native portmap is not installed");
+/** Runs calls of the native plugin `binary`, `lanes` at once. Returns the answers in the order of the calls. */
+export async function runNative(
+  world: World,
+  binary: string,
+  calls: readonly PluginCall[],
+  lanes: number,
+): Promise<readonly PluginAnswer[]> {
   const answers: PluginAnswer[] = [];
   await Promise.all(
     Array.from({ length: lanes }, async (_, lane) => {
-      const own = [...calls.entries()].filter(([index]) => index % lanes === lane);
-      const script = own.map(([, call]) => {
+      const laneCalls = [...calls.entries()].filter(([index]) => index % lanes === lane);
+      const script = laneCalls.map(([, call]) => {
         const assignments = Object.entries(environment(call, world)).map(([name, value]) => `${name}=${value}`);
         const stdin = JSON.stringify(call.config).replaceAll("'", String.raw`'\''`);
         return `printf '%s' '${stdin}' | ${assignments.join(" ")} ${binary} 2>&1; printf '\\036%s\\036' $?\n`;
@@ -120,7 +127,7 @@ export async function runNative(world: World, calls: readonly PluginCall[], lane
       const shell = spawn("nsenter", [`--net=${world.node.path}`, "sh"], { stdio: ["pipe", "pipe", "inherit"] });
       shell.stdin.end(script.join(""));
       const parts = (await text(shell.stdout)).split("\u001e");
-      for (const [position, [index]] of own.entries())
+      for (const [position, [index]] of laneCalls.entries())
         answers[index] = { stdout: parts[2 * position] ?? "", status: Number(parts[2 * position + 1]) };
     }),
   );

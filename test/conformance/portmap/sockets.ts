@@ -1,5 +1,6 @@
-// Real sockets for the traffic tests, as programs in namespaces: `serve` says to whoever comes which address it came from and which port it
-// came to; `probe` asks many at once; `hear` prints where datagrams to groups come from, which `shout` sends. Node runs this file by itself.
+// Sockets for the traffic tests, as programs that Node runs in namespaces. `serve` answers each client with the client's
+// address and the server's port. `probe` connects to many servers at once. `hear` prints the senders of multicast datagrams,
+// which `shout` sends.
 
 import { createSocket } from "node:dgram";
 import { connect, createServer } from "node:net";
@@ -9,7 +10,7 @@ export interface Probe {
   readonly protocol: "tcp" | "udp";
   readonly address: string;
   readonly port: number;
-  /** Of the asking socket of UDP; absent: the kernel chooses. */
+  /** The local port of a UDP probe; by default the kernel chooses. */
   readonly localPort?: number;
 }
 
@@ -19,16 +20,16 @@ export interface Served {
   readonly udp: readonly number[];
 }
 
-/** A datagram to each, from an address that is the sender's or not. */
+/** A datagram to each address of `to`, from `from`. */
 export interface Shout {
   readonly from: string;
-  /** As setMulticastInterface of Node takes it. */
+  /** An interface in the form of Node's setMulticastInterface. */
   readonly link: string;
   readonly to: readonly string[];
   readonly port: number;
 }
 
-/** Groups, each with the interface as addMembership of Node takes it. */
+/** Multicast groups, each with an interface in the form of Node's addMembership. */
 export interface Heard {
   readonly port: number;
   readonly groups: readonly (readonly [group: string, link: string])[];
@@ -49,19 +50,19 @@ async function serve({ tcp, udp }: Served): Promise<void> {
   for (const port of tcp) {
     const server = createServer((socket) => {
       socket.on("error", () => socket.destroy());
-      socket.end(said(socket.remoteAddress ?? "", port));
+      socket.end(answerText(socket.remoteAddress ?? "", port));
     });
     await new Promise<void>((done) => server.listen({ host: "::", port, backlog: 4096 }, done));
   }
   for (const port of udp) {
     const socket = createSocket({ type: "udp6", ipv6Only: false, recvBufferSize: 1 << 22 });
-    socket.on("message", (_, { address, port: from }) => socket.send(said(address, port), from, address));
+    socket.on("message", (_, { address, port: from }) => socket.send(answerText(address, port), from, address));
     await new Promise<void>((done) => socket.bind(port, "::", done));
   }
   process.stdout.write("ready\n");
 }
 
-/** Prints `<sender> to <what it says>` for each datagram. */
+/** Prints `<sender> to <content>` for each datagram. */
 async function hear({ port, groups }: Heard): Promise<void> {
   for (const type of ["udp4", "udp6"] as const) {
     const socket = createSocket({ type, reuseAddr: true, ...(type === "udp6" ? { ipv6Only: true } : {}) });
@@ -80,11 +81,11 @@ async function shout({ from, link, to, port }: Shout): Promise<void> {
   socket.close();
 }
 
-function said(address: string, port: number): string {
+function answerText(address: string, port: number): string {
   return `${address.replace(/^::ffff:/, "")} ${port}`;
 }
 
-/** What the server says; empty where there is none, or no answer within the time. */
+/** The server's answer; empty if there is no server, or no answer within the time. */
 function ask(probe: Probe, milliseconds: number): Promise<string> {
   return probe.protocol === "tcp" ? askTcp(probe, milliseconds) : askUdp(probe, milliseconds);
 }
@@ -100,7 +101,7 @@ function askTcp({ address, port }: Probe, milliseconds: number): Promise<string>
   });
 }
 
-/** Connected, so that only an answer from the very address and port that was asked is one. */
+/** The socket is connected, so that it receives only answers from the probed address and port. */
 function askUdp({ address, port, localPort }: Probe, milliseconds: number): Promise<string> {
   return new Promise((done) => {
     const socket = createSocket({ type: address.includes(":") ? "udp6" : "udp4" });
@@ -110,7 +111,7 @@ function askUdp({ address, port, localPort }: Probe, milliseconds: number): Prom
       clearTimeout(last);
       socket.removeAllListeners();
       socket.on("error", () => {
-        // The answer is there already.
+        // The answer has already arrived.
       });
       socket.close();
       done(answer);

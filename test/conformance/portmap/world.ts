@@ -1,5 +1,5 @@
-// A node with two pods on a bridge and a neighbour outside, each a network namespace: small enough to have two of them, one for the native
-// plugins and one for ours.
+// A node, a pod and a neighbour on the node's bridge, and a host outside, each a network namespace. A world is small enough
+// to have two: one for the native plugins and one for Plexus.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -9,14 +9,14 @@ import type { Heard, Probe, Served } from "./sockets.ts";
 
 export type Place = "node" | "pod" | "neighbour" | "outside";
 
-/** A probe, and where it is made from. */
+/** A probe and the place that sends it. */
 export interface PlacedProbe extends Probe {
   readonly from: Place;
 }
 
-/** The same in every world. */
+/** The addresses of each place, the same in every world. */
 export const addresses = {
-  /** The pod's, with the bridge's network. */
+  /** The pod's addresses, in the bridge's networks. */
   pod: ["10.1.0.5/24", "fd00:1::5/64"],
   neighbour: ["10.1.0.6/24", "fd00:1::6/64"],
   bridge: ["10.1.0.1/24", "fd00:1::1/64"],
@@ -55,7 +55,7 @@ export class World {
     pair("far0", outside, addresses.outside);
     address(node, "far0", addresses.node);
     commands.push(`ip -n ${node} link set pod0 master br0`, `ip -n ${node} link set near0 master br0`);
-    // Where bridges pass packets through netfilter (br_netfilter), the pod reaches itself only by a port that sends back.
+    // If bridges pass packets through netfilter (br_netfilter), the pod reaches itself only if its bridge port is in hairpin mode.
     commands.push(`ip -n ${node} link set pod0 type bridge_slave hairpin on`);
     for (const { name: of } of [this.pod, neighbour])
       commands.push(`ip -n ${of} route add default via 10.1.0.1`, `ip -n ${of} -6 route add default via fd00:1::1`);
@@ -66,12 +66,12 @@ export class World {
     inHost(["sh", "-ec", commands.join("\n")]);
   }
 
-  /** Lets a place answer on ports, in both families. */
+  /** Starts a server at a place, on ports of both families. */
   async serve(at: Place, ports: Served): Promise<void> {
     await this.start(at, "serve", ports);
   }
 
-  /** Starts a program of sockets.ts that says `ready`; answers it. It ends with the world. */
+  /** Starts a program of sockets.ts and waits for its `ready`. `dispose` ends it. */
   async start(at: Place, role: "serve" | "hear", argument: Served | Heard): Promise<ChildProcess> {
     const child = runIn(this.at(at), role, JSON.stringify(argument));
     this.#servers.push(child);
@@ -82,19 +82,19 @@ export class World {
     return child;
   }
 
-  /** What is answered to each probe, in order; all of them at once, each within the time. */
+  /** Sends all probes at once. Returns the answers in the order of the probes; empty if none came within the time. */
   async probe(probes: readonly PlacedProbe[], milliseconds: number): Promise<readonly string[]> {
     const answers: string[] = [];
     const places = [...new Set(probes.map(({ from }) => from))];
     await Promise.all(
       places.map(async (place) => {
-        const own = [...probes.entries()].filter(([, { from }]) => from === place);
-        const told = await probeIn(
+        const placeProbes = [...probes.entries()].filter(([, { from }]) => from === place);
+        const placeAnswers = await probeIn(
           this.at(place),
-          own.map(([, probe]) => probe),
+          placeProbes.map(([, probe]) => probe),
           milliseconds,
         );
-        for (const [position, [index]] of own.entries()) answers[index] = told[position] ?? "";
+        for (const [position, [index]] of placeProbes.entries()) answers[index] = placeAnswers[position] ?? "";
       }),
     );
     return answers;
@@ -111,11 +111,13 @@ export class World {
 }
 
 /** Runs a program of sockets.ts in a namespace. */
-export function runIn(at: Pick<PodNamespace, "path">, ...words: readonly string[]): ChildProcess {
-  return spawn("nsenter", [`--net=${at.path}`, process.execPath, program, ...words], { stdio: ["pipe", "pipe", "inherit"] });
+export function runIn(at: Pick<PodNamespace, "path">, ...programArguments: readonly string[]): ChildProcess {
+  return spawn("nsenter", [`--net=${at.path}`, process.execPath, program, ...programArguments], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
 }
 
-/** What is answered to each probe from a namespace, in order; all of them at once, each within the time. */
+/** Sends all probes from a namespace at once. Returns the answers in order; empty if none came within the time. */
 export async function probeIn(
   at: Pick<PodNamespace, "path">,
   probes: readonly Probe[],

@@ -1,4 +1,4 @@
-// Plexus as the only CNI plugin of a real container runtime: Debian's containerd, and one that is new enough to call STATUS.
+// Plexus as the only CNI plugin of a real container runtime: Debian's containerd, and a newer release that calls STATUS.
 
 import { spawnSync } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
@@ -30,7 +30,7 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
     });
     afterAll(async () => node?.dispose());
 
-    /** The default network, mixed, and what more Plexus is configured with. The lists stay at what the reference plugins speak. */
+    /** A host configuration whose default network has the mixed chain. The network's version is 1.0.0, which the reference plugins support. */
     const configuration = (
       more: object = {},
       plugins: readonly object[] = [bridgeStep(), shaperStep, tuningStep(stage)],
@@ -47,6 +47,12 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
       stage.steps();
     });
 
+    const natRules = (): string => {
+      const { status, stdout, stderr } = stage.node.exec(["iptables-save", "-t", "nat"]);
+      if (status !== 0) throw new Error(`iptables-save ended with ${status}: ${stderr}`);
+      return stdout;
+    };
+
     const defineNetworks = (): void => {
       const shaped = { type: "status-shaper", ips: { order: ["6", "4"] } };
       const both = { type: "ipam-host-local", ranges: [[{ subnet: "10.20.0.0/24" }], [{ subnet: "fd00:20::/64" }]] };
@@ -60,12 +66,12 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
       manifests.network("uplink", [{ type: "ptp", ipam: { type: "ipam-host-local", subnet: "10.30.0.0/24" } }]);
     };
 
-    test("RT-01 runs pods with a default network and three secondaries, which reach each other on each", async () => {
+    test("RT-01 runs pods with a default network and three secondary networks, which ping each other on every network", async () => {
       defineNetworks();
       manifests.pod("web", "storage, backup@data0, uplink");
       manifests.pod("db", [{ name: "storage" }, { name: "backup", interface: "data0" }, { name: "uplink", interface: "up0" }]);
       const web = await node.run("web");
-      // Steps of both kinds, in one list and one within the other.
+      // Native and WASM steps in one list and as nested calls.
       expect(shown(stage.steps())).toEqual([
         "ADD ipam-host-local wasm nested",
         "ADD bridge native",
@@ -82,9 +88,9 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
       ]);
       const db = await node.run("db");
       try {
-        // The runtime knows the default network only (NPWG 6.2), and finds its `eth0`.
-        const own = web.addresses().filter(({ link }) => link === "eth0");
-        expect(own.map(({ address }) => address)).toEqual([`${web.ips[0]}/24`]);
+        // The runtime gets only the default network's result (NPWG 6.2) with the address of `eth0`.
+        const eth0Addresses = web.addresses().filter(({ link }) => link === "eth0");
+        expect(eth0Addresses.map(({ address }) => address)).toEqual([`${web.ips[0]}/24`]);
         expect([web.ips.length, db.ips.length]).toEqual([1, 1]);
         expect(web.links().map((link) => link.name)).toEqual(["eth0", "net1", "data0", "net3"]);
         expect(db.links().map((link) => link.name)).toEqual(["eth0", "net1", "data0", "up0"]);
@@ -108,7 +114,7 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
       }
     });
 
-    test("StopPodSandbox gives all back, however often it is called; RemovePodSandbox then finds nothing to do", async () => {
+    test("StopPodSandbox undoes all attachments and can be repeated; RemovePodSandbox then succeeds twice", async () => {
       defineNetworks();
       manifests.pod("web", "storage, backup");
       const web = await node.run("web");
@@ -123,7 +129,7 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
       expect((await node.containerd.client.call("ListPodSandbox", {})).items).toEqual([]);
     });
 
-    test("MO-05 MO-06 StopPodSandbox works though pod and definitions are gone", async () => {
+    test("MO-05 MO-06 StopPodSandbox works without the pod's and the definitions' manifests", async () => {
       defineNetworks();
       manifests.pod("web", "storage, backup");
       const web = await node.run("web");
@@ -133,10 +139,10 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
     });
 
     test.each([
-      ["selects a network that isn't there", "nowhere", /nowhere/],
-      ["has a selection that can't be read", '[{"name": }]', /k8s\.v1\.cni\.cncf\.io\/networks/],
+      ["selects an absent network", "nowhere", /nowhere/],
+      ["has an invalid selection", '[{"name": }]', /k8s\.v1\.cni\.cncf\.io\/networks/],
       ["selects a network whose last step fails", "storage, broken", /no.such.thing/],
-    ])("N1-64 a pod that %s isn't run, is told why, and leaves nothing", async (_, selection, why) => {
+    ])("N1-64 RunPodSandbox of a pod that %s fails with the reason and leaves nothing", async (_, selection, why) => {
       await node.configure(configuration({ invalidAnnotation: "fail" }), cniVersion);
       defineNetworks();
       manifests.network("broken", [
@@ -149,12 +155,12 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
       expect((await node.containerd.client.call("ListPodSandbox", {})).items).toEqual([]);
     });
 
-    test("RT-03 RT-07 a DEL that fails is told to the kubelet, whatever the plugin's words, until it succeeds", async () => {
+    test("RT-03 RT-07 StopPodSandbox fails as long as DEL fails, whatever the plugin's message is", async () => {
       const keeper = installRecorder(stage.plexus.cniPath, "keeper");
       await node.configure(configuration({}, [bridgeStep(), { type: "keeper" }]), cniVersion);
       manifests.pod("web");
       const web = await node.run("web");
-      // go-cni takes an error with these words for a DEL that had nothing to do.
+      // go-cni treats an error message with these words as a success of DEL.
       const error = { cniVersion: "1.0.0", code: 100, msg: "switch port not found: no such file or directory" };
       keeper.script("DEL", { stdout: JSON.stringify(error), exit: 1 });
       const stop = (): Promise<object> => node.containerd.client.call("StopPodSandbox", { podSandboxId: web.id });
@@ -166,7 +172,7 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("MC-17 MC-18 the default network gets the capabilities that Plexus' configuration declares: a host port", async () => {
+    test("MC-17 MC-18 the default network gets the capability arguments that Plexus' configuration declares, such as a host port", async () => {
       const portmap = { type: "portmap", capabilities: { portMappings: true }, snat: false };
       await node.configure(
         configuration({ capabilities: { portMappings: true } }, [bridgeStep(), shaperStep, portmap]),
@@ -175,23 +181,26 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
       manifests.pod("web");
       const web = await node.run("web", { portMappings: [{ protocol: 0, containerPort: 80, hostPort: 8080 }] });
       try {
-        const rules = stage.node.exec(["iptables-save", "-t", "nat"]).stdout;
-        expect(rules).toMatch(new RegExp(`--dport 8080 -j DNAT --to-destination ${web.ips[0]?.replaceAll(".", "\\.")}:80`, "u"));
+        expect(natRules()).toMatch(
+          new RegExp(`--dport 8080 -j DNAT --to-destination ${web.ips[0]?.replaceAll(".", "\\.")}:80`, "u"),
+        );
       } finally {
         await node.remove(web);
       }
-      expect(stage.node.exec(["iptables-save", "-t", "nat"]).stdout).not.toContain("8080");
+      expect(natRules()).not.toContain("8080");
     });
 
-    test("MO-26 uninstalling gives the next pods the network that is there besides, within half a minute", async () => {
+    test("MO-26 after plexusctl uninstall the next pods get the other network within half a minute", async () => {
       const ipam = { type: "host-local", dataDir: stage.leases, subnet: "10.50.0.0/24" };
       const plugins = [{ type: "bridge", bridge: "br-native", ipam }];
       node.configurationFile("20-native.conflist", JSON.stringify({ cniVersion: "1.0.0", name: "native", plugins }));
       const netD = join(stage.plexus.directory, "net.d");
-      const where = ["--config", netD, "--cni-path", stage.plexus.cniPath, "--status-socket", join(netD, "none")];
-      const told = spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), "uninstall", ...where], { encoding: "utf8" });
+      const locationArgs = ["--config", netD, "--cni-path", stage.plexus.cniPath, "--status-socket", join(netD, "none")];
+      const result = spawnSync(process.execPath, [join(dist, "plexusctl.cjs"), "uninstall", ...locationArgs], {
+        encoding: "utf8",
+      });
       try {
-        expect(told.stdout).toContain(`the next pods get ${join(netD, "20-native.conflist")}\n`);
+        expect(result.stdout).toContain(`new pods get the network of ${join(netD, "20-native.conflist")}\n`);
         const inNative = async (): Promise<boolean> => {
           const pod = await node.run("web");
           await node.remove(pod);
@@ -205,7 +214,7 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("N1-67 runs and stops eight pods at once, on two networks each", async () => {
+    test("N1-67 runs and stops eight pods with two networks each concurrently", async () => {
       defineNetworks();
       const names = Array.from({ length: 8 }, (_, index) => `many-${index}`);
       for (const each of names) manifests.pod(each, "storage");
@@ -217,7 +226,7 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
       expect(stage.left()).toEqual(nothing);
     });
 
-    test("RT-05 one bad file in the directory takes the network away; Plexus' own, put there whole, brings it back", async () => {
+    test("RT-05 an invalid configuration file makes the network not ready; Plexus' file, renamed into place, makes it ready", async () => {
       node.configurationFile("10-plexus.conflist");
       node.configurationFile("05-torn.conflist", '{"cniVersion": "1.0.0", "name": "cluster", "plug');
       await expect.poll(async () => (await node.networkReady())?.status).toBe(false);
@@ -227,7 +236,7 @@ describe.each([distributions, callingStatus])("in $name", (runtime) => {
     });
   });
 
-  test.skipIf(skip)("everything that containerd started ends with it", async () => {
+  test.skipIf(skip)("all processes of containerd end with containerd", async () => {
     const node = await openCriNode(path(), installation);
     try {
       await node.configure(node.stage.network([bridgeStep()]));

@@ -1,6 +1,6 @@
-// A containerd of a test's own: its own root, state, socket and configuration, in a process, mount and network namespace of its own.
-// It is the child of the first process of a process namespace, so that whatever it started (shims, runc, sandboxes, plugins)
-// ends with it, however the test ends.
+// A containerd for one test, with its own root, state, socket and configuration, in its own PID, mount and network namespace.
+// Killing the first process of the PID namespace ends containerd and every process that it started: shims, runc, sandboxes and
+// plugins. This happens even if the test is killed.
 
 import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -25,7 +25,7 @@ import { program, programPath } from "./programs.ts";
 import { sandboxImage, sandboxImageTar } from "./sandbox-image.ts";
 
 export interface ContainerdInit {
-  /** The program. */
+  /** The path of containerd. */
   readonly program: string;
   /** The node's network namespace. */
   readonly node: PodNamespace;
@@ -36,13 +36,13 @@ export interface ContainerdInit {
 
 export interface Containerd {
   readonly client: CriClient;
-  /** A path that is good in containerd's mount namespace, as this process reaches it: its network namespaces are mounts there. */
-  outside(path: string): string;
-  /** For `cgroup_parent` of sandboxes: their cgroups go with the containerd. */
+  /** Translates a path of containerd's mount namespace, where network namespaces are mounted, to a path of this process. */
+  hostPath(path: string): string;
+  /** The `cgroup_parent` of sandboxes. `stop` removes the cgroups below it. */
   readonly cgroupParent: string;
-  /** What it wrote to its log. */
+  /** The text of containerd's log. */
   log(): string;
-  /** Ends it and everything that it started. */
+  /** Kills containerd and every process that it started. */
   stop(): Promise<void>;
 }
 
@@ -55,7 +55,7 @@ export async function startContainerd(init: ContainerdInit): Promise<Containerd>
   const cgroupParent = `/plexus-test-${randomBytes(5).toString("hex")}`;
   writeFileSync(join(directory, "config.toml"), configuration(directory, socket, init));
   const output = openSync(logFile, "w");
-  // Its own /run: shims keep their sockets, and the runtime its network namespaces, at places there that can't be configured.
+  // containerd gets its own /run, because the paths of shims' sockets and of network namespaces there cannot be configured.
   const script = 'mount -t tmpfs -o mode=755 tmpfs /run && mkdir -p /run/netns /run/lock && "$1" --config "$2"; exit $?';
   const unshared = ["unshare", "--pid", "--fork", "--kill-child=SIGKILL", "--mount", "--propagation", "private", "--mount-proc"];
   const child = spawn(
@@ -68,7 +68,7 @@ export async function startContainerd(init: ContainerdInit): Promise<Containerd>
   const log = (): string => readFileSync(logFile, "utf8");
   const stop = async (): Promise<void> => {
     client.close();
-    // The end of the first process of a process namespace is awaited by unshare, and comes after that of all others.
+    // unshare waits for the first process of the PID namespace, which ends after all other processes of the namespace.
     for (const pid of childrenOf(child.pid ?? 0)) signalled(pid, "SIGKILL");
     await ended;
     removeCgroups(cgroupParent);
@@ -89,12 +89,12 @@ export async function startContainerd(init: ContainerdInit): Promise<Containerd>
     ];
     execFileSync(program("ctr") ?? "ctr", import_, { stdio: ["ignore", "ignore", "pipe"] });
   } catch (error) {
-    const said = log().slice(-4000);
+    const lastLog = log().slice(-4000);
     await stop();
-    throw new Error(`containerd can't be used: ${String(error)}\n${said}`, { cause: error });
+    throw new Error(`containerd cannot be used: ${String(error)}\n${lastLog}`, { cause: error });
   }
   const [first] = childrenOf(child.pid ?? 0);
-  return { client, outside: (path) => `/proc/${first ?? 0}/root${path}`, cgroupParent, log, stop };
+  return { client, hostPath: (path) => `/proc/${first ?? 0}/root${path}`, cgroupParent, log, stop };
 }
 
 function configuration(directory: string, socket: string, init: ContainerdInit): string {
@@ -131,20 +131,20 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
 ${internalLoopback ? "  use_internal_loopback = true\n" : ""}`;
 }
 
-async function ready(client: CriClient, isOver: () => boolean): Promise<void> {
+async function ready(client: CriClient, hasEnded: () => boolean): Promise<void> {
   const deadline = performance.now() + startMs;
   for (;;) {
     try {
       await client.call("Version", {});
       return;
     } catch (error) {
-      if (isOver() || performance.now() > deadline) throw error;
+      if (hasEnded() || performance.now() > deadline) throw error;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
 }
 
-/** The cgroups of sandboxes that were not removed, in every hierarchy there is. They are empty once their processes are gone. */
+/** Removes the cgroups of remaining sandboxes in every hierarchy. The cgroups are empty, because their processes have ended. */
 function removeCgroups(parent: string): void {
   const root = "/sys/fs/cgroup";
   const hierarchies = [root, ...readdirSync(root).map((name) => join(root, name))];

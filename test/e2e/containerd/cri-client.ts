@@ -1,4 +1,4 @@
-// A client of the Container Runtime Interface over a unix socket, as far as the tests go. The messages are those of cri.proto.
+// A client of the Container Runtime Interface over a unix socket. cri.proto has the messages that the tests need.
 
 import { join } from "node:path";
 
@@ -17,6 +17,7 @@ export interface SandboxConfig {
   readonly linux?: { readonly cgroupParent: string };
 }
 
+/** A condition of the runtime, such as `RuntimeReady` or `NetworkReady`. */
 export interface Condition {
   readonly type: string;
   readonly status: boolean;
@@ -32,35 +33,35 @@ export interface SandboxStatus {
 }
 
 interface Methods {
-  Version: { ask: object; answer: { readonly runtimeName: string; readonly runtimeVersion: string } };
+  Version: { request: object; answer: { readonly runtimeName: string; readonly runtimeVersion: string } };
   Status: {
-    ask: { readonly verbose: boolean };
+    request: { readonly verbose: boolean };
     answer: { readonly status: { readonly conditions: readonly Condition[] }; readonly info: Readonly<Record<string, string>> };
   };
-  RunPodSandbox: { ask: { readonly config: SandboxConfig }; answer: { readonly podSandboxId: string } };
-  StopPodSandbox: { ask: { readonly podSandboxId: string }; answer: object };
-  RemovePodSandbox: { ask: { readonly podSandboxId: string }; answer: object };
+  RunPodSandbox: { request: { readonly config: SandboxConfig }; answer: { readonly podSandboxId: string } };
+  StopPodSandbox: { request: { readonly podSandboxId: string }; answer: object };
+  RemovePodSandbox: { request: { readonly podSandboxId: string }; answer: object };
   PodSandboxStatus: {
-    ask: { readonly podSandboxId: string; readonly verbose: boolean };
+    request: { readonly podSandboxId: string; readonly verbose: boolean };
     answer: { readonly status: SandboxStatus; readonly info: Readonly<Record<string, string>> };
   };
-  ListPodSandbox: { ask: object; answer: { readonly items: readonly { readonly id: string; readonly state: number }[] } };
+  ListPodSandbox: { request: object; answer: { readonly items: readonly { readonly id: string; readonly state: number }[] } };
 }
 
 export interface CriClient {
-  /** Makes one call. Throws grpc-js' ServiceError, whose `details` is the runtime's text. */
-  call<Name extends keyof Methods>(name: Name, ask: Methods[Name]["ask"]): Promise<Methods[Name]["answer"]>;
+  /** Makes one call. Throws grpc-js' ServiceError, whose `details` has the runtime's message. */
+  call<Name extends keyof Methods>(name: Name, request: Methods[Name]["request"]): Promise<Methods[Name]["answer"]>;
   close(): void;
 }
 
-/** Longer than any call takes on a busy machine; the kubelet's own is 4 minutes for a sandbox. */
+/** Longer than any call takes on a busy machine. The kubelet's timeout for a sandbox is 4 minutes. */
 const deadlineMs = 120_000;
 
 export function connectCri(socket: string): CriClient {
   const service = serviceOf(loadSync(join(root, "test/e2e/containerd/cri.proto"), { longs: Number, defaults: true }));
   const client = new Client(`unix://${socket}`, credentials.createInsecure());
   return {
-    call<Name extends keyof Methods>(name: Name, ask: Methods[Name]["ask"]): Promise<Methods[Name]["answer"]> {
+    call<Name extends keyof Methods>(name: Name, request: Methods[Name]["request"]): Promise<Methods[Name]["answer"]> {
       const method = service[name];
       if (method === undefined) throw new Error(`cri.proto has no ${name}`);
       return new Promise((resolve, reject) => {
@@ -68,7 +69,7 @@ export function connectCri(socket: string): CriClient {
           method.path,
           method.requestSerialize,
           method.responseDeserialize,
-          ask,
+          request,
           { deadline: Date.now() + deadlineMs },
           (error, answer) => {
             if (error === null && answer !== undefined) resolve(answer);

@@ -1,29 +1,28 @@
-// A node whose container runtime is a real one, with Plexus as its only CNI plugin: containerd, a directory of CNI configurations,
-// and sandboxes that are asked for over the CRI socket as the kubelet asks.
+// A node with a real containerd, whose only CNI plugin is Plexus. Sandboxes are made over the CRI socket, as the kubelet makes them.
 
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { insideOf, type Inside } from "../../harness/namespaces.ts";
+import { inNamespace, type NamespaceCommands } from "../../harness/namespaces.ts";
 import type { InstallationInit } from "../../harness/plexus.ts";
 import { uidOf } from "../manifests.ts";
 import { openStage, type Stage } from "../stage.ts";
 import { startContainerd, type Containerd } from "./containerd.ts";
 import type { Condition, SandboxConfig } from "./cri-client.ts";
 
-export interface Sandbox extends Inside {
+export interface Sandbox extends NamespaceCommands {
   readonly id: string;
-  /** What PodSandboxStatus tells, the main address first. */
+  /** The addresses of PodSandboxStatus, main address first. */
   readonly ips: readonly string[];
 }
 
 export interface CriNode {
   readonly stage: Stage;
   readonly containerd: Containerd;
-  /** Makes Plexus' configuration the runtime's: a list, put there whole, as an administrator should. Waits until it is read. */
+  /** Renames a configuration list of Plexus into the runtime's directory and waits until the runtime has read it. */
   configure(plexus: object, cniVersion?: string): Promise<void>;
-  /** Writes a file of that directory just so; without text it goes. */
+  /** Writes a file of the runtime's configuration directory, or removes it without `text`. */
   configurationFile(name: string, text?: string): void;
   /** RunPodSandbox for a pod of the namespace `shop`. */
   run(name: string, more?: Partial<SandboxConfig>): Promise<Sandbox>;
@@ -35,11 +34,11 @@ export interface CriNode {
 }
 
 export interface CriNodeInit extends InstallationInit {
-  /** True: containerd sets up loopbacks itself, which it can since 2.0; else by the reference plugin of that name. */
+  /** True if containerd sets up `lo` itself, as releases since 2.0 can. False: by the reference plugin `loopback`. */
   readonly internalLoopback?: boolean;
 }
 
-/** Opens a node. `program`: the containerd. */
+/** Opens a node. `programPath` is the path of containerd. */
 export async function openCriNode(programPath: string, init: CriNodeInit): Promise<CriNode> {
   const { internalLoopback = false, ...installed } = init;
   const loopback = internalLoopback ? [] : ["loopback"];
@@ -85,7 +84,7 @@ export async function openCriNode(programPath: string, init: CriNodeInit): Promi
       const { podSandboxId: id } = await client.call("RunPodSandbox", { config: { metadata, hostname: name, linux, ...more } });
       const { status, info } = await client.call("PodSandboxStatus", { podSandboxId: id, verbose: true });
       const { ip = "", additionalIps = [] } = status.network ?? {};
-      const inside = insideOf(containerd.outside(networkNamespace(info["info"] ?? "")));
+      const inside = inNamespace(containerd.hostPath(networkNamespace(info["info"] ?? "")));
       return { id, ips: [ip, ...additionalIps.map((each) => each.ip)], ...inside };
     },
     async remove({ id }) {
@@ -103,11 +102,11 @@ export async function openCriNode(programPath: string, init: CriNodeInit): Promi
   };
 }
 
-/** Waits, half a minute at most. */
+/** Polls a condition for half a minute at most. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 30_000;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error("containerd didn't read its CNI configuration");
+    if (performance.now() > deadline) throw new Error("containerd did not read its CNI configuration within 30 s");
     await delay(20);
   }
 }
@@ -120,7 +119,7 @@ function isSandboxInfo(value: unknown): value is SandboxInfo {
   return typeof value === "object" && value !== null && "runtimeSpec" in value;
 }
 
-/** The path of a sandbox's network namespace, from the verbose part of its status. */
+/** The path of a sandbox's network namespace, from the verbose info of its status. */
 function networkNamespace(info: string): string {
   const parsed: unknown = JSON.parse(info);
   const namespaces = isSandboxInfo(parsed) ? parsed.runtimeSpec.linux.namespaces : [];

@@ -1,5 +1,5 @@
-// `node test/e2e/containerd/get.ts`: before the tests enter a network namespace without a way out, gets what they run containers
-// with. Says in one line where there will be none, and never fails.
+// `node test/e2e/containerd/get.ts` gets containerd and runc before the tests enter a network namespace without a route. The program never
+// fails: without them it prints one line.
 
 import { buildNewer, containers, newer, newerContainerd, unpackContainers } from "./programs.ts";
 
@@ -13,8 +13,8 @@ if (lacking !== undefined) say(`tests in a container runtime will be skipped: ${
 else {
   if (newerContainerd() === undefined && wanted !== "0") {
     say("building a containerd that calls STATUS (once: about 3 minutes of two cores)");
-    const why = buildNewer();
-    if (why !== undefined) say(`it was not built: ${why}`);
+    const failure = buildNewer();
+    if (failure !== undefined) say(`containerd was not built: ${failure}`);
   }
   const older = newer();
   if (older !== undefined) say(`tests in a newer containerd will be skipped: ${older}`);

@@ -1,4 +1,4 @@
-// The whole of it: a real container runtime, pods and networks of a real Kubernetes API.
+// A real container runtime with pods and networks of a real Kubernetes API.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
@@ -28,7 +28,7 @@ describe.skipIf(skip)("in a container runtime with a Kubernetes API", () => {
   });
 
   const run = ({ name, uid, namespace }: CreatedPod): Promise<Sandbox> => node.run(name, { metadata: { name, uid, namespace } });
-  test("N1-36 runs pods that select networks, tells them their status, and takes all back with the API server down", async () => {
+  test("N1-36 runs pods that select networks, publishes their status, and undoes all attachments without the API server", async () => {
     const both = { type: "ipam-host-local", ranges: [[{ subnet: "10.20.0.0/24" }], [{ subnet: "fd00:20::/64" }]] };
     await api.network("shop", "storage", [{ type: "bridge", bridge: "br-storage", ipam: both }]);
     const web = await run(await api.pod("shop", "web", "storage"));
@@ -46,7 +46,7 @@ describe.skipIf(skip)("in a container runtime with a Kubernetes API", () => {
     await api.start();
   });
 
-  test("MO-04 a sandbox of a pod that was replaced since isn't attached, and leaves nothing", async () => {
+  test("MO-04 RunPodSandbox of a replaced pod fails and leaves nothing", async () => {
     const old = await api.pod("shop", "twin");
     await api.deletePod("shop", "twin");
     await api.pod("shop", "twin");

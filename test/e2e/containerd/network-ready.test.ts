@@ -1,4 +1,4 @@
-// RuntimeStatus' condition NetworkReady: what a real container runtime makes of Plexus' configuration and of its STATUS.
+// The condition NetworkReady of a real container runtime, which depends on Plexus' configuration and STATUS.
 
 import { join } from "node:path";
 
@@ -12,15 +12,15 @@ let node: CriNode;
 const open = async (runtime: Runtime): Promise<void> => {
   node = await openCriNode(runtime.path(), installation);
 };
-/** A default network that another component brings, and hasn't brought yet, as after a node's start. */
-const late = (cniVersion: string): object =>
+/** A configuration whose default network's file does not exist yet, as after a node's start. */
+const withAbsentNetwork = (cniVersion: string): object =>
   node.stage.host({ cniVersion, clusterNetwork: join(node.stage.plexus.directory, "late.conflist") });
 
 describe.skipIf(missingRuntime("NetworkReady", callingStatus))(`in ${callingStatus.name}`, () => {
   beforeEach(async () => open(callingStatus));
   afterEach(async () => node.dispose());
 
-  test("RT-04 MO-13 NetworkReady is what STATUS answers", async () => {
+  test("RT-04 MO-13 NetworkReady has the result of STATUS", async () => {
     const plugin = installRecorder(node.stage.plexus.cniPath, "watched");
     plugin.script("STATUS", { stdout: '{"cniVersion":"1.1.0","code":50,"msg":"the switch is down"}', exit: 1 });
     const delegates = [{ cniVersion: "1.1.0", name: "pods", plugins: [{ type: "watched" }] }];
@@ -34,7 +34,7 @@ describe.skipIf(missingRuntime("NetworkReady", callingStatus))(`in ${callingStat
     expect(await node.networkReady()).toMatchObject({ status: true });
     expect(plugin.calls().every(({ env }) => env["CNI_COMMAND"] === "STATUS")).toBe(true);
 
-    await node.configure(late("1.1.0"), "1.1.0");
+    await node.configure(withAbsentNetwork("1.1.0"), "1.1.0");
     expect(await node.networkReady()).toMatchObject({ status: false, message: expect.stringMatching(/late\.conflist/) });
   });
 });
@@ -43,8 +43,8 @@ describe.skipIf(missingRuntime("NetworkReady", distributions))(`in ${distributio
   beforeEach(async () => open(distributions));
   afterEach(async () => node.dispose());
 
-  test("RT-04 without STATUS NetworkReady says only that the configuration could be read; pods fail with the reason", async () => {
-    await node.configure(late("1.0.0"));
+  test("RT-04 without STATUS NetworkReady depends on the configuration file only; RunPodSandbox fails with the reason", async () => {
+    await node.configure(withAbsentNetwork("1.0.0"));
     expect(await node.networkReady()).toMatchObject({ status: true });
     await expect(node.run("early")).rejects.toThrow(/late\.conflist/);
   });

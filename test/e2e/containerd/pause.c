@@ -1,4 +1,4 @@
-// The only program of the sandbox image: holds a pod's namespaces until it is killed.
+// The only program of the sandbox image. It holds a pod's namespaces until a signal kills it.
 #include <unistd.h>
 
 int main(void) {

@@ -1,6 +1,6 @@
-// Where containerd and runc come from. Debian's packages are taken from PATH, or else unpacked into the user's cache directory
-// (nothing is installed: the package would start a daemon of the machine's own, and take docker's place). A newer containerd, which calls
-// STATUS, is built once from its Go module; CONTAINERD names a ready one instead.
+// Finds or builds containerd and runc. Programs of PATH are used, otherwise Debian's packages are unpacked into the user's cache directory.
+// The packages are not installed, because that would start a daemon on the machine and replace docker's containerd. A newer containerd,
+// which calls STATUS, is built once from its Go module; CONTAINERD names a built one instead.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
@@ -9,17 +9,17 @@ import { delimiter, join } from "node:path";
 import { testCache, unpackPackages } from "../../harness/debian-packages.ts";
 import type { Requirement } from "../../harness/requires.ts";
 
-/** The release that is built. Its checksum is Go's checksum database's; go.mod and go.sum are the module's own. */
+/** The release to build. Go checks it against its checksum database; go.mod and go.sum are those of the module. */
 const release = "v2.2.9";
 
 const unpacked = join(testCache, "debian-containerd");
 const builtDirectory = join(testCache, `containerd-${release}-${process.arch}`);
 const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** PATH for containerd: where its shim and runc are found. */
+/** PATH of containerd, which has its shim and runc. */
 export const programPath = [systemPath, join(unpacked, "usr", "bin"), join(unpacked, "usr", "sbin")].join(delimiter);
 
-/** What a sandbox takes: the packages' programs, one of each. */
+/** The packages' programs that a sandbox needs. */
 const packaged = ["containerd", "containerd-shim-runc-v2", "ctr", "runc"] as const;
 
 /** A program's path, or undefined. */
@@ -30,15 +30,15 @@ export function program(name: (typeof packaged)[number]): string | undefined {
     .find((path) => existsSync(path));
 }
 
-/** The newer containerd, or undefined. */
+/** The path of the newer containerd, or undefined. */
 export function newerContainerd(): string | undefined {
-  const given = process.env["CONTAINERD"];
-  if (given !== undefined && given !== "") return given;
+  const configured = process.env["CONTAINERD"];
+  if (configured !== undefined && configured !== "") return configured;
   const path = join(builtDirectory, "containerd");
   return existsSync(path) ? path : undefined;
 }
 
-/** Containers can be run here: the programs are there, and cgroups can be made. */
+/** Requires the programs and the permission to make cgroups. */
 export const containers: Requirement = () => {
   const absent = packaged.filter((name) => program(name) === undefined);
   if (absent.length > 0)
@@ -55,7 +55,7 @@ export const containers: Requirement = () => {
     "-c",
     trial,
   ]);
-  return tried.status === 0 ? undefined : `no container can be run here: ${String(tried.stderr).trim().slice(-200)}`;
+  return tried.status === 0 ? undefined : `this process cannot run containers: ${String(tried.stderr).trim().slice(-200)}`;
 };
 
 const trial = `
@@ -72,19 +72,19 @@ done
 
 export const newer: Requirement = () =>
   newerContainerd() === undefined
-    ? "no newer containerd: set CONTAINERD, or have it built once: PLEXUS_BUILD_CONTAINERD=1 (3 minutes of two cores)"
+    ? "no newer containerd: set CONTAINERD, or PLEXUS_BUILD_CONTAINERD=1 to build it once (3 minutes of two cores)"
     : undefined;
 
-/** Unpacks Debian's packages where programs are missing and apt-get knows them. Answers why not, or undefined. */
+/** Unpacks Debian's packages if programs are missing. Answers the reason of a failure, or undefined. */
 export function unpackContainers(): string | undefined {
-  const there = packaged.every((name) => program(name) !== undefined);
-  return there ? undefined : unpackPackages(["containerd", "runc"], unpacked);
+  const complete = packaged.every((name) => program(name) !== undefined);
+  return complete ? undefined : unpackPackages(["containerd", "runc"], unpacked);
 }
 
-/** Minutes after which a build is given up. */
-const longestBuildMinutes = 20;
+/** The timeout of the build in minutes. */
+const buildTimeoutMinutes = 20;
 
-/** Builds the newer containerd. Answers why that was not possible, or undefined where it is there now. */
+/** Builds the newer containerd if absent. Answers the reason of a failure, or undefined. */
 export function buildNewer(): string | undefined {
   if (newerContainerd() !== undefined) return undefined;
   if (spawnSync("go", ["version"], { stdio: "ignore" }).status !== 0) return "no go on PATH";
@@ -94,7 +94,7 @@ export function buildNewer(): string | undefined {
   const install = ["install", "-trimpath", "-tags", without, "-ldflags=-s -w"];
   const module = `github.com/containerd/containerd/v2/cmd/containerd@${release}`;
   try {
-    const built = spawnSync("timeout", ["-k", "10", `${longestBuildMinutes}m`, "nice", "go", ...install, module], {
+    const built = spawnSync("timeout", ["-k", "10", `${buildTimeoutMinutes}m`, "nice", "go", ...install, module], {
       env: { ...process.env, GOBIN: directory, GOTOOLCHAIN: "local", GOFLAGS: "", GOWORK: "off", CGO_ENABLED: "0" },
       encoding: "utf8",
       stdio: ["ignore", "ignore", "pipe"],

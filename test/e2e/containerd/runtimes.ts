@@ -1,19 +1,27 @@
-// The container runtimes of these tests, and what they need of the machine.
+// The container runtimes of these tests and their requirements on the machine.
 
-import { iproute2, linkType, missing, privateNamespaces, referencePlugins, type Requirement } from "../../harness/requires.ts";
+import {
+  command,
+  iproute2,
+  linkType,
+  missing,
+  privateNamespaces,
+  referencePlugins,
+  type Requirement,
+} from "../../harness/requires.ts";
 import { mixedInstallation } from "../mixed-network.ts";
 import { containers, newer, newerContainerd, program } from "./programs.ts";
 
 export interface Runtime {
   readonly name: string;
-  /** The containerd. */
+  /** The path of containerd. */
   readonly path: () => string;
-  /** The newest CNI version that it speaks. */
+  /** The newest CNI version that this containerd supports. */
   readonly cniVersion: string;
   readonly requirement: Requirement;
 }
 
-/** CNI 1.0: knows no STATUS. */
+/** CNI 1.0, which has no STATUS. */
 export const distributions: Runtime = {
   name: "the distribution's containerd",
   path: () => program("containerd") ?? "",
@@ -21,7 +29,7 @@ export const distributions: Runtime = {
   requirement: () => undefined,
 };
 
-/** CNI 1.1: NetworkReady is what STATUS answers. */
+/** CNI 1.1: NetworkReady has the result of STATUS. */
 export const callingStatus: Runtime = {
   name: "a containerd that calls STATUS",
   path: () => newerContainerd() ?? "",
@@ -29,10 +37,10 @@ export const callingStatus: Runtime = {
   requirement: newer,
 };
 
-/** What Plexus is installed with: for mixed chains, and for host ports. */
+/** The installed plugins: those of the mixed chain and portmap. */
 export const installation = { ...mixedInstallation, native: [...mixedInstallation.native, "portmap"] };
 
-/** Whether a suite can't run in this runtime here; says why. */
+/** Whether this machine lacks a requirement of a suite in this runtime. Prints the reason. */
 export function missingRuntime(suite: string, { name, requirement }: Runtime): boolean {
   return missing(
     `${suite} in ${name}`,
@@ -41,6 +49,7 @@ export function missingRuntime(suite: string, { name, requirement }: Runtime): b
     linkType("veth"),
     linkType("bridge"),
     referencePlugins("loopback", ...installation.native),
+    command("iptables-save", "--version"),
     containers,
     requirement,
   );

@@ -1,5 +1,5 @@
-// The image of the sandbox container, made here: a static program that does nothing, in one layer, as an OCI image layout in a
-// tar. No registry is asked.
+// Makes the image of the sandbox container without a registry: a static program that does nothing, in one layer, as an OCI image layout in a
+// tar.
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -9,12 +9,12 @@ import { join } from "node:path";
 
 import { builtOnce, root } from "../../harness/compiled.ts";
 
-/** Its name, in a domain that exists nowhere. */
+/** The image's name, in a domain that cannot exist. */
 export const sandboxImage = "plexus.invalid/pause:1";
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64", s390x: "s390x", ppc64: "ppc64le" };
 
-/** The tar, for `ctr images import`. Throws where there is no C library to link statically. */
+/** The path of the tar for `ctr images import`. Throws without a static C library. */
 export function sandboxImageTar(): string {
   const source = join(root, "test/e2e/containerd/pause.c");
   return builtOnce("sandbox-image", [readFileSync(source, "utf8"), sandboxImage, arch()], (output) => {

@@ -1,4 +1,4 @@
-// A real container runtime on a node that has no native plugin at all: pods are attached by components alone.
+// A real container runtime on a node without native plugins, where components alone attach pods.
 
 import { join } from "node:path";
 
@@ -32,7 +32,7 @@ describe.skipIf(missingRuntime("pods without native plugins", callingStatus))(`i
   });
   afterAll(async () => node?.dispose());
 
-  test("pods with a default network and two secondaries are attached, reach each other and go, and no native plugin is there", async () => {
+  test("components alone attach and delete pods with a default network and two secondary networks, which ping each other", async () => {
     expect(nativePlugins(stage.plexus.cniPath)).toEqual([]);
     manifests.network("storage", [bridge("br-storage", "10.20.0.0/24"), { type: "status-shaper" }]);
     manifests.network("backup", [bridge("br-backup", "10.21.0.0/24")]);

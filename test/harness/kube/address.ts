@@ -1,6 +1,6 @@
-// Where the tests' API server is found, apart from the server itself, which takes long to load.
+// The address of the tests' API server, in its own file because api-server.ts takes long to load.
 
-/** Where the server is reached from the tests' own namespace and from each connected one. */
+/** The server's address in the tests' host namespace and in each connected namespace. */
 export const apiAddress = "100.100.100.1";
 
 /** The link of a connected namespace that leads to the API server. */

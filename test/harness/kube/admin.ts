@@ -1,4 +1,4 @@
-// The official client with all rights, for what tests do to a cluster.
+// The official Kubernetes client with all rights, with which tests change a cluster.
 
 import { readFileSync } from "node:fs";
 
@@ -10,7 +10,7 @@ export interface AdminClient {
   readonly core: CoreV1Api;
 }
 
-/** The client of this kubeconfig. */
+/** Makes the clients of a kubeconfig. */
 export function adminClient(kubeconfig: string): AdminClient {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
@@ -21,7 +21,7 @@ export function adminClient(kubeconfig: string): AdminClient {
 export async function applyFile(objects: KubernetesObjectApi, path: string): Promise<void> {
   for (const document of parseAllDocuments(readFileSync(path, "utf8"))) {
     const object: unknown = document.toJS();
-    if (!isObject(object)) throw new Error(`${path} holds something that is no Kubernetes object`);
+    if (!isObject(object)) throw new Error(`${path} holds a document that is not a Kubernetes object`);
     await objects.create(object);
   }
 }

@@ -1,17 +1,17 @@
 // A real kube-apiserver with etcd for tests, inside the private namespaces that scripts/run.sh makes.
 //
 //     const skip = missing("my suite", privateNamespaces, kubeApi);  // for a suite's skipIf
-//     const api = await startApiServer();                            // once, before all; RBAC on; deploy/*.yaml applied
-//     api.connect(stage.node);                                    // the node's namespace reaches it
+//     const api = await startApiServer();                            // once, before all; RBAC on; deploy/crd.yaml and rbac.yaml applied
+//     api.connect(stage.node);                                    // the node's namespace reaches the API server
 //     const config = stage.network([...], { kubeconfig: api.plexus });
 //     await api.network("shop", "storage", [{ type: "bridge", ... }]);
-//     const pod = await api.pod("shop", "web", "storage");        // makes the namespace too
+//     const pod = await api.pod("shop", "web", "storage");        // also makes the namespace
 //     await stage.succeed("ADD", { config, args: pod.args, ... });
 //     expect(await api.statusOf("shop", "web")).toMatchObject([...]);
 //     await api.dispose();                                           // after all
 //
-// `api.admin` is the official client for all else. `api.stop()` and `api.start()` end it and start it again: the objects stay
-// in etcd, the address stays the same. Each suite starts a server of its own: about 400 MB of memory.
+// `api.admin` is the official client for all other requests. `api.stop()` and `api.start()` restart kube-apiserver: the objects stay
+// in etcd, the address stays the same. Each suite starts its own server, which takes about 400 MB of memory.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ import type { KubernetesObject, KubernetesObjectApi, V1Pod } from "@kubernetes/c
 import { inHost, requirePrivateNamespaces, type PodNamespace } from "../namespaces.ts";
 import { apiAddress, apiLink } from "./address.ts";
 import { adminClient, applyFile } from "./admin.ts";
-import { again } from "./again.ts";
+import { retryBroken } from "./retry-broken.ts";
 import { type AuditEvent, auditPolicy, readAudit } from "./audit.ts";
 import { type Authority, makeAuthority, makeKeyPair } from "./certificates.ts";
 import { etcdAndApi, type Processes } from "./processes.ts";
@@ -44,55 +44,55 @@ export interface ApiServer {
   /** `https://100.100.100.1:PORT`. */
   readonly url: string;
   readonly port: number;
-  /** Temporary; goes with `dispose`. */
+  /** A temporary directory that `dispose` removes. */
   readonly directory: string;
-  /** What signed the server's certificate and the users'. */
+  /** The certificate authority of the server and the users. */
   readonly authority: Authority;
   /** Path of a kubeconfig with all rights. */
   readonly adminKubeconfig: string;
-  /** Path of a kubeconfig of the user with the rights that deploy/rbac.yaml gives, and no others. */
+  /** Path of a kubeconfig whose user has only the rights of deploy/rbac.yaml. */
   readonly plexus: string;
   /** The official client, with all rights: objects of any kind. */
   readonly admin: KubernetesObjectApi;
-  /** Writes a kubeconfig for a user with a client certificate; `more` replaces parts of it. Answers its path. */
+  /** Writes a kubeconfig for a user with a client certificate and answers its path. `more` overrides entries. */
   kubeconfig(user: string, groups?: readonly string[], more?: KubeconfigInit): string;
   /** Events of a pod as `type reason message`, in no order. */
   eventsOf(pod: CreatedPod): Promise<readonly string[]>;
   /** A token of Plexus' service account from the TokenRequest API. */
   token(): Promise<string>;
-  /** Creates a pod on no node, and its namespace where there is none. A selection that is no text is written as JSON. */
+  /** Creates a pod on the node `node`, and its namespace if absent. A selection of objects is written as JSON. */
   pod(
     namespace: string,
     name: string,
     selection?: string | readonly object[],
     annotations?: Readonly<Record<string, string>>,
   ): Promise<CreatedPod>;
-  /** Deletes a pod at once. */
+  /** Deletes a pod without a grace period. */
   deletePod(namespace: string, name: string): Promise<void>;
-  /** Creates or replaces a definition whose list has the definition's name, and its namespace where there is none. */
+  /** Creates or replaces a NetworkAttachmentDefinition, whose configuration has the same name, and its namespace if absent. */
   network(
     namespace: string,
     name: string,
     plugins: readonly object[],
     annotations?: Readonly<Record<string, string>>,
   ): Promise<void>;
-  /** Makes a namespace where there is none. */
+  /** Makes a namespace if absent. */
   namespace(name: string): Promise<void>;
-  /** The pod's network status, parsed; undefined where it has none. */
+  /** The parsed network-status annotation of a pod, or undefined if absent. */
   statusOf(namespace: string, name: string): Promise<unknown>;
-  /** Every request so far that the server finished, of this user or of all; the newest last. */
+  /** The server's finished requests of `user` (default: of all users), newest last. */
   audit(user?: string): readonly AuditEvent[];
-  /** Lets a network namespace reach the server: a veth pair, `kube0` inside, which ends with the namespace. */
+  /** Connects a network namespace to the server by a veth pair, whose inner end is `kube0`. The pair ends with the namespace. */
   connect(node: PodNamespace): void;
-  /** Ends kube-apiserver at once; connections break, new ones are refused. etcd goes on. */
+  /** Kills kube-apiserver: connections break and new connections are refused. etcd goes on. */
   stop(): Promise<void>;
-  /** Starts it again at the same address; answers when it is ready. */
+  /** Starts kube-apiserver at the same address and waits until the server is ready. */
   start(): Promise<void>;
-  /** Ends it all. Throws where Plexus asked for anything that the path of a call needs not (MO-27). */
+  /** Ends both servers. Throws if Plexus sent a request that no call and no watch needs (MO-27). */
   dispose(): Promise<void>;
 }
 
-/** What calls of a runtime may ask for, and a daemon's watching besides. */
+/** The only API requests that calls of a runtime and a daemon's watches may send. */
 const allowed = new Set([
   "get pods",
   "get network-attachment-definitions",
@@ -101,7 +101,7 @@ const allowed = new Set([
   ...["list", "watch"].flatMap((verb) => [`${verb} pods`, `${verb} network-attachment-definitions`]),
 ]);
 
-/** Starts etcd and kube-apiserver and applies deploy/crd.yaml and deploy/rbac.yaml. Ready when it answers. */
+/** Starts etcd and kube-apiserver and applies deploy/crd.yaml and deploy/rbac.yaml. Resolves when the server is ready. */
 export async function startApiServer(): Promise<ApiServer> {
   requirePrivateNamespaces();
   const directory = mkdtempSync(join(tmpdir(), "plexus-kube-"));
@@ -141,11 +141,11 @@ async function opened(directory: string, authority: Authority, processes: Proces
   const { objects, core } = adminClient(adminKubeconfig);
   await processes.ready(adminKubeconfig);
   const replace = async (object: KubernetesObject): Promise<void> => {
-    await again(() => objects.delete(object)).catch(absent);
+    await retryBroken(() => objects.delete(object)).catch(absent);
     await objects.create(object);
   };
   const namespace = async (name: string): Promise<void> => {
-    await again(() => objects.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } })).catch(exists);
+    await retryBroken(() => objects.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } })).catch(exists);
   };
   return {
     url,
@@ -172,8 +172,8 @@ async function opened(directory: string, authority: Authority, processes: Proces
         spec: { containers: [{ name: "main", image: "none" }], nodeName: "node", automountServiceAccountToken: false },
       };
       let broken = false;
-      // Where the first try's answer was lost, its pod is there, or not.
-      const created = await again(async () => {
+      // The first attempt may have created the pod before its answer was lost.
+      const created = await retryBroken(async () => {
         try {
           return await objects.create(pod);
         } catch (error) {
@@ -201,13 +201,13 @@ async function opened(directory: string, authority: Authority, processes: Proces
     },
     namespace,
     async statusOf(space, name) {
-      const pod = await again(() => core.readNamespacedPod({ namespace: space, name }));
+      const pod = await retryBroken(() => core.readNamespacedPod({ namespace: space, name }));
       const text = pod.metadata?.annotations?.["k8s.v1.cni.cncf.io/network-status"];
       return text === undefined ? undefined : JSON.parse(text);
     },
     async eventsOf({ namespace: space, uid }) {
       const events = { namespace: space, fieldSelector: `involvedObject.uid=${uid}` };
-      const { items } = await again(() => core.listNamespacedEvent(events));
+      const { items } = await retryBroken(() => core.listNamespacedEvent(events));
       return items.map(({ type, reason, message }) => `${type} ${reason} ${message}`);
     },
     audit: (user) => readAudit(audit).filter((event) => user === undefined || event.user === user),
@@ -223,12 +223,15 @@ async function opened(directory: string, authority: Authority, processes: Proces
       );
       await processes.dispose();
       rmSync(directory, { recursive: true, force: true });
-      if (excess.length > 0) throw new Error(`MO-27: Plexus asked for more than it may: ${JSON.stringify(excess.slice(0, 5))}`);
+      if (excess.length > 0)
+        throw new Error(
+          `MO-27: Plexus sent requests that its calls and watches do not need: ${JSON.stringify(excess.slice(0, 5))}`,
+        );
     },
   };
 }
 
-/** A definition that was just created is not served for a moment. */
+/** Waits until the API serves NetworkAttachmentDefinitions: a new CustomResourceDefinition takes a moment. */
 async function established(admin: KubernetesObjectApi): Promise<void> {
   const deadline = Date.now() + 20_000;
   for (;;) {
@@ -244,17 +247,17 @@ async function established(admin: KubernetesObjectApi): Promise<void> {
 
 let connected = 0;
 
-/** Both ends are routes to one address, so that neither takes a subnet which a test could use. */
+/** Both ends have point-to-point addresses, so that the connection occupies no subnet of a test. */
 function connect(node: PodNamespace): void {
   requirePrivateNamespaces();
   connected += 1;
   const outer = `k${process.pid.toString(36)}x${connected.toString(36)}`;
-  const own = `100.101.${(process.pid + (connected >> 8)) & 255}.${connected & 255}`;
+  const nodeAddress = `100.101.${(process.pid + (connected >> 8)) & 255}.${connected & 255}`;
   inHost(["ip", "link", "add", outer, "type", "veth", "peer", "name", apiLink, "netns", node.name]);
-  inHost(["ip", "address", "add", apiAddress, "peer", `${own}/32`, "dev", outer]);
+  inHost(["ip", "address", "add", apiAddress, "peer", `${nodeAddress}/32`, "dev", outer]);
   inHost(["ip", "link", "set", outer, "up"]);
   for (const command of [
-    ["ip", "address", "add", own, "peer", `${apiAddress}/32`, "dev", apiLink],
+    ["ip", "address", "add", nodeAddress, "peer", `${apiAddress}/32`, "dev", apiLink],
     ["ip", "link", "set", apiLink, "up"],
   ] as const) {
     const finished = node.exec([...command]);

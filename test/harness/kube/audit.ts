@@ -1,28 +1,28 @@
-// The API server's audit log: who asked for what.
+// Policy and events of the API server's audit log.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { textIfThere } from "../namespaces.ts";
+import { readTextIfPresent } from "../namespaces.ts";
 
 export interface AuditEvent {
   readonly user: string;
   /** The program's User-Agent. */
   readonly agent: string;
   readonly verb: string;
-  /** `pods`, `pods/status`, `network-attachment-definitions`, or the path of a request for no resource. */
+  /** `pods`, `pods/status`, `network-attachment-definitions`, or the request's URI if it names no resource. */
   readonly resource: string;
   readonly namespace: string;
   readonly name: string;
   /** The HTTP status. */
   readonly code: number;
-  /** Whether RBAC allowed it. */
+  /** Whether RBAC allowed the request. */
   readonly allowed: boolean;
-  /** Plexus' requests only; for others undefined. */
+  /** The body of a request of Plexus; undefined for other users. */
   readonly requestObject: unknown;
 }
 
-/** Writes the policy: requests and responses of `user`, the metadata of all others, nothing of the server's own. */
+/** Writes the audit policy: bodies for `user`, metadata for other users, no events for the server itself. */
 export function auditPolicy(directory: string, user: string): string {
   const path = join(directory, "audit-policy.yaml");
   const rules = [
@@ -35,9 +35,9 @@ export function auditPolicy(directory: string, user: string): string {
   return path;
 }
 
-/** All events of the log in its order; a line that is still being written is left out. */
+/** All events of the log, in order. An unfinished line is left out. */
 export function readAudit(path: string): readonly AuditEvent[] {
-  const text = textIfThere(path) ?? "";
+  const text = readTextIfPresent(path) ?? "";
   const lines = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
   return lines.filter((line) => line !== "").map((line) => eventOf(JSON.parse(line)));
 }

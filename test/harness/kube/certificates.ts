@@ -15,14 +15,14 @@ export interface CertificateInit {
   readonly commonName: string;
   /** Kubernetes groups. */
   readonly groups?: readonly string[];
-  /** `IP:192.0.2.1` or `DNS:name`; makes it a server's certificate. */
+  /** Such as `IP:192.0.2.1` or `DNS:name`. Their presence makes a server certificate. */
   readonly alternativeNames?: readonly string[];
-  /** Days from now; negative ones are in the past. From yesterday to in a week unless given. */
+  /** Days from now; negative days are in the past. Default: from -1 to 7. */
   readonly validDays?: readonly [from: number, to: number];
 }
 
 export interface Authority extends Certificate {
-  /** A certificate that this authority signs. */
+  /** Issues a certificate that this authority signs. `file` is the base name of its files. */
   issue(file: string, init: CertificateInit): Certificate;
 }
 
@@ -72,7 +72,7 @@ export function makeAuthority(directory: string, commonName: string): Authority 
   };
 }
 
-/** A pair of keys; the API server signs service account tokens with one. */
+/** Makes a pair of keys, with which the API server signs and checks service account tokens. */
 export function makeKeyPair(key: string, publicKey: string): void {
   makeKey(key);
   openssl("pkey", "-in", key, "-pubout", "-out", publicKey);
@@ -86,7 +86,7 @@ function openssl(...args: readonly string[]): void {
   execFileSync("openssl", args, { stdio: ["ignore", "ignore", "pipe"] });
 }
 
-/** A PEM file as kubeconfig's `*-data` has it. */
+/** A PEM file in base64, as a kubeconfig's `*-data` fields need it. */
 export function base64File(path: string): string {
   return readFileSync(path).toString("base64");
 }

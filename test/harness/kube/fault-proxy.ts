@@ -1,5 +1,5 @@
-// Stands between Plexus and the real API server, for faults that the server can't be made to show: delays, broken answers,
-// other certificates, things that happen between two requests. Users come through it with tokens, because it ends TLS.
+// A proxy between Plexus and the real API server that makes faults: delays, broken answers, other certificates, actions between two
+// requests. The proxy terminates TLS, so that users authenticate with tokens, not with client certificates.
 
 import { readFileSync } from "node:fs";
 import { createServer, request as httpsRequest } from "node:https";
@@ -14,41 +14,41 @@ export interface SeenRequest {
   readonly path: string;
   /** Milliseconds of performance.now(). */
   readonly at: number;
-  /** How many requests with this method and path came before, since the last `script`. */
+  /** The number of earlier requests with this method and path since the last `script`. */
   readonly earlier: number;
 }
 
-/** What is done instead of passing the request on, or before. */
+/** A fault that delays a request or replaces its answer. */
 export interface ProxyFault {
-  /** Done before anything else. */
+  /** An action before the request is forwarded or answered. */
   readonly first?: () => Promise<unknown>;
   readonly delayMs?: number;
-  /** Answered in place of the server. */
+  /** The proxy's answer instead of the server's. */
   readonly answer?: { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string };
-  /** The connection is reset without an answer. */
+  /** Destroys the connection without an answer. */
   readonly reset?: boolean;
-  /** After the headers, one byte in so many milliseconds. */
+  /** Milliseconds between two single bytes of the body. */
   readonly dripMs?: number;
-  /** The headers of a success, and nothing after them. */
+  /** Sends the headers of a success and no body. */
   readonly silent?: boolean;
 }
 
 export interface FaultProxy {
   readonly url: string;
   readonly seen: readonly SeenRequest[];
-  /** Decides for each request from now on; undefined: it is passed on. */
+  /** Sets the fault of each following request. `undefined` forwards the request. */
   script(decide: (request: SeenRequest) => ProxyFault | undefined): void;
-  /** How many connections were made. */
+  /** The number of TLS connections so far. */
   readonly connections: () => number;
   /** A kubeconfig for Plexus' service account that leads through the proxy. */
   kubeconfig(user?: Readonly<Record<string, unknown>>): Promise<string>;
   dispose(): Promise<void>;
 }
 
-/** Starts one in front of `api`; `certificate` replaces the one that the API server's authority signs for it. */
+/** Starts a proxy in front of `api`. `certificate` replaces the certificate that the API server's authority issues for the proxy. */
 export async function startFaultProxy(api: ApiServer, certificate?: Certificate): Promise<FaultProxy> {
   const names = [`IP:${apiAddress}`];
-  const own = certificate ?? api.authority.issue("proxy", { commonName: "proxy", alternativeNames: names });
+  const serving = certificate ?? api.authority.issue("proxy", { commonName: "proxy", alternativeNames: names });
   const ca = readFileSync(api.authority.certificate);
   const seen: SeenRequest[] = [];
   let scripted = 0;
@@ -80,7 +80,7 @@ export async function startFaultProxy(api: ApiServer, certificate?: Certificate)
     const options = { method: incoming.method, headers, ca, agent: false } as const;
     const forwarded = httpsRequest(api.url + (incoming.url ?? ""), options, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: "keep-alive" });
-      // A watch's answer begins long before its first line.
+      // The headers of a watch arrive long before its first event.
       outgoing.flushHeaders();
       answer.pipe(outgoing);
     });
@@ -89,9 +89,12 @@ export async function startFaultProxy(api: ApiServer, certificate?: Certificate)
     forwarded.end(body);
   };
 
-  const server = createServer({ cert: readFileSync(own.certificate), key: readFileSync(own.key) }, (incoming, outgoing) => {
-    serve(incoming, outgoing).catch(() => incoming.socket.destroy());
-  });
+  const server = createServer(
+    { cert: readFileSync(serving.certificate), key: readFileSync(serving.key) },
+    (incoming, outgoing) => {
+      serve(incoming, outgoing).catch(() => incoming.socket.destroy());
+    },
+  );
   let connections = 0;
   server.on("secureConnection", () => {
     connections += 1;

@@ -3,20 +3,21 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { stringify } from "yaml";
-
 import { type Authority, base64File } from "./certificates.ts";
 
 export interface KubeconfigInit {
-  /** Added to the cluster's entry, over what is there; `undefined` takes a key away. */
+  /** Keys that override the cluster's entry. `undefined` removes a key. */
   readonly cluster?: Readonly<Record<string, unknown>>;
-  /** The user's entry in place of the client certificate. */
+  /** The user's entry, instead of a client certificate. */
   readonly user?: Readonly<Record<string, unknown>>;
 }
 
 let written = 0;
 
-/** Writes a kubeconfig whose user has a client certificate, unless `init.user` says otherwise. Answers its path. */
+/**
+ * Writes a kubeconfig in JSON, as the guide to a cluster does, and answers its path.
+ * The user has a client certificate, unless `init.user` has another entry.
+ */
 export function writeKubeconfig(
   directory: string,
   server: { readonly url: string; readonly authority: Authority },
@@ -38,7 +39,7 @@ export function writeKubeconfig(
     contexts: [{ name: "test", context: { cluster: "test", user } }],
     "current-context": "test",
   };
-  writeFileSync(path, stringify(entries), { mode: 0o600 });
+  writeFileSync(path, JSON.stringify(entries, null, 2), { mode: 0o600 });
   return path;
 }
 

@@ -12,7 +12,7 @@ export interface Processes {
   readonly port: number;
   startApi(): Promise<void>;
   stopApi(): Promise<void>;
-  /** Waits until /readyz says so. Throws with the end of its log where it ends before, or after a minute. */
+  /** Waits for a success of /readyz. Throws with the end of the logs if a server ends first, and after a minute. */
   ready(kubeconfig: string): Promise<void>;
   dispose(): Promise<void>;
 }
@@ -21,14 +21,14 @@ export interface ProcessesInit {
   readonly directory: string;
   readonly authority: Authority;
   readonly serving: Certificate;
-  /** Paths of what service account tokens are signed and checked with. */
+  /** Paths of the keys that sign and check service account tokens. */
   readonly tokens: { readonly key: string; readonly publicKey: string };
   readonly audit: { readonly log: string; readonly policy: string };
 }
 
 const readyWithinMs = 60_000;
 
-/** Starts both. They end with this process, however it ends. */
+/** Starts etcd and kube-apiserver. Both end with this process, even after SIGKILL. */
 export async function etcdAndApi(init: ProcessesInit): Promise<Processes> {
   const { directory } = init;
   const [api, etcd] = [apiServerBinary(), etcdBinary()];
@@ -85,7 +85,7 @@ function apiArgs({ authority, serving, tokens, audit }: ProcessesInit, store: st
     `--service-account-key-file=${tokens.publicKey}`,
     `--service-account-signing-key-file=${tokens.key}`,
     "--authorization-mode=Node,RBAC",
-    // Pods need no service account then, which a controller would have to make.
+    // Pods then need no service account, which only a controller would create.
     "--disable-admission-plugins=ServiceAccount",
     `--audit-policy-file=${audit.policy}`,
     `--audit-log-path=${audit.log}`,
@@ -93,12 +93,12 @@ function apiArgs({ authority, serving, tokens, audit }: ProcessesInit, store: st
   ];
 }
 
-/** `setpriv` has the kernel end the child with this process, also where that is killed. */
+/** `setpriv` makes the kernel kill the child when this process ends, even after SIGKILL. */
 function start(file: string, args: readonly string[], log: string): ChildProcess {
   const output = openSync(log, "a");
   const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", file, ...args], { stdio: ["ignore", output, output] });
   child.on("error", () => {
-    // Told by `ready`, which sees that it doesn't run.
+    // `ready` reports a program that could not be started.
   });
   closeSync(output);
   return child;
@@ -115,7 +115,7 @@ function lastLines(path: string): string {
   return readFileSync(path, "utf8").split("\n").slice(-15).join("\n");
 }
 
-/** A port below those that the kernel gives to connections, so that none takes it while the server is stopped. */
+/** A free port below the kernel's range of ephemeral ports, so that no connection takes the port while the server is stopped. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);

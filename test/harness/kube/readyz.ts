@@ -1,10 +1,10 @@
-// Whether an API server says that it is ready.
+// The readiness check of an API server.
 
 import { request } from "node:https";
 
 import { KubeConfig } from "@kubernetes/client-node";
 
-/** Asks /readyz; false for whatever goes wrong. */
+/** Requests /readyz. Any failure answers false. */
 export async function readyz(kubeconfig: string): Promise<boolean> {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
@@ -12,13 +12,13 @@ export async function readyz(kubeconfig: string): Promise<boolean> {
   const user = config.getCurrentUser();
   const options = { ca: pem(cluster?.caData), cert: pem(user?.certData), key: pem(user?.keyData), timeout: 2000, agent: false };
   return new Promise((resolve) => {
-    const asked = request(`${cluster?.server}/readyz`, options, (response) => {
+    const sent = request(`${cluster?.server}/readyz`, options, (response) => {
       response.resume();
       resolve(response.statusCode === 200);
     });
-    asked.on("timeout", () => asked.destroy());
-    asked.on("error", () => resolve(false));
-    asked.end();
+    sent.on("timeout", () => sent.destroy());
+    sent.on("error", () => resolve(false));
+    sent.end();
   });
 }
 

@@ -1,15 +1,15 @@
-// Requests of the tests' own client that are repeated where the connection broke under them: on a busy machine the API server gives up
-// a connection whose pings nobody answers in time, and that is not what any test is about.
+// Repeats requests of the tests' client after a broken connection. On a busy machine the API server closes a connection whose HTTP/2
+// pings are answered late, and no test is about that.
 
-/** Whether the request got no answer because its connection ended. */
+/** Whether the connection ended before the request's answer. */
 function isBroken(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined;
   return code === "UND_ERR_SOCKET" || code === "ECONNRESET";
 }
 
-/** Repeats what may be repeated, three times at most. */
-export async function again<T>(request: () => Promise<T>): Promise<T> {
+/** Sends a request up to three times while its connection breaks. */
+export async function retryBroken<T>(request: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await request();

@@ -1,4 +1,4 @@
-// Fixtures that no toolchain makes: components taken apart and put together wrongly, and WITs that lie about the ABI.
+// Fixtures that no toolchain makes: components whose sections are changed, and components of a WIT that differs from the ABI.
 
 import { abiWit, componentOf, coreModuleOf, declared, readWat } from "./wat.ts";
 import { binaryOf, leb, replaceCoreModule, sectionsOf, withSection, type Section } from "./sections.ts";
@@ -9,7 +9,7 @@ export interface Crafted {
   /** A part of the refusal's message. */
   readonly message: string;
   readonly kind?: "COMPONENT_REFUSED" | "LIMIT_MEMORY" | "CAPABILITY_NOT_GRANTED";
-  /** At which point it is refused; compiling comes after admission. */
+  /** `call` if V8 refuses the component at compilation, which follows admission. Default: refused at admission. */
   readonly at?: "call";
   readonly build: () => Promise<Uint8Array>;
 }
@@ -23,7 +23,7 @@ async function changed(name: string, change: (sections: readonly Section[]) => r
   return binaryOf(component, change(sectionsOf(component)));
 }
 
-/** Replaces a text by one of the same length wherever it stands. */
+/** Replaces every occurrence of a text by a text of the same length. */
 async function renamed(name: string, from: string, to: string): Promise<Uint8Array> {
   const text = Buffer.from(declared(await base(name), name, ["log", "leases"])).toString("latin1");
   return Buffer.from(text.replaceAll(from, to), "latin1");
@@ -41,7 +41,7 @@ function rank(id: number): number {
   return id === 12 ? 9.5 : id === 13 ? 5.5 : id;
 }
 
-async function lying(from: string, to: string): Promise<Uint8Array> {
+async function withChangedWit(from: string, to: string): Promise<Uint8Array> {
   if (!abiWit.includes(from)) throw new Error(`the WIT lacks ${JSON.stringify(from)}`);
   return declared(await componentOf(await coreModuleOf(readWat("good-leases").source), abiWit.replaceAll(from, to)), "lying", [
     "leases",
@@ -70,29 +70,34 @@ async function importing(wit: string, world: string, imported: string): Promise<
 }
 
 export const crafted: readonly Crafted[] = [
-  { name: "empty", about: "No bytes at all.", message: "no WebAssembly binary", build: async () => new Uint8Array(0) },
+  { name: "empty", about: "Has no bytes.", message: "not a WebAssembly binary", build: async () => new Uint8Array(0) },
   {
     name: "text",
-    about: "A shell script.",
-    message: "no WebAssembly binary",
+    about: "Is a shell script.",
+    message: "not a WebAssembly binary",
     build: async () => Buffer.from("#!/bin/sh\nexec true\n"),
   },
-  { name: "core-module", about: "A core module, not a component.", message: "core module", build: async () => coreModuleOf("") },
+  {
+    name: "core-module",
+    about: "Is a core module, not a component.",
+    message: "core module",
+    build: async () => coreModuleOf(""),
+  },
   {
     name: "component-version",
-    about: "A component of another binary version.",
+    about: "Has another binary version.",
     message: "version",
     build: async () => Buffer.from(await base("good")).fill(0x0e, 4, 5),
   },
   {
     name: "nothing-exported",
-    about: "An empty component.",
+    about: "Is an empty component.",
     message: "export",
     build: async () => declared(binaryOf(await base("good"), []), "x", []),
   },
   {
     name: "too-large",
-    about: "More than 4 MiB.",
+    about: "Has more than 4 MiB.",
     message: "bytes",
     build: async () => declared(withSection(await base("good"), "pad", new Uint8Array(5 << 20)), "x", []),
   },
@@ -139,19 +144,19 @@ export const crafted: readonly Crafted[] = [
   },
   {
     name: "import-exported",
-    about: "Imports what delegates export.",
+    about: "Imports the interface that delegates export.",
     message: "does not exist in ABI",
     build: async () => renamed("good-leases", "cni:delegate/leases@", "cni:delegate/plugin@"),
   },
   {
     name: "import-function-typo",
     about: "Imports a function that the interface lacks.",
-    message: "is no function of the ABI",
+    message: "is not a function of the ABI",
     build: async () => renamed("good-leases", "probe", "prove"),
   },
   {
     name: "abi-version",
-    about: "Is compiled against an ABI of the future.",
+    about: "Is compiled for ABI version 9.9.9.",
     message: "ABI version 9.9.9",
     build: async () => renamed("good-leases", "@0.1.0", "@9.9.9"),
   },
@@ -163,37 +168,37 @@ export const crafted: readonly Crafted[] = [
   },
   {
     name: "export-other",
-    about: "Exports an interface that is not the delegate's.",
+    about: "Exports another interface than delegates export.",
     message: "not one that a delegate may have",
     build: async () => renamed("good", "cni:delegate/plugin@", "cni:delegate/plagin@"),
   },
   {
     name: "type-lies-field",
-    about: "Its error has a 64-bit code.",
+    about: "Has an error record with a signed code.",
     message: "has the type",
-    build: async () => lying("code: u32", "code: s32"),
+    build: async () => withChangedWit("code: u32", "code: s32"),
   },
   {
     name: "type-lies-order",
-    about: "Its error has its fields in another order.",
+    about: "Has an error record with its fields in another order.",
     message: "has the type",
-    build: async () => lying("    code: u32,\n    msg: string,", "    msg: string,\n    code: u32,"),
+    build: async () => withChangedWit("    code: u32,\n    msg: string,", "    msg: string,\n    code: u32,"),
   },
   {
     name: "type-lies-name",
-    about: "A record's field has another name.",
+    about: "Has a record with another field name.",
     message: "has the type",
-    build: async () => lying("set: u32", "sat: u32"),
+    build: async () => withChangedWit("set: u32", "sat: u32"),
   },
   {
     name: "type-lies-case",
-    about: "An option where the ABI has a plain text.",
+    about: "Has an option in place of the ABI's string.",
     message: "has the type",
-    build: async () => lying("ifname: string", "ifname: option<string>"),
+    build: async () => withChangedWit("ifname: string", "ifname: option<string>"),
   },
   {
     name: "utf16",
-    about: "Speaks UTF-16.",
+    about: "Encodes strings in UTF-16.",
     message: "UTF-16",
     build: async () => {
       const { componentEmbed, componentNew } = await import("@bytecodealliance/jco");
@@ -207,7 +212,7 @@ export const crafted: readonly Crafted[] = [
   },
   {
     name: "section-unknown",
-    about: "Has a section that no specification knows.",
+    about: "Has a section with an unknown id.",
     message: "unknown id 42",
     build: async () => changed("good", (it) => [...it, { id: 42, content: new Uint8Array(1) }]),
   },
@@ -219,7 +224,7 @@ export const crafted: readonly Crafted[] = [
   },
   {
     name: "section-values",
-    about: "Has a section of values.",
+    about: "Has a value section.",
     message: "section of values",
     build: async () => changed("good", (it) => [...it, { id: 12, content: Uint8Array.of(1, 0x7f, 1, 0) }]),
   },
@@ -231,7 +236,7 @@ export const crafted: readonly Crafted[] = [
   },
   {
     name: "section-lies-long",
-    about: "A section is longer than its content.",
+    about: "Has a section that is longer than its content.",
     message: "longer than its content",
     build: async () =>
       changed("good", (it) =>
@@ -244,7 +249,7 @@ export const crafted: readonly Crafted[] = [
   },
   {
     name: "section-mislabelled",
-    about: "Its exports are labelled as imports.",
+    about: "Has exports in a section with the id of imports.",
     message: "",
     build: async () => changed("good", (it) => it.map((section) => (section.id === 11 ? { ...section, id: 10 } : section))),
   },
@@ -266,7 +271,7 @@ export const crafted: readonly Crafted[] = [
   },
   {
     name: "type-doubles",
-    about: "4000 types, each twice the one before.",
+    about: "Has 4000 types, each with twice the size of the previous type.",
     message: "does not declare itself",
     build: async () => {
       const types = Array.from({ length: 4000 }, (_, index) =>
@@ -277,19 +282,19 @@ export const crafted: readonly Crafted[] = [
   },
   {
     name: "nested-bomb",
-    about: "Components that instantiate each other a million times.",
+    about: "Has nested components whose instances would number millions.",
     message: "definitions",
     build: async () => nestedBomb(),
   },
   {
     name: "core-section-unknown",
-    about: "Its core module has an unknown section.",
+    about: "Has a core module with an unknown section.",
     message: "unknown id 14",
     build: async () => withCoreSection(14, [0]),
   },
   {
     name: "core-section-order",
-    about: "Its core module has two memory sections.",
+    about: "Has a core module with two memory sections.",
     message: "out of order",
     build: async () => {
       const core = await coreModuleOf(readWat("good").source);
@@ -311,7 +316,7 @@ export const crafted: readonly Crafted[] = [
   },
   {
     name: "core-data-long",
-    about: "A data segment claims 2^32-1 bytes.",
+    about: "Has a data segment that claims 2^32-1 bytes.",
     message: "needs 4294967295 bytes",
     build: async () => withCoreSection(11, [1, 0, 0x41, 0, 0x0b, ...largest]),
   },
@@ -323,13 +328,13 @@ export const crafted: readonly Crafted[] = [
   },
   {
     name: "core-number-long",
-    about: "A number that needs more than 32 bits.",
-    message: "no 32-bit number",
+    about: "Has a number that needs more than 32 bits.",
+    message: "not a 32-bit number",
     build: async () => withCoreSection(3, [0xff, 0xff, 0xff, 0xff, 0x7f]),
   },
   {
     name: "core-locals-huge",
-    about: "A function claims 2^32-1 locals: V8 is who refuses it.",
+    about: "Has a function that claims 2^32-1 locals, which V8 refuses.",
     message: "compile",
     at: "call",
     build: async () => {
@@ -342,61 +347,61 @@ export const crafted: readonly Crafted[] = [
   },
   {
     name: "core-expression-gc",
-    about: "A global's initial value is made by the garbage collector.",
+    about: "Has a global whose initial value is a GC expression.",
     message: "opcode 0xfb",
     build: async () => withCoreSection(6, [1, 0x7f, 0, 0xfb, 0x1c, 0x0b]),
   },
   {
     name: "declaration-absent",
-    about: "Does not declare itself.",
+    about: "Has no declaration.",
     message: "does not declare itself",
     build: async () => base("good"),
   },
   {
     name: "declaration-no-json",
-    about: "Declares itself in something that is no JSON.",
+    about: "Has a declaration that is not JSON.",
     message: "not JSON",
     build: async () => withSection(await base("good"), "plexus:delegate", Buffer.from("{name: x}")),
   },
   {
     name: "declaration-twice",
-    about: "Declares itself twice.",
+    about: "Has two declarations.",
     message: "a second",
     build: async () => withSection(await declares({}), "plexus:delegate", declaration({})),
   },
   {
     name: "declaration-name",
-    about: "Calls itself by a path.",
+    about: "Declares a path as its name.",
     message: "name",
     build: async () => declares({ name: "../../etc/passwd" }),
   },
   {
     name: "declaration-about",
-    about: "Describes itself with an escape sequence.",
+    about: "Declares a description with an escape sequence.",
     message: "about",
     build: async () => declares({ about: "\u001B[2J" }),
   },
   {
     name: "declaration-extra",
-    about: "Declares a key that nobody knows.",
+    about: "Declares an unknown key.",
     message: "declaration",
     build: async () => declares({ privileged: true }),
   },
   {
     name: "declaration-abi",
-    about: "Declares another ABI than its names.",
+    about: "Declares another ABI version than its imports have.",
     message: "the declaration says ABI 0.2.0",
     build: async () => declares({ abi: "0.2.0" }),
   },
   {
     name: "declaration-typo",
-    about: "Declares a capability by a wrong name.",
+    about: "Declares a misspelt capability.",
     message: '"leases" was probably meant',
     build: async () => declares({ capabilities: { lease: "why" } }),
   },
   {
     name: "declaration-long",
-    about: "Declares more than 16 KiB.",
+    about: "Has a declaration of more than 16 KiB.",
     message: "16384",
     build: async () => declares({ about: "x".repeat(20_000) }),
   },
@@ -408,7 +413,7 @@ function signedLeb(value: number): number[] {
   return value < 64 ? [low] : [low + 128, ...signedLeb(Math.floor(value / 128))];
 }
 
-// Each level's component instantiates the one below it 60 times and takes an export of each.
+// The component of each level instantiates the component of the level below 60 times and aliases an export of each instance.
 async function nestedBomb(): Promise<Uint8Array> {
   const preamble = (await base("good")).subarray(0, 8);
   const exported = { id: 11, content: Uint8Array.of(1, 0, 1, 0x61, 3, 0, 0) };

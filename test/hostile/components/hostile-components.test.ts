@@ -1,4 +1,4 @@
-// Every hostile component against both runners: its verdict, and that the next call on the same runner works.
+// Every hostile component in both runners: the call ends with the expected verdict, and the next call of the same runner succeeds.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Admission, type AdmittedComponent } from "../../../host/sandbox/admission/admit.ts";
@@ -11,7 +11,7 @@ import { hostileComponents } from "./index.ts";
 import { plainRequests, recordingImports } from "./requests.ts";
 import { buildWat } from "./wat.ts";
 
-// Ample for a loaded machine; what is meant to run out of time gets little of it.
+// The time limit is long enough for a loaded machine. Components that should exceed the limit get 150 ms.
 const limits: Limits = { ...defaultLimits, timeMs: 8000 };
 const spinning: Limits = { ...limits, timeMs: 150 };
 const granted = ["log", "leases"];
@@ -37,7 +37,7 @@ describe("a hostile component is refused at admission", () => {
       expect(text.length).toBeLessThan(2000);
       // oxlint-disable-next-line no-control-regex
       expect(text).not.toMatch(/[\u0000-\u001F\u007F]/);
-      // Machines under test are loaded; what this catches takes seconds.
+      // A second, because machines under test are loaded. A failing admission would take several seconds.
       expect(took).toBeLessThan(1000);
     });
   }
@@ -83,8 +83,8 @@ describe.each(runners)("%s, a hostile component is contained", (_, make) => {
   }
 });
 
-describe("a delegate's own error", () => {
-  it("E-15: keeps its message without escape sequences and gets a code that CNI has room for", async () => {
+describe("an error that a delegate answers", () => {
+  it("E-15: keeps its message without escape sequences and gets a code in CNI's range", async () => {
     const admitted = admission.admit(await buildWat("own-error"), { granted, limits });
     if (!admitted.ok) throw new Error(admitted.fault.msg);
     const call = { component: admitted.value, verb: "add", request: plainRequests.add, limits, deadlineMs: 1000 } as const;

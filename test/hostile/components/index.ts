@@ -1,4 +1,4 @@
-// All hostile components, each with what must come of it. For tests of the sandbox and of the built binary alike.
+// All hostile components with their expected verdicts, for tests of the sandbox and of the built binary.
 
 import { readdirSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,13 +9,13 @@ import { buildWat, readWat } from "./wat.ts";
 export interface HostileComponent {
   readonly name: string;
   readonly about: string;
-  /** The fault that comes of it, or OK where it harms nobody but itself. */
+  /** The expected fault kind, or OK for a component that harms only itself. */
   readonly verdict: FaultKind | "OK";
-  /** Whether that shows before anything is compiled, or in the call of ADD. */
+  /** Whether the fault occurs at admission, before compilation, or in the call of ADD. */
   readonly at: "admission" | "call";
   /** A part of the fault's message. */
   readonly message: string;
-  /** Capabilities that are granted to it. */
+  /** Capabilities that the component is granted. */
   readonly granted: readonly string[];
   readonly build: () => Promise<Uint8Array>;
 }
@@ -66,7 +66,7 @@ export const hostileComponents: readonly HostileComponent[] = [
 
 function verdictOf(text: string | undefined): HostileComponent["verdict"] {
   const verdict = verdicts.find((it) => it === text);
-  if (verdict === undefined) throw new Error(`no such verdict: ${text}`);
+  if (verdict === undefined) throw new Error(`unknown verdict: ${text}`);
   return verdict;
 }
 

@@ -1,4 +1,4 @@
-// A plain request for each verb, and capabilities that answer plainly, for tests that only care what a guest does.
+// A valid request for each verb and capabilities with fixed answers, for tests of a guest's behaviour.
 
 import type { SyncImports, Verb } from "../../../host/sandbox/runner.ts";
 import type { LinksLink, VerbTypes } from "../../../host/sandbox/abi/generated/delegate-0.1.0.ts";
@@ -14,7 +14,7 @@ export const plainRequests: { readonly [V in Verb]: VerbTypes[V]["request"] } = 
   status: network,
 };
 
-/** With most of what a link can have. */
+/** A link with most of the record's optional fields. */
 const podLink: LinksLink = {
   place: "pod",
   name: "eth0",
@@ -34,58 +34,62 @@ const podLink: LinksLink = {
   addresses: [{ address: "10.1.0.2/24", tentative: false, dadFailed: false }],
 };
 
-/** Capabilities that grant what is asked, and the calls that they saw. */
+/** Capabilities that succeed, and their recorded calls. */
 export function recordingImports(): { readonly imports: SyncImports; readonly calls: unknown[][] } {
   const calls: unknown[][] = [];
-  const saw = <T>(name: string, args: readonly unknown[], answer: T): T => {
+  const record = <T>(name: string, args: readonly unknown[], answer: T): T => {
     calls.push([name, ...args]);
     return answer;
   };
   const imports: SyncImports = {
-    log: { write: (...args) => saw("log.write", args, undefined) },
+    log: { write: (...args) => record("log.write", args, undefined) },
     leases: {
-      reserve: (...args) => saw("leases.reserve", args, { ok: true }),
-      reserveNext: (...args) => saw("leases.reserveNext", args, { ok: { address: args[1][0]?.first ?? "", heldBefore: false } }),
-      held: (...args) => saw("leases.held", args, { ok: ["10.1.0.2", "fd00::2"] }),
-      release: (...args) => saw("leases.release", args, { ok: 2 }),
-      retain: (...args) => saw("leases.retain", args, { ok: 0xffff_ffff }),
-      count: (...args) => saw("leases.count", args, { ok: args[2] }),
-      probe: (...args) => saw("leases.probe", args, { ok: undefined }),
+      reserve: (...args) => record("leases.reserve", args, { ok: true }),
+      reserveNext: (...args) =>
+        record("leases.reserveNext", args, { ok: { address: args[1][0]?.first ?? "", heldBefore: false } }),
+      held: (...args) => record("leases.held", args, { ok: ["10.1.0.2", "fd00::2"] }),
+      release: (...args) => record("leases.release", args, { ok: 2 }),
+      retain: (...args) => record("leases.retain", args, { ok: 0xffff_ffff }),
+      count: (...args) => record("leases.count", args, { ok: args[2] }),
+      probe: (...args) => record("leases.probe", args, { ok: undefined }),
     },
     state: {
-      load: (...args) => saw("state.load", args, { ok: "kept" }),
-      save: (...args) => saw("state.save", args, { ok: undefined }),
-      remove: (...args) => saw("state.remove", args, { ok: undefined }),
+      load: (...args) => record("state.load", args, { ok: "kept" }),
+      save: (...args) => record("state.save", args, { ok: undefined }),
+      remove: (...args) => record("state.remove", args, { ok: undefined }),
     },
     delegation: {
-      add: (...args) => saw("delegation.add", args, { ok: { interfaces: [], ips: [], routes: [] } }),
-      del: (...args) => saw("delegation.del", args, { ok: undefined }),
-      check: (...args) => saw("delegation.check", args, { ok: undefined }),
-      gc: (...args) => saw("delegation.gc", args, { ok: undefined }),
-      status: (...args) => saw("delegation.status", args, { ok: undefined }),
+      add: (...args) => record("delegation.add", args, { ok: { interfaces: [], ips: [], routes: [] } }),
+      del: (...args) => record("delegation.del", args, { ok: undefined }),
+      check: (...args) => record("delegation.check", args, { ok: undefined }),
+      gc: (...args) => record("delegation.gc", args, { ok: undefined }),
+      status: (...args) => record("delegation.status", args, { ok: undefined }),
     },
     links: {
-      apply: (...args) => saw("links.apply", args, { ok: [podLink, { ...podLink, place: "host", name: "veth1", peer: "eth0" }] }),
-      read: (...args) => saw("links.read", args, { ok: [podLink] }),
-      routes: (...args) => saw("links.routes", args, { ok: [{ dst: "0.0.0.0/0", gw: "10.1.0.1", priority: 5 }] }),
-      defaultLink: (...args) => saw("links.defaultLink", args, { ok: "eth1" }),
-      neighbours: (...args) => saw("links.neighbours", args, { ok: [{ address: "10.1.0.9", proxy: true }] }),
+      apply: (...args) =>
+        record("links.apply", args, { ok: [podLink, { ...podLink, place: "host", name: "veth1", peer: "eth0" }] }),
+      read: (...args) => record("links.read", args, { ok: [podLink] }),
+      routes: (...args) => record("links.routes", args, { ok: [{ dst: "0.0.0.0/0", gw: "10.1.0.1", priority: 5 }] }),
+      defaultLink: (...args) => record("links.defaultLink", args, { ok: "eth1" }),
+      neighbours: (...args) => record("links.neighbours", args, { ok: [{ address: "10.1.0.9", proxy: true }] }),
     },
     sysctl: {
-      read: (...args) => saw("sysctl.read", args, { ok: args[0].map(() => "1") }),
-      write: (...args) => saw("sysctl.write", args, { ok: args[0].map(() => "0") }),
+      read: (...args) => record("sysctl.read", args, { ok: args[0].map(() => "1") }),
+      write: (...args) => record("sysctl.write", args, { ok: args[0].map(() => "0") }),
     },
     firewall: {
-      replace: (...args) => saw("firewall.replace", args, { ok: undefined }),
-      check: (...args) => saw("firewall.check", args, { ok: true }),
-      guardFrames: (...args) => saw("firewall.guardFrames", args, { ok: undefined }),
-      framesGuarded: (...args) => saw("firewall.framesGuarded", args, { ok: false }),
-      remove: (...args) => saw("firewall.remove", args, { ok: undefined }),
-      retain: (...args) => saw("firewall.retain", args, { ok: 3 }),
-      probe: (...args) => saw("firewall.probe", args, { err: { code: 7, msg: "no nftables here" } }),
+      replace: (...args) => record("firewall.replace", args, { ok: undefined }),
+      check: (...args) => record("firewall.check", args, { ok: true }),
+      guardFrames: (...args) => record("firewall.guardFrames", args, { ok: undefined }),
+      framesGuarded: (...args) => record("firewall.framesGuarded", args, { ok: false }),
+      remove: (...args) => record("firewall.remove", args, { ok: undefined }),
+      retain: (...args) => record("firewall.retain", args, { ok: 3 }),
+      probe: (...args) => record("firewall.probe", args, { err: { code: 7, msg: "no nftables here" } }),
     },
-    announce: { send: (...args) => saw("announce.send", args, { ok: undefined }) },
-    resolver: { read: (...args) => saw("resolver.read", args, { ok: { nameservers: ["10.0.0.53"], search: [], options: [] } }) },
+    announce: { send: (...args) => record("announce.send", args, { ok: undefined }) },
+    resolver: {
+      read: (...args) => record("resolver.read", args, { ok: { nameservers: ["10.0.0.53"], search: [], options: [] } }),
+    },
   };
   return { imports, calls };
 }

@@ -1,17 +1,17 @@
-// Cuts a binary into its sections and puts it together again, so that fixtures can be crafted byte by byte.
+// Splits a WebAssembly binary into sections and joins them, so that fixtures can change single bytes.
 
 export interface Section {
   readonly id: number;
   readonly content: Uint8Array;
 }
 
-/** An unsigned LEB128. */
+/** Encodes a number as unsigned LEB128. */
 export function leb(value: number): number[] {
   const low = value % 128;
   return value < 128 ? [low] : [low + 128, ...leb(Math.floor(value / 128))];
 }
 
-/** The sections behind the 8 bytes of preamble. The binary must be well formed. */
+/** The sections after the preamble of 8 bytes. The binary must be well formed. */
 export function sectionsOf(binary: Uint8Array): Section[] {
   const sections: Section[] = [];
   for (let at = 8; at < binary.length;) {
@@ -30,20 +30,20 @@ export function sectionsOf(binary: Uint8Array): Section[] {
   return sections;
 }
 
-/** A binary of these sections, with the preamble of `like`. */
+/** A binary of these sections with the preamble of `like`. */
 export function binaryOf(like: Uint8Array, sections: readonly Section[]): Uint8Array {
   const parts = sections.flatMap(({ id, content }) => [Uint8Array.from([id, ...leb(content.length)]), content]);
   return Buffer.concat([like.subarray(0, 8), ...parts]);
 }
 
-/** The component with another first core module: whatever toolchains would refuse to make. */
+/** Replaces a component's first core module, also by a module that toolchains would refuse. */
 export function replaceCoreModule(component: Uint8Array, core: Uint8Array): Uint8Array {
   const sections = sectionsOf(component);
   const first = sections.findIndex(({ id }) => id === 1);
   return binaryOf(component, sections.with(first, { id: 1, content: core }));
 }
 
-/** The binary with one more custom section. */
+/** Appends a custom section. */
 export function withSection(binary: Uint8Array, name: string, body: Uint8Array): Uint8Array {
   const content = Buffer.concat([Uint8Array.from(leb(name.length)), Buffer.from(name), body]);
   return binaryOf(binary, [...sectionsOf(binary), { id: 0, content }]);

@@ -1,5 +1,5 @@
-// Builds a component from the few lines of WAT that make a fixture: what a delegate needs besides is added, unless the
-// fixture has its own. Comment lines at the top of a file say what is expected of it.
+// Builds a component from a fixture's few lines of WAT and adds the exports of a delegate that the fixture lacks. Comment lines at the top of
+// a file have its description and the expected verdict.
 
 import { componentEmbed, componentNew, parse } from "@bytecodealliance/jco";
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ const here = new URL("./wat/", import.meta.url);
 const witSource = readFileSync(new URL("../../../wit/0.1.0/delegate.wit", import.meta.url), "utf8");
 const plugin = "cni:delegate/plugin@0.1.0";
 
-/** What the top of a fixture's file says. */
+/** A fixture's description, its header fields, and its source. */
 export interface WatHead {
   readonly about: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -54,21 +54,21 @@ const defaults: readonly (readonly [mark: string, text: string])[] = [
   ],
 ];
 
-/** The core module of a fixture's lines. */
+/** The core module of a fixture's source. */
 export async function coreModuleOf(source: string): Promise<Uint8Array> {
   const missing = defaults.filter(([mark]) => !source.includes(mark)).map(([, text]) => text);
   return parse(`(module\n${source}\n${missing.join("\n")})`);
 }
 
-/** A component of the world `delegate`, or of another WIT. */
+/** A component of the world `delegate`, or of another WIT and world. */
 export async function componentOf(core: Uint8Array, wit: string = witSource, world = "delegate"): Promise<Uint8Array> {
   return componentNew(await componentEmbed({ binary: core, witSource: wit, world }), []);
 }
 
-/** The WIT of the ABI, for fixtures that lie about it. */
+/** The WIT of the ABI, which fixtures change. */
 export const abiWit: string = witSource;
 
-/** A component with a declaration of these capabilities. */
+/** Adds a delegate declaration with these capabilities. */
 export function declared(component: Uint8Array, name: string, capabilities: readonly string[]): Uint8Array {
   const declaration = {
     name,
@@ -81,11 +81,11 @@ export function declared(component: Uint8Array, name: string, capabilities: read
   return withSection(component, "plexus:delegate", Buffer.from(JSON.stringify(declaration)));
 }
 
-/** The component of a fixture's file. */
+/** Builds the component of a fixture's file. */
 export async function buildWat(name: string): Promise<Uint8Array> {
   const { headers, source } = readWat(name);
   const core = await coreModuleOf(source);
-  // What jco would refuse itself is put where a good component has its core module.
+  // `via: swap` marks a core module that jco refuses. The module replaces that of a valid component.
   const component =
     headers["via"] === "swap"
       ? replaceCoreModule(await componentOf(await coreModuleOf(readWat(headers["base"] ?? "good").source)), core)

@@ -33,7 +33,7 @@ export class BoolOrFault {
     return made;
   }
   get error(): types_Fault {
-    assert(!this.isOk, "the result is no error");
+    assert(!this.isOk, "the result is not an error");
     return this._error as types_Fault;
   }
 }
@@ -63,7 +63,7 @@ export class OptionalReservationOrFault {
     return made;
   }
   get error(): types_Fault {
-    assert(!this.isOk, "the result is no error");
+    assert(!this.isOk, "the result is not an error");
     return this._error as types_Fault;
   }
 }
@@ -93,7 +93,7 @@ export class TextListOrFault {
     return made;
   }
   get error(): types_Fault {
-    assert(!this.isOk, "the result is no error");
+    assert(!this.isOk, "the result is not an error");
     return this._error as types_Fault;
   }
 }
@@ -123,7 +123,7 @@ export class U32OrFault {
     return made;
   }
   get error(): types_Fault {
-    assert(!this.isOk, "the result is no error");
+    assert(!this.isOk, "the result is not an error");
     return this._error as types_Fault;
   }
 }
@@ -153,7 +153,7 @@ export class DnsOrFault {
     return made;
   }
   get error(): types_Fault {
-    assert(!this.isOk, "the result is no error");
+    assert(!this.isOk, "the result is not an error");
     return this._error as types_Fault;
   }
 }
@@ -183,7 +183,7 @@ export class LinkListOrFault {
     return made;
   }
   get error(): types_Fault {
-    assert(!this.isOk, "the result is no error");
+    assert(!this.isOk, "the result is not an error");
     return this._error as types_Fault;
   }
 }
@@ -213,7 +213,7 @@ export class RouteListOrFault {
     return made;
   }
   get error(): types_Fault {
-    assert(!this.isOk, "the result is no error");
+    assert(!this.isOk, "the result is not an error");
     return this._error as types_Fault;
   }
 }
@@ -243,7 +243,7 @@ export class OptionalTextOrFault {
     return made;
   }
   get error(): types_Fault {
-    assert(!this.isOk, "the result is no error");
+    assert(!this.isOk, "the result is not an error");
     return this._error as types_Fault;
   }
 }
@@ -273,7 +273,7 @@ export class NeighbourListOrFault {
     return made;
   }
   get error(): types_Fault {
-    assert(!this.isOk, "the result is no error");
+    assert(!this.isOk, "the result is not an error");
     return this._error as types_Fault;
   }
 }
@@ -303,7 +303,7 @@ export class SuccessOrFault {
     return made;
   }
   get error(): types_Fault {
-    assert(!this.isOk, "the result is no error");
+    assert(!this.isOk, "the result is not an error");
     return this._error as types_Fault;
   }
 }

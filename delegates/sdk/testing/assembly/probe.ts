@@ -1,4 +1,4 @@
-// What the guest library does, as functions from text to text, for tests.
+// The guest library's functions as functions from text to text, for tests.
 
 import "plexus/abort-silent";
 import * as memory from "plexus/memory";
@@ -11,7 +11,7 @@ import { Config } from "plexus/config";
 import { argsCniIps, cniArg, cniArgsIps, runtimeConfigIps } from "plexus/conventions";
 import { readMac } from "plexus/mac";
 
-/** A text to the boundary's memory and back, as one crossing does it. */
+/** Copies a text to the boundary's memory and back, as one crossing does. */
 export function bounce(text: string): string {
   const at = memory.lowerString(text);
   const back = memory.liftString(at, memory.loweredBytes);
@@ -19,7 +19,7 @@ export function bounce(text: string): string {
   return back;
 }
 
-/** Allocates, grows and gives back blocks of the boundary's memory; answers what went wrong. */
+/** Allocates, grows and releases blocks of the boundary's memory; answers the first error. */
 export function arena(): string {
   const first = memory.allocate(100, 4);
   const grown = memory.cabi_realloc(first, 100, 4, 200);
@@ -42,7 +42,7 @@ export function arena(): string {
     memory.allocate(9000, 4);
     memory.reset();
   }
-  return memory.pages() == pages ? "fine" : "blocks are not given back";
+  return memory.pages() == pages ? "fine" : "blocks are not released";
 }
 
 const NONE = "none";
@@ -81,7 +81,7 @@ export function overlaps(a: string, b: string): string {
   return left === null || right === null ? NONE : left.overlaps(right).toString();
 }
 
-/** The text written again, or the error after "!". */
+/** The text printed again, or the error after "!". */
 export function json(text: string): string {
   const parsed = parseJson(text);
   const value = parsed.value;

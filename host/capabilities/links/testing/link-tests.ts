@@ -1,28 +1,29 @@
-// For tests: the capability through the real hands, and what they were asked for.
+// For tests: the capability with a real shim, in a network namespace of its own as the node's, and the effects that it requests.
 
 import { createServer, type Socket } from "node:net";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LinkGrant } from "../../../src/configuration/wasm-configuration.ts";
-import { createPodNamespace, type PodNamespace } from "../../../test/harness/namespaces.ts";
-import { BrainSide, startHands } from "../../hands/testing/scripted-brain.ts";
-import { openWorkshop } from "../../hands/testing/workshop.ts";
-import type { NetlinkEffect, SysctlEffect } from "../../hands/hands.ts";
-import type { LinksOperation } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
-import type { Outcome } from "../../sandbox/abi/guest.ts";
-import type { LinkHands } from "../apply.ts";
+import type { LinkGrant } from "../../../../src/configuration/wasm-configuration.ts";
+import { createPodNamespace, type PodNamespace } from "../../../../test/harness/namespaces.ts";
+import { EngineSide, startShim } from "../../../shim/testing/scripted-engine.ts";
+import { openWorkshop } from "../../../shim/testing/workshop.ts";
+import type { NetlinkEffect, SysctlEffect } from "../../../protocol/shim.ts";
+import type { LinksOperation } from "../../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { Outcome } from "../../../sandbox/abi/guest.ts";
+import type { LinkShim } from "../apply.ts";
 import type { LinkScope } from "../link-scope.ts";
 import { linksFor, type Links } from "../links.ts";
 
-/** An effect that was asked for. */
-export interface Asked {
+/** An effect that the capability requested. */
+export interface RecordedEffect {
   readonly path: string;
   /** Types of the messages, or the key of a sysctl. */
   readonly types: readonly (number | string)[];
   readonly effect: NetlinkEffect | SysctlEffect;
 }
 
+/** The environment of one test. */
 export interface LinkTests {
   capability(terms: {
     readonly pod?: PodNamespace;
@@ -30,42 +31,44 @@ export interface LinkTests {
     readonly grant?: LinkGrant;
     readonly verb?: LinkScope["verb"];
     readonly ifname?: string;
-    /** False: the call is about none. */
+    /** False: a verb without an attachment. */
     readonly attachment?: boolean;
-    /** Other hands than the first ones. */
-    readonly hands?: LinkHands;
-    /** What the hands do instead; undefined: what they always do. */
-    readonly instead?: (
+    /** Another shim than `shim`. */
+    readonly shim?: LinkShim;
+    /** Answers a netlink effect in place of the shim; undefined: the shim answers. */
+    readonly intercept?: (
       effect: NetlinkEffect,
       number: number,
     ) => Promise<{ errno: number; sent: boolean; reply: Uint8Array }> | undefined;
-  }): { readonly capability: Links; readonly sent: readonly Asked[] };
-  /** What a bridge plugin does for a pod. */
+  }): { readonly capability: Links; readonly sent: readonly RecordedEffect[] };
+  /** The operations with which a bridge plugin attaches a pod. */
   attach(address: string, gateway: string, bridge?: string): LinksOperation[];
-  good<T>(outcome: Outcome<T, { readonly msg: string; readonly details?: string | undefined }>): T;
-  /** A network namespace of these tests' own, which is the node's for the hands: no other test's links are in it. */
+  /** The value of an outcome. Throws its fault. */
+  valueOf<T>(outcome: Outcome<T, { readonly msg: string; readonly details?: string | undefined }>): T;
+  /** The network namespace in which the shim runs. Links of other tests are not in it. */
   readonly node: PodNamespace;
-  /** Runs ip(8) on the node, or in a pod. */
-  ip(words: string, pod?: PodNamespace): string;
-  /** More hands on the same node. */
-  another(): Promise<TestHands>;
-  readonly hands: LinkHands;
+  /** Runs ip(8) on the node or in a pod. */
+  ip(args: string, pod?: PodNamespace): string;
+  /** Starts another shim on the same node. */
+  startSecondShim(): Promise<TestShim>;
+  readonly shim: LinkShim;
   dispose(): Promise<void>;
 }
 
-export interface TestHands {
-  readonly hands: LinkHands;
+/** A running shim. */
+export interface TestShim {
+  readonly shim: LinkShim;
   dispose(): Promise<void>;
 }
 
-/** Starts hands that serve until the end of the tests. */
+/** Starts a shim that serves until `dispose`. */
 export async function openLinkTests(): Promise<LinkTests> {
   const shop = await openWorkshop();
   const node = createPodNamespace("node");
-  const own = await startTestHands(shop.hands, node);
+  const first = await startTestShim(shop.shim, node);
   return {
-    hands: own.hands,
-    another: () => startTestHands(shop.hands, node),
+    shim: first.shim,
+    startSecondShim: () => startTestShim(shop.shim, node),
     capability({
       pod,
       netns = pod?.path ?? "",
@@ -73,13 +76,13 @@ export async function openLinkTests(): Promise<LinkTests> {
       verb = "ADD",
       ifname = "eth0",
       attachment = true,
-      instead,
-      hands: used = own.hands,
+      intercept,
+      shim: used = first.shim,
     }) {
-      const sent: Asked[] = [];
-      const hands: LinkHands = {
+      const sent: RecordedEffect[] = [];
+      const shim: LinkShim = {
         netlink: (effect) => {
-          const done = instead?.(effect, sent.length);
+          const done = intercept?.(effect, sent.length);
           sent.push({ path: effect.path, types: typesOf(effect.request), effect });
           return (done ?? used.netlink(effect)).then((answer) => ({ ...answer, kind: "done" }));
         },
@@ -90,7 +93,7 @@ export async function openLinkTests(): Promise<LinkTests> {
         tap: (effect) => used.tap(effect),
       };
       const scope: LinkScope = { type: "test", grant, verb, attachment: attachment ? { ifname, netns } : undefined };
-      return { capability: linksFor(scope, hands, () => performance.now()), sent };
+      return { capability: linksFor(scope, shim, () => performance.now()), sent };
     },
     attach: (address, gateway, bridge = "lt0") => [
       {
@@ -114,50 +117,50 @@ export async function openLinkTests(): Promise<LinkTests> {
         },
       },
     ],
-    good(outcome) {
+    valueOf(outcome) {
       if ("ok" in outcome) return outcome.ok;
       throw new Error(`${outcome.err.msg}\n${outcome.err.details ?? ""}`);
     },
     node,
-    ip(words, pod = node) {
-      const { status, stdout, stderr } = pod.exec(["ip", ...words.split(" ")]);
-      if (status !== 0) throw new Error(`ip ${words}: ${stderr}`);
+    ip(args, pod = node) {
+      const { status, stdout, stderr } = pod.exec(["ip", ...args.split(" ")]);
+      if (status !== 0) throw new Error(`ip ${args}: ${stderr}`);
       return stdout;
     },
     async dispose() {
-      await own.dispose();
+      await first.dispose();
       node.dispose();
       await shop.dispose();
     },
   };
 }
 
-/** Starts hands in the node's namespace. */
-async function startTestHands(command: string, node: PodNamespace): Promise<TestHands> {
+/** Starts a shim in the node's namespace. */
+async function startTestShim(command: string, node: PodNamespace): Promise<TestShim> {
   const directory = mkdtempSync(join(tmpdir(), "plexus-links-"));
   const path = join(directory, "s");
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(path, resolve));
   const connected = new Promise<Socket>((resolve) => server.once("connection", resolve));
-  const inNode = join(directory, "hands");
+  const inNode = join(directory, "shim");
   writeFileSync(inNode, `#!/bin/sh\nexec nsenter --net=${node.path} ${command}\n`, { mode: 0o755 });
-  const running = startHands({ hands: inNode, env: { PLEXUS_SOCKET: path } });
-  const brain = new BrainSide(running, await connected);
-  brain.send(0, { kind: "welcome" });
-  await brain.request();
+  const running = startShim({ shim: inNode, env: { PLEXUS_SOCKET: path } });
+  const engine = new EngineSide(running, await connected);
+  engine.send(0, { kind: "welcome" });
+  await engine.request();
   return {
-    hands: brain,
+    shim: engine,
     async dispose() {
-      brain.reply();
+      engine.reply();
       await running.answer;
-      brain.end();
+      engine.end();
       server.close();
       rmSync(directory, { recursive: true, force: true });
     },
   };
 }
 
-/** The types of messages. */
+/** The types of the messages in a request. */
 export function typesOf(request: Uint8Array): number[] {
   const view = new DataView(request.buffer, request.byteOffset, request.byteLength);
   const types: number[] = [];

@@ -1,34 +1,39 @@
-// For tests: the messages of a send, taken apart without the encoder's help.
+// For tests: a decoder of sent netlink messages. It shares no code with the encoder that it checks.
 
-import type { Asked } from "./link-tests.ts";
+import type { RecordedEffect } from "./link-tests.ts";
 
+/** A decoded message. */
 export interface SentMessage {
   readonly place: "host" | "pod";
   readonly type: number;
-  /** Whether it isn't one that only reads. */
+  /** The message does more than read. */
   readonly changes: boolean;
   /** NEWLINK with CREATE. */
   readonly creates: boolean;
-  /** The link that it is about; 0: it names none by index. */
+  /** Index of the message's link; 0 where it names none by index. */
   readonly index: number;
   readonly master: number | undefined;
-  /** What the new link lies on. */
+  /** The MAC address that the message gives to the link: lower case with colons. */
+  readonly mac: string | undefined;
+  /** Index of the new link's lower link. */
   readonly parent: number | undefined;
   /** Types of its attributes. */
   readonly attributes: readonly number[];
-  /** Whether it sets flags of a link. */
+  /** The message sets flags of a link. */
   readonly hasFlags: boolean;
-  /** Whether it names another namespace, in itself or for a veth's peer. */
+  /** The message names another namespace, for its link or for a veth's peer. */
   readonly namesNamespace: boolean;
-  /** Attributes that reach elsewhere: NET_NS_PID, NEW_NETNSID, TARGET_NETNSID, LINK_NETNSID. */
+  /** Attributes that act in another namespace: NET_NS_PID, NEW_NETNSID, TARGET_NETNSID, LINK_NETNSID. */
   readonly forbidden: readonly number[];
 }
 
 const FORBIDDEN = new Set([19, 37, 45, 46]);
 const NET_NS_FD = 28;
+const IFLA_ADDRESS = 1;
 const LINK_TYPES = new Set([16, 17, 18, 19, 108, 109]);
 
-export function messagesOf({ effect, path }: Asked): readonly SentMessage[] {
+/** The messages of a netlink effect; none for another effect. */
+export function messagesOf({ effect, path }: RecordedEffect): readonly SentMessage[] {
   if (!("request" in effect)) return [];
   const bytes = Buffer.from(effect.request);
   const messages: SentMessage[] = [];
@@ -42,7 +47,7 @@ export function messagesOf({ effect, path }: Asked): readonly SentMessage[] {
     const all = attributes(
       body.subarray(isLink ? 16 : type === 90 ? 4 : type >= 28 && type <= 30 ? 12 : type >= 24 && type <= 26 ? 12 : 8),
     );
-    const number = (which: number): number | undefined => all.find(([each]) => each === which)?.[1].readUInt32LE(0);
+    const number = (id: number): number | undefined => all.find(([each]) => each === id)?.[1].readUInt32LE(0);
     const inLink = isLink ? [...all, ...peer(all)] : [];
     const route = type === 24 || type === 25;
     messages.push({
@@ -52,6 +57,7 @@ export function messagesOf({ effect, path }: Asked): readonly SentMessage[] {
       creates: type === 16 && (flags & 0x400) !== 0,
       index: route ? (number(4) ?? 0) : body.readInt32LE(4),
       master: isLink ? number(10) : undefined,
+      mac: isLink ? macOf(all) : undefined,
       parent: isLink ? number(5) : undefined,
       attributes: all.map(([each]) => each),
       hasFlags: isLink && (body.readUInt32LE(12) !== 0 || body.readUInt32LE(8) !== 0),
@@ -60,6 +66,11 @@ export function messagesOf({ effect, path }: Asked): readonly SentMessage[] {
     });
   }
   return messages;
+}
+
+function macOf(all: readonly [number, Buffer][]): string | undefined {
+  const mac = all.find(([each]) => each === IFLA_ADDRESS)?.[1];
+  return mac === undefined ? undefined : [...mac].map((byte) => byte.toString(16).padStart(2, "0")).join(":");
 }
 
 function attributes(bytes: Buffer): [number, Buffer][] {

@@ -1,12 +1,12 @@
-// For tests: a node with bridges, what stands for devices, and the ends of two pods.
+// For tests: a node with two bridges, devices, and the veths of two pods.
 
-import { createPodNamespace, type PodNamespace } from "../../../test/harness/namespaces.ts";
+import { createPodNamespace, type PodNamespace } from "../../../../test/harness/namespaces.ts";
 import type { LinkTests } from "./link-tests.ts";
 
-/** `pod` is the attachment's, its veth `vethown`, a port of `brgood`; `vethnext` is its neighbour's, a port of `brother`. */
+/** The attachment's pod has the veth `vethown`, a port of `brgood`; its neighbour has `vethnext`, a port of `brother`. */
 export function openTwoPods(links: LinkTests): { readonly pod: PodNamespace; readonly neighbour: PodNamespace } {
   const [pod, neighbour] = [createPodNamespace("scope"), createPodNamespace("scope")];
-  for (const words of [
+  for (const args of [
     "link add brgood type bridge",
     "link add brother type bridge",
     "link add dev0 type veth peer name dev0peer",
@@ -16,7 +16,7 @@ export function openTwoPods(links: LinkTests): { readonly pod: PodNamespace; rea
     "link set vethown master brgood up",
     "link set vethnext master brother up",
   ])
-    links.ip(words);
+    links.ip(args);
   links.ip("link add other0 type veth peer name other1", pod);
   return { pod, neighbour };
 }

@@ -2,14 +2,17 @@
 
 import type { Guest, ImportGlue, Outcome, VerbGlue } from "../guest.ts";
 
+/** The WIT type `log.level`. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
+/** The WIT type `types.fault`. */
 export interface Fault {
   readonly code: number;
   readonly msg: string;
   readonly details?: string | undefined;
 }
 
+/** The WIT type `types.network-interface`. */
 export interface NetworkInterface {
   readonly name: string;
   readonly mac?: string | undefined;
@@ -19,12 +22,14 @@ export interface NetworkInterface {
   readonly pciId?: string | undefined;
 }
 
+/** The WIT type `types.ip-config`. */
 export interface IpConfig {
   readonly address: string;
   readonly gateway?: string | undefined;
   readonly interface?: number | undefined;
 }
 
+/** The WIT type `types.route`. */
 export interface Route {
   readonly dst: string;
   readonly gw?: string | undefined;
@@ -35,6 +40,7 @@ export interface Route {
   readonly scope?: number | undefined;
 }
 
+/** The WIT type `types.dns`. */
 export interface Dns {
   readonly nameservers: readonly string[];
   readonly domain?: string | undefined;
@@ -42,6 +48,7 @@ export interface Dns {
   readonly options: readonly string[];
 }
 
+/** The WIT type `types.success`. */
 export interface Success {
   readonly interfaces: readonly NetworkInterface[];
   readonly ips: readonly IpConfig[];
@@ -49,11 +56,13 @@ export interface Success {
   readonly dns?: Dns | undefined;
 }
 
+/** The WIT type `types.arg`. */
 export interface Arg {
   readonly key: string;
   readonly value: string;
 }
 
+/** The WIT type `types.attachment`. */
 export interface Attachment {
   readonly containerId: string;
   readonly netns?: string | undefined;
@@ -61,50 +70,60 @@ export interface Attachment {
   readonly args: readonly Arg[];
 }
 
+/** The WIT type `types.network`. */
 export interface Network {
   readonly cniVersion: string;
   readonly name: string;
   readonly config: string;
 }
 
+/** The WIT type `types.attachment-request`. */
 export interface AttachmentRequest {
   readonly network: Network;
   readonly attachment: Attachment;
   readonly prevResult?: Success | undefined;
 }
 
+/** The WIT type `types.attachment-id`. */
 export interface AttachmentId {
   readonly containerId: string;
   readonly ifname: string;
 }
 
+/** The WIT type `types.gc-request`. */
 export interface GcRequest {
   readonly network: Network;
   readonly valid: readonly AttachmentId[];
 }
 
+/** The WIT type `leases.address-range`. */
 export interface LeasesAddressRange {
   readonly first: string;
   readonly last: string;
 }
 
+/** The WIT type `leases.pool`. */
 export interface LeasesPool {
   readonly directory?: string | undefined;
   readonly set: number;
 }
 
+/** The WIT type `leases.reservation`. */
 export interface LeasesReservation {
   readonly address: string;
   readonly heldBefore: boolean;
 }
 
+/** The WIT type `links.place`. */
 export type LinksPlace = "host" | "pod";
 
+/** The WIT type `links.link-name`. */
 export interface LinksLinkName {
   readonly place: LinksPlace;
   readonly name: string;
 }
 
+/** The WIT type `links.bridge`. */
 export interface LinksBridge {
   readonly name: string;
   readonly mtu?: number | undefined;
@@ -112,6 +131,7 @@ export interface LinksBridge {
   readonly defaultPvid?: number | undefined;
 }
 
+/** The WIT type `links.vlan-gateway`. */
 export interface LinksVlanGateway {
   readonly bridge: string;
   readonly id: number;
@@ -119,6 +139,7 @@ export interface LinksVlanGateway {
   readonly keepDefaultVlan: boolean;
 }
 
+/** The WIT type `links.port`. */
 export interface LinksPort {
   readonly hairpin?: boolean | undefined;
   readonly isolated?: boolean | undefined;
@@ -126,6 +147,7 @@ export interface LinksPort {
   readonly flood?: boolean | undefined;
 }
 
+/** The WIT type `links.port-vlan`. */
 export interface LinksPortVlan {
   readonly first: number;
   readonly last: number;
@@ -133,6 +155,7 @@ export interface LinksPortVlan {
   readonly untagged: boolean;
 }
 
+/** The WIT type `links.veth`. */
 export interface LinksVeth {
   readonly name: string;
   readonly hostName?: string | undefined;
@@ -146,8 +169,10 @@ export interface LinksVeth {
   readonly up: boolean;
 }
 
+/** The WIT type `links.macvlan-mode`. */
 export type LinksMacvlanMode = "bridge" | "private" | "vepa" | "passthru";
 
+/** The WIT type `links.macvlan`. */
 export interface LinksMacvlan {
   readonly name: string;
   readonly parent: LinksLinkName;
@@ -157,8 +182,10 @@ export interface LinksMacvlan {
   readonly broadcastQueue?: number | undefined;
 }
 
+/** The WIT type `links.ipvlan-mode`. */
 export type LinksIpvlanMode = "l2" | "l3" | "l3s";
 
+/** The WIT type `links.ipvlan`. */
 export interface LinksIpvlan {
   readonly name: string;
   readonly parent: LinksLinkName;
@@ -166,6 +193,7 @@ export interface LinksIpvlan {
   readonly mtu?: number | undefined;
 }
 
+/** The WIT type `links.vlan`. */
 export interface LinksVlan {
   readonly name: string;
   readonly parent: LinksLinkName;
@@ -173,17 +201,20 @@ export interface LinksVlan {
   readonly mtu?: number | undefined;
 }
 
+/** The WIT type `links.dummy`. */
 export interface LinksDummy {
   readonly name: string;
   readonly mac?: string | undefined;
   readonly mtu?: number | undefined;
 }
 
+/** The WIT type `links.vrf`. */
 export interface LinksVrf {
   readonly name: string;
   readonly table: number;
 }
 
+/** The WIT type `links.tap`. */
 export interface LinksTap {
   readonly name: string;
   readonly mac?: string | undefined;
@@ -193,6 +224,7 @@ export interface LinksTap {
   readonly group?: number | undefined;
 }
 
+/** The WIT type `links.change`. */
 export interface LinksChange {
   readonly link: LinksLinkName;
   readonly up?: boolean | undefined;
@@ -205,28 +237,33 @@ export interface LinksChange {
   readonly alternativeNames: readonly string[];
 }
 
+/** The WIT type `links.port-change`. */
 export interface LinksPortChange {
   readonly link: string;
   readonly port: LinksPort;
 }
 
+/** The WIT type `links.port-vlan-change`. */
 export interface LinksPortVlanChange {
   readonly link: string;
   readonly vlan: LinksPortVlan;
 }
 
+/** The WIT type `links.address-change`. */
 export interface LinksAddressChange {
   readonly link: LinksLinkName;
   readonly address: string;
   readonly noDad: boolean;
 }
 
+/** The WIT type `links.address-wish`. */
 export interface LinksAddressWish {
   readonly link: LinksLinkName;
   readonly address: string;
   readonly replace: boolean;
 }
 
+/** The WIT type `links.route-change`. */
 export interface LinksRouteChange {
   readonly link?: LinksLinkName | undefined;
   readonly place: LinksPlace;
@@ -235,19 +272,23 @@ export interface LinksRouteChange {
   readonly source?: string | undefined;
 }
 
+/** The WIT type `links.neighbour`. */
 export interface LinksNeighbour {
   readonly address: string;
   readonly mac?: string | undefined;
   readonly proxy: boolean;
 }
 
+/** The WIT type `links.neighbour-change`. */
 export interface LinksNeighbourChange {
   readonly link: LinksLinkName;
   readonly neighbour: LinksNeighbour;
 }
 
+/** The WIT type `links.family`. */
 export type LinksFamily = "ipv4" | "ipv6";
 
+/** The WIT type `links.interface-setting`. */
 export interface LinksInterfaceSetting {
   readonly link: LinksLinkName;
   readonly family: LinksFamily;
@@ -256,11 +297,13 @@ export interface LinksInterfaceSetting {
   readonly required: boolean;
 }
 
+/** The WIT type `links.settling`. */
 export interface LinksSettling {
   readonly link: LinksLinkName;
   readonly milliseconds: number;
 }
 
+/** The WIT type `links.operation`. */
 export type LinksOperation =
   | { readonly tag: "ensure-bridge"; readonly val: LinksBridge }
   | { readonly tag: "ensure-vlan-gateway"; readonly val: LinksVlanGateway }
@@ -287,12 +330,14 @@ export type LinksOperation =
   | { readonly tag: "enable-forwarding"; readonly val: LinksFamily }
   | { readonly tag: "settle"; readonly val: LinksSettling };
 
+/** The WIT type `links.address`. */
 export interface LinksAddress {
   readonly address: string;
   readonly tentative: boolean;
   readonly dadFailed: boolean;
 }
 
+/** The WIT type `links.link`. */
 export interface LinksLink {
   readonly place: LinksPlace;
   readonly name: string;
@@ -317,19 +362,24 @@ export interface LinksLink {
   readonly addresses: readonly LinksAddress[];
 }
 
+/** The WIT type `sysctl.setting`. */
 export interface SysctlSetting {
   readonly key: string;
   readonly value: string;
 }
 
+/** The WIT type `firewall.protocol`. */
 export type FirewallProtocol = "tcp" | "udp" | "sctp";
 
+/** The WIT type `firewall.masquerade`. */
 export interface FirewallMasquerade {
   readonly address: string;
 }
 
+/** The WIT type `firewall.masquerading`. */
 export type FirewallMasquerading = "none" | "local" | "all";
 
+/** The WIT type `firewall.port-mapping`. */
 export interface FirewallPortMapping {
   readonly protocol: FirewallProtocol;
   readonly hostAddress?: string | undefined;
@@ -339,6 +389,7 @@ export interface FirewallPortMapping {
   readonly masquerading: FirewallMasquerading;
 }
 
+/** The WIT type `firewall.rules`. */
 export interface FirewallRules {
   readonly masquerades: readonly FirewallMasquerade[];
   readonly portMappings: readonly FirewallPortMapping[];
@@ -425,7 +476,7 @@ export interface Capabilities {
   readonly state: StateCapability;
 }
 
-/** What each verb takes and answers. */
+/** The request, the success and the failure of each verb. */
 export interface VerbTypes {
   readonly add: { readonly request: AttachmentRequest; readonly success: Success; readonly failure: Fault };
   readonly del: { readonly request: AttachmentRequest; readonly success: undefined; readonly failure: Fault };

@@ -1,9 +1,9 @@
-// The oracle: runs Go's libcni as a scenario on stdin says, and prints what it answered as JSON.
+// The oracle reads operations as JSON from stdin, runs them in Go's libcni, and prints libcni's answers as JSON.
 //
 //	{"cniPath": [...], "cacheDir": "...", "operations": [{"do": "ADD", "list": "<conflist text>", "runtime": {...}}, ...]}
 //
-// prints {"answers": [...]} with one answer for each operation, in order. Nothing of an operation's failure ends the
-// program: what libcni says is data.
+// prints {"answers": [...]} with one answer for each operation, in order. A failed operation does not end the program:
+// its error is an answer too.
 package main
 
 import (
@@ -31,7 +31,7 @@ type runtimeConf struct {
 
 type operation struct {
 	Do string `json:"do"`
-	// Where the network comes from: one of these.
+	// The network's source: exactly one of List, Conf, File and Dir.
 	List string `json:"list"` // text of a conflist
 	Conf string `json:"conf"` // text of a single configuration
 	File string `json:"file"` // path of a conflist
@@ -57,7 +57,7 @@ type failure struct {
 	Details string `json:"details"`
 	// The whole chain of messages, as a Go program would print it.
 	Text string `json:"text"`
-	// Which kind of error of libcni it is, where it has one: "no-configs", "not-found".
+	// libcni's error type, if it has one: "no-configs" or "not-found".
 	Kind string `json:"kind,omitempty"`
 }
 

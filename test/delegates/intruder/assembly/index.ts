@@ -1,5 +1,6 @@
-// A delegate that tries everything that it was not granted, in the verbs that `tries` lists. Its configuration says what there is to be tried
-// against. Every try must be refused; it ends with a fault that counts them, and whose details name those that weren't.
+// A delegate that tries everything that it was not granted, in the verbs that `tries` lists, against the targets in its
+// configuration. The host must refuse every try. The delegate ends with a fault that counts the tries and whose details name
+// those that were not refused.
 
 import { AttachmentRequest, Fault, GcRequest, Network, Success, SuccessOrFault } from "plexus/abi/plugin";
 import { AttachmentId } from "plexus/abi/types";
@@ -7,7 +8,7 @@ import { Pool } from "plexus/abi/leases";
 import { Config } from "plexus/config";
 import { ownFault } from "plexus/faults";
 import { tryHostLink, tryOddities, tryParent, tryPodLink } from "./links";
-import { tryAddress, tryDirectory, tryFile, tryFrames, tryLeases, tryOthersEnd, tryPlugin, trySysctl } from "./others";
+import { tryAddress, tryDirectory, tryFile, tryFrames, tryLeases, tryGcOnly, tryPlugin, trySysctl } from "./others";
 import { Tries } from "./tries";
 
 export function add(request: AttachmentRequest): SuccessOrFault {
@@ -48,8 +49,8 @@ function tryAll(verb: string, network: Network): Fault | null {
   for (let i = 0; i < parents.length; i++) tryParent(tries, parents[i], "eth0");
   tryOddities(tries, hostLinks[0], "eth0");
   const keys = listOf(config, "keys");
-  const granted = config.string("grantedKey");
-  for (let i = 0; i < keys.length; i++) trySysctl(tries, keys[i], granted === null ? "" : granted);
+  const grantedKey = config.string("grantedKey");
+  for (let i = 0; i < keys.length; i++) trySysctl(tries, keys[i], grantedKey === null ? "" : grantedKey);
   const addresses = listOf(config, "addresses");
   for (let i = 0; i < addresses.length; i++) tryAddress(tries, addresses[i], <u16>(22 + i));
   const plugins = listOf(config, "plugins");
@@ -59,7 +60,7 @@ function tryAll(verb: string, network: Network): Fault | null {
   const files = listOf(config, "files");
   for (let i = 0; i < files.length; i++) tryFile(tries, files[i]);
   tryLeases(tries, new Pool(0), new AttachmentId("other", "eth0"));
-  if (verb != "GC") tryOthersEnd(tries);
+  if (verb != "GC") tryGcOnly(tries);
   const fault = ownFault(tries.isRight ? 177 : 178, `tried ${tries.count} things`);
   fault.details = tries.toString();
   return fault;

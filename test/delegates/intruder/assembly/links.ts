@@ -1,4 +1,4 @@
-// Everything that `links` offers, against one link that isn't granted.
+// Tries every operation of the capability `links` on a link that is not granted.
 
 import { Fault, Route } from "plexus/abi/types";
 import {
@@ -38,7 +38,7 @@ import {
 import { Some } from "plexus/some";
 import { Tries } from "./tries";
 
-/** Against a link of the node, or a name that none there has. `ifname`: the attachment's own interface, which it may make. */
+/** Tries a link of the node, or a name without a link. `ifname` is the attachment's interface, which the delegate may make. */
 export function tryHostLink(tries: Tries, name: string, ifname: string, isThere: bool): void {
   const link = new LinkName(Place.Host, name);
   tryOne(tries, "add-macvlan", name, Operation.addMacvlan(new Macvlan(ifname, link, MacvlanMode.Passthru)));
@@ -49,17 +49,17 @@ export function tryHostLink(tries: Tries, name: string, ifname: string, isThere:
   const known = neighbours(link);
   tries.refused(`neighbours of ${name}`, name, known.isOk ? null : known.error);
   tryParent(tries, name, ifname);
-  // Of what isn't there nothing is read, and nothing deleted.
+  // Reading or deleting a missing link is not refused.
   if (!isThere) return;
   const seen = read([link]);
   tries.refused(`read ${name}`, name, seen.isOk ? null : seen.error);
   tryOne(tries, "delete-link", name, Operation.deleteLink(link));
-  // What is allowed before it must not be done either.
+  // A refused operation also prevents the allowed operations before it.
   const before = [Operation.addVeth(new Veth(ifname, false, true)), Operation.deleteLink(link)];
   tries.refused(`add-veth, then delete-link ${name}`, name, faultOf(before));
 }
 
-/** What a link that others may lie on must not be used for. */
+/** Tries operations that even a granted parent does not allow. */
 export function tryParent(tries: Tries, name: string, ifname: string): void {
   const link = new LinkName(Place.Host, name);
   const plain = new Bridge(name, false);
@@ -82,10 +82,10 @@ export function tryParent(tries: Tries, name: string, ifname: string): void {
   tryLink(tries, link);
 }
 
-/** Against a link of the pod that is not the attachment's; `there` is a link of the node that a macvlan could lie on. */
-export function tryPodLink(tries: Tries, name: string, there: string): void {
+/** Tries a link of the pod that is not the attachment's; `nodeLink` is a link of the node that could be a macvlan's parent. */
+export function tryPodLink(tries: Tries, name: string, nodeLink: string): void {
   const link = new LinkName(Place.Pod, name);
-  const parent = new LinkName(Place.Host, there);
+  const parent = new LinkName(Place.Host, nodeLink);
   tryOne(tries, "add-dummy", name, Operation.addDummy(new Dummy(name)));
   tryOne(tries, "add-vrf", name, Operation.addVrf(new Vrf(name, 10)));
   tryOne(tries, "add-tap", name, Operation.addTap(new Tap(name, false)));
@@ -100,7 +100,7 @@ export function tryPodLink(tries: Tries, name: string, there: string): void {
   tryLink(tries, link);
 }
 
-/** What can be asked for on both sides. */
+/** Tries operations that exist for links of the node and of the pod. */
 function tryLink(tries: Tries, link: LinkName): void {
   const name = link.name;
   for (let which = 0; which < 7; which++) tryOne(tries, `change-link ${which}`, name, Operation.changeLink(change(link, which)));
@@ -148,7 +148,7 @@ function change(link: LinkName, which: i32): Change {
   return made;
 }
 
-/** Names that are none, and settings that lead elsewhere. */
+/** Tries invalid names, and settings whose path leads to another directory. */
 export function tryOddities(tries: Tries, hostLink: string, ifname: string): void {
   const names = [
     "",
@@ -172,7 +172,7 @@ export function tryOddities(tries: Tries, hostLink: string, ifname: string): voi
     tryOne(tries, "delete-link of the pod", "", Operation.deleteLink(new LinkName(Place.Pod, names[i])));
   }
   const all = ["all", "default"];
-  const own = new LinkName(Place.Pod, ifname);
+  const ownLink = new LinkName(Place.Pod, ifname);
   for (let i = 0; i < all.length; i++) {
     for (let place = 0; place < 2; place++) {
       const link = new LinkName(place == 0 ? Place.Host : Place.Pod, all[i]);
@@ -186,7 +186,7 @@ export function tryOddities(tries: Tries, hostLink: string, ifname: string): voi
   }
   const settings = ["../all/rp_filter", "mc_forwarding", "", "rp_filter/../../ip_forward", "tag"];
   for (let i = 0; i < settings.length; i++) {
-    tryOne(tries, "setting", "", Operation.setInterface(new InterfaceSetting(own, Family.Ipv4, settings[i], "1", false)));
+    tryOne(tries, "setting", "", Operation.setInterface(new InterfaceSetting(ownLink, Family.Ipv4, settings[i], "1", false)));
   }
   tryOne(tries, "enable-forwarding", "ipv4", Operation.enableForwarding(Family.Ipv4));
   tryOne(tries, "enable-forwarding", "ipv6", Operation.enableForwarding(Family.Ipv6));
@@ -197,7 +197,7 @@ export function tryOddities(tries: Tries, hostLink: string, ifname: string): voi
   const way = defaultLink(Place.Host);
   tries.refused("default-link of the node", hostLink, way.isOk ? null : way.error);
   const many = new Array<Operation>();
-  for (let i = 0; i < 300; i++) many.push(Operation.settle(new Settling(own, 0)));
+  for (let i = 0; i < 300; i++) many.push(Operation.settle(new Settling(ownLink, 0)));
   tries.refused("300 operations", "300", faultOf(many));
 }
 

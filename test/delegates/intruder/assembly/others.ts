@@ -1,4 +1,4 @@
-// Everything that the other capabilities offer, against what isn't granted.
+// Tries every operation of the other capabilities on targets that are not granted.
 
 import { send } from "plexus/abi/announce";
 import * as delegation from "plexus/abi/delegation";
@@ -10,7 +10,7 @@ import * as sysctl from "plexus/abi/sysctl";
 import { AttachmentId } from "plexus/abi/types";
 import { Tries } from "./tries";
 
-/** `granted`: a key that may be written, where there is one; what is asked for beside another must not be written either. */
+/** Tries a sysctl. `granted` is a granted key or empty; together with a refused key it must not be written either. */
 export function trySysctl(tries: Tries, key: string, granted: string): void {
   const seen = sysctl.read([key]);
   tries.refused(`read ${key}`, key, seen.isOk ? null : seen.error);
@@ -37,7 +37,7 @@ export function tryAddress(tries: Tries, address: string, port: u16): void {
   tries.refused(`announce ${address}`, "", send([address]));
 }
 
-/** Frames of others' links. */
+/** Tries to guard the frames of another attachment's link. */
 export function tryFrames(tries: Tries, link: string): void {
   tries.refused(`guard of ${link}`, link, firewall.guardFrames(link, "02:00:00:00:00:66"));
 }
@@ -68,7 +68,7 @@ export function tryDirectory(tries: Tries, directory: string): void {
   tries.refused(`count in ${directory}`, "", counted.isOk ? null : counted.error);
 }
 
-/** With another's name, or where nobody may. */
+/** Tries leases of another attachment, or in a directory that is not granted. */
 export function tryLeases(tries: Tries, pool: leases.Pool, owner: AttachmentId): void {
   const reserved = leases.reserve(pool, "10.99.0.77", owner);
   tries.refused(`reserve for ${owner.containerId}`, "", reserved.isOk ? null : reserved.error);
@@ -85,10 +85,10 @@ export function tryFile(tries: Tries, path: string): void {
   tries.refused(`read ${path}`, path, answer.isOk ? null : answer.error);
 }
 
-/** What is for GC only, in every other verb. */
-export function tryOthersEnd(tries: Tries): void {
+/** Tries operations that only GC may use. */
+export function tryGcOnly(tries: Tries): void {
   const gone = firewall.retain([]);
   tries.refused("firewall.retain", "", gone.isOk ? null : gone.error);
-  const given = leases.retain(new leases.Pool(0), []);
-  tries.refused("leases.retain", "", given.isOk ? null : given.error);
+  const retained = leases.retain(new leases.Pool(0), []);
+  tries.refused("leases.retain", "", retained.isOk ? null : retained.error);
 }

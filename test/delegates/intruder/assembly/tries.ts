@@ -1,18 +1,18 @@
-// What was tried, and what did not come out as a refusal that names what it refuses.
+// Counts tries, and collects those that were not refused, or whose refusal does not name its target.
 
 import { Fault } from "plexus/abi/types";
 
 export class Tries {
   count: i32 = 0;
   private wrong: Array<string> = new Array<string>();
-  /** Whether refusals are by name; a verb that may do nothing of the kind needs none. */
+  /** Whether a refusal must name its target; verbs without any such effects refuse them without a name. */
   private named: bool;
 
   constructor(named: bool) {
     this.named = named;
   }
 
-  /** What was asked for must be refused in words that have `name` in them; the empty name is in all. */
+  /** Records a try, which must be refused with a message that contains `name`. Every message contains the empty name. */
   refused(what: string, name: string, fault: Fault | null): void {
     this.count++;
     if (fault === null) this.wrong.push(`${what}: was done`);

@@ -1,7 +1,8 @@
-// A delegate whose configuration is its program: `do` has a list of actions for each verb.
-//   {"call": "ADD", "type": "host-local", "config": {…}, "anyway": true}   calls a plugin; `anyway`: a failure is logged, and it goes on
-//   {"end": "trap" | "spin" | "fail" | "interface"}                        how it ends; `interface`: its result has the interface
-// The answer of an ADD is the last plugin's.
+// A delegate that runs the actions in its configuration: `do` has a list of actions for each verb.
+//   {"call": "ADD", "type": "host-local", "config": {…}, "anyway": true}   calls a plugin; `anyway` logs a failure and continues
+//   {"end": "trap" | "spin" | "fail"}                                      ends with a trap, an endless loop or a fault
+//   {"end": "interface"}                                                   adds the attachment's interface to the result
+// The result of an ADD is that of the last plugin.
 
 import { AttachmentRequest, Fault, GcRequest, Network, Success, SuccessOrFault } from "plexus/abi/plugin";
 import { NetworkInterface } from "plexus/abi/types";
@@ -45,7 +46,7 @@ function act(verb: string, network: Network, ifname: string): SuccessOrFault {
     const end = action.string("end");
     if (end !== null) {
       if (end == "trap") unreachable();
-      if (end == "fail") return SuccessOrFault.err(ownFault(133, "as it was told"));
+      if (end == "fail") return SuccessOrFault.err(ownFault(133, "the configuration requests a failure"));
       if (end == "interface") result.interfaces.push(new NetworkInterface(ifname));
       while (end == "spin") {}
       continue;
@@ -62,8 +63,8 @@ function act(verb: string, network: Network, ifname: string): SuccessOrFault {
 function call(action: Config): SuccessOrFault {
   const verb = textOf(action.string("call"));
   const type = textOf(action.string("type"));
-  const given = action.member("config");
-  const config: string | null = given === null ? null : given.isString ? given.asStringOrNull() : given.toString();
+  const member = action.member("config");
+  const config: string | null = member === null ? null : member.isString ? member.asStringOrNull() : member.toString();
   if (verb == "ADD") return delegation.add(type, config);
   let fault: Fault | null = null;
   if (verb == "DEL") fault = delegation.del(type, config);

@@ -1,4 +1,4 @@
-// Components that other toolchains make: JavaScript in QuickJS (jco's componentize) and Rust (wit-bindgen).
+// Builds components with other toolchains: JavaScript in QuickJS (jco's componentize) and Rust (wit-bindgen).
 
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -13,13 +13,16 @@ const output = resolve("dist/test/oracle");
 
 const capabilities = ["log", "leases", "resolver"];
 
-/** `echo.js` in a component, WASI stubbed out. This backend imports all that the world has, used or not: so it gets one of its own. */
+/**
+ * `echo.js` as a component with WASI stubs. The backend imports every interface of the world, used or not, so that this component gets its own
+ * world.
+ */
 export async function buildQuickJs(): Promise<Uint8Array> {
   mkdirSync(output, { recursive: true });
   const file = join(output, "echo-js.wasm");
   const wit = join(output, "delegate.wit");
-  const own = `world echo {\n${capabilities.map((name) => `  import ${name};\n`).join("")}  export plugin;\n}\n`;
-  writeFileSync(wit, readFileSync(resolve("wit/0.1.0/delegate.wit"), "utf8") + own);
+  const echoWorld = `world echo {\n${capabilities.map((name) => `  import ${name};\n`).join("")}  export plugin;\n}\n`;
+  writeFileSync(wit, readFileSync(resolve("wit/0.1.0/delegate.wit"), "utf8") + echoWorld);
   const backend = ["--backend", "qjs", "--backend-qjs-stub-wasi", "--backend-qjs-disable-async"];
   const jco = resolve("node_modules/@bytecodealliance/jco/dist/jco.js");
   await run(process.execPath, [
@@ -37,7 +40,7 @@ export async function buildQuickJs(): Promise<Uint8Array> {
   return declared(readFileSync(file), "echo-js", capabilities);
 }
 
-/** `rust/` in a component, or the reason why it can't be built here. */
+/** `rust/` as a component, or the reason why this machine cannot build it. */
 export async function buildRust(): Promise<Uint8Array | { readonly skipped: string }> {
   const target = "wasm32-unknown-unknown";
   const targetDirectory = resolve("dist/test/rust");
@@ -51,9 +54,9 @@ export async function buildRust(): Promise<Uint8Array | { readonly skipped: stri
       timeout: 280_000,
     });
   } catch (error) {
-    const said = error instanceof Error && "stderr" in error ? String(error.stderr) : String(error);
-    if (/could not compile|error\[E/.test(said)) throw error;
-    return { skipped: `cargo could not get its crates: ${said.trim().split("\n")[0]}` };
+    const stderrText = error instanceof Error && "stderr" in error ? String(error.stderr) : String(error);
+    if (/could not compile|error\[E/.test(stderrText)) throw error;
+    return { skipped: `cargo could not fetch its crates: ${stderrText.trim().split("\n")[0]}` };
   }
   const core = readFileSync(join(targetDirectory, target, "release", "echo.wasm"));
   return declared(await componentOf(core), "echo-rust", capabilities);

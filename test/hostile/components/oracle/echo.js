@@ -1,5 +1,5 @@
-// A delegate in plain JavaScript that carries everything across the boundary and back: what it is given comes out in
-// its log, in what it asks of the leases, and in what it answers.
+// A delegate in JavaScript that passes every type of the ABI in both directions: its requests appear in its log, in its calls of the leases
+// capability, and in its answers.
 import { write } from "cni:delegate/log@0.1.0";
 import { count, held, probe, release, reserve, reserveNext, retain } from "cni:delegate/leases@0.1.0";
 import { read } from "cni:delegate/resolver@0.1.0";
@@ -7,7 +7,7 @@ import { read } from "cni:delegate/resolver@0.1.0";
 const levels = ["debug", "info", "warn", "error"];
 const say = (value) => write(levels[JSON.stringify(value).length % 4], JSON.stringify(value));
 
-// A capability's error becomes the delegate's own.
+// Passes the error of a capability on as the delegate's error.
 function passing(act) {
   try {
     return act();

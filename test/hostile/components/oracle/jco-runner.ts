@@ -1,5 +1,5 @@
-// Runs a component through jco's own translation: the oracle that our linker and glue are held against. Only for
-// components that this repository made.
+// Runs a component through jco's transpiled code, the oracle for Plexus' linker and glue. Use it only for components of this repository,
+// because jco's code has no sandbox.
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -13,7 +13,7 @@ interface Instance {
   readonly plugin: Readonly<Record<string, (request: unknown) => unknown>>;
 }
 
-/** Translates a component; what comes of it makes a fresh instance for each call. */
+/** Transpiles a component. The answered function makes a new instance for each call. */
 export async function translate(name: string, component: Uint8Array) {
   const { files } = await transpile(component, { name, instantiation: "sync", noTypescript: true, tlaCompat: false });
   const directory = resolve("dist/test/oracle", name);
@@ -35,7 +35,7 @@ export async function translate(name: string, component: Uint8Array) {
   };
 }
 
-// jco wants functions that return a result's ok and throw its err.
+// jco expects functions that return a result's ok and throw its err.
 function importsOf(imports: SyncImports): Record<string, unknown> {
   const bag: Record<string, unknown> = { "cni:delegate/types": {} };
   for (const [capability, functions] of Object.entries(imports)) {

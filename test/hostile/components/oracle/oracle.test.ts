@@ -1,4 +1,4 @@
-// Every good component gives the same answers, logs and calls of capabilities here and through jco's own translation.
+// Every valid component has the same answers, logs and capability calls in Plexus' runner and in jco's transpiled code.
 
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { array, assert, constantFrom, integer, nat, option, property, record, string } from "fast-check";
@@ -21,8 +21,8 @@ const limits = { ...defaultLimits, timeMs: 20_000 };
 const granted = Object.values(abiVersions).flatMap(capabilitiesOf);
 const verbs: readonly Verb[] = ["add", "del", "check", "gc", "status"];
 
-// Texts with everything that UTF-8 makes hard, lone surrogates included: both sides must make the same of them.
-// But for a byte order mark at the start, which jco's translation drops: the canonical ABI has no such rule.
+// Strings that are difficult in UTF-8, including lone surrogates, which both sides must convert in the same way. They have no leading byte
+// order mark, because jco drops it although the canonical ABI has no such rule.
 const text = string({ unit: "binary", maxLength: 12 }).map((value) => value.replace(/^\uFEFF+/, ""));
 const any = constantFrom("", "mark\uFEFF", "\uD800", "a\uDC00b", "𝄞", "\0", "x".repeat(3000));
 const word = array(constantFrom("a", "/", "é"), { maxLength: 3 }).map((parts) => parts.join(""));
@@ -57,7 +57,7 @@ const gcRequest = record({ network, valid: array(record({ containerId: anyText, 
 type Requests = { readonly [V in Verb]: AttachmentRequest | GcRequest | Network };
 
 interface Pair {
-  readonly ours: (verb: Verb, request: unknown, imports: SyncImports) => unknown;
+  readonly plexus: (verb: Verb, request: unknown, imports: SyncImports) => unknown;
   readonly oracle: Awaited<ReturnType<typeof translate>>;
 }
 
@@ -65,24 +65,24 @@ async function pairOf(name: string, bytes: Uint8Array): Promise<Pair> {
   const admitted = new Admission().admit(bytes, { granted, limits });
   if (!admitted.ok) throw new Error(admitted.fault.msg);
   const callable = new CompiledComponents().add(admitted.value);
-  const ours: Pair["ours"] = (verb, request, imports) => {
+  const plexus: Pair["plexus"] = (verb, request, imports) => {
     const outcome = callGuest(callable, { verb, request, limits, deadlineMs: 60_000 }, (...call) =>
       callCapability(imports, ...call),
     );
     if (outcome.kind === "broken") throw new Error(outcome.message);
     return outcome.answer;
   };
-  return { ours, oracle: await translate(name, bytes) };
+  return { plexus, oracle: await translate(name, bytes) };
 }
 
-function agree({ ours, oracle }: Pair, verb: Verb, request: unknown, answering?: () => Partial<SyncImports>): true {
-  const mine = recordingImports();
-  const theirs = recordingImports();
-  const own = answering?.() ?? {};
-  const one = ours(verb, request, { ...mine.imports, ...own });
-  const other = oracle(verb, request, { ...theirs.imports, ...own });
-  expect(one).toEqual(other);
-  expect(mine.calls).toEqual(theirs.calls);
+function agree({ plexus, oracle }: Pair, verb: Verb, request: unknown, answering?: () => Partial<SyncImports>): true {
+  const plexusImports = recordingImports();
+  const oracleImports = recordingImports();
+  const overrides = answering?.() ?? {};
+  const answer = plexus(verb, request, { ...plexusImports.imports, ...overrides });
+  const expected = oracle(verb, request, { ...oracleImports.imports, ...overrides });
+  expect(answer).toEqual(expected);
+  expect(plexusImports.calls).toEqual(oracleImports.calls);
   return true;
 }
 
@@ -98,8 +98,8 @@ function agreeOnEverything(pair: Pair, runs: number): true {
   return true;
 }
 
-describe("jco's translation and ours agree", () => {
-  it.each(["good", "good-logger", "good-leases"])("on %s, made of WAT", async (name) => {
+describe("jco's transpiled code and Plexus' runner agree", () => {
+  it.each(["good", "good-logger", "good-leases"])("on %s, made from WAT", async (name) => {
     const pair = await pairOf(name, await buildWat(name));
     for (const verb of verbs) expect(agree(pair, verb, plainRequests[verb])).toBe(true);
   });
@@ -112,11 +112,11 @@ describe("jco's translation and ours agree", () => {
       pair = await pairOf("echo-js", bytes);
     });
 
-    it("for every record that the ABI has", () => {
+    it("for every record of the ABI", () => {
       expect(agreeOnEverything(pair, 80)).toBe(true);
     });
 
-    it("when a capability answers none, and when it answers an error", () => {
+    it("when a capability answers none or an error", () => {
       const failing = { err: { code: 7, msg: "ünlucky", details: undefined } };
       const leases = recordingImports().imports.leases;
       if (leases === undefined) throw new Error("no leases");
@@ -127,7 +127,7 @@ describe("jco's translation and ours agree", () => {
       expect(agree(pair, "del", plainRequests.del, () => ({ leases: { ...leases, release: () => failing } }))).toBe(true);
     });
 
-    it("and it runs within the default limits, its unused WASI granted to nobody", async () => {
+    it("and the component runs within the default limits, without grants for its unused WASI", async () => {
       const admitted = new Admission().admit(bytes, { granted, limits: defaultLimits });
       if (!admitted.ok) throw new Error(admitted.fault.msg);
       const call = { component: admitted.value, verb: "add", request: plainRequests.add, limits, deadlineMs: 20_000 } as const;
@@ -143,7 +143,7 @@ describe("jco's translation and ours agree", () => {
   });
 
   const delegates = existsSync("dist/delegates") ? readdirSync("dist/delegates").filter((file) => file.endsWith(".wasm")) : [];
-  it.skipIf(delegates.length === 0)("on every delegate of ours that is built (npm run build builds them)", async () => {
+  it.skipIf(delegates.length === 0)("on every built delegate of this repository (npm run build builds them)", async () => {
     for (const file of delegates) {
       const pair = await pairOf(file.slice(0, -5), readFileSync(`dist/delegates/${file}`));
       for (const verb of verbs) expect(agree(pair, verb, plainRequests[verb])).toBe(true);

@@ -1,4 +1,4 @@
-;; Imports leases without declaring it.
+;; Imports the capability leases without declaring it.
 ;; verdict: COMPONENT_REFUSED
 ;; at: admission
 ;; declares: log

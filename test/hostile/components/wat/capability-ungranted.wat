@@ -1,4 +1,4 @@
-;; Imports leases, which it declares and nobody grants.
+;; Imports and declares the capability leases, which is not granted.
 ;; verdict: CAPABILITY_NOT_GRANTED
 ;; at: admission
 ;; granted: log

@@ -1,4 +1,4 @@
-;; Loops for ever and would catch whatever interrupts it.
+;; Loops for ever in a catch_all block.
 ;; verdict: COMPONENT_REFUSED
 ;; at: admission
 ;; message: exception handling is not allowed

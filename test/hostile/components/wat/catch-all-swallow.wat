@@ -1,4 +1,4 @@
-;; Provokes a fault of the host, catches it, tries again, and answers a success.
+;; Provokes a fault of the host, catches the exception, and answers a success.
 ;; verdict: COMPONENT_REFUSED
 ;; at: admission
 ;; message: exception handling is not allowed

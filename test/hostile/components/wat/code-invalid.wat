@@ -1,4 +1,4 @@
-;; Its code leaves the wrong type on the stack.
+;; Has a function that leaves the wrong type on the stack.
 ;; verdict: COMPONENT_REFUSED
 ;; via: swap
 (func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 

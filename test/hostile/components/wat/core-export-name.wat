@@ -1,4 +1,4 @@
-;; Exports under a name with a quote and a line break.
+;; Exports a function whose name has a quote and a line break.
 ;; verdict: COMPONENT_REFUSED
 ;; at: admission
 ;; via: swap

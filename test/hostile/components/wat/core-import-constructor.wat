@@ -1,4 +1,4 @@
-;; Its core module imports "constructor".
+;; Has a core module that imports "constructor".
 ;; verdict: COMPONENT_REFUSED
 ;; at: admission
 ;; via: swap

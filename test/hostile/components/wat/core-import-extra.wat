@@ -1,6 +1,6 @@
-;; Its core module imports a function that the component gives it not.
+;; Has a core module that imports a function without a definition in the component.
 ;; verdict: COMPONENT_REFUSED
 ;; at: admission
 ;; via: swap
-;; message: given by nothing
+;; message: has no argument
 (import "cni:delegate/leases@0.1.0" "release" (func (param i32)))

@@ -1,4 +1,4 @@
-;; Its core module imports "__proto__".
+;; Has a core module that imports "__proto__".
 ;; verdict: COMPONENT_REFUSED
 ;; at: admission
 ;; via: swap

@@ -1,4 +1,4 @@
-;; Its function takes an i64 where the ABI has an i32.
+;; Has a function with an i64 parameter instead of the i32 of the ABI.
 ;; verdict: COMPONENT_REFUSED
 ;; at: admission
 ;; via: swap

@@ -1,4 +1,4 @@
-;; Logs on a level that does not exist.
+;; Logs with a level that does not exist.
 ;; verdict: ABI_VIOLATED
 (import "cni:delegate/log@0.1.0" "write" (func $log (param i32 i32 i32)))
 (func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 

@@ -1,4 +1,4 @@
-;; Holds a reference to what the host owns.
+;; Has an externref, a reference to an object of the host.
 ;; verdict: COMPONENT_REFUSED
 ;; at: admission
 ;; via: swap

@@ -1,4 +1,4 @@
-;; Allocates arrays of the garbage collector.
+;; Allocates arrays of the GC proposal.
 ;; verdict: COMPONENT_REFUSED
 ;; at: admission
 ;; via: swap

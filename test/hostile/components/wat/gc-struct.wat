@@ -1,4 +1,4 @@
-;; Has a type of the garbage collector.
+;; Has a struct type of the GC proposal.
 ;; verdict: COMPONENT_REFUSED
 ;; at: admission
 ;; via: swap

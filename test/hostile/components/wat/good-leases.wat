@@ -1,4 +1,4 @@
-;; Asks the leases capability once and answers what it said.
+;; Calls the capability leases once and answers the call's result.
 ;; verdict: OK
 (import "cni:delegate/leases@0.1.0" "probe" (func $probe (param i32 i32 i32 i32 i32)))
 (func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 

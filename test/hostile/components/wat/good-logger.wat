@@ -1,4 +1,4 @@
-;; Logs one line with an escape sequence in it and answers an empty success.
+;; Logs one line with an escape sequence and answers an empty success.
 ;; verdict: OK
 (import "cni:delegate/log@0.1.0" "write" (func $log (param i32 i32 i32)))
 (data (i32.const 2048) "h\1b[31mello\07")

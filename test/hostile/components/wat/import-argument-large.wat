@@ -1,4 +1,4 @@
-;; Hands an import a text of 8 MiB.
+;; Passes a text of 8 MiB to an import.
 ;; verdict: LIMIT_OUTPUT
 (import "cni:delegate/leases@0.1.0" "probe" (func $probe (param i32 i32 i32 i32 i32)))
 (memory (export "memory") 200)

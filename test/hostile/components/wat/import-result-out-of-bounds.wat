@@ -1,4 +1,4 @@
-;; Asks for an import's answer beyond its memory.
+;; Passes an address beyond its memory for an import's result.
 ;; verdict: ABI_VIOLATED
 (import "cni:delegate/leases@0.1.0" "probe" (func $probe (param i32 i32 i32 i32 i32)))
 (func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 

@@ -1,4 +1,4 @@
-;; Logs one line of 8 MiB: it is cut.
+;; Logs one line of 8 MiB, which the host cuts.
 ;; verdict: OK
 (import "cni:delegate/log@0.1.0" "write" (func $log (param i32 i32 i32)))
 (memory (export "memory") 200)

@@ -1,4 +1,4 @@
-;; Grows its memory page by page, writes to each, and traps when there is no more.
+;; Grows its memory page by page, writes to each page, and traps when memory.grow fails.
 ;; verdict: LIMIT_MEMORY
 (func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) (local $page i32)
   (loop $again

@@ -1,4 +1,4 @@
-;; Asks for 1 GiB from the start.
+;; Declares a memory with a minimum of 1 GiB.
 ;; verdict: LIMIT_MEMORY
 ;; at: admission
 (memory (export "memory") 16384)

@@ -1,4 +1,4 @@
-;; Fills 12 MiB of memory and answers an empty success: many calls must not pile that up.
+;; Fills 12 MiB of memory and answers an empty success. Many calls must not accumulate this memory.
 ;; verdict: OK
 (memory (export "memory") 1)
 (func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32)

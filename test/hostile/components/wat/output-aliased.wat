@@ -1,4 +1,4 @@
-;; Answers 4000 addresses that are all the same 60000 bytes.
+;; Answers 4000 addresses that all point to the same 60000 bytes.
 ;; verdict: LIMIT_OUTPUT
 (memory (export "memory") 16)
 (func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) (local $i i32)

@@ -1,4 +1,4 @@
-;; Answers one name of 8 MiB.
+;; Answers a name of 8 MiB.
 ;; verdict: LIMIT_OUTPUT
 (memory (export "memory") 200)
 (func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 

@@ -1,4 +1,4 @@
-;; Answers an error of its own, with escape sequences and a code that CNI has no room for.
+;; Answers an error with escape sequences and a code beyond the range of CNI codes.
 ;; verdict: DELEGATE_FAILED
 (data (i32.const 2048) "no \1b]0;owned\07address left")
 (func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 

@@ -1,3 +1,3 @@
-;; Allocates beyond its memory.
+;; Has an allocator that answers addresses beyond its memory.
 ;; verdict: ABI_VIOLATED
 (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) (i32.const -16))

@@ -1,4 +1,4 @@
-;; Recurses in large frames and calls an import in each: the stack ends in the host.
+;; Recurses with large frames and calls an import at each depth, so that the stack overflows in the host.
 ;; verdict: LIMIT_RECURSION
 (import "cni:delegate/leases@0.1.0" "probe" (func $probe (param i32 i32 i32 i32 i32)))
 (func $deeper (param i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64 i64) (result i64)

@@ -1,4 +1,4 @@
-;; Recurses for ever and would catch the end of the stack.
+;; Recurses for ever and catches the stack overflow.
 ;; verdict: COMPONENT_REFUSED
 ;; at: admission
 ;; message: exception handling is not allowed

@@ -1,4 +1,4 @@
-;; Writes all of its memory again and again: few instructions, much work.
+;; Fills its whole memory repeatedly: few instructions, much work.
 ;; verdict: LIMIT_TIME
 ;; via: swap
 (func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32)

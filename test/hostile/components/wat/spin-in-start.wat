@@ -1,4 +1,4 @@
-;; Loops for ever while it is instantiated.
+;; Loops for ever in its start function.
 ;; verdict: LIMIT_TIME
 (func $begin (loop $again (br $again)))
 (start $begin)

@@ -1,4 +1,4 @@
-;; Grows a table to nine million entries, and traps when it may not.
+;; Grows a table to nine million entries, and traps when table.grow fails.
 ;; verdict: DELEGATE_TRAPPED
 (table $t 1 funcref)
 (func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 

@@ -1,4 +1,4 @@
-;; Asks for a table of nine million entries from the start.
+;; Declares a table with a minimum of nine million entries.
 ;; verdict: LIMIT_MEMORY
 ;; at: admission
 (table 9000000 funcref)

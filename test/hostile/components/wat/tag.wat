@@ -1,4 +1,4 @@
-;; Has a tag, for exceptions of its own.
+;; Has an exception tag.
 ;; verdict: COMPONENT_REFUSED
 ;; at: admission
 ;; via: swap

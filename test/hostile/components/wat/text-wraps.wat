@@ -1,4 +1,4 @@
-;; Answers an error whose message ends past 2^32.
+;; Answers an error whose message ends beyond 2^32.
 ;; verdict: ABI_VIOLATED
 (func (export "cni:delegate/plugin@0.1.0#add") (param $request i32) (result i32) 
   (i32.store8 (i32.const 1024) (i32.const 1))

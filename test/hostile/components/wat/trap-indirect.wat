@@ -1,4 +1,4 @@
-;; Calls through an empty table.
+;; Calls a function through an empty table.
 ;; verdict: DELEGATE_TRAPPED
 (table 1 funcref)
 (type $t (func (result i32)))

@@ -1,4 +1,4 @@
-;; Logs before it waits, and after.
+;; Logs before and after a suspended import.
 ;; verdict: OK
 ;; granted: log,state
 ;; declares: log,state

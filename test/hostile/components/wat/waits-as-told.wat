@@ -1,4 +1,4 @@
-;; Does what it is told by the text that it waited for: traps, loops for ever, waits again, or answers with it.
+;; Executes the order in a suspended import's answer: trap, loop for ever, wait again, or answer the order.
 ;; verdict: DELEGATE_FAILED
 ;; granted: log,state
 ;; declares: log,state

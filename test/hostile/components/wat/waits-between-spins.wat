@@ -1,4 +1,4 @@
-;; Computes a little between one wait and the next, for ever.
+;; Computes for a short time between two suspended imports, for ever.
 ;; verdict: LIMIT_TIME
 ;; message: used up its
 ;; granted: log,state

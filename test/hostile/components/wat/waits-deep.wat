@@ -1,4 +1,4 @@
-;; Recurses in large frames and waits at each depth.
+;; Recurses with large frames and calls a suspended import at each depth.
 ;; verdict: LIMIT_RECURSION
 ;; granted: log,state
 ;; declares: log,state

@@ -1,4 +1,4 @@
-;; Has another plugin asked, and answers as it did.
+;; Calls another plugin and answers that plugin's result.
 ;; verdict: OK
 ;; granted: log,delegation
 ;; declares: log,delegation

@@ -1,4 +1,4 @@
-;; Answers with the text that it waited for as its own error's message.
+;; Answers an error whose message is the text of a suspended import's answer.
 ;; verdict: DELEGATE_FAILED
 ;; granted: log,state
 ;; declares: log,state

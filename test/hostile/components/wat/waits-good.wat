@@ -1,4 +1,4 @@
-;; Waits for the state capability once, and answers.
+;; Calls one import that suspends, and answers a success.
 ;; verdict: OK
 ;; granted: log,state
 ;; declares: log,state

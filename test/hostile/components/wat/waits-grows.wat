@@ -1,4 +1,4 @@
-;; Its memory grows while it waits and when its answer comes: it finds that in the new one.
+;; Grows its memory before an import that suspends and in the allocator of its answer, and reads the answer there.
 ;; verdict: DELEGATE_FAILED
 ;; granted: log,state
 ;; declares: log,state

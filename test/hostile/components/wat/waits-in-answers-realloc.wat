@@ -1,4 +1,4 @@
-;; Calls an import that may wait from its allocator when it is given the answer of one.
+;; Calls an import that may suspend from its allocator while the host writes another import's answer.
 ;; verdict: ABI_VIOLATED
 ;; message: allocating
 ;; granted: log,state

@@ -1,4 +1,4 @@
-;; Calls an import that may wait after it has answered.
+;; Calls an import that may suspend in post-return.
 ;; verdict: ABI_VIOLATED
 ;; message: cleaning up
 ;; granted: log,state

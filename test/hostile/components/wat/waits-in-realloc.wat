@@ -1,4 +1,4 @@
-;; Calls an import that may wait from its allocator.
+;; Calls an import that may suspend in its allocator.
 ;; verdict: ABI_VIOLATED
 ;; message: allocating
 ;; granted: log,state

@@ -1,4 +1,4 @@
-;; Calls an import that may wait from its start function.
+;; Calls an import that may suspend in its start function.
 ;; verdict: ABI_VIOLATED
 ;; message: while it is being instantiated
 ;; granted: log,state

@@ -1,4 +1,4 @@
-;; Waits 10 000 times, which is as often as it may.
+;; Calls an import that suspends 10 000 times, which is the limit.
 ;; verdict: OK
 ;; granted: log,state
 ;; declares: log,state

@@ -1,4 +1,4 @@
-;; Loops for ever after it waited.
+;; Loops for ever after a suspended import.
 ;; verdict: LIMIT_TIME
 ;; message: used up its
 ;; granted: log,state

@@ -1,4 +1,4 @@
-;; Traps after it waited.
+;; Traps after a suspended import.
 ;; verdict: DELEGATE_TRAPPED
 ;; message: unreachable
 ;; granted: log,state

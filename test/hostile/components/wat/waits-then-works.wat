@@ -1,4 +1,4 @@
-;; Computes for some milliseconds after it waited, and answers.
+;; Computes for some milliseconds after a suspended import, and answers a success.
 ;; verdict: OK
 ;; granted: log,state
 ;; declares: log,state

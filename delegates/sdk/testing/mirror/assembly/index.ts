@@ -1,4 +1,4 @@
-// Sends everything that it gets somewhere: to a capability, or back.
+// Passes its whole input to a capability, or back to the caller.
 
 import { AttachmentRequest, Fault, GcRequest, Network, SuccessOrFault } from "plexus/abi/plugin";
 import { AttachmentId, Dns, IpConfig, Success } from "plexus/abi/types";
@@ -17,7 +17,7 @@ function ownerOf(request: AttachmentRequest): AttachmentId {
   return new AttachmentId(request.attachment.containerId, request.attachment.ifname);
 }
 
-/** With a previous result: that. Without: what reserve and reserve-next answer. */
+/** With a previous result: that result. Without: the answers of reserve and reserve-next. */
 export function add(request: AttachmentRequest): SuccessOrFault {
   log.write(log.Level.Debug, request.network.config);
   log.write(log.Level.Warn, `${request.network.cniVersion} ${request.network.name}`);
@@ -41,13 +41,13 @@ export function add(request: AttachmentRequest): SuccessOrFault {
   return SuccessOrFault.ok(success);
 }
 
-/** What release answers, as a fault. */
+/** The answer of release, as a fault. */
 export function del(request: AttachmentRequest): Fault | null {
   const released = leases.release(poolOf(request), ownerOf(request));
   return released.isOk ? new Fault(100, released.value.toString()) : released.error;
 }
 
-/** What held and count answer, as a fault. */
+/** The answers of held and count, as a fault. */
 export function check(request: AttachmentRequest): Fault | null {
   const held = leases.held(poolOf(request), ownerOf(request));
   if (!held.isOk) return held.error;
@@ -59,7 +59,7 @@ export function check(request: AttachmentRequest): Fault | null {
   return fault;
 }
 
-/** What probe answers; then what retain does, as a fault. */
+/** The answer of probe, then that of retain, as a fault. */
 export function gc(request: GcRequest): Fault | null {
   const pool = new leases.Pool(u32.MAX_VALUE);
   const broken = leases.probe(pool);
@@ -68,7 +68,7 @@ export function gc(request: GcRequest): Fault | null {
   return dropped.isOk ? new Fault(dropped.value, request.network.config) : dropped.error;
 }
 
-/** What the resolver reads at the network's name, as a fault. */
+/** The resolver's answer for the network's name, as a fault. */
 export function status(network: Network): Fault | null {
   const read = resolver.read(network.name);
   if (!read.isOk) return read.error;

@@ -1,4 +1,4 @@
-// A delegate in Rust that carries everything across the boundary and back.
+// A delegate in Rust that passes every type of the ABI in both directions.
 wit_bindgen::generate!({ path: "../../../../../wit/0.1.0", world: "delegate", generate_all });
 
 use cni::delegate::{leases, log, resolver};

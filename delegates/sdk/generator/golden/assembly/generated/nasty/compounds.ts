@@ -40,7 +40,7 @@ export class U64ListOrError_ {
     return made;
   }
   get error(): shapes_Error_ {
-    assert(!this.isOk, "the result is no error");
+    assert(!this.isOk, "the result is not an error");
     return this._error;
   }
 }
@@ -82,7 +82,7 @@ export class U64OrError_ {
     return made;
   }
   get error(): shapes_Error_ {
-    assert(!this.isOk, "the result is no error");
+    assert(!this.isOk, "the result is not an error");
     return this._error;
   }
 }

@@ -1,0 +1,120 @@
+// Binds the capability `announce` to one call: it announces the attachment's own addresses to neighbours. Any other request is refused
+// here, before a packet is sent.
+
+import type { Verb } from "../../../src/cni/environment.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { formatAddress, type IpAddress, readAddress } from "../../../src/net/ip.ts";
+import type { Shim } from "../../protocol/shim.ts";
+import { unreachable } from "../../protocol/unreachable.ts";
+import { systemError } from "../../system/system-error.ts";
+import { misuseOf, type WitOutcome, witOutcome } from "../outcome.ts";
+import { type LinkUnreadable, type PodLink, readPodLink } from "./pod-link.ts";
+import { announcement } from "./packets.ts";
+import { EAGAIN } from "../../system/errno.ts";
+
+/** The call that the capability is bound to. */
+export interface AnnounceScope {
+  readonly verb: Verb;
+  /** Undefined for GC and STATUS. */
+  readonly attachment: { readonly ifname: string } | undefined;
+  /** Path of the pod's network namespace; empty if the namespace is gone. */
+  readonly netns: string;
+  /** Maximum milliseconds to wait until the interface carries packets and its addresses are not tentative. */
+  readonly waitMs?: number | undefined;
+}
+
+/** The capability's functions. */
+export interface AnnounceImports {
+  readonly send: (addresses: readonly string[]) => Promise<WitOutcome<undefined>>;
+}
+
+/** Maximum number of addresses in one call: the shim sends at most that many packets in one effect. */
+const maxAddresses = 64;
+/** A veth runs within 1.5 ms. Duplicate address detection takes 1 to 2 s; the delegate waits for it when it adds the address. */
+const defaultWaitMs = 500;
+/** Milliseconds between looks at the interface. */
+const pauses = [0, 1, 2, 5, 10];
+const lastPause = 20;
+
+const misused = misuseOf("announce");
+
+/** The capability for the delegate of one call. `clock`: a monotonic clock, in milliseconds. */
+export function announceFor(scope: AnnounceScope, shim: Pick<Shim, "netlink" | "packet">, clock: () => number): AnnounceImports {
+  return {
+    send: async (addresses) => witOutcome(await send(scope, shim, clock, addresses)),
+  };
+}
+
+async function send(
+  { verb, attachment, netns, waitMs = defaultWaitMs }: AnnounceScope,
+  shim: Pick<Shim, "netlink" | "packet">,
+  clock: () => number,
+  texts: readonly string[],
+): Promise<Result<undefined>> {
+  if (verb !== "ADD" || attachment === undefined)
+    return failed(misused(`only an ADD may announce addresses, this call is ${verb}`));
+  if (texts.length > maxAddresses)
+    return failed(misused(`${texts.length} addresses in one call; the maximum is ${maxAddresses}`));
+  const addresses: IpAddress[] = [];
+  for (const text of texts) {
+    const address = readAddress(text);
+    if (address === undefined) return failed(misused(`${quote(text)} is not an IP address`));
+    addresses.push(address);
+  }
+  if (netns === "") return failed(unreachable("NETLINK_FAILED", "announce", "", 0));
+  if (addresses.length === 0) return ok(undefined);
+  const due = clock() + waitMs;
+  for (let look = 0; ; look++) {
+    const readiness = readinessOf(await readPodLink(shim, netns, attachment.ifname), attachment.ifname, netns, addresses);
+    if ("link" in readiness) return announce(shim, netns, readiness.link, addresses);
+    if ("refusal" in readiness) return failed(readiness.refusal);
+    const why = `announce: interface ${attachment.ifname} ${readiness.notYet} after ${waitMs} ms`;
+    if (clock() >= due) return failed(fault("NETLINK_FAILED", why));
+    await new Promise((done) => setTimeout(done, Math.min(pauses[look] ?? lastPause, Math.max(0, due - clock()))));
+  }
+}
+
+/** `link`: ready. `notYet`: not ready, with the reason as the end of a sentence about the interface. `refusal`: never ready. */
+type Readiness = { readonly link: PodLink } | { readonly notYet: string } | { readonly refusal: Fault };
+
+/** Whether the addresses can be announced now. */
+function readinessOf(link: PodLink | LinkUnreadable, ifname: string, netns: string, addresses: readonly IpAddress[]): Readiness {
+  if (!("index" in link)) {
+    const { errno, errorText, entered } = link;
+    if (errno === EAGAIN && entered) return { notYet: "changed during each attempt to read it" };
+    if (!entered) return { refusal: unreachable("NETLINK_FAILED", "announce", netns, errno) };
+    const reason = `${systemError(errno)}${errorText === "" ? "" : `: ${errorText}`}`;
+    return {
+      refusal: fault("NETLINK_FAILED", `announce: ${quote(ifname)} in the pod's network namespace ${quote(netns)}: ${reason}`),
+    };
+  }
+  for (const address of addresses) {
+    const text = formatAddress(address);
+    const state = link.addresses.get(text);
+    if (state === undefined)
+      return { refusal: misused(`interface ${ifname} does not have address ${text}, so it cannot be announced`) };
+    if (state.dadFailed) {
+      const why = `another host has address ${text} of ${ifname} (duplicate address detection)`;
+      return { refusal: fault("NETLINK_FAILED", `announce: ${why}`) };
+    }
+    if (state.tentative) return { notYet: `still has ${text} as a tentative address` };
+  }
+  return link.running || link.mac === undefined ? { link } : { notYet: "is not running" };
+}
+
+async function announce(
+  shim: Pick<Shim, "packet">,
+  netns: string,
+  { index, mac, router }: PodLink,
+  addresses: readonly IpAddress[],
+): Promise<Result<undefined>> {
+  // An interface without neighbour resolution needs no announcement.
+  if (mac === undefined) return ok(undefined);
+  const packets = addresses.map((address) => announcement(address, mac, router));
+  const { errno } = await shim.packet({ path: netns, index, packets });
+  return errno === 0
+    ? ok(undefined)
+    : failed(fault("NETLINK_FAILED", `announce: sending packets in ${quote(netns)}: ${systemError(errno)}`));
+}

@@ -1,0 +1,144 @@
+// Binds capabilities to one call of a delegate: to its network, its attachment, its verb, and the administrator's grants.
+
+import type { ChainStep } from "../../src/cni/chain-step.ts";
+import { defaultLeaseDirectory, defaultResolverFiles } from "../../src/configuration/wasm-configuration.ts";
+import type { CapabilityImports } from "../sandbox/runner.ts";
+import { CallFacts } from "./call-facts.ts";
+import type { DelegateHost } from "./delegate-host.ts";
+import type { LeaseMemory } from "./leases/lease-memory.ts";
+import { leasesFor } from "./leases/scope.ts";
+import { resolverFor } from "./resolver/scope.ts";
+import type { RunningStep } from "./running-step.ts";
+
+/** The part of the host that capabilities use. */
+type CapabilityHost = Pick<DelegateHost, "shim" | "runLeaseOperation" | "leaseMemory" | "log">;
+
+type Name = keyof CapabilityImports;
+
+/** Binds one capability. Imports a capability's module only when it is bound, so that other calls need not load it. */
+type Bind<C extends Name> = (
+  host: CapabilityHost,
+  running: RunningStep,
+  facts: CallFacts,
+) => NonNullable<CapabilityImports[C]> | Promise<NonNullable<CapabilityImports[C]>>;
+
+const binders: { readonly [C in Name]?: Bind<C> } = {
+  log: ({ log }, { step }) => ({ write: (level, message) => log(step.plugin.type, level, message) }),
+  leases: ({ runLeaseOperation: run, leaseMemory }, running) => {
+    const leases = leasesOf(running, leaseMemory);
+    return {
+      reserve: (pool, address, owner) => run(leases.reserve(pool, address, owner)),
+      reserveNext: (pool, ranges, skip, owner) => run(leases.reserveNext(pool, ranges, skip, owner)),
+      held: (pool, owner) => run(leases.held(pool, owner)),
+      release: (pool, owner) => run(leases.release(pool, owner)),
+      retain: (pool, valid) => run(leases.retain(pool, valid)),
+      count: (pool, ranges, limit) => run(leases.count(pool, ranges, limit)),
+      probe: (pool) => run(leases.probe(pool)),
+    };
+  },
+  delegation: async (_, { step, grants, callers, runDelegated }, facts) => {
+    const { delegationFor } = await import("./delegation/scope.ts");
+    const delegation = delegationFor({
+      step,
+      plugins: grants.delegation?.plugins ?? [],
+      callers: [...callers, step.plugin.type],
+      run: (next) => runDelegated(next, Infinity),
+    });
+    return {
+      ...delegation,
+      add: async (type, config) => {
+        const added = await delegation.add(type, config);
+        if ("ok" in added) facts.reportDelegatedAdd(added.ok.ips);
+        return added;
+      },
+    };
+  },
+  firewall: async ({ shim }, { step, network, grants }, facts) => {
+    const { firewallFor } = await import("./firewall/scope.ts");
+    const { attachment } = step;
+    return firewallFor(
+      {
+        type: step.plugin.type,
+        network,
+        verb: verbs[step.verb],
+        ...(attachment === undefined ? {} : { attachment }),
+        grant: grants.firewall ?? {},
+        facts,
+      },
+      shim,
+    );
+  },
+  sysctl: async ({ shim }, { step, grants }) => {
+    const { sysctlFor } = await import("./sysctl/scope.ts");
+    return sysctlFor({ ...podStep(step), ...grants.sysctl }, shim);
+  },
+  announce: async ({ shim }, { step }) => {
+    const { announceFor } = await import("./announce/scope.ts");
+    return announceFor(podStep(step), shim, () => performance.now());
+  },
+  state: async (_, { step, grants }) => {
+    const { stateFor } = await import("./state/scope.ts");
+    return stateFor({ ...podStep(step), directories: grants.state?.directories });
+  },
+  links: async ({ shim }, { step, grants }, facts) => {
+    const { linksFor } = await import("./links/links.ts");
+    const { type, verb, attachment, netns } = podStep(step);
+    const pod = attachment && { ifname: attachment.ifname, netns };
+    const links = linksFor({ type, grant: grants.links ?? {}, verb, attachment: pod }, shim, () => performance.now());
+    return {
+      ...links,
+      apply: async (operations) => {
+        const applied = await links.apply(operations);
+        if ("ok" in applied) facts.reportLinks(operations, applied.ok);
+        return applied;
+      },
+    };
+  },
+  resolver: (_, { grants }) => resolverFor({ allowedFiles: grants.resolver?.files ?? defaultResolverFiles }),
+};
+
+/** Binds the capabilities `names`, which an admitted component imports, to one step. Nothing else can be called. */
+export async function bindCapabilities(
+  host: CapabilityHost,
+  running: RunningStep,
+  names: readonly string[],
+): Promise<CapabilityImports> {
+  const bound: Record<string, unknown> = {};
+  const facts = new CallFacts(running.step.prevResult);
+  for (const name of names) {
+    const bind = isCapability(name) ? binders[name] : undefined;
+    if (bind === undefined) continue;
+    const imports = bind(host, running, facts);
+    bound[name] = imports instanceof Promise ? await imports : imports;
+  }
+  return bound;
+}
+
+function isCapability(name: string): name is Name {
+  return Object.hasOwn(binders, name);
+}
+
+/** The fields of a step that most capabilities need. `netns` is empty if the network namespace is gone, and for GC and STATUS. */
+function podStep({ plugin, verb, attachment, env }: ChainStep): {
+  readonly type: string;
+  readonly verb: ChainStep["verb"];
+  readonly attachment: ChainStep["attachment"];
+  readonly netns: string;
+} {
+  const [, netns = ""] = env.find(([name]) => name === "CNI_NETNS") ?? [];
+  return { type: plugin.type, verb, attachment, netns };
+}
+
+const verbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;
+
+function leasesOf({ step, network, grants }: RunningStep, memory: LeaseMemory | undefined): ReturnType<typeof leasesFor> {
+  const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
+  return leasesFor({
+    network,
+    verb: verbs[step.verb],
+    defaultDirectory: defaultDirectory ?? defaultLeaseDirectory,
+    allowedDirectories: further,
+    memory,
+    ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
+  });
+}

@@ -1,0 +1,28 @@
+// The host of delegates: the sandbox, the shim and the node's stores, for one call.
+
+import type { WasmConfiguration } from "../../src/configuration/wasm-configuration.ts";
+import type { Shim } from "../protocol/shim.ts";
+import type { Admission } from "../sandbox/admission/admit.ts";
+import type { ComponentFileNames } from "../sandbox/component-file.ts";
+import type { GuestRunner } from "../sandbox/runner.ts";
+import type { LeaseOperation } from "./leases/effect.ts";
+import type { LeaseMemory } from "./leases/lease-memory.ts";
+
+/** The resources of one call's delegates. The one-shot engine makes them once, the daemon for each call. */
+export interface DelegateHost {
+  /** The call's grants and limits. */
+  readonly wasm: WasmConfiguration;
+  /** Checks components, and remembers admitted ones. */
+  readonly admission: Admission;
+  /** The names under which admissions of component files are remembered. */
+  readonly componentNames: ComponentFileNames;
+  /** Runs guests in this process or in a sandbox process. */
+  readonly runner: GuestRunner;
+  readonly shim: Shim;
+  /** Runs a lease operation with the locks that it requests. The answer is not a promise if guests run in this process. */
+  readonly runLeaseOperation: <T>(operation: LeaseOperation<T>) => T | Promise<T>;
+  /** The daemon's memory of leases; undefined in a one-shot engine. */
+  readonly leaseMemory?: LeaseMemory;
+  /** Receives one message of a delegate's log. */
+  readonly log: (type: string, level: string, message: string) => void;
+}

@@ -1,0 +1,113 @@
+// Sends messages to netfilter. A refusal becomes a fault that names the action, the kernel's reason, and modules that the kernel may lack.
+
+import { fault, type Fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { Shim } from "../../protocol/shim.ts";
+import { EAFNOSUPPORT, EMSGSIZE, ENOBUFS, ENOENT, EOPNOTSUPP, EPROTONOSUPPORT } from "../../system/errno.ts";
+import { decodeAnswers, encodeRequests, type NetlinkAnswer, type NetlinkRequest } from "../../system/netlink/message.ts";
+import { systemError } from "../../system/system-error.ts";
+import { batch } from "./nf-tables.ts";
+
+/** The effect of the shim that `firewall` needs. */
+export type NetlinkShim = Pick<Shim, "netlink">;
+
+const deadlineMs = 10_000;
+/** Maximum number of requests for one dump that concurrent changes interrupt. */
+const maxDumps = 5;
+
+/** One change of a batch. */
+export interface Change {
+  readonly request: NetlinkRequest;
+  /** The action for faults: `making the table plexus of IPv4`. */
+  readonly action: string;
+  /** The errno of the kernel's refusal if a concurrent change caused it. */
+  readonly raceErrno?: number;
+}
+
+/** The kernel's refusal of a change. */
+export interface Refusal {
+  /** Undefined: the kernel refused the batch as a whole. */
+  readonly change: Change | undefined;
+  readonly errno: number;
+  readonly errorText: string;
+}
+
+/** Sends requests that only read; only the last may be a dump. Each answer may still be a refusal (`errno`). */
+export async function ask(
+  shim: NetlinkShim,
+  requests: readonly NetlinkRequest[],
+  action: string,
+  protocol: "netfilter" | "route" = "netfilter",
+): Promise<Result<readonly NetlinkAnswer[]>> {
+  for (let tries = 1; ; tries++) {
+    const family = protocol === "netfilter" ? { protocol } : {};
+    const outcome = await shim.netlink({ path: "", ...family, request: encodeRequests(requests), deadlineMs });
+    if (outcome.errno !== 0) return failed(unanswered(action, outcome));
+    const answers = decodeAnswers(outcome.reply, requests.length);
+    const whole = answers.filter((answer) => answer !== undefined);
+    if (whole.length < requests.length) return failed(failure(action, "the kernel's answer is incomplete"));
+    if (!whole.some(({ interrupted }) => interrupted)) return ok(whole);
+    if (tries === maxDumps) return failed(failure(action, `concurrent changes interrupted the dump ${maxDumps} times`));
+  }
+}
+
+/** Sends changes as one batch, which comes into force as a whole or not at all. Answers the refusals, in order. `mode: "try"`: changes nothing. */
+export async function commit(
+  shim: NetlinkShim,
+  changes: readonly Change[],
+  mode: "commit" | "try" = "commit",
+): Promise<Result<readonly Refusal[]>> {
+  const last = changes.length - 1;
+  // Only the last change is acknowledged: hundreds of acknowledgements overflow the socket's receive buffer. The kernel sends refusals for all.
+  const requests = batch(
+    changes.map(({ request }, index) => ({ ...request, quiet: index < last })),
+    mode === "commit",
+  );
+  const request = encodeRequests(requests);
+  const outcome = await shim.netlink({ path: "", protocol: "netfilter", request, deadlineMs });
+  if (outcome.errno === EMSGSIZE && !outcome.sent) return failed(batchTooLarge(request.length));
+  // ENOBUFS: the receive buffer overflowed with refusals. One of them suffices.
+  if (outcome.errno !== 0 && outcome.errno !== ENOBUFS) return failed(unanswered("changing the rules", outcome));
+  const answers = decodeAnswers(outcome.reply, requests.length);
+  const refused = answers.flatMap((answer, index): Refusal[] =>
+    answer === undefined || answer.errno === 0
+      ? []
+      : [{ change: changes[index - 1], errno: answer.errno, errorText: answer.errorText }],
+  );
+  if (refused.length > 0) return ok(refused);
+  if (outcome.errno !== 0) return failed(unanswered("changing the rules", outcome));
+  const acknowledged = answers[last + 1] !== undefined;
+  return acknowledged ? ok([]) : failed(failure("changing the rules", "the kernel's answer is incomplete"));
+}
+
+/** The fault of a refusal. */
+export function refusalFault({ change, errno, errorText }: Refusal): Fault {
+  const action = change?.action ?? "changing the rules";
+  const reason = `${systemError(errno)}${errorText === "" ? "" : `: ${errorText}`}`;
+  const lacking =
+    errno === ENOENT || errno === EOPNOTSUPP || errno === EPROTONOSUPPORT || errno === EAFNOSUPPORT
+      ? "; the kernel may lack a module (nf_tables, nft_chain_nat, nft_nat, nft_masq, nft_ct, nft_fib_ipv4, nft_fib_ipv6; nft_meta_bridge for frames)"
+      : "";
+  return failure(action, `${reason}${lacking}`);
+}
+
+/** Fault: FIREWALL_FAILED. */
+export function failure(action: string, reason: string): Fault {
+  return fault("FIREWALL_FAILED", `firewall: ${action}: ${reason}`);
+}
+
+/** The kernel doubles SO_SNDBUF, which net.core.wmem_max caps without CAP_NET_ADMIN in the initial user namespace. */
+function batchTooLarge(bytes: number): Fault {
+  const reason = `a batch of ${bytes} bytes exceeds the send buffer of the shim's netlink socket (EMSGSIZE)`;
+  const remedy = `Map fewer ports, or raise the sysctl net.core.wmem_max to ${bytes}`;
+  return failure("changing the rules", `${reason}. ${remedy}`);
+}
+
+function unanswered(action: string, outcome: { readonly errno: number; readonly sent: boolean }): Fault {
+  if (outcome.errno === EPROTONOSUPPORT)
+    return failure(action, "the kernel has no nftables (EPROTONOSUPPORT for NETLINK_NETFILTER: module nfnetlink)");
+  const reason = outcome.sent
+    ? "the kernel's answer is incomplete, so it is unknown whether the change was made"
+    : "the shim could not ask the kernel";
+  return failure(action, `${reason}: ${systemError(outcome.errno)}`);
+}

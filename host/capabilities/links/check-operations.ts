@@ -1,0 +1,112 @@
+// Checks all operations against the scope before the first one is carried out. No I/O: the kinds of the node's links are verified when
+// they are read (verify-links.ts).
+
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { LinksLinkName, LinksOperation } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import { type LinkUse, linkUsesOf, type Use, nodeUseRules } from "./link-uses.ts";
+import { denied, linkText, type LinkScope, mayBeMadeInPod, misused, operationText, rolesByName } from "./link-scope.ts";
+import { networkOutsideGrant } from "./networks.ts";
+import { nameMistake, operationMistake } from "./operation-mistake.ts";
+
+/** Maximum number of operations in one call; attaching a pod needs far fewer. */
+const maxOperations = 256;
+/** Maximum wait of all `settle` operations of one call, in milliseconds: the runtime waits for them even where the delegate was ended meanwhile. */
+const maxSettlingMs = 30_000;
+
+/** The links that are used and that no earlier operation makes. All must be read before the first change, except links of the pod that are only removed. */
+export interface UsedLinks {
+  readonly host: ReadonlyMap<string, readonly Usage[]>;
+  readonly pod: ReadonlySet<string>;
+}
+
+/** One use of a link by an operation. */
+export interface Usage {
+  readonly use: Use;
+  /** The operation, as faults name it. */
+  readonly label: string;
+}
+
+/** Faults: NOT_GRANTED, CAPABILITY_MISUSED; each names the operation and the link. */
+export function checkOperations(scope: LinkScope, operations: readonly LinksOperation[]): Result<UsedLinks> {
+  if (scope.verb !== "ADD" && scope.verb !== "DEL")
+    return failed(misused(`apply is allowed in ADD and DEL only, and this call is ${scope.verb}`));
+  if (operations.length > maxOperations)
+    return failed(misused(`${operations.length} operations exceed the maximum of ${maxOperations}`));
+  const host = new Map<string, Usage[]>();
+  const pod = new Set<string>();
+  const madeNames = { host: new Set<string>(), pod: new Set<string>() };
+  let settlingMs = 0;
+  for (const [number, operation] of operations.entries()) {
+    const label = operationText(number, operation.tag);
+    const mistake = operationMistake(operation);
+    if (mistake !== undefined) return failed(misused(`${label}: ${mistake}`));
+    settlingMs += operation.tag === "settle" ? operation.val.milliseconds : 0;
+    if (settlingMs > maxSettlingMs)
+      return failed(misused(`${label}: waiting for ${settlingMs} ms in total exceeds the maximum of ${maxSettlingMs} ms`));
+    const forwarding = forwardingRequest(operation);
+    if (forwarding !== undefined && scope.grant.forwarding !== true)
+      return failed(denied(scope, "forwarding", `${label}: ${forwarding}`));
+    for (const linkUse of linkUsesOf(operation)) {
+      const { place, name, use } = linkUse;
+      const allowed = madeNames[place].has(name) ? checkNewLink(scope, label, linkUse) : checkExistingLink(scope, label, linkUse);
+      if (!allowed.ok) return allowed;
+      if (use === "make") madeNames[place].add(name);
+      else if (madeNames[place].has(name)) {
+        if (use === "remove") madeNames[place].delete(name);
+      } else if (place === "host") host.set(name, [...(host.get(name) ?? []), { use, label }]);
+      else if (use !== "remove") pod.add(name);
+    }
+    const outside = networkOutsideGrant(scope, operation);
+    if (outside !== undefined) return failed(denied(scope, "networks", `${label}: ${outside}`));
+  }
+  return ok({ host, pod });
+}
+
+/** As `checkOperations`, for links that are only read. */
+export function checkNames(scope: LinkScope, names: readonly LinksLinkName[]): Result<UsedLinks> {
+  if (names.length > maxOperations) return failed(misused(`${names.length} links exceed the maximum of ${maxOperations}`));
+  const host = new Map<string, Usage[]>();
+  const pod = new Set<string>();
+  for (const { place, name } of names) {
+    const mistake = nameMistake(name);
+    if (mistake !== undefined) return failed(misused(`read: ${mistake}`));
+    const allowed = checkExistingLink(scope, "read", { place, name, use: "read" });
+    if (!allowed.ok) return allowed;
+    if (place === "pod") pod.add(name);
+    else host.set(name, [{ use: "read", label: "read" }]);
+  }
+  return ok({ host, pod });
+}
+
+/** The request to change forwarding on the node, for messages; undefined for other operations. */
+function forwardingRequest(operation: LinksOperation): string | undefined {
+  if (operation.tag === "enable-forwarding") return `enabling ${operation.val} forwarding on the node`;
+  if (operation.tag !== "set-interface" || operation.val.name !== "forwarding" || operation.val.link.place !== "host")
+    return undefined;
+  return `changing the setting forwarding of ${linkText("host", operation.val.link.name)}`;
+}
+
+/** Checks the use of a link that an earlier operation of the call makes. On the node such a link gets no ports, upper links or addresses. */
+function checkNewLink(scope: LinkScope, label: string, { place, name, use }: LinkUse): Result<void> {
+  if (use === "make") return failed(misused(`${label}: an earlier operation already makes ${linkText(place, name)}`));
+  if (place === "pod" || nodeUseRules[use].roles.includes("attachment")) return ok(undefined);
+  return failed(denied(scope, nodeUseRules[use].key, `${label}: ${linkText(place, name)}`));
+}
+
+/** Checks the use of a link that no earlier operation makes, as far as its name tells. */
+function checkExistingLink(scope: LinkScope, label: string, { place, name, use }: LinkUse): Result<void> {
+  const link = linkText(place, name);
+  if (place === "pod") {
+    if (scope.attachment === undefined)
+      return failed(misused(`${label}: ${link} cannot be used: a ${scope.verb} call has no pod`));
+    const isAllowed = mayBeMadeInPod(scope, name) || (name === "lo" && use !== "make" && use !== "remove");
+    return isAllowed ? ok(undefined) : failed(denied(scope, "podLinks", `${label}: ${link}`));
+  }
+  if (use === "make") return ok(undefined);
+  const { roles, key } = nodeUseRules[use];
+  const byName = rolesByName(scope, name);
+  if (roles.some((role) => byName.has(role))) return ok(undefined);
+  // Whether the link is the node's end of the attachment's veth is known only when it has been read.
+  const mayBeNodeEnd = roles.includes("attachment") && scope.attachment !== undefined;
+  return mayBeNodeEnd ? ok(undefined) : failed(denied(scope, key, `${label}: ${link}`));
+}

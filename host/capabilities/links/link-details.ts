@@ -1,0 +1,163 @@
+// Reads links back with their addresses, their VLANs, and the names of the links that they refer to.
+
+import { SECOND_NAMESPACE } from "../../system/netlink/exchange.ts";
+import { addressesOf, addressesRequest, type AddressState } from "../../system/netlink/address.ts";
+import { type VlanRange, vlansIn, vlansRequest } from "../../system/netlink/bridge-port.ts";
+import { linkRequest, namespaceIdRequest } from "../../system/netlink/link-change.ts";
+import { type LinkState, linkStateIn } from "../../system/netlink/link-state.ts";
+import type { NetlinkAnswer } from "../../system/netlink/message.ts";
+import type { LinksPlace } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import type { EffectQueue } from "./effect-queue.ts";
+import { namespaceId } from "./verify-links.ts";
+import { ENODEV, EOPNOTSUPP } from "../../system/errno.ts";
+
+/** A link's current state. Names of other links are undefined where those are in neither of the two namespaces. */
+export interface LinkDetails {
+  readonly place: LinksPlace;
+  readonly state: LinkState;
+  readonly addresses: readonly AddressState[];
+  readonly vlans: readonly VlanRange[];
+  readonly master: string | undefined;
+  /** Name of a veth's other end, or of the lower link. */
+  readonly link: string | undefined;
+}
+
+/** A link to read, by its index. */
+export interface LinkReference {
+  readonly place: LinksPlace;
+  readonly index: number;
+}
+
+/** The state of a link that the caller has already read. */
+export type FindLink = (place: LinksPlace, index: number) => LinkState | undefined;
+
+type LinkWithAddresses = Pick<LinkDetails, "place" | "state" | "addresses">;
+
+/** Reads the links that exist, in the order given, in the same send as the queued effects. */
+export async function readDetails(
+  effects: EffectQueue,
+  links: readonly LinkReference[],
+  known: FindLink,
+): Promise<readonly LinkDetails[]> {
+  const requested = new Map<
+    LinkReference,
+    { state: Promise<NetlinkAnswer | undefined>; addresses?: Promise<NetlinkAnswer | undefined> }
+  >();
+  for (const place of ["pod", "host"] as const) {
+    const linksOfPlace = links.filter((link) => link.place === place);
+    for (const link of linksOfPlace) requested.set(link, { state: read(effects, place, link.index) });
+    for (const link of linksOfPlace) {
+      const addresses = effects.send(place, {
+        request: addressesRequest(link.index),
+        action: "reading addresses",
+        ignoredErrnos: [ENODEV],
+        ignoresMissingNamespace: true,
+      });
+      requested.set(link, { state: requested.get(link)?.state ?? addresses, addresses });
+    }
+  }
+  if (!(await effects.flush())) return [];
+  const found: LinkWithAddresses[] = [];
+  for (const link of links) {
+    const state = stateIn(await requested.get(link)?.state);
+    if (state === undefined) continue;
+    const dump = await requested.get(link)?.addresses;
+    found.push({ place: link.place, state, addresses: dump === undefined ? [] : addressesOf(dump, state.index) });
+  }
+  return withNamesAndVlans(effects, found, known);
+}
+
+function read(effects: EffectQueue, place: LinksPlace, index: number): Promise<NetlinkAnswer | undefined> {
+  return effects.send(place, {
+    request: linkRequest(index),
+    action: `reading link ${index}`,
+    ignoredErrnos: [ENODEV],
+    ignoresMissingNamespace: true,
+  });
+}
+
+function stateIn(answer: NetlinkAnswer | undefined): LinkState | undefined {
+  return answer?.messages.flatMap((message) => linkStateIn(message) ?? [])[0];
+}
+
+async function withNamesAndVlans(
+  effects: EffectQueue,
+  links: readonly LinkWithAddresses[],
+  known: FindLink,
+): Promise<readonly LinkDetails[]> {
+  const find = (place: LinksPlace, index: number): LinkState | undefined =>
+    links.find((each) => each.place === place && each.state.index === index)?.state ?? known(place, index);
+  const referenced = await readReferencedLinks(effects, links, find);
+  const get = (place: LinksPlace, index: number | undefined): LinkState | undefined =>
+    index === undefined ? undefined : (find(place, index) ?? referenced.states.get(`${place}/${index}`));
+  const filtersVlans = links.some(({ place, state }) => {
+    const bridge = state.kind === "bridge" ? state : get(place, state.master);
+    return place === "host" && bridge?.vlanFiltering === true;
+  });
+  const reading = { request: vlansRequest(), action: "reading VLANs", ignoredErrnos: [EOPNOTSUPP] };
+  const vlansDump = filtersVlans ? effects.send("host", reading) : undefined;
+  await effects.flush();
+  const vlansOfPorts = (await vlansDump)?.messages.flatMap((message) => vlansIn(message) ?? []) ?? [];
+  return links.map(({ place, state, addresses }) => {
+    const otherPlace = place === "pod" ? "host" : "pod";
+    const { linkNamespace } = state;
+    const isInOtherPlace =
+      isPeer(state, state.link === undefined ? undefined : find(otherPlace, state.link)) ||
+      linkNamespace === referenced.ids[otherPlace];
+    const link = linkNamespace === undefined ? get(place, state.link) : isInOtherPlace ? get(otherPlace, state.link) : undefined;
+    const vlans = place === "host" ? (vlansOfPorts.find((each) => each.link === state.index)?.vlans ?? []) : [];
+    return { place, state, addresses, vlans, master: get(place, state.master)?.name, link: link?.name };
+  });
+}
+
+interface ReferencedLinks {
+  /** By place and index. */
+  readonly states: ReadonlyMap<string, LinkState>;
+  /** The id by which each namespace knows the other one; undefined where no link needs it. */
+  readonly ids: { readonly [P in LinksPlace]: number | undefined };
+}
+
+/** Reads the masters, peers and lower links that are not known yet. */
+async function readReferencedLinks(
+  effects: EffectQueue,
+  links: readonly LinkWithAddresses[],
+  find: FindLink,
+): Promise<ReferencedLinks> {
+  const answers = new Map<string, Promise<NetlinkAnswer | undefined>>();
+  const ask = (place: LinksPlace, index: number): void => {
+    const key = `${place}/${index}`;
+    if (find(place, index) === undefined && !answers.has(key)) answers.set(key, read(effects, place, index));
+  };
+  let needsIds = false;
+  for (const { place, state } of links) {
+    if (state.master !== undefined) ask(place, state.master);
+    if (state.link === undefined) continue;
+    const otherPlace = place === "pod" ? "host" : "pod";
+    if (state.linkNamespace === undefined) ask(place, state.link);
+    else if (!isPeer(state, find(otherPlace, state.link))) {
+      needsIds = true;
+      ask(otherPlace, state.link);
+    }
+  }
+  const ids = needsIds ? { pod: effects.send("host", podIdMessage), host: effects.send("pod", nodeIdMessage) } : undefined;
+  await effects.flush();
+  const states = new Map<string, LinkState>();
+  for (const [key, answer] of answers) {
+    const state = stateIn(await answer);
+    if (state !== undefined) states.set(key, state);
+  }
+  return { states, ids: { pod: namespaceId(await ids?.pod), host: namespaceId(await ids?.host) } };
+}
+
+/** Whether two links are the ends of one veth: each names the other's index. */
+function isPeer(state: LinkState, other: LinkState | undefined): boolean {
+  return other?.kind === "veth" && state.kind === "veth" && other.link === state.index && other.index === state.link;
+}
+
+const podIdMessage = {
+  request: namespaceIdRequest(SECOND_NAMESPACE),
+  action: "reading the id of the pod's namespace",
+  usesSecondNamespace: true,
+  ignoresMissingNamespace: true,
+};
+const nodeIdMessage = { ...podIdMessage, action: "reading the id of the node's namespace" };

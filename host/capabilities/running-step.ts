@@ -1,0 +1,30 @@
+// A running step: the call of a plugin, and its context in the runtime's call.
+
+import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
+import type { DelegateGrants } from "../../src/configuration/wasm-configuration.ts";
+
+/**
+ * The origin of a step: a network's chain (or a runtime that calls a component directly), a native plugin's nested call, or a
+ * delegate that uses the capability `delegation`.
+ */
+export type StepOrigin = "chain" | "nested-call" | "delegate";
+
+/** A running step. The engine makes it, and capabilities read it. */
+export interface RunningStep {
+  readonly step: ChainStep;
+  readonly origin: StepOrigin;
+  /** The network's name. */
+  readonly network: string;
+  /** The attachment's interface name; empty for GC and STATUS. */
+  readonly ifname: string;
+  /** Types of the plugins that called one another up to this step, the outermost first. The step's own type is not among them. */
+  readonly callers: readonly string[];
+  /** The configuration's grants for delegates of the step's type. */
+  readonly grants: DelegateGrants;
+  /** Maximum milliseconds of one native plugin. */
+  readonly timeoutMs: number;
+  /** Milliseconds that the caller's remaining time allows for this step. */
+  readonly maxMs: number;
+  /** Runs a step that this step's delegate requests, for at most `maxMs` milliseconds. */
+  readonly runDelegated: (step: ChainStep, maxMs: number) => Promise<StepOutcome>;
+}

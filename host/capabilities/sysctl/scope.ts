@@ -1,0 +1,170 @@
+// Binds the capability `sysctl` to one call: the granted settings under `net` in the pod's network namespace. Any other request is
+// refused here, before a setting is written.
+
+import type { Verb } from "../../../src/cni/environment.ts";
+import { matchesPattern } from "../../../src/configuration/grant-patterns.ts";
+import { notGranted } from "../../../src/configuration/not-granted.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { allowedByList, type Allowlist } from "../../../src/sysctl/allowlist.ts";
+import { errnoOf } from "../../store/files/errno.ts";
+import { readRegularFile } from "../../store/files/regular-file.ts";
+import type { Shim } from "../../protocol/shim.ts";
+import type { Setting } from "../../protocol/messages.ts";
+import { unreachable } from "../../protocol/unreachable.ts";
+import { systemError } from "../../system/system-error.ts";
+import type { SysctlSetting } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import { misuseOf, refuse, type WitOutcome, witOutcome } from "../outcome.ts";
+
+/** The call that the capability is bound to, and its grant. */
+export interface SysctlScope {
+  /** The delegate's type, which is the key of its grant. */
+  readonly type: string;
+  readonly verb: Verb;
+  /** Undefined for GC and STATUS. */
+  readonly attachment: { readonly ifname: string } | undefined;
+  /** Path of the pod's network namespace; empty if the namespace is gone. */
+  readonly netns: string;
+  /** The granted patterns of keys. */
+  readonly keys?: readonly string[] | undefined;
+  /** The file of allowed keys, in the format of the reference tuning plugin; by default the plugin's own. A missing file allows all. */
+  readonly allowlist?: string | undefined;
+}
+
+type Answer = Promise<WitOutcome<readonly string[]>>;
+
+/** The capability's functions. Both return the old values of the settings, in their order. */
+export interface SysctlImports {
+  readonly read: (keys: readonly string[]) => Answer;
+  readonly write: (settings: readonly SysctlSetting[]) => Answer;
+}
+
+/** The allow-list of the reference tuning plugin. */
+const defaultAllowlist = "/etc/cni/tuning/allowlist.conf";
+/** Maximum characters of a key: an interface's name has at most 15, a setting's fewer than 64. */
+const maxKeyLength = 256;
+/** Maximum number of settings in one call. */
+const maxSettings = 256;
+/** Maximum bytes of a value; the shim has the same limit. */
+const maxValueBytes = 65_535;
+const maxAllowlistBytes = 1 << 20;
+
+const misused = misuseOf("sysctl");
+
+/** Verbs that may write. */
+const writingVerbs: ReadonlySet<Verb> = new Set(["ADD", "DEL"]);
+
+/** The capability for the delegate of one call. */
+export function sysctlFor(scope: SysctlScope, shim: Pick<Shim, "sysctl">): SysctlImports {
+  return {
+    read: async (keys) => {
+      const settings = keys.map((key) => ({ key, value: "" }));
+      const denied = denialOf(scope, settings);
+      return denied === undefined ? witOutcome(await access(scope, shim, settings, "reading")) : refuse(denied);
+    },
+    write: async (settings) => {
+      const denied = await writeDenialOf(scope, settings);
+      return denied === undefined ? witOutcome(await access(scope, shim, settings, "writing")) : refuse(denied);
+    },
+  };
+}
+
+/** The fault of a request that is malformed or not granted; undefined if it is allowed. */
+function denialOf(scope: SysctlScope, settings: readonly Setting[]): Fault | undefined {
+  const { verb, attachment } = scope;
+  if (attachment === undefined) return misused(`${verb} has no attachment, and so no network namespace`);
+  if (settings.length > maxSettings) return misused(`${settings.length} settings in one call; the maximum is ${maxSettings}`);
+  for (const { key, value } of settings) {
+    if (!isKey(key)) return misused(`${quote(key)} is not a path of a setting below net`);
+    if (value.includes("\0") || Buffer.byteLength(value) > maxValueBytes)
+      return misused(`the value of ${key} contains a NUL or has more than ${maxValueBytes} bytes`);
+    const keys = scope.keys ?? [];
+    if (!keys.some((pattern) => matchesKey(pattern, key, attachment.ifname)))
+      return notGranted({ type: scope.type, key: "sysctl.keys", request: `sysctl: ${quote(key)}`, granted: keys });
+  }
+  return scope.netns === "" ? unreachable("SYSCTL_FAILED", "sysctl", "", 0) : undefined;
+}
+
+/** The fault of a write that the verb, the grant or the allow-list forbids; undefined if it is allowed. */
+async function writeDenialOf(scope: SysctlScope, settings: readonly Setting[]): Promise<Fault | undefined> {
+  if (!writingVerbs.has(scope.verb)) return misused(`${scope.verb} may only read settings, not write them`);
+  const denied = denialOf(scope, settings);
+  if (denied !== undefined || settings.length === 0) return denied;
+  const list = readAllowlist(scope.allowlist ?? defaultAllowlist);
+  if (!list.ok) return list.fault;
+  if (list.value === undefined) return undefined;
+  // Loaded here: Go's regular expressions take 10 ms of CPU to load, and most nodes have no allow-list.
+  const { readExpression } = await import("../../../src/sysctl/expression.ts");
+  for (const { key } of settings) {
+    const allowed = allowedByList(list.value, key, scope.attachment?.ifname ?? "", readExpression);
+    if (!allowed.ok) return allowed.fault;
+  }
+  return undefined;
+}
+
+function readAllowlist(file: string): Result<Allowlist | undefined> {
+  try {
+    return ok({ file, text: readRegularFile(file, { maxBytes: maxAllowlistBytes, foreign: true }) });
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return ok(undefined);
+    return failed(fault("SYSCTL_NOT_ALLOWED", `sysctl: ${file}: ${error instanceof Error ? error.message : String(error)}`));
+  }
+}
+
+/** Whether the key is a path below `net`. No component may be empty, `.` or `..`, so that the path cannot leave `net`. */
+function isKey(key: string): boolean {
+  return key.length <= maxKeyLength && /^net(?:\/(?!\.{1,2}(?:\/|$))[^/\0\n]+)+$/u.test(key);
+}
+
+/** Whether a grant's pattern matches the key, part by part. `IFNAME` matches the attachment's interface name literally. */
+function matchesKey(pattern: string, key: string, ifname: string): boolean {
+  const [patternParts, parts] = [pattern.split("/"), key.split("/")];
+  if (patternParts.length !== parts.length) return false;
+  return patternParts.every((part, at) => (part === "IFNAME" ? parts[at] === ifname : matchesPattern(part, parts[at] ?? "")));
+}
+
+/** Reads or writes the settings, and returns their old values. After a failure, the settings written before it are restored. */
+async function access(
+  scope: SysctlScope,
+  shim: Pick<Shim, "sysctl">,
+  settings: readonly Setting[],
+  doing: string,
+): Promise<Result<readonly string[]>> {
+  if (settings.length === 0) return ok([]);
+  const { errno, sent, reply } = await shim.sysctl({ path: scope.netns, settings });
+  const values = new TextDecoder()
+    .decode(reply)
+    .split("\0")
+    .slice(0, -1)
+    .map((value) => value.replace(/\n$/u, ""));
+  if (errno === 0 && values.length === settings.length) return ok(values);
+  if (!sent) return failed(unreachable("SYSCTL_FAILED", "sysctl", scope.netns, errno));
+  const failing = settings[values.length];
+  const attempt =
+    failing === undefined ? doing : `${doing} ${failing.key}${failing.value === "" ? "" : ` (${quote(failing.value, 64)})`}`;
+  const undone = await restore(scope, shim, settings, values);
+  return failed(fault("SYSCTL_FAILED", `sysctl: ${attempt} in ${quote(scope.netns)}: ${systemError(errno)}${undone}`));
+}
+
+/**
+ * Restores the old values, the last one first, because a setting may change others. Returns a text about values that could not be
+ * restored; empty for none.
+ */
+async function restore(
+  { netns }: SysctlScope,
+  shim: Pick<Shim, "sysctl">,
+  settings: readonly Setting[],
+  before: readonly string[],
+): Promise<string> {
+  const written = before.map((value, at) => ({ key: settings[at]?.key ?? "", value, changed: settings[at]?.value !== "" }));
+  // An unreadable setting has an empty old value.
+  const lost = written.filter(({ value, changed }) => changed && value === "").map(({ key }) => key);
+  const back = written.filter(({ value, changed }) => changed && value !== "").toReversed();
+  const notes = lost.length === 0 ? [] : [`${lost.join(", ")} can't be read, so its old value is lost`];
+  if (back.length > 0) {
+    const { errno } = await shim.sysctl({ path: netns, settings: back.map(({ key, value }) => ({ key, value })) });
+    if (errno !== 0) notes.push(`not all settings that were written before could be restored: ${systemError(errno)}`);
+  }
+  return notes.length === 0 ? "" : `; ${notes.join("; ")}`;
+}

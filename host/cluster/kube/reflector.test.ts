@@ -1,0 +1,137 @@
+// The reflector with a scripted server.
+
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { command, missing } from "../../../test/harness/requires.ts";
+import { type ScriptedApiServer, startScriptedApiServer } from "../testing/scripted-api-server.ts";
+import { Connection } from "./connection.ts";
+import { Reflector, type ReflectorState } from "./reflector.ts";
+import { storedDefinition } from "./stored-objects.ts";
+
+const needed = missing("a scripted API server", command("openssl", "version"));
+let server: ScriptedApiServer;
+beforeAll(async () => {
+  if (!needed) server = await startScriptedApiServer();
+});
+afterAll(() => server?.dispose());
+
+const warnings: string[] = [];
+let running: Reflector<unknown> | undefined;
+let connection: Connection | undefined;
+afterEach(() => {
+  running?.stop();
+  connection?.close();
+  warnings.length = 0;
+});
+
+function definition(name: string, resourceVersion: string): object {
+  return { metadata: { namespace: "shop", name, resourceVersion }, spec: { config: `{"name":"${name}"}` } };
+}
+
+function list(version: string, ...names: readonly string[]): string {
+  const items = names.map((name) => definition(name, version));
+  return JSON.stringify({ kind: "List", metadata: { resourceVersion: version }, items });
+}
+
+function event(type: string, object: object): string {
+  return `${JSON.stringify({ type, object })}\n`;
+}
+
+function isWatch(query: URLSearchParams): boolean {
+  return query.get("watch") === "1";
+}
+
+function start(silenceMs = 90_000): Reflector<unknown> {
+  connection = new Connection();
+  running = new Reflector<unknown>({
+    what: "definitions",
+    connection,
+    credentials: server.credentials,
+    path: "/apis/k8s.cni.cncf.io/v1/network-attachment-definitions",
+    query: {},
+    metadataOnly: false,
+    consistent: true,
+    bounds: { maxObject: 65_536, maxTotal: 1_048_576 },
+    read: storedDefinition,
+    warn: (text) => void warnings.push(text),
+    random: () => 0,
+    silenceMs,
+  });
+  running.start();
+  return running;
+}
+
+/** Waits at most 10 s until `holds` is true for the reflector's state. */
+async function expectState(reflector: Reflector<unknown>, holds: (state: ReflectorState) => boolean): Promise<void> {
+  await expect.poll(() => holds(reflector.state), { timeout: 10_000, interval: 10 }).toBe(true);
+}
+
+describe.skipIf(needed)("the reflector", () => {
+  test("lists, watches from the list's version, applies events, and continues from the newest version after the watch ends", async () => {
+    const versions: (string | null)[] = [];
+    server.script = ({ query }, response) => {
+      if (!isWatch(query)) return void response.writeHead(200).end(list("10", "blue", "red"));
+      versions.push(query.get("resourceVersion"));
+      response.writeHead(200);
+      if (versions.length > 1) return response.flushHeaders();
+      const line = event("ADDED", definition("green", "11"));
+      response.write(line.slice(0, 40));
+      setTimeout(() => {
+        // The rest of the line, and two further lines in the same chunk.
+        response.write(
+          line.slice(40) +
+            event("DELETED", definition("red", "12")) +
+            event("BOOKMARK", { kind: "X", metadata: { resourceVersion: "15" } }),
+        );
+        setTimeout(() => response.end(), 1_200);
+      }, 50);
+    };
+    const reflector = start();
+    await expectState(reflector, ({ watches }) => watches === 2);
+    expect(versions).toEqual(["10", "15"]);
+    await expectState(reflector, ({ live }) => live);
+    expect([reflector.get("shop", "green") !== undefined, reflector.get("shop", "red"), reflector.state.objects]).toEqual([
+      true,
+      undefined,
+      2,
+    ]);
+    expect([reflector.state.lists, warnings]).toEqual([1, []]);
+  });
+
+  test.each(["status", "event"])("lists again if its version is gone (410 as a %s)", async (how) => {
+    let watches = 0;
+    server.script = ({ query }, response) => {
+      if (!isWatch(query)) return void response.writeHead(200).end(list("20", "blue"));
+      watches += 1;
+      if (watches > 1) return response.writeHead(200).flushHeaders();
+      if (how === "status") return void response.writeHead(410).end("{}");
+      response.writeHead(200).end(event("ERROR", { kind: "Status", code: 410, message: "too old" }));
+    };
+    const reflector = start();
+    await expectState(reflector, ({ lists, live }) => lists === 2 && live);
+    expect(warnings).toEqual([]);
+  });
+
+  test("is not live after a line that is not an event, with one warning", async () => {
+    server.script = ({ query }, response) => {
+      if (!isWatch(query)) return void response.writeHead(200).end(list("30", "blue"));
+      response.writeHead(200).end("nonsense\n");
+    };
+    const reflector = start();
+    await expectState(reflector, () => warnings.length > 0);
+    expect([reflector.live, reflector.get("shop", "blue")]).toEqual([false, undefined]);
+    expect(warnings).toEqual([
+      "definitions: not watched, so each call reads its objects from the API: a line is not a watch event",
+    ]);
+  });
+
+  test("ends a watch that is silent for too long", async () => {
+    server.script = ({ query }, response) => {
+      if (!isWatch(query)) return void response.writeHead(200).end(list("40", "blue"));
+      response.writeHead(200).flushHeaders();
+    };
+    start(100);
+    await expect
+      .poll(() => warnings[0], { timeout: 10_000 })
+      .toBe("definitions: not watched, so each call reads its objects from the API: no data for 100 ms");
+  });
+});

@@ -1,0 +1,71 @@
+// The context of one call: its request and configuration, the stores, the shim and the clocks. No part of it outlives the call.
+
+import type { CniCall, EnvironmentPair } from "../../../src/cni/environment.ts";
+import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import type { Result } from "../../../src/fault/result.ts";
+import type { JsonObjectDocument } from "../../../src/json/document.ts";
+import type { DeviceAllocation } from "../../../src/npwg/device-id.ts";
+import type { ResultCache } from "../../store/cache/result-cache.ts";
+import type { Cluster } from "../../cluster/cluster.ts";
+import type { Shim } from "../../protocol/shim.ts";
+import type { JournalKey } from "../../store/journal/entry-file.ts";
+import type { Journal } from "../../store/journal/journal.ts";
+import type { Abandoned } from "../../store/journal/abandoned.ts";
+import type { CallDeadline } from "./call-deadline.ts";
+import type { PluginFinder } from "../steps/plugin-finder.ts";
+import type { RunStep } from "../../../src/cni/run-chain.ts";
+
+/** The context of one ADD, DEL, CHECK, GC or STATUS. */
+export interface CallContext {
+  readonly call: CniCall;
+  /** The network configuration on stdin, with the keys that only the configuration file has. */
+  readonly document: JsonObjectDocument;
+  /** The host configuration that `document` contains. */
+  readonly configuration: HostConfiguration;
+  /** The shim's environment, which plugins inherit. */
+  readonly inherited: readonly EnvironmentPair[];
+  readonly journal: Journal;
+  /** The records of abandoned attachments. */
+  readonly abandoned: Abandoned;
+  readonly cache: ResultCache;
+  readonly plugins: PluginFinder;
+  /** The shim, for changes of links and routes that Plexus itself makes. */
+  readonly shim: Pick<Shim, "netlink">;
+  /** The source of pods and definitions; undefined if none is configured. */
+  readonly cluster: () => Promise<Cluster | undefined>;
+  /** The devices that the kubelet allocated to the call's pod and that no attachment of the pod uses yet. */
+  readonly devices: () => Promise<Result<DeviceAllocation>>;
+  /** The kernel's boot id. */
+  readonly bootId: string;
+  /** The time that the call may take. */
+  readonly deadline: CallDeadline;
+  /** Makes a runner for the chain of one attachment. A native plugin may take `maxMs` milliseconds, if that is less than configured. */
+  readonly runStep: (network: string, ifname: string, maxMs?: number) => RunStep;
+  /** The time of day. */
+  readonly date: () => Date;
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number;
+  /** Whether no network namespace is mounted at this path. */
+  readonly namespaceIsGone: (path: string) => Promise<boolean>;
+  /** Writes a warning for the administrator to the call's log. */
+  readonly warn: (text: string) => void;
+  /** The locks that keep other calls out. */
+  readonly locks: CallLocks;
+}
+
+/** Releases a lock. */
+export type Release = () => void;
+
+/** Locks that exclude other processes (CNI 1.1.0 section 3: never two operations for one container at a time, and GC alone). */
+export interface CallLocks {
+  /** For ADD, DEL and CHECK: excludes other calls for this attachment, and GC. Faults: CALL_BUSY, STORE_FAILED. */
+  readonly container: (key: JournalKey) => Promise<Result<Release>>;
+  /** For GC: excludes every other call of this state directory. Faults: CALL_BUSY, STORE_FAILED. */
+  readonly everything: () => Promise<Result<Release>>;
+}
+
+/** The key of the call's journal entry. */
+export function journalKey(context: Pick<CallContext, "call" | "configuration">): JournalKey {
+  const { call, configuration } = context;
+  return { containerId: call.containerId, network: configuration.name, ifname: call.ifname };
+}

@@ -1,0 +1,82 @@
+// Locks across engine processes: the calls of a container run one after the other, and GC runs alone (CNI section 3, L-46). Each lock
+// is a byte of one file in the state directory. That file stays, so a call need not create or remove files for its locks.
+
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { JournalKey } from "../../store/journal/entry-file.ts";
+import type { Shim } from "../../protocol/shim.ts";
+import type { TakeLock } from "../../store/locks/file-lock.ts";
+import { ETIMEDOUT } from "../../system/errno.ts";
+import { systemError } from "../../system/system-error.ts";
+import type { CallLocks, Release } from "./call-context.ts";
+import { lockByte } from "./lock-byte.ts";
+
+interface ByteLock {
+  readonly byte: number;
+  readonly shared: boolean;
+  /** The calls that the lock is for, as an error names them. */
+  readonly label: string;
+}
+
+/** The byte of the lock for the whole state directory: the calls of containers share it, GC takes it exclusively. */
+const everything = 0;
+
+/** The path of the lock file. */
+export function locksPath(stateDirectory: string): string {
+  return `${stateDirectory}/calls.lock`;
+}
+
+/** The byte that is the lock of one container's attachment. */
+export function containerByte({ containerId, network, ifname }: JournalKey): number {
+  return lockByte(`${containerId}@${network}@${ifname}`);
+}
+
+/** The locks of a state directory. `maxWaitMs` answers how many milliseconds a call may wait for its next lock. */
+export function callLocks(
+  { shim, takeLock }: { readonly takeLock: TakeLock; readonly shim: Pick<Shim, "ensureConnected"> },
+  stateDirectory: string,
+  maxWaitMs: () => number,
+): CallLocks {
+  const path = locksPath(stateDirectory);
+
+  async function take({ byte, shared, label }: ByteLock): Promise<Result<Release>> {
+    const deadlineMs = maxWaitMs();
+    const { errno, lock } = await takeLock({ path, byte, deadlineMs, shared, makesDirectory: true });
+    if (errno === ETIMEDOUT) {
+      const why = `another call held the lock of ${label} (byte ${byte} of ${path}) for more than ${deadlineMs} ms`;
+      return failed(fault("CALL_BUSY", why));
+    }
+    if (lock === undefined) return failed(fault("STORE_FAILED", `locking ${path}: ${systemError(errno)}`));
+    return ok(() => lock.release());
+  }
+
+  /** Takes all locks in this order, or none of them. */
+  async function takeAll(locks: readonly ByteLock[]): Promise<Result<Release>> {
+    const held: Release[] = [];
+    const release = (): void => held.toReversed().forEach((releaseOne) => releaseOne());
+    let complete = false;
+    try {
+      for (const lock of locks) {
+        const taken = await take(lock);
+        if (!taken.ok) return taken;
+        held.push(taken.value);
+      }
+      // If the runtime gave up while this call waited, its DEL may be over already: this call must not begin then. A DEL that
+      // arrives from here on waits for the locks and finds the journal entry.
+      shim.ensureConnected();
+      complete = true;
+      return ok(release);
+    } finally {
+      if (!complete) release();
+    }
+  }
+
+  return {
+    container: (key) =>
+      takeAll([
+        { byte: everything, shared: true, label: "all containers" },
+        { byte: containerByte(key), shared: false, label: `container ${key.containerId}, ${key.ifname}` },
+      ]),
+    everything: () => takeAll([{ byte: everything, shared: false, label: "all containers" }]),
+  };
+}

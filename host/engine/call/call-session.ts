@@ -1,0 +1,238 @@
+// The session of one call: from the runtime's request to the reply, with the nested calls of its plugins. The one-shot engine and the
+// daemon use the same session.
+
+import { printError } from "../../../src/cni/error-json.ts";
+import { defaultGoMaxProcs, type HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import { defaultWasm, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { traceEnvironment } from "../../../src/trace/trace-context.ts";
+import type { Cluster } from "../../cluster/cluster.ts";
+import { type Shim, ShimGone } from "../../protocol/shim.ts";
+import type { Reply, Request } from "../../protocol/messages.ts";
+import { monotonicMs } from "../../system/monotonic-ms.ts";
+import { failed, type Result } from "../../../src/fault/result.ts";
+import { serveCall, type EngineDeps, type CallInProgress } from "./serve-call.ts";
+import type { CallContext } from "./call-context.ts";
+import { CallLog } from "./call-log.ts";
+import type { CallObserver } from "./call-observer.ts";
+import { answerAsPlugin } from "./nested-call.ts";
+import { PluginLines } from "./plugin-output.ts";
+import { PluginFinder } from "../steps/plugin-finder.ts";
+import type { CallResources, DelegateRunner } from "../steps/call-resources.ts";
+import { stepRunner } from "../steps/step-runner.ts";
+import { openTrace } from "../steps/step-trace.ts";
+
+/** The shim's file name as a delegating plugin. A runtime may also execute the shim under the name of a component. */
+const pluginName = "plexus";
+
+/** The settings for a component that a runtime calls directly, because such a call has no host configuration. */
+const bareConfiguration: CallResources["configuration"] = {
+  stepTimeoutMs: 60_000,
+  goMaxProcs: defaultGoMaxProcs,
+  wasm: defaultWasm,
+};
+
+/** Maximum milliseconds that the session spends on Kubernetes events after the reply. */
+const maxEventsMs = 3_000;
+
+/** The dependencies of one session, which the one-shot engine or the daemon supplies. */
+export interface CallHost extends Pick<EngineDeps, "takeLock" | "writer"> {
+  readonly shim: Shim;
+  /** Opens the source of pods and definitions that the configuration names. */
+  readonly cluster: (configuration: HostConfiguration, warn: (text: string) => void) => Promise<Cluster | undefined>;
+  /** Opens the runner of delegates when the call needs its first one. `log` receives whole lines. */
+  readonly openDelegates: (wasm: WasmConfiguration, log: (line: string) => void) => Promise<DelegateRunner>;
+  /** Makes the call's observer. */
+  readonly observe?: (request: Request) => CallObserver;
+}
+
+/** Serves one call of a runtime, or runs one internal call. */
+export class CallSession {
+  readonly #host: CallHost;
+  readonly #progress: CallInProgress = { configuration: undefined, plugins: undefined, fault: undefined };
+  readonly #log = new CallLog(() => new Date());
+  readonly #pluginLines = new PluginLines();
+  #observer: CallObserver | undefined;
+  /** Milliseconds from the request to the reply; undefined until the call is served. */
+  #ms: number | undefined;
+  #delegates: Promise<DelegateRunner> | undefined;
+  #cluster: Promise<Cluster | undefined> | undefined;
+
+  constructor(host: CallHost) {
+    this.#host = host;
+  }
+
+  /** Serves the runtime's call, which waited `waitedMs` milliseconds in the queue. Throws ShimGone only. */
+  async serve(request: Request, waitedMs = 0): Promise<Omit<Reply, "kind">> {
+    const started = monotonicMs();
+    this.#observer = this.#host.observe?.(request);
+    try {
+      const environment = traceEnvironment(request.environment, this.#observer?.span);
+      const reply = await this.#reply({ ...request, environment }, waitedMs);
+      const ms = monotonicMs() - started;
+      // The fault of a directly called component is printed in the reply, but not noted in `progress`.
+      if (reply.status !== 0) this.#progress.fault ??= fault("PLUGIN_FAILED", `${request.name} failed`);
+      this.#ms = ms;
+      return { ...reply, stderr: this.#log.end(request, reply, this.#progress.configuration, ms) };
+    } catch (error) {
+      if (error instanceof ShimGone) this.#progress.fault = error.fault;
+      this.#ms = monotonicMs() - started;
+      throw error;
+    }
+  }
+
+  /**
+   * Runs an internal call: the reconciler undoes attachments without a runtime's call. `work` gets the context that a runtime's call
+   * with `request` would have. Returns the result, and the log's lines that a runtime would get on stderr. Throws ShimGone only.
+   */
+  async runInternal(
+    request: Request,
+    work: (context: CallContext) => Promise<Result<void>>,
+  ): Promise<{ readonly result: Result<void>; readonly logText: string }> {
+    const { openInternalCall } = await import("./internal-call.ts");
+    const started = monotonicMs();
+    let result: Result<void>;
+    try {
+      const context = openInternalCall(request, this.#deps(), this.#progress);
+      result = context.ok ? await work(context.value) : context;
+    } catch (error) {
+      if (error instanceof ShimGone) throw error;
+      result = failed(fault("INTERNAL", error instanceof Error ? error.message : String(error)));
+    }
+    const reply = result.ok ? { status: 0, stdout: "" } : { status: 1, stdout: printError(result.fault) };
+    return { result, logText: this.#log.end(request, reply, this.#progress.configuration, monotonicMs() - started) };
+  }
+
+  /** The call's configuration; undefined until it is read. */
+  get configuration(): HostConfiguration | undefined {
+    return this.#progress.configuration;
+  }
+
+  /** Serves a nested call: a native plugin of this call has executed the shim under a component's name. Throws ShimGone only. */
+  serveNested(request: Request): Promise<Omit<Reply, "kind">> {
+    const environment = traceEnvironment(request.environment);
+    return guarded(() => this.#callComponent({ ...request, environment }, true), { fault: undefined });
+  }
+
+  /**
+   * Ends the session: reports the call's end to the observer, sends the queued Kubernetes events, and closes the connections to the
+   * cluster. The caller replies before, so that the runtime need not wait.
+   */
+  async end(): Promise<void> {
+    if (this.#ms !== undefined) this.#reportEnd(this.#ms);
+    const cluster = await this.#cluster?.catch(() => undefined);
+    await cluster?.end(maxEventsMs);
+  }
+
+  #reply(request: Request, waitedMs: number): Promise<Omit<Reply, "kind">> {
+    return guarded(
+      async () =>
+        (await this.#isComponentCall(request))
+          ? this.#callComponent(request, false)
+          : serveCall(request, this.#deps(), this.#progress, waitedMs),
+      this.#progress,
+    );
+  }
+
+  #reportEnd(ms: number): void {
+    const { configuration, fault: reason } = this.#progress;
+    this.#observer?.end({ ms, fault: reason, configuration });
+  }
+
+  /** Whether a runtime has executed the shim under a component's name, to call that component directly. */
+  async #isComponentCall({ name, environment }: Request): Promise<boolean> {
+    if (name === pluginName || (environment.get("CNI_COMMAND") ?? "") === "") return false;
+    return (await this.#host.shim.find({ type: name, componentFirst: true })).what === "component";
+  }
+
+  /** Runs the component that the request names. `nested`: the caller is a native plugin of this call, not a runtime. */
+  #callComponent(request: Request, nested: boolean): Promise<Omit<Reply, "kind">> {
+    const configuration = this.#progress.configuration ?? bareConfiguration;
+    const { shim, delegates, output, observer, date, now, warn } = this.#deps();
+    const resources: CallResources = {
+      shim,
+      configuration,
+      plugins: this.#components(),
+      delegatedPlugins: this.#delegatedFinder(configuration),
+      componentsOnly: true,
+      delegates,
+      nestedCallDirectory: "",
+      output,
+      trace: openTrace({ path: this.#progress.configuration?.trace, observer, now: date, warn }),
+      now,
+    };
+    // A component that a runtime calls directly counts as a chain of one step.
+    const origin = nested ? "nested-call" : "chain";
+    const timeoutMs = configuration.stepTimeoutMs;
+    return answerAsPlugin(request, (network, ifname) => stepRunner(resources, { origin, network, ifname, timeoutMs }));
+  }
+
+  /** Finds the component to call: among the plugins that a surrounding call has found, otherwise by a new look-up. */
+  #components(): Pick<PluginFinder, "find"> {
+    const finder = new PluginFinder(this.#host.shim, true);
+    return {
+      find: async (type) => {
+        const known = await this.#progress.plugins?.known(type);
+        return known?.what === "component" ? known : finder.find(type);
+      },
+    };
+  }
+
+  /** The finder for plugins that delegates call. A nested call uses its surrounding call's finder: both then find the same plugins. */
+  #delegatedFinder({ wasm }: Pick<HostConfiguration, "wasm">): PluginFinder {
+    return this.#progress.plugins ?? new PluginFinder(this.#host.shim, wasm.prefer);
+  }
+
+  #deps(): EngineDeps {
+    const { shim, takeLock, writer } = this.#host;
+    const warn = (text: string): void => {
+      this.#log.warn(text);
+      this.#observer?.line("plexus", text);
+    };
+    return {
+      shim,
+      delegates: {
+        run: async (running, file) => (await this.#openDelegates()).run(running, file),
+        admit: async (type, file, cniVersion) => (await this.#openDelegates()).admit(type, file, cniVersion),
+      },
+      takeLock,
+      writer,
+      cluster: (configuration) => (this.#cluster ??= this.#host.cluster(configuration, warn)),
+      warn,
+      output: (output) => {
+        for (const line of this.#pluginLines.of(output)) {
+          this.#log.plugin(line);
+          this.#observer?.output(output, line);
+        }
+      },
+      now: monotonicMs,
+      date: () => new Date(),
+      observer: this.#observer,
+    };
+  }
+
+  #openDelegates(): Promise<DelegateRunner> {
+    const { wasm } = this.#progress.configuration ?? bareConfiguration;
+    this.#delegates ??= this.#host.openDelegates(wasm, (line) => {
+      this.#log.plugin(line);
+      this.#observer?.line("delegate", line);
+    });
+    return this.#delegates;
+  }
+}
+
+/** Turns an exception of Plexus into an INTERNAL error, so that the runtime never gets an empty answer. */
+async function guarded(
+  act: () => Promise<Omit<Reply, "kind">>,
+  progress: Pick<CallInProgress, "fault">,
+): Promise<Omit<Reply, "kind">> {
+  try {
+    return await act();
+  } catch (error) {
+    if (error instanceof ShimGone) throw error;
+    const reason = error instanceof Error ? error : new Error(String(error));
+    const internal = fault("INTERNAL", reason.message, { details: reason.stack ?? "" });
+    progress.fault = internal;
+    return { status: 1, stdout: printError(internal), stderr: "" };
+  }
+}

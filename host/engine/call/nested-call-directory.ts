@@ -1,0 +1,76 @@
+// Nested-call directories. The shim makes the links and the socket for the nested calls of one call's steps there.
+
+import { closeSync, constants, fstatSync, openSync, readdirSync, rmSync } from "node:fs";
+import type { AttachmentId } from "../../../src/cni/attachment.ts";
+import { shortHash } from "../../store/files/short-hash.ts";
+import { tryFlock } from "../../system/libc/libc.ts";
+
+const prefix = "call-";
+/** The name of a container's directory: the output of `shortHash`. */
+const containerDirectory = /^[0-9a-f]{16}$/u;
+
+/**
+ * The nested-call directory of one attachment. Its calls run one after the other, so they share the directory: the next call finds
+ * and empties a directory that a crash left. The name is short because a socket's path has at most 107 bytes.
+ */
+export function nestedCallDirectoryOf(runDirectory: string, id: AttachmentId, network: string): string {
+  return `${runDirectory}/${shortHash(`${id.containerId}@${network}@${id.ifname}`)}`;
+}
+
+/** Removes the directory of an attachment whose shim was killed. Best effort: the container's next call removes it, too. */
+export function removeNestedCallDirectory(runDirectory: string, id: AttachmentId, network: string): void {
+  try {
+    rmSync(nestedCallDirectoryOf(runDirectory, id, network), { recursive: true, force: true });
+  } catch {
+    // For example read-only for a daemon. The shim removes the directory then.
+  }
+}
+
+/** Milliseconds after which a directory without a lock counts as unused. The shim locks its directory a moment after making it. */
+const minUnusedAgeMs = 60_000;
+
+let calls = 0;
+
+/** A directory for one call without a container (STATUS or GC). Any number of these calls run at once. The shim removes it. */
+export function temporaryNestedCallDirectory(runDirectory: string): string {
+  calls += 1;
+  return `${runDirectory}/${prefix}${process.pid}-${calls}`;
+}
+
+/** The directories whose shim was killed before it could remove them. A running shim holds a lock on its directory. */
+export function unusedNestedCallDirectories(runDirectory: string): readonly string[] {
+  try {
+    return readdirSync(runDirectory)
+      .filter((name) => name.startsWith(prefix) || containerDirectory.test(name))
+      .map((name) => `${runDirectory}/${name}`)
+      .filter(isUnused);
+  } catch {
+    // No such directory, or no permission to read it: there is nothing that this process could remove.
+    return [];
+  }
+}
+
+/** Removes unused directories. No call with a container may run meanwhile: it may be about to use its own. Best effort. */
+export function removeUnusedNestedCallDirectories(runDirectory: string): void {
+  for (const path of unusedNestedCallDirectories(runDirectory)) {
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch {
+      // For example read-only for a daemon.
+    }
+  }
+}
+
+function isUnused(path: string): boolean {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  } catch {
+    return false;
+  }
+  try {
+    return Date.now() - fstatSync(fd).mtimeMs > minUnusedAgeMs && tryFlock(fd, false) === 0;
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,48 @@
+// The plan of an ADD. Plexus makes the whole plan before the first plugin runs.
+
+import type { Attachment } from "../../../src/cni/attachment.ts";
+import type { NetworkList } from "../../../src/cni/network-list.ts";
+import type { PluginResult } from "../../../src/cni/result.ts";
+import type { Result } from "../../../src/fault/result.ts";
+import type { DeviceInfo } from "../../../src/npwg/device-info.ts";
+import type { DeviceInfoFiles } from "../../../src/npwg/device-info-files.ts";
+import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
+import type { Verification } from "../../../src/npwg/verification.ts";
+
+/** One planned attachment: a network, and the pod's interface in it. */
+export interface AttachmentPlan {
+  /** The network's origin, for messages: `default`, a configuration key, or `namespace/name` of a NetworkAttachmentDefinition. */
+  readonly source: string;
+  readonly list: NetworkList;
+  /** The name in the pod's network status; undefined if the status has no entry for this attachment. */
+  readonly statusName: string | undefined;
+  /** The `prevResult` of the chain's first plugin: the runtime's for the default network, an empty result for an auxiliary chain. */
+  readonly previous?: PluginResult | undefined;
+  /** The text of the list with all its plugins, for the journal. */
+  readonly conflist: string;
+  readonly attachment: Attachment;
+  /**
+   * The pod's selection of this network, and the requests to compare with the result. Undefined for a network that the administrator
+   * configures.
+   */
+  readonly request: { readonly selection: NetworkSelection; readonly verification: Verification } | undefined;
+  /** The attachment's device. `resourceName` is the device plugin's resource in the NetworkAttachmentDefinition. */
+  readonly device?: { readonly resourceName: string; readonly deviceId: string } | undefined;
+  /** The device information files. Plexus prepares the attachment's file before the chain runs. */
+  readonly deviceInfo?: DeviceInfoFiles | undefined;
+}
+
+/** One attachment after its ADD, with the chain's result. */
+export interface Attached {
+  readonly plan: AttachmentPlan;
+  readonly result: PluginResult;
+  readonly deviceInfo?: DeviceInfo | undefined;
+}
+
+/** The plan of one ADD. */
+export interface CallPlan {
+  /** The attachments in order, the default network first. Never empty. */
+  readonly attachments: readonly AttachmentPlan[];
+  /** Writes the pod's network status; does nothing if no cluster is configured or the runtime names no pod. */
+  readonly publish: (attached: readonly Attached[]) => Promise<Result<void>>;
+}

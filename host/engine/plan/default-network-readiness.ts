@@ -1,0 +1,45 @@
+// The readiness of the default network. The network's node agent (for example calico-node) creates a file when the network is ready
+// (MC-12, N1-58 to N1-61).
+
+import { existsSync } from "node:fs";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { CallContext } from "../call/call-context.ts";
+
+/** Milliseconds between two looks at the file. */
+const pollMs = 50;
+
+/**
+ * Checks once whether the default network is ready. STATUS does not wait, because a runtime takes a slow answer for a broken node
+ * (RT-04). Fault: NETWORK_NOT_READY.
+ */
+export function requireReady({ configuration }: Pick<CallContext, "configuration">): Result<void> {
+  const { file } = configuration.readiness;
+  if (file === undefined || existsSync(file)) return ok(undefined);
+  return failed(fault("NETWORK_NOT_READY", `the default network isn't ready: its readiness file ${file} does not exist`));
+}
+
+/**
+ * Waits until the default network is ready, within the configured bound of ADD or DEL (D-7). After that an ADD fails with
+ * NETWORK_NOT_READY, and a DEL warns and goes on, because the journal has all that it needs.
+ */
+export async function waitUntilReady(
+  context: Pick<CallContext, "call" | "configuration" | "deadline" | "now" | "warn">,
+): Promise<Result<void>> {
+  const { call, configuration, deadline, now, warn } = context;
+  const { file, addMs, delMs } = configuration.readiness;
+  if (file === undefined || (call.verb !== "ADD" && call.verb !== "DEL")) return ok(undefined);
+  const maxWaitMs = Math.min(call.verb === "ADD" ? addMs : delMs, Math.floor(deadline.stepMs));
+  const started = now();
+  while (!existsSync(file)) {
+    if (now() - started < maxWaitMs) {
+      await process.getBuiltinModule("node:timers/promises").setTimeout(pollMs);
+      continue;
+    }
+    const why = `the default network isn't ready: its readiness file ${file} did not appear within ${maxWaitMs} ms`;
+    if (call.verb === "ADD") return failed(fault("NETWORK_NOT_READY", why));
+    warn(`${why}; this DEL goes on without waiting further`);
+    break;
+  }
+  return ok(undefined);
+}

@@ -1,0 +1,93 @@
+// Checks before an ADD that every step has its plugin and that the plugin supports the network's CNI version. Otherwise a step could
+// neither run nor be undone.
+
+import { type CniVersion, toVersion } from "../../../src/cni/versions.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { AttachmentPlan } from "./attachment-plan.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { mayLackVersion, versionRefusal, versionStepMs } from "./native-versions.ts";
+import { plexusTypeIn } from "./refuse-self.ts";
+import { notFound } from "../steps/plugin-finder.ts";
+import type { DelegateRunner } from "../steps/call-resources.ts";
+
+type Context = Pick<CallContext, "call" | "configuration" | "inherited" | "plugins" | "runStep">;
+
+/**
+ * Checks that every step of every attachment has its plugin. A component, also one that a native plugin calls for IPAM, must be
+ * admitted with its grants and must support the network's version. Faults, with network and type: VERSION_UNSUPPORTED,
+ * CONFIG_INVALID (Plexus in its own chain), PLUGIN_NOT_FOUND, and those of admission.
+ */
+export async function requirePlugins(
+  context: Context,
+  delegates: Pick<DelegateRunner, "admit">,
+  attachments: readonly Pick<AttachmentPlan, "source" | "list">[],
+): Promise<Result<void>> {
+  await Promise.all(attachments.flatMap(typesOf).map((type) => context.plugins.find(type)));
+  for (const { source, list } of attachments) {
+    const version = toVersion(list.cniVersion);
+    if (!version.ok) return failed({ ...version.fault, msg: `network ${source}: ${version.fault.msg}` });
+    for (const plugin of list.plugins) {
+      const { type, ipamType, document } = plugin;
+      const plexusType = plexusTypeIn(document.parsed, context.configuration);
+      if (plexusType !== undefined) {
+        const why = `type "${plexusType}" can't be a plugin of a network that plexus attaches: it would be plexus itself`;
+        return failed(fault("CONFIG_INVALID", `network ${source}: ${why}`));
+      }
+      const found = await requireOne(context, delegates, { type, version: version.value, must: true });
+      // The IPAM plugin may be missing: some native plugins do their IPAM themselves, whatever `ipam.type` says.
+      const ipam =
+        ipamType === undefined || !found.ok
+          ? found
+          : await requireOne(context, delegates, { type: ipamType, version: version.value, must: false });
+      if (!ipam.ok) return failed({ ...ipam.fault, msg: `network ${source}: ${ipam.fault.msg}` });
+    }
+  }
+  return refuseVersions(context, attachments);
+}
+
+/** Asks native plugins for their versions. This check comes last, because it executes plugins. */
+async function refuseVersions(
+  { call, inherited, plugins, runStep }: Context,
+  attachments: readonly Pick<AttachmentPlan, "source" | "list">[],
+): Promise<Result<void>> {
+  for (const { source, list } of attachments.filter((each) => mayLackVersion(each.list))) {
+    for (const plugin of list.plugins) {
+      const found = await plugins.find(plugin.type);
+      if (found.what !== "native") continue;
+      const run = runStep(list.name, "", versionStepMs);
+      const refusal = await versionRefusal(list, { plugin, found, path: call.path, inherited, run });
+      if (refusal !== undefined) return failed({ ...refusal, msg: `network ${source}: ${refusal.msg}` });
+    }
+  }
+  return ok(undefined);
+}
+
+/** The plugin types of an attachment's steps, and their IPAM types. */
+export function typesOf({ list }: Pick<AttachmentPlan, "list">): readonly string[] {
+  return list.plugins.flatMap(({ type, ipamType }) => (ipamType === undefined ? [type] : [type, ipamType]));
+}
+
+async function requireOne(
+  { call, configuration, plugins }: Pick<Context, "call" | "configuration" | "plugins">,
+  delegates: Pick<DelegateRunner, "admit">,
+  { type, version, must }: { readonly type: string; readonly version: CniVersion; readonly must: boolean },
+): Promise<Result<void>> {
+  const found = await plugins.find(type);
+  if (found.what === "component") {
+    const admitted = await delegates.admit(type, found, version);
+    const { prefer } = configuration.wasm;
+    const chosen = typeof prefer === "boolean" ? prefer : prefer.includes(type);
+    if (admitted.ok || admitted.fault.kind !== "CAPABILITY_NOT_GRANTED" || chosen) return admitted;
+    const why = `no native plugin "${type}" is in ${searchedDirectories(call.path, found.path)}; the component that was found lacks a grant`;
+    return failed({ ...admitted.fault, msg: `${why}: ${admitted.fault.msg}` });
+  }
+  return found.what === "nothing" && must ? failed(notFound(type, call.path, found.path)) : ok(undefined);
+}
+
+/** The directories of CNI_PATH that the search has read: up to the directory of the found file. */
+function searchedDirectories(path: string, found: string): string {
+  const directories = path.split(":").filter((directory) => directory !== "");
+  const last = directories.findIndex((directory) => found === `${directory.replace(/\/+$/u, "")}/${found.split("/").at(-1)}`);
+  return directories.slice(0, last === -1 ? undefined : last + 1).join(", ");
+}

@@ -1,0 +1,156 @@
+// Runs a step in a sandboxed component: reads and admits the component, and calls it with the granted capabilities.
+
+import type { StepOutcome } from "../../../src/cni/chain-step.ts";
+import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
+import { closest } from "../../../src/configuration/closest.ts";
+import { grantsOf, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { quote } from "../../../src/json/quote.ts";
+import { bindCapabilities } from "../../capabilities/bind.ts";
+import type { DelegateHost } from "../../capabilities/delegate-host.ts";
+import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { Success } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
+import { successText } from "../../sandbox/abi/success-record.ts";
+import type { AdmittedComponent } from "../../sandbox/admission/admit.ts";
+import type { Declaration } from "../../sandbox/admission/declaration.ts";
+import { type ComponentFile, readComponentFile } from "../../sandbox/component-file.ts";
+import { type Limits, limitsOf } from "../../sandbox/limits.ts";
+import type { CapabilityImports, GuestRunner } from "../../sandbox/runner.ts";
+import type { DelegateRunner } from "./call-resources.ts";
+import { type DelegateCall, delegateCall, delegateFault } from "./delegate-request.ts";
+import { PendingImports } from "./pending-imports.ts";
+
+/** Makes the runner of one call's delegates. */
+export function delegateRunner(host: DelegateHost): DelegateRunner {
+  return {
+    run: (running, file) => runDelegateStep(host, running, file),
+    admit: async (type, file, cniVersion) => {
+      const loaded = await load(host, type, file);
+      if (!loaded.ok) return loaded;
+      const unsupported = versionFault(type, loaded.value.declaration, cniVersion);
+      return unsupported === undefined ? ok(undefined) : failed(unsupported);
+    },
+  };
+}
+
+/** Runs one step in the component. Faults: those of admission and limits, and the delegate's own. */
+export async function runDelegateStep(host: DelegateHost, running: RunningStep, file: ComponentFile): Promise<StepOutcome> {
+  const { step, timeoutMs, maxMs } = running;
+  const { type } = step.plugin;
+  const component = await load(host, type, file);
+  if (!component.ok) return failedStep(component.fault);
+  const { declaration } = component.value;
+  if (step.verb === "VERSION") return { ok: true, stdout: printVersionAnswer(declaration.cniVersions) };
+
+  const call = delegateCall(step);
+  if (!call.ok) return failedStep(call.fault);
+  const { cniVersion, name } = networkOf(call.value);
+  const unsupported = versionFault(type, declaration, cniVersion);
+  if (unsupported !== undefined) return failedStep(unsupported);
+  const limits = limitsOf(host.wasm.limits);
+  const { capabilities } = component.value;
+  const delegatedMs = capabilities.includes("delegation") ? timeoutMs / delegatedShare : 0;
+  const deadlineMs = Math.min(limits.timeMs + importsMs + delegatedMs, maxMs);
+  // Capabilities use the network's name on the step's stdin, as the delegate does.
+  const imports = await bindCapabilities(host, withinDeadline({ ...running, network: name }, deadlineMs), capabilities);
+  const pending = new PendingImports();
+  const answer = await callGuest(
+    host.runner,
+    component.value,
+    call.value,
+    { limits: { ...limits, timeMs: Math.min(limits.timeMs, maxMs) }, deadlineMs },
+    pending.watched(imports),
+  );
+  await pending.ended();
+  if (!answer.ok) return failedStep(delegateFault(type, answer.fault));
+  if (answer.value === undefined) return { ok: true, stdout: "" };
+  const printed = successText(answer.value, cniVersion);
+  return printed.ok ? { ok: true, stdout: printed.value } : failedStep(delegateFault(type, printed.fault));
+}
+
+function networkOf(call: DelegateCall): { readonly name: string; readonly cniVersion: string } {
+  return call.verb === "status" ? call.request : call.request.network;
+}
+
+/** The guest's answer: a result for ADD, undefined for the other verbs. */
+async function callGuest(
+  runner: GuestRunner,
+  component: AdmittedComponent,
+  call: DelegateCall,
+  bounds: { readonly limits: Limits; readonly deadlineMs: number },
+  imports: CapabilityImports,
+): Promise<Result<Success | undefined>> {
+  const terms = { component, ...bounds };
+  switch (call.verb) {
+    case "add":
+      return valueOf(await runner.call({ ...terms, verb: "add", request: call.request }, imports));
+    case "del":
+    case "check":
+      return valueOf(await runner.call({ ...terms, verb: call.verb, request: call.request }, imports));
+    case "gc":
+      return valueOf(await runner.call({ ...terms, verb: "gc", request: call.request }, imports));
+    case "status":
+      return valueOf(await runner.call({ ...terms, verb: "status", request: call.request }, imports));
+    default:
+      return call satisfies never;
+  }
+}
+
+function valueOf<T>(answer: Result<{ readonly value: T }>): Result<T> {
+  return answer.ok ? ok(answer.value.value) : answer;
+}
+
+function versionFault(type: string, { cniVersions }: Declaration, cniVersion: string): Fault | undefined {
+  if (cniVersions.includes(cniVersion)) return undefined;
+  const why = `${type}: the network's cniVersion is "${cniVersion}", but the delegate supports ${cniVersions.join(", ")}`;
+  return fault("VERSION_UNSUPPORTED", why);
+}
+
+/** The admitted component of a file, read only if its content is not known yet. */
+async function load(host: DelegateHost, type: string, file: ComponentFile): Promise<Result<AdmittedComponent>> {
+  const { wasm, admission, componentNames, shim } = host;
+  const limits = limitsOf(wasm.limits);
+  const terms = { granted: Object.keys(grantsOf(wasm, type)), limits };
+  const known = componentNames.known(file);
+  let admitted = known === undefined ? undefined : admission.recall(known, terms);
+  if (admitted === undefined) {
+    const bytes = await readComponentFile(shim, file.path, limits.componentBytes);
+    if (!bytes.ok) return bytes;
+    admitted = admission.admit(bytes.value, terms, componentNames.learn(file, bytes.value));
+  }
+  if (admitted.ok) return admitted;
+  const where = admitted.fault.kind === "CAPABILITY_NOT_GRANTED" ? `; ${whereToGrant(wasm, type)}` : "";
+  return failed({ ...admitted.fault, msg: `${type}: ${file.path}: ${admitted.fault.msg}${where}` });
+}
+
+/** The configuration key for the type's grants, with the most similar existing key if that key is missing. */
+function whereToGrant({ grants }: WasmConfiguration, type: string): string {
+  const types = Object.keys(grants);
+  const key = `wasm.grants.${quote(type, 64)}`;
+  if (types.includes(type)) return `its grants are in ${key}`;
+  const similar = closest(type, types);
+  return `its grants belong in ${key}, which does not exist${similar === undefined ? "" : `; is ${quote(similar, 64)} a misspelling of it?`}`;
+}
+
+/**
+ * The step with its delegated plugins bounded by its deadline. Each plugin gets a part of the remaining time, so that the delegate
+ * learns of a slow plugin in time to call the plugin's DEL.
+ */
+function withinDeadline(running: RunningStep, deadlineMs: number): RunningStep {
+  const due = performance.now() + deadlineMs;
+  return {
+    ...running,
+    runDelegated: (step, maxMs) => running.runDelegated(step, Math.min(maxMs, (due - performance.now()) * delegatedShare)),
+  };
+}
+
+/** The share of a delegate's remaining time that one delegated plugin gets. */
+const delegatedShare = 3 / 4;
+
+/** Milliseconds for the host's answers to imports, in addition to the guest's own computing time. */
+const importsMs = 15_000;
+
+function failedStep(reason: Fault): StepOutcome {
+  return { ok: false, fault: reason };
+}

@@ -1,0 +1,150 @@
+// Runs a step as a native CNI plugin: the shim executes the plugin, and libcni's rules decide how it ended (L-09 to L-12).
+
+import type { constants } from "node:os";
+import type { StepOutcome } from "../../../src/cni/chain-step.ts";
+import { readPluginFailure } from "../../../src/cni/error-json.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { ExecEffect, Shim } from "../../protocol/shim.ts";
+import type { Executed } from "../../protocol/messages.ts";
+import { ENOTEMPTY } from "../../system/errno.ts";
+import { systemError } from "../../system/system-error.ts";
+import { monotonicMs } from "../../system/monotonic-ms.ts";
+import type { CallResources } from "./call-resources.ts";
+import { notFound } from "./plugin-finder.ts";
+import { inertLine, inertText } from "../../../src/text/inert-text.ts";
+import { textOf } from "../call/utf8.ts";
+
+/** Maximum bytes of a plugin's stdout and of its stderr. A result is far smaller. */
+const stdoutCap = 4 * 1024 * 1024;
+const stderrCap = 64 * 1024;
+/** Milliseconds between tries, and the number of tries, for a plugin whose file is open for writing (ETXTBSY). */
+const busyMs = 1000;
+const maxTries = 6;
+const maxMessageCharacters = 8 * 1024;
+const maxDetailsCharacters = 128 * 1024;
+
+/** The resources of the call that a native step needs. */
+export interface NativeStepResources {
+  readonly shim: Pick<Shim, "exec">;
+  /** `goMaxProcs`: the plugin's GOMAXPROCS if the runtime sets none; 0 sets none. */
+  readonly configuration: Pick<CallResources["configuration"], "goMaxProcs">;
+  readonly nestedCallDirectory: string;
+  readonly output: CallResources["output"];
+}
+
+/**
+ * Executes the native plugin for one step. Faults: PLUGIN_NOT_FOUND, PLUGIN_NOT_STARTABLE, PLUGIN_TIMEOUT, CALL_TIMEOUT,
+ * RESULT_INVALID, NESTED_CALL_DIRECTORY_OCCUPIED, STORE_FAILED, and the plugin's own.
+ */
+export async function runNativeStep(
+  { shim, configuration: { goMaxProcs }, nestedCallDirectory, output }: NativeStepResources,
+  { step, timeoutMs, maxMs }: Pick<RunningStep, "step" | "timeoutMs" | "maxMs">,
+): Promise<StepOutcome> {
+  const deadlineMs = Math.min(timeoutMs, maxMs);
+  const environment = new Map(step.env);
+  if (goMaxProcs !== 0 && !environment.has("GOMAXPROCS")) environment.set("GOMAXPROCS", String(goMaxProcs));
+  const type = step.plugin.type;
+  const effect = { type, environment, stdin: step.stdin, deadlineMs, stdoutCap, stderrCap, nestedCallDirectory };
+  const executed = await execute(shim, effect);
+  const { outcome } = executed;
+  const succeeded = outcome.kind === "exited" && outcome.status === 0;
+  // The stderr of a failing plugin is in the error's details; a plugin that was killed at its deadline prints no error, so its stderr
+  // goes to the log. VERSION is a probe by Plexus, whose output is of no interest.
+  if ((succeeded || outcome.kind === "deadline-passed") && executed.stderr.length > 0 && step.verb !== "VERSION") {
+    const ifname = step.attachment?.ifname ?? "";
+    output({ type, ifname, stderr: executed.stderr, truncated: executed.stderrTruncated });
+  }
+  if (succeeded) {
+    // Other verbs have no output (CNI section 2). A successful DEL must not fail because it printed something.
+    if (step.verb !== "ADD" && step.verb !== "VERSION") return { ok: true, stdout: "" };
+    if (executed.stdoutTruncated) {
+      return failedStep(fault("RESULT_INVALID", `result: plugin ${type} printed more than ${stdoutCap} bytes`));
+    }
+    const stdout = textOf(executed.stdout, `result: stdout of plugin ${type}`, "RESULT_INVALID");
+    return stdout.ok ? { ok: true, stdout: stdout.value } : stdout;
+  }
+  const late =
+    executed.outcome.kind === "deadline-passed" && maxMs < timeoutMs
+      ? fault(
+          "CALL_TIMEOUT",
+          `plugin ${executed.path} did not end within the call's remaining time, ${deadlineMs} ms, and was killed`,
+        )
+      : undefined;
+  const failure = late ?? failureOf(executed, { type, deadlineMs, path: environment.get("CNI_PATH") ?? "", nestedCallDirectory });
+  // A plugin's text reaches logs and terminals, so control characters in it must have no effect there.
+  const details = failure.details === undefined ? {} : { details: inertText(failure.details, maxDetailsCharacters) };
+  return failedStep({ ...failure, msg: inertLine(failure.msg, maxMessageCharacters), ...details });
+}
+
+/** Executes the plugin; tries again while the file is open for writing, because it is being installed (L-10). */
+async function execute(shim: Pick<Shim, "exec">, effect: ExecEffect): Promise<Executed> {
+  const due = monotonicMs() + effect.deadlineMs;
+  for (let tries = 1; ; tries++) {
+    const executed = await shim.exec({ ...effect, deadlineMs: Math.max(0, Math.ceil(due - monotonicMs())) });
+    const busy = executed.outcome.kind === "text-busy" && tries < maxTries;
+    if (!busy || due - monotonicMs() < busyMs) return executed;
+    const { setTimeout } = process.getBuiltinModule("node:timers/promises");
+    await setTimeout(busyMs);
+  }
+}
+
+interface Execution {
+  readonly type: string;
+  readonly deadlineMs: number;
+  /** CNI_PATH. */
+  readonly path: string;
+  readonly nestedCallDirectory: string;
+}
+
+function failureOf(executed: Executed, { type, deadlineMs, path, nestedCallDirectory }: Execution): Fault {
+  const { outcome } = executed;
+  switch (outcome.kind) {
+    case "exited":
+    case "signalled": {
+      const ended = outcome.kind === "exited" ? `exit status ${outcome.status}` : `signal: ${signalName(outcome.signal)}`;
+      const [stdout, stderr] = [executed.stdout, executed.stderr].map((bytes) => Buffer.from(bytes).toString("utf8"));
+      return readPluginFailure({ ended, stdout: stdout ?? "", stderr: stderr ?? "" });
+    }
+    case "deadline-passed":
+      return fault("PLUGIN_TIMEOUT", `plugin ${executed.path} did not end within ${deadlineMs} ms and was killed`);
+    case "not-found":
+      return notFound(type, path, "");
+    case "not-startable":
+      if (nestedCallDirectory !== "" && executed.path === nestedCallDirectory)
+        return nestedCallDirectoryFault(type, nestedCallDirectory, outcome.errno);
+      // A shim that already runs its maximum of plugins names no path.
+      return notStartable(executed.path === "" ? type : executed.path, outcome.errno);
+    case "text-busy":
+      return fault("PLUGIN_NOT_STARTABLE", `plugin ${executed.path} was being written (ETXTBSY) at each attempt`);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** The fault of a nested-call directory that the shim could not make. */
+function nestedCallDirectoryFault(type: string, nestedCallDirectory: string, errno: number): Fault {
+  if (errno === ENOTEMPTY) {
+    const why = `its nested-call directory ${nestedCallDirectory} must be empty, but contains files that are not Plexus'; remove them`;
+    return fault("NESTED_CALL_DIRECTORY_OCCUPIED", `plugin ${type} was not started: ${why}`);
+  }
+  const why = `creating its nested-call directory ${nestedCallDirectory}: ${systemError(errno)}`;
+  return fault("STORE_FAILED", `plugin ${type} was not started: ${why}`);
+}
+
+function notStartable(path: string, errno: number): Fault {
+  return fault("PLUGIN_NOT_STARTABLE", `plugin ${path} could not be started: ${systemError(errno)}`);
+}
+
+function failedStep(reason: Fault): StepOutcome {
+  return { ok: false, fault: reason };
+}
+
+// Loaded when needed: node:os takes time to load, and the common path does not use it.
+function systemConstants(): typeof constants {
+  return process.getBuiltinModule("node:os").constants;
+}
+
+function signalName(signal: number): string {
+  return Object.entries(systemConstants().signals).find(([, number]) => number === signal)?.[0] ?? String(signal);
+}

@@ -1,0 +1,109 @@
+// Runs a step: finds its type on CNI_PATH, runs the native plugin or the component, and records time and trace.
+
+import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
+import type { Verb } from "../../../src/cni/environment.ts";
+import type { RunStep } from "../../../src/cni/run-chain.ts";
+import { grantsOf } from "../../../src/configuration/wasm-configuration.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { parseDocument } from "../../../src/json/document.ts";
+import { callDepthFault, callersIn, withCallersIn } from "../../capabilities/delegation/callers.ts";
+import type { RunningStep } from "../../capabilities/running-step.ts";
+import type { StepKind } from "../call/call-observer.ts";
+import { isPlexusName, plexusTypeIn } from "../plan/refuse-self.ts";
+import type { CallResources } from "./call-resources.ts";
+import { runNativeStep } from "./native-step.ts";
+import { notFound } from "./plugin-finder.ts";
+
+/** The values that all steps of one chain share. */
+export type ChainContext = Pick<RunningStep, "origin" | "network" | "ifname" | "timeoutMs">;
+
+/** Makes the runner for the steps of one network's chain. */
+export function stepRunner(resources: CallResources, chain: ChainContext): RunStep {
+  const { trace, now } = resources;
+  const { origin, network, ifname } = chain;
+  const started = now();
+  let verb: Verb | undefined;
+  const run = (step: ChainStep): Promise<StepOutcome> => {
+    if (step.attachment !== undefined) verb = step.verb;
+    const callers = origin === "nested-call" ? callersIn(step.env) : [];
+    return runStep(resources, runningStep(resources, chain, step, callers, Infinity));
+  };
+  const ended = (failure: Fault | undefined): void => {
+    if (verb !== undefined && origin === "chain") trace.attachment({ verb, network, ifname }, now() - started, failure);
+  };
+  return Object.assign(run, { ended });
+}
+
+function runningStep(
+  resources: CallResources,
+  { origin, network, ifname, timeoutMs }: ChainContext,
+  step: ChainStep,
+  callers: readonly string[],
+  maxMs: number,
+): RunningStep {
+  const { type } = step.plugin;
+  const grants = grantsOf(resources.configuration.wasm, type);
+  const runDelegated: RunningStep["runDelegated"] = (next, nextMaxMs) => {
+    const chain = { origin: "delegate", network, ifname, timeoutMs } as const;
+    return runStep(resources, runningStep(resources, chain, next, [...callers, type], nextMaxMs));
+  };
+  return { step, origin, network, ifname, callers, grants, timeoutMs, maxMs, runDelegated };
+}
+
+async function runStep(resources: CallResources, running: RunningStep): Promise<StepOutcome> {
+  const { step, origin, callers } = running;
+  const { type } = step.plugin;
+  const isDelegated = origin === "delegate";
+  const started = resources.now();
+  const found = await (isDelegated ? (resources.delegatedPlugins ?? resources.plugins) : resources.plugins).find(type);
+  const traced = async (kind: StepKind, execute: (step: ChainStep) => Promise<StepOutcome>): Promise<StepOutcome> => {
+    const { network, ifname } = running;
+    const containerId = step.attachment?.containerId ?? "";
+    const nested = origin !== "chain";
+    const { env, end } = resources.trace.begin({ containerId, network, ifname, verb: step.verb, type, kind, nested }, step.env);
+    const outcome = await execute(env === step.env ? step : { ...step, env });
+    end(resources.now() - started, outcome);
+    return outcome;
+  };
+  const refused = (kind: StepKind, reason: Fault): Promise<StepOutcome> =>
+    traced(kind, async () => ({ ok: false, fault: reason }));
+
+  // Less than one whole millisecond is no time for a plugin.
+  const maxMs = Math.floor(Math.min(resources.deadline?.stepMs ?? Infinity, running.maxMs));
+  if (found.what !== "nothing" && maxMs < 1)
+    return refused(found.what === "native" ? "native" : "wasm", noTimeLeft(resources, running));
+  // The capability `delegation` has checked the callers of a delegated step.
+  const circular = isDelegated || callers.length === 0 ? undefined : callDepthFault(callers, type);
+  if (circular !== undefined) return refused("wasm", circular);
+  if (found.what === "component") {
+    return traced("wasm", (tracedStep) => resources.delegates.run({ ...running, step: tracedStep, maxMs }, found));
+  }
+  if (found.what === "native" && (isDelegated || resources.componentsOnly !== true)) {
+    const callsPlexus = isDelegated ? callOfPlexus(step, resources.configuration) : undefined;
+    if (callsPlexus !== undefined) return refused("native", callsPlexus);
+    return traced("native", (tracedStep) => {
+      const withCallers = isDelegated ? { ...tracedStep, env: withCallersIn(tracedStep.env, [...callers, type]) } : tracedStep;
+      return runNativeStep(resources, { step: withCallers, timeoutMs: running.timeoutMs, maxMs });
+    });
+  }
+  return refused("native", notFound(type, cniPathOf(step), found.path));
+}
+
+function noTimeLeft({ deadline }: CallResources, { step, maxMs }: RunningStep): Fault {
+  const why = maxMs < 1 ? "the calling delegate has used up its time" : `the call may take ${deadline?.totalMs} ms`;
+  return fault("CALL_TIMEOUT", `there is no time left for plugin ${step.plugin.type}: ${why}`);
+}
+
+/** The fault of a delegate that would call Plexus, directly or through a native plugin's configuration. */
+function callOfPlexus({ plugin, stdin }: ChainStep, { type = "" }: CallResources["configuration"]): Fault | undefined {
+  const document = parseDocument(stdin, { what: `configuration for plugin ${plugin.type}` });
+  if (!document.ok) return document.fault;
+  const plexusType = isPlexusName(plugin.type, { type }) ? plugin.type : plexusTypeIn(document.value.parsed, { type });
+  return plexusType === undefined
+    ? undefined
+    : fault("CONFIG_INVALID", `type "${plexusType}" can't be called by a delegate: it would be plexus itself`);
+}
+
+function cniPathOf(step: ChainStep): string {
+  return new Map(step.env).get("CNI_PATH") ?? "";
+}

@@ -1,0 +1,129 @@
+// Undoes attachments from the journal, with the same configuration byte for byte and in reverse order. A failure stops the chain (CNI
+// section 3) unless it is a refusal, but not the other attachments (NPWG 7.2). The next DEL tries a failed attachment again. One whose
+// ADD failed in the same way was never attached, and needs no further DEL when its namespace is gone.
+
+import type { Attachment } from "../../../src/cni/attachment.ts";
+import { delChain } from "../../../src/cni/chains.ts";
+import { type NetworkList, parseNetworkList } from "../../../src/cni/network-list.ts";
+import type { Fault } from "../../../src/fault/fault.ts";
+import { joinFaults } from "../../../src/fault/join-faults.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { AttachmentProgress, JournalEntry, PlannedAttachment } from "../../store/journal/entry.ts";
+import type { EntryKeeper } from "../../store/journal/entry-file.ts";
+import { removeDeviceInfo } from "../../cluster/device-info/device-info-file.ts";
+import type { CallContext } from "../call/call-context.ts";
+import { readDefaultNetwork } from "../plan/default-network.ts";
+import { located } from "../call/locate-fault.ts";
+import { runChain } from "../../../src/cni/run-chain.ts";
+
+/** Decides by an attachment's list whether the attachment is to be undone. */
+export type Choose = (list: NetworkList) => boolean;
+
+/** The options of an undo. */
+export interface UndoInit {
+  /** By default, all attachments are undone. */
+  readonly choose?: Choose;
+  /** Makes the fault of an attachment that was not undone. By default, the fault names network and interface. */
+  readonly describe?: (cause: Fault, planned: PlannedAttachment) => Fault;
+  /** The store of the entry; the journal by default. */
+  readonly keeper?: EntryKeeper;
+}
+
+function locatedByNetwork(cause: Fault, { source, ifname }: PlannedAttachment): Fault {
+  return located(cause, source, ifname);
+}
+
+/**
+ * Undoes every attachment of the entry that was attempted and is not undone yet. `netns`: the runtime's CNI_NETNS, empty if the
+ * namespace is gone. The entry is removed when all attachments are undone. The fault names every attachment that failed; those that
+ * `choose` declines stay without a fault.
+ */
+export async function undoEntry(
+  context: CallContext,
+  entry: JournalEntry,
+  netns: string,
+  { choose = () => true, describe = locatedByNetwork, keeper = context.journal.keeper(entry.plan) }: UndoInit = {},
+): Promise<Result<void>> {
+  // Appended records are not synced. After a power loss only the plan is certain, so the whole plan is undone.
+  const rebooted = isOfAnotherBoot(context, entry);
+  const faults: Fault[] = [];
+  let declined = false;
+  // The record of an undone attachment is written before the next one begins. For the last one, removing the entry suffices.
+  let unmarked: number | undefined;
+  const mark = (): void => {
+    if (unmarked !== undefined) keeper.append({ undone: unmarked });
+    unmarked = undefined;
+  };
+  for (const [index, progress] of [...entry.progress.entries()].toReversed()) {
+    const planned = entry.plan.attachments[index];
+    if (planned === undefined || progress.undone || !(progress.attempted || rebooted)) continue;
+    const list = listOf(context, planned);
+    if (list.ok && !choose(list.value)) {
+      declined = true;
+      continue;
+    }
+    mark();
+    const undone = list.ok ? await undoAttachment(context, entry, planned, list.value, progress, netns) : list;
+    if (undone.ok) {
+      await context.cache.remove({ containerId: entry.plan.containerId, network: planned.network, ifname: planned.ifname });
+      unmarked = index;
+    } else {
+      faults.push(describe(undone.fault, planned));
+    }
+  }
+  const joined = joinFaults(faults);
+  const removed = joined !== undefined || declined ? undefined : await keeper.remove();
+  if (removed?.ok === true) return removed;
+  mark();
+  return joined === undefined ? (removed ?? ok(undefined)) : failed(joined);
+}
+
+/** Whether the entry is of another boot. Its network namespace is gone then, even if its path exists again. */
+export function isOfAnotherBoot({ bootId }: Pick<CallContext, "bootId">, { plan }: JournalEntry): boolean {
+  return plan.bootId !== bootId;
+}
+
+function listOf(context: CallContext, { conflist, network }: PlannedAttachment): Result<NetworkList> {
+  if (conflist === "") return readDefaultNetwork(context);
+  return parseNetworkList(conflist, `journalled configuration of ${network}`);
+}
+
+async function undoAttachment(
+  context: CallContext,
+  entry: JournalEntry,
+  planned: PlannedAttachment,
+  list: NetworkList,
+  { result, failedStep }: AttachmentProgress,
+  netns: string,
+): Promise<Result<void>> {
+  const attachment = attachmentOf(entry, planned, netns);
+  const chain = delChain({ list, path: context.call.path, inherited: context.inherited, attachment }, result, failedStep);
+  const ended = await runChain(chain, context.runStep(planned.network, planned.ifname));
+  // The device information goes even if the DEL failed: no plugin or pod needs the description of a device in removal (DI-09).
+  const removed = removeDeviceInfo(entry.plan.containerId, planned.ifname);
+  if (!removed.ok) context.warn(removed.fault.msg);
+  if (ended.ok) return ok(undefined);
+  if (ended.neverAttached !== true || !(await isNamespaceGone(context, entry, netns))) return failed(ended.fault);
+  const { source, ifname } = planned;
+  context.warn(
+    `network ${source} was never attached to container ${entry.plan.containerId} as ${ifname}: its ADD failed, and its DEL fails for the ` +
+      `same reason (${ended.fault.msg}). The namespace is gone, so DEL succeeds without a record`,
+  );
+  return ok(undefined);
+}
+
+/** Whether the attachment's namespace is gone, and with it every link that a step made in it before failing. */
+async function isNamespaceGone(context: CallContext, entry: JournalEntry, netns: string): Promise<boolean> {
+  return isOfAnotherBoot(context, entry) || (await context.namespaceIsGone(netns));
+}
+
+/** The attachment as in its ADD, with the network namespace that the runtime names now. */
+export function attachmentOf(entry: JournalEntry, planned: PlannedAttachment, netns: string): Attachment {
+  return {
+    containerId: entry.plan.containerId,
+    ifname: planned.ifname,
+    netns,
+    args: planned.cniArgs ?? entry.plan.cniArgs,
+    capabilityArgs: new Map(Object.entries(planned.capabilityArgs)),
+  };
+}

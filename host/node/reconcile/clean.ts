@@ -1,0 +1,268 @@
+// Undoes stale attachments through the agent, with the code, the configuration and the locks of a DEL. Under the container's lock, the
+// facts that made the attachment stale are checked again before anything changes.
+
+import { resolve } from "node:path";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import type { Staleness } from "../../../src/reconcile/judge-entry.ts";
+import type { Lease } from "../../../src/reconcile/lease-owners.ts";
+import type { TakeLock } from "../../store/locks/file-lock.ts";
+import type { CallContext } from "../../engine/call/call-context.ts";
+import { undoOrAbandon } from "../../engine/verbs/converge.ts";
+import { finishAbandoned } from "../../engine/verbs/finish-abandoned.ts";
+import { callLocks } from "../../engine/call/call-locks.ts";
+import { lookAtNamespace } from "../../engine/call/namespace-gone.ts";
+import { removeNestedCallDirectory } from "../../engine/call/nested-call-directory.ts";
+import type { CallSession } from "../../engine/call/call-session.ts";
+import { deletionOf } from "../../engine/call/internal-call.ts";
+import { podIdentity } from "../../engine/call/pod-identity.ts";
+import { withoutSharedResults } from "../../engine/verbs/shared-addresses.ts";
+import { undoEntry } from "../../engine/verbs/undo.ts";
+import type { Environment } from "../../protocol/fields.ts";
+import type { Shim } from "../../protocol/shim.ts";
+import type { Request } from "../../protocol/messages.ts";
+import type { JournalEntry, JournalPlan } from "../../store/journal/entry.ts";
+import { sameKey } from "../../store/journal/entry-file.ts";
+import type { AbandonedFile } from "../../store/journal/abandoned.ts";
+import { listLinks } from "../../system/netlink/operations.ts";
+import { hostLinksOf } from "./host-links.ts";
+import { isUnchanged, type ListedEntry } from "./entry-list.ts";
+import type { Handling } from "./finding.ts";
+import { isHeld } from "./lease-list.ts";
+import type { KeptConfigurations } from "./kept-configurations.ts";
+
+/** Time limit of one native step, in ms: far below the 60 s that a DEL of the runtime waits for the container's lock. */
+const stepMs = 15_000;
+
+/** The outcome for one finding; `note` as in Finding. */
+export interface Handled {
+  readonly handling: Handling;
+  readonly note?: string;
+}
+
+/** The dependencies of the cleaner in one round. */
+export interface CleanDeps {
+  /** Absolute, without a slash at its end. */
+  readonly stateDirectory: string;
+  readonly configurations: KeptConfigurations;
+  readonly agent: RoundAgent;
+  readonly takeLock: TakeLock;
+  readonly dryRun: boolean;
+  /** Reads the journal's current entries. */
+  readonly entries: () => Promise<readonly ListedEntry[]>;
+  /** Receives the log lines of a call. */
+  readonly log: (lines: string) => void;
+}
+
+/** The agent on one connection. Each connection has an object of its own. */
+export interface RoundAgent {
+  /** Looks at network namespaces and links. */
+  readonly shim: Pick<Shim, "netlink" | "ensureConnected">;
+  /** The agent's environment. */
+  readonly environment: Environment;
+  /** Opens a call whose effects the agent carries out. */
+  readonly openCall: () => CallSession;
+  /** The request that a shim started by the runtime would send for such a call. */
+  readonly requestOf: (variables: Environment, stdin: Uint8Array) => Request;
+}
+
+type Work = (context: CallContext) => Promise<Result<Handled>>;
+
+/** Cleans the findings of one round. */
+export class Cleaner {
+  readonly #deps: CleanDeps;
+
+  constructor(deps: CleanDeps) {
+    this.#deps = deps;
+  }
+
+  /** Undoes a stale journal entry. Throws ShimGone. */
+  entry(found: ListedEntry, why: Staleness): Promise<Handled> {
+    const { plan } = found.entry;
+    return this.#act(plan, async (context) => {
+      if (!isUnchanged(context.journal, found)) return ok(changed);
+      const doubt = why === "namespace-gone" ? await this.#reasonToDoubt(found.entry) : undefined;
+      if (doubt !== undefined) return ok({ handling: "reported", note: doubt });
+      if (this.#isDry(context)) return ok(dry);
+      const before = abandonedOf(context);
+      const undone = await undoOrAbandon(context, await this.#withoutShared(found.entry), "", {
+        choose: (list) => !list.disableGC,
+      });
+      if (!undone.ok) return undone;
+      if (abandonedOf(context) > before) return ok({ handling: "given-up" });
+      const remaining = context.journal.load(plan);
+      if (!remaining.ok) return remaining;
+      if (remaining.value !== undefined) return ok(gcDisabled);
+      removeNestedCallDirectory(context.configuration.runDir, plan, plan.network);
+      return ok(cleaned);
+    });
+  }
+
+  /** Tries again to undo an abandoned attachment. Throws ShimGone. */
+  abandoned(file: AbandonedFile, { plan }: JournalEntry): Promise<Handled> {
+    return this.#act(plan, async (context) => {
+      if (this.#isDry(context)) return ok(dry);
+      const finished = await finishAbandoned(context, file);
+      if (!finished.ok) return finished;
+      const remaining = context.abandoned.load(file);
+      if (!remaining.ok) return remaining;
+      return ok(remaining.value === undefined ? cleaned : gcDisabled);
+    });
+  }
+
+  /** Undoes an attachment once more, because its lease remains although the attachment has left the journal. Throws ShimGone. */
+  departed(entry: JournalEntry, lease: Lease): Promise<Handled> {
+    return this.#act(entry.plan, async (context) => {
+      const doubt = await this.#reasonToDoubt(entry);
+      if (doubt !== undefined) return ok({ handling: "reported", note: doubt });
+      const keys = context.journal.list();
+      if (!keys.ok) return keys;
+      if (keys.value.some(({ containerId }) => containerId === entry.plan.containerId)) return ok(changed);
+      if (this.#isDry(context)) return ok(dry);
+      const keeper = { append: () => ok(undefined), remove: () => ok(undefined) };
+      const all = { ...entry, progress: entry.progress.map((each) => ({ ...each, attempted: true, undone: false })) };
+      const undone = await undoEntry(context, await this.#withoutShared(all), "", {
+        choose: (list) => !list.disableGC,
+        keeper,
+      });
+      if (!undone.ok) return undone;
+      return ok(isHeld(lease) ? { handling: "failed", note: "the plugins' DEL succeeded, but the lease remains" } : cleaned);
+    });
+  }
+
+  /** Runs `work` with the context of a DEL, under the container's lock. Answers `busy` if another call holds the lock. */
+  async #act(plan: JournalPlan, work: Work): Promise<Handled> {
+    const { configurations, takeLock, stateDirectory, log } = this.#deps;
+    const { environment, openCall, requestOf, shim } = this.#deps.agent;
+    const stdin = configurations.load(plan.network);
+    if (!stdin.ok) return { handling: "reported", note: stdin.fault.msg };
+    if (stdin.value === undefined) {
+      return {
+        handling: "reported",
+        note: `the daemon has not yet received configuration ${plan.network} in a call of the runtime`,
+      };
+    }
+    const path = environment.get("CNI_PATH") ?? "";
+    if (!covers(path, plan.cniPath)) {
+      const note = `the agent's CNI_PATH (${path}) lacks a directory of the attachment's CNI_PATH (${plan.cniPath})`;
+      return { handling: "reported", note };
+    }
+    const call = openCall();
+    let handled: Handled = { handling: "reported" };
+    try {
+      const { result, logText } = await call.runInternal(
+        requestOf(deletionOf(plan), Buffer.from(stdin.value)),
+        async (opened) => {
+          const { cniDir, name } = opened.configuration;
+          if (resolve(cniDir) !== stateDirectory || name !== plan.network) {
+            return failed(fault("INTERNAL", `configuration ${plan.network} kept in ${stateDirectory} is ${name} of ${cniDir}`));
+          }
+          const locks = callLocks({ shim, takeLock }, stateDirectory, () => 0);
+          const context: CallContext = {
+            ...opened,
+            locks,
+            runStep: (network, ifname) => opened.runStep(network, ifname, stepMs),
+          };
+          const held = await locks.container(plan);
+          if (!held.ok) {
+            handled = held.fault.kind === "CALL_BUSY" ? { handling: "busy" } : { handling: "failed", note: held.fault.msg };
+            return ok(undefined);
+          }
+          try {
+            const worked = await work(context);
+            handled = worked.ok ? worked.value : { handling: "failed", note: worked.fault.msg };
+          } finally {
+            held.value();
+          }
+          await createPodEvent(context, plan, handled);
+          return ok(undefined);
+        },
+      );
+      log(logText);
+      return result.ok ? handled : { handling: "failed", note: result.fault.msg };
+    } finally {
+      void call.end();
+    }
+  }
+
+  /** The entry without results that have an address of another entry: plugins such as `firewall` undo by address. */
+  async #withoutShared(entry: JournalEntry): Promise<JournalEntry> {
+    const others = await this.#deps.entries();
+    return withoutSharedResults(
+      entry,
+      entry.plan,
+      others.map((listed) => listed.entry),
+    );
+  }
+
+  #isDry({ configuration }: CallContext): boolean {
+    return this.#deps.dryRun || configuration.gc.dryRun;
+  }
+
+  /**
+   * Why the network namespace may still exist although its path is gone; undefined if nothing suggests that. The kernel removes both ends
+   * of a veth together. So if the host still has a veth of the result, its peer's namespace exists.
+   */
+  async #reasonToDoubt(entry: JournalEntry): Promise<string | undefined> {
+    const { shim } = this.#deps.agent;
+    const { netns } = entry.plan;
+    if (netns !== "" && (await lookAtNamespace(shim, netns)) !== "gone") return `${netns} exists again`;
+    const wanted = hostLinksOf(entry);
+    if (wanted.size === 0) return undefined;
+    const links = await listLinks(shim, "");
+    if (!links.ok) return links.fault.msg;
+    // The name suffices, unless another entry has the same name (plugins may derive it from the pod's name): then the MAC must agree, too.
+    // The MAC is not always required, because udev may change it just after the plugin's answer.
+    const entries = (await this.#deps.entries()).filter(({ key }) => !sameKey(key, entry.plan));
+    const others = new Set(entries.flatMap((listed) => [...hostLinksOf(listed.entry).keys()]));
+    const alive = links.value.find(
+      ({ name, kind, mac }) => kind === "veth" && wanted.has(name) && (wanted.get(name) === mac || !others.has(name)),
+    );
+    return alive === undefined
+      ? undefined
+      : `${netns} is gone, but the namespace still exists: the host has its veth ${alive.name}`;
+  }
+}
+
+const cleaned: Handled = { handling: "cleaned" };
+const dry: Handled = { handling: "dry-run" };
+const changed: Handled = { handling: "busy" };
+const gcDisabled: Handled = {
+  handling: "reported",
+  note: "its network has disableGC, so only the runtime's DEL may remove it",
+};
+
+/** How many abandoned attachments this call's container, network and interface have. */
+function abandonedOf({ abandoned, call, configuration }: CallContext): number {
+  const files = abandoned.list({ containerId: call.containerId, network: configuration.name, ifname: call.ifname });
+  return files.ok ? files.value.length : 0;
+}
+
+/** Whether `wide` contains the directories of `path` in the same order; other directories may stand between them. */
+function covers(wide: string, path: string): boolean {
+  const left = directoriesOf(path);
+  for (const directory of directoriesOf(wide)) if (directory === left[0]) left.shift();
+  return left.length === 0;
+}
+
+function directoriesOf(path: string): string[] {
+  const directories = path.split(":").filter((directory) => directory !== "");
+  return directories.map((directory) => directory.replace(/(?<=.)\/+$/u, ""));
+}
+
+/** Creates an Event on the pod, if an API server is configured. The pod may no longer exist; the Event is then lost. */
+async function createPodEvent(context: CallContext, plan: JournalPlan, { handling, note }: Handled): Promise<void> {
+  if (!["cleaned", "given-up", "failed"].includes(handling)) return;
+  const identity = podIdentity(plan.cniArgs);
+  if (!identity.ok || identity.value === undefined) return;
+  const cluster = await context.cluster();
+  const { namespace, name, uid } = identity.value;
+  const networks = plan.attachments.map(({ source, ifname }) => `${source} as ${ifname}`).join(", ");
+  const subject = `sandbox ${plan.containerId} was removed without a DEL; its networks (${networks})`;
+  cluster?.tell(
+    { namespace, name, ...(uid === undefined ? {} : { uid }), annotations: new Map() },
+    handling === "cleaned"
+      ? { reason: "StaleAttachmentRemoved", message: `${subject} were removed` }
+      : { reason: "StaleAttachmentLeft", message: `${subject} could not be removed: ${note ?? "given up"}` },
+  );
+}

@@ -1,0 +1,85 @@
+// Judges journal entries by what the agent sees of their network namespaces. Observations are kept from round to round.
+
+import { uptime } from "node:os";
+import { type EntryFacts, judgeEntry, type Verdict } from "../../../src/reconcile/judge-entry.ts";
+import { type Known, type Look, Sight } from "../../../src/reconcile/sight.ts";
+import { bootId } from "../../engine/call/boot-id.ts";
+import { lookAtNamespace } from "../../engine/call/namespace-gone.ts";
+import type { JournalEntry } from "../../store/journal/entry.ts";
+import type { RoundAgent } from "./clean.ts";
+import type { ListedEntry } from "./entry-list.ts";
+import { inTurns } from "./in-turns.ts";
+
+/** `now`: a monotonic clock, in ms. `date`: the time of day. */
+export interface Clocks {
+  readonly now: () => number;
+  readonly date: () => Date;
+}
+
+/** The judge of one state directory. */
+export class EntryJudge {
+  readonly #graceMs: number;
+  #sight: { readonly of: RoundAgent; readonly sight: Sight } | undefined;
+  /** Since when each entry's file is unchanged. */
+  #unchanged: ReadonlyMap<string, { readonly version: string; readonly sinceMs: number }> = new Map();
+
+  constructor(graceMs: number) {
+    this.#graceMs = graceMs;
+  }
+
+  /** A verdict for each entry's id. Call it once a round, with all entries. Throws ShimGone. */
+  async judge(
+    entries: readonly ListedEntry[],
+    agent: RoundAgent | undefined,
+    { now, date }: Clocks,
+  ): Promise<ReadonlyMap<string, Verdict>> {
+    const looks: Look[] = [];
+    for await (const { id, entry } of inTurns(entries)) {
+      const path = entry.plan.netns;
+      looks.push({ id, path, seen: agent === undefined ? "unknown" : await lookAtNamespace(agent.shim, path) });
+    }
+    const known = agent === undefined ? [] : this.#sightOf(agent).look(looks, now());
+    const quietMs = this.#quiet(entries, now());
+    const boot = bootId();
+    const nowMs = date().getTime();
+    // Each clock may show less than the time since boot: uptime in a container, hrtime after a suspend. The longer one counts.
+    const bootedMs = nowMs - Math.max(uptime() * 1000, Number(process.hrtime.bigint() / 1_000_000n));
+    const verdicts = entries.map(({ id, entry, begunMs, touchedMs }, index): [string, Verdict] => {
+      const { sighted, goneMs }: Known = known[index] ?? { sighted: false, goneMs: 0 };
+      const seen = looks[index]?.seen ?? "unknown";
+      const verdict = judgeEntry(
+        { bootId: entry.plan.bootId, netns: entry.plan.netns, begunMs, touchedMs, closed: entry.closed, ...progressOf(entry) },
+        { bootId: boot, bootedMs, nowMs, seen, goneMs, quietMs: quietMs(id), sighted, graceMs: this.#graceMs },
+      );
+      return [id, verdict];
+    });
+    return new Map(verdicts);
+  }
+
+  /** Answers for how long an entry's file has been unchanged, in ms, by the entry's id. */
+  #quiet(entries: readonly ListedEntry[], nowMs: number): (id: string) => number {
+    const before = this.#unchanged;
+    const since = ({ id, version }: ListedEntry): number => {
+      const known = before.get(id);
+      return known?.version === version ? known.sinceMs : nowMs;
+    };
+    const unchanged = new Map(entries.map((each) => [each.id, { version: each.version, sinceMs: since(each) }]));
+    this.#unchanged = unchanged;
+    return (id) => nowMs - (unchanged.get(id)?.sinceMs ?? nowMs);
+  }
+
+  /** The observations of this agent. Another agent starts without any: it may run in another mount namespace. */
+  #sightOf(agent: RoundAgent): Sight {
+    if (this.#sight?.of !== agent) this.#sight = { of: agent, sight: new Sight() };
+    return this.#sight.sight;
+  }
+}
+
+/** The facts in the entry's records about its ADD and its DELs. */
+function progressOf({ closed, failures, progress }: JournalEntry): Pick<EntryFacts, "neverAttached" | "failedSinceMs"> {
+  const begun = progress.filter(({ attempted }) => attempted);
+  const failed = begun.some(({ failedStep }) => failedStep !== undefined);
+  const neverAttached = !closed && failed && begun.every(({ failedStep, undone }) => undone || failedStep !== undefined);
+  const since = Date.parse(failures.since ?? "");
+  return Number.isNaN(since) ? { neverAttached } : { neverAttached, failedSinceMs: since };
+}

@@ -1,0 +1,111 @@
+// Rounds of the reconciler over one state directory, with a scripted shim as the agent.
+
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { CallSession } from "../../engine/call/call-session.ts";
+import { CallStage } from "../../engine/testing/call-stage.ts";
+import { failing } from "../../engine/testing/scripted-shim.ts";
+import type { RoundAgent } from "./clean.ts";
+import { StateRounds } from "./state-round.ts";
+
+let stage: CallStage;
+let rounds: StateRounds;
+let agent: RoundAgent;
+beforeEach(() => {
+  stage = new CallStage();
+  stage.shim.install("bridge", ({ verb }) =>
+    verb === "ADD" ? { stdout: '{"cniVersion":"1.1.0","ips":[{"address":"10.0.0.2/24"}]}' } : {},
+  );
+  stage.delegates = [{ name: "pods", cniVersion: "1.1.0", plugins: [{ type: "bridge" }] }];
+  rounds = new StateRounds(stage.stateDirectory, 0);
+  const { shim } = stage;
+  const environment = new Map([["CNI_PATH", "/opt/cni/bin"]]);
+  const { takeLock, writer } = stage.deps(() => {});
+  agent = {
+    shim,
+    environment,
+    openCall: () =>
+      new CallSession({
+        shim,
+        takeLock,
+        writer,
+        cluster: async () => undefined,
+        openDelegates: async () => stage.deps(() => {}).delegates,
+      }),
+    requestOf: (variables, stdin) => ({
+      kind: "request",
+      name: "plexus",
+      environment: new Map([...environment, ...variables]),
+      stdin,
+      under: 0,
+    }),
+  };
+});
+afterEach(() => stage.dispose());
+
+/** Runs one round; answers kind, reason and handling of each finding. */
+async function round(more: Partial<Parameters<StateRounds["round"]>[0]> = {}): Promise<readonly (readonly string[])[]> {
+  const { findings } = await rounds.round({
+    agent,
+    dryRun: false,
+    impatient: false,
+    takeLock: stage.deps(() => {}).takeLock,
+    hasTime: () => true,
+    worked: () => {},
+    log: () => {},
+    now: () => performance.now() + stage.aheadMs,
+    date: () => new Date(Date.now() + stage.aheadMs),
+    ...more,
+  });
+  return findings.map(({ kind, why, handling }) => [kind, why, handling]);
+}
+
+/** Makes an attachment whose network namespace the agent saw, and removes the namespace. */
+async function stale(): Promise<void> {
+  await stage.succeed({ verb: "ADD" });
+  rounds.configurations.keep("cluster", JSON.stringify(stage.configuration()));
+  expect(await round()).toEqual([]);
+  stage.shim.namespaces.clear();
+  stage.aheadMs += 120_000;
+  await round({ dryRun: true });
+  stage.aheadMs += 120_000;
+}
+
+test("a live attachment is no finding; an attachment whose namespace is gone is undone with an empty CNI_NETNS", async () => {
+  await stale();
+  expect(await round()).toEqual([["attachment", "namespace-gone", "cleaned"]]);
+  expect(stage.shim.calls.map(({ verb, netns }) => [verb, netns])).toEqual([
+    ["ADD", "/run/netns/a"],
+    ["DEL", ""],
+  ]);
+  expect(stage.stateFiles().filter((name) => !name.startsWith("configurations"))).toEqual([]);
+  expect(await round()).toEqual([]);
+});
+
+test("a dry run, a round without time and one without an agent run no plugin", async () => {
+  await stale();
+  expect(await round({ dryRun: true })).toEqual([["attachment", "namespace-gone", "dry-run"]]);
+  expect(await round({ hasTime: () => false })).toEqual([["attachment", "namespace-gone", "postponed"]]);
+  expect(await round({ agent: undefined })).toEqual([]);
+  expect(stage.shim.calls.map(({ verb }) => verb)).toEqual(["ADD"]);
+});
+
+test("a failed undoing is paused, unless an administrator asks for the round", async () => {
+  await stale();
+  stage.shim.on("bridge", "DEL", failing(105, "the backend is gone"));
+  expect(await round()).toEqual([["attachment", "namespace-gone", "failed"]]);
+  expect(await round()).toEqual([["attachment", expect.any(String), "paused"]]);
+  stage.shim.removeScript("bridge", "DEL");
+  stage.aheadMs += 120_000;
+  expect(await round({ impatient: true })).toEqual([["attachment", "namespace-gone", "cleaned"]]);
+});
+
+test("an attachment whose configuration the daemon does not know is reported only", async () => {
+  await stage.succeed({ verb: "ADD" });
+  await round();
+  stage.shim.namespaces.clear();
+  stage.aheadMs += 120_000;
+  await round();
+  stage.aheadMs += 120_000;
+  expect(await round()).toEqual([["attachment", "namespace-gone", "reported"]]);
+  expect(stage.shim.calls.map(({ verb }) => verb)).toEqual(["ADD"]);
+});

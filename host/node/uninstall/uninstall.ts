@@ -1,0 +1,106 @@
+// Removes Plexus from a node. Each pod has a network and a DEL at every moment: first Plexus' network configuration is renamed, so that
+// new pods get the node's other network configuration; then, once no pod is attached through Plexus, its files are removed.
+
+import { ok, type Result } from "../../../src/fault/result.ts";
+import { readAttachedPods } from "./attached-pods.ts";
+import { readInstalledFiles } from "./installed-files.ts";
+import { findConfigurations, putAside } from "./network-configuration.ts";
+import { type LeftFile, removeFiles } from "./remove-files.ts";
+
+/** The settings of a removal. */
+export interface UninstallInit {
+  /** The runtime's directory of network configurations. */
+  readonly configurations: string;
+  /** Directories of plugins, separated by colons. */
+  readonly cniPath: string;
+  /** The state directory (`cniDir`) to read besides those of the configurations. */
+  readonly stateDir: string;
+  /** The directory that install-node made (`/opt/plexus`). */
+  readonly home: string;
+  /** Whether a daemon answers on its status socket. */
+  readonly daemonRuns: () => Promise<boolean>;
+  /** True: only report, change nothing. */
+  readonly dryRun: boolean;
+  /** True: remove the files although attached pods need Plexus for their DEL. */
+  readonly force: boolean;
+}
+
+/** The document that `plexusctl uninstall -o json` prints. */
+export interface UninstallReport {
+  readonly dryRun: boolean;
+  /** Plexus' network configurations that were renamed, by their paths before. */
+  readonly released: readonly string[];
+  /** The network configuration that new pods get. */
+  readonly heir: string | undefined;
+  readonly removed: readonly string[];
+  readonly left: readonly LeftFile[];
+  /** Attachments that remain without Plexus, a text for each kind and state directory. */
+  readonly abandoned: readonly string[];
+  /** The reason why the removal is unfinished, and its remedy; undefined if the removal is complete. */
+  readonly stopped: { readonly why: string; readonly remedy: string } | undefined;
+}
+
+const again = "then run plexusctl uninstall again";
+
+/** Removes as much as is safe now, and reports what prevents the rest. Fault STORE_FAILED. */
+export async function uninstall(init: UninstallInit): Promise<Result<UninstallReport>> {
+  const { configurations, cniPath, dryRun, home } = init;
+  const found = findConfigurations(configurations, cniPath);
+  if (!found.ok) return found;
+  const { plexusFiles, heir, stateDirectories, unreadable } = found.value;
+  const report = { dryRun, heir, released: [], removed: [], left: [], abandoned: [] } as const;
+  if (plexusFiles.length > 0 && heir === undefined) {
+    const why = `${configurations} has no network configuration besides Plexus': without Plexus the node would have no network`;
+    const remedy = `put the default network's configuration into ${configurations} (Plexus' configuration has its path as clusterNetwork or its text in delegates), ${again}`;
+    return ok({ ...report, stopped: { why, remedy } });
+  }
+  for (const path of dryRun ? [] : plexusFiles) {
+    const aside = putAside(path);
+    if (!aside.ok) return aside;
+  }
+  const released = plexusFiles;
+  if (unreadable !== undefined) {
+    const remedy = `correct the file, because its cniDir names the state of the attachments, ${again}`;
+    return ok({ ...report, released, stopped: { why: unreadable, remedy } });
+  }
+  const directories = [...new Set([...stateDirectories, init.stateDir])];
+  const attached = init.force ? undefined : attachedIn(directories);
+  if (attached !== undefined) return ok({ ...report, released, stopped: attached });
+  if (await init.daemonRuns()) {
+    const stopped = { why: "plexusd is running", remedy: `systemctl disable --now plexusd plexus-agent, ${again}` };
+    return ok({ ...report, released, stopped });
+  }
+  const files = readInstalledFiles(home);
+  if (!files.ok) return ok({ ...report, released, stopped: { why: files.fault.msg, remedy: "remove Plexus' files by hand" } });
+  const cniBin = cniPath.split(":").filter((directory) => directory.startsWith("/"));
+  const { removed, left } = removeFiles({ home, cniBin, files: files.value, dryRun });
+  return ok({ ...report, released, removed, left, abandoned: abandonedIn(directories), stopped: undefined });
+}
+
+/** Undefined if no pod needs Plexus for its DEL; otherwise what prevents the removal. */
+function attachedIn(directories: readonly string[]): UninstallReport["stopped"] {
+  for (const directory of directories) {
+    const { pods, problem } = readAttachedPods(directory);
+    if (pods > 0) {
+      const have = pods === 1 ? "1 pod has" : `${pods} pods have`;
+      const remedy = `drain the node or delete the pods (plexusctl attachments --state-dir ${directory} lists them), ${again}`;
+      return { why: `${have} networks of Plexus, and their DEL needs Plexus`, remedy };
+    }
+    if (problem !== undefined)
+      return {
+        why: `${directory}: ${problem}`,
+        remedy: `read the file, remove what its attachment left, remove the file, ${again}`,
+      };
+  }
+  return undefined;
+}
+
+/** Texts about the attachments that remain after Plexus' files are removed, for each state directory. */
+function abandonedIn(directories: readonly string[]): readonly string[] {
+  return directories.flatMap((directory) => {
+    const { pods, records } = readAttachedPods(directory);
+    const running = pods === 0 ? [] : [`${directory}: pods still attached: ${pods}; no program serves their DEL`];
+    const left = `${directory}: records of deleted pods: ${records}; their addresses and host links may stay reserved`;
+    return records === 0 ? running : [...running, left];
+  });
+}

@@ -1,0 +1,45 @@
+// The part of a one-shot engine that runs delegates. The build puts it into a separate chunk, which is loaded with the first delegate.
+
+import { realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { DelegateRunner } from "../../engine/steps/call-resources.ts";
+import { delegateRunner } from "../../engine/steps/delegate-step.ts";
+import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import type { OneShotShim } from "../../protocol/one-shot-shim.ts";
+import { runSync } from "../../capabilities/leases/effect.ts";
+import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
+import { Admission } from "../../sandbox/admission/admit.ts";
+import { namedByFile } from "../../sandbox/component-file.ts";
+import { InProcessRunner } from "../../sandbox/in-process.ts";
+import { limitsOf } from "../../sandbox/limits.ts";
+import type { GuestRunner } from "../../sandbox/runner.ts";
+
+/** A runner for the delegates of this call; `log` receives whole lines. */
+export async function delegatesForOneCall(
+  shim: OneShotShim,
+  takeLock: (request: LockRequest) => LockAnswer,
+  wasm: WasmConfiguration,
+  log: (line: string) => void,
+): Promise<DelegateRunner> {
+  return delegateRunner({
+    wasm,
+    admission: new Admission(),
+    componentNames: namedByFile,
+    runner: wasm.isolation === "process" ? await processRunner(wasm) : new InProcessRunner(),
+    shim,
+    runLeaseOperation: (operation) => runSync(operation, takeLock),
+    log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
+  });
+}
+
+/** One sandbox process, started for this call. It ends when the engine's pipes close. */
+async function processRunner(wasm: WasmConfiguration): Promise<GuestRunner> {
+  const { ProcessPool } = await import("../../sandbox/process/pool.ts");
+  const { memoryPages, tableEntries } = limitsOf(wasm.limits);
+  return new ProcessPool({ entry: guestProgram(), memoryPages, tableEntries, warm: 1, maxProcesses: 1 });
+}
+
+/** Path of the sandbox process' program, which is part of the engine's code. Without symbolic links, because the process may read no other path. */
+function guestProgram(): string {
+  return realpathSync(join(dirname(realpathSync(process.argv[1] ?? "")), "engine", "guest-process.cjs"));
+}

@@ -1,0 +1,189 @@
+// The daemon, which serves all calls of a node. A call's configuration comes only from the call itself (MO-32).
+
+import type { Result } from "../../../src/fault/result.ts";
+import { CallSession } from "../../engine/call/call-session.ts";
+import { RecycledFiles } from "../../store/files/recycled-files.ts";
+import type { Shim } from "../../protocol/shim.ts";
+import type { Reply, Request } from "../../protocol/messages.ts";
+import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
+import { Metrics } from "../../telemetry/metrics/metrics.ts";
+import type { RoundAgent } from "../../node/reconcile/clean.ts";
+import { countRound } from "../../telemetry/metrics/count-round.ts";
+import { Reconciler, type ReconcilerInit } from "../../node/reconcile/reconciler.ts";
+import { Endpoint, type EndpointInit } from "../../telemetry/endpoint.ts";
+import { Telemetry, type TelemetryInit } from "../../telemetry/telemetry.ts";
+import { AsyncLocks } from "../../store/locks/async-locks.ts";
+import { backgroundWriter } from "../../store/files/background-writer.ts";
+import { CallServer, type CallServerInit } from "./call-server.ts";
+import type { ConnectedShim } from "../../protocol/connected-shim.ts";
+import { DaemonClusters, type DaemonClustersInit } from "./daemon-clusters.ts";
+import { DaemonDelegates, type DaemonDelegatesInit } from "./daemon-delegates.ts";
+import { collectWatches, watchSentence } from "./watch-metrics.ts";
+import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf } from "./agent.ts";
+
+/** The settings of the daemon's parts. */
+export interface DaemonInit {
+  readonly server: CallServerInit;
+  readonly delegates: DaemonDelegatesInit;
+  readonly clusters: Omit<DaemonClustersInit, "warn">;
+  readonly telemetry: TelemetryInit;
+  readonly endpoint: EndpointInit;
+  /** Undefined: nothing is reconciled. */
+  readonly reconcile?: ReconcilerInit;
+}
+
+/** Time limit for sending the remaining spans when the daemon stops, in ms. */
+const lastSpansMs = 2000;
+
+/** Interval at which a call that waits for a lock checks that its shim is still connected, in ms. */
+const lookMs = 500;
+
+/** One daemon. */
+export class Daemon {
+  /** The metrics of all parts of the daemon (see host/telemetry/metrics/definitions.ts). */
+  readonly metrics = new Metrics();
+  readonly telemetry: Telemetry;
+  readonly #locks = new AsyncLocks();
+  readonly #clusters: DaemonClusters;
+  readonly #writer = backgroundWriter({ recycledFiles: new RecycledFiles() });
+  readonly #delegates: DaemonDelegates;
+  readonly #server: CallServer;
+  readonly #endpoint: Endpoint;
+  /** The agents, which carry out the effects that the daemon starts itself. */
+  readonly agents = new ConnectedAgents();
+  /** Removes stale attachments. */
+  readonly reconciler: Reconciler;
+  /** Calls that are answered, but not yet recorded in spans and metrics. */
+  readonly #unrecorded = new Set<Promise<void>>();
+  readonly #roundAgents = new WeakMap<AgentConnection, RoundAgent>();
+
+  constructor({ server, delegates, clusters, telemetry, endpoint, reconcile }: DaemonInit) {
+    const warn = (text: string): void => this.telemetry.warn(text);
+    this.#clusters = new DaemonClusters({ ...clusters, warn });
+    this.#delegates = new DaemonDelegates(delegates);
+    this.#server = new CallServer(server, {
+      serve: (...call) => this.#serve(...call),
+      agent: (connection) => {
+        const remove = this.agents.add(connection);
+        this.reconciler.wake();
+        return remove;
+      },
+      waited: (ms) => this.telemetry.waited(ms),
+      warn,
+    });
+    const { queue } = this.#server;
+    this.telemetry = new Telemetry(telemetry, {
+      metrics: this.metrics,
+      socket: server.socket,
+      listening: () => this.#server.listening,
+      queue: () => ({ active: queue.active, waiting: queue.waiting, mostActive: server.active, mostWaiting: server.waiting }),
+      sandboxes: () => this.#delegates.counts,
+      warmUp: () => this.#delegates.warmUp(),
+      agents: () => this.agents.count,
+    });
+    this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics, (dryRun) => this.reconciler.round(dryRun, true));
+    this.reconciler = new Reconciler(reconcile ?? { directories: [], intervalMs: 0, graceMs: 0, dryRun: true }, {
+      agent: () => this.#agentOfRound(),
+      takeLock: (wanted) => this.#locks.take(wanted),
+      isBusy: () => queue.waiting > 0,
+      warn,
+      onRound: (report) => countRound(this.metrics, report),
+    });
+    this.metrics.onScrape(() => collectWatches(this.metrics, this.#clusters.informers));
+    this.telemetry.inform("watches", () => watchSentence(this.#clusters.informers));
+    this.telemetry.inform("reconciler", () => this.reconciler.sentence);
+  }
+
+  /** Starts the daemon; answers the TCP port for metrics, if there is one. Fault DAEMON_SOCKET. */
+  async start(): Promise<Result<number | undefined>> {
+    // Calls do not wait for the clusters.
+    void this.#clusters.start();
+    this.#delegates.start();
+    // The call server starts last, so that a daemon that cannot start begins no call.
+    const endpoint = await this.#endpoint.listen();
+    const listens = endpoint.ok ? await this.#server.listen() : endpoint;
+    if (listens.ok) this.reconciler.wake();
+    else this.#endpoint.close();
+    return listens.ok ? endpoint : listens;
+  }
+
+  /** Stops after the running calls have ended, or after `graceMs`; answers how many calls were aborted. */
+  async stop(graceMs: number): Promise<number> {
+    const aborted = await this.#server.close(graceMs, this.reconciler.stop(graceMs));
+    this.#endpoint.close();
+    await Promise.all(this.#unrecorded);
+    await Promise.all([this.#delegates.close(), this.#clusters.close(), this.telemetry.close(lastSpansMs)]);
+    return aborted;
+  }
+
+  /** Serves a call that the daemon starts itself, through the newest agent; undefined if no agent is connected. Throws ShimGone. */
+  async serveInternal(call: InternalCall): Promise<Omit<Reply, "kind"> | undefined> {
+    const agent = this.agents.newest;
+    return agent && this.#serve(requestOf(call, agent.environment), agent.shim);
+  }
+
+  async #serve(request: Request, connected: ConnectedShim, waitedMs = 0): Promise<Omit<Reply, "kind">> {
+    const call = this.#openCall(connected);
+    try {
+      return await call.serve(request, waitedMs);
+    } finally {
+      // Recorded after the answer, so that the runtime does not wait. Only stop() waits for it.
+      const { promise: recorded, resolve } = Promise.withResolvers<void>();
+      this.#unrecorded.add(recorded);
+      setImmediate(() => {
+        void call.end();
+        if (call.configuration !== undefined) this.reconciler.keepConfiguration(call.configuration, request.stdin);
+        this.#unrecorded.delete(recorded);
+        resolve();
+      });
+    }
+  }
+
+  #openCall(connected: ConnectedShim): CallSession {
+    const shim = connected.serving((inner) => call.serveNested(inner));
+    const takeLock = (wanted: LockRequest): Promise<LockAnswer> => this.#takeLock(wanted, shim);
+    const call: CallSession = new CallSession({
+      shim,
+      takeLock,
+      writer: this.#writer,
+      openDelegates: async (wasm, log) => this.#delegates.open({ shim, wasm, takeLock, log }),
+      cluster: (configuration, warn) => this.#clusters.open(configuration, warn),
+      observe: (observed) => this.telemetry.observe(observed),
+    });
+    return call;
+  }
+
+  /** The newest agent, for reconciler rounds. Each connection always gives the same object. */
+  #agentOfRound(): RoundAgent | undefined {
+    const connection = this.agents.newest;
+    if (connection === undefined) return undefined;
+    const { shim, environment } = connection;
+    const known = this.#roundAgents.get(connection) ?? {
+      shim: shim.serving(() => Promise.reject(new Error("a look at a network namespace runs no plugins"))),
+      environment,
+      openCall: () => this.#openCall(shim),
+      requestOf: (variables, stdin) => requestOf({ variables, stdin }, environment),
+    };
+    this.#roundAgents.set(connection, known);
+    return known;
+  }
+
+  /** Takes a lock. Throws ShimGone if the shim disconnects meanwhile: its container may already be deleted, so the call must not continue. */
+  async #takeLock(wanted: LockRequest, shim: Shim): Promise<LockAnswer> {
+    const taken = this.#locks.tryTake(wanted);
+    if (taken !== undefined) return taken;
+    const gone = new AbortController();
+    const look = setInterval(() => {
+      try {
+        shim.ensureConnected();
+      } catch (error) {
+        gone.abort(error);
+      }
+    }, lookMs);
+    try {
+      return await this.#locks.take(wanted, gone.signal);
+    } finally {
+      clearInterval(look);
+    }
+  }
+}

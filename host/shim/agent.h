@@ -1,0 +1,8 @@
+/* The agent: the shim as a long-running process that carries out the effects that the daemon starts on its own. */
+#ifndef PLEXUS_AGENT_H
+#define PLEXUS_AGENT_H
+
+/* Starts the search for the daemon. The loop then keeps the connection, and reconnects whenever it ends. */
+void stay_with_daemon(void);
+
+#endif

@@ -1,0 +1,44 @@
+/* Every bound of the shim in one place. */
+#ifndef PLEXUS_BOUNDS_H
+#define PLEXUS_BOUNDS_H
+
+#define PAYLOAD_MAX 33554432u          /* of one frame, as PROTOCOL.md has it */
+#define CONTENT_MAX (PAYLOAD_MAX - 64) /* of one component */
+#define STDIN_MAX (8u << 20)           /* of the configuration that a runtime sends */
+#define ENVIRONMENT_MAX (1u << 20)     /* of all variables of the shim's environment */
+#define NESTED_PAYLOAD_MAX (STDIN_MAX + ENVIRONMENT_MAX + (64u << 10))
+#define STDOUT_MAX (16u << 20)         /* upper bounds of EXEC's caps: EXECUTED must fit a frame */
+#define STDERR_MAX (8u << 20)
+#define QUEUE_MAX (128u << 20)         /* of frames that wait for an engine that does not read */
+#define EFFECTS_MAX 64                 /* concurrent EXECs; also concurrent nested calls */
+#define LINKS_MAX 4096                 /* components that one nested-call directory offers */
+
+#define STDERR_TAIL_MAX 2047           /* of a dead engine's stderr, quoted in the error */
+
+#define NETLINK_PIECE 65536            /* twice the kernel's largest message of a dump */
+#define NETLINK_SEND_BUFFER (8 << 20)  /* SO_SNDBUF, which the kernel doubles: bounds one batch */
+#define NETLINK_RECEIVE_BUFFER (1 << 20) /* SO_RCVBUF, which the kernel doubles */
+#define NETLINK_REPLY_MAX (16u << 20)  /* some 100 000 routes */
+#define NETLINK_MS 10000               /* upper bound of a NETLINK's deadline */
+#define NETLINK_SECOND_FD 960          /* the second namespace's descriptor (PROTOCOL.md); the shim's others are lower */
+#define SYSCTL_MAX 65536               /* of one value */
+#define PACKETS_MAX 64
+#define PACKET_MAX 1500
+#define NO_ID UINT32_MAX               /* a tap without an owner or a group */
+
+#define CONNECT_MS 1000                /* wait for a daemon to accept the connection */
+#define WELCOME_MS 2000                /* wait for a daemon's WELCOME */
+#define WELCOME_TRIES 10               /* connections to a daemon that closes them before its WELCOME */
+#define WELCOME_PAUSE_MS 20            /* between these connections, from the third on */
+#ifndef STDIN_MS                       /* tests compile with shorter times */
+#define STDIN_MS 30000                 /* wait for the end of stdin */
+#endif
+#ifndef NESTED_MS
+#define NESTED_MS 10000                /* wait for a nested call's REQUEST */
+#endif
+#ifndef RECONNECT_MS
+#define RECONNECT_MS 1000              /* between an agent's attempts to connect */
+#endif
+#define REAP_MS 1000                   /* wait for a killed process to end */
+
+#endif

@@ -1,0 +1,32 @@
+/* Nested calls: the directory of links to the shim that comes first on a plugin's CNI_PATH, and the socket in it. */
+#ifndef PLEXUS_NESTED_CALLS_H
+#define PLEXUS_NESTED_CALLS_H
+
+#include "buffer.h"
+#include "frame.h"
+#include "loop.h"
+
+struct nested_calls {
+    char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* of the directory; empty: there is none */
+    int directory;
+    struct buffer links; /* the links' names, each with its NUL */
+    uint32_t under; /* channel of the plugin's EXEC */
+    struct watch listener;
+};
+
+/*
+ * Makes the nested-call directory at `path` for the EXEC on `channel`. Makes none where `path` is empty or CNI_PATH has no component. Answers 0
+ * or an errno.
+ */
+int nested_calls_open(struct nested_calls *nested_calls, struct bytes path, uint32_t channel);
+
+/* Removes the directory and closes the connections of its nested calls. A second call has no effect. */
+void nested_calls_close(struct nested_calls *nested_calls);
+
+/* Appends the plugin's environment to `row`; CNI_PATH begins with the nested-call directory, where there is one. */
+void nested_calls_environment(const struct nested_calls *nested_calls, struct bytes environment, struct buffer *row);
+
+/* Forwards the engine's REPLY to the nested shim. A nested shim that has ended gets nothing. */
+void nested_calls_reply(uint32_t channel, const struct message *reply);
+
+#endif

@@ -1,0 +1,16 @@
+/* NETLINK: messages over a socket of rtnetlink or netfilter. */
+#ifndef PLEXUS_NETLINK_H
+#define PLEXUS_NETLINK_H
+
+#include "network-effect.h"
+
+/* Opens the netlink socket. Answers a descriptor, or -1 with errno (EINVAL: malformed messages or another protocol). */
+int open_netlink(const struct message *netlink, struct done *done);
+
+/* Sends the messages and collects the kernel's answers. */
+void use_netlink(int fd, const struct message *netlink, struct done *done);
+
+/* Whether the socket stays open after the effect. */
+bool netlink_keeps_open(int fd);
+
+#endif

@@ -1,0 +1,29 @@
+// Error numbers of Linux (asm-generic/errno.h): the same on every architecture that Plexus supports. node:os has them too, but
+// loading it would delay every one-shot call.
+
+export const EPERM = 1;
+export const ENOENT = 2;
+export const ESRCH = 3;
+export const EINTR = 4;
+export const ENXIO = 6;
+export const EBADF = 9;
+export const EAGAIN = 11;
+/** The same number as EAGAIN. */
+export const EWOULDBLOCK = EAGAIN;
+export const EBUSY = 16;
+export const EEXIST = 17;
+export const EXDEV = 18;
+export const ENODEV = 19;
+export const ENOTDIR = 20;
+export const EISDIR = 21;
+export const EINVAL = 22;
+export const ENAMETOOLONG = 36;
+export const ENOTEMPTY = 39;
+export const ERESTART = 85;
+export const EMSGSIZE = 90;
+export const EPROTONOSUPPORT = 93;
+export const EOPNOTSUPP = 95;
+export const EAFNOSUPPORT = 97;
+export const EADDRNOTAVAIL = 99;
+export const ENOBUFS = 105;
+export const ETIMEDOUT = 110;

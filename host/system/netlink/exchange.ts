@@ -1,0 +1,37 @@
+// The effect NETLINK of host/shim/PROTOCOL.md as this folder needs it: one send of netlink messages in a network namespace, and its outcome.
+
+/** Messages for the kernel, and the network namespace in which the shim sends them. */
+export interface NetlinkExchange {
+  /** Path of the network namespace; empty for the shim's own, which is the node's. */
+  readonly path: string;
+  /** Absent: rtnetlink. */
+  readonly protocol?: "netfilter" | undefined;
+  /** Netlink messages; at least one asks for an acknowledgement, and the shim waits for each that is asked for. */
+  readonly request: Uint8Array;
+  readonly deadlineMs: number;
+  /** Path of a second namespace, which the messages name by the descriptor SECOND_NAMESPACE; absent: none. */
+  readonly second?: string | undefined;
+  /**
+   * Refuses (EXDEV, nothing sent) a namespace, first or second, that is the shim's own under another path. An empty path means the shim's
+   * own namespace and is always allowed.
+   */
+  readonly foreign?: boolean | undefined;
+}
+
+/** The outcome of an effect in a network namespace. */
+export interface NamespaceOutcome {
+  /** 0: everything was done; of NETLINK: every message was answered. */
+  readonly errno: number;
+  /** False: the kernel has seen nothing of it. True with an errno: a part was done, or with NETLINK an unknown part. */
+  readonly sent: boolean;
+  /** NETLINK: the kernel's answers, one after the other. SYSCTL: the previous values of the keys that were done, each with a NUL. */
+  readonly reply: Uint8Array;
+}
+
+/** Sends netlink messages: the shim of a call, or the agent. */
+export interface NetlinkSender {
+  netlink(exchange: NetlinkExchange): Promise<NamespaceOutcome>;
+}
+
+/** Number of the descriptor under which the shim has the second namespace open (IFLA_NET_NS_FD). */
+export const SECOND_NAMESPACE = 960;

@@ -1,0 +1,5 @@
+// The version of Plexus.
+
+import packageJson from "../../package.json" with { type: "json" };
+
+export const { version } = packageJson;

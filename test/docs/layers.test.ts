@@ -1,0 +1,77 @@
+// The layers of docs/architecture.md, held for each import of src/ and host/. Unit tests may import what their own module's layer may.
+
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { root } from "../harness/compiled.ts";
+import { missing } from "../harness/requires.ts";
+import {
+  importCircles,
+  layers,
+  moduleCircles,
+  layerOf,
+  moduleOf,
+  readImportGraph,
+  upwardImports,
+  withImport,
+} from "./import-graph.ts";
+
+const listed = spawnSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "src", "host", "wit"], {
+  cwd: root,
+  encoding: "utf8",
+});
+const files = (listed.stdout ?? "")
+  .split("\n")
+  .filter((file) => /(?<!\.test)\.m?ts$/.test(file) && !file.includes("/testing/") && existsSync(join(root, file)));
+
+describe.skipIf(missing("the layers", () => (files.length > 0 ? undefined : "this is no git work tree")))("the layers", () => {
+  const graph = readImportGraph(root, files);
+
+  test("no import points up a layer or out of the layers, type-only imports included", () => {
+    expect(upwardImports(graph)).toEqual([]);
+  });
+
+  test("the files have no circle of imports, type-only imports included", () => {
+    expect(importCircles(graph)).toEqual([]);
+  });
+
+  test("the modules of host/ have no circle of imports", () => {
+    expect(moduleCircles(graph)).toEqual([]);
+  });
+
+  test("each folder of host/ has a layer, and there are at most 12", () => {
+    const folders = [...new Set(files.filter((file) => file.startsWith("host/")).map(moduleOf))];
+    expect(folders.filter((folder) => layerOf(`${folder}/`) === -1)).toEqual([]);
+    expect(folders.length).toBeLessThanOrEqual(12);
+  });
+
+  test("docs/architecture.md names the layers in this order", () => {
+    const page = readFileSync(join(root, "docs/architecture.md"), "utf8");
+    const section = page.slice(page.indexOf("\n## Layers\n"), page.indexOf("\n## One ADD"));
+    const rows = [...section.matchAll(/^\| \d+ \| (.+?) \|/gm)].map(([, modules]) =>
+      [...(modules ?? "").matchAll(/`([^`]+)\/`/g)].map(([, module]) => module),
+    );
+    expect(rows).toEqual(layers);
+  });
+
+  // Each import that is there, turned around, must be found. A type-only import is an import as any other.
+  test("one import turned around is found", () => {
+    const between = [...graph].flatMap(([from, imports]) => imports.map((to) => ({ from, to })));
+    expect(between.length).toBeGreaterThan(1000);
+    for (const { from, to } of between) {
+      const turned = withImport(graph, { from: to, to: from });
+      expect(importCircles(turned), `${to} → ${from}`).not.toEqual([]);
+    }
+  });
+
+  test("an import that points up is found without any circle", () => {
+    const edge = { from: "host/system/system-error.ts", to: "host/programs/plexusd/main.ts" };
+    expect(upwardImports(withImport(graph, edge))).toEqual([edge]);
+  });
+
+  test("an import of a test's helper by the product is found", () => {
+    const edge = { from: "src/fault/fault.ts", to: "test/harness/compiled.ts" };
+    expect(upwardImports(withImport(graph, edge))).toEqual([edge]);
+  });
+});
