@@ -108,28 +108,44 @@ export async function withShim(shop: Workshop, world: World, script: (shim: Shim
   await callWith((engine) => script(netlinkOnly(engine)), { shim: program });
 }
 
-/** Runs calls of the native plugin `binary`, `lanes` at once. Returns the answers in the order of the calls. */
+/**
+ * Runs calls of the native plugin `binary`, `lanes` at once. Returns the answers in the order of the calls.
+ * The first call runs alone: native calls that create the plugin's chains concurrently fail with "chain already exists".
+ */
 export async function runNative(
   world: World,
   binary: string,
   calls: readonly PluginCall[],
   lanes: number,
 ): Promise<readonly PluginAnswer[]> {
+  const first = await runInOrder(world, binary, calls.slice(0, 1));
+  const others = calls.slice(1);
   const answers: PluginAnswer[] = [];
   await Promise.all(
     Array.from({ length: lanes }, async (_, lane) => {
-      const laneCalls = [...calls.entries()].filter(([index]) => index % lanes === lane);
-      const script = laneCalls.map(([, call]) => {
-        const assignments = Object.entries(environment(call, world)).map(([name, value]) => `${name}=${value}`);
-        const stdin = JSON.stringify(call.config).replaceAll("'", String.raw`'\''`);
-        return `printf '%s' '${stdin}' | ${assignments.join(" ")} ${binary} 2>&1; printf '\\036%s\\036' $?\n`;
-      });
-      const shell = spawn("nsenter", [`--net=${world.node.path}`, "sh"], { stdio: ["pipe", "pipe", "inherit"] });
-      shell.stdin.end(script.join(""));
-      const parts = (await text(shell.stdout)).split("\u001e");
-      for (const [position, [index]] of laneCalls.entries())
-        answers[index] = { stdout: parts[2 * position] ?? "", status: Number(parts[2 * position + 1]) };
+      const laneCalls = [...others.entries()].filter(([index]) => index % lanes === lane);
+      const laneAnswers = await runInOrder(
+        world,
+        binary,
+        laneCalls.map(([, call]) => call),
+      );
+      for (const [position, [index]] of laneCalls.entries()) answers[index] = laneAnswers[position] ?? noAnswer;
     }),
   );
-  return answers;
+  return [...first, ...answers];
+}
+
+const noAnswer: PluginAnswer = { status: Number.NaN, stdout: "" };
+
+/** Runs calls of a native plugin one after another. Returns the answers in the order of the calls. */
+async function runInOrder(world: World, binary: string, calls: readonly PluginCall[]): Promise<readonly PluginAnswer[]> {
+  const script = calls.map((call) => {
+    const assignments = Object.entries(environment(call, world)).map(([name, value]) => `${name}=${value}`);
+    const stdin = JSON.stringify(call.config).replaceAll("'", String.raw`'\''`);
+    return `printf '%s' '${stdin}' | ${assignments.join(" ")} ${binary} 2>&1; printf '\\036%s\\036' $?\n`;
+  });
+  const shell = spawn("nsenter", [`--net=${world.node.path}`, "sh"], { stdio: ["pipe", "pipe", "inherit"] });
+  shell.stdin.end(script.join(""));
+  const parts = (await text(shell.stdout)).split("\u001e");
+  return calls.map((_, position) => ({ stdout: parts[2 * position] ?? "", status: Number(parts[2 * position + 1]) }));
 }
