@@ -1,10 +1,11 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { buildShim } from "./build.ts";
+import { protectionsOf } from "./testing/elf.ts";
 
 let outDir = "";
 beforeAll(() => {
@@ -26,15 +27,44 @@ describe("building the shim", () => {
     expect((await buildShim({ outDir })).compiled).toBe(true);
   });
 
-  test("is hardened: position-independent, no writable code, no lazy binding", async (context) => {
+  test("is hardened: position-independent, no writable code, no executable stack, no lazy binding, no loader", async () => {
     const { path, linkage } = await buildShim({ outDir });
-    if (spawnSync("readelf", ["--version"]).error !== undefined) return context.skip("no readelf here");
-    const elf = execFileSync("readelf", ["-hlW", path], { encoding: "utf8" });
-    expect(/Type:\s+DYN/.test(elf)).toBe(linkage !== "static");
-    expect(elf).toMatch(/GNU_STACK.* RW +0x/);
-    expect(elf).toContain("GNU_RELRO");
-    expect(elf).not.toMatch(/LOAD.* RWE/);
-    expect(elf.includes("INTERP")).toBe(linkage === "dynamic");
+    expect(protectionsOf(path)).toMatchObject({
+      pie: linkage !== "static",
+      stackNotExecutable: true,
+      fullRelro: true,
+      writableCode: 0,
+      mixedCode: false,
+      symbols: false,
+    });
+    expect(protectionsOf(path).interpreter === undefined).toBe(linkage !== "dynamic");
+  });
+
+  test("marks the targets of indirect branches, and allows a shadow stack, if the compiler can", async (context) => {
+    const { path } = await buildShim({ outDir });
+    const program = join(outDir, "marked");
+    const flags = ["-fcf-protection=full", "-nostdlib", "-static", "-ffreestanding", "-x", "c", "-o", program, "-"];
+    const compiled = spawnSync("cc", flags, {
+      input: "void _start(void) { for (;;) {} }\n",
+      stdio: ["pipe", "ignore", "ignore"],
+    });
+    if (compiled.status !== 0 || !protectionsOf(program).ibt) return context.skip("the compiler has no -fcf-protection here");
+    expect(protectionsOf(path)).toMatchObject({ ibt: true, shadowStack: true });
+  });
+
+  test("without a flag of the hardening lacks the protection of that flag", () => {
+    const program = join(outDir, "weak");
+    const source = "int main(void) { return 0; }\n";
+    const flags = ["-no-pie", "-Wl,-z,norelro,-z,execstack", "-fcf-protection=none", "-x", "c", "-o", program, "-"];
+    if (spawnSync("cc", flags, { input: source, stdio: ["pipe", "ignore", "ignore"] }).status !== 0)
+      spawnSync(
+        "cc",
+        flags.filter((flag) => !flag.startsWith("-fcf")),
+        { input: source, stdio: ["pipe", "ignore", "ignore"] },
+      );
+    const weak = { pie: false, stackNotExecutable: false, fullRelro: false, symbols: true, ibt: false };
+    expect(protectionsOf(program)).toMatchObject(weak);
+    expect(protectionsOf(program).interpreter).toMatch(/^\//);
   });
 
   test("reports the compiler's output if it cannot compile", async () => {

@@ -1,7 +1,7 @@
-// Compiles the shim, `dist/plexus`: static, hardened, stripped, and without a libc where possible. Compiles nothing when sources, flags
-// and compiler have not changed. As a script: node host/shim/build.ts [OUT-DIR].
+// Compiles the C programs: static, hardened, stripped, and without a libc where possible. Compiles nothing when sources, flags and
+// compiler have not changed. As a script, compiles the shim: node host/shim/build.ts [OUT-DIR].
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -14,7 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join, relative } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { z } from "zod";
@@ -25,10 +25,24 @@ export interface BuildShimInit {
   readonly outDir: string;
   /** The C compiler; the default is `$CC`, else `cc`. */
   readonly cc?: string;
+  /** More preprocessor definitions, for tests: `NAME=VALUE`. */
+  readonly definitions?: readonly string[];
+}
+
+/** A C program to compile. */
+export interface BuildProgramInit extends BuildShimInit {
+  /** The executable's name in `outDir`. */
+  readonly name: string;
+  /** The C sources, absolute. */
+  readonly sources: readonly string[];
+  /** Files that the sources include, absolute. */
+  readonly headers: readonly string[];
+  /** Whether `bare/` has every function that the program takes from a libc. */
+  readonly bare: boolean;
 }
 
 /** The built executable. */
-export interface BuiltShim {
+export interface BuiltProgram {
   /** The executable. */
   readonly path: string;
   /** The linkage: the first that this machine's compiler and libc support. */
@@ -52,7 +66,20 @@ const HARDENING_FLAGS = ["-O2", "-U_FORTIFY_SOURCE", "-fstack-protector-strong",
 /** Run-time checks of the libc (FORTIFY). */
 const FORTIFIED = "-D_FORTIFY_SOURCE=2";
 const SIZE_FLAGS = ["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections", "-s"] as const;
-const LINK_FLAGS = ["-Wl,-z,relro,-z,now,-z,noexecstack"] as const;
+/** `separate-code`: no page has both code and data. */
+const LINK_FLAGS = ["-Wl,-z,relro,-z,now,-z,noexecstack,-z,separate-code"] as const;
+
+/** Hardening that older compilers and other processors lack: the first flag of each row that the compiler accepts is used. */
+const OPTIONAL_FLAGS: readonly (readonly string[])[] = [
+  // Indirect jumps and returns reach marked places only: x86-64, then ARM.
+  ["-fcf-protection=full", "-mbranch-protection=standard"],
+  // A large stack frame touches each of its pages, so that it cannot reach past the guard page.
+  ["-fstack-clash-protection"],
+  // Local variables begin as zero: no earlier content of the stack leaks. GCC 12, clang 16.
+  ["-ftrivial-auto-var-init=zero"],
+  // A check of a pointer stays although the pointer was used before.
+  ["-fno-delete-null-pointer-checks"],
+];
 
 /** Without a libc there is no thread-local memory for the stack protector's guard, so `bare/` has it as a global variable. */
 export const BARE_FLAGS = [
@@ -90,6 +117,21 @@ function filesEnding(folder: string, ...endings: readonly string[]): readonly st
     .map((name) => join(folder, name));
 }
 
+/** The optional flags that this compiler accepts for this machine. */
+function acceptedFlags(cc: string): readonly string[] {
+  const first = OPTIONAL_FLAGS.flatMap(([flag]) => flag ?? []);
+  if (compilerAccepts(cc, first)) return first;
+  return OPTIONAL_FLAGS.flatMap((row) => row.find((flag) => compilerAccepts(cc, [flag])) ?? []);
+}
+
+/** `-Werror`: compilers only warn about some flags that they ignore. */
+function compilerAccepts(cc: string, flags: readonly string[]): boolean {
+  const args = ["-Werror", ...flags, "-x", "c", "-c", "-o", "/dev/null", "-"];
+  return (
+    spawnSync(cc, args, { input: "int answer(int value) { return value; }\n", stdio: ["pipe", "ignore", "ignore"] }).status === 0
+  );
+}
+
 function packageVersion(): string {
   return z.object({ version: z.string() }).parse(JSON.parse(readFileSync(packageFile, "utf8"))).version;
 }
@@ -105,21 +147,33 @@ function readStamp(path: string): z.infer<typeof Stamp> | undefined {
 }
 
 /**
- * Makes `outDir/plexus`. Replaces the file and never writes to it: it may be running. Throws with the compiler's output where no linkage
- * works.
+ * Makes the shim, `outDir/plexus`. Replaces the file and never writes to it: it may be running. Throws with the compiler's output where no
+ * linkage works.
  */
-export async function buildShim({ outDir, cc = process.env["CC"] ?? "cc" }: BuildShimInit): Promise<BuiltShim> {
-  const flags = [...LANGUAGE_FLAGS, ...HARDENING_FLAGS, ...SIZE_FLAGS, ...LINK_FLAGS, `-DPLEXUS_VERSION="${packageVersion()}"`];
-  const hash = createHash("sha256").update(
-    JSON.stringify([flags, LINKAGES, execFileSync(cc, ["--version"], { encoding: "utf8" })]),
-  );
-  for (const folder of [directory, bareDirectory])
-    for (const path of filesEnding(folder, ".c", ".h"))
-      hash.update(`\0${relative(directory, path)}\0`).update(readFileSync(path));
+export function buildShim(init: BuildShimInit): Promise<BuiltProgram> {
+  return buildProgram({ ...init, name: "plexus", sources: shimSources(), headers: filesEnding(directory, ".h"), bare: true });
+}
+
+/** Makes `outDir/NAME` as `buildShim` makes the shim. */
+export async function buildProgram({
+  name,
+  sources,
+  headers,
+  bare,
+  outDir,
+  cc = process.env["CC"] ?? "cc",
+  definitions = [],
+}: BuildProgramInit): Promise<BuiltProgram> {
+  const defined = [`PLEXUS_VERSION="${packageVersion()}"`, ...definitions].map((definition) => `-D${definition}`);
+  const flags = [...LANGUAGE_FLAGS, ...HARDENING_FLAGS, ...SIZE_FLAGS, ...LINK_FLAGS, ...defined];
+  const compilerVersion = execFileSync(cc, ["--version"], { encoding: "utf8" });
+  const hash = createHash("sha256").update(JSON.stringify([flags, OPTIONAL_FLAGS, LINKAGES, bare, compilerVersion]));
+  for (const path of [...sources, ...headers, ...(bare ? filesEnding(bareDirectory, ".c", ".h") : [])])
+    hash.update(`\0${basename(path)}\0`).update(readFileSync(path));
   const inputs = hash.digest("hex");
 
-  const path = join(outDir, "plexus");
-  const stampPath = join(outDir, "plexus.build.json");
+  const path = join(outDir, name);
+  const stampPath = join(outDir, `${name}.build.json`);
   const stamp = readStamp(stampPath);
   if (stamp?.inputs === inputs && existsSync(path)) {
     return { path, linkage: stamp.linkage, size: statSync(path).size, compiled: false };
@@ -128,7 +182,8 @@ export async function buildShim({ outDir, cc = process.env["CC"] ?? "cc" }: Buil
   mkdirSync(outDir, { recursive: true });
   const temporary = `${path}.${process.pid}`;
   try {
-    const linkage = compile(cc, flags, temporary);
+    const linkages = bare ? (["bare", ...LIBC_LINKAGES] as const) : LIBC_LINKAGES;
+    const linkage = compile({ name, cc, flags: [...flags, ...acceptedFlags(cc)], sources, linkages, output: temporary });
     chmodSync(temporary, 0o755);
     renameSync(temporary, path);
     writeFileSync(stampPath, JSON.stringify({ inputs, linkage }));
@@ -138,12 +193,24 @@ export async function buildShim({ outDir, cc = process.env["CC"] ?? "cc" }: Buil
   }
 }
 
-function compile(cc: string, flags: readonly string[], output: string): Linkage {
+const LIBC_LINKAGES = ["static-pie", "static", "dynamic"] as const;
+
+interface Compilation {
+  readonly name: string;
+  readonly cc: string;
+  readonly flags: readonly string[];
+  readonly sources: readonly string[];
+  /** In the order of preference. */
+  readonly linkages: readonly Linkage[];
+  readonly output: string;
+}
+
+function compile({ name, cc, flags, sources, linkages, output }: Compilation): Linkage {
   let compilerOutput = "";
-  for (const linkage of ["bare", "static-pie", "static", "dynamic"] as const) {
-    const sources = linkage === "bare" ? [...shimSources(), ...bareSources()] : shimSources();
+  for (const linkage of linkages) {
+    const all = linkage === "bare" ? [...sources, ...bareSources()] : sources;
     try {
-      execFileSync(cc, [...flags, ...LINKAGES[linkage], "-o", output, ...sources], {
+      execFileSync(cc, [...flags, ...LINKAGES[linkage], "-o", output, ...all], {
         encoding: "utf8",
         stdio: ["ignore", "pipe", "pipe"],
       });
@@ -152,7 +219,7 @@ function compile(cc: string, flags: readonly string[], output: string): Linkage 
       compilerOutput = error instanceof Error ? error.message : String(error);
     }
   }
-  throw new Error(`the shim does not compile with ${cc}: ${compilerOutput}`);
+  throw new Error(`${name} does not compile with ${cc}: ${compilerOutput}`);
 }
 
 if (import.meta.main) {

@@ -75,6 +75,7 @@ int ioctl(int fd, unsigned long what, ...) {
 int stat(const char *path, void *status) { return (int)CALL(SYS_stat, path, status); }
 int lstat(const char *path, void *status) { return (int)CALL(SYS_lstat, path, status); }
 int fstat(int fd, void *status) { return (int)CALL(SYS_fstat, fd, status); }
+int fstatfs(int fd, void *status) { return (int)CALL(SYS_fstatfs, fd, status); }
 int fstatat(int directory, const char *path, void *status, int flags) { return (int)CALL(SYS_newfstatat, directory, path, status, flags); }
 int access(const char *path, int mode) { return (int)CALL(SYS_access, path, mode); }
 int mkdir(const char *path, unsigned mode) { return (int)CALL(SYS_mkdir, path, mode); }
@@ -139,6 +140,7 @@ long syscall(long number, ...) {
 __asm__(".globl vfork\n"
         ".type vfork, @function\n"
         "vfork:\n"
+        "  endbr64\n"
         "  pop %rdx\n"
         "  mov $58, %eax\n"
         "  syscall\n"

@@ -33,6 +33,7 @@ static uintptr_t executed_path;
 __asm__(".globl _start\n"
         ".type _start, @function\n"
         "_start:\n"
+        "  endbr64\n"
         "  xor %ebp, %ebp\n"
         "  mov %rsp, %rdi\n"
         "  and $-16, %rsp\n"
