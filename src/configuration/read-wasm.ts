@@ -14,8 +14,12 @@ import type { ObjectReader } from "./object-reader.ts";
 import {
   type DelegateGrants,
   type DelegateLimits,
+  defaultUids,
   defaultWasm,
+  isolations,
   type LinkGrant,
+  maxUid,
+  type SandboxUids,
   type WasmConfiguration,
 } from "./wasm-configuration.ts";
 
@@ -31,12 +35,34 @@ export function readWasm(reader: ObjectReader): WasmConfiguration {
   const wasm: WasmConfiguration = {
     ...defaultWasm,
     prefer: prefer ?? false,
-    isolation: reader.oneOf("isolation", ["process", "in-process"]) ?? "in-process",
+    isolation: reader.oneOf("isolation", isolations) ?? defaultWasm.isolation,
+    sandboxUids: readUids(reader) ?? defaultUids,
     limits: readLimits(reader.object("limits")),
     grants: readGrants(reader.object("grants")),
   };
   reader.end();
   return reader.problems.length === before ? wasm : { ...wasm, grants: {}, otherGrants: {} };
+}
+
+/** `"same"`, or an object with `first` and `count`. */
+function readUids(reader: ObjectReader): SandboxUids | undefined {
+  const value = reader.value("sandboxUids");
+  if (value === undefined || value === "same") return value;
+  if (typeof value === "string") {
+    reader.refuse(
+      "sandboxUids",
+      `must be "same" or an object with first and count, but is ${JSON.stringify(value.slice(0, 60))}`,
+    );
+    return undefined;
+  }
+  const range = reader.object("sandboxUids");
+  range?.require("first", "count");
+  const first = range?.count("first", maxUid);
+  const count = range?.count("count", maxUid);
+  range?.end();
+  if (first === undefined || count === undefined) return undefined;
+  if (first + count - 1 > maxUid) reader.refuse("sandboxUids", `ends at uid ${first + count - 1}; the largest is ${maxUid}`);
+  return { first, count };
 }
 
 function readLimits(reader: ObjectReader | undefined): DelegateLimits {

@@ -16,6 +16,7 @@ import {
 import { binDirPattern, chainNamePattern, logLevelPattern, namespacePattern, runDirPattern } from "./host-configuration.ts";
 import { specificationPrefix } from "./keys.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
+import { defaultUids, isolations, maxUid } from "./wasm-configuration.ts";
 
 const absolutePath = z.string().regex(/^\/[^\0]*$/);
 const bytes = z
@@ -141,10 +142,28 @@ const wasm = z.strictObject({
       "Whether a component takes precedence over a native binary in the same directory: for all types, or for the listed ones.",
     ),
   isolation: z
-    .enum(["process", "in-process"])
+    .enum(isolations)
     .optional()
     .describe(
-      "Where the delegates of a one-shot engine run; in-process by default. A daemon always runs them in sandbox processes.",
+      "Where delegates run; in-process by default. process: in a sandbox process, in a jail with every control that the node has. strict: the same, in a process for each call, and refused with code 11 if a control is missing. A daemon always runs them in sandbox processes.",
+    ),
+  sandboxUids: z
+    .union([
+      z.literal("same"),
+      z
+        .strictObject({
+          first: z.int().min(1).max(maxUid).describe("The first uid."),
+          count: z
+            .int()
+            .min(1)
+            .max(maxUid)
+            .describe("The number of uids. With fewer uids than the kernel's pid_max, two processes may have the same uid."),
+        })
+        .refine(({ first, count }) => first + count - 1 <= maxUid),
+    ])
+    .optional()
+    .describe(
+      `The uids, and gids of the same numbers, of a one-shot engine's sandbox processes: ${defaultUids.count} from ${defaultUids.first} by default. No other process may have them. "same": the engine's own uid. A daemon has the option --sandbox-uids.`,
     ),
   limits: limits.optional().describe("Limits of one call of a delegate. No limit can be switched off."),
   grants: z
