@@ -131,7 +131,10 @@ function podStep({ plugin, verb, attachment, env }: ChainStep): {
 
 const verbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;
 
-function leasesOf({ step, network, grants }: RunningStep, memory: LeaseMemory | undefined): ReturnType<typeof leasesFor> {
+function leasesOf(
+  { step, network, grants, knownContainers }: RunningStep,
+  memory: LeaseMemory | undefined,
+): ReturnType<typeof leasesFor> {
   const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
   return leasesFor({
     network,
@@ -139,6 +142,7 @@ function leasesOf({ step, network, grants }: RunningStep, memory: LeaseMemory | 
     defaultDirectory: defaultDirectory ?? defaultLeaseDirectory,
     allowedDirectories: further,
     memory,
+    ...(knownContainers === undefined ? {} : { knownContainers }),
     ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
   });
 }

@@ -64,6 +64,7 @@ export const knownKeys: readonly string[] = [
   "check",
   "gc",
   "wasm",
+  "definitions",
   ...Object.keys(idleMultusKeys),
 ];
 

@@ -2,6 +2,7 @@
 
 import { readCidr } from "../net/ip.ts";
 import {
+  addressPattern,
   type ElementRule,
   linkPattern,
   networkPattern,
@@ -77,7 +78,8 @@ function readLimits(reader: ObjectReader | undefined): DelegateLimits {
   return limits;
 }
 
-function readGrants(reader: ObjectReader | undefined): Readonly<Record<string, DelegateGrants>> {
+/** The grants of each delegate's type. */
+export function readGrants(reader: ObjectReader | undefined): Readonly<Record<string, DelegateGrants>> {
   const grants: [string, DelegateGrants][] = (reader?.entries() ?? []).map(([type, each]) => [type, readGrant(each)]);
   return Object.fromEntries(grants);
 }
@@ -118,18 +120,18 @@ function readLinks(reader: ObjectReader): LinkGrant {
     bridges: listOf(reader, "bridges", linkPattern),
     parents: listOf(reader, "parents", linkPattern),
     uplinks: listOf(reader, "uplinks", linkPattern),
-    networks: readNetworks(reader, "networks"),
+    networks: readNetworks(reader, "networks", networkPattern),
+    nodeAddresses: readNetworks(reader, "nodeAddresses", addressPattern),
+    replaceAddresses: reader.boolean("replaceAddresses"),
     podLinks: listOf(reader, "podLinks", linkPattern),
     forwarding: reader.boolean("forwarding"),
     vethQueues: reader.count("vethQueues", maxVethQueues),
   };
 }
 
-function readNetworks(reader: ObjectReader, key: string): readonly string[] | undefined {
-  const networks = listOf(reader, key, networkPattern);
-  for (const text of networks ?? [])
-    if (readCidr(text) === undefined)
-      reader.refuse(key, `${text} is not a network: an address with a prefix length is needed, such as 10.1.0.0/16`);
+function readNetworks(reader: ObjectReader, key: string, rule: ElementRule): readonly string[] | undefined {
+  const networks = listOf(reader, key, rule);
+  for (const text of networks ?? []) if (readCidr(text) === undefined) reader.refuse(key, `${text} is not ${rule.wanted}`);
   return networks;
 }
 

@@ -43,6 +43,13 @@ export interface LinkGrant {
    * neighbours, and routes. Without this list any address is allowed, and the node gets no route.
    */
   readonly networks?: readonly string[] | undefined;
+  /**
+   * The addresses, each with its prefix length, that a delegate may add to the node's links or remove from them. Without this list
+   * any address is allowed, within `networks`.
+   */
+  readonly nodeAddresses?: readonly string[] | undefined;
+  /** Whether a delegate may replace an address of the node by another one (`forceAddress` of bridge); true unless it is set. */
+  readonly replaceAddresses?: boolean | undefined;
   /** Further links that a delegate may create in the pod's network namespace. */
   readonly podLinks?: readonly string[] | undefined;
   /** Whether a delegate may switch on the node's IP forwarding. */

@@ -188,6 +188,14 @@ const entries = {
     meaning: "The pod selects a network of a namespace that this pod may not use.",
     remedy: "Select a network of the pod's own namespace, or have the network's namespace listed in globalNamespaces.",
   },
+  DEFINITION_FORBIDDEN: {
+    cni: 7,
+    actor: "administrator",
+    meaning:
+      "A NetworkAttachmentDefinition uses a native plugin, a key of its configuration or a file that its namespace may not use.",
+    remedy:
+      "Allow it for the namespace in definitions.rules, or list the namespace in definitions.trusted if its definitions are the administrator's own.",
+  },
   NETWORK_NOT_READY: {
     cni: 11,
     actor: "administrator",
@@ -296,6 +304,12 @@ const entries = {
     meaning:
       "A delegate requested something that its grant of a capability does not include; no part of the request was carried out.",
     remedy: "Add the value to the key named in the host configuration, if the delegate may have it.",
+  },
+  NESTED_CALL_UNKNOWN: {
+    cni: 7,
+    actor: "plugin author",
+    meaning: "A native plugin called another plugin for a network that the runtime's call does not attach.",
+    remedy: "Make the plugin pass on its own configuration's name to the plugins that it calls (CNI specification, section 4).",
   },
   DELEGATION_ENDLESS: {
     cni: 7,

@@ -32,6 +32,8 @@ export interface LeaseScope {
    * it. Networks are then not protected from each other, because a configuration can place its directory in another network's.
    */
   readonly allowedDirectories?: readonly string[];
+  /** The containers whose leases `retain` may free; undefined: all of them. */
+  readonly knownContainers?: ReadonlySet<string>;
   /** Maximum milliseconds to wait for another process's lock. */
   readonly lockDeadlineMs?: number;
   /** The daemon's memory of leases; undefined in a one-shot engine. */
@@ -79,7 +81,10 @@ export function leasesFor(scope: LeaseScope): LeaseOperations {
     *retain(pool, valid) {
       if (scope.verb !== "gc") return refuse(misused(`only a GC may retain leases, this call is ${scope.verb.toUpperCase()}`));
       const store = poolOf(scope, pool);
-      return store.ok ? witOutcome(yield* disk.retain(store.value, valid)) : refuse(store.fault);
+      const { knownContainers } = scope;
+      // The first line of a lease is its container's id.
+      const mayFree = (content: string): boolean => knownContainers?.has(content.split("\n", 1)[0]?.trim() ?? "") ?? true;
+      return store.ok ? witOutcome(yield* disk.retain(store.value, valid, mayFree)) : refuse(store.fault);
     },
     // oxlint-disable-next-line require-yield -- a generator like the others, although it needs no lock
     *count(pool, ranges, limit) {

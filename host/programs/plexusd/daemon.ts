@@ -21,6 +21,7 @@ import { CallServer, type CallServerInit } from "./call-server.ts";
 import type { ConnectedShim } from "../../protocol/connected-shim.ts";
 import { DaemonClusters, type DaemonClustersInit } from "./daemon-clusters.ts";
 import { DaemonDelegates, type DaemonDelegatesInit } from "./daemon-delegates.ts";
+import { DefinitionPolicies } from "./definition-policies.ts";
 import { collectWatches, watchSentence } from "./watch-metrics.ts";
 import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf } from "./agent.ts";
 
@@ -52,6 +53,7 @@ export class Daemon {
   readonly #clusters: DaemonClusters;
   readonly #writer = backgroundWriter({ recycledFiles: new RecycledFiles() });
   readonly #delegates: DaemonDelegates;
+  readonly #definitions = new DefinitionPolicies();
   readonly #server: CallServer;
   readonly #endpoint: Endpoint;
   /** The agents, which carry out the effects that the daemon starts itself. */
@@ -100,6 +102,7 @@ export class Daemon {
     this.metrics.onScrape(() => collectWatches(this.metrics, this.#clusters.informers));
     this.telemetry.inform("watches", () => watchSentence(this.#clusters.informers));
     this.telemetry.inform("reconciler", () => this.reconciler.sentence);
+    this.telemetry.inform("definitions", () => this.#definitions.text());
   }
 
   /** Starts the daemon; answers the TCP port for metrics, if there is one. Fault DAEMON_SOCKET. */
@@ -153,7 +156,10 @@ export class Daemon {
       this.#unrecorded.add(recorded);
       setImmediate(() => {
         void call.end();
-        if (call.configuration !== undefined) this.reconciler.keepConfiguration(call.configuration, request.stdin);
+        if (call.configuration !== undefined) {
+          this.reconciler.keepConfiguration(call.configuration, request.stdin);
+          this.#definitions.note(call.configuration);
+        }
         this.#unrecorded.delete(recorded);
         resolve();
       });
