@@ -307,9 +307,10 @@ const entries = {
   },
   NESTED_CALL_UNKNOWN: {
     cni: 7,
-    actor: "plugin author",
+    actor: "administrator",
     meaning: "A native plugin called another plugin for a network that the runtime's call does not attach.",
-    remedy: "Make the plugin pass on its own configuration's name to the plugins that it calls (CNI specification, section 4).",
+    remedy:
+      "Use a plugin that passes the name of its own configuration on to the plugins that it calls (CNI specification, section 4).",
   },
   DELEGATION_ENDLESS: {
     cni: 7,

@@ -55,7 +55,10 @@ export function demoConfiguration({ manifests, state, run, leases, trace }: Demo
 export function wasmOnlyConfiguration({ manifests, state, run, leases, trace }: DemoPaths): object {
   const shop = wasmOnlyGrants(["storage0", "uplink0"], leases);
   const nodeAddresses = ["10.20.0.1/24", "fd00:20::1/64"];
-  const adapter = { ...shop["bridge-adapter"], links: { ...shop["bridge-adapter"]?.links, nodeAddresses, networks: nodeAddresses } };
+  const adapter = {
+    ...shop["bridge-adapter"],
+    links: { ...shop["bridge-adapter"]?.links, nodeAddresses, networks: nodeAddresses },
+  };
   return {
     cniVersion: "1.0.0",
     name: "cluster",

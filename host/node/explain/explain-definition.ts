@@ -28,16 +28,19 @@ export interface ExplainedDefinition {
 export function explainDefinition(policy: DefinitionPolicy, namespace: string): ExplainedDefinition {
   const trusted = isTrustedNamespace(policy, namespace);
   const rules = trusted ? [] : rulesFor(policy, namespace);
-  const all = (list: readonly string[][]): readonly string[] => [...new Set(list.flat())];
   return {
     namespace,
     trusted,
-    native: all(rules.map(({ native }) => Object.keys(native))),
-    ipam: all(rules.map(({ ipam }) => Object.keys(ipam))),
-    components: all(rules.map(({ grants }) => Object.keys(grants))),
-    files: all(rules.map(({ files }) => [...files])),
-    pools: all(rules.map(({ pools }) => [...pools])),
+    native: union(rules.map(({ native }) => Object.keys(native))),
+    ipam: union(rules.map(({ ipam }) => Object.keys(ipam))),
+    components: union(rules.map(({ grants }) => Object.keys(grants))),
+    files: union(rules.map(({ files }) => files)),
+    pools: union(rules.map(({ pools }) => pools)),
   };
+}
+
+function union(lists: readonly (readonly string[])[]): readonly string[] {
+  return [...new Set(lists.flat())];
 }
 
 /** An addition to the host configuration that allows a definition's native plugin with its present keys and values. */

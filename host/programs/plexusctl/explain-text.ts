@@ -46,10 +46,9 @@ function networkLines(network: ExplainedNetwork, width: number): readonly string
 /** The policy for the definition's namespace, in sentences. */
 function policyText({ namespace, trusted, native, ipam, components, files, pools }: ExplainedDefinition): string {
   if (trusted) return inert(`Namespace ${namespace} is trusted: its definitions count as the administrator's own.`);
-  const list = (names: readonly string[]): string => (names.length === 0 ? "none" : names.join(", "));
   return inert(
-    `Definitions of namespace ${namespace} may use by definitions.rules: native plugins: ${list(native)}; native IPAM: ${list(ipam)}; ` +
-      `components with grants: ${list(components)}; files of confDir: ${list(files)}; shared network names: ${list(pools)}.`,
+    `Definitions of namespace ${namespace} may use by definitions.rules: native plugins: ${listText(native)}; native IPAM: ${listText(ipam)}; ` +
+      `components with grants: ${listText(components)}; files of confDir: ${listText(files)}; shared network names: ${listText(pools)}.`,
   );
 }
 
