@@ -36,6 +36,7 @@ const sharedBridge = (leaseDirectory: string, links: object = {}): object => ({
     "bridge-adapter": {
       log: {},
       links: { bridges: ["pods0"], networks: ["10.10.0.0/16"], forwarding: true, ...links },
+      firewall: {},
       delegation: { plugins: ["ipam-host-local"] },
     },
     "ipam-host-local": fullGrant(leaseDirectory),
@@ -72,7 +73,8 @@ describe.skipIf(unable).each([false, true])("an author of definitions, with a da
       ...(daemon === undefined ? {} : { env: { PLEXUS_SOCKET: daemon.socket } }),
     });
   const succeed = async (verb: string, attaching: Attaching): Promise<void> => {
-    expect(await send(verb, attaching)).toMatchObject({ status: 0 });
+    const { status, stdout } = await send(verb, attaching);
+    expect({ status, error: status === 0 ? "" : stdout }).toEqual({ status: 0, error: "" });
   };
 
   /** The node's configuration: a granted default network, and these rules for the attacker's namespace. */
@@ -81,6 +83,7 @@ describe.skipIf(unable).each([false, true])("an author of definitions, with a da
       "bridge-adapter": {
         log: {},
         links: { bridges: ["pods0"], networks: ["10.10.0.0/16"], forwarding: true },
+        firewall: {},
         delegation: { plugins: ["ipam-host-local"] },
       },
       "ipam-host-local": fullGrant(stage.leases),
@@ -113,7 +116,7 @@ describe.skipIf(unable).each([false, true])("an author of definitions, with a da
   describe("on the node's addresses", () => {
     test("has no grant of the default network's delegate", async () => {
       manifests.network("evil", bridge("10.99.0.0/24"));
-      expect(await attack("evil", config())).toMatchObject(refusedAs("links, delegation"));
+      expect(await attack("evil", config())).toMatchObject(refusedAs("which the administrator did not grant"));
     });
 
     test.each([
@@ -208,7 +211,12 @@ describe.skipIf(unable).each([false, true])("an author of definitions, with a da
     test("cannot reach a native plugin through a delegate", async () => {
       const recorder = installRecorder(stage.plexus.cniPath, "victim");
       const grants = {
-        "bridge-adapter": { log: {}, links: { bridges: ["own0"], forwarding: true }, delegation: { plugins: ["*"] } },
+        "bridge-adapter": {
+          log: {},
+          links: { bridges: ["own0"], forwarding: true },
+          firewall: {},
+          delegation: { plugins: ["*"] },
+        },
       };
       manifests.network("ipam", [{ type: "bridge-adapter", bridge: "own0", ipam: { type: "victim" } }]);
       expect(await attack("ipam", config({ grants }))).toMatchObject(refusedAs('native IPAM plugin "victim" is not allowed'));
