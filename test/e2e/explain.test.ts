@@ -203,7 +203,7 @@ describe("plexusctl explain", () => {
       status: 1,
       explanation: { networks: [{ name: "shop.fast", definition, steps }] },
     });
-    const text = explain("shop/fast").stdout;
+    const text = explain("shop/fast").stdout.replaceAll(/\s+/g, " ");
     expect(text).toContain("Definitions of namespace shop may use by definitions.rules: native plugins: native;");
     host({ manifests, definitions: fragment });
     expect(json("shop/fast").status).toBe(0);
