@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { CallStage } from "../testing/call-stage.ts";
-import { attaching } from "../testing/scripted-shim.ts";
+import { attaching, failing } from "../testing/scripted-shim.ts";
 
 let stage: CallStage;
 beforeEach(() => {
@@ -91,6 +91,19 @@ describe("a definition of an untrusted namespace", () => {
       ["macvlan", "shop.pods", [{ containerID: "c1", ifname: "net1" }]],
     ]);
   });
+});
+
+test("a lost journal keeps the policy: the cached attachment names its definition", async () => {
+  stage.manifests.network("storage", [{ type: "macvlan" }]);
+  await add(rule({ native: { macvlan: {} } }));
+  stage.edit("journal/c1@cluster@eth0", () => "damaged\n");
+  stage.shim.install("macvlan", failing(100, "the backend is gone"));
+  await stage.call({ verb: "DEL", config: { definitions: {} } });
+  const [plan] = stage.entry();
+  expect(plan?.["attachments"]).toMatchObject([
+    {},
+    { network: "shop.storage", definition: { namespace: "shop", name: "storage" } },
+  ]);
 });
 
 describe("a definition without spec.config", () => {
