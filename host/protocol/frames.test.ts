@@ -29,7 +29,7 @@ function decodeAll(decoder: FrameDecoder): Frame[] {
 describe("frames", () => {
   test("a frame has the bytes that PROTOCOL.md gives", () => {
     const bytes = bytesOf({ type: 17, channel: 0x8000_0001, payload: Uint8Array.of(1, 2, 3) });
-    expect([...bytes]).toEqual([3, 0, 0, 0, 3, 17, 0, 0, 1, 0, 0, 0x80, 1, 2, 3]);
+    expect([...bytes]).toEqual([3, 0, 0, 0, 4, 17, 0, 0, 1, 0, 0, 0x80, 1, 2, 3]);
   });
 
   test("any frames, split into any chunks, are decoded unchanged", () => {
@@ -68,9 +68,9 @@ describe("frames", () => {
 
   test.each([
     ["another version", [0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0], "protocol version 1"],
-    ["reserved bytes", [0, 0, 0, 0, 3, 1, 0, 1, 0, 0, 0, 0], "reserved bytes are 256"],
-    ["too long a payload", [1, 0, 0, 2, 3, 1, 0, 0, 0, 0, 0, 0], "33554433 bytes"],
-    ["a length of 4 GiB", [255, 255, 255, 255, 3, 1, 0, 0, 0, 0, 0, 0], "4294967295 bytes"],
+    ["reserved bytes", [0, 0, 0, 0, 4, 1, 0, 1, 0, 0, 0, 0], "reserved bytes are 256"],
+    ["too long a payload", [1, 0, 0, 2, 4, 1, 0, 0, 0, 0, 0, 0], "33554433 bytes"],
+    ["a length of 4 GiB", [255, 255, 255, 255, 4, 1, 0, 0, 0, 0, 0, 0], "4294967295 bytes"],
   ])("%s is refused after the header, before memory for the payload is allocated", (_, header, message) => {
     const decoder = new FrameDecoder();
     decoder.push(Uint8Array.from(header));

@@ -5,7 +5,7 @@ import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { putU32, u32At } from "./fields.ts";
 
 /** The version of the protocol, which every frame has. */
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 /** Size of a frame's header, in bytes. */
 export const FRAME_HEADER_BYTES = 12;
 /** Maximum of a payload, in bytes. */

@@ -59,7 +59,7 @@ const engineMessage: fc.Arbitrary<EngineMessage> = fc.oneof(
       deadlineMs: u32,
       stdoutCap: u32,
       stderrCap: u32,
-      nestedCallDirectory: text.map((path) => `/${path}`),
+      nestedCallDirectory: text.map((name) => `n${name}`),
     },
     { requiredKeys: ["kind", "type", "environment", "stdin", "deadlineMs", "stdoutCap", "stderrCap"] },
   ),

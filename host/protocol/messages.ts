@@ -83,14 +83,14 @@ export interface Exec {
   readonly kind: "exec";
   /** The plugin's type, looked up on the call's CNI_PATH; native binaries only. */
   readonly type: string;
-  /** The complete environment: the plugin inherits none. */
+  /** The variables of `engineVariables`. The plugin gets the others from the runtime's environment. */
   readonly environment: Environment;
   readonly stdin: FieldBytes;
   readonly deadlineMs: number;
   /** Maximum of stdout in bytes; further bytes are dropped. */
   readonly stdoutCap: number;
   readonly stderrCap: number;
-  /** The nested-call directory; absent: the plugin cannot make nested calls. */
+  /** Name of the nested-call directory in the run directory; absent: the plugin cannot make nested calls. */
   readonly nestedCallDirectory?: string;
 }
 

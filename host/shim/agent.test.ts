@@ -79,10 +79,7 @@ function agent(env: Readonly<Record<string, string>> = {}): TestAgent {
 }
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
-const environment = new Map([
-  ["CNI_COMMAND", "DEL"],
-  ["PATH", "/bin:/usr/bin"],
-]);
+const environment = new Map([["CNI_COMMAND", "DEL"]]);
 
 describe("agent", () => {
   test("sends AGENT, and carries out EXEC, FIND, READ and NETLINK while the engine is connected", async () => {
@@ -114,16 +111,17 @@ describe("agent", () => {
     await listener.listen();
     shop.component("wasm-ipam");
     shop.script("main", 'exec "${CNI_PATH%%:*}/wasm-ipam"');
-    agent();
+    const runDirectory = join(shop.directory, "nested-calls");
+    agent({ PLEXUS_RUN_DIR: runDirectory });
     const engine = await listener.engine();
-    const nestedCallDirectory = join(shop.directory, "nested-calls");
+    const name = "0123456789abcdef";
     const channel = engine.newChannel();
-    const main = engine.exec({ type: "main", environment, stdin: "{}", nestedCallDirectory }, channel);
+    const main = engine.exec({ type: "main", environment, stdin: "{}", nestedCallDirectory: name }, channel);
     const { channel: nested, request } = await engine.nested();
     expect(request).toMatchObject({ name: "wasm-ipam", under: channel });
     engine.reply({ stdout: "served" }, nested);
     expect(text((await main).stdout)).toBe("served");
-    expect(existsSync(nestedCallDirectory)).toBe(false);
+    expect([existsSync(runDirectory), existsSync(join(runDirectory, name))]).toEqual([true, false]);
   });
 
   test("started before the daemon logs once that it waits, and reconnects to the next daemon", async () => {

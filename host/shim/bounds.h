@@ -24,6 +24,10 @@
 #define SYSCTL_MAX 65536               /* of one value */
 #define PACKETS_MAX 64
 #define PACKET_MAX 1500
+#define POLICY_MAX 65536               /* of the node's policy */
+#ifndef POLICY_FILE                    /* tests compile with another path */
+#define POLICY_FILE "/etc/plexus/policy.json"
+#endif
 #define NO_ID UINT32_MAX               /* a tap without an owner or a group */
 
 #define CONNECT_MS 1000                /* wait for a daemon to accept the connection */

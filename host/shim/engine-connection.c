@@ -3,6 +3,7 @@
 #include "spawn.h"
 
 struct stream engine;
+char engine_violation[128];
 
 static struct buffer environment; /* the shim's, as REQUEST and AGENT carry it */
 static char engine_name[PATH_MAX * 2 + 64] = "the engine"; /* for errors */

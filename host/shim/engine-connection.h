@@ -7,6 +7,8 @@
 
 /* The stream to the engine. */
 extern struct stream engine;
+/* Which rule of the protocol the engine broke by a well-formed frame, for the error; begins with a colon. */
+extern char engine_violation[128];
 
 /*
  * Sends the first message, REQUEST or AGENT, on `fd` with the shim's environment, and opens the stream. If a daemon gives a call no WELCOME,

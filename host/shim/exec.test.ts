@@ -19,13 +19,13 @@ function run(script: (engine: EngineSide) => Promise<void> | void, cniPath = sho
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
 
 describe("EXEC", () => {
-  test("L-09: a plugin gets the effect's environment and stdin, its path as only argument, and the runtime's working directory", async () => {
+  test("L-09: a plugin gets the runtime's environment with the effect's variables, the effect's stdin, its path as only argument, and the runtime's working directory", async () => {
     const path = shop.probe("reports");
     shop.script("echoes", "cat");
     const answer = await callWith(
       async (engine) => {
         const environment = new Map([
-          ["PROBE", "report"],
+          ["CNI_PROBE", "report"],
           ["CNI_ARGS", "A=ü"],
         ]);
         const reported = await engine.exec({ type: "reports", environment });
@@ -40,13 +40,24 @@ describe("EXEC", () => {
           SigIgn: "0000000000000000",
           SigCgt: "0000000000000000",
           fds: [0, 1, 2],
-          env: ["PROBE=report", "CNI_ARGS=A=ü"],
+          env: [
+            "PATH=/bin:/usr/bin",
+            expect.stringMatching(/^PLEXUS_SOCKET=/),
+            "LD_LIBRARY_PATH=/inherited",
+            "CNI_PROBE=report",
+            "CNI_ARGS=A=ü",
+            `CNI_PATH=${shop.cniPath}`,
+          ],
         });
         const echoed = await engine.exec({ type: "echoes", stdin: '{"big":18446744073709551615}\0\u00ff' });
         expect(text(echoed.stdout)).toBe('{"big":18446744073709551615}\0\u00ff');
         expect(echoed.stdoutTruncated).toBe(false);
       },
-      { shim: shop.shim, cwd: shop.directory, env: { CNI_PATH: shop.cniPath, NOT: "INHERITED" } },
+      {
+        shim: shop.shim,
+        cwd: shop.directory,
+        env: { CNI_PATH: shop.cniPath, CNI_ARGS: "OF=the runtime", LD_LIBRARY_PATH: "/inherited", GOMAXPROCS: "2" },
+      },
     );
     expect(answer).toMatchObject({ status: 0, stdout: "", stderr: "" });
   });
@@ -62,7 +73,7 @@ describe("EXEC", () => {
         "err\n",
       ]);
       expect(failed.microseconds).toBeGreaterThan(100);
-      const crashed = await engine.exec({ type: "crashes", environment: new Map([["PROBE", "segfault"]]) });
+      const crashed = await engine.exec({ type: "crashes", environment: new Map([["CNI_PROBE", "segfault"]]) });
       expect(crashed.outcome).toEqual({ kind: "signalled", signal: 11 });
     });
   });
@@ -104,15 +115,12 @@ describe("EXEC", () => {
   });
 
   test("many plugins run at once, and the end of each is answered on its own channel", async () => {
-    shop.script("sleeps", 'sleep "$FOR"; echo "$FOR"');
+    shop.script("sleeps", 'sleep "$CNI_FOR"; echo "$CNI_FOR"');
     await run(async (engine) => {
       const ended: string[] = [];
       await Promise.all(
         ["0.6", "0.4", "0.2"].map(async (seconds) => {
-          const environment = new Map([
-            ["FOR", seconds],
-            ["PATH", "/bin:/usr/bin"],
-          ]);
+          const environment = new Map([["CNI_FOR", seconds]]);
           ended.push(text((await engine.exec({ type: "sleeps", environment })).stdout).trim());
         }),
       );
@@ -135,7 +143,7 @@ describe("EXEC", () => {
     writeFileSync(runtime, `#!/bin/sh\ntrap '' INT HUP PIPE USR1\nexec ${shop.shim}\n`, { mode: 0o755 });
     await callWith(
       async (engine) => {
-        const { stdout } = await engine.exec({ type: "reports", environment: new Map([["PROBE", "report"]]) });
+        const { stdout } = await engine.exec({ type: "reports", environment: new Map([["CNI_PROBE", "report"]]) });
         expect(json(text(stdout))).toMatchObject({ SigIgn: "0000000000000000", SigBlk: "0000000000000000" });
       },
       { shim: runtime, env: { CNI_PATH: shop.cniPath } },
@@ -155,8 +163,7 @@ describe("A-07: a plugin that", () => {
   test("closes its stdin early does not kill the shim", async () => {
     shop.script("closes", "exec <&-; sleep 0.2; echo done");
     await run(async (engine) => {
-      const environment = new Map([["PATH", "/bin:/usr/bin"]]);
-      const { outcome, stdout } = await engine.exec({ type: "closes", environment, stdin: new Uint8Array(4 << 20) });
+      const { outcome, stdout } = await engine.exec({ type: "closes", stdin: new Uint8Array(4 << 20) });
       expect([outcome, text(stdout)]).toEqual([{ kind: "exited", status: 0 }, "done\n"]);
     });
   });
@@ -167,7 +174,7 @@ describe("A-07: a plugin that", () => {
     await run(async (engine) => {
       const { outcome, stdout, microseconds } = await engine.exec({
         type: "daemonizes",
-        environment: new Map([["PROBE", "leave-daemon"]]),
+        environment: new Map([["CNI_PROBE", "leave-daemon"]]),
       });
       expect(outcome).toEqual({ kind: "exited", status: 0 });
       expect(microseconds).toBeLessThan(2_000_000);
@@ -182,7 +189,7 @@ describe("A-07: a plugin that", () => {
     await run(async (engine) => {
       const { outcome, stderr, microseconds } = await engine.exec({
         type: "stays",
-        environment: new Map([["PROBE", "stay"]]),
+        environment: new Map([["CNI_PROBE", "stay"]]),
         deadlineMs: 300,
       });
       expect(outcome).toEqual({ kind: "deadline-passed" });
@@ -199,7 +206,7 @@ describe("A-07: a plugin that", () => {
     await run(async (engine) => {
       const { outcome, stderr } = await engine.exec({
         type: "joins",
-        environment: new Map([["PROBE", "join"]]),
+        environment: new Map([["CNI_PROBE", "join"]]),
         deadlineMs: 1000,
       });
       expect(outcome).toEqual({ kind: "deadline-passed" });
@@ -230,9 +237,9 @@ describe("A-07: a plugin that", () => {
       await run(async (engine) => {
         const cap = 200_000;
         const environment = new Map([
-          ["PROBE", "print"],
-          ["PROBE_FD", fd],
-          ["PROBE_MIB", String(mib)],
+          ["CNI_PROBE", "print"],
+          ["CNI_PROBE_FD", fd],
+          ["CNI_PROBE_MIB", String(mib)],
         ]);
         const executed = await engine.exec({ type: "prints", environment, stdoutCap: cap, stderrCap: cap });
         expect(executed.outcome).toEqual({ kind: "exited", status: 7 });
@@ -247,9 +254,9 @@ describe("A-07: a plugin that", () => {
   test("prints exactly up to the cap is not truncated", async () => {
     await run(async (engine) => {
       const environment = new Map([
-        ["PROBE", "print"],
-        ["PROBE_FD", "1"],
-        ["PROBE_MIB", "1"],
+        ["CNI_PROBE", "print"],
+        ["CNI_PROBE_FD", "1"],
+        ["CNI_PROBE_MIB", "1"],
       ]);
       const { stdout, stdoutTruncated } = await engine.exec({ type: "prints", environment, stdoutCap: 1 << 20 });
       expect([stdout.length, stdoutTruncated]).toEqual([1 << 20, false]);
@@ -259,9 +266,9 @@ describe("A-07: a plugin that", () => {
   test("has a cap above the maximum of a frame is cut at 16 MiB", async () => {
     await run(async (engine) => {
       const environment = new Map([
-        ["PROBE", "print"],
-        ["PROBE_FD", "1"],
-        ["PROBE_MIB", "40"],
+        ["CNI_PROBE", "print"],
+        ["CNI_PROBE_FD", "1"],
+        ["CNI_PROBE_MIB", "40"],
       ]);
       const { stdout, stdoutTruncated } = await engine.exec({
         type: "prints",
@@ -277,10 +284,10 @@ describe("A-07: a plugin that", () => {
 test("L-10: a plugin whose file is open for writing is answered at once with TEXT_BUSY", async () => {
   const writer = openSync(shop.probe("upgraded"), "r+");
   await run(async (engine) => {
-    const { outcome, path } = await engine.exec({ type: "upgraded", environment: new Map([["PROBE", "report"]]) });
+    const { outcome, path } = await engine.exec({ type: "upgraded", environment: new Map([["CNI_PROBE", "report"]]) });
     expect([outcome, path]).toEqual([{ kind: "text-busy" }, join(shop.cniPath, "upgraded")]);
     closeSync(writer);
-    expect(await engine.exec({ type: "upgraded", environment: new Map([["PROBE", "report"]]) })).toMatchObject({
+    expect(await engine.exec({ type: "upgraded", environment: new Map([["CNI_PROBE", "report"]]) })).toMatchObject({
       outcome: { kind: "exited", status: 0 },
     });
   });

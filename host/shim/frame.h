@@ -5,7 +5,7 @@
 #include "common.h"
 #include "buffer.h"
 
-enum { FRAME_HEADER = 12, FRAME_VERSION_AT = 4, PROTOCOL_VERSION = 3 };
+enum { FRAME_HEADER = 12, FRAME_VERSION_AT = 4, PROTOCOL_VERSION = 4 };
 #define NESTED_CHANNEL 0x80000000u
 
 enum frame_type {

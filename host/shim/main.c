@@ -5,7 +5,10 @@
 #include "engine-connection.h"
 #include "namespace-effects.h"
 #include "nested-calls.h"
+#include "plugin-environment.h"
 #include "plugin-path.h"
+#include "policy-file.h"
+#include "run-directory.h"
 #include "run-plugin.h"
 #include "spawn.h"
 
@@ -39,9 +42,18 @@ static void answer_read(uint32_t channel, const struct message *read) {
     if (fd >= 0) close(fd);
 }
 
+static bool sets_allowed_variables(const struct message *exec) {
+    const char *variable = forbidden_variable(exec->environment);
+    if (variable == NULL) return true;
+    size_t size = strcspn(variable, "=");
+    snprintf(engine_violation, sizeof engine_violation, ": EXEC sets the variable %.*s, which only the runtime may set", (int)(size < 40 ? size : 40), variable);
+    return false;
+}
+
 static bool handle_engine_frame(UNUSED struct stream *stream, const struct frame *frame, const struct message *message) {
     bool nested = (frame->channel & NESTED_CHANNEL) != 0, effect = frame->channel != 0 && !nested;
     if (frame->type == WELCOME) return frame->channel == 0;
+    if (frame->type == EXEC && !sets_allowed_variables(message)) return false;
     if (frame->type == REPLY && nested) nested_calls_reply(frame->channel, message);
     else if (frame->type == REPLY && !effect && !is_agent)
         leave(message->status > 255 ? 1 : (int)message->status, message->out.data, message->out.size, message->err.data, message->err.size);
@@ -56,9 +68,18 @@ static bool handle_engine_frame(UNUSED struct stream *stream, const struct frame
 static _Noreturn void engine_ended(UNUSED struct stream *stream, enum stream_end end) {
     if (end == STREAM_MALFORMED)
         fail(CNI_IO, "Install the executable and the engine of one release. If they are of one release, report this.",
-             "%s sent frames that protocol version %d does not allow", describe_engine(), PROTOCOL_VERSION);
+             "%s sent frames that protocol version %d does not allow%s", describe_engine(), PROTOCOL_VERSION, engine_violation);
     fail(CNI_TRY_LATER, "Repeat the call; the next DEL undoes what this call began. Look at the engine's log.", "no answer: the stream ended early: %s",
          describe_engine());
+}
+
+/* Takes what no engine may choose: directories from the configuration, bounds from the node's policy. */
+static void prepare_effects(const char *configuration) {
+    prepend_bin_dir(configuration);
+    set_run_directory(configuration);
+    const char *mistake = load_policy();
+    if (mistake != NULL) fail(CNI_TRY_LATER, "Correct or remove the policy; until then Plexus carries out nothing on this node.", "%s", mistake);
+    restrict_cni_path();
 }
 
 static void read_stdin(struct watch *watch, short revents) {
@@ -74,7 +95,7 @@ static void read_stdin(struct watch *watch, short revents) {
     watch_remove(watch);
     buffer_append(&request, "", 1);
     error_version_from((const char *)request.data);
-    if (getenv("PLEXUS_NESTED_CALLS") == NULL) prepend_bin_dir((const char *)request.data);
+    if (getenv("PLEXUS_NESTED_CALLS") == NULL) prepare_effects((const char *)request.data);
     request.size--;
     /* Connects only now: a daemon that wakes for the connection alone would take the CPU from the reading of stdin. */
     open_engine_stream(connect_to_engine(), REQUEST, (struct message){.name = text_bytes(program_invocation_short_name), .in = buffer_bytes(&request)});

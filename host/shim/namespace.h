@@ -7,7 +7,10 @@
 /* The shim's own network namespace. */
 #define OWN_NAMESPACE "/proc/self/ns/net"
 
-/* Opens the network namespace at `path`. With `foreign`, the shim's own namespace is refused (EXDEV). Answers a descriptor, or -1 with errno. */
-int open_namespace(struct bytes path, bool foreign);
+/*
+ * Opens the network namespace at `path`, and tells in `is_own` whether it is the shim's own. Answers a descriptor, or -1 with errno (EINVAL:
+ * not a namespace). A file that is no namespace is not opened: opening a device or a pipe has effects.
+ */
+int open_namespace(struct bytes path, bool *is_own);
 
 #endif

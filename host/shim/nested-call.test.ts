@@ -20,25 +20,28 @@ beforeAll(async () => {
   shop.component(".hidden");
   writeFileSync(join(shop.cniPath, "text.wasm"), "no component");
   // A native main plugin, like bridge: runs its IPAM plugin as libcni does, with its own environment and stdin.
-  shop.script("main", 'IFS=:; for d in $CNI_PATH; do if [ -f "$d/$IPAM" ]; then exec "$d/$IPAM"; fi; done; exit 44');
+  shop.script("main", 'IFS=:; for d in $CNI_PATH; do if [ -f "$d/$CNI_IPAM" ]; then exec "$d/$CNI_IPAM"; fi; done; exit 44');
 });
 afterAll(() => shop.dispose());
 beforeEach(() => {
-  nestedCallDirectory = join(shop.directory, "nested-calls", "n");
+  nestedCallDirectory = join(runDirectory(), name);
 });
 
-const searchPath = "/bin:/usr/bin";
+const name = "0123456789abcdef";
+const runDirectory = (): string => join(shop.directory, "nested-calls");
+/** A configuration that names the run directory. */
+const configuration = (): string => JSON.stringify({ runDir: runDirectory() });
 
 function run(script: (engine: EngineSide) => Promise<void>): Promise<ShimAnswer> {
-  return callWith(script, { shim: shop.shim, env: { CNI_PATH: shop.cniPath } });
+  return callWith(script, { shim: shop.shim, env: { CNI_PATH: shop.cniPath }, stdin: configuration() });
 }
 
 function environment(more: Readonly<Record<string, string>> = {}): Map<string, string> {
-  return new Map(Object.entries({ CNI_COMMAND: "ADD", CNI_PATH: shop.cniPath, PATH: searchPath, ...more }));
+  return new Map(Object.entries({ CNI_COMMAND: "ADD", ...more }));
 }
 
-async function refusal(engine: EngineSide, path: string): Promise<unknown> {
-  return (await engine.exec({ type: "looks", environment: environment(), nestedCallDirectory: path })).outcome;
+async function refusal(engine: EngineSide, directoryName: string): Promise<unknown> {
+  return (await engine.exec({ type: "looks", environment: environment(), nestedCallDirectory: directoryName })).outcome;
 }
 
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
@@ -48,7 +51,7 @@ describe("a nested call", () => {
     await run(async (engine) => {
       const channel = engine.newChannel();
       const main = engine.exec(
-        { type: "main", environment: environment({ IPAM: "wasm-ipam" }), stdin: '{"ipam":{}}', nestedCallDirectory },
+        { type: "main", environment: environment({ CNI_IPAM: "wasm-ipam" }), stdin: '{"ipam":{}}', nestedCallDirectory: name },
         channel,
       );
       const { channel: nested, request } = await engine.nested();
@@ -56,7 +59,7 @@ describe("a nested call", () => {
       expect(request).toMatchObject({ name: "wasm-ipam", under: channel });
       expect(text(request.stdin)).toBe('{"ipam":{}}');
       expect(request.environment.get("CNI_PATH")).toBe(`${nestedCallDirectory}:${shop.cniPath}`);
-      expect(request.environment.get("IPAM")).toBe("wasm-ipam");
+      expect(request.environment.get("CNI_IPAM")).toBe("wasm-ipam");
       engine.reply({ status: 7, stdout: '{"ips":[]}', stderr: "said" }, nested);
       const executed = await main;
       expect([executed.outcome, text(executed.stdout), text(executed.stderr)]).toEqual([
@@ -71,9 +74,12 @@ describe("a nested call", () => {
   test("meanwhile the shim serves other effects, and a second plugin has another nested-call directory", async () => {
     await run(async (engine) => {
       const [first, second] = [engine.newChannel(), engine.newChannel()];
-      const one = engine.exec({ type: "main", environment: environment({ IPAM: "wasm-ipam" }), nestedCallDirectory }, first);
+      const one = engine.exec(
+        { type: "main", environment: environment({ CNI_IPAM: "wasm-ipam" }), nestedCallDirectory: name },
+        first,
+      );
       const other = engine.exec(
-        { type: "main", environment: environment({ IPAM: "other" }), nestedCallDirectory: `${nestedCallDirectory}2` },
+        { type: "main", environment: environment({ CNI_IPAM: "other" }), nestedCallDirectory: "fedcba9876543210" },
         second,
       );
       const calls = [await engine.nested(), await engine.nested()];
@@ -92,8 +98,8 @@ describe("a nested call", () => {
     await run(async (engine) => {
       const main = engine.exec({
         type: "main",
-        environment: environment({ IPAM: "wasm-ipam" }),
-        nestedCallDirectory,
+        environment: environment({ CNI_IPAM: "wasm-ipam" }),
+        nestedCallDirectory: name,
         deadlineMs: 500,
       });
       const { channel } = await engine.nested();
@@ -109,7 +115,7 @@ describe("a nested call", () => {
     const answers = join(shop.directory, "answers");
     shop.script("keeps", `"\${CNI_PATH%%:*}/other" >${answers} & setsid sh -c 'sleep 0' ; wait`);
     await run(async (engine) => {
-      void engine.exec({ type: "keeps", environment: environment({ CNI_CONTAINERID: "c" }), nestedCallDirectory });
+      void engine.exec({ type: "keeps", environment: environment({ CNI_CONTAINERID: "c" }), nestedCallDirectory: name });
       await engine.nested();
       // Called from outside the plugin's process group, because the nested shim must outlive it here.
       const outside = spawn(join(nestedCallDirectory, "other"), {
@@ -132,8 +138,8 @@ describe("a nested-call directory", () => {
     await run(async (engine) => {
       const looked = engine.exec({
         type: "looks",
-        environment: environment({ PLEXUS_NESTED_CALLS: "/outer/.sock" }),
-        nestedCallDirectory,
+        environment: environment(),
+        nestedCallDirectory: name,
       });
       const { stdout } = await looked;
       const lines = text(stdout).trim().split("\n");
@@ -157,12 +163,12 @@ describe("a nested-call directory", () => {
       async (engine) => {
         const { stdout } = await engine.exec({
           type: "looks",
-          environment: environment({ CNI_PATH: "/given" }),
-          nestedCallDirectory,
+          environment: environment(),
+          nestedCallDirectory: name,
         });
-        expect(text(stdout)).toBe(" /given\n");
+        expect(text(stdout)).toBe(` ${plain}\n`);
       },
-      { shim: shop.shim, env: { CNI_PATH: plain } },
+      { shim: shop.shim, env: { CNI_PATH: plain }, stdin: configuration() },
     );
     expect(existsSync(nestedCallDirectory)).toBe(false);
   });
@@ -171,7 +177,7 @@ describe("a nested-call directory", () => {
     mkdirSync(nestedCallDirectory, { recursive: true, mode: 0o700 });
     symlinkSync("/old/shim", join(nestedCallDirectory, "stale"));
     await run(async (engine) => {
-      const { stdout } = await engine.exec({ type: "looks", environment: environment(), nestedCallDirectory });
+      const { stdout } = await engine.exec({ type: "looks", environment: environment(), nestedCallDirectory: name });
       expect(text(stdout)).toContain("other ->");
       expect(text(stdout)).not.toContain("stale");
     });
@@ -180,35 +186,93 @@ describe("a nested-call directory", () => {
 
   test("that another shim uses is left unchanged", async () => {
     await run(async (engine) => {
-      const main = engine.exec({ type: "main", environment: environment({ IPAM: "wasm-ipam" }), nestedCallDirectory });
+      const main = engine.exec({ type: "main", environment: environment({ CNI_IPAM: "wasm-ipam" }), nestedCallDirectory: name });
       const { channel } = await engine.nested();
-      await run(async (other) => expect(await refusal(other, nestedCallDirectory)).toEqual({ kind: "not-startable", errno: 11 }));
+      await run(async (other) => expect(await refusal(other, name)).toEqual({ kind: "not-startable", errno: 11 }));
       engine.reply({ stdout: "still served" }, channel);
       expect(text((await main).stdout)).toBe("still served");
     });
   });
 
   test("is not made from another directory or file: the EXEC is refused, and nothing is changed", async () => {
-    const held = join(shop.directory, "held");
+    const [heldName, openName, linkName, fileName] = ["a", "b", "c", "d"].map((digit) => digit.repeat(16));
+    const inRun = (entry = ""): string => join(runDirectory(), entry);
+    mkdirSync(runDirectory(), { recursive: true, mode: 0o700 });
+    const [held, open, pointed] = [inRun(heldName), inRun(openName), inRun(linkName)];
     mkdirSync(held, { mode: 0o700 });
     symlinkSync("/kept", join(held, "a-link"));
     writeFileSync(join(held, "precious"), "data");
-    const open = join(shop.directory, "open");
     mkdirSync(open, { mode: 0o755 });
     symlinkSync("/kept", join(open, "a-link"));
-    const pointed = join(shop.directory, "pointed");
     symlinkSync(shop.cniPath, pointed);
+    writeFileSync(inRun(fileName), "");
     await run(async (engine) => {
-      expect(await refusal(engine, held)).toEqual({ kind: "not-startable", errno: 39 });
-      expect(await refusal(engine, open)).toEqual({ kind: "not-startable", errno: 1 });
-      expect(await refusal(engine, pointed)).toMatchObject({ kind: "not-startable" });
-      expect(await refusal(engine, shop.script("a-file", ""))).toMatchObject({ kind: "not-startable" });
-      expect(await refusal(engine, "relative")).toEqual({ kind: "not-startable", errno: 22 });
-      expect(await refusal(engine, `/${"n".repeat(102)}`)).toEqual({ kind: "not-startable", errno: 36 });
+      expect(await refusal(engine, heldName ?? "")).toEqual({ kind: "not-startable", errno: 39 });
+      expect(await refusal(engine, openName ?? "")).toEqual({ kind: "not-startable", errno: 1 });
+      expect(await refusal(engine, linkName ?? "")).toMatchObject({ kind: "not-startable" });
+      expect(await refusal(engine, fileName ?? "")).toMatchObject({ kind: "not-startable" });
+      expect(await refusal(engine, `call-${"1".repeat(102)}`)).toEqual({ kind: "not-startable", errno: 36 });
     });
     expect([readlinkSync(join(held, "a-link")), readFileSync(join(held, "precious"), "utf8")]).toEqual(["/kept", "data"]);
     expect([readlinkSync(join(open, "a-link")), readlinkSync(pointed)]).toEqual(["/kept", shop.cniPath]);
     expect(lstatSync(join(shop.cniPath, "main")).isFile()).toBe(true);
+  });
+
+  test("has no other name than 16 hexadecimal digits, or `call-` with digits", async () => {
+    const victim = join(runDirectory(), "victim");
+    mkdirSync(victim, { recursive: true, mode: 0o700 });
+    symlinkSync("/kept", join(victim, "a-link"));
+    const names = [
+      "victim",
+      "../n",
+      "/etc",
+      ".",
+      "..",
+      "n/",
+      "0123456789ABCDEF",
+      "0123456789abcdef0",
+      "call-",
+      "call-x",
+      "call-1/2",
+    ];
+    await run(async (engine) => {
+      for (const each of [...names, victim])
+        expect([each, await refusal(engine, each)]).toEqual([each, { kind: "not-startable", errno: 22 }]);
+    });
+    expect(readlinkSync(join(victim, "a-link"))).toBe("/kept");
+  });
+
+  test.each([
+    ["is not absolute", { runDir: "relative" }],
+    ["has an escape", { runDir: "/run/a\\b" }],
+    ["is empty", { runDir: "" }],
+  ])("is refused if the configuration's runDir %s", async (_, configured) => {
+    await callWith(async (engine) => expect(await refusal(engine, name)).toEqual({ kind: "not-startable", errno: 22 }), {
+      shim: shop.shim,
+      env: { CNI_PATH: shop.cniPath },
+      stdin: JSON.stringify(configured),
+    });
+  });
+
+  test("is shared by a plugin that a nested call of its plugin executes: further nested calls belong to the first plugin", async () => {
+    shop.script("inner", 'exec "${CNI_PATH%%:*}/other"');
+    await run(async (engine) => {
+      const outer = engine.newChannel();
+      const main = engine.exec(
+        { type: "main", environment: environment({ CNI_IPAM: "wasm-ipam" }), nestedCallDirectory: name },
+        outer,
+      );
+      const first = await engine.nested();
+      const inner = engine.exec({ type: "inner", environment: environment(), nestedCallDirectory: name });
+      const second = await engine.nested();
+      expect(second.request).toMatchObject({ name: "other", under: outer });
+      engine.reply({ stdout: "inner" }, second.channel);
+      expect(text((await inner).stdout)).toBe("inner");
+      expect(existsSync(join(nestedCallDirectory, ".sock"))).toBe(true);
+      engine.reply({ stdout: "outer" }, first.channel);
+      expect(text((await main).stdout)).toBe("outer");
+    });
+    expect(existsSync(nestedCallDirectory)).toBe(false);
   });
 
   test("closes connections that send another frame, a malformed request, or two requests", async () => {
@@ -228,7 +292,7 @@ describe("a nested-call directory", () => {
     });
     const reply = encoded({ kind: "reply", status: 0, stdout: "", stderr: "" });
     await run(async (engine) => {
-      void engine.exec({ type: "main", environment: environment({ IPAM: "wasm-ipam" }), nestedCallDirectory });
+      void engine.exec({ type: "main", environment: environment({ CNI_IPAM: "wasm-ipam" }), nestedCallDirectory: name });
       await engine.nested();
       for (const bytes of [reply, belied, Buffer.from("GET / HTTP/1.1\r\n\r\n"), Buffer.concat([request, request]), huge()]) {
         expect(await closesAfter(bytes)).toBe(true);
@@ -240,7 +304,7 @@ describe("a nested-call directory", () => {
   test("a silent connection is closed after a time limit, and the sixty-fifth at once", async () => {
     await callWith(
       async (engine) => {
-        void engine.exec({ type: "main", environment: environment({ IPAM: "wasm-ipam" }), nestedCallDirectory });
+        void engine.exec({ type: "main", environment: environment({ CNI_IPAM: "wasm-ipam" }), nestedCallDirectory: name });
         await engine.nested();
         const started = performance.now();
         const silent = Array.from({ length: 64 }, () => closesAfter(Buffer.alloc(0)).then(() => performance.now() - started));
@@ -249,7 +313,7 @@ describe("a nested-call directory", () => {
         expect(times[1]).toBeGreaterThan(450);
         expect(times[63]).toBeLessThan(2000);
       },
-      { shim: shop.impatientShim(500), env: { CNI_PATH: shop.cniPath } },
+      { shim: shop.impatientShim(500), env: { CNI_PATH: shop.cniPath }, stdin: configuration() },
     );
   });
 

@@ -1,9 +1,7 @@
 #include "nested-calls.h"
 #include "engine-connection.h"
 #include "plugin-path.h"
-
-/* The dot keeps it apart from the links: a delegate may be called `sock`, and no link begins with a dot. */
-#define SOCKET_NAME ".sock"
+#include "run-directory.h"
 
 struct caller {
     struct nested_calls *nested_calls; /* NULL: a free slot */
@@ -63,7 +61,7 @@ static bool holds_only_links(int directory, bool removes) {
         struct stat status;
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
         if (removes) unlinkat(directory, entry->d_name, 0);
-        else only = fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && (S_ISLNK(status.st_mode) || strcmp(entry->d_name, SOCKET_NAME) == 0);
+        else only = fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && (S_ISLNK(status.st_mode) || strcmp(entry->d_name, NESTED_CALLS_SOCKET) == 0);
     }
     if (listing != NULL) closedir(listing);
     return only;
@@ -160,9 +158,9 @@ static int link_components(struct nested_calls *nested_calls) {
  * cannot be opened, because there would be no way back to it.
  */
 static bool bind_in(int directory, int socket) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = SOCKET_NAME};
+    struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = NESTED_CALLS_SOCKET};
     int previous = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (previous < 0) snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" SOCKET_NAME, directory);
+    if (previous < 0) snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" NESTED_CALLS_SOCKET, directory);
     bool bound = (previous < 0 || fchdir(directory) == 0) && bind(socket, (struct sockaddr *)&address, sizeof address) == 0;
     int error = errno;
     if (previous >= 0 && fchdir(previous) != 0) bound = false;
@@ -179,15 +177,33 @@ static bool listen_in(struct nested_calls *nested_calls) {
     return bind_in(nested_calls->directory, fd) && listen(fd, EFFECTS_MAX) == 0;
 }
 
-int nested_calls_open(struct nested_calls *nested_calls, struct bytes path, uint32_t channel) {
+/* The directories that this shim has made. */
+static struct nested_calls *all_open;
+
+/* Whether a running plugin has the directory: the EXEC is part of a nested call of that plugin, and its own nested calls go the same way. */
+static bool is_open(const char *path) {
+    for (const struct nested_calls *each = all_open; each != NULL; each = each->next)
+        if (strcmp(each->path, path) == 0) return true;
+    return false;
+}
+
+int nested_calls_open(struct nested_calls *nested_calls, struct bytes name, uint32_t channel) {
     *nested_calls = (struct nested_calls){.directory = -1, .under = channel, .listener = {.fd = -1}};
-    if (path.size == 0) return 0;
-    if (path.data[0] != '/') return EINVAL;
-    if (path.size + sizeof "/" SOCKET_NAME > sizeof nested_calls->path) return ENAMETOOLONG; /* the nested shim must fit the socket's path into a sockaddr_un */
-    memcpy(nested_calls->path, path.data, path.size);
+    if (name.size == 0) return 0;
+    /* the nested shim must fit the socket's path into a sockaddr_un */
+    int error = nested_call_path(name, nested_calls->path, sizeof nested_calls->path - sizeof "/" NESTED_CALLS_SOCKET + 1);
+    if (error != 0) {
+        nested_calls->path[0] = 0;
+        return error;
+    }
+    if (is_open(nested_calls->path)) return 0;
     int links = link_components(nested_calls);
-    if (links > 0 && listen_in(nested_calls)) return 0;
-    int error = links == 0 ? 0 : errno;
+    if (links > 0 && listen_in(nested_calls)) {
+        nested_calls->next = all_open;
+        all_open = nested_calls;
+        return 0;
+    }
+    error = links == 0 ? 0 : errno;
     nested_calls_close(nested_calls);
     return error;
 }
@@ -196,8 +212,11 @@ void nested_calls_close(struct nested_calls *nested_calls) {
     for (struct caller *caller = callers; caller < callers + EFFECTS_MAX; caller++)
         if (caller->nested_calls == nested_calls) hang_up(&caller->stream, STREAM_CLOSED);
     watch_close(&nested_calls->listener);
+    for (struct nested_calls **at = &all_open; *at != NULL;)
+        if (*at == nested_calls) *at = nested_calls->next;
+        else at = &(*at)->next;
     if (nested_calls->directory >= 0) {
-        unlinkat(nested_calls->directory, SOCKET_NAME, 0);
+        unlinkat(nested_calls->directory, NESTED_CALLS_SOCKET, 0);
         for (size_t at = 0; at < nested_calls->links.size; at += strlen((char *)nested_calls->links.data + at) + 1)
             unlinkat(nested_calls->directory, (char *)nested_calls->links.data + at, 0);
         rmdir(nested_calls->path); /* fails, and leaves the directory, where another process put files into it */
@@ -206,16 +225,4 @@ void nested_calls_close(struct nested_calls *nested_calls) {
     buffer_free(&nested_calls->links);
     nested_calls->directory = -1;
     nested_calls->path[0] = 0;
-}
-
-void nested_calls_environment(const struct nested_calls *nested_calls, struct bytes environment, struct buffer *row) {
-    const char *at = (const char *)environment.data, *old = "";
-    bool redirects = nested_calls->path[0] != 0;
-    for (const char *end = at + environment.size; at < end; at += strlen(at) + 1) {
-        if (redirects && strncmp(at, "CNI_PATH=", 9) == 0) old = at + 9;
-        else if (!redirects || strncmp(at, "PLEXUS_NESTED_CALLS=", sizeof "PLEXUS_NESTED_CALLS=" - 1) != 0) buffer_append(row, at, strlen(at) + 1);
-    }
-    if (!redirects) return;
-    const char *parts[] = {"PLEXUS_NESTED_CALLS=", nested_calls->path, "/" SOCKET_NAME, NULL, "CNI_PATH=", nested_calls->path, *old == 0 ? "" : ":", old, NULL};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) buffer_append(row, parts[i] == NULL ? "" : parts[i], parts[i] == NULL ? 1 : strlen(parts[i]));
 }

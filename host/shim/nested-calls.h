@@ -6,25 +6,26 @@
 #include "frame.h"
 #include "loop.h"
 
+/* The dot keeps it apart from the links: a delegate may be called `sock`, and no link begins with a dot. */
+#define NESTED_CALLS_SOCKET ".sock"
+
 struct nested_calls {
     char path[sizeof((struct sockaddr_un *)0)->sun_path]; /* of the directory; empty: there is none */
     int directory;
     struct buffer links; /* the links' names, each with its NUL */
     uint32_t under; /* channel of the plugin's EXEC */
     struct watch listener;
+    struct nested_calls *next; /* of those that are open */
 };
 
 /*
- * Makes the nested-call directory at `path` for the EXEC on `channel`. Makes none where `path` is empty or CNI_PATH has no component. Answers 0
- * or an errno.
+ * Makes the nested-call directory `name` in the run directory for the EXEC on `channel`. Makes none where `name` is empty, CNI_PATH has no
+ * component, or a running EXEC has the directory already: the plugin then shares it. Answers 0 or an errno.
  */
-int nested_calls_open(struct nested_calls *nested_calls, struct bytes path, uint32_t channel);
+int nested_calls_open(struct nested_calls *nested_calls, struct bytes name, uint32_t channel);
 
 /* Removes the directory and closes the connections of its nested calls. A second call has no effect. */
 void nested_calls_close(struct nested_calls *nested_calls);
-
-/* Appends the plugin's environment to `row`; CNI_PATH begins with the nested-call directory, where there is one. */
-void nested_calls_environment(const struct nested_calls *nested_calls, struct bytes environment, struct buffer *row);
 
 /* Forwards the engine's REPLY to the nested shim. A nested shim that has ended gets nothing. */
 void nested_calls_reply(uint32_t channel, const struct message *reply);

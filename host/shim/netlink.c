@@ -1,6 +1,8 @@
 #include "netlink.h"
 #include "loop.h"
 #include "namespace.h"
+#include "netlink-policy.h"
+#include "policy-file.h"
 
 /* The answer to a request that did not ask for an acknowledgement: the kernel refused the whole batch. */
 #define BATCH_REFUSED UINT32_MAX
@@ -89,12 +91,14 @@ static void drain(int fd) {
 
 void use_netlink(int fd, const struct message *netlink, struct done *done) {
     int64_t due = in_ms(netlink->deadline_ms < NETLINK_MS ? netlink->deadline_ms : NETLINK_MS);
-    int second = netlink->second.size == 0 ? -1 : open_namespace(netlink->second, netlink->flag);
-    bool ready = netlink->second.size == 0 || (second >= 0 && dup3(second, NETLINK_SECOND_FD, O_CLOEXEC) == NETLINK_SECOND_FD);
+    bool names_own = false;
+    int second = netlink->second.size == 0 ? -1 : open_namespace(netlink->second, &names_own);
+    int refused = names_own && netlink->flag != 0 ? EXDEV : names_own && !netlink_is_allowed(netlink->protocol, netlink->in, true) ? POLICY_REFUSES : 0;
+    bool ready = netlink->second.size == 0 || (second >= 0 && refused == 0 && dup3(second, NETLINK_SECOND_FD, O_CLOEXEC) == NETLINK_SECOND_FD);
     if (netlink_keeps_open(fd)) drain(fd);
     done->begun = ready && send(fd, netlink->in.data, netlink->in.size, 0) == (ssize_t)netlink->in.size;
-    done->error = done->begun ? receive(fd, count_messages(netlink->in, false), due, &done->out) : errno;
+    done->error = done->begun ? receive(fd, count_messages(netlink->in, false), due, &done->out) : refused != 0 ? refused : errno;
     close(second); /* -1 where there is none: harmless */
-    if (second >= 0) close(NETLINK_SECOND_FD);
+    if (second >= 0 && refused == 0) close(NETLINK_SECOND_FD);
     if (done->error != 0 && netlink_keeps_open(fd)) kept_socket = -1;
 }

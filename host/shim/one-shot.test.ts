@@ -15,7 +15,7 @@ let shop: Workshop;
 beforeAll(async () => {
   shop = await openWorkshop();
   shop.component("delegate", "body");
-  shop.script("native", 'cat; echo "$GREETING"');
+  shop.script("native", 'cat; echo "$CNI_GREETING"');
   shop.script("main", '"${CNI_PATH%%:*}/delegate"');
 });
 afterAll(() => shop.dispose());
@@ -41,10 +41,13 @@ function home(name: string, body: string): string {
   return directory;
 }
 
+/** A configuration whose nested-call directories are the test's. */
+const configuration = (): string => JSON.stringify({ name: "n", runDir: join(shop.directory, "run") });
+
 function call(
   plexusHome: string,
   env: Readonly<Record<string, string>> = {},
-  stdin: string | Uint8Array = '{"name":"n"}',
+  stdin: string | Uint8Array = configuration(),
 ): Promise<ShimAnswer> {
   return startShim({
     shim: shop.shim,
@@ -63,13 +66,13 @@ describe("a one-shot engine", () => {
       `const shim = new OneShotShim(stream, async (request) => {
          const found = shim.findSync({ type: request.name, componentFirst: false });
          const { content } = await shim.read({ path: found.path, cap: 100 });
-         const inner = await shim.exec({ type: "native", environment: new Map([["GREETING", "inner"], ["PATH", "/bin:/usr/bin"]]), stdin: "", deadlineMs: 5000, stdoutCap: 1000, stderrCap: 1000 });
+         const inner = await shim.exec({ type: "native", environment: new Map([["CNI_GREETING", "inner"]]), stdin: "", deadlineMs: 5000, stdoutCap: 1000, stderrCap: 1000 });
          return { status: 0, stderr: "", stdout: [request.name, request.under, found.what, content.length, text(inner.stdout).trim()].join(" ") };
        });
-       const environment = new Map([...call.environment, ["PATH", "/bin:/usr/bin"], ["GREETING", "hello"]]);
+       const environment = new Map([["CNI_COMMAND", "ADD"], ["CNI_GREETING", "hello"]]);
        const effect = { environment, stdin: call.stdin, deadlineMs: 5000, stdoutCap: 1000, stderrCap: 1000 };
        const one = await shim.exec({ type: "native", ...effect });
-       const [two, three] = await Promise.all([shim.exec({ type: "main", ...effect, nestedCallDirectory: ${JSON.stringify(join(shop.directory, "nestedCallDirectory"))} }), shim.exec({ type: "native", ...effect })]);
+       const [two, three] = await Promise.all([shim.exec({ type: "main", ...effect, nestedCallDirectory: "0123456789abcdef" }), shim.exec({ type: "native", ...effect })]);
        const out = { name: call.name, environment: process.env, cwd: process.cwd(), one: text(one.stdout), two: text(two.stdout), three: text(three.stdout) };
        shim.reply({ status: 5, stdout: JSON.stringify(out), stderr: "noise" });`,
     );
@@ -79,9 +82,9 @@ describe("a one-shot engine", () => {
       name: "plexus",
       environment: {},
       cwd: "/",
-      one: '{"name":"n"}hello\n',
+      one: `${configuration()}hello\n`,
       two: "delegate 2 component 12 inner",
-      three: '{"name":"n"}hello\n',
+      three: `${configuration()}hello\n`,
     });
   });
 
@@ -110,7 +113,7 @@ describe("a one-shot engine", () => {
     const directory = home(
       "dies",
       `process.stderr.write("x".repeat(100_000) + " \\u001b[31mlast \\"words\\" \\u00fc\\n");
-       stream.send(1, { kind: "exec", type: "endless", environment: new Map([["PATH", "/bin:/usr/bin"]]), stdin: "", deadlineMs: 60_000, stdoutCap: 0, stderrCap: 0 });
+       stream.send(1, { kind: "exec", type: "endless", environment: new Map(), stdin: "", deadlineMs: 60_000, stdoutCap: 0, stderrCap: 0 });
        setTimeout(() => process.kill(process.pid, "SIGSEGV"), 200);`,
     );
     const answer = await call(directory);
@@ -142,7 +145,7 @@ describe("a one-shot engine", () => {
       `import { writeFileSync } from "node:fs";
        const shim = new OneShotShim(stream);
        try {
-         await shim.exec({ type: "endless", environment: new Map([["PATH", "/bin:/usr/bin"]]), stdin: "", deadlineMs: 60_000, stdoutCap: 0, stderrCap: 0 });
+         await shim.exec({ type: "endless", environment: new Map(), stdin: "", deadlineMs: 60_000, stdoutCap: 0, stderrCap: 0 });
        } catch (error) {
          writeFileSync(${JSON.stringify(mark)}, error.name + " " + error.fault.kind);
        }`,

@@ -1,7 +1,10 @@
 #include "run-plugin.h"
 #include "engine-connection.h"
 #include "nested-calls.h"
+#include "plugin-environment.h"
 #include "plugin-path.h"
+#include "policy-file.h"
+#include "run-directory.h"
 #include "spawn.h"
 
 enum { PIECE = 65536 }; /* bytes of a plugin's output in one read() */
@@ -139,6 +142,11 @@ void run_plugin(uint32_t channel, const struct message *exec) {
     find_plugin(exec->name, NATIVE_ONLY, &found);
     struct run *run = run_on(0), refused = {.channel = channel, .started = now_us()};
     if (found.kind != NATIVE) return answer(&refused, NOT_FOUND, ENOENT);
+    if (!policy_allows(POLICY_PLUGINS, (const char *)exec->name.data, exec->name.size)) {
+        buffer_append(&refused.path, found.path, strlen(found.path) + 1);
+        answer(&refused, NOT_STARTABLE, POLICY_REFUSES);
+        return buffer_free(&refused.path);
+    }
     if (run == NULL) return answer(&refused, NOT_STARTABLE, EAGAIN);
     if (exec->deadline_ms == 0) return answer(&refused, DEADLINE_PASSED, 0);
     *run = refused;
@@ -148,13 +156,14 @@ void run_plugin(uint32_t channel, const struct message *exec) {
     run->timer = (struct watch){.fd = -1, .due = run->started + (int64_t)exec->deadline_ms * 1000, .wake = timer_wake, .owner = run};
     watch_add(&run->timer);
     buffer_append(&run->path, found.path, strlen(found.path) + 1);
+    static char directory[PATH_MAX];
     int error = nested_calls_open(&run->nested_calls, exec->path, channel);
     if (error != 0) { /* EXECUTED names the directory that failed, not the plugin */
+        bool named = nested_call_path(exec->path, directory, sizeof directory) == 0;
         run->path.size = 0;
-        buffer_append(&run->path, exec->path.data, exec->path.size);
-        buffer_append(&run->path, "", 1);
+        buffer_append(&run->path, named ? directory : "", named ? strlen(directory) + 1 : 1);
     }
-    nested_calls_environment(&run->nested_calls, exec->environment, &run->environment);
+    append_plugin_environment(exec->environment, run->nested_calls.path, &run->environment);
     if (error == 0) error = start(run, exec->in);
     if (error != 0) finish(run, error == ETXTBSY ? TEXT_BUSY : NOT_STARTABLE, error);
 }

@@ -162,7 +162,7 @@ describe("an engine that", () => {
     shop.script("family", `sh -c 'echo $$ >> ${mark}; exec /bin/sleep 60' & echo $$ >> ${mark}; wait`);
     const answer = await run(async (engine) => {
       await engine.request();
-      void engine.exec({ type: "family", environment: new Map([["PATH", "/bin:/usr/bin"]]) });
+      void engine.exec({ type: "family" });
       await soon(() => readOrEmpty(mark).split("\n").length === 3);
       engine.end();
       await engine.shim.answer;
@@ -228,9 +228,9 @@ sys.stdout.buffer.write(p.stdout)`;
 describe("a shim that is stopped", () => {
   test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)("by %s kills its plugins and answers with code 11", async (signal) => {
     const mark = join(shop.directory, `stopped-${signal}`);
-    shop.script("stopped", `echo $$ > "$MARK"; exec /bin/sleep 60`);
+    shop.script("stopped", `echo $$ > "$CNI_MARK"; exec /bin/sleep 60`);
     const answer = await run(async (engine) => {
-      void engine.exec({ type: "stopped", environment: new Map([["MARK", mark]]) });
+      void engine.exec({ type: "stopped", environment: new Map([["CNI_MARK", mark]]) });
       await soon(() => readOrEmpty(mark).endsWith("\n"));
       engine.shim.process.kill(signal);
       await engine.shim.answer;

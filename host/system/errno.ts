@@ -6,10 +6,12 @@ export const ENOENT = 2;
 export const ESRCH = 3;
 export const EINTR = 4;
 export const ENXIO = 6;
+export const ENOEXEC = 8;
 export const EBADF = 9;
 export const EAGAIN = 11;
 /** The same number as EAGAIN. */
 export const EWOULDBLOCK = EAGAIN;
+export const EACCES = 13;
 export const EBUSY = 16;
 export const EEXIST = 17;
 export const EXDEV = 18;
@@ -19,6 +21,9 @@ export const EISDIR = 21;
 export const EINVAL = 22;
 export const ENAMETOOLONG = 36;
 export const ENOTEMPTY = 39;
+export const ELOOP = 40;
+/** A file that execve(2) needs is damaged. */
+export const ELIBBAD = 80;
 export const ERESTART = 85;
 export const EMSGSIZE = 90;
 export const EPROTONOSUPPORT = 93;
@@ -27,3 +32,5 @@ export const EAFNOSUPPORT = 97;
 export const EADDRNOTAVAIL = 99;
 export const ENOBUFS = 105;
 export const ETIMEDOUT = 110;
+/** The shim's answer to an effect that the node's policy forbids. */
+export const EKEYREJECTED = 129;

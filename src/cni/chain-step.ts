@@ -34,6 +34,8 @@ export type ChainResult<T> =
       readonly failedStep: number | undefined;
       /** DEL: true if only steps failed that never succeeded in ADD. */
       readonly neverAttached?: boolean;
+      /** DEL: true if only steps failed whose plugin or component can't be started. */
+      readonly noneBegun?: boolean;
     };
 
 /** A chain yields steps, is resumed with their outcomes, and returns the result of all. */

@@ -10,7 +10,7 @@ import { checkAttachment, checkPrintable } from "./attachment.ts";
 import type { AttachmentContext, Chain, ChainContext, ChainResult, ChainStep } from "./chain-step.ts";
 import { convertResult } from "./convert-result.ts";
 import { stepEnvironment, type Verb } from "./environment.ts";
-import { type FailedStep, mayPassOver } from "./failed-step.ts";
+import { type FailedStep, mayPassOver, wasNeverBegun } from "./failed-step.ts";
 import type { PluginConf } from "./network-list.ts";
 import { readResult } from "./read-result.ts";
 import type { PluginResult } from "./result.ts";
@@ -112,8 +112,8 @@ export interface DelOutcome {
 
 /**
  * DEL: plugins in reverse order. The first failure stops the chain, so that the next DEL starts from the same state (L-40, D-4).
- * A step that is refused for its version or its grant, or that never succeeded in ADD, stops no other: it will fail each time. The fault
- * has the messages of all failures. A step that was refused in ADD and in DEL did nothing and has nothing to undo.
+ * A step that is refused for its version or its grant, that can't be started, or that never succeeded in ADD, stops no other: it will fail each
+ * time. The fault has the messages of all failures. A step that was refused, or not begun, in ADD and in DEL has nothing to undo.
  * `cached` is the text of the attachment's final result, if known; `failedAdd` is its ADD's failure. The names are not checked: an
  * attachment that was added must stay removable (L-04).
  */
@@ -126,18 +126,21 @@ export function* delChain(context: AttachmentContext, cached: string | undefined
   const faults: Fault[] = [];
   let firstFailed: number | undefined;
   let neverAttached = true;
+  let noneBegun = true;
   for (const [index, plugin] of [...list.plugins.entries()].toReversed()) {
     const outcome = yield attachmentStep(context, "DEL", index, plugin, result);
     if (outcome.ok) continue;
     const [refused, passable] = [isRefusal(outcome.fault), mayPassOver(failedAdd, index, outcome.fault)];
-    if (refused && passable) continue;
+    if ((refused && passable) || wasNeverBegun(failedAdd, index, outcome.fault)) continue;
+    const begun = outcome.fault.notBegun !== true;
+    noneBegun &&= !begun;
     faults.push(wrapFault(outcome.fault, `plugin ${describePlugin(plugin)} failed (delete)`));
     firstFailed ??= index;
     neverAttached &&= passable;
-    if (!refused && !passable) break;
+    if (begun && !refused && !passable) break;
   }
   const failure = joinFaults(faults);
-  if (failure !== undefined) return { ...chainFailed(failure, firstFailed), neverAttached };
+  if (failure !== undefined) return { ...chainFailed(failure, firstFailed), neverAttached, noneBegun };
   return { ok: true, value: { unusableResult: previous.ok ? undefined : previous.fault } };
 }
 

@@ -10,6 +10,8 @@ export interface FailedStep {
   readonly step: number;
   readonly code: number;
   readonly msg: string;
+  /** True if the step was never begun: its plugin or component could not be started. */
+  readonly notBegun?: true;
 }
 
 /** Maximum length of a stored message, in UTF-16 units. */
@@ -33,7 +35,8 @@ const reported: ReadonlySet<FaultKind> = new Set([
 ]);
 
 /** The step that failed in ADD; undefined if the step may have attached something. */
-export function failedStepOf(step: number, { kind, code, msg }: Fault): FailedStep | undefined {
+export function failedStepOf(step: number, { kind, code, msg, notBegun }: Fault): FailedStep | undefined {
+  if (notBegun === true) return { step, code, msg: msg.slice(0, maxMessage), notBegun };
   // libcni's message for a plugin that printed no error.
   const silent = kind === "PLUGIN_FAILED" && msg.startsWith("netplugin failed");
   if (!reported.has(kind) || silent || code === tryAgainLater) return undefined;
@@ -46,6 +49,12 @@ export function mayPassOver(failedAdd: FailedStep | undefined, index: number, fa
   if (index > failedAdd.step) return true;
   const now = failedStepOf(index, failure);
   return now !== undefined && now.code === failedAdd.code && patternOf(now.msg) === patternOf(failedAdd.msg);
+}
+
+/** Whether neither ADD nor DEL began the step that fails in DEL now: there is nothing to undo. */
+export function wasNeverBegun(failedAdd: FailedStep | undefined, index: number, failure: Fault): boolean {
+  if (failedAdd === undefined || failure.notBegun !== true) return false;
+  return index > failedAdd.step || (index === failedAdd.step && failedAdd.notBegun === true);
 }
 
 /** A message without the parts that differ between calls: numbers, and the verb's name. */

@@ -73,10 +73,6 @@ describe("the host configuration", () => {
     [{ ...base, delegates, goMaxProcs: "1" }, "goMaxProcs"],
     [{ ...base, delegates, profile: "loose" }, "profile"],
     [{ ...base, delegates, wasm: { isolation: "none" } }, "wasm.isolation"],
-    [{ ...base, delegates, wasm: { sandboxUids: "engine" } }, 'wasm.sandboxUids: must be "same" or an object'],
-    [{ ...base, delegates, wasm: { sandboxUids: { first: 5 } } }, "wasm.sandboxUids.count: is missing"],
-    [{ ...base, delegates, wasm: { sandboxUids: { first: 0, count: 1 } } }, "wasm.sandboxUids.first"],
-    [{ ...base, delegates, wasm: { sandboxUids: { first: 2e9, count: 2e9 } } }, "the largest is 2147483646"],
     [{ ...base, delegates, wasm: { limits: { timeMs: 0 } } }, "wasm.limits.timeMs"],
     [{ ...base, delegates, wasm: { grants: { "*": { leases: { directories: ["../x"] } } } } }, "directories"],
     [{ type: "plexus", delegates }, "name: is missing"],
@@ -102,7 +98,7 @@ describe("the host configuration", () => {
     ],
     [
       { ...base, delegates, wasm: { grants: { x: { links: { bridge: ["plexus0"] } } } } },
-      "wasm.grants.x.links.bridge: no such key; did you mean bridges? valid ones: bridges, parents, uplinks, networks, nodeAddresses, replaceAddresses, podLinks, forwarding, vethQueues",
+      "wasm.grants.x.links.bridge: no such key; did you mean bridges? valid ones: bridges, parents, uplinks, networks, podLinks, forwarding, vethQueues",
     ],
     [
       { ...base, delegates, wasm: { grants: { x: { delegation: { plugin: ["host-local"] } } } } },
@@ -321,9 +317,6 @@ describe("the host configuration", () => {
       2.5,
       100_000,
       "process",
-      "strict",
-      "same",
-      2_147_483_646,
       "/x",
       "x",
       ["/x"],
@@ -337,7 +330,6 @@ describe("the host configuration", () => {
       {
         prefer: scalar,
         isolation: scalar,
-        sandboxUids: fc.oneof(scalar, fc.record({ first: scalar, count: scalar, more: scalar }, { requiredKeys: [] })),
         limits: fc.record({ timeMs: scalar, memoryMiB: scalar, logBytes: scalar }, { requiredKeys: [] }),
         grants: fc.dictionary(
           fc.constantFrom("a", "b"),

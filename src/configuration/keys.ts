@@ -64,7 +64,6 @@ export const knownKeys: readonly string[] = [
   "check",
   "gc",
   "wasm",
-  "definitions",
   ...Object.keys(idleMultusKeys),
 ];
 

@@ -12,6 +12,8 @@ export interface Fault {
   readonly msg: string;
   /** Further text: a plugin's own details, its stderr, the remedy. */
   readonly details?: string;
+  /** True if the step did nothing and will fail in the same way again: its plugin or component can't be started. */
+  readonly notBegun?: true;
 }
 
 /**
@@ -27,4 +29,9 @@ export function fault(kind: FaultKind, msg: string, extra: { readonly code?: num
     msg,
     details: extra.details === undefined || extra.details === "" ? remedy : `${extra.details}\n${remedy}`,
   };
+}
+
+/** The fault of a step whose plugin or component can't be started. */
+export function neverBegun(reason: Fault): Fault {
+  return { ...reason, notBegun: true };
 }

@@ -86,7 +86,6 @@ const bytes = readFileSync(request.component);
 const wasm = {
   prefer: false,
   isolation: "in-process",
-  sandboxUids: "same",
   limits: {},
   otherGrants: {},
   grants: { "ipam-host-local": { log: {}, leases: { directories: [request.leases] }, resolver: {} } },

@@ -1,7 +1,6 @@
 // Calls that a daemon starts itself and carries out through an agent, with real plugins and attachments. The daemon runs in this process,
 // so that a test can make its calls. The shim and the agent are the built executable.
 
-import { defaultJail } from "../../host/sandbox/launcher/jail.ts";
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -47,8 +46,6 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
       server: { socket: socket(), active: 1, waiting: 1, uids: [0, process.getuid?.() ?? 0], requestMs: 10_000 },
       delegates: {
         entry: join(dist, "engine", "guest-process.cjs"),
-        isolation: "process",
-        jail: defaultJail(),
         warm: 1,
         most: 1,
         copies: join(stage.plexus.directory, "components"),
@@ -75,7 +72,13 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
     const path = "/usr/sbin:/usr/bin:/sbin:/bin";
     const agent = startAgent({
       command: stage.entrance(),
-      env: { PATH: path, CNI_PATH: stage.plexus.cniPath, PLEXUS_SOCKET: socket(), ...env },
+      env: {
+        PATH: path,
+        CNI_PATH: stage.plexus.cniPath,
+        PLEXUS_SOCKET: socket(),
+        PLEXUS_RUN_DIR: join(stage.plexus.directory, "run"),
+        ...env,
+      },
     });
     started.push(agent);
     return agent;

@@ -50,7 +50,12 @@ describe.skipIf(missingForMixed("the daemon's reconciler"))("the daemon's reconc
     const path = "/usr/sbin:/usr/bin:/sbin:/bin";
     const started = startAgent({
       command: stage.entrance(),
-      env: { PATH: path, CNI_PATH: stage.plexus.cniPath, PLEXUS_SOCKET: socketOf() },
+      env: {
+        PATH: path,
+        CNI_PATH: stage.plexus.cniPath,
+        PLEXUS_SOCKET: socketOf(),
+        PLEXUS_RUN_DIR: join(stage.plexus.directory, "run"),
+      },
     });
     agents.push(started);
     return started;

@@ -1,6 +1,5 @@
 // A node for tests of the reconciler: a stage, a daemon in this process, agents, and events such as a reboot. The test starts each round.
 
-import { defaultJail } from "../../host/sandbox/launcher/jail.ts";
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -55,13 +54,7 @@ export class ReconcileNode {
     await this.#daemon?.stop(10_000);
     this.#daemon = new Daemon({
       server: { socket: this.socket, active: 8, waiting: 8, uids: [0, process.getuid?.() ?? 0], requestMs: 10_000 },
-      delegates: {
-        entry: join(dist, "engine", "guest-process.cjs"),
-        isolation: "process",
-        jail: defaultJail(),
-        warm: 1,
-        most: 2,
-      },
+      delegates: { entry: join(dist, "engine", "guest-process.cjs"), warm: 1, most: 2 },
       clusters: { nodeName: undefined, kubeconfig: undefined },
       telemetry: {
         log: {
@@ -84,9 +77,10 @@ export class ReconcileNode {
   /** Starts an agent. Resolves when the agent is connected. */
   async startAgent(env: Readonly<Record<string, string>> = {}, command = this.stage.entrance()): Promise<TestAgent> {
     const path = "/usr/sbin:/usr/bin:/sbin:/bin";
+    const { cniPath, directory } = this.stage.plexus;
     const agent = startAgent({
       command,
-      env: { PATH: path, CNI_PATH: this.stage.plexus.cniPath, PLEXUS_SOCKET: this.socket, ...env },
+      env: { PATH: path, CNI_PATH: cniPath, PLEXUS_SOCKET: this.socket, PLEXUS_RUN_DIR: join(directory, "run"), ...env },
     });
     this.#agents.push(agent);
     await this.#connected(this.#agents.length);

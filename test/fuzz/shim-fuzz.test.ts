@@ -2,7 +2,7 @@
 // Streams end early, and nested callers send invalid requests. The shim must neither crash nor hang nor exit.
 
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server, Socket } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -19,6 +19,13 @@ import { startAgent } from "../harness/agent.ts";
 const seed = Number(process.env["PLEXUS_FUZZ_SEED"] ?? 1);
 const connections = 60;
 const framesOfEach = 40;
+const policy = JSON.stringify({
+  plugins: ["fast", "nested-*", "n*"],
+  nodeNetlink: ["route/getlink"],
+  nodeSysctls: ["net/ipv4/*"],
+  podSysctls: ["net/*/*"],
+  taps: ["t*t"],
+});
 
 let directory = "";
 let program = "";
@@ -26,7 +33,13 @@ let server: Server;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "plexus-shim-fuzz-"));
   program = join(directory, "plexus");
-  const flags = [...LANGUAGE_FLAGS, "-g", '-DPLEXUS_VERSION="0.0.0"', "-DNESTED_MS=50", "-DRECONNECT_MS=5", "-o", program];
+  // The policy refuses some of the messages, so that its checks run, too.
+  writeFileSync(at("policy.json"), policy, { mode: 0o644 });
+  chmodSync(directory, 0o755);
+  const defined = ['PLEXUS_VERSION="0.0.0"', "NESTED_MS=50", "RECONNECT_MS=5", `POLICY_FILE="${at("policy.json")}"`].map(
+    (each) => `-D${each}`,
+  );
+  const flags = [...LANGUAGE_FLAGS, "-g", ...defined, "-o", program];
   const sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
   const built = [sanitizers, []].some((more) => spawnSync("cc", [...flags, ...more, ...shimSources()]).status === 0);
   if (!built) throw new Error("the shim does not compile");
@@ -64,6 +77,7 @@ class Arrivals {
 }
 
 const at = (name: string): string => join(directory, name);
+const nestedName = (digit: number): string => String(digit).repeat(16);
 
 /** Pseudorandom numbers (mulberry32). */
 function numbers(from: number): (below: number) => number {
@@ -98,9 +112,10 @@ class Chaos {
 
   message(): EngineMessage {
     const environment = new Map([
-      ["PATH", "/usr/bin:/bin"],
-      ["CNI_PATH", directory],
       ["CNI_COMMAND", "ADD"],
+      ...this.one([[], [], [["TRACEPARENT", "00"]], [["CNI_NETNS", ""]]] as const),
+      // Ends the connection, as a malformed frame does.
+      ...(this.below(60) === 0 ? this.one([[["LD_PRELOAD", "/x.so"]], [["CNI_PATH", "/"]], [["PATH", "/"]]] as const) : []),
     ]);
     const effects = [
       () => ({
@@ -111,7 +126,7 @@ class Chaos {
         deadlineMs: this.one([0, 1, 5, 30, 500]),
         stdoutCap: this.one([0, 1, 10, 1 << 20, 0xffff_ffff]),
         stderrCap: this.below(100),
-        nestedCallDirectory: this.one([at(`n${this.below(5)}`), "relative", `/${"n".repeat(this.below(120))}`, directory, ""]),
+        nestedCallDirectory: this.one([nestedName(this.below(5)), "../n", `call-${"1".repeat(this.below(120))}`, directory, ""]),
       }),
       () => ({ kind: "find" as const, type: this.one(["fast", "comp", "none", ""]), componentFirst: this.below(2) === 1 }),
       () => ({
@@ -195,7 +210,7 @@ class Chaos {
 
 /** Sends a possibly invalid request through a nested-call directory, if one exists. */
 function callNested(chaos: Chaos): void {
-  const caller = connect(at(`n${chaos.below(5)}/.sock`));
+  const caller = connect(at(`${nestedName(chaos.below(5))}/.sock`));
   caller.on("error", () => undefined);
   const stdin = new Uint8Array(chaos.below(100));
   const request = { kind: "request", name: "n", environment: new Map(), stdin, under: chaos.one([0, 0, 0, 7]) } as const;
@@ -208,7 +223,13 @@ test(`the shim survives ${connections} engines that send random messages (seed $
   const arrivals = new Arrivals(server);
   const shim = startAgent({
     command: program,
-    env: { PLEXUS_SOCKET: at("s"), CNI_PATH: directory, ASAN_OPTIONS: "detect_leaks=0" },
+    env: {
+      PLEXUS_SOCKET: at("s"),
+      PLEXUS_RUN_DIR: directory,
+      CNI_PATH: directory,
+      PATH: "/usr/bin:/bin",
+      ASAN_OPTIONS: "detect_leaks=0",
+    },
   });
   let ended: number | string | null | undefined;
   void shim.ended.then((how) => (ended = how));
@@ -230,5 +251,5 @@ test(`the shim survives ${connections} engines that send random messages (seed $
   await arrivals.next();
   expect(await shim.stop()).toBe(0);
   // The shim has removed all its nested-call directories.
-  expect(readdirSync(directory).filter((name) => /^n\d$/.test(name))).toEqual([]);
+  expect(readdirSync(directory).filter((name) => /^\d{16}$/.test(name))).toEqual([]);
 });

@@ -236,7 +236,12 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     const daemon = await startDaemon({ socket: join(node.plexus.directory, "daemon.sock"), args });
     const agent = startAgent({
       command: node.entrance(),
-      env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", CNI_PATH: node.plexus.cniPath, PLEXUS_SOCKET: daemon.socket },
+      env: {
+        PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
+        CNI_PATH: node.plexus.cniPath,
+        PLEXUS_SOCKET: daemon.socket,
+        PLEXUS_RUN_DIR: join(node.plexus.directory, "run"),
+      },
     });
     const [web, db] = [await api.pod("shop", "web", "storage"), await api.pod("shop", "db", "storage")];
     const [gone, stays] = [node.attaching(web), node.attaching(db)];

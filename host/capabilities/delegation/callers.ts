@@ -3,12 +3,12 @@
 import type { EnvironmentPair } from "../../../src/cni/environment.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { quote } from "../../../src/json/quote.ts";
+import { callersVariable } from "../../protocol/engine-variables.ts";
 
 /** Maximum depth of delegated calls below a step of a chain. */
 const maxDepth = 4;
 
-/** The environment variable that passes the callers through a native plugin to its nested calls. A type has no "/". */
-const variable = "PLEXUS_CALLERS";
+/** A type has no "/". */
 const separator = "/";
 
 /**
@@ -25,11 +25,11 @@ export function callDepthFault(callers: readonly string[], type: string): Fault 
 
 /** The callers of a nested call, read from its environment. */
 export function callersIn(env: readonly EnvironmentPair[]): readonly string[] {
-  const text = env.find(([name]) => name === variable)?.[1] ?? "";
+  const text = env.find(([name]) => name === callersVariable)?.[1] ?? "";
   return text === "" ? [] : text.split(separator);
 }
 
 /** The environment of a native plugin that a delegate calls, with the callers in it. */
 export function withCallersIn(env: readonly EnvironmentPair[], callers: readonly string[]): readonly EnvironmentPair[] {
-  return [...env.filter(([name]) => name !== variable), [variable, callers.join(separator)]];
+  return [...env.filter(([name]) => name !== callersVariable), [callersVariable, callers.join(separator)]];
 }

@@ -15,7 +15,7 @@ const hourAgo = Date.now() / 1000 - 3600;
 test("each call without a container has a directory of its own; old directories without a lock are removed", async () => {
   const run = mkdtempSync(join(tmpdir(), "plexus-nested-call-directories-"));
   const nestedCallDirectory = (old: boolean): string => {
-    const path = temporaryNestedCallDirectory(run);
+    const path = join(run, temporaryNestedCallDirectory());
     mkdirSync(path, { mode: 0o700 });
     symlinkSync("/kept", join(path, "ipam"));
     if (old) utimesSync(path, hourAgo, hourAgo);

@@ -3,6 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, rmSync } from "node:fs";
 import type { AttachmentId } from "../../../src/cni/attachment.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
+import type { Environment } from "../../protocol/fields.ts";
 import { tryFlock } from "../../system/libc/libc.ts";
 
 const prefix = "call-";
@@ -10,17 +11,25 @@ const prefix = "call-";
 const containerDirectory = /^[0-9a-f]{16}$/u;
 
 /**
- * The nested-call directory of one attachment. Its calls run one after the other, so they share the directory: the next call finds
- * and empties a directory that a crash left. The name is short because a socket's path has at most 107 bytes.
+ * The name of one attachment's nested-call directory. The calls of the attachment run one after the other, so they share the directory: the
+ * next call finds and empties a directory that a crash left. The name is short because a socket's path has at most 107 bytes.
  */
-export function nestedCallDirectoryOf(runDirectory: string, id: AttachmentId, network: string): string {
-  return `${runDirectory}/${shortHash(`${id.containerId}@${network}@${id.ifname}`)}`;
+export function nestedCallDirectoryOf(id: AttachmentId, network: string): string {
+  return shortHash(`${id.containerId}@${network}@${id.ifname}`);
+}
+
+/**
+ * The name of the nested-call directory whose socket a nested call has in `PLEXUS_NESTED_CALLS`; empty if there is none. Plugins that this call
+ * executes make their own nested calls through the same directory.
+ */
+export function nestedCallDirectoryIn(environment: Environment): string {
+  return /\/([^/]+)\/\.sock$/u.exec(environment.get("PLEXUS_NESTED_CALLS") ?? "")?.[1] ?? "";
 }
 
 /** Removes the directory of an attachment whose shim was killed. Best effort: the container's next call removes it, too. */
 export function removeNestedCallDirectory(runDirectory: string, id: AttachmentId, network: string): void {
   try {
-    rmSync(nestedCallDirectoryOf(runDirectory, id, network), { recursive: true, force: true });
+    rmSync(`${runDirectory}/${nestedCallDirectoryOf(id, network)}`, { recursive: true, force: true });
   } catch {
     // For example read-only for a daemon. The shim removes the directory then.
   }
@@ -31,10 +40,13 @@ const minUnusedAgeMs = 60_000;
 
 let calls = 0;
 
-/** A directory for one call without a container (STATUS or GC). Any number of these calls run at once. The shim removes it. */
-export function temporaryNestedCallDirectory(runDirectory: string): string {
+/**
+ * The name of a directory for one call without a container (STATUS or GC). Any number of these calls run at once. The shim removes the
+ * directory.
+ */
+export function temporaryNestedCallDirectory(): string {
   calls += 1;
-  return `${runDirectory}/${prefix}${process.pid}-${calls}`;
+  return `${prefix}${process.pid}-${calls}`;
 }
 
 /** The directories whose shim was killed before it could remove them. A running shim holds a lock on its directory. */

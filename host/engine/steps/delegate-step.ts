@@ -3,8 +3,8 @@
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
 import { closest } from "../../../src/configuration/closest.ts";
-import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
-import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { grantsOf, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import { type Fault, fault, neverBegun } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
 import { bindCapabilities } from "../../capabilities/bind.ts";
@@ -17,7 +17,7 @@ import type { Declaration } from "../../sandbox/admission/declaration.ts";
 import { type ComponentFile, readComponentFile } from "../../sandbox/component-file.ts";
 import { type Limits, limitsOf } from "../../sandbox/limits.ts";
 import type { CapabilityImports, GuestRunner } from "../../sandbox/runner.ts";
-import type { DelegateRunner, GrantedDelegate } from "./call-resources.ts";
+import type { DelegateRunner } from "./call-resources.ts";
 import { type DelegateCall, delegateCall, delegateFault } from "./delegate-request.ts";
 import { PendingImports } from "./pending-imports.ts";
 
@@ -25,9 +25,8 @@ import { PendingImports } from "./pending-imports.ts";
 export function delegateRunner(host: DelegateHost): DelegateRunner {
   return {
     run: (running, file) => runDelegateStep(host, running, file),
-    admit: async (delegate, file, cniVersion) => {
-      const { type } = delegate;
-      const loaded = await load(host, delegate, file);
+    admit: async (type, file, cniVersion) => {
+      const loaded = await load(host, type, file);
       if (!loaded.ok) return loaded;
       const unsupported = versionFault(type, loaded.value.declaration, cniVersion);
       return unsupported === undefined ? ok(undefined) : failed(unsupported);
@@ -39,16 +38,16 @@ export function delegateRunner(host: DelegateHost): DelegateRunner {
 export async function runDelegateStep(host: DelegateHost, running: RunningStep, file: ComponentFile): Promise<StepOutcome> {
   const { step, timeoutMs, maxMs } = running;
   const { type } = step.plugin;
-  const component = await load(host, { type, grants: running.grants, definition: running.definition }, file);
-  if (!component.ok) return failedStep(component.fault);
+  const component = await load(host, type, file);
+  if (!component.ok) return failedStep(neverBegun(component.fault));
   const { declaration } = component.value;
   if (step.verb === "VERSION") return { ok: true, stdout: printVersionAnswer(declaration.cniVersions) };
 
   const call = delegateCall(step);
-  if (!call.ok) return failedStep(call.fault);
+  if (!call.ok) return failedStep(neverBegun(call.fault));
   const { cniVersion, name } = networkOf(call.value);
   const unsupported = versionFault(type, declaration, cniVersion);
-  if (unsupported !== undefined) return failedStep(unsupported);
+  if (unsupported !== undefined) return failedStep(neverBegun(unsupported));
   const limits = limitsOf(host.wasm.limits);
   const { capabilities } = component.value;
   const delegatedMs = capabilities.includes("delegation") ? timeoutMs / delegatedShare : 0;
@@ -56,6 +55,7 @@ export async function runDelegateStep(host: DelegateHost, running: RunningStep, 
   // Capabilities use the network's name on the step's stdin, as the delegate does.
   const imports = await bindCapabilities(host, withinDeadline({ ...running, network: name }, deadlineMs), capabilities);
   const pending = new PendingImports();
+  const started = performance.now();
   const answer = await callGuest(
     host.runner,
     component.value,
@@ -64,7 +64,10 @@ export async function runDelegateStep(host: DelegateHost, running: RunningStep, 
     pending.watched(imports),
   );
   await pending.ended();
-  if (!answer.ok) return failedStep(delegateFault(type, answer.fault));
+  if (!answer.ok) {
+    const isLate = answer.fault.kind === "LIMIT_TIME" && performance.now() - started >= maxMs - timerMs;
+    return failedStep(isLate ? callTimeout(type, maxMs) : delegateFault(type, answer.fault));
+  }
   if (answer.value === undefined) return { ok: true, stdout: "" };
   const printed = successText(answer.value, cniVersion);
   return printed.ok ? { ok: true, stdout: printed.value } : failedStep(delegateFault(type, printed.fault));
@@ -109,11 +112,10 @@ function versionFault(type: string, { cniVersions }: Declaration, cniVersion: st
 }
 
 /** The admitted component of a file, read only if its content is not known yet. */
-async function load(host: DelegateHost, delegate: GrantedDelegate, file: ComponentFile): Promise<Result<AdmittedComponent>> {
-  const { type, grants } = delegate;
+async function load(host: DelegateHost, type: string, file: ComponentFile): Promise<Result<AdmittedComponent>> {
   const { wasm, admission, componentNames, shim } = host;
   const limits = limitsOf(wasm.limits);
-  const terms = { granted: Object.keys(grants), limits };
+  const terms = { granted: Object.keys(grantsOf(wasm, type)), limits };
   const known = componentNames.known(file);
   let admitted = known === undefined ? undefined : admission.recall(known, terms);
   if (admitted === undefined) {
@@ -122,14 +124,12 @@ async function load(host: DelegateHost, delegate: GrantedDelegate, file: Compone
     admitted = admission.admit(bytes.value, terms, componentNames.learn(file, bytes.value));
   }
   if (admitted.ok) return admitted;
-  const where = admitted.fault.kind === "CAPABILITY_NOT_GRANTED" ? `; ${whereToGrant(wasm, delegate)}` : "";
+  const where = admitted.fault.kind === "CAPABILITY_NOT_GRANTED" ? `; ${whereToGrant(wasm, type)}` : "";
   return failed({ ...admitted.fault, msg: `${type}: ${file.path}: ${admitted.fault.msg}${where}` });
 }
 
 /** The configuration key for the type's grants, with the most similar existing key if that key is missing. */
-function whereToGrant({ grants }: WasmConfiguration, { type, definition }: GrantedDelegate): string {
-  if (definition !== undefined)
-    return `the grants of definitions in namespace ${definition.namespace} are in grants.${quote(type, 64)} of a rule in definitions.rules`;
+function whereToGrant({ grants }: WasmConfiguration, type: string): string {
   const types = Object.keys(grants);
   const key = `wasm.grants.${quote(type, 64)}`;
   if (types.includes(type)) return `its grants are in ${key}`;
@@ -151,6 +151,14 @@ function withinDeadline(running: RunningStep, deadlineMs: number): RunningStep {
 
 /** The share of a delegate's remaining time that one delegated plugin gets. */
 const delegatedShare = 3 / 4;
+
+/** Milliseconds by which a timer may fire early. */
+const timerMs = 2;
+
+/** The fault of a component that the call's deadline, or that of its caller, has ended: with more time it might have succeeded. */
+function callTimeout(type: string, maxMs: number): Fault {
+  return fault("CALL_TIMEOUT", `${type}: the component did not end within the call's remaining time, ${maxMs} ms, and was ended`);
+}
 
 /** Milliseconds for the host's answers to imports, in addition to the guest's own computing time. */
 const importsMs = 15_000;

@@ -18,7 +18,7 @@ afterAll(() => shop.dispose());
 function stepOf(type: string): ChainStep {
   const plugin = parsePluginConf(JSON.stringify({ type }), type);
   if (!plugin.ok) throw new Error(plugin.fault.msg);
-  const env = [["PROBE", "report"]] as const;
+  const env = [["CNI_PROBE", "report"]] as const;
   return { index: 0, plugin: plugin.value, verb: "ADD", env, stdin: "{}", prevResult: undefined, attachment: undefined };
 }
 
@@ -34,6 +34,7 @@ async function run(
   deadlineMs: number,
   tried: (nth: number) => void = () => {},
   nestedCallDirectory = "",
+  runDir = shop.directory,
 ): Promise<Ran> {
   const ran: Ran[] = [];
   await callWith(
@@ -53,7 +54,7 @@ async function run(
       );
       ran.push({ outcome, tries });
     },
-    { shim: shop.shim, env: { CNI_PATH: shop.cniPath } },
+    { shim: shop.shim, env: { CNI_PATH: shop.cniPath }, stdin: JSON.stringify({ runDir }) },
   );
   const [only] = ran;
   if (only === undefined) throw new Error("the script did not end");
@@ -61,15 +62,16 @@ async function run(
 }
 
 test("a plugin whose nested-call directory has foreign files is not started, and the error names that directory", async () => {
-  const nestedCallDirectory = join(shop.directory, "occupied");
+  const name = "0123456789abcdef";
+  const nestedCallDirectory = join(shop.directory, name);
   shop.component("some-component");
   mkdirSync(nestedCallDirectory, { mode: 0o700 });
   writeFileSync(join(nestedCallDirectory, "precious"), "data");
-  const { outcome } = await run("nobody", 20_000, undefined, nestedCallDirectory);
+  const { outcome } = await run("nobody", 20_000, undefined, name);
   expect(outcome).toMatchObject({ ok: false, fault: { kind: "PLUGIN_NOT_FOUND" } });
   shop.probe("ready");
   const msg = `plugin ready was not started: its nested-call directory ${nestedCallDirectory} must be empty, but contains files that are not Plexus'; remove them`;
-  expect((await run("ready", 20_000, undefined, nestedCallDirectory)).outcome).toMatchObject({
+  expect((await run("ready", 20_000, undefined, name)).outcome).toMatchObject({
     ok: false,
     fault: { kind: "NESTED_CALL_DIRECTORY_OCCUPIED", msg },
   });
@@ -85,12 +87,13 @@ test.skipIf(missing("a read-only run directory", privateNamespaces))(
     try {
       shop.component("another-component");
       shop.probe("willing");
-      for (const nestedCallDirectory of [join(directory, "nested-calls"), join(directory, "plexus", "nested-calls")])
-        expect((await run("willing", 20_000, undefined, nestedCallDirectory)).outcome).toMatchObject({
+      const name = "0123456789abcdef";
+      for (const runDir of [directory, join(directory, "plexus")])
+        expect((await run("willing", 20_000, undefined, name, runDir)).outcome).toMatchObject({
           ok: false,
           fault: {
             kind: "STORE_FAILED",
-            msg: `plugin willing was not started: creating its nested-call directory ${nestedCallDirectory}: EROFS, read-only file system`,
+            msg: `plugin willing was not started: creating its nested-call directory ${runDir}/${name}: EROFS, read-only file system`,
           },
         });
     } finally {

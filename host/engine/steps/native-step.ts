@@ -3,11 +3,12 @@
 import type { constants } from "node:os";
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import { readPluginFailure } from "../../../src/cni/error-json.ts";
-import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { type Fault, fault, neverBegun } from "../../../src/fault/fault.ts";
 import type { RunningStep } from "../../capabilities/running-step.ts";
+import { engineVariables, goProcessors } from "../../protocol/engine-variables.ts";
 import type { ExecEffect, Shim } from "../../protocol/shim.ts";
 import type { Executed } from "../../protocol/messages.ts";
-import { ENOTEMPTY } from "../../system/errno.ts";
+import { EACCES, EINVAL, EKEYREJECTED, ELIBBAD, ELOOP, ENOENT, ENOEXEC, ENOTDIR, ENOTEMPTY, EPERM } from "../../system/errno.ts";
 import { systemError } from "../../system/system-error.ts";
 import { monotonicMs } from "../../system/monotonic-ms.ts";
 import type { CallResources } from "./call-resources.ts";
@@ -21,6 +22,18 @@ const stderrCap = 64 * 1024;
 /** Milliseconds between tries, and the number of tries, for a plugin whose file is open for writing (ETXTBSY). */
 const busyMs = 1000;
 const maxTries = 6;
+/** Errors of execve(2) that the plugin's file causes: the next try fails, too. */
+const lastingErrors: ReadonlySet<number> = new Set([
+  EPERM,
+  ENOENT,
+  ENOEXEC,
+  EACCES,
+  ENOTDIR,
+  EINVAL,
+  ELOOP,
+  ELIBBAD,
+  EKEYREJECTED,
+]);
 const maxMessageCharacters = 8 * 1024;
 const maxDetailsCharacters = 128 * 1024;
 
@@ -29,6 +42,7 @@ export interface NativeStepResources {
   readonly shim: Pick<Shim, "exec">;
   /** `goMaxProcs`: the plugin's GOMAXPROCS if the runtime sets none; 0 sets none. */
   readonly configuration: Pick<CallResources["configuration"], "goMaxProcs">;
+  /** Its name in the run directory; empty: the plugin can make no nested calls. */
   readonly nestedCallDirectory: string;
   readonly output: CallResources["output"];
 }
@@ -42,9 +56,10 @@ export async function runNativeStep(
   { step, timeoutMs, maxMs }: Pick<RunningStep, "step" | "timeoutMs" | "maxMs">,
 ): Promise<StepOutcome> {
   const deadlineMs = Math.min(timeoutMs, maxMs);
-  const environment = new Map(step.env);
-  if (goMaxProcs !== 0 && !environment.has("GOMAXPROCS")) environment.set("GOMAXPROCS", String(goMaxProcs));
+  const environment = engineVariables(step.env);
+  if (goMaxProcs !== 0 && !environment.has(goProcessors)) environment.set(goProcessors, String(goMaxProcs));
   const type = step.plugin.type;
+  const path = new Map(step.env).get("CNI_PATH") ?? "";
   const effect = { type, environment, stdin: step.stdin, deadlineMs, stdoutCap, stderrCap, nestedCallDirectory };
   const executed = await execute(shim, effect);
   const { outcome } = executed;
@@ -71,7 +86,7 @@ export async function runNativeStep(
           `plugin ${executed.path} did not end within the call's remaining time, ${deadlineMs} ms, and was killed`,
         )
       : undefined;
-  const failure = late ?? failureOf(executed, { type, deadlineMs, path: environment.get("CNI_PATH") ?? "", nestedCallDirectory });
+  const failure = late ?? failureOf(executed, { type, deadlineMs, path, nestedCallDirectory });
   // A plugin's text reaches logs and terminals, so control characters in it must have no effect there.
   const details = failure.details === undefined ? {} : { details: inertText(failure.details, maxDetailsCharacters) };
   return failedStep({ ...failure, msg: inertLine(failure.msg, maxMessageCharacters), ...details });
@@ -111,8 +126,8 @@ function failureOf(executed: Executed, { type, deadlineMs, path, nestedCallDirec
     case "not-found":
       return notFound(type, path, "");
     case "not-startable":
-      if (nestedCallDirectory !== "" && executed.path === nestedCallDirectory)
-        return nestedCallDirectoryFault(type, nestedCallDirectory, outcome.errno);
+      if (nestedCallDirectory !== "" && executed.path.endsWith(`/${nestedCallDirectory}`))
+        return nestedCallDirectoryFault(type, executed.path, outcome.errno);
       // A shim that already runs its maximum of plugins names no path.
       return notStartable(executed.path === "" ? type : executed.path, outcome.errno);
     case "text-busy":
@@ -133,7 +148,11 @@ function nestedCallDirectoryFault(type: string, nestedCallDirectory: string, err
 }
 
 function notStartable(path: string, errno: number): Fault {
-  return fault("PLUGIN_NOT_STARTABLE", `plugin ${path} could not be started: ${systemError(errno)}`);
+  // The shim has found the file itself.
+  const why =
+    errno === ENOENT ? `the interpreter that its first line or its ELF header names does not exist` : systemError(errno);
+  const reason = fault("PLUGIN_NOT_STARTABLE", `plugin ${path} could not be started: ${why}`);
+  return lastingErrors.has(errno) ? neverBegun(reason) : reason;
 }
 
 function failedStep(reason: Fault): StepOutcome {

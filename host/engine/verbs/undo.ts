@@ -1,6 +1,7 @@
 // Undoes attachments from the journal, with the same configuration byte for byte and in reverse order. A failure stops the chain (CNI
 // section 3) unless it is a refusal, but not the other attachments (NPWG 7.2). The next DEL tries a failed attachment again. One whose
-// ADD failed in the same way was never attached, and needs no further DEL when its namespace is gone.
+// ADD failed in the same way was never attached, and needs no further DEL when its namespace is gone. An attachment that only the
+// configuration suggests needs no DEL of plugins that can't be started: an ADD would have been refused for the same reason.
 
 import type { Attachment } from "../../../src/cni/attachment.ts";
 import { delChain } from "../../../src/cni/chains.ts";
@@ -98,11 +99,18 @@ async function undoAttachment(
 ): Promise<Result<void>> {
   const attachment = attachmentOf(entry, planned, netns);
   const chain = delChain({ list, path: context.call.path, inherited: context.inherited, attachment }, result, failedStep);
-  const ended = await runChain(chain, context.runStep(planned));
+  const ended = await runChain(chain, context.runStep(planned.network, planned.ifname));
   // The device information goes even if the DEL failed: no plugin or pod needs the description of a device in removal (DI-09).
   const removed = removeDeviceInfo(entry.plan.containerId, planned.ifname);
   if (!removed.ok) context.warn(removed.fault.msg);
   if (ended.ok) return ok(undefined);
+  if (entry.plan.assumed === true && ended.noneBegun === true) {
+    context.warn(
+      `no attachment of container ${entry.plan.containerId} is known, and DEL of network ${planned.source} can't begin (${ended.fault.msg}): ` +
+        `DEL succeeds`,
+    );
+    return ok(undefined);
+  }
   if (ended.neverAttached !== true || !(await isNamespaceGone(context, entry, netns))) return failed(ended.fault);
   const { source, ifname } = planned;
   context.warn(

@@ -161,7 +161,7 @@ export class Cleaner {
           const context: CallContext = {
             ...opened,
             locks,
-            runStep: (chain) => opened.runStep(chain, stepMs),
+            runStep: (network, ifname) => opened.runStep(network, ifname, stepMs),
           };
           const held = await locks.container(plan);
           if (!held.ok) {

@@ -1,4 +1,4 @@
-/* A plugin that does what a shell script cannot do or see. The variable PROBE chooses its behaviour. */
+/* A plugin that does what a shell script cannot do or see. The variable CNI_PROBE chooses its behaviour. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,13 +28,13 @@ static int report(int argc, char **argv) {
     return 0;
 }
 
-/* Writes PROBE_MIB mebibytes to descriptor PROBE_FD. */
+/* Writes CNI_PROBE_MIB mebibytes to descriptor CNI_PROBE_FD. */
 static int print(void) {
     static char block[1 << 20];
     memset(block, 'x', sizeof block);
-    for (int i = atoi(getenv("PROBE_MIB")); i > 0; i--)
+    for (int i = atoi(getenv("CNI_PROBE_MIB")); i > 0; i--)
         for (size_t done = 0; done < sizeof block;) {
-            ssize_t wrote = write(atoi(getenv("PROBE_FD")), block + done, sizeof block - done);
+            ssize_t wrote = write(atoi(getenv("CNI_PROBE_FD")), block + done, sizeof block - done);
             if (wrote < 0) return 3;
             done += (size_t)wrote;
         }
@@ -69,7 +69,7 @@ static int stay(void) {
 }
 
 int main(int argc, char **argv) {
-    const char *probe = getenv("PROBE");
+    const char *probe = getenv("CNI_PROBE");
     if (strcmp(probe, "report") == 0) return report(argc, argv);
     if (strcmp(probe, "print") == 0) return print();
     if (strcmp(probe, "leave-daemon") == 0) return leave_daemon();

@@ -54,10 +54,10 @@ export interface RunningShim {
   readonly answer: Promise<ShimAnswer>;
 }
 
-/** Starts the shim as a runtime does. The default CNI_COMMAND is ADD. */
+/** Starts the shim as a runtime does. The default CNI_COMMAND is ADD; PATH leads to the system's programs. */
 export function startShim(call: ShimCall): RunningShim {
   const child = spawn(call.shim, [], {
-    env: { CNI_COMMAND: "ADD", ...call.env },
+    env: { CNI_COMMAND: "ADD", PATH: "/bin:/usr/bin", ...call.env },
     ...(call.cwd === undefined ? {} : { cwd: call.cwd }),
     stdio: ["pipe", "pipe", "pipe", "ignore", "ignore"], // a runtime that leaks descriptors 3 and 4
   });

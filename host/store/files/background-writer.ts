@@ -13,8 +13,7 @@
 import { close, closeSync, fsync, open, openSync, rename, unlink, write } from "node:fs";
 import { dirname } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
-import { removeFile, storeFault, temporaryOf } from "./durable-file.ts";
-import { errnoOf } from "./errno.ts";
+import { countsAsRemoved, removeFile, storeFault, temporaryOf } from "./durable-file.ts";
 import {
   type FileWriter,
   prepareForNewFile,
@@ -96,7 +95,7 @@ export function backgroundWriter({ maxBlockMs = defaultMaxBlockMs, recycledFiles
     },
     async remove(path) {
       if (budget.mayBlock) return budget.measure(() => removeFile(path, recycledFiles));
-      const [torn, whole] = await Promise.all([removeInThreads(temporaryOf(path)), removeInThreads(path)]);
+      const [torn, whole] = await Promise.all([removeInThreads(temporaryOf(path), true), removeInThreads(path)]);
       return torn.ok ? whole : torn;
     },
   };
@@ -139,12 +138,12 @@ async function writeAll(file: number, bytes: Buffer): Promise<void> {
   }
 }
 
-async function removeInThreads(path: string): Promise<Result<void>> {
+async function removeInThreads(path: string, temporary = false): Promise<Result<void>> {
   try {
     await done((end) => unlink(path, end));
     return ok(undefined);
   } catch (error) {
-    return errnoOf(error) === "ENOENT" ? ok(undefined) : failed(storeFault("removing", path, error));
+    return countsAsRemoved(error, temporary) ? ok(undefined) : failed(storeFault("removing", path, error));
   }
 }
 

@@ -1,6 +1,6 @@
 // Writes a file so that a crash leaves the old content or the new one, never a part. A durable write holds this for a power loss, too.
 
-import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, lstatSync, openSync, readdirSync, renameSync, rmdirSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -44,18 +44,25 @@ function replaceFile(path: string, content: string, durably: boolean): Result<vo
 }
 
 /**
- * Removes a file and the temporary file of an interrupted write. A missing file counts as removed. With `recycledFiles`, the file may
- * be kept for reuse. Fault STORE_FAILED.
+ * Removes a file and the temporary file of an interrupted write. A missing file counts as removed, and so does a directory in the temporary
+ * file's place: no write made it, and it hides nothing. With `recycledFiles`, the file may be kept for reuse. Fault STORE_FAILED.
  */
 export function removeFile(path: string, recycledFiles?: RecycledFiles): Result<void> {
-  for (const each of [temporaryOf(path), path]) {
+  const temporary = temporaryOf(path);
+  for (const each of [temporary, path]) {
     try {
       if (mustUnlink(each, recycledFiles)) unlinkSync(each);
     } catch (error) {
-      if (errnoOf(error) !== "ENOENT") return failed(storeFault("removing", each, error));
+      if (!countsAsRemoved(error, each === temporary)) return failed(storeFault("removing", each, error));
     }
   }
   return ok(undefined);
+}
+
+/** Whether the error of unlink(2) leaves nothing to remove: no file, or a directory in the place of a `temporary` file. */
+export function countsAsRemoved(error: unknown, temporary: boolean): boolean {
+  const errno = errnoOf(error);
+  return errno === "ENOENT" || (temporary && errno === "EISDIR");
 }
 
 /** Looks before the unlink: nearly always one of both files is missing, and a thrown ENOENT costs more. */
@@ -108,8 +115,18 @@ export function syncDirectory(path: string): void {
 /** Removes a file, best effort. */
 export function removeQuietly(path: string): void {
   try {
-    unlinkSync(path);
+    clearPlace(path);
   } catch {
     // The caller reports the error of the write; the next write replaces a left-over temporary file.
+  }
+}
+
+/** Removes the file, or the empty directory, at the path of a new file. Throws the system's error. */
+export function clearPlace(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if (errnoOf(error) !== "EISDIR") throw error;
+    rmdirSync(path);
   }
 }

@@ -1,9 +1,9 @@
 // Writes Plexus' own files. The one-shot engine writes synchronously; the daemon uses host/store/files/background-writer.ts.
 
-import { closeSync, constants, fsyncSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, constants, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { ok, failed, type Result } from "../../../src/fault/result.ts";
-import { removeFile, removeQuietly, storeFault, syncDirectory, temporaryOf } from "./durable-file.ts";
+import { clearPlace, removeFile, removeQuietly, storeFault, syncDirectory, temporaryOf } from "./durable-file.ts";
 import { errnoOf } from "./errno.ts";
 import { makeDirectory } from "./make-directory.ts";
 import type { RecycledFiles } from "./recycled-files.ts";
@@ -102,7 +102,7 @@ function openNew(path: string): number {
 /** Removes the cause of the failed open of a new file: an existing file, or the missing directory. Throws any other `error`. */
 export function prepareForNewFile(path: string, error: unknown): void {
   const errno = errnoOf(error);
-  if (errno === "EEXIST") unlinkSync(path);
+  if (errno === "EEXIST") clearPlace(path);
   else if (errno === "ENOENT") makeDirectory(dirname(path));
   else throw error;
 }

@@ -1,0 +1,101 @@
+#include "netlink-policy.h"
+#include "policy-file.h"
+
+#include <linux/if_link.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/veth.h>
+
+enum { NAME_ROOM = 64, DEPTH_MAX = 2 /* a link and its peer */, NEW_LINK_NAME = 108 /* RTM_NEWLINKPROP, which headers before Linux 5.5 lack */ };
+
+static const char *const objects[] = {"link", "addr", "route", "neigh", "rule", "qdisc", "tclass", "tfilter"};
+static const char *const verbs[] = {"new", "del", "get", "set"};
+static const char *const nftables[] = {"newtable", "gettable", "deltable", "newchain",   "getchain",   "delchain",   "newrule", "getrule", "delrule",
+                                       "newset",   "getset",   "delset",   "newsetelem", "getsetelem", "delsetelem", "newgen",  "getgen"};
+static const char *const conntrack[] = {"new", "get", "delete"};
+
+#define NAME_IN(table, index) ((index) < sizeof(table) / sizeof *(table) ? (table)[index] : NULL)
+
+/* `route/newlink`, or `route/84` for a type without a name here. */
+static void route_name(unsigned type, char name[NAME_ROOM]) {
+    unsigned index = type - RTM_BASE;
+    const char *object = type < RTM_BASE ? NULL : NAME_IN(objects, index / 4);
+    if (type >= RTM_NEWNSID && type <= RTM_GETNSID) object = "nsid";
+    if (type >= NEW_LINK_NAME && type < NEW_LINK_NAME + 3) object = "linkprop";
+    if (object == NULL) snprintf(name, NAME_ROOM, "route/%u", type);
+    else snprintf(name, NAME_ROOM, "route/%s%s", verbs[index % 4], object);
+}
+
+/* `netfilter/nftables/newrule`, or numbers for what has no name here. */
+static void netfilter_name(unsigned type, char name[NAME_ROOM]) {
+    unsigned system = type >> 8, message = type & 0xff;
+    const char *known = system == NFNL_SUBSYS_NFTABLES ? NAME_IN(nftables, message) : system == NFNL_SUBSYS_CTNETLINK ? NAME_IN(conntrack, message) : NULL;
+    const char *system_name = system == NFNL_SUBSYS_NFTABLES ? "nftables" : system == NFNL_SUBSYS_CTNETLINK ? "conntrack" : NULL;
+    if (known != NULL) snprintf(name, NAME_ROOM, "netfilter/%s/%s", system_name, known);
+    else if (system_name != NULL) snprintf(name, NAME_ROOM, "netfilter/%s/%u", system_name, message);
+    else snprintf(name, NAME_ROOM, "netfilter/%u/%u", system, message);
+}
+
+/* Control messages (NLMSG_NOOP) and the two ends of a batch change nothing themselves. */
+static bool is_allowed_on_node(uint32_t protocol, unsigned type) {
+    char name[NAME_ROOM];
+    if (type < NLMSG_MIN_TYPE || (protocol == NETLINK_NETFILTER && (type == NFNL_MSG_BATCH_BEGIN || type == NFNL_MSG_BATCH_END))) return true;
+    if (protocol == NETLINK_NETFILTER) netfilter_name(type, name);
+    else route_name(type, name);
+    return policy_allows(POLICY_NODE_NETLINK, name, strlen(name));
+}
+
+/* Takes the next attribute from `rest`. False: none is left, by the rule of the kernel's parser. */
+static bool next_attribute(struct bytes *rest, unsigned *type, struct bytes *value) {
+    struct nlattr header;
+    if (rest->size < sizeof header) return false;
+    memcpy(&header, rest->data, sizeof header);
+    if (header.nla_len < sizeof header || header.nla_len > rest->size) return false;
+    *type = header.nla_type & NLA_TYPE_MASK;
+    *value = (struct bytes){.data = rest->data + sizeof header, .size = header.nla_len - (uint32_t)sizeof header};
+    uint32_t aligned = (uint32_t)NLA_ALIGN(header.nla_len);
+    *rest = bytes_after(*rest, aligned < rest->size ? aligned : rest->size);
+    return true;
+}
+
+/* Whether a link's attributes name a namespace by a process, an id, or a descriptor other than the second namespace's. */
+static bool names_namespace(struct bytes link, int depth) {
+    unsigned type;
+    int descriptor;
+    struct bytes rest, value, info, data;
+    if (link.size < sizeof(struct ifinfomsg) || depth == DEPTH_MAX) return false;
+    for (rest = bytes_after(link, sizeof(struct ifinfomsg)); next_attribute(&rest, &type, &value);) {
+        if (type == IFLA_NET_NS_PID || type == IFLA_LINK_NETNSID || type == IFLA_TARGET_NETNSID) return true;
+        if (type == IFLA_NET_NS_FD && (value.size < sizeof descriptor || (memcpy(&descriptor, value.data, sizeof descriptor), descriptor != NETLINK_SECOND_FD))) return true;
+        if (type != IFLA_LINKINFO) continue;
+        /* The second end of a veth is the first attribute of its kind's data. Shorter attributes of other kinds are no link. */
+        while (next_attribute(&value, &type, &info)) {
+            if (type != IFLA_INFO_DATA) continue;
+            while (next_attribute(&info, &type, &data))
+                if (type == VETH_INFO_PEER && names_namespace(data, depth + 1)) return true;
+        }
+    }
+    return false;
+}
+
+static bool is_link(unsigned type) {
+    return type >= RTM_NEWLINK && type <= RTM_SETLINK;
+}
+
+bool netlink_is_allowed(uint32_t protocol, struct bytes messages, bool on_node) {
+    if (!policy_bounds(POLICY_NODE_NETLINK)) return true;
+    while (messages.size >= sizeof(struct nlmsghdr)) {
+        struct nlmsghdr header;
+        memcpy(&header, messages.data, sizeof header);
+        if (header.nlmsg_len < sizeof header || header.nlmsg_len > messages.size) break;
+        struct bytes content = {.data = messages.data + sizeof header, .size = header.nlmsg_len - (uint32_t)sizeof header};
+        if (on_node && !is_allowed_on_node(protocol, header.nlmsg_type)) return false;
+        if (!on_node && protocol == NETLINK_ROUTE && is_link(header.nlmsg_type) && names_namespace(content, 0)) {
+            static const char what[] = "a link that names a network namespace by a process or an id";
+            return report_refusal(what, sizeof what - 1);
+        }
+        uint32_t aligned = (uint32_t)NLMSG_ALIGN(header.nlmsg_len);
+        messages = bytes_after(messages, aligned < messages.size ? aligned : messages.size);
+    }
+    return true;
+}

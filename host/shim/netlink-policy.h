@@ -1,0 +1,14 @@
+/* What the node's policy allows of netlink messages. */
+#ifndef PLEXUS_NETLINK_POLICY_H
+#define PLEXUS_NETLINK_POLICY_H
+
+#include "frame.h"
+
+/*
+ * Whether each message may be sent. `on_node`: the messages reach the shim's own namespace, so their types must be in the policy. Otherwise no
+ * message may name a namespace but the effect's second one: through a socket in a pod's namespace the kernel changes links of any namespace
+ * that a message names. Malformed messages end the check; the shim does not send them.
+ */
+bool netlink_is_allowed(uint32_t protocol, struct bytes messages, bool on_node);
+
+#endif

@@ -1,0 +1,454 @@
+// A daemon that an attacker has taken over, against the real shim and the real agent. The attacker sends any frame; the shim is root.
+
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+
+import { buildShim } from "../../../host/shim/build.ts";
+import { callWith, EngineSide, json, type ShimAnswer, startShim } from "../../../host/shim/testing/scripted-engine.ts";
+import { openWorkshop, soon, type Workshop } from "../../../host/shim/testing/workshop.ts";
+import { EINVAL, EKEYREJECTED, EXDEV } from "../../../host/system/errno.ts";
+import { attribute, nested, u32Attribute } from "../../../host/system/netlink/attributes.ts";
+import { concat, cString } from "../../../host/system/netlink/bytes.ts";
+import { SECOND_NAMESPACE } from "../../../host/system/netlink/exchange.ts";
+import {
+  IFLA_IFNAME,
+  IFLA_INFO_DATA,
+  IFLA_INFO_KIND,
+  IFLA_LINKINFO,
+  ifinfomsg,
+  NLM_F_CREATE,
+  NLM_F_EXCL,
+  RTM_DELLINK,
+  RTM_NEWLINK,
+} from "../../../host/system/netlink/link-attributes.ts";
+import { linksRequest } from "../../../host/system/netlink/link.ts";
+import { encodeRequests, type NetlinkRequest } from "../../../host/system/netlink/message.ts";
+import { startAgent } from "../../harness/agent.ts";
+import { createPodNamespace, missingPrivateNamespaces, type PodNamespace } from "../../harness/namespaces.ts";
+import { mappedId, missing, type Requirement, tunDevice } from "../../harness/requires.ts";
+
+const root: Requirement = () => (process.geteuid?.() === 0 ? undefined : "only root can make a file that belongs to root");
+const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+
+let shop: Workshop;
+beforeAll(async () => {
+  shop = await openWorkshop();
+});
+afterAll(() => shop.dispose());
+
+/** Runs `script` as the daemon of one call. */
+function attack(script: (engine: EngineSide) => Promise<void>, shim = shop.shim, config: object = {}): Promise<ShimAnswer> {
+  const stdin = JSON.stringify({ runDir: join(shop.directory, "run"), ...config });
+  return callWith(script, { shim, env: { CNI_PATH: shop.cniPath }, stdin });
+}
+
+/** Runs `script` as the daemon of an agent; answers the agent's stderr. */
+async function attackAgent(script: (next: () => Promise<EngineSide>) => Promise<void>, shim = shop.shim): Promise<string> {
+  const socket = join(shop.directory, "agent.sock");
+  rmSync(socket, { force: true });
+  const server = createServer();
+  const open = new Set<Socket>();
+  server.on("connection", (connection) => open.add(connection));
+  server.listen(socket);
+  await once(server, "listening");
+  const env = {
+    CNI_PATH: shop.cniPath,
+    PLEXUS_SOCKET: socket,
+    PLEXUS_RUN_DIR: join(shop.directory, "run"),
+    PATH: "/bin:/usr/bin",
+  };
+  const agent = startAgent({ command: shim, env });
+  try {
+    await script(async () => {
+      const [connection] = (await once(server, "connection")) as [Socket];
+      const engine = new EngineSide(undefined, connection);
+      await engine.agent();
+      return engine;
+    });
+  } finally {
+    await agent.stop();
+    for (const connection of open) connection.destroy();
+    server.close();
+  }
+  return agent.stderr();
+}
+
+/** A number as a field of four bytes. */
+function le(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}
+
+const lengthAnd = (value: string): Buffer => Buffer.concat([le(Buffer.byteLength(value)), Buffer.from(value)]);
+
+/** EXEC with this variable. The project's encoder refuses an empty name, so the frame is made by hand. */
+function execWith(name: string): Uint8Array {
+  const fields = [
+    lengthAnd("marks"),
+    lengthAnd(`${name}=/tmp/attacker\0`),
+    lengthAnd("{}"),
+    le(5000),
+    le(100),
+    le(100),
+    lengthAnd(""),
+  ];
+  const payload = Buffer.concat(fields);
+  return Buffer.concat([le(payload.length), Buffer.from([4, 17, 0, 0]), le(7), payload]);
+}
+
+/** The shim's answer to an engine that sends `act` and never replies. */
+async function callWithoutReply(act: (engine: EngineSide) => void): Promise<ShimAnswer> {
+  const answers: ShimAnswer[] = [];
+  await attack(async (engine) => {
+    await engine.request();
+    act(engine);
+    answers.push(await engine.shim.answer);
+  });
+  const [answer] = answers;
+  if (answer === undefined) throw new Error("the shim gave no answer");
+  return answer;
+}
+
+const linkInfo = (kind: string, ...data: readonly Uint8Array[]): Uint8Array =>
+  nested(IFLA_LINKINFO, [attribute(IFLA_INFO_KIND, Buffer.from(kind)), nested(IFLA_INFO_DATA, data)]);
+
+const newLink = (name: string, kind: string, ...more: readonly Uint8Array[]): NetlinkRequest => ({
+  type: RTM_NEWLINK,
+  flags: NLM_F_CREATE | NLM_F_EXCL,
+  body: concat([ifinfomsg(), attribute(IFLA_IFNAME, cString(name)), linkInfo(kind), ...more]),
+});
+
+const nodeLinks = (): readonly string[] => readdirSync("/sys/class/net");
+
+/** Settings to read. */
+const read = (...keys: readonly string[]) => keys.map((key) => ({ key, value: "" }));
+
+describe("sets the environment of root's plugins", () => {
+  /** Variables with which the loader, a C library, Go, Node, a shell or the plugin itself would run the attacker's code or files. */
+  const forbidden = [
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "GCONV_PATH",
+    "GLIBC_TUNABLES",
+    "GODEBUG",
+    "GOTRACEBACK",
+    "NODE_OPTIONS",
+    "BASH_ENV",
+    "ENV",
+    "PATH",
+    "HOME",
+    "TMPDIR",
+    "CNI_PATH",
+    "PLEXUS_NESTED_CALLS",
+    "PLEXUS_SOCKET",
+    "DBUS_SYSTEM_BUS_ADDRESS",
+    "CNI",
+    "",
+  ];
+  let mark = "";
+  beforeEach(() => {
+    mark = join(shop.directory, "ran");
+    rmSync(mark, { force: true });
+    shop.script("marks", `: > ${mark}`);
+  });
+
+  test.each(forbidden)("%j: the shim refuses the frame and starts no plugin", async (name) => {
+    const answer = await callWithoutReply((engine) => engine.raw(execWith(name)));
+    expect(answer.status).toBe(1);
+    const msg = expect.stringContaining(`EXEC sets the variable ${name}, which only the runtime may set`);
+    expect(json(answer.stdout)).toMatchObject({ code: 5, msg });
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  test("the agent refuses the frame, too, and connects again", async () => {
+    const stderr = await attackAgent(async (next) => {
+      const first = await next();
+      first.raw(execWith("LD_PRELOAD"));
+      const again = await next();
+      expect((await again.exec({ type: "marks" })).outcome).toEqual({ kind: "exited", status: 0 });
+    });
+    expect(stderr).toContain("EXEC sets the variable LD_PRELOAD, which only the runtime may set");
+  });
+});
+
+describe("names a directory for nested calls", () => {
+  test("that is another directory of root: the shim neither empties nor makes it", async () => {
+    const victim = join(shop.directory, "victim");
+    mkdirSync(victim, { mode: 0o700 });
+    symlinkSync("/kept", join(victim, "a-link"));
+    shop.component("some-delegate");
+    shop.script("nothing", "exit 0");
+    const made = join(shop.directory, "made");
+    await attack(async (engine) => {
+      for (const nestedCallDirectory of [victim, "../victim", "/etc/../etc", made, "../made", "x".repeat(16)]) {
+        const { outcome } = await engine.exec({ type: "nothing", nestedCallDirectory });
+        expect([nestedCallDirectory, outcome]).toEqual([nestedCallDirectory, { kind: "not-startable", errno: EINVAL }]);
+      }
+    });
+    expect(readlinkSync(join(victim, "a-link"))).toBe("/kept");
+    expect(existsSync(made)).toBe(false);
+  });
+});
+
+describe("names a file as a network namespace", () => {
+  test("that is a pipe or another kind of namespace: the shim doesn't open it", async () => {
+    const pipe = join(shop.directory, "pipe");
+    const opened = join(shop.directory, "opened");
+    spawnSync("mkfifo", [pipe]);
+    // The writer waits until a process opens the pipe for reading.
+    const writer = spawn("/bin/sh", ["-c", `exec 3>${pipe}; : > ${opened}`]);
+    const request = encodeRequests([linksRequest]);
+    await attack(async (engine) => {
+      for (const path of [pipe, "/dev/null", "/etc/passwd", "/", "/proc/self/ns/mnt", "/proc/self/ns/user"]) {
+        const second = await engine.netlink({ path: "", second: path, request, deadlineMs: 1000 });
+        expect([path, second.sent]).toEqual([path, path.startsWith("/proc")]);
+        for (const answer of [
+          await engine.netlink({ path, request, deadlineMs: 1000 }),
+          await engine.sysctl({ path, settings: [{ key: "net/ipv4/ip_forward", value: "" }] }),
+          await engine.packet({ path, index: 1, packets: [] }),
+          await engine.tap({ path, name: "tap0", multiQueue: false }),
+        ])
+          expect([path, answer]).toEqual([path, expect.objectContaining({ errno: EINVAL, sent: false })]);
+      }
+    });
+    await setTimeout(100);
+    expect(existsSync(opened)).toBe(false);
+    const ended = once(writer, "close");
+    writer.kill("SIGKILL");
+    await ended;
+  });
+
+  test("that is the node's: packets and taps are for pods alone", async () => {
+    await attack(async (engine) => {
+      expect(await engine.packet({ path: "", index: 1, packets: [] })).toMatchObject({ errno: EXDEV, sent: false });
+      expect(await engine.tap({ path: "", name: "tapx", multiQueue: false })).toMatchObject({ errno: EXDEV, sent: false });
+    });
+    expect(readdirSync("/sys/class/net")).not.toContain("tapx");
+  });
+});
+
+/** The answer to a call, which must not have reached the daemon. */
+async function unreached(shim: string): Promise<ShimAnswer> {
+  const socket = join(shop.directory, "daemon.sock");
+  let connections = 0;
+  const server = createServer((connection) => {
+    connections += 1;
+    connection.destroy();
+  });
+  server.listen(socket);
+  await once(server, "listening");
+  try {
+    const answer = await startShim({ shim, env: { PLEXUS_SOCKET: socket, CNI_PATH: shop.cniPath } }).answer;
+    expect(connections).toBe(0);
+    return answer;
+  } finally {
+    server.close();
+  }
+}
+
+describe.skipIf(missing("the node's policy", root))("meets the policy of the node", () => {
+  let place = "";
+  let file = "";
+  let bounded = "";
+  beforeAll(async () => {
+    place = join(shop.directory, "etc");
+    mkdirSync(place, { mode: 0o755 });
+    file = join(place, "policy.json");
+    ({ path: bounded } = await buildShim({ outDir: join(shop.directory, "bounded"), definitions: [`POLICY_FILE="${file}"`] }));
+  });
+  afterEach(() => {
+    rmSync(file, { recursive: true, force: true });
+    chmodSync(place, 0o755);
+  });
+  const policy = (content: unknown, mode = 0o644): void => {
+    writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content, undefined, 2));
+    chmodSync(file, mode);
+  };
+  const attackBounded = (script: (engine: EngineSide) => Promise<void>): Promise<ShimAnswer> => attack(script, bounded);
+
+  test("`plugins`: no other type is executed, by the shim or by the agent", async () => {
+    policy({ plugins: ["allow*"] });
+    const mark = join(shop.directory, "forbidden-ran");
+    shop.script("allowed", "echo yes");
+    const path = shop.script("forbidden", `: > ${mark}`);
+    const tries = async (engine: EngineSide): Promise<void> => {
+      expect(text((await engine.exec({ type: "allowed" })).stdout)).toBe("yes\n");
+      expect(await engine.exec({ type: "forbidden" })).toMatchObject({
+        outcome: { kind: "not-startable", errno: EKEYREJECTED },
+        path,
+      });
+    };
+    const answer = await attackBounded(tries);
+    const agentText = await attackAgent(async (next) => tries(await next()), bounded);
+    for (const stderr of [answer.stderr, agentText]) expect(stderr).toContain(`${file} does not allow forbidden`);
+    expect(existsSync(mark)).toBe(false);
+  });
+
+  test("`directories`: nothing is found elsewhere, not even by a plugin, although the runtime's CNI_PATH has more", async () => {
+    const other = join(shop.directory, "other");
+    mkdirSync(other);
+    writeFileSync(join(other, "elsewhere"), "#!/bin/sh\n", { mode: 0o755 });
+    shop.script("path", 'echo "$CNI_PATH"');
+    policy({ directories: [shop.cniPath] });
+    const script = async (engine: EngineSide): Promise<void> => {
+      expect(await engine.find("elsewhere")).toMatchObject({ what: "nothing", path: "" });
+      expect((await engine.exec({ type: "elsewhere" })).outcome).toEqual({ kind: "not-found" });
+      expect(text((await engine.exec({ type: "path" })).stdout)).toBe(`${shop.cniPath}\n`);
+    };
+    await callWith(script, {
+      shim: bounded,
+      env: { CNI_PATH: `${other}:${shop.cniPath}` },
+      stdin: JSON.stringify({ binDir: other }),
+    });
+  });
+
+  test("`nodeSysctls`: no other setting of the node is read or written; the whole request is refused", async () => {
+    policy({ nodeSysctls: ["net/ipv4/ip_forward", "net/ipv4/conf/*/forwarding"] });
+    await attackBounded(async (engine) => {
+      const allowed = read("net/ipv4/ip_forward", "net/ipv4/conf/lo/forwarding");
+      expect(await engine.sysctl({ path: "", settings: allowed })).toMatchObject({ errno: 0, sent: true });
+      for (const key of ["net/ipv4/ip_default_ttl", "net/ipv4/conf/lo/x/forwarding", "net/core/somaxconn"]) {
+        const done = await engine.sysctl({ path: "", settings: [...allowed, ...read(key)] });
+        expect([key, done]).toEqual([key, expect.objectContaining({ errno: EKEYREJECTED, sent: false })]);
+      }
+    });
+  });
+
+  describe.skipIf(missing("the node's policy in pods", missingPrivateNamespaces))("in network namespaces", () => {
+    let pod: PodNamespace;
+    beforeAll(() => {
+      pod = createPodNamespace("bounded");
+    });
+    afterAll(() => pod.dispose());
+
+    /** IFLA_NET_NS_PID, IFLA_NET_NS_FD, IFLA_TARGET_NETNSID, IFLA_LINK_NETNSID. */
+    const [byProcess, byDescriptor, byTarget, byLink] = [19, 28, 46, 37] as const;
+    test("`nodeNetlink`: no other message reaches the node's network, whatever namespace the effect names", async () => {
+      policy({ nodeNetlink: ["route/get*", "route/newaddr"] });
+      // Ids by which the pod knows the node's namespace.
+      pod.exec(["ip", "netns", "set", "/proc/1/ns/net", "7"]);
+      const own = "/proc/self/ns/net";
+      await attackBounded(async (engine) => {
+        const send = (path: string, requests: readonly NetlinkRequest[], second?: string) =>
+          engine.netlink({ path, request: encodeRequests(requests), deadlineMs: 2000, second });
+        const bridge = newLink("evil0", "bridge");
+        const peer = concat([ifinfomsg(), attribute(IFLA_IFNAME, cString("evil1")), u32Attribute(byProcess, process.pid)]);
+        const veth = {
+          ...bridge,
+          body: concat([ifinfomsg(), attribute(IFLA_IFNAME, cString("near")), linkInfo("veth", attribute(1, peer))]),
+        };
+        const removal = { type: RTM_DELLINK, flags: 0, body: concat([ifinfomsg(), attribute(IFLA_IFNAME, cString("lo"))]) };
+        const tries: readonly (readonly [string, string, readonly NetlinkRequest[], string?])[] = [
+          ["in the node's namespace", "", [bridge]],
+          ["by another path", own, [bridge]],
+          ["after an allowed message", "", [linksRequest, bridge]],
+          ["in the second namespace", pod.path, [newLink("evil0", "bridge", u32Attribute(byDescriptor, SECOND_NAMESPACE))], own],
+          ["by a process", pod.path, [newLink("evil0", "bridge", u32Attribute(byProcess, process.pid))]],
+          ["by a descriptor", pod.path, [newLink("evil0", "bridge", u32Attribute(byDescriptor, 3))]],
+          ["by an id", pod.path, [newLink("evil0", "bridge", u32Attribute(byTarget, 7))]],
+          ["by a lower link's id", pod.path, [newLink("evil0", "bridge", u32Attribute(byLink, 7))]],
+          ["by the other end of a veth", pod.path, [veth]],
+          ["a removal", "", [removal]],
+        ];
+        for (const [title, path, requests, second] of tries) {
+          const done = await send(path, requests, second);
+          expect([title, done]).toEqual([title, expect.objectContaining({ errno: EKEYREJECTED, sent: false })]);
+        }
+        const rule = { type: 0x0a00, flags: 0, body: new Uint8Array(4) };
+        const rules = { path: "", protocol: "netfilter", request: encodeRequests([rule]), deadlineMs: 2000 } as const;
+        expect(await engine.netlink(rules)).toMatchObject({ errno: EKEYREJECTED, sent: false });
+        // The pod's own network is not bounded, and allowed messages reach the node.
+        expect(await send(pod.path, [newLink("pods0", "bridge")])).toMatchObject({ errno: 0, sent: true });
+        expect(await send("", [linksRequest])).toMatchObject({ errno: 0, sent: true });
+      });
+      expect(nodeLinks().filter((name) => name.startsWith("evil"))).toEqual([]);
+      expect(pod.exec(["ip", "-o", "link", "show", "pods0"]).stdout).toContain("pods0");
+    });
+
+    test("`podSysctls`: no other setting of a pod is changed", async () => {
+      policy({ podSysctls: ["net/ipv4/conf/*/arp_notify"] });
+      await attackBounded(async (engine) => {
+        const set = (key: string) => engine.sysctl({ path: pod.path, settings: [{ key, value: "1" }] });
+        expect(await set("net/ipv4/conf/lo/arp_notify")).toMatchObject({ errno: 0, sent: true });
+        expect(await set("net/ipv4/ip_forward")).toMatchObject({ errno: EKEYREJECTED, sent: false });
+      });
+      expect(pod.exec(["cat", "/proc/sys/net/ipv4/ip_forward"]).stdout).toBe("0\n");
+    });
+
+    test.skipIf(missing("TAP", tunDevice))("`taps`: no other tap is made", async () => {
+      policy({ taps: ["vm*"] });
+      await attackBounded(async (engine) => {
+        const tap = (name: string) => engine.tap({ path: pod.path, name, multiQueue: false });
+        expect(await tap("vm1")).toMatchObject({ errno: 0, sent: true });
+        expect(await tap("tap1")).toMatchObject({ errno: EKEYREJECTED, sent: false });
+      });
+    });
+  });
+
+  describe("that can't be trusted or read: the shim connects to no daemon, and its error says why", () => {
+    const invalid: readonly (readonly [string, () => void, RegExp])[] = [
+      ["is writable by a group", () => policy({}, 0o664), /must belong to root/],
+      ["is writable by all", () => policy({}, 0o646), /must belong to root/],
+      [
+        "lies in a directory that others may write",
+        () => (policy({}), chmodSync(place, 0o777)),
+        /its directory must belong to root/,
+      ],
+      ["is a directory", () => mkdirSync(file), /not a regular file/],
+      ["is empty", () => policy(""), /line 1: an object is missing/],
+      ["is not JSON", () => policy("plugins: [bridge]"), /line 1: an object is missing/],
+      ["is cut off", () => policy('{\n"plugins": ["bridge"'), /line 2: a comma or a closing bracket is missing/],
+      ["has an unknown key", () => policy({ taps: [], plugin: ["bridge"] }), /line 3: the key is unknown; plugins,/],
+      ["has a key twice", () => policy('{"taps":[],"taps":["*"]}'), /a key occurs twice/],
+      ["has another value than an array", () => policy({ plugins: "bridge" }), /line 2: an array of strings is missing/],
+      ["has an escape", () => policy({ plugins: ["a\\b"] }), /backslash/],
+      ["has an empty pattern", () => policy({ plugins: [""] }), /an empty pattern/],
+      ["has text after the object", () => policy("{}\n{}"), /line 2: text follows the object/],
+      ["has a NUL", () => policy("{}\0"), /contains a NUL/],
+      ["is too large", () => policy(`{}${" ".repeat(1 << 16)}`), /larger than 64 KiB/],
+    ];
+
+    test.each(invalid)("the file %s", async (_, make, why) => {
+      make();
+      const answer = await unreached(bounded);
+      expect(answer.status).toBe(1);
+      expect(json(answer.stdout)).toMatchObject({ code: 11, msg: expect.stringContaining(`the node's policy ${file}`) });
+      expect(json(answer.stdout)).toMatchObject({ msg: expect.stringMatching(why) });
+    });
+
+    test.skipIf(missing("a file of another user", mappedId(1)))("the file belongs to another user", async () => {
+      policy({});
+      chownSync(file, 1, 0);
+      expect(json((await unreached(bounded)).stdout)).toMatchObject({ msg: expect.stringContaining("must belong to root") });
+    });
+
+    test("the agent logs it, carries out nothing, and connects once the file is correct", async () => {
+      policy("{");
+      const stderr = await attackAgent(async (next) => {
+        const connected = next();
+        await setTimeout(1500);
+        policy({});
+        expect(await soon(() => true)).toBe(true);
+        expect((await (await connected).find("nothing-of-this-name")).what).toBe("nothing");
+      }, bounded);
+      expect(stderr.split(`plexus agent: carries out nothing: the node's policy ${file}, line 1`)).toHaveLength(2);
+    });
+  });
+});
