@@ -1,13 +1,19 @@
-// `npm run build`: makes the shim, the engine, the delegates and the engine's code cache in dist/.
+// `npm run build`: makes the shim, the launcher of sandbox processes, the engine, the delegates and the engine's code cache in dist/.
 
 import { buildEngine } from "./build-engine.ts";
+import { buildLauncher } from "../host/sandbox/launcher/build.ts";
 import { buildShim } from "../host/shim/build.ts";
 import { buildDelegates } from "./build-delegates.ts";
 import { warmEngine } from "./warm-engine.ts";
 
 const started = performance.now();
 try {
-  await Promise.all([buildShim({ outDir: "dist" }), buildEngine({ outDir: "dist" }), buildDelegates()]);
+  await Promise.all([
+    buildShim({ outDir: "dist" }),
+    buildLauncher({ outDir: "dist" }),
+    buildEngine({ outDir: "dist" }),
+    buildDelegates(),
+  ]);
   warmEngine({ outDir: "dist" });
   process.stderr.write(`plexus: built in ${Math.round(performance.now() - started)} ms\n`);
 } catch (error) {

@@ -38,6 +38,7 @@ exec "$bin/node" --disable-warning=ExperimentalWarning "$bin/../plexusctl.cjs" "
 mkdirSync(join(home, "bin"), { recursive: true });
 mkdirSync(cniBin, { recursive: true });
 placeFile(process.execPath, join(home, "bin", "node"), 0o755);
+placeFile(join(dist, "bin", "plexus-sandbox"), join(home, "bin", "plexus-sandbox"), 0o755);
 placeCode();
 for (const program of ["engine.cjs", "plexusd.cjs", "plexusctl.cjs"]) placeFile(join(dist, program), join(home, program), 0o644);
 placeText(plexusctlCommand, join(home, "bin", "plexusctl"), 0o755);
@@ -52,7 +53,7 @@ process.stdout.write(`plexus: installed ${join(cniBin, "plexus")} and ${home}\n`
 /** The files that `plexusctl uninstall` removes. */
 function installedFiles(): readonly InstalledFile[] {
   const components = readdirSync(join(dist, "delegates")).filter((name) => name.endsWith(".wasm"));
-  const inHome = ["engine.cjs", "plexusd.cjs", "plexusctl.cjs", "bin/plexusctl", "bin/node"];
+  const inHome = ["engine.cjs", "plexusd.cjs", "plexusctl.cjs", "bin/plexusctl", "bin/node", "bin/plexus-sandbox"];
   return [
     ...["plexus", ...components].map((name) => ({ place: "cni-bin", name, digest: digestOf(join(cniBin, name)) }) as const),
     ...inHome.map((name) => ({ place: "home", name, digest: digestOf(join(home, name)) }) as const),

@@ -30,6 +30,7 @@ export function warmEngine({ outDir }: WarmEngineInit): void {
       symlinkSync(join(built, "delegates", `${name}.wasm`), join(cni, `${name}.wasm`));
     writeFileSync(join(cni, "main"), mainPlugin, { mode: 0o755 });
     writeManifests(manifests);
+    const grants = { "ipam-host-local": { log: {}, leases: { directories: [leases] }, resolver: {} } };
     const config = {
       cniVersion: "1.0.0",
       name: "warm",
@@ -37,7 +38,8 @@ export function warmEngine({ outDir }: WarmEngineInit): void {
       cniDir: join(directory, "state"),
       runDir: join(directory, "run"),
       manifests,
-      wasm: { grants: { "ipam-host-local": { log: {}, leases: { directories: [leases] }, resolver: {} } } },
+      definitions: { rules: [{ namespaces: ["shop"], native: { main: {} }, grants }] },
+      wasm: { grants },
       delegates: [network("pods", 0)],
     };
     const call = (verb: string, pod: string, more: object = {}, expected = 0): void => {

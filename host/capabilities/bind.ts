@@ -1,13 +1,13 @@
 // Binds capabilities to one call of a delegate: to its network, its attachment, its verb, and the administrator's grants.
 
 import type { ChainStep } from "../../src/cni/chain-step.ts";
+import type { DefinitionName } from "../../src/configuration/definition-policy.ts";
 import { defaultLeaseDirectory, defaultResolverFiles } from "../../src/configuration/wasm-configuration.ts";
-import { redactorOf } from "../../src/text/secret-values.ts";
 import type { CapabilityImports } from "../sandbox/runner.ts";
 import { CallFacts } from "./call-facts.ts";
 import type { DelegateHost } from "./delegate-host.ts";
 import type { LeaseMemory } from "./leases/lease-memory.ts";
-import { leasesFor } from "./leases/scope.ts";
+import { type LeaseScope, leasesFor } from "./leases/scope.ts";
 import { resolverFor } from "./resolver/scope.ts";
 import type { RunningStep } from "./running-step.ts";
 
@@ -24,10 +24,7 @@ type Bind<C extends Name> = (
 ) => NonNullable<CapabilityImports[C]> | Promise<NonNullable<CapabilityImports[C]>>;
 
 const binders: { readonly [C in Name]?: Bind<C> } = {
-  log: ({ log }, { step }) => {
-    const redact = redactorOf(step);
-    return { write: (level, message) => log(step.plugin.type, level, redact(message)) };
-  },
+  log: ({ log }, { step }) => ({ write: (level, message) => log(step.plugin.type, level, message) }),
   leases: ({ runLeaseOperation: run, leaseMemory }, running) => {
     const leases = leasesOf(running, leaseMemory);
     return {
@@ -133,9 +130,17 @@ function podStep({ plugin, verb, attachment, env }: ChainStep): {
   return { type: plugin.type, verb, attachment, netns };
 }
 
+/** The name that a bound definition's network had in 0.1.0, unless that is its name now. */
+function withEarlierName(network: string, { namespace }: DefinitionName): Pick<LeaseScope, "earlierNetwork"> {
+  return network.startsWith(`${namespace}.`) ? { earlierNetwork: network.slice(namespace.length + 1) } : {};
+}
+
 const verbs = { ADD: "add", DEL: "del", CHECK: "check", GC: "gc", STATUS: "status", VERSION: "status" } as const;
 
-function leasesOf({ step, network, grants }: RunningStep, memory: LeaseMemory | undefined): ReturnType<typeof leasesFor> {
+function leasesOf(
+  { step, network, grants, definition, knownContainers }: RunningStep,
+  memory: LeaseMemory | undefined,
+): ReturnType<typeof leasesFor> {
   const [defaultDirectory, ...further] = grants.leases?.directories ?? [defaultLeaseDirectory];
   return leasesFor({
     network,
@@ -143,6 +148,8 @@ function leasesOf({ step, network, grants }: RunningStep, memory: LeaseMemory | 
     defaultDirectory: defaultDirectory ?? defaultLeaseDirectory,
     allowedDirectories: further,
     memory,
+    ...(definition === undefined ? {} : withEarlierName(network, definition)),
+    ...(knownContainers === undefined ? {} : { knownContainers }),
     ...(step.attachment === undefined ? {} : { attachment: step.attachment }),
   });
 }

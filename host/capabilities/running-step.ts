@@ -1,6 +1,7 @@
 // A running step: the call of a plugin, and its context in the runtime's call.
 
 import type { ChainStep, StepOutcome } from "../../src/cni/chain-step.ts";
+import type { DefinitionName } from "../../src/configuration/definition-policy.ts";
 import type { DelegateGrants } from "../../src/configuration/wasm-configuration.ts";
 
 /**
@@ -17,9 +18,13 @@ export interface RunningStep {
   readonly network: string;
   /** The attachment's interface name; empty for GC and STATUS. */
   readonly ifname: string;
+  /** The definition whose policy binds the step; undefined in a network that the administrator configured. */
+  readonly definition?: DefinitionName | undefined;
+  /** In a GC: the containers whose leases may be freed; undefined: all of them. */
+  readonly knownContainers?: ReadonlySet<string> | undefined;
   /** Types of the plugins that called one another up to this step, the outermost first. The step's own type is not among them. */
   readonly callers: readonly string[];
-  /** The configuration's grants for delegates of the step's type. */
+  /** The grants for delegates of the step's type in this network. */
   readonly grants: DelegateGrants;
   /** Maximum milliseconds of one native plugin. */
   readonly timeoutMs: number;

@@ -21,14 +21,15 @@ export interface Readiness {
 export interface ReadinessDeps {
   readonly socket: string;
   readonly listening: () => boolean;
-  /** The number of running sandbox processes, and of those that are starting. */
-  readonly sandboxes: () => { readonly running: number; readonly starting: number };
+  /** The number of running sandbox processes, of those that are starting, and why the last start failed. */
+  readonly sandboxes: () => { readonly running: number; readonly starting: number; readonly problem: string | undefined };
   readonly stateDirectories: () => readonly string[];
 }
 
 /** Runs the checks. */
 export async function readiness({ socket, listening, sandboxes, stateDirectories }: ReadinessDeps): Promise<Readiness> {
-  const { running, starting } = sandboxes();
+  const { running, starting, problem } = sandboxes();
+  const failed = problem === undefined ? "" : `; the last one that was started ${problem}`;
   const isListening = listening();
   const checks: ReadinessCheck[] = [
     {
@@ -36,7 +37,7 @@ export async function readiness({ socket, listening, sandboxes, stateDirectories
       ok: isListening,
       message: `${socket}: ${isListening ? "listens" : "does not listen, or its file is gone"}`,
     },
-    { name: "sandbox", ok: running > 0, message: `${running} sandbox processes are running, ${starting} are starting` },
+    { name: "sandbox", ok: running > 0, message: `${running} sandbox processes are running, ${starting} are starting${failed}` },
     ...(await Promise.all(stateDirectories().map(journalCheck))),
   ];
   return { ready: checks.every(({ ok }) => ok), checks };

@@ -18,6 +18,8 @@ export interface DaemonStatus extends Readiness {
     readonly mostWaiting: number;
   };
   readonly sandboxes: { readonly idle: number; readonly busy: number; readonly starting: number; readonly restarts: number };
+  /** The level of isolation of the sandbox processes, and the controls of their jail that this node lacks. */
+  readonly isolation: { readonly level: "process" | "strict"; readonly missing: readonly string[] };
   /** A sentence for a person from other parts of the daemon, by the part's name. */
   readonly information: Readonly<Record<string, string>>;
 }

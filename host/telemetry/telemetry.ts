@@ -13,6 +13,7 @@ import { LoopDelay } from "./loop-delay.ts";
 import { collectProcess } from "./process-metrics.ts";
 import { type Readiness, readiness } from "./readiness.ts";
 import { RecentFailures } from "./recent-failures.ts";
+import { collectIsolation, isolationSentence, missingControls, type SandboxIsolation } from "./sandbox-isolation.ts";
 import { SpanExporter, type SpanExporterInit } from "./spans.ts";
 import type { DaemonStatus, StatusDocument } from "./status-document.ts";
 
@@ -33,6 +34,7 @@ export interface Observed {
   readonly listening: () => boolean;
   readonly queue: () => DaemonStatus["queue"];
   readonly sandboxes: () => PoolCounts;
+  readonly isolation: () => SandboxIsolation;
   /** Tries again to start sandbox processes. */
   readonly warmUp: () => void;
   /** Number of connected agents. */
@@ -66,6 +68,7 @@ export class Telemetry {
     metrics.add("plexus_queue_refused_total", {}, 0);
     this.#loop = new LoopDelay({ isBusy: () => observed.queue().active > 0 });
     collectProcess(metrics, this.#loop);
+    this.inform("isolation", () => isolationSentence(observed.isolation()));
     metrics.onScrape(() => this.#collectParts());
     metrics.onScrape(() => this.#collectState());
     metrics.onScrape(async () => metrics.set("plexus_ready", {}, (await this.readiness()).ready ? 1 : 0));
@@ -98,14 +101,17 @@ export class Telemetry {
 
   /** Runs the readiness checks. */
   readiness(): Promise<Readiness> {
-    const { socket, listening, sandboxes, warmUp } = this.#observed;
+    const { socket, listening, sandboxes, isolation, warmUp } = this.#observed;
     const { idle, busy, starting } = sandboxes();
     // Without this, a node whose sandbox processes failed to start (out of memory, for example) would stay unready until a delegate runs.
     if (idle + busy + starting === 0) warmUp();
     return readiness({
       socket,
       listening,
-      sandboxes: () => ({ running: sandboxes().idle + sandboxes().busy, starting: sandboxes().starting }),
+      sandboxes: () => {
+        const counts = sandboxes();
+        return { running: counts.idle + counts.busy, starting: counts.starting, problem: isolation().problem };
+      },
       stateDirectories: () => [...this.#states.keys()],
     });
   }
@@ -113,6 +119,7 @@ export class Telemetry {
   /** Makes the status document. */
   async status(): Promise<StatusDocument> {
     const { idle, busy, starting, ended } = this.#observed.sandboxes();
+    const isolation = this.#observed.isolation();
     const [ready, ...nodes] = await Promise.all([this.readiness(), ...this.#readers().map((reader) => reader.read())]);
     return {
       apiVersion: "plexus/v1",
@@ -126,6 +133,7 @@ export class Telemetry {
         ...ready,
         queue: this.#observed.queue(),
         sandboxes: { idle, busy, starting, restarts: ended },
+        isolation: { level: isolation.level, missing: missingControls(isolation) },
         information: Object.fromEntries([...this.#information].map(([name, read]) => [name, read()])),
       },
       nodes,
@@ -166,6 +174,7 @@ export class Telemetry {
     metrics.set("plexus_sandbox_waiting_calls", {}, counts.waiting);
     metrics.set("plexus_sandbox_starts_total", {}, counts.started);
     metrics.set("plexus_sandbox_restarts_total", {}, counts.ended);
+    collectIsolation(metrics, this.#observed.isolation());
     metrics.set("plexus_agents", {}, this.#observed.agents());
   }
 

@@ -203,3 +203,21 @@ describe("the attachments of a directory", () => {
     expect(cachedAttachments([])).toEqual([]);
   });
 });
+
+describe("the definition that binds the network", () => {
+  const definition = { namespace: "shop", name: "storage" };
+
+  test("is kept in a member of Plexus' own, which no entry without a definition has", () => {
+    const text = encodeCache({ ...entry, definition });
+    expect(decodeCache(text)).toEqual({ ok: true, value: { ...entry, definition } });
+    expect(encodeCache(entry)).not.toContain("plexusDefinition");
+  });
+
+  test.each([[null], ["shop/storage"], [{ namespace: "shop" }], [{ namespace: 1, name: "storage" }]])(
+    "is ignored if it is %j",
+    (plexusDefinition) => {
+      const decoded = decodeCache(changed({ plexusDefinition }));
+      expect([decoded.ok, decoded.ok && decoded.value.definition]).toEqual([true, undefined]);
+    },
+  );
+});

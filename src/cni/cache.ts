@@ -1,6 +1,7 @@
 // libcni's cache of attachments as text, `cniCacheV1` (L-31..L-38). Plexus and Go's libcni read each other's entries, so a
 // runtime that changes from one to the other finds its attachments.
 
+import type { DefinitionName } from "../configuration/definition-policy.ts";
 import { type Fault, fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { elementTexts, isJsonObject, memberText, memberTexts, memberValue, parseDocument } from "../json/document.ts";
@@ -30,6 +31,8 @@ export interface CachedAttachment extends CacheKey {
   readonly capabilityArgs: ReadonlyMap<string, string>;
   /** JSON text of the final result. */
   readonly result: string | undefined;
+  /** The definition that binds the network (Plexus' own member, which libcni ignores). */
+  readonly definition?: DefinitionName | undefined;
 }
 
 function unreadable(what: string, why: string): { readonly ok: false; readonly fault: Fault } {
@@ -51,7 +54,7 @@ export function cacheFileName({ network, containerId, ifname }: CacheKey): Resul
 
 /** The entry as libcni writes it: compact, in the order of libcni's struct, without empty members. */
 export function encodeCache(entry: CachedAttachment): string {
-  const { containerId, ifname, network, netns, args, capabilityArgs, result } = entry;
+  const { containerId, ifname, network, netns, args, capabilityArgs, result, definition } = entry;
   const config = new TextEncoder().encode(entry.config).toBase64();
   const members = [
     `"kind":"${KIND}"`,
@@ -67,6 +70,7 @@ export function encodeCache(entry: CachedAttachment): string {
     members.push(`"capabilityArgs":{${capabilities.join(",")}}`);
   }
   if (result !== undefined) members.push(`"result":${result}`);
+  if (definition !== undefined) members.push(`"plexusDefinition":${JSON.stringify(definition)}`);
   return `{${members.join(",")}}`;
 }
 
@@ -136,7 +140,14 @@ export function decodeCache(text: string, what = "cached attachment"): Result<Ca
     args,
     capabilityArgs: capabilityText === undefined || capabilityText === "null" ? new Map() : memberTexts(capabilityText),
     result: resultText === "null" ? undefined : resultText,
+    ...definitionOf(memberValue(document, "plexusDefinition")),
   });
+}
+
+function definitionOf(value: unknown): Pick<CachedAttachment, "definition"> {
+  if (!isJsonObject(value)) return {};
+  const { namespace, name } = value;
+  return typeof namespace === "string" && typeof name === "string" ? { definition: { namespace, name } } : {};
 }
 
 /**

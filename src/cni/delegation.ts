@@ -12,6 +12,7 @@ import {
   parseConfiguration,
   parseDocument,
 } from "../json/document.ts";
+import { foldedKey } from "../json/folded-key.ts";
 import { chainFailed, wrapFault } from "./chains.ts";
 import type { Chain, ChainStep } from "./chain-step.ts";
 import type { Verb } from "./environment.ts";
@@ -31,7 +32,7 @@ export interface Delegated {
  * attachments.
  */
 const callerKeys = ["cniVersion", "name", "prevResult", "cni.dev/valid-attachments", "cni.dev/attachments"];
-const foldedKeys = callerKeys.map(folded);
+const foldedKeys = callerKeys.map(foldedKey);
 
 /** The calling step's configuration, and the delegated plugin's. */
 interface Configurations {
@@ -56,14 +57,9 @@ function stepFor(call: ChainStep, verb: Verb, { type }: Delegated, { caller, del
 /** Other spellings of the caller's keys are removed: Go's decoder would take them for the key. */
 function withCallerKeys(caller: JsonObjectDocument, delegated: JsonObjectDocument): string {
   const edits = new Map<string, string | undefined>();
-  for (const key of delegated.members.keys()) if (foldedKeys.includes(folded(key))) edits.set(key, undefined);
+  for (const key of delegated.members.keys()) if (foldedKeys.includes(foldedKey(key))) edits.set(key, undefined);
   for (const key of callerKeys) edits.set(key, memberText(caller, key));
   return editMembers(delegated, edits);
-}
-
-/** Case folding of Go's JSON decoder, which also maps two non-ASCII letters to `s` and `k`. */
-function folded(key: string): string {
-  return key.replaceAll("\u017f", "s").replaceAll("\u212a", "k").toLowerCase();
 }
 
 /** An IPAM plugin has no interfaces: its result must lack `interfaces` and `ips[].interface`. Fault: RESULT_INVALID (6). */

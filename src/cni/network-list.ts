@@ -6,6 +6,7 @@ import { type Fault, fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import {
   describeJson,
+  editMembers,
   elementTexts,
   isJsonObject,
   type JsonObjectDocument,
@@ -212,6 +213,14 @@ export function listOfOne(plugin: PluginConf, what = "network configuration"): R
   const cniVersion = memberText(plugin.document, "cniVersion") ?? '""';
   const object = plugin.document.text.trim();
   return parseNetworkList(`{"name":${JSON.stringify(plugin.name)},"cniVersion":${cniVersion},"plugins":[${object}]}`, what);
+}
+
+/** The list under another name. Faults: those of `parseNetworkList`. */
+export function withName(list: NetworkList, name: string): Result<NetworkList> {
+  const what = `network ${list.name}`;
+  const document = parseDocument(selfContainedText(list), { what });
+  if (!document.ok) return document;
+  return parseNetworkList(editMembers(document.value, new Map([["name", JSON.stringify(name)]])), what);
 }
 
 /**

@@ -36,6 +36,24 @@ export const pluginPattern: ElementRule = {
   wanted: "the type of a plugin, in which * stands for anything",
 };
 
+/** The name of a Kubernetes namespace, or a pattern of such names. */
+export const namespacesPattern: ElementRule = {
+  pattern: /^[-a-z0-9*]{1,63}$/,
+  wanted: "the name of a namespace, in which * stands for anything",
+};
+
+/** The name of a CNI network, or a pattern of such names. */
+export const namePattern: ElementRule = {
+  pattern: /^[a-zA-Z0-9*][a-zA-Z0-9_.*-]{0,254}$/,
+  wanted: "the name of a network, in which * stands for anything",
+};
+
+/** An address with its prefix length, as it stands on a link. */
+export const addressPattern: ElementRule = {
+  pattern: /^[0-9a-fA-F.:]{2,45}\/\d{1,3}$/,
+  wanted: "an address with a prefix length, such as 10.8.0.1/24",
+};
+
 function portRanges(): RegExp {
   const port = "(?:[1-9]\\d{0,3}|[1-5]\\d{4}|6[0-4]\\d{3}|65[0-4]\\d{2}|655[0-2]\\d|6553[0-5])";
   return new RegExp(`^${port}(?:-${port})?$`);

@@ -36,7 +36,6 @@ describe("the host configuration", () => {
       runDir: "/run/plexus",
       stepTimeoutMs: 60_000,
       goMaxProcs: 1,
-      bounds: { pluginsPerNetwork: 32, attachmentsPerPod: 64 },
       profile: "compat",
       wasm: { prefer: false, limits: {}, grants: {}, otherGrants: { log: {} } },
       defaultNetworks: [],
@@ -73,10 +72,11 @@ describe("the host configuration", () => {
     [{ ...base, delegates, goMaxProcs: -1 }, "goMaxProcs: must be a whole number from 0 to 4096"],
     [{ ...base, delegates, goMaxProcs: "1" }, "goMaxProcs"],
     [{ ...base, delegates, profile: "loose" }, "profile"],
-    [{ ...base, delegates, bounds: 5 }, "bounds: must be an object"],
-    [{ ...base, delegates, bounds: { pluginsPerNetwork: 0 } }, "bounds.pluginsPerNetwork: must be a whole number from 1 to 1024"],
-    [{ ...base, delegates, bounds: { attachmentPerPod: 5 } }, "did you mean attachmentsPerPod?"],
     [{ ...base, delegates, wasm: { isolation: "none" } }, "wasm.isolation"],
+    [{ ...base, delegates, wasm: { sandboxUids: "engine" } }, 'wasm.sandboxUids: must be "same" or an object'],
+    [{ ...base, delegates, wasm: { sandboxUids: { first: 5 } } }, "wasm.sandboxUids.count: is missing"],
+    [{ ...base, delegates, wasm: { sandboxUids: { first: 0, count: 1 } } }, "wasm.sandboxUids.first"],
+    [{ ...base, delegates, wasm: { sandboxUids: { first: 2e9, count: 2e9 } } }, "the largest is 2147483646"],
     [{ ...base, delegates, wasm: { limits: { timeMs: 0 } } }, "wasm.limits.timeMs"],
     [{ ...base, delegates, wasm: { grants: { "*": { leases: { directories: ["../x"] } } } } }, "directories"],
     [{ type: "plexus", delegates }, "name: is missing"],
@@ -102,7 +102,7 @@ describe("the host configuration", () => {
     ],
     [
       { ...base, delegates, wasm: { grants: { x: { links: { bridge: ["plexus0"] } } } } },
-      "wasm.grants.x.links.bridge: no such key; did you mean bridges? valid ones: bridges, parents, uplinks, networks, podLinks, forwarding, vethQueues",
+      "wasm.grants.x.links.bridge: no such key; did you mean bridges? valid ones: bridges, parents, uplinks, networks, nodeAddresses, replaceAddresses, podLinks, forwarding, vethQueues",
     ],
     [
       { ...base, delegates, wasm: { grants: { x: { delegation: { plugin: ["host-local"] } } } } },
@@ -300,9 +300,6 @@ describe("the host configuration", () => {
       "Debug",
       "ignore",
       ["a"],
-      { pluginsPerNetwork: 1024, attachmentsPerPod: 1 },
-      { pluginsPerNetwork: 1025 },
-      { attachmentsPerPod: 0 },
     ];
     for (const key of [...knownKeys, "unknown"]) {
       for (const value of values) {
@@ -324,6 +321,9 @@ describe("the host configuration", () => {
       2.5,
       100_000,
       "process",
+      "strict",
+      "same",
+      2_147_483_646,
       "/x",
       "x",
       ["/x"],
@@ -337,6 +337,7 @@ describe("the host configuration", () => {
       {
         prefer: scalar,
         isolation: scalar,
+        sandboxUids: fc.oneof(scalar, fc.record({ first: scalar, count: scalar, more: scalar }, { requiredKeys: [] })),
         limits: fc.record({ timeMs: scalar, memoryMiB: scalar, logBytes: scalar }, { requiredKeys: [] }),
         grants: fc.dictionary(
           fc.constantFrom("a", "b"),

@@ -4,10 +4,11 @@
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
-import { type Bounds, readBounds } from "./bounds.ts";
 import { specificationPrefix } from "./keys.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 import { ObjectReader } from "./object-reader.ts";
+import type { DefinitionPolicy } from "./definition-policy.ts";
+import { readDefinitions } from "./read-definitions.ts";
 import { readWasm } from "./read-wasm.ts";
 import { defaultGrants, defaultWasm, type WasmConfiguration } from "./wasm-configuration.ts";
 
@@ -56,8 +57,11 @@ export interface HostConfiguration {
   readonly goMaxProcs: number;
   /** Maximum duration of an ADD, in milliseconds; a DEL or CHECK gets half of it. */
   readonly callTimeoutMs: number;
-  /** `strict`: exactly as the specification says; `compat`: as consumers of Multus expect. */
-  readonly profile: "strict" | "compat";
+  /**
+   * `strict`: exactly as the specification says; `compat`: as consumers of Multus expect; `multus`: as `compat`, and every definition
+   * may do what Multus allows.
+   */
+  readonly profile: (typeof profiles)[number];
   /** Whether an invalid selection annotation fails the pod (D-1); undefined: the profile decides. */
   readonly invalidAnnotation: "ignore" | "fail" | undefined;
   /** When a repeatedly failing DEL is given up (RT-07). */
@@ -65,9 +69,9 @@ export interface HostConfiguration {
   /** Which attachments CHECK examines (D-15). */
   readonly check: "all" | "default";
   readonly gc: GcConfiguration;
-  /** How many plugins a network and how many attachments a pod may have. */
-  readonly bounds: Bounds;
   readonly wasm: WasmConfiguration;
+  /** What NetworkAttachmentDefinitions may use. */
+  readonly definitions: DefinitionPolicy;
   /** Notes for the administrator that are no mistakes, logged once for each pod; one sentence each. */
   readonly notices: readonly string[];
   /** Mistakes that do not stop this call; one sentence each. */
@@ -119,6 +123,9 @@ export interface LogConfiguration {
 
 /** Multus' levels, from fewest to most lines. */
 export type LogLevel = (typeof logLevels)[number];
+
+/** The values of `profile`. */
+export const profiles = ["strict", "compat", "multus"] as const;
 
 const logLevels = ["panic", "error", "verbose", "debug"] as const;
 
@@ -186,6 +193,9 @@ export function readHostConfiguration(
   const name = reader.string("name");
   reader.require("name");
   const wasm = reader.object("wasm");
+  const definitions = reader.object("definitions");
+  const profile = reader.oneOf("profile", profiles) ?? "compat";
+  const multusNamespace = reader.matching("multusNamespace", namespacePattern, "the name of a namespace") ?? "kube-system";
   const configuration: HostConfiguration = {
     name: name ?? "",
     type: typeof value["type"] === "string" ? value["type"] : "",
@@ -193,7 +203,7 @@ export function readHostConfiguration(
     binDir: reader.matching("binDir", binDirPattern, "an absolute path without a colon, a quote or a backslash") || undefined,
     ...readDefaultNetworkKeys(reader, notices),
     systemNamespaces: reader.strings("systemNamespaces") ?? ["kube-system"],
-    multusNamespace: reader.matching("multusNamespace", namespacePattern, "the name of a namespace") ?? "kube-system",
+    multusNamespace,
     namespaceIsolation: reader.boolean("namespaceIsolation") ?? false,
     globalNamespaces: namespacesOf(reader.text("globalNamespaces") ?? "default"),
     readiness: {
@@ -211,13 +221,13 @@ export function readHostConfiguration(
     stepTimeoutMs: reader.count("stepTimeoutMs", maxStepMs) ?? 60_000,
     goMaxProcs: reader.count("goMaxProcs", 4096, 0) ?? defaultGoMaxProcs,
     callTimeoutMs: reader.count("callTimeoutMs", maxCallMs) ?? 220_000,
-    profile: reader.oneOf("profile", ["strict", "compat"]) ?? "compat",
+    profile,
     invalidAnnotation: reader.oneOf("invalidAnnotation", ["ignore", "fail"]),
     del: readDeletion(reader.object("del")),
     check: reader.oneOf("check", ["all", "default"]) ?? "all",
     gc: readGc(reader.object("gc")),
-    bounds: readBounds(reader.object("bounds")),
     wasm: wasm === undefined ? unreadWasm(value) : readWasm(wasm),
+    definitions: readDefinitions(definitions, Object.hasOwn(value, "definitions"), { profile, multusNamespace }),
     notices,
     warnings,
   };

@@ -63,8 +63,8 @@ export const knownKeys: readonly string[] = [
   "del",
   "check",
   "gc",
-  "bounds",
   "wasm",
+  "definitions",
   ...Object.keys(idleMultusKeys),
 ];
 

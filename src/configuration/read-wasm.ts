@@ -2,6 +2,7 @@
 
 import { readCidr } from "../net/ip.ts";
 import {
+  addressPattern,
   type ElementRule,
   linkPattern,
   networkPattern,
@@ -14,8 +15,12 @@ import type { ObjectReader } from "./object-reader.ts";
 import {
   type DelegateGrants,
   type DelegateLimits,
+  defaultUids,
   defaultWasm,
+  isolations,
   type LinkGrant,
+  maxUid,
+  type SandboxUids,
   type WasmConfiguration,
 } from "./wasm-configuration.ts";
 
@@ -31,12 +36,34 @@ export function readWasm(reader: ObjectReader): WasmConfiguration {
   const wasm: WasmConfiguration = {
     ...defaultWasm,
     prefer: prefer ?? false,
-    isolation: reader.oneOf("isolation", ["process", "in-process"]) ?? "in-process",
+    isolation: reader.oneOf("isolation", isolations) ?? defaultWasm.isolation,
+    sandboxUids: readUids(reader) ?? defaultUids,
     limits: readLimits(reader.object("limits")),
     grants: readGrants(reader.object("grants")),
   };
   reader.end();
   return reader.problems.length === before ? wasm : { ...wasm, grants: {}, otherGrants: {} };
+}
+
+/** `"same"`, or an object with `first` and `count`. */
+function readUids(reader: ObjectReader): SandboxUids | undefined {
+  const value = reader.value("sandboxUids");
+  if (value === undefined || value === "same") return value;
+  if (typeof value === "string") {
+    reader.refuse(
+      "sandboxUids",
+      `must be "same" or an object with first and count, but is ${JSON.stringify(value.slice(0, 60))}`,
+    );
+    return undefined;
+  }
+  const range = reader.object("sandboxUids");
+  range?.require("first", "count");
+  const first = range?.count("first", maxUid);
+  const count = range?.count("count", maxUid);
+  range?.end();
+  if (first === undefined || count === undefined) return undefined;
+  if (first + count - 1 > maxUid) reader.refuse("sandboxUids", `ends at uid ${first + count - 1}; the largest is ${maxUid}`);
+  return { first, count };
 }
 
 function readLimits(reader: ObjectReader | undefined): DelegateLimits {
@@ -51,7 +78,8 @@ function readLimits(reader: ObjectReader | undefined): DelegateLimits {
   return limits;
 }
 
-function readGrants(reader: ObjectReader | undefined): Readonly<Record<string, DelegateGrants>> {
+/** The grants of each delegate's type. */
+export function readGrants(reader: ObjectReader | undefined): Readonly<Record<string, DelegateGrants>> {
   const grants: [string, DelegateGrants][] = (reader?.entries() ?? []).map(([type, each]) => [type, readGrant(each)]);
   return Object.fromEntries(grants);
 }
@@ -92,18 +120,18 @@ function readLinks(reader: ObjectReader): LinkGrant {
     bridges: listOf(reader, "bridges", linkPattern),
     parents: listOf(reader, "parents", linkPattern),
     uplinks: listOf(reader, "uplinks", linkPattern),
-    networks: readNetworks(reader, "networks"),
+    networks: readNetworks(reader, "networks", networkPattern),
+    nodeAddresses: readNetworks(reader, "nodeAddresses", addressPattern),
+    replaceAddresses: reader.boolean("replaceAddresses"),
     podLinks: listOf(reader, "podLinks", linkPattern),
     forwarding: reader.boolean("forwarding"),
     vethQueues: reader.count("vethQueues", maxVethQueues),
   };
 }
 
-function readNetworks(reader: ObjectReader, key: string): readonly string[] | undefined {
-  const networks = listOf(reader, key, networkPattern);
-  for (const text of networks ?? [])
-    if (readCidr(text) === undefined)
-      reader.refuse(key, `${text} is not a network: an address with a prefix length is needed, such as 10.1.0.0/16`);
+function readNetworks(reader: ObjectReader, key: string, rule: ElementRule): readonly string[] | undefined {
+  const networks = listOf(reader, key, rule);
+  for (const text of networks ?? []) if (readCidr(text) === undefined) reader.refuse(key, `${text} is not ${rule.wanted}`);
   return networks;
 }
 

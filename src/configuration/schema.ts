@@ -4,19 +4,29 @@
 import * as z from "zod";
 
 import { readCidr } from "../net/ip.ts";
-import { defaultBounds, maxBound } from "./bounds.ts";
 import {
+  addressPattern,
   type ElementRule,
   linkPattern,
+  namePattern,
+  namespacesPattern,
   networkPattern,
   pluginPattern,
   portRange,
   portsPattern,
   sysctlPattern,
 } from "./grant-patterns.ts";
-import { binDirPattern, chainNamePattern, logLevelPattern, namespacePattern, runDirPattern } from "./host-configuration.ts";
+import {
+  binDirPattern,
+  chainNamePattern,
+  logLevelPattern,
+  namespacePattern,
+  profiles,
+  runDirPattern,
+} from "./host-configuration.ts";
 import { specificationPrefix } from "./keys.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
+import { defaultUids, isolations, maxUid } from "./wasm-configuration.ts";
 
 const absolutePath = z.string().regex(/^\/[^\0]*$/);
 const bytes = z
@@ -62,6 +72,21 @@ const links = z.strictObject({
     .describe(
       "Networks that must contain the addresses (with their whole prefix), neighbours and routes of the node's links. Without this key any address is allowed, and the node gets no routes.",
     ),
+  nodeAddresses: z
+    .array(
+      z
+        .string()
+        .regex(addressPattern.pattern, `must be ${addressPattern.wanted}`)
+        .refine((text) => readCidr(text) !== undefined, "must be an address with a prefix length"),
+    )
+    .optional()
+    .describe(
+      "Addresses, each with its prefix length, that a delegate may add to the node's links or remove. Without this key any address is allowed that networks allows.",
+    ),
+  replaceAddresses: z
+    .boolean()
+    .optional()
+    .describe("Whether a delegate may replace an address of the node by another one (forceAddress); true by default."),
   podLinks: listOf(linkPattern).describe(
     "Links that a delegate may create in the pod's network namespace besides the attachment's own; * is a wildcard.",
   ),
@@ -142,10 +167,28 @@ const wasm = z.strictObject({
       "Whether a component takes precedence over a native binary in the same directory: for all types, or for the listed ones.",
     ),
   isolation: z
-    .enum(["process", "in-process"])
+    .enum(isolations)
     .optional()
     .describe(
-      "Where the delegates of a one-shot engine run; in-process by default. A daemon always runs them in sandbox processes.",
+      "Where delegates run; in-process by default. process: in a sandbox process, in a jail with every control that the node has. strict: the same, in a process for each call, and refused with code 11 if a control is missing. A daemon always runs them in sandbox processes.",
+    ),
+  sandboxUids: z
+    .union([
+      z.literal("same"),
+      z
+        .strictObject({
+          first: z.int().min(1).max(maxUid).describe("The first uid."),
+          count: z
+            .int()
+            .min(1)
+            .max(maxUid)
+            .describe("The number of uids. With fewer uids than the kernel's pid_max, two processes may have the same uid."),
+        })
+        .refine(({ first, count }) => first + count - 1 <= maxUid),
+    ])
+    .optional()
+    .describe(
+      `The uids, and gids of the same numbers, of a one-shot engine's sandbox processes: ${defaultUids.count} from ${defaultUids.first} by default. No other process may have them. "same": the engine's own uid. A daemon has the option --sandbox-uids.`,
     ),
   limits: limits.optional().describe("Limits of one call of a delegate. No limit can be switched off."),
   grants: z
@@ -153,6 +196,43 @@ const wasm = z.strictObject({
     .optional()
     .describe(
       "Capabilities of each delegate, by type. They replace the default: log, leases in /var/lib/cni/networks, /etc/resolv.conf. The default grants nothing that changes the kernel's state.",
+    ),
+});
+
+const namespacePatterns = z.array(z.string().regex(namespacesPattern.pattern, `must be ${namespacesPattern.wanted}`));
+const allowedValues = z.union([z.literal("*"), z.array(z.union([z.string(), z.number(), z.boolean()]))]);
+const allowedTypes = z.record(z.string(), z.union([z.literal("*"), z.record(z.string(), allowedValues)])).optional();
+
+const definitionRule = z.strictObject({
+  namespaces: namespacePatterns.describe("Namespaces of definitions; * is a wildcard."),
+  native: allowedTypes.describe(
+    'Native plugins by type. The value is "*" for any configuration, or an object of the keys that the configuration may have, each with "*" or a list of values.',
+  ),
+  ipam: allowedTypes.describe("Native IPAM plugins by type, and the keys that ipam may have, in the same form as native."),
+  grants: z
+    .record(z.string(), grants)
+    .optional()
+    .describe(
+      "Capabilities of each delegate, by type, as in wasm.grants. links needs networks and nodeAddresses for anything that it gives to the node, and replaceAddresses to replace an address.",
+    ),
+  files: listOf(namePattern).describe("Networks in confDir that a definition without a configuration may name; * is a wildcard."),
+  pools: listOf(namePattern).describe(
+    "Network names that definitions share with others of this name: they use the same leases; * is a wildcard.",
+  ),
+});
+
+const definitions = z.strictObject({
+  trusted: namespacePatterns
+    .optional()
+    .describe(
+      "Namespaces whose definitions count as the administrator's own; * is a wildcard. By default multusNamespace, with the profile multus every namespace.",
+    ),
+  rules: z
+    .array(definitionRule)
+    .min(1)
+    .optional()
+    .describe(
+      "What the definitions of other namespaces may use. Without a rule: components with the default grants, no native plugin.",
     ),
 });
 
@@ -174,23 +254,6 @@ const gc = z.strictObject({
     .optional()
     .describe("Maximum duration of one GC, in seconds, which leaves the rest to the next GC; 60 by default."),
   dryRun: z.boolean().optional().describe("True: GC only reports on stderr what it would do; false by default."),
-});
-
-const bounds = z.strictObject({
-  pluginsPerNetwork: z
-    .int()
-    .min(1)
-    .max(maxBound)
-    .optional()
-    .describe(`Maximum plugins in one configuration list; ${defaultBounds.pluginsPerNetwork} by default.`),
-  attachmentsPerPod: z
-    .int()
-    .min(1)
-    .max(maxBound)
-    .optional()
-    .describe(
-      `Maximum attachments of a pod, with the default network and the administrator's further networks; ${defaultBounds.attachmentsPerPod} by default.`,
-    ),
 });
 
 const pathOrEmpty = z.string().regex(/^(?:\/[^\0]*)?$/);
@@ -358,9 +421,11 @@ const common = {
       "Maximum duration of an ADD, including its wait for a turn, in milliseconds; 220000 by default, because the kubelet gives up after 240000. Half of it, at most 60000, is reserved for undoing. A DEL or CHECK gets half of it, as the kubelet does; a step that undoes gets half of the remaining time.",
     ),
   profile: z
-    .enum(["strict", "compat"])
+    .enum(profiles)
     .optional()
-    .describe("strict: exactly as the specification says; compat (default): as consumers of Multus expect."),
+    .describe(
+      "strict: exactly as the specification says; compat (default): as consumers of Multus expect; multus: as compat, and every definition may do what Multus allows.",
+    ),
   invalidAnnotation: z
     .enum(["ignore", "fail"])
     .optional()
@@ -373,10 +438,8 @@ const common = {
     .optional()
     .describe("Attachments that CHECK examines: all of the pod's (default), or the default network's."),
   gc: gc.optional().describe("Settings of GC."),
-  bounds: bounds
-    .optional()
-    .describe("Bounds of an ADD, because authors of annotations and definitions would otherwise decide how long it takes."),
   wasm: wasm.optional().describe("Settings of sandboxed delegates."),
+  definitions: definitions.optional().describe("What NetworkAttachmentDefinitions may use."),
   disableCheck: z.unknown().optional().describe("As in a configuration list; the runtime reads it."),
   disableGC: z.unknown().optional().describe("As in a configuration list; the runtime reads it."),
   args: z.unknown().optional().describe("Set by the runtime."),

@@ -43,6 +43,13 @@ export interface LinkGrant {
    * neighbours, and routes. Without this list any address is allowed, and the node gets no route.
    */
   readonly networks?: readonly string[] | undefined;
+  /**
+   * The addresses, each with its prefix length, that a delegate may add to the node's links or remove from them. Without this list
+   * any address is allowed, within `networks`.
+   */
+  readonly nodeAddresses?: readonly string[] | undefined;
+  /** Whether a delegate may replace an address of the node by another one (`forceAddress` of bridge); true unless it is set. */
+  readonly replaceAddresses?: boolean | undefined;
   /** Further links that a delegate may create in the pod's network namespace. */
   readonly podLinks?: readonly string[] | undefined;
   /** Whether a delegate may switch on the node's IP forwarding. */
@@ -68,12 +75,41 @@ export interface DelegateLimits {
   readonly logBytes?: number | undefined;
 }
 
+/** The levels of isolation, the weakest first. */
+export const isolations = ["in-process", "process", "strict"] as const;
+
+/** See `isolations`. */
+export type Isolation = (typeof isolations)[number];
+
+/** A range of uids, and of gids with the same numbers. */
+export interface UidRange {
+  readonly first: number;
+  readonly count: number;
+}
+
+/** The uids of sandbox processes; `same`: they keep the engine's uid. */
+export type SandboxUids = UidRange | "same";
+
+/** The largest uid that a range may have: beyond it some programs read a negative number. */
+export const maxUid = 2_147_483_646;
+
+/**
+ * The default range. A sandbox process gets the uid FIRST + (pid modulo COUNT). The count is the kernel's maximum of pids, so no two live
+ * processes have the same uid.
+ */
+export const defaultUids: UidRange = { first: 2_000_000_000, count: 4_194_304 };
+
 /** The section `wasm` with every default filled in. */
 export interface WasmConfiguration {
   /** True: a component takes precedence over a native binary in the same directory; a list: for these types. */
   readonly prefer: boolean | readonly string[];
-  /** Where a one-shot engine runs guests: in a sandbox process, or in its own. A daemon always uses sandbox processes. */
-  readonly isolation: "process" | "in-process";
+  /**
+   * Where guests run: in a sandbox process, or in a one-shot engine's own process. `strict`: in a sandbox process for each call, with every control
+   * of its jail. A daemon always uses sandbox processes.
+   */
+  readonly isolation: Isolation;
+  /** The uids of a one-shot engine's sandbox processes. A daemon has an option for them. */
+  readonly sandboxUids: SandboxUids;
   readonly limits: DelegateLimits;
   /** Grants by the delegate's type; an entry replaces the default grants. */
   readonly grants: Readonly<Record<string, DelegateGrants>>;
@@ -109,6 +145,7 @@ export function grantsOf(
 export const defaultWasm: WasmConfiguration = {
   prefer: false,
   isolation: "in-process",
+  sandboxUids: defaultUids,
   limits: {},
   grants: {},
   otherGrants: defaultGrants,

@@ -163,13 +163,6 @@ const entries = {
     meaning: "A pod's annotation k8s.v1.cni.cncf.io/networks breaks a rule of the NPWG specification.",
     remedy: "Correct the key named in the pod's annotation; docs/reference/configuration.md has the key's rule.",
   },
-  BOUND_EXCEEDED: {
-    cni: 7,
-    actor: "administrator",
-    meaning: "A network has more plugins, or a pod more attachments, than the host configuration allows.",
-    remedy:
-      "Shorten the list or select fewer networks; or raise the key named in the host configuration, if the node can carry it.",
-  },
   INTERFACE_NAME_TAKEN: {
     cni: 7,
     actor: "administrator",
@@ -194,6 +187,14 @@ const entries = {
     actor: "administrator",
     meaning: "The pod selects a network of a namespace that this pod may not use.",
     remedy: "Select a network of the pod's own namespace, or have the network's namespace listed in globalNamespaces.",
+  },
+  DEFINITION_FORBIDDEN: {
+    cni: 7,
+    actor: "administrator",
+    meaning:
+      "A NetworkAttachmentDefinition uses a native plugin, a key of its configuration or a file that its namespace may not use.",
+    remedy:
+      "Allow it for the namespace in definitions.rules, or list the namespace in definitions.trusted if its definitions are the administrator's own.",
   },
   NETWORK_NOT_READY: {
     cni: 11,
@@ -303,6 +304,13 @@ const entries = {
     meaning:
       "A delegate requested something that its grant of a capability does not include; no part of the request was carried out.",
     remedy: "Add the value to the key named in the host configuration, if the delegate may have it.",
+  },
+  NESTED_CALL_UNKNOWN: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "A native plugin called another plugin for a network that the runtime's call does not attach.",
+    remedy:
+      "Use a plugin that passes the name of its own configuration on to the plugins that it calls (CNI specification, section 4).",
   },
   DELEGATION_ENDLESS: {
     cni: 7,

@@ -57,7 +57,7 @@ export const compat: NpwgProfile = {
   statusUnboundAddresses: true,
 };
 
-/** The profile of a configuration's `profile` key. */
-export function profileNamed(name: NpwgProfile["name"]): NpwgProfile {
+/** The profile of a configuration's `profile` key; `multus` reads annotations as `compat` does. */
+export function profileNamed(name: NpwgProfile["name"] | "multus"): NpwgProfile {
   return name === "strict" ? strict : compat;
 }

@@ -86,6 +86,7 @@ const bytes = readFileSync(request.component);
 const wasm = {
   prefer: false,
   isolation: "in-process",
+  sandboxUids: "same",
   limits: {},
   otherGrants: {},
   grants: { "ipam-host-local": { log: {}, leases: { directories: [request.leases] }, resolver: {} } },

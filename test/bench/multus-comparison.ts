@@ -115,7 +115,7 @@ export async function compare(): Promise<Comparison | string> {
         ...of,
         name: "plexus",
         program: "plexus",
-        config: { ...common, type: "plexus", cniDir: lib, runDir: run, kubeconfig: api.plexus },
+        config: { ...common, type: "plexus", profile: "multus", cniDir: lib, runDir: run, kubeconfig: api.plexus },
         env: { PLEXUS_SOCKET: daemon.socket },
         state: [lib, run],
       }),

@@ -103,7 +103,8 @@ function fieldOf(bench: Bench, { namespaces, networks, wasmArgs, nativeArgs }: P
     const [cniDir, runDir] = [sandboxed.state(`${name}-lib`), sandboxed.runState(`${name}-run`)];
     const delegates = [{ cniVersion: "1.0.0", name: main.name, plugins: [bridgePlugin(main)] }];
     const wasm = { grants: wasmOnlyGrants(["wo*"], leases) };
-    const config = { cniVersion: "1.0.0", name: "wasm-only", type: "plexus", cniDir, runDir, wasm, delegates };
+    const definitions = { trusted: ["shop"] };
+    const config = { cniVersion: "1.0.0", name: "wasm-only", type: "plexus", cniDir, runDir, wasm, definitions, delegates };
     const of = {
       name,
       plexus: sandboxed,

@@ -12,6 +12,7 @@ export interface DemoPaths {
 
 /** A default network whose chain has a native bridge, its WASM IPAM delegate, a WASM plugin and a native plugin. */
 export function demoConfiguration({ manifests, state, run, leases, trace }: DemoPaths): object {
+  const ipam = { "ipam-host-local": { log: {}, leases: { directories: [leases] }, resolver: {} } };
   return {
     cniVersion: "1.0.0",
     name: "cluster",
@@ -20,7 +21,17 @@ export function demoConfiguration({ manifests, state, run, leases, trace }: Demo
     runDir: run,
     manifests,
     trace,
-    wasm: { grants: { "ipam-host-local": { log: {}, leases: { directories: [leases] }, resolver: {} } } },
+    wasm: { grants: ipam },
+    // What the definitions of namespace shop may use: these native plugins with these keys, and a component for addresses.
+    definitions: {
+      rules: [
+        {
+          namespaces: ["shop"],
+          native: { bridge: { bridge: ["storage0"], isGateway: "*" }, ptp: {} },
+          grants: ipam,
+        },
+      ],
+    },
     delegates: [
       {
         cniVersion: "1.0.0",
@@ -42,7 +53,12 @@ export function demoConfiguration({ manifests, state, run, leases, trace }: Demo
 
 /** The same network without a native plugin. WASM delegates replace `bridge` and `tuning` and get the grants that they need. */
 export function wasmOnlyConfiguration({ manifests, state, run, leases, trace }: DemoPaths): object {
-  const bridges = ["plexus0", "storage0", "uplink0"];
+  const shop = wasmOnlyGrants(["storage0", "uplink0"], leases);
+  const nodeAddresses = ["10.20.0.1/24", "fd00:20::1/64"];
+  const adapter = {
+    ...shop["bridge-adapter"],
+    links: { ...shop["bridge-adapter"]?.links, nodeAddresses, networks: nodeAddresses },
+  };
   return {
     cniVersion: "1.0.0",
     name: "cluster",
@@ -53,11 +69,12 @@ export function wasmOnlyConfiguration({ manifests, state, run, leases, trace }: 
     trace,
     wasm: {
       grants: {
-        ...wasmOnlyGrants(bridges, leases),
+        ...wasmOnlyGrants(["plexus0"], leases),
         "status-shaper": { log: {} },
         tuning: { log: {}, links: {}, state: { directories: [state] }, sysctl: { keys: ["net/ipv4/conf/IFNAME/*"] } },
       },
     },
+    definitions: { rules: [{ namespaces: ["shop"], grants: { ...shop, "bridge-adapter": adapter } }] },
     delegates: [
       {
         cniVersion: "1.0.0",

@@ -1,6 +1,7 @@
 // Calls that a daemon starts itself and carries out through an agent, with real plugins and attachments. The daemon runs in this process,
 // so that a test can make its calls. The shim and the agent are the built executable.
 
+import { defaultJail } from "../../host/sandbox/launcher/jail.ts";
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -46,6 +47,8 @@ describe.skipIf(missingForMixed("agent"))("an agent", () => {
       server: { socket: socket(), active: 1, waiting: 1, uids: [0, process.getuid?.() ?? 0], requestMs: 10_000 },
       delegates: {
         entry: join(dist, "engine", "guest-process.cjs"),
+        isolation: "process",
+        jail: defaultJail(),
         warm: 1,
         most: 1,
         copies: join(stage.plexus.directory, "components"),

@@ -178,10 +178,35 @@ describe("plexusctl explain", () => {
     const metadata = { name: "fast", namespace: "shop" };
     const spec = { config: JSON.stringify({ cniVersion: "1.0.0", type: "native" }) };
     file("manifests/a.json", { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", metadata, spec });
-    host({ manifests });
-    expect(json("shop/fast")).toMatchObject({ status: 0, explanation: { networks: [{ source: "shop/fast", name: "fast" }] } });
+    host({ manifests, definitions: { trusted: ["shop"] } });
+    expect(json("shop/fast")).toMatchObject({
+      status: 0,
+      explanation: { networks: [{ source: "shop/fast", name: "fast", definition: { namespace: "shop", trusted: true } }] },
+    });
     const absent = explain("shop/slow");
     expect([absent.status, absent.stderr]).toEqual([1, expect.stringContaining("shop/slow")]);
+  });
+
+  test("shows what a definition's namespace may use, and the rule that a refused native plugin needs", () => {
+    const manifests = join(directory, "manifests");
+    mkdirSync(manifests);
+    const spec = { config: JSON.stringify({ cniVersion: "1.0.0", type: "native", master: "eth0", vlans: [1] }) };
+    const metadata = { name: "fast", namespace: "shop" };
+    file("manifests/a.json", { apiVersion: "k8s.cni.cncf.io/v1", kind: "NetworkAttachmentDefinition", metadata, spec });
+    const rule = { namespaces: ["shop"], native: { native: { master: ["eth1"] } }, files: ["storage"] };
+    host({ manifests, definitions: { rules: [rule] } });
+    const fragment = { rules: [{ namespaces: ["shop"], native: { native: { master: ["eth0"], vlans: "*" } } }] };
+    const problem = { kind: "DEFINITION_FORBIDDEN", msg: expect.stringContaining('"master" with the value "eth0"') };
+    const definition = { namespace: "shop", trusted: false, native: ["native"], ipam: [], components: [], files: ["storage"] };
+    const steps = [{ problem, toGrant: { definitions: fragment } }];
+    expect(json("shop/fast")).toMatchObject({
+      status: 1,
+      explanation: { networks: [{ name: "shop.fast", definition, steps }] },
+    });
+    const text = explain("shop/fast").stdout.replaceAll(/\s+/g, " ");
+    expect(text).toContain("Definitions of namespace shop may use by definitions.rules: native plugins: native;");
+    host({ manifests, definitions: fragment });
+    expect(json("shop/fast").status).toBe(0);
   });
 
   test("E-8 a misspelt grant in the host configuration is reported with the valid names", () => {

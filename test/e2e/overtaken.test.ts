@@ -51,8 +51,9 @@ describe.skipIf(missingForMixed("nested calls of killed plugins"))(
         });
       const before = stage.pod();
       for (const verb of ["ADD", "DEL"]) expect((await call(verb, "before", before)).status).toBe(0);
-      await expect.poll(() => childrenOf(daemon.pid).length, { timeout: 20_000 }).toBe(2);
-      const sandboxes = childrenOf(daemon.pid);
+      await expect.poll(() => childrenOf(daemon.pid).flatMap(childrenOf).length, { timeout: 20_000 }).toBe(2);
+      // Each is the child of its launcher.
+      const sandboxes = childrenOf(daemon.pid).flatMap(childrenOf);
       for (const pid of sandboxes) signalled(pid, "SIGSTOP");
       const pod = stage.pod();
       const add = call("ADD", "late", pod);

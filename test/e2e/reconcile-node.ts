@@ -1,5 +1,6 @@
 // A node for tests of the reconciler: a stage, a daemon in this process, agents, and events such as a reboot. The test starts each round.
 
+import { defaultJail } from "../../host/sandbox/launcher/jail.ts";
 import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -54,7 +55,13 @@ export class ReconcileNode {
     await this.#daemon?.stop(10_000);
     this.#daemon = new Daemon({
       server: { socket: this.socket, active: 8, waiting: 8, uids: [0, process.getuid?.() ?? 0], requestMs: 10_000 },
-      delegates: { entry: join(dist, "engine", "guest-process.cjs"), warm: 1, most: 2 },
+      delegates: {
+        entry: join(dist, "engine", "guest-process.cjs"),
+        isolation: "process",
+        jail: defaultJail(),
+        warm: 1,
+        most: 2,
+      },
       clusters: { nodeName: undefined, kubeconfig: undefined },
       telemetry: {
         log: {

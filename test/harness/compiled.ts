@@ -32,7 +32,9 @@ export function builtOnce(name: string, inputs: readonly string[], build: (outpu
 }
 
 /** A compiled program of test/plugins/. */
-export function compiledPlugin(name: "recorder" | "hostile" | "ping" | "glutton" | "starts" | "sniff" | "sctp"): string {
+export function compiledPlugin(
+  name: "recorder" | "hostile" | "ping" | "glutton" | "starts" | "sniff" | "sctp" | "escapee",
+): string {
   const source = join(pluginSources, `${name}.c`);
   const inputs = [flags.join(" "), readFileSync(source, "utf8"), readFileSync(join(pluginSources, "record.h"), "utf8")];
   return builtOnce(name, inputs, (output) => {

@@ -4,6 +4,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { canBecome } from "../../host/sandbox/launcher/jail.ts";
+import { defaultUids } from "../../src/configuration/wasm-configuration.ts";
 import { dist } from "./plexus.ts";
 
 export interface DaemonOptions {
@@ -18,7 +20,7 @@ export interface DaemonOptions {
   readonly env?: Readonly<Record<string, string>>;
   /**
    * Confines the daemon: only these directories and the socket's are writable, all others are read-only. The daemon has no
-   * capabilities, cannot gain any, and has its own network and PID namespace.
+   * capabilities but those to change users for its sandbox processes, cannot gain any, and has its own network and PID namespace.
    */
   readonly confined?: { readonly writable: readonly string[] };
 }
@@ -55,6 +57,8 @@ export async function startDaemon({
     script,
     "--socket",
     socket,
+    // Where the tests' user namespace has no other uid, a daemon is only ready with this choice.
+    ...(canBecome(defaultUids) || args.includes("--sandbox-uids") ? [] : ["--sandbox-uids", "same"]),
     ...args,
   ];
   const [command = "", ...rest] =
@@ -94,7 +98,7 @@ function confinement(writable: readonly string[]): readonly string[] {
   const script = [
     ...writable.map((directory) => `mount --bind '${directory}' '${directory}'`),
     "mount -o remount,bind,ro /",
-    'exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs "$@"',
+    'exec setpriv --bounding-set=-all,+setuid,+setgid --inh-caps=-all --no-new-privs "$@"',
   ].join(" && ");
   const namespaces = [
     "--mount",

@@ -72,7 +72,11 @@ export interface InstallationInit {
 
 /** The missing files of the build as one phrase, or undefined if the build is complete. */
 export function missingBuild({ components = [], engine = true }: InstallationInit = {}): string | undefined {
-  const wanted = ["plexus", ...(engine ? ["engine.cjs"] : []), ...components.map((name) => `delegates/${name}.wasm`)];
+  const wanted = [
+    "plexus",
+    ...(engine ? ["engine.cjs", "bin/plexus-sandbox"] : []),
+    ...components.map((name) => `delegates/${name}.wasm`),
+  ];
   const absent = wanted.filter((name) => !existsSync(join(dist, name)));
   return absent.length === 0 ? undefined : `dist/ lacks ${absent.join(", ")}: npm run build`;
 }

@@ -117,13 +117,17 @@ export function* release(pool: Pool, owner: Owner): LeaseOperation<Result<number
 }
 
 /** Releases every lease without an owner in `valid`, also damaged ones, and returns their number. */
-export function* retain(pool: Pool, valid: readonly Owner[]): LeaseOperation<Result<number>> {
+export function* retain(
+  pool: Pool,
+  valid: readonly Owner[],
+  mayFree: (content: string) => boolean = () => true,
+): LeaseOperation<Result<number>> {
   const kept = new Set(valid.flatMap((owner) => [contentOf(owner), owner.containerId.trim()]));
   return yield* lockedInDirectory(pool, 0, () => {
     // No memory: GC reads all leases anew, so that it also sees files that were changed in place.
     const view = new LeaseView(pool.directory.path);
     discardAllStaged(pool.directory);
-    const found = view.select((content) => !kept.has(content.trim()));
+    const found = view.select((content) => !kept.has(content.trim()) && mayFree(content));
     const removed = remove(pool, found, view);
     return removed.ok && view.unreadable !== undefined ? failed(view.unreadable) : removed;
   });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -126,4 +126,24 @@ test("An invalid address or range is refused, and the fault quotes it", () => {
       err: { msg: expect.stringContaining(`${first}-${last} is not a range`) },
     });
   }
+});
+
+test("Addresses that pods hold under the network's earlier name count as taken", () => {
+  mkdirSync(join(standard, "net"), { recursive: true });
+  writeFileSync(join(standard, "net", "10.1.0.1"), "old\r\neth0");
+  writeFileSync(join(standard, "net", "10.1.0.2"), "old\r\neth0");
+  const renamed = leases({ network: "shop.net", earlierNetwork: "net" });
+  expect(run(renamed.reserve({ set: 0 }, "10.1.0.1", podOwner))).toEqual({ ok: false });
+  expect(run(renamed.reserveNext({ set: 0 }, ranges, [], podOwner))).toEqual({ ok: { address: "10.1.0.3", heldBefore: false } });
+  expect(run(renamed.reserve({ set: 0 }, "10.1.0.4", podOwner))).toEqual({ ok: true });
+});
+
+test("GC frees only leases of containers that it knows", () => {
+  const owners = ["stale", "foreign", "valid"].map((containerId) => ({ containerId, ifname: "eth0" }));
+  for (const [index, owner] of owners.entries())
+    expect(run(leases({ attachment: owner }).reserve({ set: 0 }, `10.1.0.${index + 1}`, owner))).toEqual({ ok: true });
+  const known = new Set(["stale", "valid"]);
+  const gc = leasesFor({ network: "net", verb: "gc", defaultDirectory: standard, knownContainers: known });
+  expect(run(gc.retain({ set: 0 }, [{ containerId: "valid", ifname: "eth0" }]))).toEqual({ ok: 1 });
+  expect(readdirSync(join(standard, "net")).filter((name) => name.startsWith("10."))).toEqual(["10.1.0.2", "10.1.0.3"]);
 });

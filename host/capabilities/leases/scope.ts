@@ -1,6 +1,8 @@
 // Binds the capability `leases` to one call: its network, its attachment, its verb, and the administrator's directories. Any other
 // request is refused here, before a file is touched.
 
+import { readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { defaultLeaseDirectory } from "../../../src/configuration/wasm-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -32,6 +34,13 @@ export interface LeaseScope {
    * it. Networks are then not protected from each other, because a configuration can place its directory in another network's.
    */
   readonly allowedDirectories?: readonly string[];
+  /**
+   * The name that 0.1.0 gave to a network that is bound to its definition now. Addresses that pods of 0.1.0 still hold under that name
+   * count as taken.
+   */
+  readonly earlierNetwork?: string;
+  /** The containers whose leases `retain` may free; undefined: all of them. */
+  readonly knownContainers?: ReadonlySet<string>;
   /** Maximum milliseconds to wait for another process's lock. */
   readonly lockDeadlineMs?: number;
   /** The daemon's memory of leases; undefined in a one-shot engine. */
@@ -54,13 +63,16 @@ export function leasesFor(scope: LeaseScope): LeaseOperations {
   return {
     *reserve(pool, address, owner) {
       const request = both(ownedPool(scope, pool, owner), addressOf(address));
-      return request.ok ? witOutcome(yield* disk.reserve(request.value[0], request.value[1], owner)) : refuse(request.fault);
+      if (!request.ok) return refuse(request.fault);
+      const [store, wanted] = request.value;
+      const isTaken = takenEarlier(scope, store).some((each) => formatAddress(each) === formatAddress(wanted));
+      return isTaken ? { ok: false } : witOutcome(yield* disk.reserve(store, wanted, owner));
     },
     *reserveNext(pool, ranges, skip, owner) {
       const request = both(ownedPool(scope, pool, owner), both(readSpans(ranges), all(skip, addressOf)));
       if (!request.ok) return refuse(request.fault);
       const [store, [spans, skipped]] = request.value;
-      const next = yield* disk.reserveNext(store, spans, skipped, owner);
+      const next = yield* disk.reserveNext(store, spans, [...skipped, ...takenEarlier(scope, store)], owner);
       if (!next.ok) return refuse(next.fault);
       if (next.value === undefined) return { ok: undefined };
       return { ok: { address: formatAddress(next.value.address), heldBefore: next.value.heldBefore } };
@@ -79,7 +91,10 @@ export function leasesFor(scope: LeaseScope): LeaseOperations {
     *retain(pool, valid) {
       if (scope.verb !== "gc") return refuse(misused(`only a GC may retain leases, this call is ${scope.verb.toUpperCase()}`));
       const store = poolOf(scope, pool);
-      return store.ok ? witOutcome(yield* disk.retain(store.value, valid)) : refuse(store.fault);
+      const { knownContainers } = scope;
+      // The first line of a lease is its container's id.
+      const mayFree = (content: string): boolean => knownContainers?.has(content.split("\n", 1)[0]?.trim() ?? "") ?? true;
+      return store.ok ? witOutcome(yield* disk.retain(store.value, valid, mayFree)) : refuse(store.fault);
     },
     // oxlint-disable-next-line require-yield -- a generator like the others, although it needs no lock
     *count(pool, ranges, limit) {
@@ -91,6 +106,17 @@ export function leasesFor(scope: LeaseScope): LeaseOperations {
       return store.ok ? witOutcome(yield* disk.probe(store.value)) : refuse(store.fault);
     },
   };
+}
+
+/** The addresses that pods hold under the network's earlier name. */
+function takenEarlier({ earlierNetwork }: LeaseScope, { directory }: disk.Pool): readonly IpAddress[] {
+  if (earlierNetwork === undefined) return [];
+  try {
+    return readdirSync(join(dirname(directory.path), earlierNetwork)).flatMap((name) => readAddress(name) ?? []);
+  } catch {
+    // In most cases the directory does not exist. An unreadable one has no lease that this call could honour.
+    return [];
+  }
 }
 
 /** The pool, if the owner is the call's attachment. */

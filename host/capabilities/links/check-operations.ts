@@ -5,7 +5,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import type { LinksLinkName, LinksOperation } from "../../sandbox/abi/generated/delegate-0.1.0.ts";
 import { type LinkUse, linkUsesOf, type Use, nodeUseRules } from "./link-uses.ts";
 import { denied, linkText, type LinkScope, mayBeMadeInPod, misused, operationText, rolesByName } from "./link-scope.ts";
-import { networkOutsideGrant } from "./networks.ts";
+import { networkOutsideGrant, ungrantedNodeAddress } from "./networks.ts";
 import { nameMistake, operationMistake } from "./operation-mistake.ts";
 
 /** Maximum number of operations in one call; attaching a pod needs far fewer. */
@@ -58,6 +58,8 @@ export function checkOperations(scope: LinkScope, operations: readonly LinksOper
     }
     const outside = networkOutsideGrant(scope, operation);
     if (outside !== undefined) return failed(denied(scope, "networks", `${label}: ${outside}`));
+    const ungranted = ungrantedNodeAddress(scope, operation);
+    if (ungranted !== undefined) return failed(denied(scope, ungranted.key, `${label}: ${ungranted.request}`));
   }
   return ok({ host, pod });
 }

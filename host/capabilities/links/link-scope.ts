@@ -40,7 +40,15 @@ export type Role =
   | "parent";
 
 /** A key of `wasm.grants.TYPE.links`. */
-export type GrantKey = "bridges" | "parents" | "uplinks" | "networks" | "podLinks" | "forwarding";
+export type GrantKey =
+  | "bridges"
+  | "parents"
+  | "uplinks"
+  | "networks"
+  | "nodeAddresses"
+  | "replaceAddresses"
+  | "podLinks"
+  | "forwarding";
 
 /** The name of a VLAN gateway: `<bridge>.<id>`. */
 const GATEWAY = /^(.+)\.(\d{1,4})$/u;
@@ -69,8 +77,8 @@ export function mayBeMadeInPod({ grant, attachment }: LinkScope, name: string): 
 
 /** Fault: NOT_GRANTED. `key`: the key of the grant that would allow the request. */
 export function denied(scope: LinkScope, key: GrantKey, request: string): Fault {
-  const { forwarding, ...lists } = scope.grant;
-  const granted = key === "forwarding" ? (forwarding === true ? ["true"] : []) : (lists[key] ?? []);
+  const value = scope.grant[key];
+  const granted = typeof value === "boolean" ? (value ? ["true"] : []) : (value ?? []);
   return notGranted({ type: scope.type, key: `links.${key}`, request: `links: ${request}`, granted } satisfies Denied);
 }
 

@@ -15,6 +15,30 @@ export function networkOutsideGrant({ grant }: LinkScope, operation: LinksOperat
   return granted.some((each) => contains(each, network)) ? undefined : request;
 }
 
+/** The address of the node that the grant does not allow, with the key that would allow it; undefined: there is none. */
+export function ungrantedNodeAddress(
+  { grant }: LinkScope,
+  operation: LinksOperation,
+): { readonly key: "nodeAddresses" | "replaceAddresses"; readonly request: string } | undefined {
+  if (operation.tag !== "add-address" && operation.tag !== "ensure-address" && operation.tag !== "delete-address")
+    return undefined;
+  const { link, address } = operation.val;
+  if (link.place === "pod") return undefined;
+  const request = `${address} on ${linkText("host", link.name)}`;
+  if (grant.nodeAddresses?.some((each) => sameAddress(each, address)) === false) return { key: "nodeAddresses", request };
+  const replaces = operation.tag === "ensure-address" && operation.val.replace;
+  return replaces && grant.replaceAddresses === false
+    ? { key: "replaceAddresses", request: `replacing addresses by ${request}` }
+    : undefined;
+}
+
+/** Whether both texts name the same address with the same prefix length. */
+function sameAddress(left: string, right: string): boolean {
+  const [one, other] = [readCidr(left), readCidr(right)];
+  if (one === undefined || other === undefined) return false;
+  return one.prefix === other.prefix && one.address.family === other.address.family && one.address.value === other.address.value;
+}
+
 /** `needsGrant`: a grant without `networks` allows none of these. */
 function requestOnNode(
   operation: LinksOperation,

@@ -1,6 +1,7 @@
 // The context of one call: its request and configuration, the stores, the shim and the clocks. No part of it outlives the call.
 
 import type { CniCall, EnvironmentPair } from "../../../src/cni/environment.ts";
+import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import type { JsonObjectDocument } from "../../../src/json/document.ts";
@@ -14,6 +15,18 @@ import type { Abandoned } from "../../store/journal/abandoned.ts";
 import type { CallDeadline } from "./call-deadline.ts";
 import type { PluginFinder } from "../steps/plugin-finder.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
+
+/** A chain of this call. */
+export interface ChainIdentity {
+  /** The network's name. */
+  readonly network: string;
+  /** The attachment's interface name; empty for GC and STATUS. */
+  readonly ifname: string;
+  /** The definition whose policy binds the chain's steps; undefined in a network that the administrator configured. */
+  readonly definition?: DefinitionName | undefined;
+  /** In a GC: the containers whose leases may be freed; undefined: all of them. */
+  readonly knownContainers?: ReadonlySet<string> | undefined;
+}
 
 /** The context of one ADD, DEL, CHECK, GC or STATUS. */
 export interface CallContext {
@@ -39,8 +52,8 @@ export interface CallContext {
   readonly bootId: string;
   /** The time that the call may take. */
   readonly deadline: CallDeadline;
-  /** Makes a runner for the chain of one attachment. A native plugin may take `maxMs` milliseconds, if that is less than configured. */
-  readonly runStep: (network: string, ifname: string, maxMs?: number) => RunStep;
+  /** Makes a runner for one chain. A native plugin may take `maxMs` milliseconds, if that is less than configured. */
+  readonly runStep: (chain: ChainIdentity, maxMs?: number) => RunStep;
   /** The time of day. */
   readonly date: () => Date;
   /** A monotonic clock, in milliseconds. */

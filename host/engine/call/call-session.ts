@@ -10,12 +10,12 @@ import type { Cluster } from "../../cluster/cluster.ts";
 import { type Shim, ShimGone } from "../../protocol/shim.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
 import { monotonicMs } from "../../system/monotonic-ms.ts";
-import { failed, type Result } from "../../../src/fault/result.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { serveCall, type EngineDeps, type CallInProgress } from "./serve-call.ts";
 import type { CallContext } from "./call-context.ts";
 import { CallLog } from "./call-log.ts";
 import type { CallObserver } from "./call-observer.ts";
-import { answerAsPlugin } from "./nested-call.ts";
+import { answerAsPlugin, nestedChain } from "./nested-call.ts";
 import { nestedCallDirectoryIn } from "./nested-call-directory.ts";
 import { PluginLines } from "./plugin-output.ts";
 import { PluginFinder } from "../steps/plugin-finder.ts";
@@ -50,7 +50,7 @@ export interface CallHost extends Pick<EngineDeps, "takeLock" | "writer"> {
 /** Serves one call of a runtime, or runs one internal call. */
 export class CallSession {
   readonly #host: CallHost;
-  readonly #progress: CallInProgress = { configuration: undefined, plugins: undefined, fault: undefined };
+  readonly #progress: CallInProgress = { configuration: undefined, plugins: undefined, chains: [], fault: undefined };
   readonly #log = new CallLog(() => new Date());
   readonly #pluginLines = new PluginLines();
   #observer: CallObserver | undefined;
@@ -165,7 +165,10 @@ export class CallSession {
     // A component that a runtime calls directly counts as a chain of one step.
     const origin = nested ? "nested-call" : "chain";
     const timeoutMs = configuration.stepTimeoutMs;
-    return answerAsPlugin(request, (network, ifname) => stepRunner(resources, { origin, network, ifname, timeoutMs }));
+    return answerAsPlugin(request, (network, ifname) => {
+      const chain = nested ? nestedChain(this.#progress.chains, network, ifname) : ok({ network, ifname });
+      return chain.ok ? ok(stepRunner(resources, { ...chain.value, origin, timeoutMs })) : chain;
+    });
   }
 
   /** Finds the component to call: among the plugins that a surrounding call has found, otherwise by a new look-up. */
@@ -194,7 +197,7 @@ export class CallSession {
       shim,
       delegates: {
         run: async (running, file) => (await this.#openDelegates()).run(running, file),
-        admit: async (type, file, cniVersion) => (await this.#openDelegates()).admit(type, file, cniVersion),
+        admit: async (delegate, file, cniVersion) => (await this.#openDelegates()).admit(delegate, file, cniVersion),
       },
       takeLock,
       writer,

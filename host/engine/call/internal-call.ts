@@ -40,5 +40,5 @@ export function openInternalCall(request: Request, deps: EngineDeps, progress: C
   const { configuration } = configured.value;
   progress.configuration = configuration;
   const deadline = new CallDeadline({ verb, callTimeoutMs: configuration.callTimeoutMs, waitedMs: 0, now: deps.now });
-  return ok(contextOf(request, call.value, { ...configured.value, deadline }, deps));
+  return ok(contextOf(request, call.value, { ...configured.value, deadline }, deps, progress));
 }

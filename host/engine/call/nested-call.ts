@@ -10,22 +10,42 @@ import { readPluginRequest, versionForError } from "../../../src/cni/plugin-requ
 import { readResult } from "../../../src/cni/read-result.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
 import { toVersion } from "../../../src/cni/versions.ts";
+import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { quote } from "../../../src/json/quote.ts";
 import { memberText } from "../../../src/json/document.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
+import type { ChainIdentity } from "./call-context.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
 import { lenientText, textOf } from "./utf8.ts";
 
 /** Runs the component that the request names as a CNI plugin. `runner` makes the step's runner for its network and interface. */
 export async function answerAsPlugin(
   request: Pick<Request, "name" | "environment" | "stdin">,
-  runner: (network: string, ifname: string) => RunStep,
+  runner: (network: string, ifname: string) => Result<RunStep>,
 ): Promise<Omit<Reply, "kind">> {
   const read = stepOf(request);
   if (!read.ok) return refusal(printError(read.fault, versionForError(lenientText(request.stdin))));
   const { step, network, cniVersion } = read.value;
-  const outcome = await runner(network, step.attachment?.ifname ?? "")(step);
+  const run = runner(network, step.attachment?.ifname ?? "");
+  if (!run.ok) return refusal(printError(run.fault, cniVersion));
+  const outcome = await run.value(step);
   return outcome.ok ? { status: 0, stdout: outcome.stdout, stderr: "" } : refusal(printError(outcome.fault, cniVersion));
+}
+
+/**
+ * The chain that a nested call belongs to: the chain of its network and interface, else of its network. A native plugin passes the
+ * network's name on from its own stdin, where the engine wrote it. Fault: NESTED_CALL_UNKNOWN if no chain has the network.
+ */
+export function nestedChain(chains: readonly ChainIdentity[], network: string, ifname: string): Result<ChainIdentity> {
+  const ofNetwork = chains.filter((chain) => chain.network === network);
+  const chain = ofNetwork.find((each) => each.ifname === ifname) ?? ofNetwork[0];
+  if (chain !== undefined) return ok({ ...chain, ifname });
+  // A VERSION request has no configuration, and runs nothing.
+  if (network === "") return ok({ network, ifname });
+  return failed(
+    fault("NESTED_CALL_UNKNOWN", `a plugin was called for network ${quote(network, 64)}, but this call attaches no such network`),
+  );
 }
 
 function refusal(stdout: string): Omit<Reply, "kind"> {

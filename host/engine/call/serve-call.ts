@@ -20,7 +20,7 @@ import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { add } from "../verbs/add.ts";
 import { bootId } from "./boot-id.ts";
 import type { CallObserver } from "./call-observer.ts";
-import { type CallContext, journalKey, type Release } from "./call-context.ts";
+import { type CallContext, type ChainIdentity, journalKey, type Release } from "./call-context.ts";
 import { CallDeadline } from "./call-deadline.ts";
 import { readRequest } from "./read-request.ts";
 import { check } from "../verbs/check.ts";
@@ -71,6 +71,8 @@ export interface CallInProgress {
   configuration: HostConfiguration | undefined;
   /** The call's finder, which remembers the plugins that it found. */
   plugins: PluginFinder | undefined;
+  /** The chains that the call has begun. A nested call belongs to one of them. */
+  readonly chains: ChainIdentity[];
   /** The fault that the call failed with. */
   fault: Fault | undefined;
 }
@@ -109,7 +111,7 @@ export async function serveCall(
     const why = `the call waited ${Math.round(waitedMs)} ms in the daemon's queue, and may take ${deadline.totalMs} ms in all`;
     return refusal(fault("CALL_TIMEOUT", why), cniVersion);
   }
-  const context = contextOf(request, call.value, { ...configured.value, deadline }, deps);
+  const context = contextOf(request, call.value, { ...configured.value, deadline }, deps, progress);
   progress.plugins = context.plugins;
   const result = await runVerb(context, deps);
   if (result.ok) return { status: 0, stdout: result.value, stderr: "" };
@@ -163,6 +165,7 @@ export function contextOf(
   call: CniCall,
   configured: Pick<CallContext, "document" | "configuration" | "deadline">,
   deps: EngineDeps,
+  { chains }: Pick<CallInProgress, "chains">,
 ): CallContext {
   const { document, configuration, deadline } = configured;
   const { observer, date, warn } = deps;
@@ -196,8 +199,11 @@ export function contextOf(
     locks: callLocks(deps, configuration.cniDir, () => Math.min(lockDeadlineMs, Math.floor(deadline.stepMs))),
     plugins,
     shim: deps.shim,
-    runStep: (network, ifname, maxMs = Infinity) =>
-      stepRunner(resources, { origin: "chain", network, ifname, timeoutMs: Math.min(configuration.stepTimeoutMs, maxMs) }),
+    runStep({ network, ifname, definition, knownContainers }, maxMs = Infinity) {
+      chains.push({ network, ifname, definition, knownContainers });
+      const timeoutMs = Math.min(configuration.stepTimeoutMs, maxMs);
+      return stepRunner(resources, { origin: "chain", network, ifname, definition, knownContainers, timeoutMs });
+    },
   };
 }
 

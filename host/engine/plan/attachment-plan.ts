@@ -1,19 +1,29 @@
 // The plan of an ADD. Plexus makes the whole plan before the first plugin runs.
 
 import type { Attachment } from "../../../src/cni/attachment.ts";
-import type { NetworkList } from "../../../src/cni/network-list.ts";
+import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
+import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import type { DeviceInfo } from "../../../src/npwg/device-info.ts";
 import type { DeviceInfoFiles } from "../../../src/npwg/device-info-files.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
 import type { Verification } from "../../../src/npwg/verification.ts";
 
+/** A definition whose namespace's rules bind its network. */
+export interface DefinitionBinding {
+  readonly definition: DefinitionName;
+  /** The plugins as the definition has them, before the pod's requests are added. */
+  readonly plugins: readonly PluginConf[];
+}
+
 /** One planned attachment: a network, and the pod's interface in it. */
 export interface AttachmentPlan {
   /** The network's origin, for messages: `default`, a configuration key, or `namespace/name` of a NetworkAttachmentDefinition. */
   readonly source: string;
   readonly list: NetworkList;
+  /** The definition that binds the network; undefined in a network that the administrator configured. */
+  readonly binding?: DefinitionBinding | undefined;
   /** The name in the pod's network status; undefined if the status has no entry for this attachment. */
   readonly statusName: string | undefined;
   /** The `prevResult` of the chain's first plugin: the runtime's for the default network, an empty result for an auxiliary chain. */

@@ -2,10 +2,10 @@
 // its interface name and its capability arguments. Planning reads definitions and changes nothing.
 
 import { selfContainedText } from "../../../src/cni/network-list.ts";
-import { checkAttachmentCount, checkPluginCount } from "../../../src/configuration/bounds.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
-import type { Fault } from "../../../src/fault/fault.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { quote } from "../../../src/json/quote.ts";
 import { assignInterfaceNames } from "../../../src/npwg/interface-names.ts";
 import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import type { NetworkSelection } from "../../../src/npwg/network-selection.ts";
@@ -42,10 +42,10 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
   const selected = selectionOf(context, pod.value, profile);
   if (!selected.ok) return selected;
 
-  const missingNetwork = (fault: Fault): Result<never> => {
-    if (fault.kind === "NETWORK_NOT_FOUND" && pod.value !== undefined)
-      cluster?.tell(pod.value, { reason: "NoNetworkFound", message: fault.msg });
-    return failed(fault);
+  const missingNetwork = (reason: Fault): Result<never> => {
+    if (reason.kind === "NETWORK_NOT_FOUND" && pod.value !== undefined)
+      cluster?.tell(pod.value, { reason: "NoNetworkFound", message: reason.msg });
+    return failed(reason);
   };
   const base = { containerId: call.containerId, netns: call.netns, args: call.args, capabilityArgs: new Map() };
   const main = await planPodDefault(context, cluster, pod.value, { ...base, ifname: call.ifname }, profile);
@@ -55,9 +55,6 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
   const auxiliary = auxiliaryChain(context, main.value.path);
   if (!auxiliary.ok) return auxiliary;
   const last = auxiliary.value === undefined ? [] : [auxiliary.value];
-  const counts = { configured: 1 + further.value.length + last.length, selected: selected.value.length };
-  const fewEnough = checkAttachmentCount(configuration.bounds, counts);
-  if (!fewEnough.ok) return fewEnough;
 
   // The auxiliary chain comes last, so that it does not shift the interface names of the pod's networks.
   const nameRequests = (list: typeof further.value): { readonly name: string; readonly namespace: string }[] =>
@@ -81,17 +78,22 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
     if (cluster === undefined) break;
     const planned = await planDefinition(context, cluster, selection, { ...base, ifname: nextName() }, profile);
     if (!planned.ok) return missingNetwork(planned.fault);
+    const reserved = reservedNameFault(planned.value, main.value.plan.list.name);
+    if (reserved !== undefined) return failed(reserved);
     attachments.push(planned.value);
   }
   addFurther(last);
-  for (const { source, list } of attachments) {
-    const shortEnough = checkPluginCount(configuration.bounds, source, list.plugins.length);
-    if (!shortEnough.ok) return shortEnough;
-  }
   return ok({
     attachments: attachments.map(withDeviceInfo),
     publish: (attached) => publishStatus(cluster, pod.value, attached, profile),
   });
+}
+
+/** The fault of a bound definition with the name of the default network, whose leases it would use: DEFINITION_FORBIDDEN. */
+function reservedNameFault({ source, list, binding }: AttachmentPlan, defaultName: string): Fault | undefined {
+  if (binding === undefined || list.name !== defaultName) return undefined;
+  const why = `its network has the name ${quote(defaultName, 64)} of the default network, which is reserved`;
+  return fault("DEFINITION_FORBIDDEN", `NetworkAttachmentDefinition ${source}: ${why}`);
 }
 
 /**

@@ -17,6 +17,7 @@ import { verificationOf } from "../../../src/npwg/verification.ts";
 import type { Cluster } from "../../cluster/cluster.ts";
 import { readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
+import { boundNetwork } from "./bound-network.ts";
 import type { CallContext } from "../call/call-context.ts";
 
 /**
@@ -38,6 +39,8 @@ export async function planDefinition(
   if (!directory.ok) return directory;
   const network = networkOf(definition.value, directory.value);
   if (!network.ok) return network;
+  const bound = boundNetwork(context.configuration.definitions, definition.value, network.value.list);
+  if (!bound.ok) return bound;
   for (const warning of network.value.warnings) context.warn(warning);
   const verification = verificationOf(definition.value.annotations);
   if (!verification.ok) return verification;
@@ -46,7 +49,7 @@ export async function planDefinition(
   if (!used.ok) return used;
   const device = used.value;
   const request = device === undefined ? selection : { ...selection, deviceId: device.deviceId };
-  const requested = requestAttachment(network.value.list, request, profile);
+  const requested = requestAttachment(bound.value.list, request, profile);
   if (!requested.ok) return requested;
   const { capabilityArgs } = requested.value;
   const withDevice = device === undefined ? ok(requested.value.list) : withDeviceId(requested.value.list, device.deviceId);
@@ -56,6 +59,7 @@ export async function planDefinition(
     source,
     statusName: source,
     list,
+    binding: bound.value.binding,
     conflist: selfContainedText(list),
     attachment: {
       ...attachment,

@@ -2,8 +2,10 @@
 // neither run nor be undone.
 
 import { type CniVersion, toVersion } from "../../../src/cni/versions.ts";
-import { fault } from "../../../src/fault/fault.ts";
+import { grantsFor } from "../../../src/configuration/definition-policy.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { nativePluginRefusal } from "../../../src/npwg/definition-plugins.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
 import type { CallContext } from "../call/call-context.ts";
 import { mayLackVersion, versionRefusal, versionStepMs } from "./native-versions.ts";
@@ -21,12 +23,16 @@ type Context = Pick<CallContext, "call" | "configuration" | "inherited" | "plugi
 export async function requirePlugins(
   context: Context,
   delegates: Pick<DelegateRunner, "admit">,
-  attachments: readonly Pick<AttachmentPlan, "source" | "list">[],
+  attachments: readonly Pick<AttachmentPlan, "source" | "list" | "binding">[],
 ): Promise<Result<void>> {
   await Promise.all(attachments.flatMap(typesOf).map((type) => context.plugins.find(type)));
-  for (const { source, list } of attachments) {
+  for (const attachment of attachments) {
+    const { source, list } = attachment;
     const version = toVersion(list.cniVersion);
     if (!version.ok) return failed({ ...version.fault, msg: `network ${source}: ${version.fault.msg}` });
+    const forbidden = await forbiddenPlugin(context, attachment);
+    if (forbidden !== undefined) return failed(forbidden);
+    const { binding } = attachment;
     for (const plugin of list.plugins) {
       const { type, ipamType, document } = plugin;
       const plexusType = plexusTypeIn(document.parsed, context.configuration);
@@ -34,12 +40,12 @@ export async function requirePlugins(
         const why = `type "${plexusType}" can't be a plugin of a network that plexus attaches: it would be plexus itself`;
         return failed(fault("CONFIG_INVALID", `network ${source}: ${why}`));
       }
-      const found = await requireOne(context, delegates, { type, version: version.value, must: true });
+      const found = await requireOne(context, delegates, { type, binding, version: version.value, must: true });
       // The IPAM plugin may be missing: some native plugins do their IPAM themselves, whatever `ipam.type` says.
       const ipam =
         ipamType === undefined || !found.ok
           ? found
-          : await requireOne(context, delegates, { type: ipamType, version: version.value, must: false });
+          : await requireOne(context, delegates, { type: ipamType, binding, version: version.value, must: false });
       if (!ipam.ok) return failed({ ...ipam.fault, msg: `network ${source}: ${ipam.fault.msg}` });
     }
   }
@@ -55,7 +61,7 @@ async function refuseVersions(
     for (const plugin of list.plugins) {
       const found = await plugins.find(plugin.type);
       if (found.what !== "native") continue;
-      const run = runStep(list.name, "", versionStepMs);
+      const run = runStep({ network: list.name, ifname: "" }, versionStepMs);
       const refusal = await versionRefusal(list, { plugin, found, path: call.path, inherited, run });
       if (refusal !== undefined) return failed({ ...refusal, msg: `network ${source}: ${refusal.msg}` });
     }
@@ -68,14 +74,42 @@ export function typesOf({ list }: Pick<AttachmentPlan, "list">): readonly string
   return list.plugins.flatMap(({ type, ipamType }) => (ipamType === undefined ? [type] : [type, ipamType]));
 }
 
+/** The fault of the first native plugin that the attachment's definition may not use: DEFINITION_FORBIDDEN. */
+async function forbiddenPlugin(
+  { configuration, plugins }: Pick<Context, "configuration" | "plugins">,
+  { binding }: Pick<AttachmentPlan, "binding">,
+): Promise<Fault | undefined> {
+  for (const { type, ipamType, document } of binding?.plugins ?? []) {
+    if (binding === undefined || (await plugins.find(type)).what !== "native") continue;
+    const isIpamComponent = ipamType !== undefined && (await plugins.find(ipamType)).what === "component";
+    const isComponent = (each: string): boolean => each === ipamType && isIpamComponent;
+    const plugin = { type, configuration: document.parsed, isComponent };
+    const refused = nativePluginRefusal(configuration.definitions, binding.definition, plugin);
+    if (refused !== undefined) return refused;
+  }
+  return undefined;
+}
+
+interface RequiredPlugin extends Pick<AttachmentPlan, "binding"> {
+  readonly type: string;
+  readonly version: CniVersion;
+  /** Whether the plugin must exist. */
+  readonly must: boolean;
+}
+
 async function requireOne(
   { call, configuration, plugins }: Pick<Context, "call" | "configuration" | "plugins">,
   delegates: Pick<DelegateRunner, "admit">,
-  { type, version, must }: { readonly type: string; readonly version: CniVersion; readonly must: boolean },
+  { type, binding, version, must }: RequiredPlugin,
 ): Promise<Result<void>> {
   const found = await plugins.find(type);
   if (found.what === "component") {
-    const admitted = await delegates.admit(type, found, version);
+    const definition = binding?.definition;
+    const admitted = await delegates.admit(
+      { type, definition, grants: grantsFor(configuration, definition, type) },
+      found,
+      version,
+    );
     const { prefer } = configuration.wasm;
     const chosen = typeof prefer === "boolean" ? prefer : prefer.includes(type);
     if (admitted.ok || admitted.fault.kind !== "CAPABILITY_NOT_GRANTED" || chosen) return admitted;

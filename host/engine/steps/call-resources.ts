@@ -11,18 +11,21 @@ import type { PluginOutput } from "../call/plugin-output.ts";
 import type { PluginFinder } from "./plugin-finder.ts";
 import type { Trace } from "./step-trace.ts";
 
+/** A delegate's type, with its grants in one network. */
+export type GrantedDelegate = Pick<RunningStep, "grants" | "definition"> & { readonly type: string };
+
 /** Runs steps in components. */
 export interface DelegateRunner {
   readonly run: (running: RunningStep, file: ComponentFile) => Promise<StepOutcome>;
-  /** Checks that the component can run: it is admitted, `type` has a grant for each import, and it supports the network's version. */
-  readonly admit: (type: string, file: ComponentFile, cniVersion: string) => Promise<Result<void>>;
+  /** Checks that the component can run: it is admitted, has a grant for each import, and supports the network's version. */
+  readonly admit: (delegate: GrantedDelegate, file: ComponentFile, cniVersion: string) => Promise<Result<void>>;
 }
 
 /** The resources of one call. */
 export interface CallResources {
   readonly shim: Shim;
   readonly configuration: Pick<HostConfiguration, "wasm" | "stepTimeoutMs" | "goMaxProcs"> &
-    Partial<Pick<HostConfiguration, "type">>;
+    Partial<Pick<HostConfiguration, "type" | "definitions">>;
   /** Finds the plugins of chains. */
   readonly plugins: Pick<PluginFinder, "find">;
   /** Finds the plugins that delegates call; `plugins` unless given. */

@@ -3,7 +3,7 @@
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
 import { closest } from "../../../src/configuration/closest.ts";
-import { grantsOf, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import { type Fault, fault, neverBegun } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
@@ -17,7 +17,7 @@ import type { Declaration } from "../../sandbox/admission/declaration.ts";
 import { type ComponentFile, readComponentFile } from "../../sandbox/component-file.ts";
 import { type Limits, limitsOf } from "../../sandbox/limits.ts";
 import type { CapabilityImports, GuestRunner } from "../../sandbox/runner.ts";
-import type { DelegateRunner } from "./call-resources.ts";
+import type { DelegateRunner, GrantedDelegate } from "./call-resources.ts";
 import { type DelegateCall, delegateCall, delegateFault } from "./delegate-request.ts";
 import { PendingImports } from "./pending-imports.ts";
 
@@ -25,8 +25,9 @@ import { PendingImports } from "./pending-imports.ts";
 export function delegateRunner(host: DelegateHost): DelegateRunner {
   return {
     run: (running, file) => runDelegateStep(host, running, file),
-    admit: async (type, file, cniVersion) => {
-      const loaded = await load(host, type, file);
+    admit: async (delegate, file, cniVersion) => {
+      const { type } = delegate;
+      const loaded = await load(host, delegate, file);
       if (!loaded.ok) return loaded;
       const unsupported = versionFault(type, loaded.value.declaration, cniVersion);
       return unsupported === undefined ? ok(undefined) : failed(unsupported);
@@ -38,7 +39,7 @@ export function delegateRunner(host: DelegateHost): DelegateRunner {
 export async function runDelegateStep(host: DelegateHost, running: RunningStep, file: ComponentFile): Promise<StepOutcome> {
   const { step, timeoutMs, maxMs } = running;
   const { type } = step.plugin;
-  const component = await load(host, type, file);
+  const component = await load(host, { type, grants: running.grants, definition: running.definition }, file);
   if (!component.ok) return failedStep(neverBegun(component.fault));
   const { declaration } = component.value;
   if (step.verb === "VERSION") return { ok: true, stdout: printVersionAnswer(declaration.cniVersions) };
@@ -112,10 +113,11 @@ function versionFault(type: string, { cniVersions }: Declaration, cniVersion: st
 }
 
 /** The admitted component of a file, read only if its content is not known yet. */
-async function load(host: DelegateHost, type: string, file: ComponentFile): Promise<Result<AdmittedComponent>> {
+async function load(host: DelegateHost, delegate: GrantedDelegate, file: ComponentFile): Promise<Result<AdmittedComponent>> {
+  const { type, grants } = delegate;
   const { wasm, admission, componentNames, shim } = host;
   const limits = limitsOf(wasm.limits);
-  const terms = { granted: Object.keys(grantsOf(wasm, type)), limits };
+  const terms = { granted: Object.keys(grants), limits };
   const known = componentNames.known(file);
   let admitted = known === undefined ? undefined : admission.recall(known, terms);
   if (admitted === undefined) {
@@ -124,12 +126,14 @@ async function load(host: DelegateHost, type: string, file: ComponentFile): Prom
     admitted = admission.admit(bytes.value, terms, componentNames.learn(file, bytes.value));
   }
   if (admitted.ok) return admitted;
-  const where = admitted.fault.kind === "CAPABILITY_NOT_GRANTED" ? `; ${whereToGrant(wasm, type)}` : "";
+  const where = admitted.fault.kind === "CAPABILITY_NOT_GRANTED" ? `; ${whereToGrant(wasm, delegate)}` : "";
   return failed({ ...admitted.fault, msg: `${type}: ${file.path}: ${admitted.fault.msg}${where}` });
 }
 
 /** The configuration key for the type's grants, with the most similar existing key if that key is missing. */
-function whereToGrant({ grants }: WasmConfiguration, type: string): string {
+function whereToGrant({ grants }: WasmConfiguration, { type, definition }: GrantedDelegate): string {
+  if (definition !== undefined)
+    return `the grants of definitions in namespace ${definition.namespace} are in grants.${quote(type, 64)} of a rule in definitions.rules`;
   const types = Object.keys(grants);
   const key = `wasm.grants.${quote(type, 64)}`;
   if (types.includes(type)) return `its grants are in ${key}`;

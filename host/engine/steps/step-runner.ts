@@ -3,10 +3,10 @@
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { Verb } from "../../../src/cni/environment.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
-import { grantsOf } from "../../../src/configuration/wasm-configuration.ts";
+import { grantsFor } from "../../../src/configuration/definition-policy.ts";
 import { type Fault, fault, neverBegun } from "../../../src/fault/fault.ts";
-import { parseDocument } from "../../../src/json/document.ts";
-import { withoutStepSecrets } from "../../../src/text/secret-values.ts";
+import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
+import { delegatedPluginRefusal } from "../../../src/npwg/definition-plugins.ts";
 import { callDepthFault, callersIn, withCallersIn } from "../../capabilities/delegation/callers.ts";
 import type { RunningStep } from "../../capabilities/running-step.ts";
 import type { StepKind } from "../call/call-observer.ts";
@@ -16,7 +16,7 @@ import { runNativeStep } from "./native-step.ts";
 import { notFound } from "./plugin-finder.ts";
 
 /** The values that all steps of one chain share. */
-export type ChainContext = Pick<RunningStep, "origin" | "network" | "ifname" | "timeoutMs">;
+export type ChainContext = Pick<RunningStep, "origin" | "network" | "ifname" | "definition" | "knownContainers" | "timeoutMs">;
 
 /** Makes the runner for the steps of one network's chain. */
 export function stepRunner(resources: CallResources, chain: ChainContext): RunStep {
@@ -37,18 +37,18 @@ export function stepRunner(resources: CallResources, chain: ChainContext): RunSt
 
 function runningStep(
   resources: CallResources,
-  { origin, network, ifname, timeoutMs }: ChainContext,
+  chain: ChainContext,
   step: ChainStep,
   callers: readonly string[],
   maxMs: number,
 ): RunningStep {
+  const { origin, network, ifname, definition, knownContainers, timeoutMs } = chain;
   const { type } = step.plugin;
-  const grants = grantsOf(resources.configuration.wasm, type);
+  const grants = grantsFor(resources.configuration, definition, type);
   const runDelegated: RunningStep["runDelegated"] = (next, nextMaxMs) => {
-    const chain = { origin: "delegate", network, ifname, timeoutMs } as const;
-    return runStep(resources, runningStep(resources, chain, next, [...callers, type], nextMaxMs));
+    return runStep(resources, runningStep(resources, { ...chain, origin: "delegate" }, next, [...callers, type], nextMaxMs));
   };
-  return { step, origin, network, ifname, callers, grants, timeoutMs, maxMs, runDelegated };
+  return { step, origin, network, ifname, definition, knownContainers, callers, grants, timeoutMs, maxMs, runDelegated };
 }
 
 async function runStep(resources: CallResources, running: RunningStep): Promise<StepOutcome> {
@@ -62,9 +62,7 @@ async function runStep(resources: CallResources, running: RunningStep): Promise<
     const containerId = step.attachment?.containerId ?? "";
     const nested = origin !== "chain";
     const { env, end } = resources.trace.begin({ containerId, network, ifname, verb: step.verb, type, kind, nested }, step.env);
-    const ended = await execute(env === step.env ? step : { ...step, env });
-    // Every error of a step passes here, on its way to the runtime, logs, traces, events and the journal.
-    const outcome = ended.ok ? ended : { ok: false as const, fault: withoutStepSecrets(ended.fault, step) };
+    const outcome = await execute(env === step.env ? step : { ...step, env });
     end(resources.now() - started, outcome);
     return outcome;
   };
@@ -82,8 +80,8 @@ async function runStep(resources: CallResources, running: RunningStep): Promise<
     return traced("wasm", (tracedStep) => resources.delegates.run({ ...running, step: tracedStep, maxMs }, found));
   }
   if (found.what === "native" && (isDelegated || resources.componentsOnly !== true)) {
-    const callsPlexus = isDelegated ? callOfPlexus(step, resources.configuration) : undefined;
-    if (callsPlexus !== undefined) return refused("native", callsPlexus);
+    const forbidden = isDelegated ? await delegatedCallFault(resources, running) : undefined;
+    if (forbidden !== undefined) return refused("native", forbidden);
     return traced("native", (tracedStep) => {
       const withCallers = isDelegated ? { ...tracedStep, env: withCallersIn(tracedStep.env, [...callers, type]) } : tracedStep;
       return runNativeStep(resources, { step: withCallers, timeoutMs: running.timeoutMs, maxMs });
@@ -97,14 +95,35 @@ function noTimeLeft({ deadline }: CallResources, { step, maxMs }: RunningStep): 
   return fault("CALL_TIMEOUT", `there is no time left for plugin ${step.plugin.type}: ${why}`);
 }
 
-/** The fault of a delegate that would call Plexus, directly or through a native plugin's configuration. */
-function callOfPlexus({ plugin, stdin }: ChainStep, { type = "" }: CallResources["configuration"]): Fault | undefined {
+/**
+ * The fault of a delegate that would call Plexus, directly or through a native plugin's configuration, or a native plugin that the
+ * network's definition may not use.
+ */
+async function delegatedCallFault(
+  { configuration, plugins, delegatedPlugins = plugins }: CallResources,
+  { step: { plugin, stdin }, definition }: RunningStep,
+): Promise<Fault | undefined> {
+  const { type = "", definitions } = configuration;
   const document = parseDocument(stdin, { what: `configuration for plugin ${plugin.type}` });
   if (!document.ok) return document.fault;
-  const plexusType = isPlexusName(plugin.type, { type }) ? plugin.type : plexusTypeIn(document.value.parsed, { type });
-  return plexusType === undefined
-    ? undefined
-    : fault("CONFIG_INVALID", `type "${plexusType}" can't be called by a delegate: it would be plexus itself`);
+  const { parsed } = document.value;
+  const plexusType = isPlexusName(plugin.type, { type }) ? plugin.type : plexusTypeIn(parsed, { type });
+  if (plexusType !== undefined)
+    return fault("CONFIG_INVALID", `type "${plexusType}" can't be called by a delegate: it would be plexus itself`);
+  if (definition === undefined) return undefined;
+  const ipamType = ipamTypeIn(parsed);
+  const isIpamComponent = ipamType !== undefined && (await delegatedPlugins.find(ipamType)).what === "component";
+  const isComponent = (each: string): boolean => each === ipamType && isIpamComponent;
+  return delegatedPluginRefusal(definitions ?? { rules: [] }, definition, {
+    type: plugin.type,
+    configuration: parsed,
+    isComponent,
+  });
+}
+
+function ipamTypeIn({ ipam }: Readonly<Record<string, unknown>>): string | undefined {
+  const type = isJsonObject(ipam) ? ipam["type"] : undefined;
+  return typeof type === "string" ? type : undefined;
 }
 
 function cniPathOf(step: ChainStep): string {

@@ -87,7 +87,7 @@ export class CallStage {
           ] as const);
     const environment = new Map([["CNI_COMMAND", verb], ["CNI_PATH", "/opt/cni/bin"], ...attachment]);
     const stdin = Buffer.from(JSON.stringify(this.configuration(call.config)));
-    const progress = { configuration: undefined, plugins: undefined, fault: undefined };
+    const progress = { configuration: undefined, plugins: undefined, chains: [], fault: undefined };
     const request = { kind: "request", name: "plexus", environment, stdin, under: 0 } as const;
     const reply = await serveCall(request, this.#deps(warnings), progress, waitedMs);
     const stdout = typeof reply.stdout === "string" ? reply.stdout : Buffer.from(reply.stdout).toString("utf8");
@@ -107,6 +107,8 @@ export class CallStage {
       name: "cluster",
       type: "plexus",
       cniDir: this.stateDirectory,
+      // These tests are about other parts: test/hostile/attacker/definition-author.test.ts is about the policy.
+      definitions: { trusted: ["*"] },
       multusCniDir: this.stateDirectory,
       confDir: join(this.directory, "net.d"),
       runDir: join(this.directory, "run"),

@@ -175,7 +175,9 @@ async function attach(context: CallContext, plan: AttachmentPlan, index: number,
   // The runtime needs the default network's result. The results of the others are only for the network status (NPWG 5.1.1).
   const withoutResult = index === 0 ? undefined : (plugin: PluginConf): void => context.warn(noResult(plan, plugin));
   const chain = addChain({ list, path: context.call.path, inherited: context.inherited, attachment, previous, withoutResult });
-  const steps = watchFailure(context.runStep(plan.list.name, attachment.ifname));
+  const steps = watchFailure(
+    context.runStep({ network: list.name, ifname: attachment.ifname, definition: plan.binding?.definition }),
+  );
   const ended = await runChain(chain, steps.run);
   if (!ended.ok) {
     const failedStep = steps.failed();
@@ -274,6 +276,7 @@ function journalPlan(context: CallContext, plan: CallPlan): JournalPlan {
       conflist: each.conflist,
       capabilityArgs: Object.fromEntries(each.attachment.capabilityArgs),
       ...differingArgs(each, call.args),
+      ...(each.binding === undefined ? {} : { definition: each.binding.definition }),
     })),
   };
 }

@@ -38,7 +38,7 @@ export async function check(context: CallContext): Promise<Result<void>> {
       { list: list.value, path: call.path, inherited: context.inherited, attachment },
       entry.progress[index]?.result,
     );
-    const ended = await runChain(chain, context.runStep(planned.network, planned.ifname));
+    const ended = await runChain(chain, context.runStep(planned));
     if (!ended.ok) {
       return failed(located(ended.fault, planned.source, planned.ifname));
     }

@@ -104,7 +104,7 @@ function knownWithoutJournal(context: CallContext, begun: boolean): Result<Known
     .attachments(call.containerId, call.ifname)
     .filter(({ list, attachment: { ifname } }) => ifname === call.ifname || !others.value(list.name, ifname));
   const runtimeArgs = runtimeCapabilityArgs(context);
-  const known: KnownAttachment[] = cached.map(({ list, attachment: { ifname, args, capabilityArgs }, result }) => ({
+  const known: KnownAttachment[] = cached.map(({ list, attachment: { ifname, args, capabilityArgs }, result, definition }) => ({
     planned: {
       network: list.name,
       ifname,
@@ -114,6 +114,7 @@ function knownWithoutJournal(context: CallContext, begun: boolean): Result<Known
       capabilityArgs: result === undefined && ifname === call.ifname ? runtimeArgs : Object.fromEntries(capabilityArgs),
       // DEL uses the cached arguments (L-35).
       ...(args === "" ? {} : { cniArgs: args }),
+      ...(definition === undefined ? {} : { definition }),
     },
     result,
   }));

@@ -5,6 +5,7 @@ import { attachmentKey, type AttachmentId } from "../../../src/cni/attachment.ts
 import { gcChain } from "../../../src/cni/gc-chain.ts";
 import { type NetworkList, parseNetworkList, type PluginConf } from "../../../src/cni/network-list.ts";
 import { versionAtLeast } from "../../../src/cni/versions.ts";
+import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { removeTornWrites } from "../../store/files/durable-file.ts";
 import type { JournalEntry } from "../../store/journal/entry.ts";
@@ -20,6 +21,8 @@ const exclusiveStepMs = 15_000;
 /** A network with its valid attachments, by `attachmentKey`. */
 export interface KnownNetwork {
   readonly list: NetworkList;
+  /** The definition that binds the network's plugins; undefined if the administrator configured the network. */
+  readonly definition: DefinitionName | undefined;
   readonly attachments: Map<string, AttachmentId>;
 }
 
@@ -50,7 +53,9 @@ export async function runPluginGc({ context, plan, faults }: GcRound, list: Netw
       { list: { ...list, plugins: [plugin] }, path: context.call.path, inherited: context.inherited },
       { valid: [...network.attachments.values()], stale: [] },
     );
-    const ended = await runChain(chain, context.runStep(list.name, "", exclusiveStepMs));
+    const { definition } = network;
+    const identity = { network: list.name, ifname: "", definition, knownContainers: plan.knownContainers };
+    const ended = await runChain(chain, context.runStep(identity, exclusiveStepMs));
     if (!ended.ok) faults.push(ended.fault);
   } finally {
     lock.value();
@@ -80,6 +85,7 @@ export function knownNetworks(
   if (!staying.ok) return staying;
   const main: KnownNetwork = {
     list: defaultNetwork.value,
+    definition: undefined,
     attachments: new Map(plan.valid.map((id) => [attachmentKey(id), id])),
   };
   const known = new Map([[main.list.name, main]]);
@@ -91,8 +97,8 @@ export function knownNetworks(
       unknown += 1;
       main.attachments.set(attachmentKey(id), id);
     }
-    for (const { list, ifname } of all) {
-      const network = known.get(list.name) ?? { list, attachments: new Map<string, AttachmentId>() };
+    for (const { list, ifname, definition } of all) {
+      const network = known.get(list.name) ?? { list, definition, attachments: new Map<string, AttachmentId>() };
       const networkId = { containerId: id.containerId, ifname };
       network.attachments.set(attachmentKey(networkId), networkId);
       known.set(list.name, network);
@@ -130,17 +136,20 @@ function stayingCalls(
 interface AttachedTo {
   readonly list: NetworkList;
   readonly ifname: string;
+  readonly definition: DefinitionName | undefined;
 }
 
 /** All attachments of the entry, or none if the list of one of them is unreadable. */
 function journalled({ plan }: JournalEntry): readonly AttachedTo[] {
-  const all = plan.attachments.flatMap(({ network, ifname, conflist }): AttachedTo[] => {
+  const all = plan.attachments.flatMap(({ network, ifname, conflist, definition }): AttachedTo[] => {
     const list = parseNetworkList(conflist, `journalled configuration of ${network}`);
-    return list.ok ? [{ list: list.value, ifname }] : [];
+    return list.ok ? [{ list: list.value, ifname, definition }] : [];
   });
   return all.length === plan.attachments.length ? all : [];
 }
 
 function cached({ cache }: Pick<CallContext, "cache">, { containerId, ifname }: AttachmentId): readonly AttachedTo[] {
-  return cache.attachments(containerId, ifname).map(({ list, attachment }) => ({ list, ifname: attachment.ifname }));
+  return cache
+    .attachments(containerId, ifname)
+    .map(({ list, attachment, definition }) => ({ list, ifname: attachment.ifname, definition }));
 }

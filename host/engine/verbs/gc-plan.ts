@@ -15,6 +15,8 @@ export interface GcPlan {
   readonly isValid: (id: AttachmentId) => boolean;
   /** The journalled calls of this configuration that are not valid. */
   readonly stale: readonly JournalKey[];
+  /** The containers that the journal knew when the GC began. Only their leases may be freed. */
+  readonly knownContainers: ReadonlySet<string>;
   /** Whether the key is stale and its entry has not changed since the plan was made. `undefined`: the entry is unreadable. */
   readonly isStale: (key: JournalKey, entry: JournalEntry | undefined) => boolean;
 }
@@ -41,8 +43,12 @@ export function planGc(context: CallContext, valid: readonly AttachmentId[]): Re
       return [attachmentKey(key), stateOf(loaded.ok ? loaded.value : undefined)];
     }),
   );
+  const abandoned = context.abandoned.list();
+  if (!abandoned.ok) return abandoned;
+  const keys = [...listed.value, ...abandoned.value.map(({ key }) => key)];
   return ok({
     valid,
+    knownContainers: new Set(keys.map(({ containerId }) => containerId)),
     isValid,
     stale,
     isStale: (key, entry) => key.network === context.configuration.name && found.get(attachmentKey(key)) === stateOf(entry),

@@ -28,7 +28,7 @@ export async function status(context: CallContext, delegates: Pick<DelegateRunne
   const unwritable = await whyUnwritable(cniDir);
   if (unwritable !== undefined) return failed(unavailable(fault("STORE_FAILED", `journal in ${cniDir}: ${unwritable}`)));
   const chain = statusChain({ list: list.value, path: context.call.path, inherited: context.inherited });
-  const ended = await runChain(chain, context.runStep(list.value.name, "", statusStepMs));
+  const ended = await runChain(chain, context.runStep({ network: list.value.name, ifname: "" }, statusStepMs));
   return ended.ok ? ok(undefined) : failed(ended.fault);
 }
 

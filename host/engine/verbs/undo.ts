@@ -99,7 +99,7 @@ async function undoAttachment(
 ): Promise<Result<void>> {
   const attachment = attachmentOf(entry, planned, netns);
   const chain = delChain({ list, path: context.call.path, inherited: context.inherited, attachment }, result, failedStep);
-  const ended = await runChain(chain, context.runStep(planned.network, planned.ifname));
+  const ended = await runChain(chain, context.runStep(planned));
   // The device information goes even if the DEL failed: no plugin or pod needs the description of a device in removal (DI-09).
   const removed = removeDeviceInfo(entry.plan.containerId, planned.ifname);
   if (!removed.ok) context.warn(removed.fault.msg);

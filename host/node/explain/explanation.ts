@@ -1,19 +1,23 @@
 // Explains each step of a network without running it: its plugin, what the plugin declares, what it is granted, and why it would not load.
 
 import { readFileSync } from "node:fs";
-import type { NetworkList, PluginConf } from "../../../src/cni/network-list.ts";
+import type { PluginConf } from "../../../src/cni/network-list.ts";
 import { toVersion } from "../../../src/cni/versions.ts";
+import { type DefinitionPolicy, grantsFor } from "../../../src/configuration/definition-policy.ts";
 import { type DelegateGrants, defaultWasm, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import { catalogue } from "../../../src/fault/catalogue.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { nativePluginRefusal } from "../../../src/npwg/definition-plugins.ts";
 import { isPlexusName } from "../../engine/plan/refuse-self.ts";
 import { notFound } from "../../engine/steps/plugin-finder.ts";
 import { Admission, type AdmittedComponent } from "../../sandbox/admission/admit.ts";
 import type { Declaration } from "../../sandbox/admission/declaration.ts";
 import { type Limits, limitsOf } from "../../sandbox/limits.ts";
+import { type ExplainedDefinition, explainDefinition, ruleForNative } from "./explain-definition.ts";
 import { findPlugin } from "./find-plugin.ts";
 import type { HostSettings } from "./host-settings.ts";
-import type { NamedList } from "./networks.ts";
+import { type NamedList, policyOf } from "./networks.ts";
 import { suggestedGrant, uncovered } from "./suggest-grant.ts";
 
 /** A capability that a component declares. */
@@ -71,6 +75,8 @@ export interface ExplainedNetwork {
   readonly source: string;
   readonly name: string;
   readonly cniVersion: string;
+  /** What the definition's namespace may use; null for a network that is no definition's. */
+  readonly definition: ExplainedDefinition | null;
   /** Whether an ADD would reach its first step. */
   readonly loads: boolean;
   /** A problem of the network itself, not of a step. */
@@ -93,6 +99,9 @@ export interface Explanation {
 /** The configuration against which the steps are checked. */
 interface Terms {
   readonly wasm: WasmConfiguration;
+  readonly definitions: DefinitionPolicy;
+  /** The definition that binds the network, if any. */
+  readonly binding: NamedList["binding"];
   readonly cniPath: string;
   /** The plugin type of Plexus itself. */
   readonly ownType: string;
@@ -107,8 +116,9 @@ export function explain(
 ): Explanation {
   const { wasm = defaultWasm, type = "plexus" } = settings?.configuration ?? {};
   const path = settings?.cniPath ?? cniPath;
-  const terms = { wasm, cniPath: path, ownType: type, admission: new Admission() };
-  const explained = networks.map(({ source, list }) => explainNetwork(source, list, terms));
+  const definitions = policyOf(settings);
+  const terms = { wasm, definitions, cniPath: path, ownType: type, admission: new Admission() };
+  const explained = networks.map((network) => explainNetwork(network, terms));
   return {
     apiVersion: "plexus/v1",
     kind: "Explanation",
@@ -120,25 +130,44 @@ export function explain(
   };
 }
 
-function explainNetwork(source: string, list: NetworkList, terms: Omit<Terms, "cniVersion">): ExplainedNetwork {
+function explainNetwork(
+  { source, list, namespace, binding }: NamedList,
+  terms: Omit<Terms, "cniVersion" | "binding">,
+): ExplainedNetwork {
   const { name, cniVersion } = list;
-  const steps = list.plugins.map((plugin) => explainPlugin(plugin, { ...terms, cniVersion }));
+  const steps = list.plugins.map((plugin) => explainPlugin(plugin, { ...terms, binding, cniVersion }));
+  const definition = namespace === undefined ? null : explainDefinition(terms.definitions, namespace);
   const version = toVersion(cniVersion);
   const problem = version.ok ? null : problemOf(version.fault);
-  return { source, name, cniVersion, loads: problem === null && steps.every(isLoadable), problem, steps };
+  return { source, name, cniVersion, definition, loads: problem === null && steps.every(isLoadable), problem, steps };
 }
 
 function isLoadable({ problem, steps }: ExplainedStep): boolean {
   return problem === null && steps.every(isLoadable);
 }
 
-function explainPlugin({ type, ipamType, document }: PluginConf, terms: Terms): ExplainedStep {
-  const step = explainType(type, "step", document.parsed, terms);
+function explainPlugin(plugin: PluginConf, terms: Terms): ExplainedStep {
+  const { type, ipamType, document } = plugin;
+  const found = explainType(type, "step", document.parsed, terms);
+  const step = found.kind === "native" && found.problem === null ? { ...found, ...nativeRefusal(plugin, terms) } : found;
   if (ipamType === undefined) return step;
   const ipam = explainType(ipamType, "ipam", document.parsed, terms);
   // A native plugin may implement its ipam.type itself, so a missing IPAM plugin is no error. A delegate cannot.
   const mayLack = ipam.kind === "missing" && step.kind === "native";
   return { ...step, steps: [mayLack ? { ...ipam, problem: null } : ipam] };
+}
+
+/** The problem of a native plugin that the definition's namespace may not use, and the rule that would allow it. */
+function nativeRefusal(
+  { type, ipamType, document: { parsed } }: PluginConf,
+  { binding, definitions, cniPath, wasm }: Terms,
+): Partial<ExplainedStep> {
+  if (binding === undefined) return {};
+  const isComponent = (each: string): boolean => each === ipamType && findPlugin(each, cniPath, wasm.prefer).kind === "component";
+  const refused = nativePluginRefusal(definitions, binding.definition, { type, configuration: parsed, isComponent });
+  if (refused === undefined) return {};
+  const ipam = ipamType === undefined || isComponent(ipamType) || !isJsonObject(parsed["ipam"]) ? undefined : parsed["ipam"];
+  return { problem: problemOf(refused), toGrant: ruleForNative(binding.definition, type, parsed, ipam) };
 }
 
 function explainType(
@@ -184,9 +213,9 @@ function compareWithGrants(
   type: string,
   { declaration, capabilities: imported }: AdmittedComponent,
   config: Readonly<Record<string, unknown>>,
-  { wasm, cniVersion }: Terms,
+  { wasm, definitions, binding, cniVersion }: Terms,
 ): Partial<ExplainedStep> {
-  const grants = (Object.hasOwn(wasm.grants, type) ? wasm.grants[type] : undefined) ?? wasm.otherGrants;
+  const grants = grantsFor({ wasm, definitions }, binding?.definition, type);
   const grantOf = (name: string): object | null => (isCapability(grants, name) ? (grants[name] ?? null) : null);
   const declared = Object.entries(declaration.capabilities);
   const missing = imported.filter((name) => grantOf(name) === null);
@@ -202,11 +231,12 @@ function compareWithGrants(
     effective: imported.filter((each) => grantOf(each) !== null),
     missing,
     // Default grants are not listed: no administrator chose them for this type.
-    idle: Object.hasOwn(wasm.grants, type)
-      ? Object.keys(grants).filter((each) => !Object.hasOwn(declaration.capabilities, each))
-      : [],
-    toGrant: missing.length === 0 ? null : grantFragment(type, declaredGrants(grants, declaration), missing, config),
-    uncovered: uncovered(type, config, grants, imported),
+    idle:
+      grants !== wasm.otherGrants && grants !== definitions.otherGrants
+        ? Object.keys(grants).filter((each) => !Object.hasOwn(declaration.capabilities, each))
+        : [],
+    toGrant: missing.length === 0 ? null : grantFragment(type, declaredGrants(grants, declaration), missing, config, binding),
+    uncovered: uncovered(binding === undefined ? "wasm.grants" : "grants", type, config, grants, imported),
     problem: problemIn(missing, cniVersions, cniVersion),
   };
 }
@@ -229,9 +259,12 @@ function grantFragment(
   grants: DelegateGrants,
   missing: readonly string[],
   config: Readonly<Record<string, unknown>>,
+  binding: NamedList["binding"],
 ): object {
   const added = missing.map((name) => [name, isCapability(allCapabilities, name) ? suggestedGrant(name, config) : {}]);
-  return { wasm: { grants: { [type]: { ...grants, ...Object.fromEntries(added) } } } };
+  const granted = { grants: { [type]: { ...grants, ...Object.fromEntries(added) } } };
+  if (binding === undefined) return { wasm: granted };
+  return { definitions: { rules: [{ namespaces: [binding.definition.namespace], ...granted }] } };
 }
 
 const allCapabilities: Required<Record<keyof DelegateGrants, true>> = {

@@ -2,6 +2,7 @@
 
 import type { NetworkList } from "../../../src/cni/network-list.ts";
 import { inlineNetwork } from "../../../src/cni/inline-network.ts";
+import { type DefinitionPolicy, defaultDefinitionPolicy } from "../../../src/configuration/definition-policy.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
@@ -10,6 +11,8 @@ import {
   type NetworkAttachmentDefinition,
   readNetworkAttachmentDefinition,
 } from "../../../src/npwg/network-attachment-definition.ts";
+import type { DefinitionBinding } from "../../engine/plan/attachment-plan.ts";
+import { boundNetwork } from "../../engine/plan/bound-network.ts";
 import { readDefaultNetwork, readFurtherDelegates } from "../../engine/plan/default-network.ts";
 import { readObjects } from "../../cluster/manifests/manifest-objects.ts";
 import { openCluster } from "../../cluster/open-cluster.ts";
@@ -27,6 +30,10 @@ export interface NamedList {
   /** The file, or `namespace/name`. */
   readonly source: string;
   readonly list: NetworkList;
+  /** The namespace of the definition that the network comes from; undefined for a file's network. */
+  readonly namespace?: string;
+  /** The definition that binds the network; undefined if the administrator configured it. */
+  readonly binding?: DefinitionBinding | undefined;
 }
 
 /** The configuration under which networks are read; `warn` receives warnings about them. */
@@ -111,7 +118,14 @@ function listOf(definition: NetworkAttachmentDefinition, { settings, warn }: Net
   const network = networkFor(definition, directory.value);
   if (!network.ok) return network;
   for (const warning of network.value.warnings) warn(warning);
-  return ok({ source: `${definition.namespace}/${definition.name}`, list: network.value.list });
+  const bound = boundNetwork(policyOf(settings), definition, network.value.list);
+  if (!bound.ok) return bound;
+  return ok({ source: `${definition.namespace}/${definition.name}`, namespace: definition.namespace, ...bound.value });
+}
+
+/** The policy of Plexus' configuration, or the default one if there is none. */
+export function policyOf(settings: HostSettings | undefined): DefinitionPolicy {
+  return settings?.configuration.definitions ?? defaultDefinitionPolicy;
 }
 
 function isNetwork(path: string, text: string): boolean {

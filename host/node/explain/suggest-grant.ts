@@ -60,8 +60,9 @@ export function suggestedGrant(capability: keyof DelegateGrants, config: Configu
   return grant;
 }
 
-/** One sentence for each value in the configuration that the grant does not cover. */
+/** One sentence for each value in the configuration that the grant does not cover. `where`: the configuration key of the grants. */
 export function uncovered(
+  where: string,
   type: string,
   config: Configuration,
   grants: DelegateGrants,
@@ -75,7 +76,7 @@ export function uncovered(
     if (covered) return [];
     const listed = Array.isArray(has) && has.length > 0 ? has.join(", ") : "nothing";
     const named = value === true ? what : `${what} ${value}`;
-    return [`${named}: wasm.grants.${type}.${capability}.${key} has ${listed}`];
+    return [`${named}: ${where}.${type}.${capability}.${key} has ${listed}`];
   });
 }
 

@@ -161,7 +161,7 @@ export class Cleaner {
           const context: CallContext = {
             ...opened,
             locks,
-            runStep: (network, ifname) => opened.runStep(network, ifname, stepMs),
+            runStep: (chain) => opened.runStep(chain, stepMs),
           };
           const held = await locks.container(plan);
           if (!held.ok) {

@@ -25,7 +25,7 @@ export async function delegatesForOneCall(
     wasm,
     admission: new Admission(),
     componentNames: namedByFile,
-    runner: wasm.isolation === "process" ? await processRunner(wasm) : new InProcessRunner(),
+    runner: wasm.isolation === "in-process" ? new InProcessRunner() : await processRunner(wasm),
     shim,
     runLeaseOperation: (operation) => runSync(operation, takeLock),
     log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
@@ -35,11 +35,19 @@ export async function delegatesForOneCall(
 /** One sandbox process, started for this call. It ends when the engine's pipes close. */
 async function processRunner(wasm: WasmConfiguration): Promise<GuestRunner> {
   const { ProcessPool } = await import("../../sandbox/process/pool.ts");
+  const { installedJail } = await import("../../sandbox/launcher/jail.ts");
   const { memoryPages, tableEntries } = limitsOf(wasm.limits);
-  return new ProcessPool({ entry: guestProgram(), memoryPages, tableEntries, warm: 1, maxProcesses: 1 });
+  const jail = installedJail(home(), { level: wasm.isolation, uids: wasm.sandboxUids });
+  const processPerCall = wasm.isolation === "strict";
+  return new ProcessPool({ entry: guestProgram(), memoryPages, tableEntries, jail, processPerCall, warm: 1, maxProcesses: 1 });
 }
 
 /** Path of the sandbox process' program, which is part of the engine's code. Without symbolic links, because the process may read no other path. */
 function guestProgram(): string {
-  return realpathSync(join(dirname(realpathSync(process.argv[1] ?? "")), "engine", "guest-process.cjs"));
+  return realpathSync(join(home(), "engine", "guest-process.cjs"));
+}
+
+/** The directory of the installation. */
+function home(): string {
+  return dirname(realpathSync(process.argv[1] ?? ""));
 }

@@ -7,6 +7,7 @@ import type {
   ExplainedStep,
   Explanation,
 } from "../../node/explain/explanation.ts";
+import type { ExplainedDefinition } from "../../node/explain/explain-definition.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { wrap } from "./table.ts";
 
@@ -30,14 +31,25 @@ export function explanationText({ hostConfiguration, cniPath, networks, warnings
   ].join("\n");
 }
 
-function networkLines({ source, name, cniVersion, loads, problem, steps }: ExplainedNetwork, width: number): readonly string[] {
+function networkLines(network: ExplainedNetwork, width: number): readonly string[] {
+  const { source, name, cniVersion, definition, loads, problem, steps } = network;
   const verdict = !loads ? "would NOT load" : steps.some(hasUncovered) ? "would load, but see the notes" : "would load";
   const why = problem === null ? [] : wrap(problemText(problem), Math.max(minColumns, width - 2)).map((line) => `  ${line}`);
   return [
     `Network ${inert(name)} (cniVersion ${inert(cniVersion)}) of ${inert(source)}: ${verdict}`,
+    ...(definition === null ? [] : wrap(policyText(definition), Math.max(minColumns, width - 2)).map((line) => `  ${line}`)),
     ...why,
     ...steps.flatMap((step, index) => stepLines(step, String(index + 1), "  ", width)),
   ];
+}
+
+/** The policy for the definition's namespace, in sentences. */
+function policyText({ namespace, trusted, native, ipam, components, files, pools }: ExplainedDefinition): string {
+  if (trusted) return inert(`Namespace ${namespace} is trusted: its definitions count as the administrator's own.`);
+  return inert(
+    `Definitions of namespace ${namespace} may use by definitions.rules: native plugins: ${listText(native)}; native IPAM: ${listText(ipam)}; ` +
+      `components with grants: ${listText(components)}; files of confDir: ${listText(files)}; shared network names: ${listText(pools)}.`,
+  );
 }
 
 function stepLines(step: ExplainedStep, number: string, indent: string, width: number): readonly string[] {
@@ -64,7 +76,7 @@ function stepLines(step: ExplainedStep, number: string, indent: string, width: n
     say(`Note: the grant does not cover this key. If the delegate uses it like the reference plugins, ADD fails: ${inert(each)}`);
   if (problem !== null) say(problemText(problem));
   if (toGrant !== null) {
-    say("To grant the missing capabilities, put this into the host configuration:");
+    say(`To ${kind === "native" ? "allow this" : "grant the missing capabilities"}, put this into the host configuration:`);
     lines.push(
       ...JSON.stringify(toGrant, undefined, 2)
         .split("\n")

@@ -55,6 +55,7 @@ const document: StatusDocument = {
     ],
     queue: { active: 64, waiting: 3, mostActive: 64, mostWaiting: 512 },
     sandboxes: { idle: 2, busy: 1, starting: 0, restarts: 4 },
+    isolation: { level: "process", missing: [] },
     information: { watch: "60000 pods known" },
   },
   nodes: [node],

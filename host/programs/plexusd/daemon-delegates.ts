@@ -10,6 +10,8 @@ import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { Admission } from "../../sandbox/admission/admit.ts";
 import { ComponentNames, nameOf } from "../../sandbox/component-names.ts";
 import { defaultLimits, limitsOf } from "../../sandbox/limits.ts";
+import type { Jail } from "../../sandbox/launcher/jail.ts";
+import type { SandboxIsolation } from "../../telemetry/sandbox-isolation.ts";
 import { type PoolCounts, ProcessPool } from "../../sandbox/process/pool.ts";
 import { ComponentCopies } from "./component-copies.ts";
 import { ReadyComponents } from "./ready-components.ts";
@@ -22,6 +24,10 @@ export interface DaemonDelegatesInit {
   readonly warm: number;
   /** Maximum sandbox processes, for guests with the default memory. */
   readonly most: number;
+  /** `strict`: every call gets its own process. */
+  readonly isolation: "process" | "strict";
+  /** The jail of the processes. */
+  readonly jail: Jail;
   /** Directory for copies of used components, which the next daemon prepares in advance. Undefined: no copies are kept. */
   readonly copies?: string;
 }
@@ -105,6 +111,12 @@ export class DaemonDelegates {
     };
   }
 
+  /** The isolation of the processes for guests with the default memory. */
+  get isolation(): SandboxIsolation {
+    const { controls, startProblem } = this.#pool(defaultLimits.memoryPages);
+    return { level: this.#init.isolation, controls, problem: startProblem };
+  }
+
   async close(): Promise<void> {
     this.#ready.close();
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
@@ -122,9 +134,10 @@ export class DaemonDelegates {
     const memoryPages = Math.max(pages, defaultLimits.memoryPages);
     let pool = this.#pools.get(memoryPages);
     if (pool === undefined) {
-      const { entry, warm, most } = this.#init;
+      const { entry, warm, most, jail, isolation } = this.#init;
       const isDefault = memoryPages === defaultLimits.memoryPages;
-      pool = new ProcessPool({ entry, memoryPages, warm: isDefault ? warm : 1, maxProcesses: isDefault ? most : 2 });
+      const processes = { warm: isDefault ? warm : 1, maxProcesses: isDefault ? most : 2 };
+      pool = new ProcessPool({ entry, memoryPages, jail, processPerCall: isolation === "strict", ...processes });
       this.#pools.set(memoryPages, pool);
     }
     return pool;

@@ -1,11 +1,14 @@
 // The daemon, which serves all calls of a node. A call's configuration comes only from the call itself (MO-32).
 
-import type { Result } from "../../../src/fault/result.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, type Result } from "../../../src/fault/result.ts";
 import { CallSession } from "../../engine/call/call-session.ts";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
 import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
+import { writableDirectory } from "../../store/files/writable-directory.ts";
+import type { Jail } from "../../sandbox/launcher/jail.ts";
 import { Metrics } from "../../telemetry/metrics/metrics.ts";
 import type { RoundAgent } from "../../node/reconcile/clean.ts";
 import { countRound } from "../../telemetry/metrics/count-round.ts";
@@ -18,6 +21,7 @@ import { CallServer, type CallServerInit } from "./call-server.ts";
 import type { ConnectedShim } from "../../protocol/connected-shim.ts";
 import { DaemonClusters, type DaemonClustersInit } from "./daemon-clusters.ts";
 import { DaemonDelegates, type DaemonDelegatesInit } from "./daemon-delegates.ts";
+import { DefinitionPolicies } from "./definition-policies.ts";
 import { collectWatches, watchSentence } from "./watch-metrics.ts";
 import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf } from "./agent.ts";
 
@@ -44,9 +48,12 @@ export class Daemon {
   readonly metrics = new Metrics();
   readonly telemetry: Telemetry;
   readonly #locks = new AsyncLocks();
+  readonly #jail: Jail;
+  readonly #sockets: readonly string[];
   readonly #clusters: DaemonClusters;
   readonly #writer = backgroundWriter({ recycledFiles: new RecycledFiles() });
   readonly #delegates: DaemonDelegates;
+  readonly #definitions = new DefinitionPolicies();
   readonly #server: CallServer;
   readonly #endpoint: Endpoint;
   /** The agents, which carry out the effects that the daemon starts itself. */
@@ -59,6 +66,8 @@ export class Daemon {
 
   constructor({ server, delegates, clusters, telemetry, endpoint, reconcile }: DaemonInit) {
     const warn = (text: string): void => this.telemetry.warn(text);
+    this.#jail = delegates.jail;
+    this.#sockets = [server.socket, endpoint.socket];
     this.#clusters = new DaemonClusters({ ...clusters, warn });
     this.#delegates = new DaemonDelegates(delegates);
     this.#server = new CallServer(server, {
@@ -78,6 +87,7 @@ export class Daemon {
       listening: () => this.#server.listening,
       queue: () => ({ active: queue.active, waiting: queue.waiting, mostActive: server.active, mostWaiting: server.waiting }),
       sandboxes: () => this.#delegates.counts,
+      isolation: () => this.#delegates.isolation,
       warmUp: () => this.#delegates.warmUp(),
       agents: () => this.agents.count,
     });
@@ -92,6 +102,7 @@ export class Daemon {
     this.metrics.onScrape(() => collectWatches(this.metrics, this.#clusters.informers));
     this.telemetry.inform("watches", () => watchSentence(this.#clusters.informers));
     this.telemetry.inform("reconciler", () => this.reconciler.sentence);
+    this.telemetry.inform("definitions", () => this.#definitions.text());
   }
 
   /** Starts the daemon; answers the TCP port for metrics, if there is one. Fault DAEMON_SOCKET. */
@@ -99,12 +110,25 @@ export class Daemon {
     // Calls do not wait for the clusters.
     void this.#clusters.start();
     this.#delegates.start();
+    const unsafe = this.#unsafeSocket();
+    if (unsafe !== undefined) return failed(fault("DAEMON_SOCKET", unsafe));
     // The call server starts last, so that a daemon that cannot start begins no call.
     const endpoint = await this.#endpoint.listen();
     const listens = endpoint.ok ? await this.#server.listen() : endpoint;
     if (listens.ok) this.reconciler.wake();
     else this.#endpoint.close();
     return listens.ok ? endpoint : listens;
+  }
+
+  /** Why a sandbox process could put a socket of its own in the place of one of the daemon's. */
+  #unsafeSocket(): string | undefined {
+    const { uids } = this.#jail;
+    const isSandbox = (id: number): boolean => uids !== "same" && id >= uids.first && id < uids.first + uids.count;
+    for (const socket of this.#sockets) {
+      const directory = writableDirectory(socket, isSandbox);
+      if (directory !== undefined) return `${socket}: a sandbox process could replace the socket: ${directory}`;
+    }
+    return undefined;
   }
 
   /** Stops after the running calls have ended, or after `graceMs`; answers how many calls were aborted. */
@@ -132,7 +156,10 @@ export class Daemon {
       this.#unrecorded.add(recorded);
       setImmediate(() => {
         void call.end();
-        if (call.configuration !== undefined) this.reconciler.keepConfiguration(call.configuration, request.stdin);
+        if (call.configuration !== undefined) {
+          this.reconciler.keepConfiguration(call.configuration, request.stdin);
+          this.#definitions.note(call.configuration);
+        }
         this.#unrecorded.delete(recorded);
         resolve();
       });

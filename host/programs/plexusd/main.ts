@@ -5,6 +5,8 @@ import { realpathSync } from "node:fs";
 import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
 import { tierUpSooner } from "../../system/v8/tier-up.ts";
 import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
+import { installedJail } from "../../sandbox/launcher/jail.ts";
+import { capabilities, giveUpRights } from "../../system/libc/own-rights.ts";
 import { version } from "../../system/version.ts";
 import { openLog } from "../../telemetry/log.ts";
 import { collectorHeaders } from "../../telemetry/collector-headers.ts";
@@ -17,7 +19,18 @@ const arenas = 2;
 /** Interval between returns of freed native memory to the kernel, in ms. */
 const trimMs = 3_000;
 
+/**
+ * Gives up what the daemon does not need, however it was started. The threads of V8 exist already and keep their rights, so the process executes
+ * itself anew, under the same pid.
+ */
+function dropRights(): void {
+  // The launcher changes the user of sandbox processes.
+  const changed = giveUpRights([capabilities.SETUID, capabilities.SETGID]);
+  if (changed) process.execve?.(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], process.env);
+}
+
 async function main(options: DaemonOptions): Promise<void> {
+  dropRights();
   limitArenas(arenas);
   boundHeapGrowth();
   tierUpSooner();
@@ -43,6 +56,8 @@ async function main(options: DaemonOptions): Promise<void> {
       entry: realpathSync(join(home, "engine", "guest-process.cjs")),
       warm: Math.min(2, sandboxes),
       most: sandboxes,
+      isolation: options.isolation,
+      jail: installedJail(home, { level: options.isolation, uids: options.sandboxUids, requiresOwnUid: true }),
       copies: join(options.stateDir, "components"),
     },
     clusters: { nodeName: node.name, kubeconfig: options.kubeconfig },

@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
 import type { ReconcilerInit } from "../../node/reconcile/reconciler.ts";
+import { defaultUids, maxUid, type SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
 import { type DaemonLogLevel, logLevels } from "../../telemetry/log.ts";
 
 /** plexusd's command line with every default filled in; see `usage`. */
@@ -19,6 +20,8 @@ export interface DaemonOptions {
   readonly calls: number;
   readonly queue: number;
   readonly sandboxes: number;
+  readonly isolation: "process" | "strict";
+  readonly sandboxUids: SandboxUids;
   readonly graceMs: number;
   readonly reconcile: Omit<ReconcilerInit, "directories">;
 }
@@ -42,12 +45,16 @@ export const usage = `plexusd: the daemon of Plexus on a node (defaults in paren
   --node-name NAME      this node's name in the Kubernetes API, for watching
                         its pods (NODE_NAME, else the host name)
   --kubeconfig PATH     cluster to watch before the first call (none)
-  --calls N             maximum calls served at once, 1 to 4096 (64); a
-                        Kubernetes namespace alone gets half of them
-  --queue N             maximum calls that wait, 1 to 65536 (512); namespaces
-                        take turns
+  --calls N             maximum calls served at once, 1 to 4096 (64)
+  --queue N             maximum calls that wait, 1 to 65536 (512)
   --sandboxes N         maximum sandbox processes, 1 to 256 (one for each CPU,
                         at least 2)
+  --isolation LEVEL     process: a sandbox process has every control of its jail
+                        that the node has; strict: a process for each call, and
+                        none without all controls (process)
+  --sandbox-uids FIRST:COUNT
+                        uids of sandbox processes, or: same, the daemon's uid,
+                        which is unsafe (2000000000:4194304)
   --grace-ms N          milliseconds to wait for running calls when stopped,
                         1 to 600000 (10000)
   --reconcile-interval S
@@ -93,6 +100,8 @@ export function readOptions(args: readonly string[]): DaemonOptions | "help" | {
       calls: count("calls"),
       queue: count("queue"),
       sandboxes: count("sandboxes"),
+      isolation: isolationOf(values.isolation),
+      sandboxUids: uidsOf(values["sandbox-uids"]),
       graceMs: count("grace-ms"),
       reconcile: {
         intervalMs: count("reconcile-interval", 0) * 1000,
@@ -122,6 +131,8 @@ function parse(args: readonly string[]) {
       calls: { type: "string", default: "64" },
       queue: { type: "string", default: "512" },
       sandboxes: { type: "string", default: String(Math.max(2, availableParallelism())) },
+      isolation: { type: "string", default: "process" },
+      "sandbox-uids": { type: "string", default: `${defaultUids.first}:${defaultUids.count}` },
       "grace-ms": { type: "string", default: "10000" },
       "reconcile-interval": { type: "string", default: "60" },
       "reconcile-grace": { type: "string", default: "300" },
@@ -160,6 +171,18 @@ function collectorOf(text: string): URL {
   // Like OTEL_EXPORTER_OTLP_ENDPOINT, the URL is the base for all signals.
   if (!url.pathname.endsWith("/v1/traces")) url.pathname = `${url.pathname.replace(/\/$/, "")}/v1/traces`;
   return url;
+}
+
+function isolationOf(text: string): "process" | "strict" {
+  if (text === "process" || text === "strict") return text;
+  throw new Error(`--isolation ${text}: must be process or strict`);
+}
+
+function uidsOf(text: string): SandboxUids {
+  if (text === "same") return text;
+  const [first = 0, count = 0] = /^\d{1,10}:\d{1,10}$/u.test(text) ? text.split(":").map(Number) : [];
+  if (first >= 1 && count >= 1 && first + count - 1 <= maxUid) return { first, count };
+  throw new Error(`--sandbox-uids ${text}: must be FIRST:COUNT, with uids from 1 to ${maxUid}, or same`);
 }
 
 function levelOf(text: string): DaemonLogLevel {

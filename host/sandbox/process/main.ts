@@ -26,7 +26,6 @@ import type { AnswerMessage, CallMessage, LoadMessage } from "./messages.ts";
 
 // The global `process`, not `node:process`: importing that module opens stdin as a stream, which makes reads fail with EAGAIN.
 const { argv } = process;
-const nobodyId = 65_534;
 const input = 0;
 const output = 1;
 
@@ -40,18 +39,6 @@ function setV8Limits(): void {
   setFlagsFromString("--no-wasm-inlining");
   setFlagsFromString("--no-wasm-inlining-call-indirect");
   tierUpSooner();
-}
-
-// In a user namespace without uid 65534 the process keeps its uid, which has no rights outside of the namespace.
-function dropPrivileges(): void {
-  if (process.getuid?.() !== 0) return;
-  try {
-    process.setgroups?.([nobodyId]);
-    process.setgid?.(nobodyId);
-    process.setuid?.(nobodyId);
-  } catch {
-    // READY reports the uid.
-  }
 }
 
 // If the engine has closed the pipe, the process exits.
@@ -181,6 +168,5 @@ async function serve(): Promise<never> {
 const abandoned = new GuestFault("LIMIT_TIME", "was abandoned");
 
 setV8Limits();
-dropPrivileges();
-writeFrame(frameTypes.READY, 0, { uid: process.getuid?.() ?? -1, gid: process.getgid?.() ?? -1 });
+writeFrame(frameTypes.READY, 0, {});
 void serve();

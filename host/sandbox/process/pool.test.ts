@@ -1,9 +1,12 @@
-import { readFileSync, readdirSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { bundleGuestProgram } from "../../../test/hostile/components/guest-program.ts";
 import { plainRequests, recordingImports } from "../../../test/hostile/components/requests.ts";
 import { buildWat } from "../../../test/hostile/components/wat.ts";
+import { sandboxProcesses } from "../../../test/harness/sandbox-processes.ts";
+import { defaultUids } from "../../../src/configuration/wasm-configuration.ts";
 import { Admission, type AdmittedComponent } from "../admission/admit.ts";
+import { leastUid } from "../launcher/jail.ts";
 import { defaultLimits } from "../limits.ts";
 import type { CapabilityImports } from "../runner.ts";
 import { ProcessPool, type ProcessPoolInit } from "./pool.ts";
@@ -43,18 +46,6 @@ const leases = (probe: () => { ok: undefined } | Promise<{ ok: undefined }>): Ca
   leases: { ...recordingImports().imports.leases, probe } as NonNullable<CapabilityImports["leases"]>,
 });
 
-/** Ids of this process' children. */
-function children(): readonly number[] {
-  return readdirSync("/proc/self/task").flatMap((task) =>
-    readFileSync(`/proc/self/task/${task}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number),
-  );
-}
-
-/** Ids of the sandbox processes. */
-function sandboxes(): readonly number[] {
-  return children().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("guest-process.cjs"));
-}
-
 describe("a pool of sandbox processes", () => {
   it("waits for a capability's promise, and does not count the wait as the guest's time", async () => {
     start();
@@ -81,68 +72,66 @@ describe("a pool of sandbox processes", () => {
     start();
     await call("good-leases");
     // NaN if there is no sandbox process: kill(0) would signal the whole process group.
-    const [stopped = Number.NaN] = sandboxes();
+    const [stopped = Number.NaN] = sandboxProcesses();
     process.kill(stopped, "SIGSTOP");
     const answer = call("good-leases", { timeMs: 200 });
     await new Promise((resolve) => setTimeout(resolve, 900));
     process.kill(stopped, "SIGCONT");
     expect(await answer).toBe("OK");
-    expect(sandboxes()).toEqual([stopped]);
+    expect(sandboxProcesses()).toEqual([stopped]);
     process.kill(stopped, "SIGSTOP");
     expect(await call("good-leases", { timeMs: 50 })).toContain("LIMIT_TIME");
     expect(await call("good-leases")).toBe("OK");
-    expect(sandboxes()).not.toContain(stopped);
+    expect(sandboxProcesses()).not.toContain(stopped);
   });
 
   it("starts its processes with no environment and without root's uid and capabilities", async () => {
     start();
     await call("good-leases");
-    const [pid] = sandboxes();
+    const [pid] = sandboxProcesses();
     expect(readFileSync(`/proc/${pid}/environ`, "utf8").replaceAll("\0", "")).toBe("");
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
-    const uidMap = readFileSync("/proc/self/uid_map", "utf8");
-    const canChangeUser = process.getuid?.() === 0 && Number(uidMap.trim().split(/\s+/)[2]) > 65_534;
-    const engineUid = process.getuid?.() ?? -1;
-    expect(pool.uids).toEqual([canChangeUser ? 65_534 : engineUid]);
+    const [uid = 0] = pool.uids;
+    expect(uid).toBeGreaterThanOrEqual(leastUid(defaultUids));
     const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1];
-    expect(canChangeUser ? effective : "0000000000000000").toBe("0000000000000000");
+    expect(effective).toBe("0000000000000000");
   });
 
   it("replaces a process after a trap and keeps it after an answer", async () => {
     start();
     await call("good-leases");
-    const [first] = sandboxes();
+    const [first] = sandboxProcesses();
     await call("good-leases");
-    expect(sandboxes()).toEqual([first]);
+    expect(sandboxProcesses()).toEqual([first]);
     expect(await call("trap-unreachable")).toContain("DELEGATE_TRAPPED");
     expect(await call("good-leases")).toBe("OK");
-    expect(sandboxes()).not.toContain(first);
+    expect(sandboxProcesses()).not.toContain(first);
   });
 
   it("starts a process for every call with processPerCall", async () => {
     start({ processPerCall: true });
     await call("good-leases");
-    const before = sandboxes();
+    const before = sandboxProcesses();
     expect(await call("good-leases")).toBe("OK");
-    expect(sandboxes().filter((pid) => before.includes(pid))).toEqual([]);
+    expect(sandboxProcesses().filter((pid) => before.includes(pid))).toEqual([]);
   });
 
   it("queues calls beyond its maximum of processes", async () => {
     start({ warm: 1, maxProcesses: 2 });
     const answers = await Promise.all(Array.from({ length: 10 }, () => call("good-leases")));
     expect(new Set(answers)).toEqual(new Set(["OK"]));
-    expect(sandboxes().length).toBeLessThanOrEqual(2);
+    expect(sandboxProcesses().length).toBeLessThanOrEqual(2);
   });
 
   it("replaces a process that is killed from outside, idle or during a call", async () => {
     start();
     await call("good-leases");
-    for (const pid of sandboxes()) process.kill(pid, "SIGKILL");
+    for (const pid of sandboxProcesses()) process.kill(pid, "SIGKILL");
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(await call("good-leases")).toBe("OK");
     const killed = call("spin", { timeMs: 4000 });
     await new Promise((resolve) => setTimeout(resolve, 300));
-    for (const pid of sandboxes()) process.kill(pid, "SIGKILL");
+    for (const pid of sandboxProcesses()) process.kill(pid, "SIGKILL");
     expect(await killed).toContain("SANDBOX_UNAVAILABLE");
     expect(await call("good-leases")).toBe("OK");
   });
@@ -156,9 +145,9 @@ describe("a pool of sandbox processes", () => {
   it("E-10: frees the memory of ended calls", async () => {
     start();
     for (let count = 0; count < 60; count += 1) expect(await call("memory-touched")).toBe("OK");
-    const peak = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${sandboxes()[0]}/status`, "utf8"))?.[1];
+    const peak = /^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${sandboxProcesses()[0]}/status`, "utf8"))?.[1];
     // Without a collection the calls would hold 60 times 12 MiB. All of them must run in one process.
-    expect(sandboxes().length).toBe(1);
+    expect(sandboxProcesses().length).toBe(1);
     expect(Number(peak)).toBeLessThan(400 * 1024);
   });
 
@@ -166,7 +155,7 @@ describe("a pool of sandbox processes", () => {
     start({ warm: 2 });
     await call("good-leases");
     await pool.close();
-    expect(sandboxes()).toEqual([]);
+    expect(sandboxProcesses()).toEqual([]);
     expect(await call("good-leases", { deadlineMs: 500 })).toContain("SANDBOX_UNAVAILABLE");
   });
 

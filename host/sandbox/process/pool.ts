@@ -12,6 +12,8 @@ import { mayWait } from "../linker/may-wait.ts";
 import type { CapabilityImports, GuestCall, GuestRunner, GuestSuccess, Verb } from "../runner.ts";
 import { defaultLimits } from "../limits.ts";
 import { GuestSessions, loadInto } from "./guest-sessions.ts";
+import type { Control } from "../launcher/controls.ts";
+import { defaultJail } from "../launcher/jail.ts";
 import { SandboxProcess, type SandboxProcessInit } from "./sandbox-process.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 
@@ -71,6 +73,10 @@ export class ProcessPool implements GuestRunner {
   private started = 0;
   private endedCount = 0;
   private closed = false;
+  /** The controls of the jail of the last process that started; undefined: none has started yet. */
+  controls: ReadonlySet<Control> | undefined;
+  /** Why the last start failed; undefined: it succeeded. Continues "a sandbox process …". */
+  startProblem: string | undefined;
 
   constructor(init: ProcessPoolInit = {}) {
     const entry = init.entry ?? fileURLToPath(new URL("./main.ts", import.meta.url));
@@ -81,6 +87,7 @@ export class ProcessPool implements GuestRunner {
         init.readable ?? (init.entry === undefined ? fileURLToPath(new URL("../../../", import.meta.url)) : dirname(entry)),
       memoryPages: init.memoryPages ?? defaultLimits.memoryPages,
       tableEntries: init.tableEntries ?? defaultLimits.tableEntries,
+      jail: "jail" in init ? init.jail : defaultJail(),
     };
     this.maxProcesses = Math.max(1, init.maxProcesses ?? 4);
     this.warm = Math.min(init.warm ?? 2, this.maxProcesses);
@@ -90,7 +97,7 @@ export class ProcessPool implements GuestRunner {
     this.replenish();
   }
 
-  /** The uids of the processes: 65534 if the engine is root and can change users. */
+  /** The uids of the processes: of the range for sandbox processes if the engine can change users. */
   get uids(): readonly number[] {
     return [...this.all].map(({ uid }) => uid);
   }
@@ -114,7 +121,7 @@ export class ProcessPool implements GuestRunner {
       component,
       verb,
       "SANDBOX_UNAVAILABLE",
-      "got no sandbox process: no process could be started, or all were busy until the deadline",
+      `got no sandbox process: ${this.startProblem === undefined ? "all were busy until the deadline" : `a process ${this.startProblem}`}`,
     );
   }
 
@@ -246,6 +253,8 @@ export class ProcessPool implements GuestRunner {
     this.started += 1;
     const isReady = await process.ready();
     this.starting -= 1;
+    if (isReady) this.controls = process.controls;
+    this.startProblem = isReady ? undefined : (await process.ended).reason;
     void process.ended.then(() => {
       this.all.delete(process);
       this.endedCount += 1;

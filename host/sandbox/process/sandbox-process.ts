@@ -4,6 +4,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { readUnbuffered } from "../../system/node-internals.ts";
+import { type Control, missingText } from "../launcher/controls.ts";
+import { type Jail, launcherArguments } from "../launcher/jail.ts";
+import { readLaunched } from "../launcher/launched.ts";
 import { FrameDecoder, encodeFrame, frameTypes, type Frame } from "./frames.ts";
 
 /** How a sandbox process is started. */
@@ -16,6 +19,8 @@ export interface SandboxProcessInit {
   readonly readable: string;
   readonly memoryPages: number;
   readonly tableEntries: number;
+  /** Undefined: without a jail, for comparisons in the benchmark. */
+  readonly jail: Jail | undefined;
 }
 
 /** The end of a process; `reason` continues "its sandbox process, which …". */
@@ -26,14 +31,23 @@ export interface Ended {
 const maxStartMs = 10_000;
 /** Bytes of a frame beyond the guest's own limits. */
 const overheadBytes = 64 * 1024;
+/** Writable memory of Node itself: heap, code and stacks of its threads. */
+const runtimeBytes = 1024 * 1024 * 1024;
+/** Guests whose memory a process has at the same time: suspended calls (see pool.ts). */
+const maxGuests = 64;
+const pageBytes = 64 * 1024;
 
 /** One sandbox process. */
 export class SandboxProcess {
   /** Keys of the components that were sent to the process. */
   readonly loaded = new Set<string>();
   readonly ended: Promise<Ended>;
-  /** The uid that the process reported; -1 until then. */
+  /** The process' uid in the engine's user namespace; -1 until the process has started. */
   uid = -1;
+  /** The controls of the jail that hold. */
+  controls: ReadonlySet<Control> = new Set();
+  /** The process' pid in the engine's pid namespace. With a jail, the engine's child is the launcher, which waits for the process. */
+  private pid: number | undefined;
   private readonly child: ChildProcess;
   private readonly decoder = new FrameDecoder(overheadBytes);
   private readonly first = Promise.withResolvers<Frame | undefined>();
@@ -42,23 +56,30 @@ export class SandboxProcess {
   private hasEnded = false;
 
   constructor(init: SandboxProcessInit) {
-    const { node, entry, readable, memoryPages, tableEntries } = init;
+    const { node, entry, readable, memoryPages, tableEntries, jail } = init;
     // A call makes little garbage. Without the bound, V8 lets the young generation of a busy process grow by tens of MiB.
     const heapFlag = "--max-semi-space-size=2";
-    const flags = ["--permission", `--allow-fs-read=${readable}`, "--disable-warning=ExperimentalWarning", heapFlag];
-    this.onFrame = this.first.resolve;
-    this.child = spawn(node, [...flags, entry, String(memoryPages), String(tableEntries)], {
-      cwd: "/",
-      env: {},
-      stdio: ["pipe", "pipe", "ignore"],
-    });
+    // OpenSSL skips a configuration that does not exist, and ends Node for one that it may not read.
+    const opensslFlag = "--openssl-config=/nonexistent/openssl.cnf";
+    const warningFlag = "--disable-warning=ExperimentalWarning";
+    const flags = ["--permission", `--allow-fs-read=${readable}`, warningFlag, heapFlag, opensslFlag];
+    const command = [node, ...flags, entry, String(memoryPages), String(tableEntries)] as const;
+    const memoryBytes = runtimeBytes + maxGuests * memoryPages * pageBytes;
+    const [program, args] =
+      jail === undefined
+        ? [node, command.slice(1)]
+        : [jail.launcher, launcherArguments(jail, { command: [...command], readable, memoryBytes })];
+    this.onFrame = jail === undefined ? this.first.resolve : (frame) => this.receivedReport(jail, frame);
+    this.child = spawn(program, args, { cwd: "/", env: {}, stdio: ["pipe", "pipe", "ignore"] });
+    if (jail === undefined) this.pid = this.child.pid;
     this.ended = new Promise((resolve) => {
       const end = (reason: string) => {
         this.hasEnded = true;
         this.first.resolve(undefined);
         resolve(this.killed ?? { reason });
       };
-      this.child.once("error", (error) => end(`could not be started: ${error.message}`));
+      // Also if the launcher, as another user, cannot be signalled. The launcher then ends the process when its stdin closes.
+      this.child.on("error", (error) => end(`could not be started: ${error.message}`));
       this.child.once("close", (code, signal) => end(signal === null ? `ended with status ${code}` : `was ended by ${signal}`));
       this.child.stdin?.on("error", () => undefined);
       this.child.stdout?.on("error", () => undefined);
@@ -71,20 +92,17 @@ export class SandboxProcess {
     const timer = setTimeout(() => this.kill("did not start in time"), maxStartMs);
     const frame = await this.first.promise;
     clearTimeout(timer);
-    if (frame?.type !== frameTypes.READY) {
-      this.kill("did not report that it is ready");
-      return false;
-    }
-    const { json } = frame;
-    if (typeof json === "object" && json !== null && "uid" in json && typeof json.uid === "number") this.uid = json.uid;
-    return true;
+    if (frame?.type === frameTypes.READY) return true;
+    const failed = frame?.type === frameTypes.LAUNCHED ? readLaunched(frame.json) : undefined;
+    this.kill(typeof failed === "string" ? `could not be started: ${failed}` : "did not report that it is ready");
+    return false;
   }
 
   /** CPU time of the thread that runs guests, in ms; undefined if the kernel does not report it. */
   cpuMs(): number | undefined {
     try {
       // The first thread's nanoseconds on a CPU, nanoseconds of waiting for a CPU, and number of time slices.
-      const cpuNs = Number(readFileSync(`/proc/${this.child.pid}/schedstat`, "utf8").split(" ")[0]);
+      const cpuNs = Number(readFileSync(`/proc/${this.pid}/schedstat`, "utf8").split(" ")[0]);
       return Number.isFinite(cpuNs) ? cpuNs / 1e6 : undefined;
     } catch {
       return undefined;
@@ -114,6 +132,22 @@ export class SandboxProcess {
   kill(reason: string): void {
     this.killed ??= { reason };
     this.child.kill("SIGKILL");
+    this.child.stdin?.destroy();
+  }
+
+  /** The launcher's report, which comes before the first frame of the process. */
+  private receivedReport({ required }: Jail, frame: Frame): void {
+    this.onFrame = this.first.resolve;
+    const report = frame.type === frameTypes.LAUNCHED ? readLaunched(frame.json) : "the launcher sent no report";
+    if (typeof report === "string") {
+      this.kill(`could not be started: ${report}`);
+      return;
+    }
+    this.pid = report.pid;
+    this.uid = report.uid;
+    this.controls = report.controls;
+    const missing = required.filter((control) => !report.controls.has(control));
+    if (missing.length > 0) this.kill(`is not used, because its jail lacks ${missingText(missing)}`);
   }
 
   private received(chunk: Buffer): void {

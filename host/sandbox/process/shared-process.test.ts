@@ -1,11 +1,12 @@
 // Many calls of one component in one sandbox process, suspended during their imports.
 
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { bundleGuestProgram } from "../../../test/hostile/components/guest-program.ts";
 import { plainRequests, recordingImports } from "../../../test/hostile/components/requests.ts";
 import { buildWat } from "../../../test/hostile/components/wat.ts";
+import { sandboxProcesses } from "../../../test/harness/sandbox-processes.ts";
 import { Admission, type AdmittedComponent } from "../admission/admit.ts";
 import { defaultLimits, type Limits } from "../limits.ts";
 import type { CapabilityImports } from "../runner.ts";
@@ -89,14 +90,6 @@ function delegating(status: () => Promise<unknown>): CapabilityImports {
       },
     },
   };
-}
-
-/** Ids of the sandbox processes. */
-function sandboxes(): readonly number[] {
-  const children = readdirSync("/proc/self/task").flatMap((task) =>
-    readFileSync(`/proc/self/task/${task}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number),
-  );
-  return children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("guest-process.cjs"));
 }
 
 describe("calls of one component whose imports wait", () => {
@@ -190,19 +183,19 @@ describe("when one of the calls in a process fails", () => {
     const broken = call("waits-as-told", bad.imports, own);
     await bad.asked;
     const { outcomes, answer } = await suspendedCalls("waits-as-told", 3);
-    const [pid] = sandboxes();
+    const [pid] = sandboxProcesses();
     answer(0, "before");
     bad.answer(word);
     expect(await broken).toMatch(fault);
     expect(await outcomes[0]).toBe("DELEGATE_FAILED: before");
     // The process takes no new calls.
     expect(await call("waits-as-told")).toBe("DELEGATE_FAILED: kept");
-    expect(sandboxes()).toContain(pid);
-    expect(sandboxes().length).toBe(2);
+    expect(sandboxProcesses()).toContain(pid);
+    expect(sandboxProcesses().length).toBe(2);
     answer(1, "after");
     answer(2, "after");
     expect(await Promise.all(outcomes)).toEqual(["before", "after", "after"].map((text) => `DELEGATE_FAILED: ${text}`));
-    await expect.poll(sandboxes, { timeout: 20_000 }).not.toContain(pid);
+    await expect.poll(() => sandboxProcesses(), { timeout: 20_000 }).not.toContain(pid);
     expect(await call("waits-as-told")).toBe("DELEGATE_FAILED: kept");
   });
 
@@ -235,7 +228,7 @@ describe("when one of the calls in a process fails", () => {
   it("because the process is killed from outside, all calls fail with SANDBOX_UNAVAILABLE", async () => {
     start();
     const { outcomes } = await suspendedCalls("waits-as-told", 5);
-    for (const pid of sandboxes()) process.kill(pid, "SIGKILL");
+    for (const pid of sandboxProcesses()) process.kill(pid, "SIGKILL");
     for (const outcome of await Promise.all(outcomes)) {
       expect(outcome).toMatch(/^SANDBOX_UNAVAILABLE.*lost its sandbox process, which was ended by SIGKILL/);
     }
@@ -253,7 +246,7 @@ describe("when one of the calls in a process fails", () => {
     }
     expect(await call("waits-as-told")).toBe("DELEGATE_FAILED: kept");
     await expect.poll(() => pool.counts, { timeout: 20_000 }).toMatchObject({ busy: 0, waiting: 0, starting: 0 });
-    expect(sandboxes().length).toBe(pool.counts.idle);
+    expect(sandboxProcesses().length).toBe(pool.counts.idle);
   });
 });
 

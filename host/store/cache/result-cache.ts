@@ -7,6 +7,7 @@ import type { Attachment } from "../../../src/cni/attachment.ts";
 import { cachedAttachments, cacheFileName, type CacheKey, encodeCache, mayBeEntryOf } from "../../../src/cni/cache.ts";
 import { inlineNetwork } from "../../../src/cni/inline-network.ts";
 import type { NetworkList } from "../../../src/cni/network-list.ts";
+import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
 import type { PluginResult } from "../../../src/cni/result.ts";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { type FileWriter, synchronousWriter } from "../files/file-writer.ts";
@@ -21,6 +22,8 @@ export interface Cached {
   readonly list: NetworkList;
   readonly attachment: Attachment;
   readonly result: string | undefined;
+  /** The definition that binds the network; undefined if the administrator configured it, or another program wrote the entry. */
+  readonly definition?: DefinitionName | undefined;
 }
 
 /** The data to cache for an attachment that succeeded. */
@@ -28,6 +31,7 @@ export interface Cacheable {
   readonly list: NetworkList;
   readonly conflist: string;
   readonly attachment: Attachment;
+  readonly binding?: { readonly definition: DefinitionName } | undefined;
 }
 
 /** Settings of a cache. */
@@ -59,7 +63,7 @@ export class ResultCache {
    * Writes an entry, once, after the whole chain succeeded (L-33). Without fsync, like libcni: it would cost two for each
    * attachment, and after a power loss DEL uses the journal, whose plan is durable.
    */
-  async write({ list, conflist, attachment }: Cacheable, result: PluginResult): Promise<Result<void>> {
+  async write({ list, conflist, attachment, binding }: Cacheable, result: PluginResult): Promise<Result<void>> {
     const { containerId, ifname, netns, args, capabilityArgs } = attachment;
     const name = cacheFileName({ network: list.name, containerId, ifname });
     if (!name.ok) return name;
@@ -72,6 +76,7 @@ export class ResultCache {
       capabilityArgs,
       config: conflist,
       result: result.text,
+      definition: binding?.definition,
     });
     const path = `${this.directory}/${name.value}`;
     const written = await this.#writer.replace(path, entry, { maxBytes: entryFile.maxBytes, durable: false });
@@ -116,7 +121,7 @@ export class ResultCache {
 
 function cachedIn(directory: string, containerId: string): readonly Cached[] {
   return cachedAttachments(filesIn(directory, containerId), containerId).flatMap((entry): Cached[] => {
-    const { network, config, ifname, netns, capabilityArgs, result } = entry;
+    const { network, config, ifname, netns, capabilityArgs, result, definition } = entry;
     // Other users of the cache write single configurations, too.
     const list = inlineNetwork(config, `cached configuration of ${network}`, { name: network, cniVersion: "" });
     if (!list.ok) return [];
@@ -125,6 +130,7 @@ function cachedIn(directory: string, containerId: string): readonly Cached[] {
         list: list.value,
         attachment: { containerId, ifname, netns, args: printCniArgs(entry.args ?? []), capabilityArgs },
         result,
+        definition,
       },
     ];
   });

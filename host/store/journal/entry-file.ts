@@ -142,6 +142,8 @@ function isPlanned(value: unknown): boolean {
     haveStrings(value, ["network", "ifname", "source", "conflist"]) &&
     ["string", "undefined"].includes(typeof value["cniArgs"]) &&
     typeof (value["cniArgs"] ?? "") === "string" &&
+    (value["definition"] === undefined ||
+      (isJsonObject(value["definition"]) && haveStrings(value["definition"], ["namespace", "name"]))) &&
     isJsonObject(value["capabilityArgs"]) &&
     Object.values(value["capabilityArgs"]).every((text) => typeof text === "string")
   );

@@ -1,6 +1,7 @@
 // The content of a journal entry for one call of the runtime: enough to undo every attempted attachment byte for byte, with the
 // API down, the definition deleted and the host restarted (CNI section 3: a configuration must not change between ADD and DEL).
 
+import type { DefinitionName } from "../../../src/configuration/definition-policy.ts";
 import type { FailedStep } from "../../../src/cni/failed-step.ts";
 
 /** One planned attachment, before its first step. */
@@ -16,6 +17,11 @@ export interface PlannedAttachment {
   readonly capabilityArgs: Readonly<Record<string, string>>;
   /** `CNI_ARGS` of its plugins, if they differ from the call's. */
   readonly cniArgs?: string;
+  /**
+   * The definition whose policy binds the network. Absent in a network that the administrator configured, and in entries of 0.1.0,
+   * which had no policy: their DEL keeps the grants of their ADD.
+   */
+  readonly definition?: DefinitionName;
 }
 
 /** The first line of an entry: the call, and all attachments that will be attempted, in order. */

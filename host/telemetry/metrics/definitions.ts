@@ -2,6 +2,7 @@
 
 import { VERBS } from "../../../src/cni/environment.ts";
 import { catalogue } from "../../../src/fault/catalogue.ts";
+import { controls } from "../../sandbox/launcher/controls.ts";
 import { findingKinds, handlings } from "../../node/reconcile/finding.ts";
 
 /** The values of a label. `open`: users choose the values (names of networks, for example), so the number of series is bounded. */
@@ -86,6 +87,10 @@ export const metricDefinitions = {
   }),
 
   plexus_sandbox_processes: gauge("Sandbox processes, by state.", { state: ["idle", "busy", "starting"] }),
+  plexus_sandbox_control: gauge(
+    "Whether a control of the sandbox processes' jail holds (1) or is missing on this node (0). No series: no sandbox process has started.",
+    { control: controls },
+  ),
   plexus_sandbox_waiting_calls: gauge("Steps that wait for a sandbox process.", {}),
   plexus_sandbox_starts_total: counter("Started sandbox processes.", {}),
   plexus_sandbox_restarts_total: counter("Sandbox processes that ended or were killed while the daemon ran.", {}),

@@ -70,7 +70,7 @@ export async function wasm(init: WasmInit): Promise<Ipam> {
         ["CNI_PATH", "/opt/cni/bin"],
       ]);
       const request = { name: "ipam-host-local", environment, stdin: Buffer.from(stdin) };
-      const { status, stdout } = await answerAsPlugin(request, () => async (step) => serve(step));
+      const { status, stdout } = await answerAsPlugin(request, () => ok(async (step: ChainStep) => serve(step)));
       return answerOf(verb, { status, stdout: Buffer.from(stdout).toString("utf8") });
     },
   };

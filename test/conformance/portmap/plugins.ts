@@ -18,6 +18,7 @@ import { Admission } from "../../../host/sandbox/admission/admit.ts";
 import { InProcessRunner } from "../../../host/sandbox/in-process.ts";
 import type { ChainStep } from "../../../src/cni/chain-step.ts";
 import { defaultWasm, type DelegateGrants } from "../../../src/configuration/wasm-configuration.ts";
+import { ok } from "../../../src/fault/result.ts";
 import type { World } from "./world.ts";
 
 export interface PluginCall {
@@ -91,9 +92,8 @@ export async function withDelegate(
         environment: new Map(Object.entries(environment(call, world))),
         stdin: Buffer.from(JSON.stringify(call.config)),
       };
-      const { status, stdout } = await answerAsPlugin(
-        request,
-        () => (step) => runDelegateStep(host, running(step), { path, identity: "1" }),
+      const { status, stdout } = await answerAsPlugin(request, () =>
+        ok((step: ChainStep) => runDelegateStep(host, running(step), { path, identity: "1" })),
       );
       return { status, stdout: Buffer.from(stdout).toString() };
     });

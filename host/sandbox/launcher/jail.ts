@@ -1,0 +1,129 @@
+// The jail of a sandbox process: what the launcher is told to set up, and which controls must hold.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { defaultUids, type Isolation, type SandboxUids, type UidRange } from "../../../src/configuration/wasm-configuration.ts";
+import { type Control, controls } from "./controls.ts";
+import { executablePaths, withoutNested } from "./readable-paths.ts";
+import { systemCallFilter } from "./system-calls.ts";
+
+/** A jail. */
+export interface Jail {
+  /** Absolute path of the launcher. */
+  readonly launcher: string;
+  readonly uids: SandboxUids;
+  /** A process without one of these controls is not used. */
+  readonly required: readonly Control[];
+  /** Makes a cgroup for a process, and answers its directory; undefined: no cgroup is delegated. */
+  readonly newCgroup?: (() => string | undefined) | undefined;
+}
+
+/** The resources of a process in the jail. */
+export interface JailedProgram {
+  /** The program and its arguments. */
+  readonly command: readonly [program: string, ...rest: string[]];
+  /** A directory that the program may read. */
+  readonly readable: string;
+  /** Bytes of memory that the process may have writable. */
+  readonly memoryBytes: number;
+}
+
+/** <sched.h>: CLONE_NEWUSER, NEWPID, NEWNET, NEWIPC, NEWUTS, NEWNS. */
+const namespaces = 0x1000_0000 | 0x2000_0000 | 0x4000_0000 | 0x0800_0000 | 0x0400_0000 | 0x0002_0000;
+
+/** <sys/resource.h>, the same on x86-64 and arm64. */
+const resources = { FSIZE: 1, DATA: 2, CORE: 4, NPROC: 6, NOFILE: 7, MEMLOCK: 8, MSGQUEUE: 12, NICE: 13, RTPRIO: 14 } as const;
+
+/** Descriptors and threads of Node with room to spare: it uses some 20 of each. */
+const maxDescriptors = 64;
+const maxThreads = 64;
+
+/** The launcher's arguments for a program. */
+export function launcherArguments(
+  { uids, newCgroup }: Jail,
+  { command, readable, memoryBytes }: JailedProgram,
+): readonly string[] {
+  const [program] = command;
+  const ownUids = uids === "same" || !canBecome(uids) ? undefined : uids;
+  const limits: readonly (readonly [number, number])[] = [
+    [resources.FSIZE, 0],
+    [resources.DATA, memoryBytes],
+    [resources.CORE, 0],
+    [resources.NOFILE, maxDescriptors],
+    [resources.MEMLOCK, 0],
+    [resources.MSGQUEUE, 0],
+    [resources.NICE, 0],
+    [resources.RTPRIO, 0],
+    // Counted for all processes of the uid, so it needs a uid of its own.
+    ...(ownUids === undefined ? [] : [[resources.NPROC, maxThreads] as const]),
+  ];
+  const executable = executablePaths(program);
+  const readOnly = withoutNested([...executable, readable]).filter((path) => !executable.includes(path));
+  const filter = systemCallFilter();
+  const cgroup = newCgroup?.();
+  return [
+    "--namespaces",
+    namespaces.toString(16),
+    ...(ownUids === undefined ? [] : ["--uids", `${ownUids.first}:${ownUids.count}`]),
+    ...readOnly.flatMap((path) => ["--read", path]),
+    ...executable.flatMap((path) => ["--execute", path]),
+    ...limits.flatMap(([resource, value]) => ["--limit", `${resource}:${value}`]),
+    ...(filter === undefined ? [] : ["--filter", filter]),
+    ...(cgroup === undefined ? [] : ["--cgroup", cgroup]),
+    "--",
+    ...command,
+  ];
+}
+
+/** What the administrator asks of a jail. */
+export interface JailSettings {
+  readonly level: Isolation;
+  readonly uids: SandboxUids;
+  /** Whether a process is refused that has the engine's uid, although the uids are not `same`. */
+  readonly requiresOwnUid?: boolean;
+}
+
+/** The jail of an installation, whose directory is `home`. */
+export function installedJail(home: string, settings: JailSettings): Jail {
+  return { launcher: join(home, "bin", "plexus-sandbox"), uids: settings.uids, required: requiredControls(settings) };
+}
+
+/** The controls that must hold. `process`: every control may be missing where the node lacks it, but the uid where it is required. */
+function requiredControls({ level, uids, requiresOwnUid = false }: JailSettings): readonly Control[] {
+  if (level === "strict") return controls;
+  return requiresOwnUid && uids !== "same" ? ["own-uid"] : [];
+}
+
+/** Whether the engine may change to these uids: capabilities and the maps of its user namespace. */
+export function canBecome({ first, count }: UidRange): boolean {
+  try {
+    const effective = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/mu.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0"}`);
+    const needed = (1n << 6n) | (1n << 7n); // CAP_SETGID, CAP_SETUID
+    return (
+      (effective & needed) === needed &&
+      ["uid_map", "gid_map"].every((name) => covers(readFileSync(`/proc/self/${name}`, "utf8"), first, count))
+    );
+  } catch {
+    return false;
+  }
+}
+
+/** Whether one line of a map (first id inside, first id outside, count) has the whole range. */
+function covers(map: string, first: number, count: number): boolean {
+  return map.split("\n").some((line) => {
+    const [inside = NaN, , size = NaN] = line.trim().split(/\s+/u).map(Number);
+    return first >= inside && first + count <= inside + size;
+  });
+}
+
+/** The jail of this tree's own build, for programs that are not installed: tests and benchmarks. */
+export function defaultJail(): Jail {
+  const launcher = fileURLToPath(new URL("../../../dist/bin/plexus-sandbox", import.meta.url));
+  return { launcher, uids: defaultUids, required: [] };
+}
+
+/** The least uid that a sandbox process of these uids has here: the first of the range, or the engine's own. */
+export function leastUid(uids: SandboxUids): number {
+  return uids !== "same" && canBecome(uids) ? uids.first : (process.getuid?.() ?? 0);
+}

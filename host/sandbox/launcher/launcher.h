@@ -1,0 +1,106 @@
+/* The parts of the launcher. main.c names its arguments. */
+#ifndef PLEXUS_LAUNCHER_H
+#define PLEXUS_LAUNCHER_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A control that was set up, as a bit of the report. controls.ts has the same list. */
+enum control {
+    USER_NAMESPACE,
+    PID_NAMESPACE,
+    NETWORK_NAMESPACE,
+    IPC_NAMESPACE,
+    UTS_NAMESPACE,
+    FILES, /* a mount namespace whose root has the listed paths only */
+    OWN_UID,
+    NO_NEW_PRIVILEGES,
+    NO_CAPABILITIES,
+    SYSTEM_CALLS,
+    LANDLOCK,
+    LIMITS,
+    CGROUP,
+    SESSION,
+};
+
+enum { MAX_PATHS = 64, MAX_LIMITS = 16, MAX_FILTER = 1024 };
+
+struct readable {
+    const char *path;
+    bool executable;
+    int fd; /* O_PATH, in the mount namespace of the sandbox process */
+};
+
+/* What the arguments ask for. */
+struct jail {
+    unsigned first_uid, uid_count; /* 0 uids: the process keeps the engine's uid */
+    unsigned long namespaces;      /* CLONE_NEW… */
+    struct readable paths[MAX_PATHS];
+    size_t path_count;
+    struct {
+        int resource;
+        unsigned long long value;
+    } limits[MAX_LIMITS];
+    size_t limit_count;
+    struct sock_filter filter[MAX_FILTER];
+    size_t filter_size;
+    const char *cgroup; /* a directory, or NULL */
+    char **command;
+};
+
+/* What holds; the parent sends it to the sandbox process, which completes and reports it. */
+struct state {
+    unsigned controls; /* bits of enum control */
+    int pid;           /* of the sandbox process, in the engine's pid namespace */
+    unsigned uid;      /* of the sandbox process, in the engine's user namespace */
+    unsigned inner_id; /* uid and gid in the process' own user namespace; equals `uid` without one */
+};
+
+static inline unsigned bit(enum control control) { return 1u << control; }
+
+/* arguments.c: answers false for an argument that is not understood. */
+bool read_arguments(struct jail *jail, char **argv);
+
+/* namespaces.c */
+int fork_into(unsigned long *namespaces); /* as fork(); takes away the namespaces that cannot be had */
+unsigned namespace_controls(unsigned long namespaces);
+void map_ids(const struct jail *jail, struct state *state);
+bool join_cgroup(const char *directory, int pid);
+
+/* rights.c */
+bool become(const struct state *state);
+bool drop_capabilities(void);
+bool set_limits(const struct jail *jail);
+
+/* root.c */
+bool open_paths(struct jail *jail);
+bool make_root(const struct jail *jail);
+
+/* landlock.c */
+bool restrict_files(const struct jail *jail);
+
+/* supervise.c: ends as the child ends. Kills the child when the engine closes its end of stdin. */
+_Noreturn void supervise(int child, int signals);
+
+/* probe.c: tries what an escaped guest would try. */
+_Noreturn void probe(char **arguments);
+
+#endif

@@ -1,0 +1,131 @@
+/* Starts a sandbox process in a jail. The engine starts this program in place of Node, with the sandbox process' two pipes:
+
+     plexus-sandbox [OPTION VALUE]… -- COMMAND [ARGUMENT]…
+
+     --uids FIRST:COUNT      the process gets the uid and gid FIRST + (this program's pid modulo COUNT)
+     --namespaces FLAGS      CLONE_NEW… of clone(2), hexadecimal
+     --read PATH             a file or directory that the process may read; the process sees no other
+     --execute PATH          the same, and the process may execute it
+     --limit RESOURCE:VALUE  setrlimit(2)
+     --filter BYTES          a seccomp program, hexadecimal
+     --cgroup DIRECTORY      the cgroup that the process joins
+
+   The command `probe` is built in (probe.c). A control that cannot be set up is left out, and the engine decides: before the command starts,
+   one frame (frames.ts, type LAUNCHED) on stdout names the controls that hold. The command's environment is empty. */
+#include "launcher.h"
+
+#include <linux/seccomp.h>
+
+enum { STDOUT = 1, LAUNCHED = 15, HEADER = 13, FAILED = 125, BAD_USAGE = 124 };
+
+/* Writes the report, or what failed. */
+static void report(const struct state *state, const char *failed) {
+    uint8_t frame[256];
+    char *json = (char *)frame + HEADER;
+    int error = errno;
+    size_t size = failed == NULL
+                      ? (size_t)snprintf(json, sizeof frame - HEADER, "{\"pid\":%d,\"uid\":%u,\"controls\":%u}", state->pid, state->uid, state->controls)
+                      : (size_t)snprintf(json, sizeof frame - HEADER, "{\"failed\":\"%s\",\"error\":\"%s\"}", failed, strerror(error));
+    uint32_t rest = (uint32_t)(HEADER - sizeof rest + size), length = (uint32_t)size;
+    memset(frame, 0, HEADER);
+    memcpy(frame, &rest, sizeof rest);
+    frame[4] = LAUNCHED;
+    memcpy(frame + 9, &length, sizeof length);
+    if (write(STDOUT, frame, HEADER + size) < 0) _exit(FAILED);
+}
+
+static bool install(const struct jail *jail) {
+    struct sock_fprog program = {.len = (unsigned short)jail->filter_size, .filter = (struct sock_filter *)jail->filter};
+    return jail->filter_size > 0 && syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0L, 0L) == 0;
+}
+
+static void set(struct state *state, enum control control, bool holds) {
+    if (holds) state->controls |= bit(control);
+    else state->controls &= ~bit(control);
+}
+
+static void close_others(void) {
+    if (syscall(SYS_close_range, 3u, ~0u, 0u) == 0) return;
+    for (int fd = 3; fd < 1024; fd++) close(fd); /* kernels before 5.9 */
+}
+
+/* The sandbox process: `start` has what the parent has set up. */
+static _Noreturn void enter_jail(struct jail *jail, unsigned long namespaces, int start) {
+    struct state state;
+    sigset_t none;
+    if (read(start, &state, sizeof state) != sizeof state) _exit(FAILED);
+    bool has_user_namespace = (namespaces & CLONE_NEWUSER) != 0, has_root = (namespaces & CLONE_NEWNS) != 0;
+    bool opened = open_paths(jail);
+    set(&state, SESSION, syscall(SYS_setsid) > 0);
+    /* A tmpfs of this user namespace takes files of its users only. Without one, mounting needs the rights that the change of the user takes away. */
+    bool changes = jail->uid_count > 0 && (state.controls & bit(OWN_UID)) != 0;
+    if (has_user_namespace && changes) set(&state, OWN_UID, become(&state));
+    set(&state, FILES, has_root && opened && make_root(jail));
+    if (!has_user_namespace && changes) set(&state, OWN_UID, become(&state));
+    set(&state, LIMITS, set_limits(jail));
+    set(&state, NO_NEW_PRIVILEGES, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+    set(&state, NO_CAPABILITIES, drop_capabilities());
+    set(&state, LANDLOCK, opened && restrict_files(jail));
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    if (chdir("/") != 0) _exit(FAILED);
+    close_others();
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    set(&state, SYSTEM_CALLS, install(jail));
+    report(&state, NULL);
+    if (strcmp(jail->command[0], "probe") == 0) probe(jail->command + 1);
+    execve(jail->command[0], jail->command, (char *[]){NULL});
+    report(&state, "the runtime cannot be executed");
+    _exit(FAILED);
+}
+
+/* Nothing is left to this process but to wait for the sandbox process and to kill it. */
+static void drop_rights(const struct state *state, bool has_user_namespace) {
+    /* The owner of a user namespace may kill its processes; otherwise only their own user may. */
+    if (!has_user_namespace && (state->controls & bit(OWN_UID)) != 0) become(state);
+    drop_capabilities();
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    close(1);
+    close(2);
+}
+
+int main(int argc, char **argv) {
+    static struct jail jail;
+    int start[2];
+    struct state state = {0};
+    sigset_t ended;
+    if (argc < 1 || !read_arguments(&jail, argv)) {
+        report(&state, "the launcher's arguments are not understood");
+        return BAD_USAGE;
+    }
+    sigemptyset(&ended);
+    sigaddset(&ended, SIGCHLD);
+    if (sigprocmask(SIG_BLOCK, &ended, NULL) != 0 || pipe2(start, O_CLOEXEC) != 0) {
+        report(&state, "the launcher has no pipe");
+        return FAILED;
+    }
+    state.uid = jail.uid_count > 0 ? jail.first_uid + (unsigned)getpid() % jail.uid_count : geteuid();
+    state.inner_id = state.uid;
+    if (jail.uid_count > 0) state.controls = bit(OWN_UID);
+    unsigned long namespaces = jail.namespaces;
+    state.pid = fork_into(&namespaces);
+    if (state.pid == 0) {
+        close(start[1]);
+        enter_jail(&jail, namespaces, start[0]);
+    }
+    if (state.pid < 0) {
+        report(&state, "the launcher cannot fork");
+        return FAILED;
+    }
+    state.controls |= namespace_controls(namespaces);
+    if ((namespaces & CLONE_NEWUSER) != 0) map_ids(&jail, &state);
+    if (join_cgroup(jail.cgroup, state.pid)) state.controls |= bit(CGROUP);
+    if (write(start[1], &state, sizeof state) != sizeof state) kill(state.pid, SIGKILL);
+    close(start[0]);
+    close(start[1]);
+    int signals = signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
+    drop_rights(&state, (namespaces & CLONE_NEWUSER) != 0);
+    supervise(state.pid, signals);
+}
