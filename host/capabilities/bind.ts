@@ -3,6 +3,7 @@
 import type { ChainStep } from "../../src/cni/chain-step.ts";
 import type { DefinitionName } from "../../src/configuration/definition-policy.ts";
 import { defaultLeaseDirectory, defaultResolverFiles } from "../../src/configuration/wasm-configuration.ts";
+import { redactorOf } from "../../src/text/secret-values.ts";
 import type { CapabilityImports } from "../sandbox/runner.ts";
 import { CallFacts } from "./call-facts.ts";
 import type { DelegateHost } from "./delegate-host.ts";
@@ -24,7 +25,10 @@ type Bind<C extends Name> = (
 ) => NonNullable<CapabilityImports[C]> | Promise<NonNullable<CapabilityImports[C]>>;
 
 const binders: { readonly [C in Name]?: Bind<C> } = {
-  log: ({ log }, { step }) => ({ write: (level, message) => log(step.plugin.type, level, message) }),
+  log: ({ log }, { step }) => {
+    const redact = redactorOf(step);
+    return { write: (level, message) => log(step.plugin.type, level, redact(message)) };
+  },
   leases: ({ runLeaseOperation: run, leaseMemory }, running) => {
     const leases = leasesOf(running, leaseMemory);
     return {

@@ -2,9 +2,10 @@
 // address is configured. TCP clients get no page that names pods.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
+import { SilentConnections } from "../store/files/silent-connections.ts";
 import { listenOn, uidOf } from "../store/files/unix-socket.ts";
 import { expositionType } from "./metrics/exposition.ts";
 import type { Metrics } from "./metrics/metrics.ts";
@@ -28,10 +29,15 @@ interface Page {
 }
 
 const text = "text/plain; charset=utf-8";
-/** Maximum connections of a server. A further one closes the oldest, so that silent clients cannot lock out others. */
-const maxConnections = 32;
+/** Maximum connections of a server that have no request in work. A further one closes the oldest of them. */
+const maxSilent = 32;
+/** Maximum requests of a server in work; further ones get status 503. */
+const maxRequests = 256;
+/** How long a client may take to send its request and to read its answer, in ms. */
 const patienceMs = 5000;
-/** Maximum age of metrics over TCP, in ms. */
+/** Interval at which Node looks for clients that are too slow with their request, in ms. */
+const slowCheckMs = 500;
+/** Maximum age of metrics and readiness over TCP, in ms. */
 const recentMs = 1000;
 
 /** The HTTP servers of one daemon. */
@@ -41,7 +47,8 @@ export class Endpoint {
   readonly #metrics: Metrics;
   readonly #reconcile: (dryRun: boolean) => Promise<RoundReport>;
   readonly #servers: Server[] = [];
-  #recent: { readonly at: number; readonly text: Promise<string> } | undefined;
+  readonly #recentText = recent(() => this.#metrics.text());
+  readonly #recentReadiness = recent(() => this.#telemetry.readiness());
 
   constructor(init: EndpointInit, telemetry: Telemetry, metrics: Metrics, reconcile: (dryRun: boolean) => Promise<RoundReport>) {
     this.#reconcile = reconcile;
@@ -82,30 +89,47 @@ export class Endpoint {
 
   /** `trusted`: whether the clients are root or the daemon's user. */
   #server(trusted: boolean): Server {
+    const silent = new SilentConnections(maxSilent);
+    let requests = 0;
     const server = createServer(
-      { requestTimeout: patienceMs, headersTimeout: patienceMs, keepAliveTimeout: 60_000, maxHeaderSize: 8192 },
-      (request, response) => void this.#answer(request, response, trusted),
+      {
+        requestTimeout: patienceMs,
+        headersTimeout: patienceMs,
+        connectionsCheckingInterval: slowCheckMs,
+        keepAliveTimeout: 60_000,
+        maxHeaderSize: 8192,
+      },
+      (request, response) => {
+        silent.delete(request.socket);
+        request.socket.setTimeout(0);
+        requests += 1;
+        const busy: Page = { status: 503, type: text, body: "too many requests at once\n" };
+        const page = requests > maxRequests ? Promise.resolve(busy) : this.#pageOf(request, trusted);
+        void page.then((ready) => {
+          send(request, response, ready);
+          requests -= 1;
+          // A client that does not read its answer counts as silent, too.
+          silent.add(request.socket);
+        });
+      },
     );
-    boundConnections(server);
+    server.on("connection", (socket) => silent.add(socket));
     this.#servers.push(server);
     return server;
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse, trusted: boolean): Promise<void> {
+  /** The answer to a request. Never rejects. */
+  async #pageOf(request: IncomingMessage, trusted: boolean): Promise<Page> {
     // No page takes a request body.
     request.resume();
-    let page: Page;
     try {
       const [path = "", query = ""] = (request.url ?? "").split("?");
       const isRound = request.method === "POST" && path === "/reconcile";
-      page = isRound ? await this.#round(query, trusted) : await this.#page(request.method ?? "", path, trusted);
+      return isRound ? await this.#round(query, trusted) : await this.#page(request.method ?? "", path, trusted);
     } catch (error) {
       this.#telemetry.warn(`${request.url ?? ""}: ${error instanceof Error ? error.message : String(error)}`);
-      page = { status: 500, type: text, body: "internal error; the daemon's log has the reason\n" };
+      return { status: 500, type: text, body: "internal error; the daemon's log has the reason\n" };
     }
-    const { status, type, body } = page;
-    response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), "cache-control": "no-store" });
-    response.end(request.method === "HEAD" ? "" : body);
   }
 
   /** Runs a reconciler round now; the page is its report. */
@@ -113,13 +137,6 @@ export class Endpoint {
     if (!trusted) return { status: 403, type: text, body: "not served over TCP; use the status socket\n" };
     if (query !== "" && query !== "dry-run") return { status: 400, type: text, body: "the query must be empty or dry-run\n" };
     return { status: 200, type: "application/json", body: `${JSON.stringify(await this.#reconcile(query === "dry-run"))}\n` };
-  }
-
-  /** Metrics for TCP clients. Reading takes milliseconds, and these clients may ask at any rate, so a recent reading is shared. */
-  #recentText(): Promise<string> {
-    const now = performance.now();
-    if (this.#recent === undefined || now - this.#recent.at > recentMs) this.#recent = { at: now, text: this.#metrics.text() };
-    return this.#recent.text;
   }
 
   async #page(method: string, path: string, trusted: boolean): Promise<Page> {
@@ -131,7 +148,7 @@ export class Endpoint {
       case "/healthz":
         return { status: 200, type: text, body: "ok\n" };
       case "/readyz": {
-        const { ready, checks } = await this.#telemetry.readiness();
+        const { ready, checks } = trusted ? await this.#telemetry.readiness() : await this.#recentReadiness();
         const lines = checks.map((check) => `[${check.ok ? "+" : "-"}] ${check.name}: ${check.message}\n`);
         return { status: ready ? 200 : 503, type: text, body: lines.join("") };
       }
@@ -146,15 +163,21 @@ export class Endpoint {
   }
 }
 
-/** Closes the oldest connection when there are too many. */
-function boundConnections(server: Server): void {
-  const open = new Set<Socket>();
-  server.on("connection", (socket) => {
-    open.add(socket);
-    socket.once("close", () => open.delete(socket));
-    const [oldest] = open;
-    if (open.size > maxConnections) oldest?.destroy();
-  });
+/** A reading that is shared for a while. TCP clients may ask at any rate, and a reading takes milliseconds. */
+function recent<T>(read: () => Promise<T>): () => Promise<T> {
+  let last: { readonly at: number; readonly value: Promise<T> } | undefined;
+  return () => {
+    const now = performance.now();
+    if (last === undefined || now - last.at > recentMs) last = { at: now, value: read() };
+    return last.value;
+  };
+}
+
+/** Sends the page. Node closes the connection of a client that does not read for a while. */
+function send({ socket, method }: IncomingMessage, response: ServerResponse, { status, type, body }: Page): void {
+  socket.setTimeout(patienceMs);
+  response.writeHead(status, { "content-type": type, "content-length": Buffer.byteLength(body), "cache-control": "no-store" });
+  response.end(method === "HEAD" ? "" : body);
 }
 
 function portOf(address: string | AddressInfo | null): number | undefined {

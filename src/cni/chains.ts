@@ -6,6 +6,7 @@ import { joinFaults } from "../fault/join-faults.ts";
 import { isRefusal } from "../fault/refusal.ts";
 import type { Result } from "../fault/result.ts";
 import { quote } from "../json/quote.ts";
+import { withoutStepSecrets } from "../text/secret-values.ts";
 import { checkAttachment, checkPrintable } from "./attachment.ts";
 import type { AttachmentContext, Chain, ChainContext, ChainResult, ChainStep } from "./chain-step.ts";
 import { convertResult } from "./convert-result.ts";
@@ -81,12 +82,17 @@ export function* addChain(context: AttachmentContext): Chain<PluginResult> {
   if (list.plugins.length === 0) return chainFailed(fault("CONFIG_INVALID", `network ${quote(list.name)} has no plugins`));
   let result = context.previous;
   for (const [index, plugin] of list.plugins.entries()) {
-    const outcome = yield attachmentStep(context, "ADD", index, plugin, result);
+    const step = attachmentStep(context, "ADD", index, plugin, result);
+    const outcome = yield step;
     const silent = outcome.ok && context.withoutResult !== undefined && outcome.stdout.trim() === "";
     if (silent) context.withoutResult(plugin);
     if (silent && result !== undefined) continue;
     const read = outcome.ok ? readResult(silent ? "{}" : outcome.stdout, version.value) : outcome;
-    if (!read.ok) return chainFailed(wrapFault(read.fault, `plugin ${describePlugin(plugin)} failed (add)`), index);
+    if (!read.ok) {
+      // The runner has removed the secrets from a failed step's fault. The fault of an unreadable result quotes the plugin's output.
+      const reason = outcome.ok ? withoutStepSecrets(read.fault, step) : read.fault;
+      return chainFailed(wrapFault(reason, `plugin ${describePlugin(plugin)} failed (add)`), index);
+    }
     result = read.value;
   }
   if (result === undefined) return chainFailed(fault("INTERNAL", "the plugin chain ended without a result"));

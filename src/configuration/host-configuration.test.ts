@@ -36,6 +36,7 @@ describe("the host configuration", () => {
       runDir: "/run/plexus",
       stepTimeoutMs: 60_000,
       goMaxProcs: 1,
+      bounds: { pluginsPerNetwork: 32, attachmentsPerPod: 64 },
       profile: "compat",
       wasm: { prefer: false, limits: {}, grants: {}, otherGrants: { log: {} } },
       defaultNetworks: [],
@@ -72,6 +73,9 @@ describe("the host configuration", () => {
     [{ ...base, delegates, goMaxProcs: -1 }, "goMaxProcs: must be a whole number from 0 to 4096"],
     [{ ...base, delegates, goMaxProcs: "1" }, "goMaxProcs"],
     [{ ...base, delegates, profile: "loose" }, "profile"],
+    [{ ...base, delegates, bounds: 5 }, "bounds: must be an object"],
+    [{ ...base, delegates, bounds: { pluginsPerNetwork: 0 } }, "bounds.pluginsPerNetwork: must be a whole number from 1 to 1024"],
+    [{ ...base, delegates, bounds: { attachmentPerPod: 5 } }, "did you mean attachmentsPerPod?"],
     [{ ...base, delegates, wasm: { isolation: "none" } }, "wasm.isolation"],
     [{ ...base, delegates, wasm: { sandboxUids: "engine" } }, 'wasm.sandboxUids: must be "same" or an object'],
     [{ ...base, delegates, wasm: { sandboxUids: { first: 5 } } }, "wasm.sandboxUids.count: is missing"],
@@ -300,6 +304,9 @@ describe("the host configuration", () => {
       "Debug",
       "ignore",
       ["a"],
+      { pluginsPerNetwork: 1024, attachmentsPerPod: 1 },
+      { pluginsPerNetwork: 1025 },
+      { attachmentsPerPod: 0 },
     ];
     for (const key of [...knownKeys, "unknown"]) {
       for (const value of values) {

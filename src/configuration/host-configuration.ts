@@ -4,6 +4,7 @@
 import { fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
+import { type Bounds, readBounds } from "./bounds.ts";
 import { specificationPrefix } from "./keys.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
 import { ObjectReader } from "./object-reader.ts";
@@ -69,6 +70,8 @@ export interface HostConfiguration {
   /** Which attachments CHECK examines (D-15). */
   readonly check: "all" | "default";
   readonly gc: GcConfiguration;
+  /** How many plugins a network and how many attachments a pod may have. */
+  readonly bounds: Bounds;
   readonly wasm: WasmConfiguration;
   /** What NetworkAttachmentDefinitions may use. */
   readonly definitions: DefinitionPolicy;
@@ -226,6 +229,7 @@ export function readHostConfiguration(
     del: readDeletion(reader.object("del")),
     check: reader.oneOf("check", ["all", "default"]) ?? "all",
     gc: readGc(reader.object("gc")),
+    bounds: readBounds(reader.object("bounds")),
     wasm: wasm === undefined ? unreadWasm(value) : readWasm(wasm),
     definitions: readDefinitions(definitions, Object.hasOwn(value, "definitions"), { profile, multusNamespace }),
     notices,

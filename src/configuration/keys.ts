@@ -63,6 +63,7 @@ export const knownKeys: readonly string[] = [
   "del",
   "check",
   "gc",
+  "bounds",
   "wasm",
   "definitions",
   ...Object.keys(idleMultusKeys),

@@ -2,6 +2,8 @@
 // because it runs at the start of every call: zod/mini costs as much as a fifth of Node's own start
 // (docs/reference/performance.md). The schema for tools and people is schema.ts; a test compares both.
 
+import { isSecretKey } from "../fault/secret-keys.ts";
+import { redacted, withoutSecrets } from "../fault/without-secrets.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { closest } from "./closest.ts";
 
@@ -182,8 +184,7 @@ const maxShown = 200;
 /** `"key": value` as JSON in printable ASCII, without a value that may be a secret by the name of its key. */
 function memberShown(key: string, value: unknown): string {
   const json = JSON.stringify(value) ?? "null";
-  const secret = /passw|passphrase|secret|token|credential|psk|authorization|(?:api|access|auth|private)[-_]?key/i;
-  const text = secret.test(`${key} ${json}`) ? '"[redacted]"' : json;
+  const text = isSecretKey(key) ? `"${redacted}"` : withoutSecrets(json);
   const cut = text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
   return `${JSON.stringify(key)}: ${cut}`.replaceAll(/[^ -~…]/g, escaped);
 }

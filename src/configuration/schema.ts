@@ -4,6 +4,7 @@
 import * as z from "zod";
 
 import { readCidr } from "../net/ip.ts";
+import { defaultBounds, maxBound } from "./bounds.ts";
 import {
   addressPattern,
   type ElementRule,
@@ -256,6 +257,23 @@ const gc = z.strictObject({
   dryRun: z.boolean().optional().describe("True: GC only reports on stderr what it would do; false by default."),
 });
 
+const bounds = z.strictObject({
+  pluginsPerNetwork: z
+    .int()
+    .min(1)
+    .max(maxBound)
+    .optional()
+    .describe(`Maximum plugins in one configuration list; ${defaultBounds.pluginsPerNetwork} by default.`),
+  attachmentsPerPod: z
+    .int()
+    .min(1)
+    .max(maxBound)
+    .optional()
+    .describe(
+      `Maximum attachments of a pod, with the default network and the administrator's further networks; ${defaultBounds.attachmentsPerPod} by default.`,
+    ),
+});
+
 const pathOrEmpty = z.string().regex(/^(?:\/[^\0]*)?$/);
 
 const kubernetes = z.strictObject({
@@ -438,6 +456,9 @@ const common = {
     .optional()
     .describe("Attachments that CHECK examines: all of the pod's (default), or the default network's."),
   gc: gc.optional().describe("Settings of GC."),
+  bounds: bounds
+    .optional()
+    .describe("Bounds of an ADD, because authors of annotations and definitions would otherwise decide how long it takes."),
   wasm: wasm.optional().describe("Settings of sandboxed delegates."),
   definitions: definitions.optional().describe("What NetworkAttachmentDefinitions may use."),
   disableCheck: z.unknown().optional().describe("As in a configuration list; the runtime reads it."),

@@ -163,6 +163,13 @@ const entries = {
     meaning: "A pod's annotation k8s.v1.cni.cncf.io/networks breaks a rule of the NPWG specification.",
     remedy: "Correct the key named in the pod's annotation; docs/reference/configuration.md has the key's rule.",
   },
+  BOUND_EXCEEDED: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "A network has more plugins, or a pod more attachments, than the host configuration allows.",
+    remedy:
+      "Shorten the list or select fewer networks; or raise the key named in the host configuration, if the node can carry it.",
+  },
   INTERFACE_NAME_TAKEN: {
     cni: 7,
     actor: "administrator",

@@ -1,48 +1,68 @@
-// Removes secrets from a text. A plugin's output may quote its configuration and end in logs with more readers than the
-// configuration has. Secrets are recognised by the names of their keys, and by the shapes of well-known kinds.
+// Removes secrets from a text by the shape of the text: values of keys that name a secret (secret-keys.ts), and well-known kinds of secrets. A
+// plugin's output may quote its configuration and end in logs with more readers than the configuration has.
+
+import { isSecretInProse, isSecretKey, secretHint } from "./secret-keys.ts";
 
 /** The replacement of a secret. */
 export const redacted = "[redacted]";
 
-const keyWords = String.raw`(?:passw(?:or)?d|passphrase|secret|token|credentials?|(?:api|access|auth|private|preshared|shared|signing|encryption)[-_]?key|[-_]key|psk|authorization)[\w.-]{0,40}`;
-const name = String.raw`[\w.-]{0,40}${keyWords}`;
-/** An unquoted key, matched from its first character only: matching at each `-` of `-key-key-key…` took 0.1 s for 4 KB. */
-const bare = String.raw`(?<![\w."-])[\w.-]{0,128}${keyWords}`;
+/** How keys and values are written. `key` captures the key and ends where the value begins. */
+interface Shape {
+  readonly key: RegExp;
+  /** The value at its beginning (flag y). */
+  readonly value: RegExp;
+  readonly isSecret: (key: string) => boolean;
+}
 
-/** `"key": "value"` as JSON, and as JSON within a JSON string, where each quote has a backslash. */
-const quoted = new RegExp(String.raw`("(?:${name})"\s{0,8}:\s{0,8}")((?:[^"\\]|\\.)*)`, "gis");
-const twiceQuoted = new RegExp(String.raw`(\\"(?:${name})\\"\s{0,8}:\s{0,8}\\")((?:[^"\\]|\\\\\\"|\\(?!"))*)`, "gis");
-/** `"key": 12` and `"key": [...]`, up to the end of the value. */
-const other = new RegExp(String.raw`(\\?"(?:${name})\\?"\s{0,8}:\s{0,8})(\[[^\]]*\]?|\{[^}]*\}?|[^\s",\\\]}[{]+)`, "gis");
-/**
- * `key=value`, `key: value`, `--key value`. A colon after the last part of a path is not matched: an error about that file
- * follows.
- */
-const assigned = new RegExp(
-  String.raw`((?:${bare}\s{0,8}=|(?<!/)${bare}\s{0,8}:)\s{0,8})("(?:[^"\\]|\\.)*"?|'[^']*'?|(?:Bearer|Basic)\s+\S+|[^\s"';,&]+)`,
-  "gis",
-);
-const option = new RegExp(String.raw`((?=-)${bare}\s+)([^\s-]\S*)`, "gis");
+const scalar = /"(?:[^"\\]|\\.)*"?|'[^']*'?|(?:Bearer|Basic)\s+\S+|[^\s"';,&]+/isy;
+
+/** The bounded repetitions and the look-behinds keep the time in proportion to the text's length. */
+const shapes: readonly Shape[] = [
+  // `"key": "value"` as JSON, and as JSON within a JSON string, where each quote has a backslash.
+  { key: /"([^"\\]{1,128})"\s{0,8}:\s{0,8}"/g, value: /(?:[^"\\]|\\.)*/sy, isSecret: isSecretKey },
+  { key: /\\"([^"\\]{1,128})\\"\s{0,8}:\s{0,8}\\"/g, value: /(?:[^"\\]|\\\\\\"|\\(?!"))*/sy, isSecret: isSecretKey },
+  { key: /'([^'\\]{1,128})'\s{0,8}:\s{0,8}'/g, value: /(?:[^'\\]|\\.)*/sy, isSecret: isSecretKey },
+  // `"key": 12` and `"key": [...]`, up to the end of the value.
+  {
+    key: /\\?"([^"\\]{1,128})\\?"\s{0,8}:\s{0,8}(?=[^\s"\\])/g,
+    value: /\[[^\]]*\]?|\{[^}]*\}?|[^\s",\\\]}[{]+/sy,
+    isSecret: isSecretKey,
+  },
+  // `key=value`, `--key=value`, `key:value`. After the last part of a path a colon begins an error about that file.
+  { key: /(?<![\w."-])([\w.-]{1,128})\s{0,8}=\s{0,8}/g, value: scalar, isSecret: isSecretKey },
+  { key: /(?<![\w."/-])([\w.-]{1,128}):(?=\S)/g, value: scalar, isSecret: isSecretKey },
+  { key: /(?<![\w."/-])([\w.-]{1,128})\s{0,8}:\s{1,8}/g, value: scalar, isSecret: isSecretInProse },
+  // `--key value`
+  { key: /(?<![\w."-])(-[\w.-]{1,128})\s{1,8}(?=[^\s-])/g, value: /\S+/y, isSecret: isSecretKey },
+];
+
 const scheme = /\b(Bearer|Basic)\s+[\w.~+/=-]{8,}/gi;
 const userinfo = /([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@"']{1,512}@/gi;
 const pem = /-----BEGIN ([A-Z ]{0,40}PRIVATE KEY)-----[^-]*(?:-----END \1-----)?/g;
 /** A JSON Web Token, such as a service account's: three parts of base64url. */
 const jwt = /\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?/g;
 
-/** A cheap test first: most log lines have none of these characters, and the nine searches take ten thousand instructions. */
-const suspicious = /[:=."-]|bearer|basic/i;
-
-/** The text with its secrets replaced. The text should have at most a few kilobytes. */
+/** The text with its secrets replaced. */
 export function withoutSecrets(text: string): string {
-  if (!suspicious.test(text)) return text;
-  return text
-    .replaceAll(pem, redacted)
-    .replaceAll(quoted, `$1${redacted}`)
-    .replaceAll(twiceQuoted, `$1${redacted}`)
-    .replaceAll(other, `$1${redacted}`)
-    .replaceAll(assigned, `$1${redacted}`)
-    .replaceAll(option, `$1${redacted}`)
-    .replaceAll(scheme, `$1 ${redacted}`)
-    .replaceAll(userinfo, `$1${redacted}@`)
-    .replaceAll(jwt, redacted);
+  let result = text.includes("-----BEGIN") ? text.replaceAll(pem, redacted) : text;
+  // Most texts have no such key, and then need none of the searches for keys.
+  if (secretHint.test(result)) for (const shape of shapes) result = withoutValues(result, shape);
+  if (/bearer|basic/i.test(result)) result = result.replaceAll(scheme, `$1 ${redacted}`);
+  if (result.includes("://")) result = result.replaceAll(userinfo, `$1${redacted}@`);
+  return result.includes("eyJ") ? result.replaceAll(jwt, redacted) : result;
+}
+
+/** The text without the values of secret keys in this shape. The text of another key's value is searched, too. */
+function withoutValues(text: string, { key, value, isSecret }: Shape): string {
+  let result = "";
+  let copied = 0;
+  key.lastIndex = 0;
+  for (let found = key.exec(text); found !== null; found = key.exec(text)) {
+    value.lastIndex = key.lastIndex;
+    if (!isSecret(found[1] ?? "") || !value.test(text)) continue;
+    result += text.slice(copied, key.lastIndex) + redacted;
+    copied = value.lastIndex;
+    key.lastIndex = copied;
+  }
+  return copied === 0 ? text : result + text.slice(copied);
 }

@@ -253,3 +253,10 @@ test("a repeated configuration is parsed once; an invalid one is refused each ti
     expect(!wrong.ok && wrong.fault.msg).toMatch(what);
   }
 });
+
+test("a mistake within a secret is reported without the text that was found", () => {
+  const document = parseDocument('{"mtu": 1400, "password": "hun"ter2-secret"}', { what: "configuration" });
+  expect(document).toMatchObject({
+    fault: { msg: expect.stringMatching(/line 1, column 32: expected .*, found \[redacted\]$/) },
+  });
+});

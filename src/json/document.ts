@@ -2,6 +2,8 @@
 // chain in this form, so numbers beyond 2^53, unknown keys and key order survive (L-19, L-30).
 
 import type { FaultKind } from "../fault/catalogue.ts";
+import { isSecretKey } from "../fault/secret-keys.ts";
+import { redacted } from "../fault/without-secrets.ts";
 import { type Fault, fault } from "../fault/fault.ts";
 import { failed, ok, type Result } from "../fault/result.ts";
 import { findMistake } from "./mistake.ts";
@@ -63,9 +65,18 @@ function syntaxFault(text: string, what: string, kind: FaultKind): Fault {
   if (text.trim() === "") return fault(kind, `${what} is empty where a JSON object is expected`);
   const mistake = findMistake(text);
   if (mistake === undefined) return fault("INTERNAL", `${what} is refused by JSON.parse, but findMistake found no mistake`);
-  const found =
-    mistake.offset >= text.length ? "the text ends" : `found ${quote(text.slice(mistake.offset, mistake.offset + 20))}`;
-  return fault(kind, `${what} is not JSON: ${placeOf(text, mistake.offset)}: expected ${mistake.expected}, ${found}`);
+  return fault(
+    kind,
+    `${what} is not JSON: ${placeOf(text, mistake.offset)}: expected ${mistake.expected}, ${foundAt(text, mistake.offset)}`,
+  );
+}
+
+/** The text at the mistake, unless it may be a part of a secret: a quote in a password ends the string too early. */
+function foundAt(text: string, offset: number): string {
+  if (offset >= text.length) return "the text ends";
+  const before = text.slice(Math.max(0, offset - 200), offset);
+  const keys = [...before.matchAll(/"([^"\\]{1,128})"\s{0,8}:/g)].map(([, key = ""]) => key);
+  return keys.some(isSecretKey) ? `found ${redacted}` : `found ${quote(text.slice(offset, offset + 20))}`;
 }
 
 /** Parses and scans a text that must be JSON within the limits. */

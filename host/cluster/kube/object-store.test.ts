@@ -35,3 +35,43 @@ test("a dot in a name is not confused with a dot in a namespace", () => {
   store.put({ namespace: "a", name: "b.c", value: "one", size: 1 });
   expect([store.get("a.b", "c"), store.get("a", "b.c")]).toEqual([undefined, "one"]);
 });
+
+/** A store with objects of one size, so that four of them fill it. */
+function sharedStore() {
+  const store = new ObjectStore<string>({ maxObject: 1_000, maxTotal: 1_200 });
+  const put = (namespace: string, name: string, size = 100): void =>
+    store.put({ namespace, name, value: `${namespace}/${name}`, size });
+  return { store, put };
+}
+
+test("a namespace that fills the store gives way to other namespaces, its oldest objects first", () => {
+  const { store, put } = sharedStore();
+  for (let count = 0; count < 1000; count++) put("hostile", `object-${count}`);
+  expect(store.count).toBe(4);
+  put("shop", "pods");
+  put("bank", "pods");
+  expect([store.get("shop", "pods"), store.get("bank", "pods"), store.count]).toEqual(["shop/pods", "bank/pods", 4]);
+  expect([store.get("hostile", "object-0"), store.get("hostile", "object-3")]).toEqual([undefined, "hostile/object-3"]);
+  // The hostile namespace is not smaller than others, so it replaces nothing of theirs.
+  for (let count = 0; count < 1000; count++) put("hostile", `later-${count}`);
+  expect([store.get("shop", "pods"), store.get("bank", "pods")]).toEqual(["shop/pods", "bank/pods"]);
+});
+
+test("one large object does not replace the objects of namespaces that are smaller", () => {
+  const { store, put } = sharedStore();
+  for (const namespace of ["a", "b", "c", "d"]) put(namespace, "pods");
+  put("hostile", "large", 900);
+  expect([store.count, store.get("hostile", "large"), store.refused]).toEqual([4, undefined, 1]);
+});
+
+test("the share of a namespace is not counted twice, and removed objects free it", () => {
+  const { store, put } = sharedStore();
+  for (let turn = 0; turn < 100; turn++) put("shop", "pods", turn);
+  for (const name of ["a", "b", "c"]) put("bank", name);
+  expect(store.count).toBe(4);
+  for (const name of ["a", "b", "c"]) store.remove("bank", name);
+  store.remove("shop", "pods");
+  store.remove("nobody", "pods");
+  for (const name of ["a", "b", "c", "d"]) put("hostile", name);
+  expect([store.count, store.refused]).toEqual([4, 0]);
+});

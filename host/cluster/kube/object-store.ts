@@ -1,4 +1,5 @@
-// Objects of the API held in memory, within a limit. Objects beyond the limit are read from the API when needed.
+// Objects of the API held in memory, within a limit. Objects beyond the limit are read from the API when needed. Namespaces share the limit: an
+// object of a small namespace replaces objects of the largest one, so that one namespace cannot take the memory of all others.
 
 /** Limits of a store. */
 export interface StoreBounds {
@@ -17,13 +18,23 @@ export interface StoredObject<T> {
   readonly size: number;
 }
 
-/** Memory of each object besides its texts: the map's entry and the object's own parts. */
+/** Memory of each object besides its texts: the maps' entries and the object's own parts. */
 const overhead = 200;
+
+/** The objects of one namespace. */
+interface NamespaceObjects<T> {
+  /** By name, the object that was stored first at the beginning. */
+  readonly objects: Map<string, StoredObject<T>>;
+  size: number;
+}
 
 /** Objects by namespace and name, within the limits. */
 export class ObjectStore<T> {
   readonly #bounds: StoreBounds;
-  readonly #objects = new Map<string, StoredObject<T>>();
+  readonly #namespaces = new Map<string, NamespaceObjects<T>>();
+  /** The namespaces by the binary logarithm of their size, so that a large one is found without looking at all of them. */
+  readonly #bySize: Set<NamespaceObjects<T>>[] = Array.from({ length: 64 }, () => new Set());
+  #count = 0;
   #size = 0;
   #refused = 0;
 
@@ -32,38 +43,69 @@ export class ObjectStore<T> {
   }
 
   get count(): number {
-    return this.#objects.size;
+    return this.#count;
   }
 
-  /** Number of objects that were refused for their size since the store was created. */
+  /** Number of objects that were refused for their size, or removed for another namespace, since the store was created. */
   get refused(): number {
     return this.#refused;
   }
 
   get(namespace: string, name: string): T | undefined {
-    return this.#objects.get(`${namespace}/${name}`)?.value;
+    return this.#namespaces.get(namespace)?.objects.get(name)?.value;
   }
 
   /**
-   * Stores the object in place of its previous version. An object that is too large is not stored, and its previous version is
-   * removed.
+   * Stores the object in place of its previous version. If the limit is reached, objects of larger namespaces are removed, the oldest first.
+   * An object that is too large, or of a namespace that is among the largest itself, is not stored, and its previous version is removed.
    */
   put(object: StoredObject<T>): void {
     this.remove(object.namespace, object.name);
-    const { maxObject, maxTotal } = this.#bounds;
-    if (object.size > maxObject || this.#size + object.size + overhead > maxTotal) {
+    if (object.size > this.#bounds.maxObject || !this.#makeRoom(object)) {
       this.#refused += 1;
       return;
     }
-    this.#objects.set(`${object.namespace}/${object.name}`, object);
-    this.#size += object.size + overhead;
+    const known = this.#namespaces.get(object.namespace) ?? { objects: new Map(), size: 0 };
+    this.#namespaces.set(object.namespace, known);
+    known.objects.set(object.name, object);
+    this.#count += 1;
+    this.#resize(known, object.size + overhead);
   }
 
   remove(namespace: string, name: string): void {
-    const key = `${namespace}/${name}`;
-    const known = this.#objects.get(key);
-    if (known === undefined) return;
-    this.#objects.delete(key);
-    this.#size -= known.size + overhead;
+    const known = this.#namespaces.get(namespace);
+    const object = known?.objects.get(name);
+    if (known === undefined || object === undefined) return;
+    known.objects.delete(name);
+    this.#count -= 1;
+    this.#resize(known, -(object.size + overhead));
+    if (known.objects.size === 0) this.#namespaces.delete(namespace);
+  }
+
+  /** Removes objects of namespaces that are larger than the object's would become; false if there is not enough room then. */
+  #makeRoom({ namespace, size }: StoredObject<T>): boolean {
+    const needed = size + overhead;
+    const wanted = (this.#namespaces.get(namespace)?.size ?? 0) + needed;
+    while (this.#size + needed > this.#bounds.maxTotal) {
+      const largest = this.#largest();
+      const [oldest] = largest?.objects.values() ?? [];
+      if (largest === undefined || oldest === undefined || largest.size <= wanted) return false;
+      this.remove(oldest.namespace, oldest.name);
+      this.#refused += 1;
+    }
+    return true;
+  }
+
+  /** A namespace of which no other is twice as large. */
+  #largest(): NamespaceObjects<T> | undefined {
+    const [largest] = this.#bySize.findLast((namespaces) => namespaces.size > 0) ?? [];
+    return largest;
+  }
+
+  #resize(namespace: NamespaceObjects<T>, change: number): void {
+    this.#bySize[Math.floor(Math.log2(namespace.size + 1))]?.delete(namespace);
+    namespace.size += change;
+    this.#size += change;
+    if (namespace.size > 0) this.#bySize[Math.floor(Math.log2(namespace.size + 1))]?.add(namespace);
   }
 }

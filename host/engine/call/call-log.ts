@@ -5,6 +5,7 @@ import type { HostConfiguration, LogConfiguration, LogLevel } from "../../../src
 import { isJsonObject } from "../../../src/json/document.ts";
 import { appendLines } from "../../store/files/regular-file.ts";
 import type { Request } from "../../protocol/messages.ts";
+import { withoutSecrets } from "../../../src/fault/without-secrets.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 
 /** Maximum characters of one call's log, for stderr and for the file each. Delegates have a budget each; the reply must hold them all. */
@@ -44,9 +45,9 @@ export class CallLog {
     this.#date = date;
   }
 
-  /** Adds a warning as one line. The text is made inert, because it may quote a plugin, a definition or a file. */
+  /** Adds a warning as one line, without control characters and secrets: the text may quote a plugin, a definition or a file. */
   warn(text: string): void {
-    this.#lines.push({ level: "verbose", text: `plexus: warning: ${inertLine(text, maxWarningChars)}\n` });
+    this.#lines.push({ level: "verbose", text: `plexus: warning: ${withoutSecrets(inertLine(text, maxWarningChars))}\n` });
   }
 
   /** Adds a line that a delegate logged or a native plugin printed. `text` is inert already and ends with a line feed. */
@@ -84,7 +85,7 @@ export class CallLog {
     const call = `${value("CNI_COMMAND")} ${value("CNI_CONTAINERID")} ${value("CNI_IFNAME")} ${network}`;
     if (reply.status === 0) return [{ level: "debug", text: `${inertLine(call, maxLineChars)}: done in ${ms.toFixed(1)} ms\n` }];
     const { code, msg } = errorOf(reply.stdout);
-    const line = inertLine(`${call}: failed with code ${code}: ${msg}`, maxLineChars);
+    const line = withoutSecrets(inertLine(`${call}: failed with code ${code}: ${msg}`, maxLineChars));
     return [{ level: code === 999 ? "panic" : "error", text: `${line}\n` }];
   }
 

@@ -2,6 +2,7 @@
 // each line is bounded and inert, and names the plugin that printed it.
 
 import { inertLine } from "../../../src/text/inert-text.ts";
+import type { Redact } from "../../../src/text/secret-values.ts";
 
 /** The stderr of one plugin. */
 export interface PluginOutput {
@@ -11,6 +12,8 @@ export interface PluginOutput {
   readonly stderr: Uint8Array;
   /** Whether `stderr` is only the beginning of the plugin's output. */
   readonly truncated: boolean;
+  /** Removes the secrets of the plugin's configuration. */
+  readonly redact: Redact;
 }
 
 /** Maximum characters of a line. */
@@ -23,11 +26,12 @@ export class PluginLines {
   #left = maxCallChars;
 
   /** Whole lines, such as `bridge eth0: text`, without empty ones. A final line says if output was cut. */
-  of({ type, ifname, stderr, truncated }: PluginOutput): readonly string[] {
+  of({ type, ifname, stderr, truncated, redact }: PluginOutput): readonly string[] {
     if (stderr.length === 0 || this.#left < 0) return [];
     const front = ifname === "" ? type : `${type} ${ifname}`;
     const lines: string[] = [];
-    for (const text of new TextDecoder().decode(stderr).split(/\r?\n/)) {
+    // Before the text is divided: a secret may have several lines.
+    for (const text of redact(new TextDecoder().decode(stderr), truncated).split(/\r?\n/)) {
       if (text === "") continue;
       const line = `${inertLine(`${front}: ${text}`, maxLineChars)}\n`;
       this.#left -= line.length;

@@ -2,6 +2,7 @@
 // its interface name and its capability arguments. Planning reads definitions and changes nothing.
 
 import { selfContainedText } from "../../../src/cni/network-list.ts";
+import { checkAttachmentCount, checkPluginCount } from "../../../src/configuration/bounds.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
@@ -55,6 +56,9 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
   const auxiliary = auxiliaryChain(context, main.value.path);
   if (!auxiliary.ok) return auxiliary;
   const last = auxiliary.value === undefined ? [] : [auxiliary.value];
+  const counts = { configured: 1 + further.value.length + last.length, selected: selected.value.length };
+  const fewEnough = checkAttachmentCount(configuration.bounds, counts);
+  if (!fewEnough.ok) return fewEnough;
 
   // The auxiliary chain comes last, so that it does not shift the interface names of the pod's networks.
   const nameRequests = (list: typeof further.value): { readonly name: string; readonly namespace: string }[] =>
@@ -83,6 +87,10 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
     attachments.push(planned.value);
   }
   addFurther(last);
+  for (const { source, list } of attachments) {
+    const shortEnough = checkPluginCount(configuration.bounds, source, list.plugins.length);
+    if (!shortEnough.ok) return shortEnough;
+  }
   return ok({
     attachments: attachments.map(withDeviceInfo),
     publish: (attached) => publishStatus(cluster, pod.value, attached, profile),

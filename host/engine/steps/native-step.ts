@@ -14,6 +14,7 @@ import { monotonicMs } from "../../system/monotonic-ms.ts";
 import type { CallResources } from "./call-resources.ts";
 import { notFound } from "./plugin-finder.ts";
 import { inertLine, inertText } from "../../../src/text/inert-text.ts";
+import { redactorOf } from "../../../src/text/secret-values.ts";
 import { textOf } from "../call/utf8.ts";
 
 /** Maximum bytes of a plugin's stdout and of its stderr. A result is far smaller. */
@@ -68,7 +69,7 @@ export async function runNativeStep(
   // goes to the log. VERSION is a probe by Plexus, whose output is of no interest.
   if ((succeeded || outcome.kind === "deadline-passed") && executed.stderr.length > 0 && step.verb !== "VERSION") {
     const ifname = step.attachment?.ifname ?? "";
-    output({ type, ifname, stderr: executed.stderr, truncated: executed.stderrTruncated });
+    output({ type, ifname, stderr: executed.stderr, truncated: executed.stderrTruncated, redact: redactorOf(step) });
   }
   if (succeeded) {
     // Other verbs have no output (CNI section 2). A successful DEL must not fail because it printed something.

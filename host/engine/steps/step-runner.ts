@@ -7,6 +7,7 @@ import { grantsFor } from "../../../src/configuration/definition-policy.ts";
 import { type Fault, fault, neverBegun } from "../../../src/fault/fault.ts";
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { delegatedPluginRefusal } from "../../../src/npwg/definition-plugins.ts";
+import { withoutStepSecrets } from "../../../src/text/secret-values.ts";
 import { callDepthFault, callersIn, withCallersIn } from "../../capabilities/delegation/callers.ts";
 import type { RunningStep } from "../../capabilities/running-step.ts";
 import type { StepKind } from "../call/call-observer.ts";
@@ -62,7 +63,9 @@ async function runStep(resources: CallResources, running: RunningStep): Promise<
     const containerId = step.attachment?.containerId ?? "";
     const nested = origin !== "chain";
     const { env, end } = resources.trace.begin({ containerId, network, ifname, verb: step.verb, type, kind, nested }, step.env);
-    const outcome = await execute(env === step.env ? step : { ...step, env });
+    const ended = await execute(env === step.env ? step : { ...step, env });
+    // Every error of a step passes here, on its way to the runtime, logs, traces, events and the journal.
+    const outcome = ended.ok ? ended : { ok: false as const, fault: withoutStepSecrets(ended.fault, step) };
     end(resources.now() - started, outcome);
     return outcome;
   };

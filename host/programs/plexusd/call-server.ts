@@ -1,6 +1,7 @@
 // Listens for shims on a unix socket. Each connection is one call of a runtime, or an agent.
 
 import { createServer, type Server, type Socket } from "node:net";
+import { splitCniArgs } from "../../../src/cni/args.ts";
 import { printError } from "../../../src/cni/error-json.ts";
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import type { Result } from "../../../src/fault/result.ts";
@@ -9,6 +10,7 @@ import type { Reply, Request } from "../../protocol/messages.ts";
 import { CallQueue, type QueueBounds } from "./call-queue.ts";
 import { ConnectedShim } from "../../protocol/connected-shim.ts";
 import type { AgentConnection } from "./agent.ts";
+import { SilentConnections } from "../../store/files/silent-connections.ts";
 import { inodeOf, listenOn, uidOf } from "../../store/files/unix-socket.ts";
 
 /** The daemon's handlers for connections. */
@@ -34,6 +36,10 @@ export interface CallServerInit extends QueueBounds {
 
 /** Maximum connected agents. A node needs one; a restarted agent may connect before the old connection ends. */
 const maxAgents = 16;
+/** Maximum connections that have not sent a request. A shim sends its request within a millisecond. */
+const maxSilent = 64;
+/** How long a peer may take to read its reply, in ms. */
+const replyMs = 10_000;
 /** Interval between checks that the socket's file still exists, in ms. */
 const watchMs = 2000;
 
@@ -46,6 +52,7 @@ export class CallServer {
   /** Connections of calls, and connections that have not yet sent a request or an agent's greeting. */
   readonly #open = new Set<Socket>();
   readonly #agent = new Set<Socket>();
+  readonly #silent = new SilentConnections(maxSilent);
   /** Inode of the socket's file. */
   #file: bigint | undefined;
   #closing = false;
@@ -58,9 +65,8 @@ export class CallServer {
     this.#init = init;
     this.#service = service;
     this.queue = new CallQueue(init);
+    // The queue bounds the connections with a request, `#silent` bounds those without. A call beyond the queue is refused with an answer.
     this.#server = createServer((socket) => void this.#connection(socket));
-    // Connections beyond the queue's bounds are accepted and refused with an answer. Further ones wait in the kernel's backlog.
-    this.#server.maxConnections = init.active + init.waiting + 64;
   }
 
   /** Listens. Replaces the socket of a dead daemon, but not of a listening one. Fault DAEMON_SOCKET. */
@@ -130,18 +136,28 @@ export class CallServer {
       socket.destroy();
       return;
     }
+    this.#silent.add(socket);
     const late = setTimeout(() => socket.destroy(), this.#init.requestMs);
     try {
       await shim.welcome();
       const purpose = await shim.purpose;
       clearTimeout(late);
+      this.#silent.delete(socket);
       if (purpose.kind === "agent") this.#keepAgent(socket, { shim, environment: purpose.environment });
-      else shim.reply(await this.#serve(purpose, shim, socket));
+      else this.#reply(socket, shim, await this.#serve(purpose, shim, socket));
     } catch (error) {
       clearTimeout(late);
       socket.destroy();
       if (!(error instanceof ShimGone)) throw error;
     }
+  }
+
+  /** Replies. A peer that does not read its reply loses its connection, because replies that wait take memory. */
+  #reply(socket: Socket, shim: ConnectedShim, reply: Omit<Reply, "kind">): void {
+    shim.reply(reply);
+    if (socket.destroyed) return;
+    const late = setTimeout(() => socket.destroy(), replyMs);
+    socket.once("close", () => clearTimeout(late));
   }
 
   /** The connection has ended, or is an agent's. */
@@ -168,7 +184,8 @@ export class CallServer {
   async #serve(request: Request, shim: ConnectedShim, socket: Socket): Promise<Omit<Reply, "kind">> {
     if (this.#closing) return refusal(fault("DAEMON_BUSY", "the daemon is stopping"));
     const arrivedMs = performance.now();
-    const served = this.queue.enter(
+    const turn = await this.queue.enter(
+      namespaceOf(request),
       () => {
         const waitedMs = performance.now() - arrivedMs;
         this.#service.waited(waitedMs);
@@ -176,15 +193,18 @@ export class CallServer {
       },
       (leave) => void socket.once("close", leave),
     );
-    if (served !== undefined) {
-      const reply = await served;
-      if (reply === undefined) throw new ShimGone(fault("SHIM_GONE", "the shim ended while its call waited in the queue"));
-      return reply;
-    }
+    if (turn.kind === "served") return turn.value;
+    if (turn.kind === "left") throw new ShimGone(fault("SHIM_GONE", "the shim ended while its call waited in the queue"));
     this.#service.waited(undefined);
     const { active, waiting } = this.#init;
     return refusal(fault("DAEMON_BUSY", `the daemon serves ${active} calls and ${waiting} more wait (--calls, --queue)`));
   }
+}
+
+/** The Kubernetes namespace of the call's pod; empty for a call without a pod. */
+function namespaceOf({ environment }: Request): string {
+  const args = splitCniArgs(environment.get("CNI_ARGS") ?? "");
+  return args.findLast(([key]) => key === "K8S_POD_NAMESPACE")?.[1] ?? "";
 }
 
 function refusal(reason: Fault): Omit<Reply, "kind"> {

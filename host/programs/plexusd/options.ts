@@ -45,8 +45,10 @@ export const usage = `plexusd: the daemon of Plexus on a node (defaults in paren
   --node-name NAME      this node's name in the Kubernetes API, for watching
                         its pods (NODE_NAME, else the host name)
   --kubeconfig PATH     cluster to watch before the first call (none)
-  --calls N             maximum calls served at once, 1 to 4096 (64)
-  --queue N             maximum calls that wait, 1 to 65536 (512)
+  --calls N             maximum calls served at once, 1 to 4096 (64); a
+                        Kubernetes namespace alone gets half of them
+  --queue N             maximum calls that wait, 1 to 65536 (512); namespaces
+                        take turns
   --sandboxes N         maximum sandbox processes, 1 to 256 (one for each CPU,
                         at least 2)
   --isolation LEVEL     process: a sandbox process has every control of its jail

@@ -1,6 +1,7 @@
 // A delegate that runs the actions in its configuration: `do` has a list of actions for each verb.
 //   {"call": "ADD", "type": "host-local", "config": {…}, "anyway": true}   calls a plugin; `anyway` logs a failure and continues
-//   {"end": "trap" | "spin" | "fail"}                                      ends with a trap, an endless loop or a fault
+//   {"end": "trap" | "spin" | "fail", "msg": "…", "details": "…"}          ends with a trap, an endless loop or a fault
+//   {"log": "…"}                                                           logs a warning
 //   {"end": "interface"}                                                   adds the attachment's interface to the result
 // The result of an ADD is that of the last plugin.
 
@@ -46,9 +47,14 @@ function act(verb: string, network: Network, ifname: string): SuccessOrFault {
     const end = action.string("end");
     if (end !== null) {
       if (end == "trap") unreachable();
-      if (end == "fail") return SuccessOrFault.err(ownFault(133, "the configuration requests a failure"));
+      if (end == "fail") return SuccessOrFault.err(requestedFault(action));
       if (end == "interface") result.interfaces.push(new NetworkInterface(ifname));
       while (end == "spin") {}
+      continue;
+    }
+    const line = action.string("log");
+    if (line !== null) {
+      log.write(log.Level.Warn, line);
       continue;
     }
     const called = call(action);
@@ -58,6 +64,13 @@ function act(verb: string, network: Network, ifname: string): SuccessOrFault {
   }
   const fault = config.fault;
   return fault === null ? SuccessOrFault.ok(result) : SuccessOrFault.err(fault);
+}
+
+function requestedFault(action: Config): Fault {
+  const msg = action.string("msg");
+  const fault = ownFault(133, msg === null ? "the configuration requests a failure" : msg);
+  fault.details = action.string("details");
+  return fault;
 }
 
 function call(action: Config): SuccessOrFault {

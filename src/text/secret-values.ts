@@ -1,0 +1,180 @@
+// The secrets of one step's configuration, found by their keys, and their removal from the step's output: error message, details, stderr, log
+// lines. A plugin that wants to reveal a secret can encode it in other ways; this guards against plugins that quote their configuration.
+
+import { isHarmless, isSecretKey } from "../fault/secret-keys.ts";
+import type { Fault } from "../fault/fault.ts";
+import { redacted, withoutSecrets } from "../fault/without-secrets.ts";
+import { isJsonObject } from "../json/document.ts";
+import { writtenForms } from "./written-forms.ts";
+
+/** The step's input that may hold secrets. */
+export interface SecretSource {
+  /** The configuration, as JSON. */
+  readonly stdin: string;
+  readonly env: readonly (readonly [name: string, value: string])[];
+}
+
+/** Removes secrets from a text. `cut`: the text's end was cut off, so a secret at the end may be incomplete. */
+export type Redact = (text: string, cut?: boolean) => string;
+
+/** Shorter values would hide ordinary words. */
+const minLength = 4;
+/** A number with fewer digits is rather a port, a size or a time. */
+const minDigits = 6;
+/** A configuration with more secrets hides the whole text: searching for all of them would take too long. */
+const maxSecrets = 64;
+/** Deeper values are not searched. A configuration has at most 100 levels; JSON within its strings may have any number. */
+const maxDepth = 200;
+/** Tries to find the beginning of a secret at the end of a text. */
+const maxTries = 64;
+
+/** Values of secret keys that are no secrets, because they say how the secret is used, or that there is none. */
+const ordinary: ReadonlySet<string> = new Set(
+  "true false none null nil undefined auto default enabled disabled basic bearer digest plain simple anonymous password passwd secret token cookie file static dynamic optional required public private open shared redacted".split(
+    " ",
+  ),
+);
+
+/** Members that hold other things than the step's configuration. */
+const foreignMembers: ReadonlySet<string> = new Set(["prevResult", "cni.dev/valid-attachments", "cni.dev/attachments"]);
+
+/**
+ * The function that removes the step's secrets from its output, and whatever `withoutSecrets` recognises. The configuration is read at the
+ * first call: a step without output costs nothing.
+ */
+export function redactorOf(source: SecretSource): Redact {
+  let secrets: Secrets | undefined;
+  return (text, cut = false) => {
+    if (text === "") return text;
+    secrets ??= new Secrets(secretValues(source));
+    return withoutSecrets(secrets.removeFrom(text, cut));
+  };
+}
+
+/** The fault of a step, without the step's secrets. */
+export function withoutStepSecrets(fault: Fault, source: SecretSource): Fault {
+  const redact = redactorOf(source);
+  const { details } = fault;
+  return { ...fault, msg: redact(fault.msg), ...(details === undefined ? {} : { details: redact(details) }) };
+}
+
+/** The secret values of a step's configuration and of its CNI_ARGS. */
+export function secretValues({ stdin, env }: SecretSource): ReadonlySet<string> {
+  const secrets = new SecretValues();
+  const configuration = parsed(stdin);
+  if (isJsonObject(configuration)) {
+    for (const [key, value] of Object.entries(configuration)) {
+      if (!foreignMembers.has(key)) secrets.addFrom(value, isSecretKey(key));
+    }
+  }
+  secrets.addArgs(env.find(([name]) => name === "CNI_ARGS")?.[1] ?? "");
+  return secrets.found;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const urlPassword = /:\/\/[^\s/:@]{0,256}:([^\s/@]{1,512})@/g;
+const assignment = /(?<![\w.-])([\w.-]{1,128})=("[^"]*"|'[^']*'|[^\s;,&]+)/g;
+
+/** Collects secret values. */
+class SecretValues {
+  readonly found = new Set<string>();
+
+  /** Adds the secrets in a value. `isSecret`: its key names a secret. `depth`: levels above the value, those of surrounding JSON included. */
+  addFrom(value: unknown, isSecret: boolean, depth = 0): void {
+    if (depth > maxDepth) return;
+    if (typeof value === "string") {
+      if (isSecret) this.#add(value);
+      else this.#addWithin(value, depth);
+    } else if (typeof value === "number") {
+      const digits = String(value);
+      if (isSecret && digits.length >= minDigits) this.found.add(digits);
+    } else if (Array.isArray(value)) {
+      for (const element of value) this.addFrom(element, isSecret, depth + 1);
+    } else if (isJsonObject(value)) this.#addMembers(value, isSecret, depth + 1);
+  }
+
+  /** Adds the secrets in CNI_ARGS. */
+  addArgs(args: string): void {
+    for (const pair of args.split(";")) {
+      const equals = pair.indexOf("=");
+      if (equals > 0 && isSecretKey(pair.slice(0, equals))) this.#add(pair.slice(equals + 1));
+    }
+  }
+
+  #add(value: string): void {
+    const trimmed = value.trim();
+    if (trimmed.length >= minLength && !ordinary.has(trimmed.toLowerCase())) this.found.add(value);
+  }
+
+  #addMembers(object: Readonly<Record<string, unknown>>, isSecret: boolean, depth: number): void {
+    // `{"name": "DB_PASSWORD", "value": "…"}`, as environment variables are written.
+    const name = object["name"] ?? object["key"];
+    const isPair = typeof name === "string" && isSecretKey(name);
+    for (const [key, member] of Object.entries(object)) {
+      const below = isSecret && !isHarmless(key);
+      this.addFrom(member, below || isSecretKey(key) || (isPair && key === "value"), depth);
+    }
+  }
+
+  /** Adds the secrets within a text that is none as a whole: a URL's password, `password=…` in a connection string, JSON. */
+  #addWithin(text: string, depth: number): void {
+    if (text.includes("://")) for (const [, secret = ""] of text.matchAll(urlPassword)) this.#add(secret);
+    if (text.includes("=")) {
+      for (const [, key = "", value = ""] of text.matchAll(assignment)) {
+        if (isSecretKey(key)) this.#add(value.replaceAll(/^["']|["']$/g, ""));
+      }
+    }
+    if (/^\s*[[{]/.test(text)) this.addFrom(parsed(text), false, depth + 1);
+  }
+}
+
+/** The secrets of one configuration in all their written forms. */
+class Secrets {
+  readonly #forms: readonly string[];
+  readonly #pattern: RegExp | undefined;
+  readonly #tooMany: boolean;
+
+  constructor(values: ReadonlySet<string>) {
+    this.#tooMany = values.size > maxSecrets;
+    const forms = this.#tooMany ? [] : [...new Set([...values].flatMap(writtenForms))];
+    // The longest first, so that no rest of a longer form remains.
+    this.#forms = forms.filter((form) => form.length >= minLength).toSorted((one, other) => other.length - one.length);
+    this.#pattern =
+      this.#forms.length === 0
+        ? undefined
+        : new RegExp(this.#forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)).join("|"), "gi");
+  }
+
+  removeFrom(text: string, cut: boolean): string {
+    if (this.#tooMany) return `${redacted} (the configuration has more than ${maxSecrets} secret values)`;
+    if (this.#pattern === undefined) return text;
+    const whole = text.replaceAll(this.#pattern, redacted);
+    return cut || whole.includes("…") ? this.#withoutCutForms(whole, cut) : whole;
+  }
+
+  /** The text without the beginning of a secret right before `…`, where the text was shortened, or at its end. */
+  #withoutCutForms(text: string, cut: boolean): string {
+    const parts = text.split("…");
+    return parts.map((part, index) => (cut || index < parts.length - 1 ? this.#withoutCutEnd(part) : part)).join("…");
+  }
+
+  #withoutCutEnd(text: string): string {
+    const quote = text.endsWith('"') ? '"' : "";
+    const kept = text.slice(0, text.length - quote.length);
+    for (const form of this.#forms) {
+      let start = kept.indexOf(form.slice(0, minLength), Math.max(0, kept.length - form.length));
+      for (let tries = 0; start >= 0 && tries < maxTries; tries++) {
+        if (form.startsWith(kept.slice(start))) return `${kept.slice(0, start)}${redacted}${quote}`;
+        start = kept.indexOf(form.slice(0, minLength), start + 1);
+      }
+    }
+    return text;
+  }
+}
