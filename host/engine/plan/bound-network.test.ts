@@ -48,6 +48,17 @@ describe("a definition of an untrusted namespace", () => {
     ]);
   });
 
+  test("passes no device on that the kubelet did not allocate", async () => {
+    stage.manifests.pod("web", [{ name: "storage", deviceID: "0000:00:1f.6" }]);
+    stage.manifests.network("storage", [{ type: "host-device", capabilities: { deviceID: true } }]);
+    const answer = await add(rule({ native: { "host-device": { device: ["eth2"] } } }));
+    expect(answer.json).toMatchObject({
+      code: 7,
+      msg: expect.stringContaining('deviceID "0000:00:1f.6": a device needs a definition'),
+    });
+    expect(stage.shim.calls).toEqual([]);
+  });
+
   test("is undone after its rule was removed", async () => {
     stage.manifests.network("storage", [{ type: "macvlan" }]);
     await add(rule({ native: { macvlan: {} } }));

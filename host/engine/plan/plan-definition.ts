@@ -45,6 +45,11 @@ export async function planDefinition(
   const verification = verificationOf(definition.value.annotations);
   if (!verification.ok) return verification;
   const source = `${selection.namespace}/${selection.name}`;
+  const isBound = bound.value.binding !== undefined;
+  if (isBound && selection.deviceId !== undefined && resourceNameOf(definition.value.annotations) === "")
+    return failed(
+      fault("SELECTION_INVALID", `network ${source}: deviceID ${quote(selection.deviceId, 60)}: ${unallocatedDevice}`),
+    );
   const used = await deviceOf(context, definition.value.annotations, selection, source);
   if (!used.ok) return used;
   const device = used.value;
@@ -71,6 +76,13 @@ export async function planDefinition(
   });
 }
 
+/** A device plugin's allocation is the only proof that a device is the pod's: a native plugin would move any device of the node. */
+const unallocatedDevice = `a device needs a definition that names its resource (annotation ${resourceNameAnnotation})`;
+
+function resourceNameOf(annotations: ReadonlyMap<string, string>): string {
+  return annotations.get(resourceNameAnnotation)?.trim() ?? "";
+}
+
 /** The network of each version of a watched definition, so that a daemon parses each version once. */
 const networks = new WeakMap<NetworkAttachmentDefinition, Result<DefinedNetwork>>();
 
@@ -95,7 +107,7 @@ async function deviceOf(
   { deviceId }: NetworkSelection,
   source: string,
 ): Promise<Result<AttachmentPlan["device"]>> {
-  const resourceName = annotations.get(resourceNameAnnotation)?.trim() ?? "";
+  const resourceName = resourceNameOf(annotations);
   if (resourceName === "") return ok(undefined);
   const allocated = await devices();
   if (!allocated.ok) return allocated;
