@@ -35,6 +35,8 @@ const calls: Readonly<Record<string, readonly [numbers: Numbers, rule?: Argument
   nanosleep: [[35, 101]],
   gettimeofday: [[96, 169]],
   sched_yield: [[24, 124]],
+  sched_getparam: [[143, 121]],
+  sched_getscheduler: [[145, 120]],
   sched_getaffinity: [[204, 123]],
   getcpu: [[309, 168]],
   pkey_mprotect: [[329, 288]],
