@@ -83,6 +83,16 @@ const uninstall: Run = async (options) => {
   };
 };
 
+/** Imports lazily: only `doctor` starts sandbox processes. */
+const doctor: Run = async (options) => {
+  const { diagnose, diagnosisNeedsAttention, diagnosisText } = await import("./doctor.ts");
+  const diagnosis = await diagnose(options);
+  return {
+    stdout: await formatted(diagnosis, options.output, (width) => diagnosisText(diagnosis, width)),
+    status: diagnosisNeedsAttention(diagnosis) ? 1 : 0,
+  };
+};
+
 const errors: Run = async ({ args: [wanted], output }) => {
   const text = errorsText(wanted, Infinity);
   if (text === undefined)
@@ -104,6 +114,7 @@ export const commands: Readonly<Record<string, Command>> = {
   attachments: { run: attachments },
   reconcile: { run: reconcile },
   explain: { run: explain, argument: "FILE or NAMESPACE/NAME" },
+  doctor: { run: doctor },
   errors: { run: errors, argument: "KIND or CODE" },
   uninstall: { run: uninstall },
   version: { run: printVersion },

@@ -2,6 +2,8 @@
 
 import { isAbsolute } from "node:path";
 import { parseArgs } from "node:util";
+import { readUidOption, uidOptionForm } from "../../../src/configuration/uid-option.ts";
+import { defaultUids, type SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
 
 /** The values of `-o`. */
 export const outputs = ["table", "wide", "json", "yaml"] as const;
@@ -23,6 +25,11 @@ export interface ControlOptions {
   readonly config: string;
   /** For `explain` and `uninstall`: directories of plugins, separated by colons. */
   readonly cniPath: string;
+  /** For `doctor`: whether to start sandbox processes and to try their jail. */
+  readonly proveSandbox: boolean;
+  /** For `doctor`: the level to prove; undefined: the daemon's. */
+  readonly isolation: "process" | "strict" | undefined;
+  readonly sandboxUids: SandboxUids;
 }
 
 /** The help text. */
@@ -38,6 +45,9 @@ export const usage = `plexusctl: shows and manages Plexus on this node
                                which capabilities are declared, granted and
                                missing; without an argument, the networks of
                                the host configuration
+  plexusctl doctor --prove-sandbox
+                               starts sandbox processes, and tries each control
+                               of their jail from inside
   plexusctl uninstall          deactivates Plexus' network configuration, and
                                removes Plexus' files once no pod is attached;
                                --dry-run: only reports; --force: removes the
@@ -55,11 +65,14 @@ export const usage = `plexusctl: shows and manages Plexus on this node
                                (/etc/cni/net.d)
   --cni-path DIR[:DIR…]        for explain and uninstall: directories of plugins
                                ($CNI_PATH, else /opt/cni/bin)
+  --isolation LEVEL            for doctor: process or strict (the daemon's)
+  --sandbox-uids FIRST:COUNT   for doctor: as of plexusd
   --help                       shows this text
 
 Exit status: 0: no action is needed. 1: an administrator has to act (daemon not
 ready or absent, an abandoned attachment, a failing DEL; for explain: a step
-that would not load; for uninstall: an unfinished removal). 2: a mistake in the
+that would not load; for uninstall: an unfinished removal; for doctor: a level
+that does not hold). 2: a mistake in the
 command line.
 `;
 
@@ -79,6 +92,16 @@ export function readOptions(args: readonly string[]): ControlOptions | "help" | 
       if (values[name] !== undefined && !["explain", "uninstall"].includes(command))
         return { wrong: `--${name}: only explain and uninstall have it` };
     }
+    for (const name of ["prove-sandbox", "isolation", "sandbox-uids"] as const) {
+      if (values[name] !== undefined && command !== "doctor") return { wrong: `--${name}: only doctor has it` };
+    }
+    if (command === "doctor" && values["prove-sandbox"] !== true) return { wrong: "doctor: give --prove-sandbox" };
+    const { isolation } = values;
+    if (isolation !== undefined && isolation !== "process" && isolation !== "strict")
+      return { wrong: `--isolation ${isolation}: must be process or strict` };
+    const uids = values["sandbox-uids"];
+    const sandboxUids = uids === undefined ? defaultUids : readUidOption(uids);
+    if (sandboxUids === undefined) return { wrong: `--sandbox-uids ${uids}: must be ${uidOptionForm}` };
     for (const name of ["status-socket", "state-dir"] as const) {
       if (!isAbsolute(values[name])) return { wrong: `--${name} ${values[name]}: must be an absolute path` };
     }
@@ -92,6 +115,9 @@ export function readOptions(args: readonly string[]): ControlOptions | "help" | 
       force: values.force === true,
       config: values.config ?? "/etc/cni/net.d",
       cniPath: values["cni-path"] ?? process.env["CNI_PATH"] ?? "/opt/cni/bin",
+      proveSandbox: values["prove-sandbox"] === true,
+      isolation,
+      sandboxUids,
     };
   } catch (error) {
     // The messages of parseArgs have several sentences; the first names the mistake.
@@ -112,6 +138,9 @@ function parse(args: readonly string[]) {
       force: { type: "boolean" },
       config: { type: "string" },
       "cni-path": { type: "string" },
+      "prove-sandbox": { type: "boolean" },
+      isolation: { type: "string" },
+      "sandbox-uids": { type: "string" },
       help: { type: "boolean", short: "h" },
     },
   });

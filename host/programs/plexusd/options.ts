@@ -4,7 +4,8 @@ import { availableParallelism } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
 import type { ReconcilerInit } from "../../node/reconcile/reconciler.ts";
-import { defaultUids, maxUid, type SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
+import { readUidOption, uidOptionForm } from "../../../src/configuration/uid-option.ts";
+import { defaultUids, type SandboxUids } from "../../../src/configuration/wasm-configuration.ts";
 import { type DaemonLogLevel, logLevels } from "../../telemetry/log.ts";
 
 /** plexusd's command line with every default filled in; see `usage`. */
@@ -181,10 +182,9 @@ function isolationOf(text: string): "process" | "strict" {
 }
 
 function uidsOf(text: string): SandboxUids {
-  if (text === "same") return text;
-  const [first = 0, count = 0] = /^\d{1,10}:\d{1,10}$/u.test(text) ? text.split(":").map(Number) : [];
-  if (first >= 1 && count >= 1 && first + count - 1 <= maxUid) return { first, count };
-  throw new Error(`--sandbox-uids ${text}: must be FIRST:COUNT, with uids from 1 to ${maxUid}, or same`);
+  const uids = readUidOption(text);
+  if (uids !== undefined) return uids;
+  throw new Error(`--sandbox-uids ${text}: must be ${uidOptionForm}`);
 }
 
 function levelOf(text: string): DaemonLogLevel {

@@ -47,7 +47,7 @@ export class SandboxProcess {
   /** The controls of the jail that hold. */
   controls: ReadonlySet<Control> = new Set();
   /** The process' pid in the engine's pid namespace. With a jail, the engine's child is the launcher, which waits for the process. */
-  private pid: number | undefined;
+  pid: number | undefined;
   private readonly child: ChildProcess;
   private readonly decoder = new FrameDecoder(overheadBytes);
   private readonly first = Promise.withResolvers<Frame | undefined>();

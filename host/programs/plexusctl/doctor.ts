@@ -1,0 +1,57 @@
+// plexusctl doctor --prove-sandbox: what the jail of sandbox processes holds on this node.
+
+import { realpathSync } from "node:fs";
+import { dirname } from "node:path";
+import type { SandboxProof } from "../../node/prove-sandbox/prove-sandbox.ts";
+import { proveSandbox } from "../../node/prove-sandbox/prove-sandbox.ts";
+import type { ControlOptions } from "./options.ts";
+import { readStatus } from "./read-status.ts";
+import { table, wrap } from "./table.ts";
+
+/** The proof, and what a running daemon reports. */
+export interface Diagnosis extends SandboxProof {
+  /** The level of the running daemon and the controls that its sandbox processes lack; null if no daemon answers. */
+  readonly daemon: { readonly level: string; readonly missing: readonly string[]; readonly ready: boolean } | null;
+}
+
+/** Proves the level of `--isolation`; by default the level of the running daemon, or `process`. */
+export async function diagnose(options: ControlOptions): Promise<Diagnosis> {
+  const { document } = await readStatus(options);
+  const isolation = document.daemon?.isolation;
+  const daemon =
+    isolation === undefined
+      ? null
+      : { level: isolation.level, missing: isolation.missing, ready: document.daemon?.ready === true };
+  const level = options.isolation ?? isolation?.level ?? "process";
+  const home = dirname(realpathSync(process.argv[1] ?? ""));
+  return { ...(await proveSandbox({ home, level, uids: options.sandboxUids })), daemon };
+}
+
+/** Whether an administrator has to act. */
+export function diagnosisNeedsAttention({ holds, daemon }: Diagnosis): boolean {
+  return !holds || daemon?.ready === false;
+}
+
+/** The diagnosis as a table: a control that holds, is missing, or is required and missing. */
+export function diagnosisText({ level, holds, controls, problems, daemon }: Diagnosis, width: number): string {
+  const rows = controls.map(({ name, holds: isHeld, required, stops, tries }) => {
+    const all = Object.values(tries);
+    const refused = all.filter((errno) => errno !== 0).length;
+    return [isHeld ? "ok" : required ? "NO" : "missing", name, all.length === 0 ? "" : `${refused}/${all.length}`, stops];
+  });
+  const needs = controls.filter((each) => !each.holds).map(({ name, needs: needed }) => `${name} needs ${needed}.`);
+  const daemonLine =
+    daemon === null
+      ? "No daemon answers: this is what a sandbox process of this command holds."
+      : `The daemon runs level ${daemon.level}; its sandbox processes lack: ${daemon.missing.join(", ") || "nothing"}.`;
+  const lines = [
+    `Level ${level}: ${holds ? "holds" : "DOES NOT HOLD"}`,
+    ...(rows.length === 0
+      ? []
+      : table([{ title: "" }, { title: "CONTROL" }, { title: "REFUSED", align: "right" }, { title: "STOPS" }], rows, width)),
+    ...problems.flatMap((problem) => wrap(problem, width)),
+    ...needs.flatMap((line) => wrap(line, width)),
+    ...wrap(daemonLine, width),
+  ];
+  return `${lines.join("\n")}\n`;
+}
