@@ -18,6 +18,8 @@ export interface DaemonOptions {
   readonly program?: string;
   /** The daemon's environment. Default: empty. */
   readonly env?: Readonly<Record<string, string>>;
+  /** A program that executes the daemon, with its arguments, such as `setpriv`. */
+  readonly through?: readonly string[];
   /**
    * Confines the daemon: only these directories and the socket's are writable, all others are read-only. The daemon has no
    * capabilities but those to change users for its sandbox processes, cannot gain any, and has its own network and PID namespace.
@@ -46,10 +48,12 @@ export async function startDaemon({
   nodeArgs = [],
   env = {},
   confined,
+  through = [],
   program: script = join(dist, "plexusd.cjs"),
 }: DaemonOptions): Promise<TestDaemon> {
   mkdirSync(dirname(socket), { recursive: true });
   const program = [
+    ...through,
     process.execPath,
     "--disable-warning=ExperimentalWarning",
     "--max-semi-space-size=4",

@@ -84,7 +84,7 @@ async function proveProcess(jail: Jail, entry: string): Promise<readonly string[
   sandbox.kill("was ended by plexusctl");
   const { reason } = await sandbox.ended;
   if (!isReady) return [`a sandbox process ${reason}`];
-  const deadline = performance.now() + endMs;
-  while (pid !== undefined && existsSync(`/proc/${pid}`) && performance.now() < deadline) await setTimeout(10);
-  return pid !== undefined && existsSync(`/proc/${pid}`) ? [`a sandbox process (pid ${pid}) has survived its end`] : [];
+  const path = `/proc/${pid}`;
+  for (const deadline = performance.now() + endMs; existsSync(path) && performance.now() < deadline;) await setTimeout(10);
+  return existsSync(path) ? [`a sandbox process (pid ${pid}) has survived its end`] : [];
 }

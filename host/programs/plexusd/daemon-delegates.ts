@@ -9,6 +9,8 @@ import { LeaseMemory } from "../../capabilities/leases/lease-memory.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { Admission } from "../../sandbox/admission/admit.ts";
 import { ComponentNames, nameOf } from "../../sandbox/component-names.ts";
+import { RefusingRunner } from "../../sandbox/refusing-runner.ts";
+import type { GuestRunner } from "../../sandbox/runner.ts";
 import { defaultLimits, limitsOf } from "../../sandbox/limits.ts";
 import type { Jail } from "../../sandbox/launcher/jail.ts";
 import type { SandboxIsolation } from "../../telemetry/sandbox-isolation.ts";
@@ -90,12 +92,19 @@ export class DaemonDelegates {
           return name;
         },
       },
-      runner: this.#pool(limitsOf(wasm.limits).memoryPages),
+      runner: this.#runner(wasm),
       shim,
       runLeaseOperation: (operation) => runAsync(operation, takeLock),
       leaseMemory: this.#leaseMemory,
       log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
     });
+  }
+
+  /** Level and uids are chosen before the first call, so a call that asks for more than this daemon has is refused. */
+  #runner({ isolation, limits }: WasmConfiguration): GuestRunner {
+    return isolation === "strict" && this.#init.isolation !== "strict"
+      ? new RefusingRunner("may not run: wasm.isolation is strict, but plexusd runs without --isolation strict")
+      : this.#pool(limitsOf(limits).memoryPages);
   }
 
   /** The sums over all pools. */
