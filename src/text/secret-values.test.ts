@@ -55,7 +55,7 @@ describe("the output of a step", () => {
     ["in hexadecimal", (text) => Buffer.from(text).toString("hex").toUpperCase()],
     ["in other case", (text) => text.toUpperCase()],
   ])("loses a secret that is written %s", (_, write) => {
-    for (const value of [secret, "hunter2-plain", "pass\tword\u0007é"]) {
+    for (const value of [secret, "hunter2-plain", "pass\tword\u0007é", "İİstanbul-1453"]) {
       const written = write(value);
       const left = redacting({ pwd: value })(`dial failed: ${written}, giving up`);
       expect(left).toMatch(/^dial failed: .*\[redacted\].*, giving up$/s);
@@ -70,6 +70,14 @@ describe("the output of a step", () => {
     const redact = redacting({ tls: { keyData: pem } });
     for (const text of [pem, pem.replaceAll("\n", " "), JSON.stringify(pem)])
       expect(redact(text)).not.toContain("MIIEvAIBADANBgkq");
+  });
+
+  test("loses a long secret as a whole, and as far as the text has it", () => {
+    const long = "0123456789abcdef".repeat(500);
+    const redact = redacting({ pwd: long, token: `${long}-other` });
+    expect(redact(`dial ${long}: refused`)).toBe("dial [redacted]: refused");
+    expect(redact(`dial ${long.slice(0, 5000)}: refused`)).toBe("dial [redacted]: refused");
+    expect(redact(`dial ${long.toUpperCase()}-OTHER: refused`)).toBe("dial [redacted]: refused");
   });
 
   test("loses the beginning of a secret that was cut off", () => {
@@ -89,7 +97,9 @@ describe("the output of a step", () => {
 
   test("is hidden if the configuration has too many secrets to search for", () => {
     const redact = redacting({ tokens: Array.from({ length: 65 }, (_, number) => `secret-${number}`) });
-    expect(redact("refused secret-64")).toBe("[redacted] (the configuration has more than 64 secret values)");
+    const hidden = "[redacted] (the configuration has too many secret values to search for)";
+    expect(redact("refused secret-64")).toBe(hidden);
+    expect(redacting({ token: "x".repeat(100_000) })("refused")).toBe(hidden);
   });
 
   test("of a configuration that is no JSON loses what looks like a secret", () => {
@@ -121,7 +131,7 @@ describe("the output of a step", () => {
       "x-credential",
       "bgpPassword",
     );
-    const texts = { minLength: 4, maxLength: 40 };
+    const texts = { minLength: 4, maxLength: 40, unit: "binary" as const };
     assert(
       property(key, string(texts), string(), string(), dictionary(string(), string()), (name, value, before, after, others) => {
         const trimmed = value.trim();
@@ -139,11 +149,12 @@ describe("the output of a step", () => {
     const durations: number[] = [];
     assert(
       property(integer({ min: 1, max: 64 }), (count) => {
-        const redact = redacting({ tokens: Array.from({ length: count }, (_, number) => `aaaaaaa-${number}`) });
+        const redact = redacting({ tokens: Array.from({ length: count }, (_, number) => `${"a".repeat(1000)}-${number}`) });
         const started = performance.now();
         redact("a".repeat(64 * 1024));
         redact("password=".repeat(7 * 1024));
         redact('\\"'.repeat(32 * 1024));
+        redact("aaaaaaa…".repeat(8 * 1024));
         durations.push(performance.now() - started);
       }),
       { numRuns: 5 },

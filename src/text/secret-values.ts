@@ -21,8 +21,13 @@ export type Redact = (text: string, cut?: boolean) => string;
 const minLength = 4;
 /** A number with fewer digits is rather a port, a size or a time. */
 const minDigits = 6;
-/** A configuration with more secrets hides the whole text: searching for all of them would take too long. */
+/** A configuration with more secrets, or more characters in them, hides the whole text: searching for them would take too long. */
 const maxSecrets = 64;
+const maxLength = 64 * 1024;
+/** Forms are found by so many characters at their beginning, because a large pattern is slow or refused. */
+const maxBeginning = 64;
+/** How many places at a text's beginning and end, where the text was shortened, are searched for the beginning of a secret. */
+const maxCuts = 16;
 /** Deeper values are not searched. A configuration has at most 100 levels; JSON within its strings may have any number. */
 const maxDepth = 200;
 /** Tries to find the beginning of a secret at the end of a text. */
@@ -137,44 +142,82 @@ class SecretValues {
 
 /** The secrets of one configuration in all their written forms. */
 class Secrets {
+  /** In lower case, as hexadecimal digits and URL escapes are written in either. The longest first, so that no rest of a form remains. */
   readonly #forms: readonly string[];
+  /** Finds the forms' beginnings. */
   readonly #pattern: RegExp | undefined;
   readonly #tooMany: boolean;
 
   constructor(values: ReadonlySet<string>) {
-    this.#tooMany = values.size > maxSecrets;
-    const forms = this.#tooMany ? [] : [...new Set([...values].flatMap(writtenForms))];
-    // The longest first, so that no rest of a longer form remains.
-    this.#forms = forms.filter((form) => form.length >= minLength).toSorted((one, other) => other.length - one.length);
-    this.#pattern =
-      this.#forms.length === 0
-        ? undefined
-        : new RegExp(this.#forms.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)).join("|"), "gi");
+    let length = 0;
+    for (const value of values) length += value.length;
+    this.#tooMany = values.size > maxSecrets || length > maxLength;
+    const forms = this.#tooMany ? [] : [...values].flatMap(writtenForms).filter((form) => form.length >= minLength);
+    this.#forms = [...new Set(forms.map(inLowerCase))].toSorted((one, other) => other.length - one.length);
+    const beginnings = new Set(this.#forms.map((form) => form.slice(0, maxBeginning)));
+    const literals = [...beginnings].map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`));
+    this.#pattern = literals.length === 0 ? undefined : new RegExp(literals.join("|"), "gi");
   }
 
   removeFrom(text: string, cut: boolean): string {
-    if (this.#tooMany) return `${redacted} (the configuration has more than ${maxSecrets} secret values)`;
+    if (this.#tooMany) return `${redacted} (the configuration has too many secret values to search for)`;
     if (this.#pattern === undefined) return text;
-    const whole = text.replaceAll(this.#pattern, redacted);
+    const whole = this.#withoutForms(text, this.#pattern);
     return cut || whole.includes("…") ? this.#withoutCutForms(whole, cut) : whole;
+  }
+
+  #withoutForms(text: string, pattern: RegExp): string {
+    let result = "";
+    let copied = 0;
+    pattern.lastIndex = 0;
+    for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
+      const end = this.#endOf(text, found.index, found[0].length);
+      result += text.slice(copied, found.index) + redacted;
+      copied = end;
+      pattern.lastIndex = end;
+    }
+    return copied === 0 ? text : result + text.slice(copied);
+  }
+
+  /** The end of the form that begins at `start`, of which `length` characters are known. */
+  #endOf(text: string, start: number, length: number): number {
+    if (length < maxBeginning) return start + length;
+    const rest = inLowerCase(text.slice(start, start + (this.#forms[0]?.length ?? 0)));
+    const lengths = this.#forms.map((form) => commonLength(form, rest));
+    return start + Math.max(length, ...lengths);
   }
 
   /** The text without the beginning of a secret right before `…`, where the text was shortened, or at its end. */
   #withoutCutForms(text: string, cut: boolean): string {
     const parts = text.split("…");
-    return parts.map((part, index) => (cut || index < parts.length - 1 ? this.#withoutCutEnd(part) : part)).join("…");
+    const isCut = (index: number): boolean =>
+      (cut || index < parts.length - 1) && (index < maxCuts || index >= parts.length - maxCuts);
+    return parts.map((part, index) => (isCut(index) ? this.#withoutCutEnd(part) : part)).join("…");
   }
 
   #withoutCutEnd(text: string): string {
     const quote = text.endsWith('"') ? '"' : "";
-    const kept = text.slice(0, text.length - quote.length);
+    const from = Math.max(0, text.length - (this.#forms[0]?.length ?? 0) - quote.length);
+    const kept = inLowerCase(text.slice(from, text.length - quote.length));
     for (const form of this.#forms) {
-      let start = kept.indexOf(form.slice(0, minLength), Math.max(0, kept.length - form.length));
+      let start = kept.indexOf(form.slice(0, minLength));
       for (let tries = 0; start >= 0 && tries < maxTries; tries++) {
-        if (form.startsWith(kept.slice(start))) return `${kept.slice(0, start)}${redacted}${quote}`;
+        if (form.startsWith(kept.slice(start))) return `${text.slice(0, from + start)}${redacted}${quote}`;
         start = kept.indexOf(form.slice(0, minLength), start + 1);
       }
     }
     return text;
   }
+}
+
+/** The text with the letters of ASCII in lower case. Its length stays, unlike that of a text with other letters. */
+function inLowerCase(text: string): string {
+  return text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** How many characters two texts have in common at their beginning. */
+function commonLength(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length++;
+  return length;
 }
