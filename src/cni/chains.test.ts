@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { type Fault, fault } from "../fault/fault.ts";
+import { type Fault, fault, neverBegun } from "../fault/fault.ts";
 import type { AttachmentContext, ChainResult, ChainStep, StepOutcome } from "./chain-step.ts";
 import { addChain, checkChain, delChain, statusChain } from "./chains.ts";
 import { gcChain } from "./gc-chain.ts";
@@ -190,6 +190,15 @@ describe("DEL", () => {
     expect(result.ok ? "" : result.fault.details).toContain('also: plugin type="a" failed (delete): no veth');
   });
 
+  test("a step that can't be started stops no other, and makes DEL fail; `noneBegun` tells that no other kind of failure occurred", () => {
+    const lost = neverBegun(fault("PLUGIN_NOT_STARTABLE", "no interpreter"));
+    const { result, steps } = run(delChain(context(["a", "b", "c"]), cached), { b: lost });
+    expect(calls(steps)).toEqual(["DEL c", "DEL b", "DEL a"]);
+    expect(result).toMatchObject({ ok: false, failedStep: 1, noneBegun: true, neverAttached: false });
+    const both = run(delChain(context(["a", "b", "c"]), cached), { b: lost, a: broken });
+    expect(both.result).toMatchObject({ ok: false, noneBegun: false });
+  });
+
   test("after a refusal, the first failure of another kind stops the chain", () => {
     const answers = { c: fault("NOT_GRANTED", "no"), b: broken };
     expect(calls(run(delChain(context(["a", "b", "c"]), cached), answers).steps)).toEqual(["DEL c", "DEL b"]);
@@ -215,6 +224,15 @@ describe("DEL", () => {
       expect(otherwise.result).toMatchObject({ ok: false, neverAttached: false });
       const earlier = run(delChain(context(["a", "b", "c"]), undefined, failedAdd), { b: broken, a: broken });
       expect(earlier.result).toMatchObject({ ok: false, neverAttached: false });
+    });
+
+    test("succeeds if a step was begun neither in ADD nor in DEL, for whatever reasons", () => {
+      const lost = neverBegun(fault("COMPONENT_REFUSED", "b: has no section"));
+      const add = { step: 1, code: 999, msg: "b: not granted", notBegun: true } as const;
+      const answers = { b: lost, c: neverBegun(fault("PLUGIN_NOT_STARTABLE", "no interpreter")) };
+      const { result, steps } = run(delChain(context(["a", "b", "c"]), undefined, add), answers);
+      expect([calls(steps), result.ok]).toEqual([["DEL c", "DEL b", "DEL a"], true]);
+      expect(run(delChain(context(["a", "b", "c"]), undefined, add), { a: lost }).result.ok).toBe(false);
     });
 
     test("succeeds if a step was refused in ADD and in DEL: it attached nothing", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { fault } from "../fault/fault.ts";
-import { failedStepOf, mayPassOver } from "./failed-step.ts";
+import { fault, neverBegun } from "../fault/fault.ts";
+import { failedStepOf, mayPassOver, wasNeverBegun } from "./failed-step.ts";
 
 const failed = fault("PLUGIN_FAILED", 'plugin type="x" failed (add): no veth8a of 4711');
 
@@ -36,5 +36,23 @@ describe("a step whose ADD failed", () => {
     const step = failedStepOf(0, long);
     expect(step?.msg.length).toBeLessThanOrEqual(300);
     expect(mayPassOver(step, 0, long)).toBe(true);
+  });
+});
+
+describe("a step that can't be started", () => {
+  const notBegun = neverBegun(fault("COMPONENT_REFUSED", "has no section"));
+
+  test("is kept as not begun in ADD, whatever its kind and code are", () => {
+    expect(failedStepOf(1, notBegun)).toEqual({ step: 1, code: notBegun.code, msg: notBegun.msg, notBegun: true });
+    expect(failedStepOf(0, { ...notBegun, code: 11 })).toMatchObject({ notBegun: true });
+  });
+
+  test("has nothing to undo if neither ADD nor DEL began it, even for different reasons", () => {
+    const step = failedStepOf(1, notBegun);
+    const other = neverBegun(fault("PLUGIN_NOT_STARTABLE", "no interpreter"));
+    expect([0, 1, 2].map((index) => wasNeverBegun(step, index, other))).toEqual([false, true, true]);
+    expect(wasNeverBegun(step, 1, failed)).toBe(false);
+    expect(wasNeverBegun(failedStepOf(1, failed), 1, other)).toBe(false);
+    expect(wasNeverBegun(undefined, 1, other)).toBe(false);
   });
 });

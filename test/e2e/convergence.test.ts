@@ -1,6 +1,6 @@
 // Deletion converges (RT-07): a DEL that keeps failing is given up with a warning and a record. GC or a later DEL finishes the undo.
 
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -37,6 +37,20 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that keeps 
   /** GC of version 1.1.0 without valid attachments. */
   const collect = (config: object): Promise<Answer> =>
     stage.request({ verb: "GC", config: { ...config, cniVersion: "1.1.0", "cni.dev/valid-attachments": [] } });
+
+  test("a directory with the name of the entry's temporary file does not keep a DEL from succeeding", async () => {
+    const each = attaching("odd");
+    await stage.succeed("ADD", each);
+    const odd = join(stage.plexus.state("cni"), "journal", ".odd@cluster@eth0");
+    mkdirSync(join(odd, "full"), { recursive: true });
+    await stage.succeed("DEL", each);
+    expect([existsSync(odd), existsSync(join(stage.plexus.state("cni"), "journal", "odd@cluster@eth0"))]).toEqual([true, false]);
+    // An empty one is removed by the next ADD.
+    rmSync(join(odd, "full"), { recursive: true });
+    await stage.succeed("ADD", each);
+    await stage.succeed("DEL", each);
+    expect(stage.left()).toEqual(nothing);
+  });
 
   test("RT-07 RT-09: without a namespace fails `del.tries - 1` times, then succeeds with a warning and keeps a record", async () => {
     const each = attaching("stuck");
@@ -172,11 +186,8 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that keeps 
     expect(stage.left()).toEqual(nothing);
   });
 
-  test.each([
-    ["its plugin is absent", [{ type: "absent" }], {}],
-    ["its component lacks a grant", [{ type: "ipam-host-local" }], { wasm: { grants: { "ipam-host-local": {} } } }],
-  ])("of a container whose ADD was refused because %s is given up and leaves no record", async (_, plugins, more) => {
-    const config = stage.network(plugins, { ...more, del: { tries: 2, seconds: 3600 } });
+  test("of a container whose ADD was refused because its plugin is absent is given up and leaves no record", async () => {
+    const config = stage.network([{ type: "absent" }], { del: { tries: 2, seconds: 3600 } });
     const each = { config, containerId: "refused", pod: stage.pod() };
     expect((await stage.call("ADD", each)).status).toBe(1);
     const [first, last] = await del(each, 2);
@@ -185,6 +196,16 @@ describe.skipIf(missingForMixed("convergence of DEL"))("RT-07: a DEL that keeps 
       0,
       expect.stringMatching(/No attachment of this container is known/),
     ]);
+    expect(stage.left()).toEqual(nothing);
+  });
+
+  test("of a container whose ADD was refused because its component lacks a grant succeeds at once and leaves no record", async () => {
+    const config = stage.network([{ type: "ipam-host-local" }], { wasm: { grants: { "ipam-host-local": {} } } });
+    const each = { config, containerId: "refused", pod: stage.pod() };
+    expect((await stage.call("ADD", each)).status).toBe(1);
+    const deleted = await stage.call("DEL", each);
+    const why = /no attachment of container refused is known, and DEL of network default can't begin/;
+    expect([deleted.status, deleted.stderr]).toEqual([0, expect.stringMatching(why)]);
     expect(stage.left()).toEqual(nothing);
   });
 

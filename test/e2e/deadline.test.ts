@@ -2,6 +2,7 @@
 // sleep for a minute, which a call without a deadline would wait for.
 
 import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { get } from "node:http";
 import { dirname, join } from "node:path";
@@ -11,6 +12,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { containerByte, locksPath } from "../../host/engine/call/call-locks.ts";
 import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
+import { buildWat } from "../hostile/components/wat.ts";
 import { missingForMixed, mixedInstallation } from "./mixed-network.ts";
 import { nothing, openStage, type Attaching, type Stage } from "./stage.ts";
 
@@ -95,6 +97,18 @@ describe.skipIf(missingForMixed("deadlines of calls")).each([false, true])(
         ["ADD", "DEL"],
       ]);
       expect(stage.left()).toEqual(nothing);
+    });
+
+    test("ADD with a component that computes until the deadline fails with code 11", async () => {
+      writeFileSync(join(stage.plexus.cniPath, "spin.wasm"), await buildWat("spin"));
+      const limits = { callTimeoutMs: 6000, wasm: { limits: { timeMs: 60_000 } } };
+      const config = stage.network([{ type: "spin" }], limits);
+      const added = await call("ADD", { ...attaching("computes", 6000), config });
+      expect(added.json).toMatchObject({
+        code: 11,
+        msg: expect.stringMatching(/spin: the component did not end within the call's remaining time, \d+ ms/),
+      });
+      expect(added.ms).toBeLessThan(30_000);
     });
 
     test("ADD is answered before the deadline even if its undo hangs; the next DEL finishes the undo", async () => {

@@ -1,7 +1,7 @@
 // Steps that never attached anything. A chain that cannot work is refused before its first step. A step whose ADD and DEL fail in the same
 // way does not prevent the DEL of the chain's other steps. DEL without the namespace then succeeds and keeps no record.
 
-import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { filesBelow, leases } from "../harness/namespaces.ts";
@@ -145,6 +145,48 @@ describe.skipIf(missingForMixed("steps that never attached"))("a step", () => {
         expect.stringMatching(/type="tuning" failed \(delete\)/),
       ]);
       expect([each.pod.links(), leases(stage.leases), journal()]).toEqual([[], [], ["one@cluster@eth0"]]);
+      await stage.succeed("DEL", each);
+      expect(stage.left()).toEqual(nothing);
+    });
+  });
+
+  describe("that can't be started", () => {
+    const garbage = Buffer.concat([Buffer.from([0, 0x61, 0x73, 0x6d, 0x0d, 0, 1, 0]), Buffer.from("garbage")]);
+    const missingInterpreter = "#!/nonexistent/interpreter\n";
+
+    test.each([
+      ["a damaged component", "damaged", () => writeFileSync(join(stage.plexus.cniPath, "damaged.wasm"), garbage)],
+      ["a component without its grants", "tuning", () => rmSync(join(stage.plexus.cniPath, "tuning"), { force: true })],
+      [
+        "a native plugin without its interpreter",
+        "script",
+        () => writeFileSync(join(stage.plexus.cniPath, "script"), missingInterpreter, { mode: 0o755 }),
+      ],
+    ])("as %s: its ADD is undone at once, and each DEL succeeds", async (_, type, install) => {
+      install();
+      for (const plugins of [[{ type }], [bridgeStep(), { type }], [{ type }, bridgeStep()]]) {
+        const each = attaching(stage.network(plugins));
+        const added = await stage.call("ADD", each);
+        expect([added.status, added.json?.["details"]]).toEqual([1, expect.not.stringContaining("Undoing failed")]);
+        expect([each.pod.links(), stage.left().leases, journal()]).toEqual([[], [], []]);
+        for (const pod of [each.pod, ""])
+          expect(await stage.call("DEL", { ...each, pod })).toMatchObject({ status: 0, stdout: "" });
+        expect(journal()).toEqual([]);
+      }
+      expect(stage.left()).toEqual(nothing);
+    });
+
+    test("any more in DEL: the chain's other steps are undone, the DEL fails, and succeeds once the plugin is whole", async () => {
+      const each = attaching(stage.network([bridgeStep(), { type: "recorder" }]));
+      await stage.succeed("ADD", each);
+      const whole = readFileSync(recorder.path);
+      writeFileSync(recorder.path, missingInterpreter);
+      expect((await stage.call("DEL", each)).json).toMatchObject({
+        code: 5,
+        msg: expect.stringMatching(/recorder could not be started: the interpreter that its first line or its ELF header names/),
+      });
+      expect([each.pod.links(), leases(stage.leases), journal()]).toEqual([[], [], ["one@cluster@eth0"]]);
+      writeFileSync(recorder.path, whole);
       await stage.succeed("DEL", each);
       expect(stage.left()).toEqual(nothing);
     });

@@ -4,7 +4,7 @@ import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import type { Verb } from "../../../src/cni/environment.ts";
 import type { RunStep } from "../../../src/cni/run-chain.ts";
 import { grantsFor } from "../../../src/configuration/definition-policy.ts";
-import { type Fault, fault, neverBegun } from "../../../src/fault/fault.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { delegatedPluginRefusal } from "../../../src/npwg/definition-plugins.ts";
 import { withoutStepSecrets } from "../../../src/text/secret-values.ts";
@@ -90,7 +90,7 @@ async function runStep(resources: CallResources, running: RunningStep): Promise<
       return runNativeStep(resources, { step: withCallers, timeoutMs: running.timeoutMs, maxMs });
     });
   }
-  return refused("native", neverBegun(notFound(type, cniPathOf(step), found.path)));
+  return refused("native", notFound(type, cniPathOf(step), found.path));
 }
 
 function noTimeLeft({ deadline }: CallResources, { step, maxMs }: RunningStep): Fault {

@@ -48,6 +48,19 @@ describe.each([
     expect(readFileSync(path, "utf8")).toBe(["0\n", ...lines].join(""));
   });
 
+  test("a directory in the temporary file's place hinders no removal, and an empty one no write", async () => {
+    const path = join(directory, "f");
+    const odd = join(directory, ".f");
+    await (await written(path, "a\n")).close();
+    mkdirSync(join(odd, "full"), { recursive: true });
+    expect(await writer.remove(path)).toEqual({ ok: true, value: undefined });
+    expect(readdirSync(directory)).toEqual([".f"]);
+    expect(await writer.replace(path, "b\n", rules)).toMatchObject({ ok: false, fault: { kind: "STORE_FAILED" } });
+    rmSync(join(odd, "full"), { recursive: true });
+    await (await written(path, "b\n")).close();
+    expect(readFileSync(path, "utf8")).toBe("b\n");
+  });
+
   test("a file that follows a removed one has none of its content, and appended lines are its end", async () => {
     for (const [index, content] of ["a long first one\n", "short\n", "longer than the first one\n", ""].entries()) {
       const path = join(directory, `f${index}`);
