@@ -1,6 +1,6 @@
 // `npm run bench` runs the benchmarks and prints a table. `--json FILE` writes an array of
 // {id, unit, n, median, p95, baseline, baselineP95, ratio}; a benchmark that fails is {id, failed: TEXT}. `--only ID`
-// (repeatable) runs only these benchmarks. The exit status is 1 if a benchmark fails, and 2 for wrong arguments.
+// (repeatable) runs only these benchmarks; `--only sandbox` runs all rows `sandbox-…`. The exit status is 1 if a benchmark fails, and 2 for wrong arguments.
 
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -22,6 +22,7 @@ import { oneShotAdd } from "./one-shot-add.ts";
 import { oneShotApi } from "./one-shot-api.ts";
 import { podBenchmarks } from "./pods.ts";
 import { oneShotStart } from "./one-shot-start.ts";
+import { sandboxBenchmarks } from "./sandbox.ts";
 import { statusBenchmarks } from "./statuses.ts";
 import { wasmOnlyBenchmarks } from "./wasm-only-rows.ts";
 
@@ -44,6 +45,7 @@ const benchmarks: readonly Benchmark[] = [
   ...cycleBenchmarks,
   ...largeClusterBenchmarks,
   firstCall,
+  ...sandboxBenchmarks,
 ];
 
 interface Failed {
@@ -59,10 +61,14 @@ interface Options {
 
 function options(): Options {
   const { values } = parseArgs({ options: { json: { type: "string" }, only: { type: "string", multiple: true } } });
-  const only = values.only ?? benchmarks.map((benchmark) => benchmark.id);
+  const ids = benchmarks.map(({ id }) => id);
+  // An id, or what several ids begin with: `sandbox` means all rows `sandbox-…`.
+  const only = (values.only ?? ids).flatMap((name) => {
+    const group = ids.filter((id) => id.startsWith(`${name}-`));
+    return ids.includes(name) || group.length === 0 ? [name] : group;
+  });
   const unknown = only.filter((id) => !benchmarks.some((benchmark) => benchmark.id === id));
-  if (unknown.length > 0)
-    throw new Error(`--only ${unknown.join(", ")}: no such benchmark; there are ${benchmarks.map((b) => b.id).join(", ")}`);
+  if (unknown.length > 0) throw new Error(`--only ${unknown.join(", ")}: no such benchmark; there are ${ids.join(", ")}`);
   return { json: values.json, chosen: benchmarks.filter((benchmark) => only.includes(benchmark.id)) };
 }
 
