@@ -256,6 +256,35 @@ describe.skipIf(missingForKube("pods of a Kubernetes API"))("pods of a Kubernete
     expect([await agent.stop(), await daemon.stop(), node.files().leases]).toEqual([0, 0, []]);
   });
 
+  test("the event about networks that could not be removed has no secret of the plugin's configuration", async () => {
+    const args = ["--state-dir", node.plexus.state("cni"), "--reconcile-interval", "1", "--reconcile-grace", "1"];
+    const daemon = await startDaemon({ socket: join(node.plexus.directory, "daemon.sock"), args });
+    const agent = startAgent({
+      command: node.entrance(),
+      env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", CNI_PATH: node.plexus.cniPath, PLEXUS_SOCKET: daemon.socket },
+    });
+    const leaky = installRecorder(node.plexus.cniPath, "leaky");
+    const msg = "logout from controller with correct horse battery: refused";
+    leaky.script("DEL", { exit: 1, stdout: JSON.stringify({ code: 107, msg }), stderr: msg });
+    const plugins = [{ type: "leaky", controller: { pwd: "correct horse battery" } }];
+    const web = await api.pod("shop", "web");
+    const attaching = node.attaching(web, { delegates: [{ cniVersion: "1.0.0", name: "pods", plugins }] });
+    // The agent must see the network namespace of another pod, as proof that it would see this pod's.
+    const stays = node.attaching(await api.pod("shop", "db"));
+    const call = async (verb: string, { pod, ...rest }: ReturnType<Node["attaching"]>): Promise<number> =>
+      (await node.request({ verb, ifname: "eth0", netns: pod.path, env: { PLEXUS_SOCKET: daemon.socket }, ...rest })).status;
+    expect([await call("ADD", stays), await call("ADD", attaching)]).toEqual([0, 0]);
+    attaching.pod.dispose();
+    const left = async (): Promise<readonly string[]> =>
+      (await api.eventsOf(web)).filter((event) => event.includes("StaleAttachmentLeft"));
+    await expect.poll(async () => (await left()).length, { timeout: 30_000 }).toBeGreaterThan(0);
+    expect(await left()).toEqual([
+      expect.stringMatching(/could not be removed: .*logout from controller with \[redacted\]: refused/),
+    ]);
+    expect([await call("DEL", stays), await agent.stop(), await daemon.stop()]).toEqual([0, 0, 0]);
+    expect([await api.eventsOf(web), daemon.stderr()].join("")).not.toContain("correct horse");
+  });
+
   test("N13-06 an IPAM claim may have any name, an owner and a finalizer; a pod's plugins get its reference", async () => {
     await applyFile(api.admin, join(root, "deploy", "crd-ipamclaims.yaml"));
     const recorder = installRecorder(node.plexus.cniPath, "recorder");
