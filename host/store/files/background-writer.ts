@@ -23,7 +23,6 @@ import {
   Tail,
   writeAllSync,
 } from "./file-writer.ts";
-import type { RecycledFiles } from "./recycled-files.ts";
 import { BlockingBudget } from "./blocking-budget.ts";
 
 type Done<T> = (error: Error | null, value?: T) => void;
@@ -55,12 +54,10 @@ const maxSlowWrites = 3;
 export interface BackgroundWriterInit {
   /** Milliseconds that a write may block the event loop; 0: every write runs on libuv's threads. */
   readonly maxBlockMs?: number;
-  /** Keeps removed files for reuse; by default removed files are not kept. */
-  readonly recycledFiles?: RecycledFiles;
 }
 
 /** A writer for the daemon: writes block the event loop only briefly, and concurrent writes to a directory share its sync. */
-export function backgroundWriter({ maxBlockMs = defaultMaxBlockMs, recycledFiles }: BackgroundWriterInit = {}): FileWriter {
+export function backgroundWriter({ maxBlockMs = defaultMaxBlockMs }: BackgroundWriterInit = {}): FileWriter {
   const directories = new Map<string, DirectorySync>();
   const budget = new BlockingBudget(maxBlockMs, maxSlowWrites);
 
@@ -86,7 +83,7 @@ export function backgroundWriter({ maxBlockMs = defaultMaxBlockMs, recycledFiles
   return {
     async replace(path, content, { maxBytes, durable }) {
       const written = budget.mayBlock
-        ? budget.measure(() => replaceSync(path, content, { maxBytes, durable: false }, recycledFiles))
+        ? budget.measure(() => replaceSync(path, content, { maxBytes, durable: false }))
         : await writeInThreads(path, content);
       if (!written.ok) return written;
       const { file, size } = written.value;
@@ -94,7 +91,7 @@ export function backgroundWriter({ maxBlockMs = defaultMaxBlockMs, recycledFiles
       return ok(appending({ path, file, size, maxBytes, budget, sync: begin }));
     },
     async remove(path) {
-      if (budget.mayBlock) return budget.measure(() => removeFile(path, recycledFiles));
+      if (budget.mayBlock) return budget.measure(() => removeFile(path));
       const [torn, whole] = await Promise.all([removeInThreads(temporaryOf(path), true), removeInThreads(path)]);
       return torn.ok ? whole : torn;
     },
