@@ -93,6 +93,6 @@ describe.skipIf(missingForMixed("taking over the state of 0.1.0"))("the state th
     } finally {
       await daemon.stop();
     }
-    expect(stage.left().state).toEqual([kept, stuck]);
+    expect(stage.left().state).toEqual([kept, stuck, "results/pods-kept-eth0"]);
   });
 });
