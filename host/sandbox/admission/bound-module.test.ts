@@ -7,15 +7,21 @@ import { GuestFault } from "../abi/guest-fault.ts";
 import { defaultLimits } from "../limits.ts";
 import { memoryImport } from "../linker/link.ts";
 import { Meter, MeterFunction, meterExport } from "../linker/meter.ts";
-import { boundModule } from "./bound-module.ts";
-import { maxMeteredPlaces, quantum } from "./metered-code.ts";
+import { type BoundModule, boundModule } from "./bound-module.ts";
+import { maxWork, WorkBudget } from "../binary/work-budget.ts";
+import { quantum } from "./metered-code.ts";
+
+function boundWith(bytes: Uint8Array): BoundModule {
+  const budget = new WorkBudget();
+  return boundModule(readCoreModule(new Reader(bytes), budget), defaultLimits, budget);
+}
 
 async function bound(text: string): Promise<Uint8Array> {
-  return boundModule(readCoreModule(new Reader(await parse(text))), defaultLimits).bytes;
+  return boundBytes(await parse(text));
 }
 
 async function instance(text: string, imports: object = {}): Promise<WebAssembly.Instance> {
-  const { bytes, memory } = boundModule(readCoreModule(new Reader(await parse(text))), defaultLimits);
+  const { bytes, memory } = boundWith(await parse(text));
   const memoryImports = memory === undefined ? {} : { [memoryImport]: { [memoryImport]: new WebAssembly.Memory(memory) } };
   return new WebAssembly.Instance(new WebAssembly.Module(bytes), { ...imports, ...memoryImports });
 }
@@ -210,7 +216,7 @@ function loops(count: number): Uint8Array {
 }
 
 function boundBytes(bytes: Uint8Array): Uint8Array {
-  return boundModule(readCoreModule(new Reader(bytes)), defaultLimits).bytes;
+  return boundWith(bytes).bytes;
 }
 
 describe("a guest that knows the meter", () => {
@@ -241,10 +247,10 @@ describe("a guest that knows the meter", () => {
   });
 
   it("is refused: has so many loops that metering them would use up the engine's memory", () => {
-    expect(() => boundBytes(loops(maxMeteredPlaces))).toThrow(
-      `code with more than ${maxMeteredPlaces} functions, loops and bulk`,
+    expect(() => boundBytes(loops(maxWork.meteredPlaces))).toThrow(
+      `more than ${maxWork.meteredPlaces} functions, loops and bulk instructions: ${maxWork.meteredPlaces + 1}`,
     );
-    expect(() => boundBytes(loops(maxMeteredPlaces / 2))).not.toThrow();
+    expect(() => boundBytes(loops(maxWork.meteredPlaces / 2))).not.toThrow();
   });
 
   it("is charged for the locals that its functions fill with zeros", async () => {

@@ -6,6 +6,7 @@ import type { CoreModule, SectionRange } from "../binary/core-module.ts";
 import type { CoreLimits } from "../binary/core-types.ts";
 import { Reader } from "../binary/reader.ts";
 import { refuse } from "../binary/refusal.ts";
+import type { WorkBudget } from "../binary/work-budget.ts";
 import { asciiName, joined, leb, section, signedLeb } from "../binary/writer.ts";
 import type { Limits } from "../limits.ts";
 import { memoryImport } from "../linker/link.ts";
@@ -18,6 +19,9 @@ const ids = { type: 1, import: 2, func: 3, table: 4, memory: 5, global: 6, expor
 /** Ids of all sections, in the order that a module requires. */
 const sectionOrder: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11];
 
+/** The limits that rewritten modules contain. */
+export type ModuleLimits = Pick<Limits, "memoryPages" | "tableEntries">;
+
 /** A rewritten core module. */
 export interface BoundModule {
   readonly bytes: Uint8Array;
@@ -26,9 +30,10 @@ export interface BoundModule {
 }
 
 /**
- * Rewrites a module. Refuses minima above the limits (LIMIT_MEMORY), and instructions that a delegate may not use.
+ * Rewrites a module. Refuses minima above the limits (LIMIT_MEMORY), instructions that a delegate may not use, and more work than `budget` has
+ * left.
  */
-export function boundModule(module: CoreModule, limits: Limits): BoundModule {
+export function boundModule(module: CoreModule, limits: ModuleLimits, budget: WorkBudget): BoundModule {
   const rewritten = new Map<number, Uint8Array>();
   for (const range of module.sections) rewritten.set(range.id, copied(module, range));
   if (module.tables.length > 0) rewritten.set(ids.table, tables(module, limits, []));
@@ -38,12 +43,12 @@ export function boundModule(module: CoreModule, limits: Limits): BoundModule {
     rewritten.delete(ids.memory);
     rewritten.set(ids.import, extended(module, ids.import, [importOf(memory)]));
   }
-  if (module.definedFunctions.length > 0) insertMeter(module, limits, rewritten);
+  if (module.definedFunctions.length > 0) insertMeter(module, limits, rewritten, budget);
   return { bytes: joined([preamble, ...sectionOrder.map((id) => rewritten.get(id) ?? new Uint8Array(0))]), memory };
 }
 
 /** Inserts the meter. Its definitions follow the module's own ones, so that no index changes. */
-function insertMeter(module: CoreModule, limits: Limits, sections: Map<number, Uint8Array>): void {
+function insertMeter(module: CoreModule, limits: ModuleLimits, sections: Map<number, Uint8Array>, budget: WorkBudget): void {
   const { types, func, table, global } = module.counts;
   const indices = { counter: global, meterCall: func };
   const exported = [exportOf(meterExport, 0x01, table)];
@@ -58,10 +63,11 @@ function insertMeter(module: CoreModule, limits: Limits, sections: Map<number, U
   sections.set(ids.global, extended(module, ids.global, [counter]));
   sections.set(ids.export, extended(module, ids.export, exported));
   const code = readerOf(module, ids.code) ?? refuse("a module with functions and no bodies", module.start);
-  sections.set(ids.code, section(ids.code, [meteredCode(code, indices, module.counts, [meterCallBody(indices, table, types)])]));
+  const metered = meteredCode(code, indices, module.counts, [meterCallBody(indices, table, types)], budget);
+  sections.set(ids.code, section(ids.code, [metered]));
 }
 
-function boundMemory(module: CoreModule, { min, max }: CoreLimits, { memoryPages }: Limits): PlanLinearMemory {
+function boundMemory(module: CoreModule, { min, max }: CoreLimits, { memoryPages }: ModuleLimits): PlanLinearMemory {
   if (module.counts.memory > 1) refuse("a module with an imported and a defined memory", module.start);
   if (min > memoryPages) tooLarge(min, memoryPages, "memory", "pages", module.start);
   return { initial: min, maximum: Math.min(max ?? memoryPages, memoryPages) };
@@ -72,7 +78,7 @@ function importOf({ initial, maximum }: PlanLinearMemory): Uint8Array {
   return joined([name, name, Uint8Array.of(0x02, 0x01), leb(initial), leb(maximum)]);
 }
 
-function tables(module: CoreModule, limits: Limits, further: readonly Uint8Array[]): Uint8Array {
+function tables(module: CoreModule, limits: ModuleLimits, further: readonly Uint8Array[]): Uint8Array {
   const defined = module.tables.map((table) =>
     joined([Uint8Array.of(0x70), boundTable(table, limits.tableEntries, module.start)]),
   );

@@ -5,6 +5,7 @@ import type { CanonicalOptions, Use } from "../binary/component.ts";
 import { readCoreModule, type CoreKind, type CoreModule } from "../binary/core-module.ts";
 import type { Reader } from "../binary/reader.ts";
 import { refuse } from "../binary/refusal.ts";
+import type { WorkBudget } from "../binary/work-budget.ts";
 import type { CoreInstance, CoreItem } from "./items.ts";
 import { unique } from "./unique.ts";
 
@@ -16,23 +17,46 @@ export interface CoreInstantiation {
   readonly at: number;
 }
 
-// The QuickJS backend's runtime has six.
-const maxInstantiations = 12;
+/** The core modules and their instances of all scopes of one component. */
+export class CoreInstantiations {
+  readonly budget: WorkBudget;
+  /** In the order of instantiation. */
+  readonly all: CoreInstantiation[] = [];
+  private readonly outlines = new Map<number, CoreModule>();
+
+  constructor(budget: WorkBudget) {
+    this.budget = budget;
+  }
+
+  /** The outline of the module in this range. Each module is read once, also if a nested component has many instances. */
+  outline(range: Reader): CoreModule {
+    const known = this.outlines.get(range.start);
+    if (known !== undefined) return known;
+    const outline = readCoreModule(range.again(), this.budget);
+    this.outlines.set(range.start, outline);
+    return outline;
+  }
+
+  /** Adds an instantiation; answers its number. */
+  add(instantiation: CoreInstantiation): number {
+    this.budget.spend("coreInstances", 1, instantiation.at);
+    return this.all.push(instantiation) - 1;
+  }
+}
 
 /** Resolves the core indices of one component. */
 export class CoreScope {
-  private readonly instantiations: CoreInstantiation[];
-  private readonly modules: { readonly range: Reader; outline: CoreModule | undefined }[] = [];
+  private readonly instantiations: CoreInstantiations;
+  private readonly modules: Reader[] = [];
   private readonly instances: CoreInstance[] = [];
   private readonly items: Record<CoreKind, CoreItem[]> = { func: [], table: [], memory: [], global: [] };
 
-  /** `instantiations` collects the instantiations of all scopes of a component, in order. */
-  constructor(instantiations: CoreInstantiation[]) {
+  constructor(instantiations: CoreInstantiations) {
     this.instantiations = instantiations;
   }
 
   module(range: Reader): void {
-    this.modules.push({ range, outline: undefined });
+    this.modules.push(range);
   }
 
   item(item: CoreItem): void {
@@ -48,10 +72,8 @@ export class CoreScope {
   }
 
   instantiate(index: number, args: readonly (readonly [string, number])[], at: number): void {
-    if (this.instantiations.length >= maxInstantiations) refuse(`more than ${maxInstantiations} core instances`, at);
-    const entry = this.modules[index] ?? refuse(`core module ${index} does not exist`, at);
-    entry.outline ??= readCoreModule(entry.range.again());
-    const module = entry.outline;
+    const module = this.instantiations.outline(this.modules[index] ?? refuse(`core module ${index} does not exist`, at));
+    this.instantiations.budget.spend("coreImports", module.imports.length, at);
     const argumentsByName = unique(args, at, (instance) => this.instanceAt(instance, at));
     const imports = module.imports.map((wanted) => {
       const what = `core import "${wanted.module}" "${wanted.name}"`;
@@ -61,7 +83,7 @@ export class CoreScope {
       if (kindOf(item) !== wanted.kind) refuse(`${what} is not a ${wanted.kind}`, wanted.at);
       return { module: wanted.module, name: wanted.name, item };
     });
-    const number = this.instantiations.push({ module, imports, at }) - 1;
+    const number = this.instantiations.add({ module, imports, at });
     this.instances.push({ kind: "instantiated", number, module });
   }
 

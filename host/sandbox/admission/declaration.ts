@@ -37,12 +37,16 @@ export function readDeclaration(
   if (found === undefined) refuse(`no custom section "${declarationSection}": the delegate does not declare itself`);
   if (second !== undefined) refuse(`a second custom section "${declarationSection}"`, second.at);
   if (found.content.length > maxBytes) refuse(`a declaration of ${found.content.length} bytes (at most ${maxBytes})`, found.at);
-  const value = json(found.content, found.at);
-  if (!isJsonObject(value)) refuse(`the declaration must be a JSON object, but is ${describeJson(value)}`, found.at);
+  return checkDeclaration(json(found.content, found.at), found.at);
+}
+
+/** Checks a declaration's JSON value. Refuses a field that is missing, unknown or not as it must be; `at` is the byte offset of the section. */
+export function checkDeclaration(value: unknown, at?: number): Declaration {
+  if (!isJsonObject(value)) refuse(`the declaration must be a JSON object, but is ${describeJson(value)}`, at);
   const reader = new ObjectReader(value);
   const declaration = readFields(reader);
   const [problem] = reader.problems;
-  if (problem !== undefined) refuse(`the declaration, field ${problem.slice(0, 300)}`, found.at);
+  if (problem !== undefined) refuse(`the declaration, field ${problem.slice(0, 300)}`, at);
   return declaration;
 }
 

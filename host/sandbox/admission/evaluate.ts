@@ -9,7 +9,8 @@ import type { AliasDefinition, Sort } from "../binary/component-aliases.ts";
 import { readComponent, type Definition, type Use } from "../binary/component.ts";
 import type { Reader } from "../binary/reader.ts";
 import { refuse } from "../binary/refusal.ts";
-import { CoreScope, type CoreInstantiation } from "./core-scope.ts";
+import type { WorkBudget } from "../binary/work-budget.ts";
+import { CoreInstantiations, CoreScope, type CoreInstantiation } from "./core-scope.ts";
 import type { ExternItem, FunctionItem, InstanceItem, TypeExport, TypeItem } from "./items.ts";
 import type { Shapes } from "./shapes.ts";
 import { equalTypes, TypeScope } from "./type-scope.ts";
@@ -34,22 +35,20 @@ export type HostImport = (name: string, exports: ReadonlyMap<string, TypeExport>
 
 const inertInterface = /^(wasi:[a-z-]+\/[a-z-]+@\d+\.\d+\.\d+|local:init\/module-loader)$/;
 const maxDepth = 4;
-// Each instantiation of a nested component evaluates it again, so definitions are counted over all evaluations.
-const maxDefinitions = 20_000;
 
-/** Evaluates the component that `reader` covers. */
-export function evaluateComponent(reader: Reader, shapes: Shapes, hostImport: HostImport): Evaluation {
-  const shared: Shared = { shapes, hostImport, instantiations: [], definitions: 0 };
+/** Evaluates the component that `reader` covers. Refuses more work than `budget` has left. */
+export function evaluateComponent(reader: Reader, shapes: Shapes, hostImport: HostImport, budget: WorkBudget): Evaluation {
+  const shared: Shared = { shapes, hostImport, budget, core: new CoreInstantiations(budget) };
   const scope = new Scope(shared, undefined, undefined, 0);
   scope.run(reader);
-  return { exports: scope.exports, customs: scope.customs, instantiations: shared.instantiations };
+  return { exports: scope.exports, customs: scope.customs, instantiations: shared.core.all };
 }
 
 interface Shared {
   readonly shapes: Shapes;
   readonly hostImport: HostImport;
-  readonly instantiations: CoreInstantiation[];
-  definitions: number;
+  readonly budget: WorkBudget;
+  readonly core: CoreInstantiations;
 }
 
 class Scope extends TypeScope {
@@ -62,21 +61,18 @@ class Scope extends TypeScope {
   private readonly components: Reader[] = [];
   private readonly instances: InstanceItem[] = [];
   private readonly functions: FunctionItem[] = [];
+  private readonly importNames = new Set<string>();
 
   constructor(shared: Shared, parent: Scope | undefined, args: ReadonlyMap<string, ExternItem> | undefined, depth: number) {
     super(shared.shapes, parent);
     this.shared = shared;
     this.args = args;
     this.depth = depth;
-    this.core = new CoreScope(shared.instantiations);
+    this.core = new CoreScope(shared.core);
   }
 
   run(range: Reader): void {
-    for (const definition of readComponent(range)) {
-      this.shared.definitions += 1;
-      if (this.shared.definitions > maxDefinitions) refuse(`more than ${maxDefinitions} definitions`, definition.at);
-      this.define(definition);
-    }
+    for (const definition of readComponent(range, this.shared.budget)) this.define(definition);
   }
 
   private define(it: Definition): void {
@@ -166,10 +162,13 @@ class Scope extends TypeScope {
 
   private import(it: Definition & { readonly kind: "import" }): void {
     const { name, at } = it;
+    if (this.importNames.has(name)) refuse(`import "${name}" appears twice`, at);
+    this.importNames.add(name);
     const described = this.describe(it.description, at);
     if (described.sort === "instance") {
       if (described.type.kind !== "instance") refuse(`import "${name}" has a type that is not an instance type`, at);
       const { exports } = described.type;
+      this.shared.budget.spend("importedItems", exports.size, at);
       const inert = this.isInert(name, at);
       if (!inert) this.shared.hostImport(name, exports, at);
       this.add({ sort: "instance", instance: importedInstance(name, exports, inert) });

@@ -5,7 +5,7 @@
 import { readValueType } from "../binary/core-types.ts";
 import { type IndexSpaces, Instructions } from "../binary/instructions.ts";
 import type { Reader } from "../binary/reader.ts";
-import { refuse } from "../binary/refusal.ts";
+import type { WorkBudget } from "../binary/work-budget.ts";
 import { joined, leb, signedLeb } from "../binary/writer.ts";
 
 /** The counter's initial value in bytes of code: one to a few milliseconds. */
@@ -13,12 +13,6 @@ export const quantum = 1_000_000;
 
 /** Cost of an instruction on a whole memory or table: the guest calls the host after four of them. */
 const bulkCost = quantum / 4;
-
-/**
- * Maximum of metered places in a module. A component of loops only would grow sevenfold, and metering it would take a gigabyte of memory and
- * seconds. 4 MiB of a compiler's output have a tenth of this number.
- */
-export const maxMeteredPlaces = 200_000;
 
 /** Indices of the meter's definitions in the module. */
 export interface MeterIndices {
@@ -36,15 +30,16 @@ interface MeteredPlace {
 
 /**
  * The content of the code section with a meter in every body, followed by the `further` bodies. Refuses code that names an index outside
- * `spaces`, because the meter's definitions have these indices.
+ * `spaces`, because the meter's definitions have these indices, and code with more metered places than `budget` has left.
  */
 export function meteredCode(
   reader: Reader,
   indices: MeterIndices,
   spaces: IndexSpaces,
   further: readonly Uint8Array[],
+  budget: WorkBudget,
 ): Uint8Array {
-  const meter = new MeterInserter(indices);
+  const meter = new MeterInserter(indices, budget);
   const bodies: Uint8Array[] = [];
   for (let left = reader.count("function bodies"); left > 0; left -= 1) {
     const body = reader.take(reader.u32("a body's size"), "a function body");
@@ -73,9 +68,10 @@ class MeterInserter {
   private readonly prefix: Uint8Array;
   /** The instructions after the cost. */
   private readonly suffix: Uint8Array;
-  private left = maxMeteredPlaces;
+  private readonly budget: WorkBudget;
 
-  constructor({ counter, meterCall }: MeterIndices) {
+  constructor({ counter, meterCall }: MeterIndices, budget: WorkBudget) {
+    this.budget = budget;
     const index = leb(counter);
     this.prefix = joined([Uint8Array.of(0x23), index, Uint8Array.of(0x41)]); // global.get; i32.const
     this.suffix = joined([
@@ -90,8 +86,7 @@ class MeterInserter {
   }
 
   body(body: Reader, spaces: IndexSpaces): Uint8Array {
-    const places = meteredPlaces(body, spaces, this.left);
-    this.left -= places.length;
+    const places = meteredPlaces(body, spaces, this.budget);
     const parts: Uint8Array[] = [];
     let copied = body.start;
     for (const { at, cost } of places) {
@@ -104,7 +99,7 @@ class MeterInserter {
 }
 
 /** The places to meter: the function's start, the start of every loop, and every bulk instruction. The cost is the length of the code. */
-function meteredPlaces(body: Reader, spaces: IndexSpaces, maxPlaces: number): readonly MeteredPlace[] {
+function meteredPlaces(body: Reader, spaces: IndexSpaces, budget: WorkBudget): readonly MeteredPlace[] {
   const locals = body.again();
   // Each call of a function fills its locals with zeros, so the locals count as code.
   let zeros = 0;
@@ -113,21 +108,24 @@ function meteredPlaces(body: Reader, spaces: IndexSpaces, maxPlaces: number): re
     readValueType(locals);
   }
   const code = new Instructions(body.bytes, locals.pos, body.end, spaces);
-  const places: MeteredPlace[] = [{ at: code.pos, cost: Math.min(quantum, body.end - code.pos + zeros) }];
+  const places: MeteredPlace[] = [];
+  const meter = (at: number, cost: number): MeteredPlace => {
+    budget.spend("meteredPlaces", 1, at);
+    const place = { at, cost };
+    places.push(place);
+    return place;
+  };
+  meter(code.pos, Math.min(quantum, body.end - code.pos + zeros));
   const open: (MeteredPlace | undefined)[] = [];
   while (!code.atEnd) {
-    if (places.length > maxPlaces)
-      refuse(`code with more than ${maxMeteredPlaces} functions, loops and bulk instructions`, code.pos);
     const kind = code.next();
     if (kind === "other") continue;
-    if (kind === "bulk") places.push({ at: code.at, cost: bulkCost });
+    if (kind === "bulk") meter(code.at, bulkCost);
     else if (kind === "end") {
       const loop = open.pop();
       if (loop !== undefined) loop.cost = Math.min(quantum, code.at - loop.at + 1);
     } else {
-      const loop = kind === "loop" ? { at: code.pos, cost: quantum } : undefined;
-      open.push(loop);
-      if (loop !== undefined) places.push(loop);
+      open.push(kind === "loop" ? meter(code.pos, quantum) : undefined);
     }
   }
   return places;

@@ -17,12 +17,17 @@ interface Entry {
   readonly parts: readonly (readonly [label: string, child: Shape | null])[];
 }
 
+/** Maximum length of a structure's text. */
+const maxDescription = 400;
+
 /** Interns structures. Structures of `base` keep their numbers, and `base` is not changed. */
 export class Shapes {
   private readonly base: Shapes | undefined;
   private readonly first: Shape;
   private readonly numbers = new Map<string, Shape>();
   private readonly entries: Entry[] = [];
+  /** Shapes of functions. Many exports may have the type of one long definition. */
+  private readonly functions = new WeakMap<FunctionShape, Shape>();
   private resources = 0;
 
   constructor(base?: Shapes) {
@@ -50,18 +55,38 @@ export class Shapes {
 
   /** The number of a function's structure. */
   func(type: FunctionShape): Shape {
-    return this.of("func", [...type.params, ["->", type.result]]);
+    const known = this.functions.get(type);
+    if (known !== undefined) return known;
+    const shape = this.of("func", [...type.params, ["->", type.result]]);
+    this.functions.set(type, shape);
+    return shape;
   }
 
-  /** The structure as text, abbreviated below `depth` levels. */
-  describe(shape: Shape | null, depth = 3): string {
-    if (shape === null) return "_";
+  /** The structure as text, abbreviated below three levels and after 400 characters. */
+  describe(shape: Shape | null): string {
+    const text: string[] = [];
+    const left = { characters: maxDescription };
+    this.append(shape, 3, (part) => {
+      if (left.characters <= 0) return false;
+      text.push(part.length > left.characters ? `${part.slice(0, left.characters)}…` : part);
+      left.characters -= part.length;
+      return left.characters > 0;
+    });
+    return text.join("");
+  }
+
+  /** Appends the structure's text part by part, until `append` answers false: a structure of n parts has a text of up to n³ parts. */
+  private append(shape: Shape | null, depth: number, append: (part: string) => boolean): boolean {
+    if (shape === null) return append("_");
     const entry = this.base?.entries[shape] ?? this.entries[shape - this.first];
-    if (entry === undefined) return "?";
-    if (entry.parts.length === 0) return entry.head;
-    if (depth === 0) return `${entry.head}<…>`;
-    const parts = entry.parts.map(([label, child]) => (label === "" ? "" : `${label}: `) + this.describe(child, depth - 1));
-    const text = `${entry.head}<${parts.join(", ")}>`;
-    return text.length > 400 ? `${text.slice(0, 400)}…` : text;
+    if (entry === undefined) return append("?");
+    if (entry.parts.length === 0) return append(entry.head);
+    if (depth === 0) return append(`${entry.head}<…>`);
+    if (!append(`${entry.head}<`)) return false;
+    for (const [index, [label, child]] of entry.parts.entries()) {
+      const separator = index === 0 ? "" : ", ";
+      if (!append(label === "" ? separator : `${separator}${label}: `) || !this.append(child, depth - 1, append)) return false;
+    }
+    return append(">");
   }
 }

@@ -12,6 +12,7 @@ import {
 import { requireCoreName } from "./names.ts";
 import type { Reader } from "./reader.ts";
 import { refuse } from "./refusal.ts";
+import { maxWork, type WorkBudget } from "./work-budget.ts";
 
 /** A reference to a definition: its sort and its index. */
 export interface Use<S> {
@@ -68,33 +69,38 @@ export function readPreamble(reader: Reader): void {
   reader.take(8, "a preamble");
 }
 
-/** Reads the definitions of the component that `reader` covers. */
-export function readComponent(reader: Reader): readonly Definition[] {
+/** Reads the definitions of the component that `reader` covers. Refuses more work than `budget` has left. */
+export function readComponent(reader: Reader, budget: WorkBudget): readonly Definition[] {
   readPreamble(reader);
   const definitions: Definition[] = [];
   while (!reader.atEnd) {
     const at = reader.pos;
+    budget.spend("sections", 1, at);
     const id = reader.byte("a section");
     const content = reader.take(reader.u32("a section's size"), "a section");
     if (id === 0) {
       const name = content.name("a custom section's name");
+      budget.spend("definitions", 1, at);
       definitions.push({ at, kind: "custom", name, content: content.slice() });
     } else if (id === 1 || id === 4) {
+      budget.spend("definitions", 1, at);
       definitions.push({ at, kind: id === 1 ? "core-module" : "component", range: content });
     } else {
-      readVector(id, content, at, definitions);
+      budget.spend("definitionBytes", content.left, at);
+      readVector(id, content, at, definitions, budget);
       content.finish(`section ${id}`);
     }
-    if (definitions.length > 20_000) refuse("a component of more than 20000 definitions", at);
   }
   return definitions;
 }
 
-function readVector(id: number, reader: Reader, section: number, definitions: Definition[]): void {
+function readVector(id: number, reader: Reader, section: number, definitions: Definition[], budget: WorkBudget): void {
   const read = readers[id];
   if (read === undefined)
     refuse(`${refusedSections[id] ?? `a section with the unknown id ${id}`} is not part of a delegate`, section);
-  for (let left = reader.count("definitions", 20_000); left > 0; left -= 1) definitions.push(read(reader, reader.pos));
+  const count = reader.count("definitions", maxWork.definitions);
+  budget.spend("definitions", count, section);
+  for (let left = count; left > 0; left -= 1) definitions.push(read(reader, reader.pos));
 }
 
 function args<T>(reader: Reader, read: () => T): T[] {

@@ -14,6 +14,7 @@ import { readData, readElements } from "./core-segments.ts";
 import { requireCoreName } from "./names.ts";
 import type { Reader } from "./reader.ts";
 import { refuse } from "./refusal.ts";
+import type { WorkBudget } from "./work-budget.ts";
 
 /** The kind of a core import or export. */
 export type CoreKind = "func" | "table" | "memory" | "global";
@@ -64,8 +65,8 @@ export interface CoreModule {
 const ranks: Readonly<Record<number, number>> = { 1: 1, 2: 2, 3: 3, 4: 4, 5: 5, 6: 7, 7: 8, 8: 9, 9: 10, 12: 11, 10: 12, 11: 13 };
 const kinds: Readonly<Record<number, CoreKind>> = { 0: "func", 1: "table", 2: "memory", 3: "global" };
 
-/** Reads the outline of the module that `reader` covers. Refuses everything that a delegate may not use. */
-export function readCoreModule(reader: Reader): CoreModule {
+/** Reads the outline of the module that `reader` covers. Refuses everything that a delegate may not use, and more work than `budget` has left. */
+export function readCoreModule(reader: Reader, budget: WorkBudget): CoreModule {
   const { bytes, end, pos: start } = reader;
   const preamble = reader.take(8, "a core module's preamble");
   if (!isCorePreamble(preamble)) refuse("a core module without WebAssembly's preamble (version 1)", start);
@@ -74,6 +75,7 @@ export function readCoreModule(reader: Reader): CoreModule {
   let last = 0;
   while (!reader.atEnd) {
     const at = reader.pos;
+    budget.spend("sections", 1, at);
     const id = reader.byte("a section");
     const content = reader.take(reader.u32("a section's size"), "a section");
     if (id === 0) {

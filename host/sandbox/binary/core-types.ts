@@ -98,7 +98,14 @@ export function readTableType(reader: Reader): CoreLimits {
   return readLimits(reader, "table");
 }
 
+/** Signatures by type: thousands of imports may have one type with a thousand parameters. */
+const signatures = new WeakMap<CoreFunctionType, string>();
+
 /** A function type as text, for example "i32,i32>i32". Equal types have equal texts. */
 export function signature(type: CoreFunctionType): string {
-  return `${type.params.join(",")}>${type.results.join(",")}`;
+  const known = signatures.get(type);
+  if (known !== undefined) return known;
+  const text = `${type.params.join(",")}>${type.results.join(",")}`;
+  signatures.set(type, text);
+  return text;
 }

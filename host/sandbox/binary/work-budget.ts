@@ -1,0 +1,59 @@
+// Bounds the work of one admission. A nested component is read and evaluated once for each instantiation, so a bound on the component's bytes
+// alone does not bound the work. Each kind of work is counted over all evaluations.
+
+import { refuse } from "./refusal.ts";
+
+/**
+ * The maximum of each kind of work in one admission. The largest known toolchain output (the QuickJS backend's runtime) needs about a tenth of
+ * each, but for `coreInstances`, of which it has six.
+ */
+export const maxWork = {
+  /** Sections of components and core modules, including custom sections. */
+  sections: 10_000,
+  definitions: 20_000,
+  /** Bytes of component definitions; core modules and custom sections are not included. */
+  definitionBytes: 1024 * 1024,
+  /** Functions and types of imported instances. */
+  importedItems: 20_000,
+  coreInstances: 12,
+  coreImports: 2_000,
+  /**
+   * Functions, loops and bulk instructions of all core modules. A component of loops only would grow sevenfold, and metering it would take a
+   * gigabyte of memory and seconds. 4 MiB of a compiler's output have a tenth of this number.
+   */
+  meteredPlaces: 200_000,
+} as const;
+
+/** A kind of work. */
+export type Work = keyof typeof maxWork;
+
+const names: Readonly<Record<Work, string>> = {
+  sections: "sections",
+  definitions: "definitions",
+  definitionBytes: "bytes of definitions",
+  importedItems: "functions and types of imported instances",
+  coreInstances: "core instances",
+  coreImports: "imports of core instances",
+  meteredPlaces: "functions, loops and bulk instructions",
+};
+
+/** The work of one admission so far. */
+export class WorkBudget {
+  private readonly spent: Record<Work, number> = {
+    sections: 0,
+    definitions: 0,
+    definitionBytes: 0,
+    importedItems: 0,
+    coreInstances: 0,
+    coreImports: 0,
+    meteredPlaces: 0,
+  };
+
+  /** Counts `amount` of a kind of work, before it is done. Refuses work above the maximum; `at` is the byte offset of its cause. */
+  spend(work: Work, amount: number, at: number): void {
+    const total = this.spent[work] + amount;
+    if (total > maxWork[work])
+      refuse(`more than ${maxWork[work]} ${names[work]}: ${total}, counted in every instance of a nested component`, at);
+    this.spent[work] = total;
+  }
+}
