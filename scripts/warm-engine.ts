@@ -25,12 +25,14 @@ export function warmEngine({ outDir }: WarmEngineInit): void {
     const leases = join(directory, "leases");
     for (const each of [join(home, "bin"), cni, manifests, leases]) mkdirSync(each, { recursive: true });
     symlinkSync(process.execPath, join(home, "bin", "node"));
+    symlinkSync(join(built, "engine"), join(home, "engine"));
     writeFileSync(join(home, "engine.cjs"), oneShotBootstrap({ directory: JSON.stringify(join(built, "engine")), record: true }));
     for (const name of ["ipam-host-local", "status-shaper"])
       symlinkSync(join(built, "delegates", `${name}.wasm`), join(cni, `${name}.wasm`));
     writeFileSync(join(cni, "main"), mainPlugin, { mode: 0o755 });
     writeManifests(manifests);
     const grants = { "ipam-host-local": { log: {}, leases: { directories: [leases] }, resolver: {} } };
+    const wasm = { grants };
     const config = {
       cniVersion: "1.0.0",
       name: "warm",
@@ -39,7 +41,7 @@ export function warmEngine({ outDir }: WarmEngineInit): void {
       runDir: join(directory, "run"),
       manifests,
       definitions: { rules: [{ namespaces: ["shop"], native: { main: {} }, grants }] },
-      wasm: { grants },
+      wasm,
       delegates: [network("pods", 0)],
     };
     const call = (verb: string, pod: string, more: object = {}, expected = 0): void => {
@@ -66,6 +68,8 @@ export function warmEngine({ outDir }: WarmEngineInit): void {
     call("ADD", "nowhere", {}, 1);
     call("CHECK", "web");
     call("DEL", "web");
+    // The code of the isolation that is not the default.
+    for (const verb of ["ADD", "DEL"]) call(verb, "web", { wasm: { ...wasm, isolation: "in-process" } });
     call("STATUS", "web", { cniVersion: "1.1.0" });
     call("GC", "web", { cniVersion: "1.1.0", "cni.dev/valid-attachments": [] });
   } finally {

@@ -2,7 +2,7 @@
 
 import type { WasmConfiguration } from "../../src/configuration/wasm-configuration.ts";
 import type { Shim } from "../protocol/shim.ts";
-import type { Admission } from "../sandbox/admission/admit.ts";
+import type { ComponentAdmission } from "../sandbox/admission/admit.ts";
 import type { ComponentFileNames } from "../sandbox/component-file.ts";
 import type { GuestRunner } from "../sandbox/runner.ts";
 import type { LeaseOperation } from "./leases/effect.ts";
@@ -13,7 +13,7 @@ export interface DelegateHost {
   /** The call's grants and limits. */
   readonly wasm: WasmConfiguration;
   /** Checks components, and remembers admitted ones. */
-  readonly admission: Admission;
+  readonly admission: ComponentAdmission;
   /** The names under which admissions of component files are remembered. */
   readonly componentNames: ComponentFileNames;
   /** Runs guests in this process or in a sandbox process. */

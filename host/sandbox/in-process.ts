@@ -1,5 +1,5 @@
-// Runs guests in the engine's process: the default of the one-shot engine, which lives for one call. README.md lists the protection that only
-// a sandbox process gives.
+// Runs guests in the engine's process, if the administrator has chosen that for the one-shot engine. README.md lists the protection that only a
+// sandbox process gives.
 
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { fault } from "../../src/fault/fault.ts";

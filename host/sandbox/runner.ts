@@ -25,6 +25,11 @@ export interface GuestCall<V extends Verb> {
   readonly verb: V;
   readonly request: VerbTypes[V]["request"];
   readonly limits: Limits;
+  /**
+   * Names the grants of the call, for example by the namespace of its network's definition; empty by default. A sandbox process serves the
+   * calls of one component from one source.
+   */
+  readonly source?: string;
   /** Milliseconds for the whole call, including imports. */
   readonly deadlineMs: number;
 }

@@ -61,7 +61,7 @@ export async function runDelegateStep(host: DelegateHost, running: RunningStep, 
     host.runner,
     component.value,
     call.value,
-    { limits: { ...limits, timeMs: Math.min(limits.timeMs, maxMs) }, deadlineMs },
+    { limits: { ...limits, timeMs: Math.min(limits.timeMs, maxMs) }, deadlineMs, source: "" },
     pending.watched(imports),
   );
   await pending.ended();
@@ -83,7 +83,7 @@ async function callGuest(
   runner: GuestRunner,
   component: AdmittedComponent,
   call: DelegateCall,
-  bounds: { readonly limits: Limits; readonly deadlineMs: number },
+  bounds: { readonly limits: Limits; readonly deadlineMs: number; readonly source: string },
   imports: CapabilityImports,
 ): Promise<Result<Success | undefined>> {
   const terms = { component, ...bounds };
@@ -123,7 +123,7 @@ async function load(host: DelegateHost, delegate: GrantedDelegate, file: Compone
   if (admitted === undefined) {
     const bytes = await readComponentFile(shim, file.path, limits.componentBytes);
     if (!bytes.ok) return bytes;
-    admitted = admission.admit(bytes.value, terms, componentNames.learn(file, bytes.value));
+    admitted = await admission.admit(bytes.value, terms, componentNames.learn(file, bytes.value));
   }
   if (admitted.ok) return admitted;
   const where = admitted.fault.kind === "CAPABILITY_NOT_GRANTED" ? `; ${whereToGrant(wasm, delegate)}` : "";

@@ -8,7 +8,7 @@ import type { WasmConfiguration } from "../../../src/configuration/wasm-configur
 import type { OneShotShim } from "../../protocol/one-shot-shim.ts";
 import { runSync } from "../../capabilities/leases/effect.ts";
 import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
-import { Admission } from "../../sandbox/admission/admit.ts";
+import { Admission, type ComponentAdmission } from "../../sandbox/admission/admit.ts";
 import { namedByFile } from "../../sandbox/component-file.ts";
 import { InProcessRunner } from "../../sandbox/in-process.ts";
 import { limitsOf } from "../../sandbox/limits.ts";
@@ -23,28 +23,46 @@ export async function delegatesForOneCall(
 ): Promise<DelegateRunner> {
   return delegateRunner({
     wasm,
-    admission: new Admission(),
+    ...(wasm.isolation === "in-process" ? inThisProcess() : await inSandboxProcesses(wasm)),
     componentNames: namedByFile,
-    runner: wasm.isolation === "in-process" ? new InProcessRunner() : await processRunner(wasm),
     shim,
     runLeaseOperation: (operation) => runSync(operation, takeLock),
     log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),
   });
 }
 
-/** One sandbox process, started for this call. It ends when the engine's pipes close. */
-async function processRunner(wasm: WasmConfiguration): Promise<GuestRunner> {
+/** Where components are admitted and run. */
+interface Sandbox {
+  readonly admission: ComponentAdmission;
+  readonly runner: GuestRunner;
+}
+
+/** Sandbox processes for this call, one for each component. They end when the engine's pipes close. */
+async function inSandboxProcesses(wasm: WasmConfiguration): Promise<Sandbox> {
   const { ProcessPool } = await import("../../sandbox/process/pool.ts");
   const { installedJail } = await import("../../sandbox/launcher/jail.ts");
+  const { SandboxAdmission } = await import("../../sandbox/process/sandbox-admission.ts");
   const { memoryPages, tableEntries } = limitsOf(wasm.limits);
   const jail = installedJail(home(), { level: wasm.isolation, uids: wasm.sandboxUids });
   const processPerCall = wasm.isolation === "strict";
-  return new ProcessPool({ entry: guestProgram(), memoryPages, tableEntries, jail, processPerCall, warm: 1, maxProcesses: 1 });
+  const pool = new ProcessPool({ entry: guestProgram(), memoryPages, tableEntries, jail, processPerCall, warm: 1, maxProcesses: 1 });
+  return { admission: new SandboxAdmission(() => pool), runner: pool };
+}
+
+/** Only if the administrator has chosen `in-process`: no fault of a sandbox process leads here. */
+function inThisProcess(): Sandbox {
+  return { admission: new Admission(), runner: new InProcessRunner() };
 }
 
 /** Path of the sandbox process' program, which is part of the engine's code. Without symbolic links, because the process may read no other path. */
 function guestProgram(): string {
-  return realpathSync(join(home(), "engine", "guest-process.cjs"));
+  const path = join(home(), "engine", "guest-process.cjs");
+  try {
+    return realpathSync(path);
+  } catch {
+    // The process does not start, and the step fails with SANDBOX_UNAVAILABLE.
+    return path;
+  }
 }
 
 /** The directory of the installation. */

@@ -16,9 +16,9 @@ afterEach(() => rmSync(join(directory, ".."), { recursive: true, force: true }))
 const keep = (copies: ComponentCopies, text: string): Promise<void> => copies.keep(nameOf(Buffer.from(text)), Buffer.from(text));
 const fileOf = (text: string): string => `${nameOf(Buffer.from(text)).slice(7)}.wasm`;
 /** The copies that the next daemon loads, in order. */
-async function loaded(): Promise<readonly string[]> {
+async function loaded(max = 100): Promise<readonly string[]> {
   const texts: string[] = [];
-  await new ComponentCopies(directory, 100).load((bytes, name) => {
+  await new ComponentCopies(directory, 100).load(max, async (bytes, name) => {
     expect(name).toBe(nameOf(bytes));
     texts.push(Buffer.from(bytes).toString());
   });
@@ -44,6 +44,7 @@ test("only the most recently used components are kept", async () => {
   expect(new Set(texts.slice(0, 2))).toEqual(new Set(["c0", "new"]));
   expect(texts.slice(2)).toEqual(["c7", "c6", "c5", "c4", "c3", "c2"]);
   expect(readdirSync(directory)).toHaveLength(8);
+  expect(await loaded(3)).toEqual(texts.slice(0, 3));
 });
 
 test("files with other names, links, directories, and copies with a wrong digest are not loaded", async () => {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { makeDirectory } from "../../store/files/make-directory.ts";
 import { nameOf } from "../../sandbox/component-names.ts";
 
-/** Maximum copies. Every sandbox process compiles each of them. */
+/** Maximum copies. */
 const maxCopies = 8;
 
 const copyName = /^([0-9a-f]{64})\.wasm$/;
@@ -26,13 +26,16 @@ export class ComponentCopies {
     this.#maxBytes = maxBytes;
   }
 
-  /** Passes each copy to `take`, most recently used first. Other files and unreadable copies are skipped: the call reads the component. */
-  async load(take: (bytes: Uint8Array, name: string) => void): Promise<void> {
-    for (const file of (await this.#files()).slice(0, maxCopies)) {
+  /**
+   * Passes up to `max` copies to `take`, one after the other, most recently used first. Other files and unreadable copies are skipped: the call
+   * reads the component.
+   */
+  async load(max: number, take: (bytes: Uint8Array, name: string) => Promise<void>): Promise<void> {
+    for (const file of (await this.#files()).slice(0, Math.min(max, maxCopies))) {
       const bytes = await readWhole(join(this.#directory, file), this.#maxBytes);
       if (bytes === undefined) continue;
       const name = nameOf(bytes);
-      if (fileOf(name) === file) take(bytes, name);
+      if (fileOf(name) === file) await take(bytes, name);
       else await unlink(join(this.#directory, file)).catch(() => undefined);
     }
   }

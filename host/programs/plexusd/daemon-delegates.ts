@@ -7,24 +7,23 @@ import type { Shim } from "../../protocol/shim.ts";
 import { runAsync } from "../../capabilities/leases/effect.ts";
 import { LeaseMemory } from "../../capabilities/leases/lease-memory.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
-import { Admission } from "../../sandbox/admission/admit.ts";
-import { ComponentNames, nameOf } from "../../sandbox/component-names.ts";
+import { ComponentNames } from "../../sandbox/component-names.ts";
 import { RefusingRunner } from "../../sandbox/refusing-runner.ts";
 import type { GuestRunner } from "../../sandbox/runner.ts";
 import { defaultLimits, limitsOf } from "../../sandbox/limits.ts";
 import type { Jail } from "../../sandbox/launcher/jail.ts";
 import type { SandboxIsolation } from "../../telemetry/sandbox-isolation.ts";
 import { type PoolCounts, ProcessPool } from "../../sandbox/process/pool.ts";
+import { SandboxAdmission } from "../../sandbox/process/sandbox-admission.ts";
 import { ComponentCopies } from "./component-copies.ts";
-import { ReadyComponents } from "./ready-components.ts";
 
 /** The settings of the daemon's sandbox processes. */
 export interface DaemonDelegatesInit {
   /** Path of the sandbox process' program, without symbolic links. */
   readonly entry: string;
-  /** Sandbox processes that are kept ready, for guests with the default memory. */
+  /** Sandbox processes without a component that are kept ready, for guests with the default memory. */
   readonly warm: number;
-  /** Maximum sandbox processes, for guests with the default memory. */
+  /** Maximum sandbox processes with calls, for guests with the default memory. */
   readonly most: number;
   /** `strict`: every call gets its own process. */
   readonly isolation: "process" | "strict";
@@ -43,12 +42,14 @@ export interface CallOfDelegates {
   readonly log: (line: string) => void;
 }
 
+/** Maximum components whose processes are started before the first call. */
+const maxReady = 4;
+
 /** The delegates of one daemon. */
 export class DaemonDelegates {
   readonly #init: DaemonDelegatesInit;
-  readonly #admission = new Admission();
+  readonly #admission = new SandboxAdmission(({ memoryPages }) => this.#pool(memoryPages));
   readonly #names = new ComponentNames();
-  readonly #ready: ReadyComponents;
   readonly #copies: ComponentCopies | undefined;
   readonly #leaseMemory = new LeaseMemory();
   /** A pool for each size of guest memory, in pages. */
@@ -57,17 +58,15 @@ export class DaemonDelegates {
   constructor(init: DaemonDelegatesInit) {
     this.#init = init;
     this.#pool(defaultLimits.memoryPages);
-    this.#ready = new ReadyComponents({
-      maxBytes: defaultLimits.componentBytes,
-      take: (bytes) => this.#prepare(bytes, nameOf(bytes)),
-    });
     this.#copies = init.copies === undefined ? undefined : new ComponentCopies(init.copies, defaultLimits.componentBytes);
   }
 
-  /** Prepares the components that the previous daemon used. */
+  /**
+   * Admits the components that calls of the previous daemon used, the most recently used ones, each in the process that will run it. Refusals
+   * are ignored here: the call that needs the component reports them.
+   */
   start(): void {
-    this.#ready.start();
-    void this.#copies?.load((bytes, name) => this.#prepare(bytes, name));
+    void this.#copies?.load(maxReady, async (bytes, name) => void (await this.#admission.examine(bytes, defaultLimits, name)));
   }
 
   /** Tries again to start sandbox processes, after all starts have failed. */
@@ -81,13 +80,9 @@ export class DaemonDelegates {
       wasm,
       admission: this.#admission,
       componentNames: {
-        known: (file) => {
-          this.#ready.used(file.path);
-          return this.#names.known(file);
-        },
+        known: (file) => this.#names.known(file),
         learn: (file, bytes) => {
           const name = this.#names.learn(file, bytes);
-          this.#prepare(bytes, name);
           void this.#copies?.keep(name, bytes);
           return name;
         },
@@ -127,15 +122,7 @@ export class DaemonDelegates {
   }
 
   async close(): Promise<void> {
-    this.#ready.close();
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
-  }
-
-  /** Admits a component in advance, with the default limits. Refusals are ignored here: the call that needs the component reports them. */
-  #prepare(bytes: Uint8Array, name: string): void {
-    if (bytes.length > defaultLimits.componentBytes) return;
-    const component = this.#admission.examine(bytes, defaultLimits, name);
-    if (component.ok) this.#pool(defaultLimits.memoryPages).prepare(component.value);
   }
 
   /** The pool for guests of this memory. Sizes up to the default share one pool, because V8 limits its processes to the default. */

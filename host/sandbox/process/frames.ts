@@ -1,12 +1,13 @@
 // Frames between the engine and a sandbox process: u32 length of the rest, u8 type, u32 number of the call, u32 length of the JSON, the
 // JSON, raw bytes. Numbers are little endian.
 
-/** The engine sends LOAD, CALL, ANSWER and ABANDON; the launcher sends PROBED and LAUNCHED; the sandbox process sends the other types. */
+/** The engine sends LOAD, CALL, ANSWER, ABANDON and ADMIT; the launcher sends PROBED and LAUNCHED; the sandbox process sends the other types. */
 export const frameTypes = {
   LOAD: 1,
   CALL: 2,
   ANSWER: 3,
   ABANDON: 4,
+  ADMIT: 5,
   PROBED: 14,
   LAUNCHED: 15,
   READY: 16,
@@ -14,6 +15,7 @@ export const frameTypes = {
   LOG: 18,
   OUTCOME: 19,
   UNKNOWN: 20,
+  ADMITTED: 21,
 } as const;
 
 /** A decoded frame. */

@@ -4,13 +4,15 @@
 import { NonConforming } from "../abi/conform.ts";
 import { abiVersions } from "../abi/versions.ts";
 import type { AdmittedComponent } from "../admission/admit.ts";
+import { type AdmissionOutcome, type AdmissionRequest, AdmissionSession } from "./admission-session.ts";
+import { maxReportBytes } from "./admission-report.ts";
 import type { CallOutcome } from "../linker/call.ts";
 import { mayWait } from "../linker/may-wait.ts";
 import type { CapabilityImports, GuestCall, Verb } from "../runner.ts";
 import { frameTypes, type Frame } from "./frames.ts";
 import { GuestClock } from "./guest-clock.ts";
 import { GuestSession, readOutcome } from "./guest-session.ts";
-import type { CallMessage, LoadMessage } from "./messages.ts";
+import type { AdmitMessage, CallMessage, LoadMessage } from "./messages.ts";
 import type { Ended, SandboxProcess } from "./sandbox-process.ts";
 
 // JSON encodes a byte with up to six bytes.
@@ -31,6 +33,8 @@ export class GuestSessions {
   private readonly sessions = new Map<number, GuestSession>();
   /** Calls that may run, in the order of their frames. The first one runs, and the others wait for the thread. */
   private readonly running: GuestSession[] = [];
+  /** The admission that runs in the process, which then has no calls. */
+  private admission: { readonly session: AdmissionSession; readonly key: string } | undefined;
   private lastNumber = 0;
   private frameBytes = 0;
 
@@ -46,13 +50,40 @@ export class GuestSessions {
       }
       this.running.length = 0;
       this.sessions.clear();
+      this.admission?.session.lost(`its sandbox process ${ended.reason}`);
+      this.admission = undefined;
       this.callEnded();
     });
   }
 
-  /** Number of calls in the process, including abandoned calls whose guest has not ended yet. */
+  /** Number of calls in the process, including abandoned calls whose guest has not ended yet, and an admission. */
   get calls(): number {
-    return this.sessions.size;
+    return this.sessions.size + (this.admission === undefined ? 0 : 1);
+  }
+
+  /** Examines a component in the process, which must have no calls, and loads it. The outcome never rejects. */
+  admit({ key, bytes, limits }: AdmissionRequest): Promise<AdmissionOutcome> {
+    const session = new AdmissionSession(
+      () => this.process.cpuMs(),
+      (reason) => this.process.kill(reason),
+    );
+    if (!this.process.isAlive) {
+      void this.process.ended.then(({ reason }) => session.lost(`its sandbox process ${reason}`));
+      return session.outcome;
+    }
+    this.admission = { session, key };
+    this.process.limitFrames(maxReportBytes(limits.componentBytes));
+    const { memoryPages, tableEntries } = limits;
+    this.process.send(frameTypes.ADMIT, 0, { key, limits: { memoryPages, tableEntries } } satisfies AdmitMessage, [bytes]);
+    return session.outcome;
+  }
+
+  private receiveAdmission(admission: AdmissionSession, key: string, frame: Frame): void {
+    if (admission.receive(frame)) this.process.loaded.add(key);
+    // A process that refused its component has no further use.
+    else this.mustBeReplaced = true;
+    this.admission = undefined;
+    this.callEnded();
   }
 
   /** Runs a call. The outcome never rejects. */
@@ -99,9 +130,14 @@ export class GuestSessions {
     if (this.running.length === 1) session.clock.start();
   }
 
-  private receive({ type, call, json }: Frame): void {
+  private receive(frame: Frame): void {
+    const { type, call, json } = frame;
     const [session] = this.running;
     try {
+      if (this.admission !== undefined) {
+        this.receiveAdmission(this.admission.session, this.admission.key, frame);
+        return;
+      }
       if (session === undefined || session.number !== call) throw new NonConforming("a frame of a call that is not running");
       if (type === frameTypes.LOG) session.writeLog(json);
       else if (type === frameTypes.IMPORT) this.receiveImport(session, json);
@@ -115,6 +151,7 @@ export class GuestSessions {
     } catch (error) {
       if (!(error instanceof NonConforming)) throw error;
       session?.fail("ABI_VIOLATED", `its sandbox process sent ${error.message}`);
+      this.admission?.session.lost(`its sandbox process sent ${error.message}`);
       this.process.kill(`was ended because it sent ${error.message}`);
     }
   }

@@ -7,7 +7,8 @@
 import { writeSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { tierUpSooner } from "../../system/v8/tier-up.ts";
-import { CompiledComponents } from "../compile.ts";
+import { examineComponent } from "../admission/examine.ts";
+import { type Compilable, CompiledComponents } from "../compile.ts";
 import { InstanceMemory } from "../instance-memory.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
 import {
@@ -22,7 +23,7 @@ import type { CapabilityCall } from "../linker/link.ts";
 import { mayWait } from "../linker/may-wait.ts";
 import { FrameReader } from "./frame-reader.ts";
 import { encodeFrame, frameTypes } from "./frames.ts";
-import type { AnswerMessage, CallMessage, LoadMessage } from "./messages.ts";
+import type { AdmitMessage, AdmittedMessage, AnswerMessage, CallMessage, LoadMessage } from "./messages.ts";
 
 // The global `process`, not `node:process`: importing that module opens stdin as a stream, which makes reads fail with EAGAIN.
 const { argv } = process;
@@ -44,8 +45,8 @@ function setV8Limits(): void {
 // If the engine has closed the pipe, the process exits.
 const frames = new FrameReader(input, () => process.exit(0));
 
-function writeFrame(type: number, number: number, json: unknown): void {
-  const frame = encodeFrame(type, number, json);
+function writeFrame(type: number, number: number, json: unknown, raw: readonly Uint8Array[] = []): void {
+  const frame = encodeFrame(type, number, json, raw);
   for (let at = 0; at < frame.length;) at += writeSync(output, frame, at);
 }
 
@@ -61,6 +62,24 @@ function load({ key, plan, sizes }: LoadMessage, raw: Buffer): void {
     at += size;
     return raw.subarray(at - size, at);
   });
+  compile({ key, plan, modules });
+}
+
+/** Examines a component. The process belongs to the component from now on, so a defect of the examination concerns no other component. */
+function admit({ key, limits }: AdmitMessage, bytes: Uint8Array): void {
+  const examined = examineComponent(bytes, limits);
+  if (!examined.ok) {
+    const { kind, msg } = examined.fault;
+    writeFrame(frameTypes.ADMITTED, 0, { refused: { fault: kind, message: msg } } satisfies AdmittedMessage);
+    return;
+  }
+  const { modules, ...report } = examined.value;
+  const message: AdmittedMessage = { ...report, sizes: modules.map(({ length }) => length) };
+  writeFrame(frameTypes.ADMITTED, 0, message, modules);
+  compile({ key, plan: report.plan, modules });
+}
+
+function compile({ key, plan, modules }: Compilable): void {
   try {
     unprepared.add(compiled.add({ key, plan, modules }));
   } catch (error) {
@@ -155,6 +174,7 @@ async function serve(): Promise<never> {
     // The engine's frames are trusted: it has more rights than this process.
     const { type, call: number, json, raw } = frames.next();
     if (type === frameTypes.LOAD) load(json as LoadMessage, raw);
+    else if (type === frameTypes.ADMIT) admit(json as AdmitMessage, raw);
     else if (type === frameTypes.CALL) await call(number, json as CallMessage);
     else if (type === frameTypes.ANSWER) await resume(number, ({ answer }) => answer((json as AnswerMessage).value));
     else if (type === frameTypes.ABANDON) await resume(number, ({ call: running }) => running.abandon(abandoned));

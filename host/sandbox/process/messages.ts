@@ -1,7 +1,19 @@
 // The JSON of the frames.
 
+import type { ExaminedComponent } from "../admission/examine.ts";
 import type { Limits } from "../limits.ts";
 import type { LinkPlan } from "../linker/plan.ts";
+
+/** ADMIT: examines the component whose bytes follow the JSON, and loads it under `key`. The answer is ADMITTED. */
+export interface AdmitMessage {
+  readonly key: string;
+  readonly limits: Pick<Limits, "memoryPages" | "tableEntries">;
+}
+
+/** ADMITTED: the examined component, whose core modules follow the JSON (`sizes` are their lengths in bytes), or the reason of its refusal. */
+export type AdmittedMessage =
+  | { readonly refused: { readonly fault: string; readonly message: string } }
+  | (Omit<ExaminedComponent, "modules"> & { readonly sizes: readonly number[] });
 
 /** LOAD: a component. Its core modules follow the JSON; `sizes` are their lengths in bytes. */
 export interface LoadMessage {

@@ -27,16 +27,20 @@ beforeAll(async () => {
 afterEach(() => pool.close());
 
 function start(init: ProcessPoolInit = {}): void {
-  pool = new ProcessPool({ entry, warm: 1, ...init });
+  pool = new ProcessPool({ entry, warm: 0, ...init });
 }
 
-async function call(name: string, bounds: Partial<typeof limits> & { deadlineMs?: number } = {}, imports?: CapabilityImports) {
+async function call(
+  name: string,
+  bounds: Partial<typeof limits> & { deadlineMs?: number; source?: string } = {},
+  imports?: CapabilityImports,
+) {
   const component = components.get(name);
   if (component === undefined) throw new Error(`no component ${name}`);
-  const { deadlineMs = 20_000, ...rest } = bounds;
+  const { deadlineMs = 20_000, source = "", ...rest } = bounds;
   const allowed = { ...limits, ...rest };
   const result = await pool.call(
-    { component, verb: "add", request: plainRequests.add, limits: allowed, deadlineMs },
+    { component, verb: "add", request: plainRequests.add, limits: allowed, deadlineMs, source },
     imports ?? recordingImports().imports,
   );
   return result.ok ? "OK" : `${result.fault.kind}: ${result.fault.msg}`;
@@ -104,8 +108,11 @@ describe("a pool of sandbox processes", () => {
     await call("good-leases");
     expect(sandboxProcesses()).toEqual([first]);
     expect(await call("trap-unreachable")).toContain("DELEGATE_TRAPPED");
+    // The process of the other component is not affected.
+    await expect.poll(sandboxProcesses, { timeout: 20_000 }).toEqual([first]);
+    expect(pool.counts).toMatchObject({ started: 2, idle: 1 });
     expect(await call("good-leases")).toBe("OK");
-    expect(sandboxProcesses()).not.toContain(first);
+    expect(sandboxProcesses()).toEqual([first]);
   });
 
   it("starts a process for every call with processPerCall", async () => {
@@ -159,19 +166,58 @@ describe("a pool of sandbox processes", () => {
     expect(await call("good-leases", { deadlineMs: 500 })).toContain("SANDBOX_UNAVAILABLE");
   });
 
-  it("does not send a prepared component again, and survives a component that does not compile", async () => {
-    start({ warm: 2, maxProcesses: 2 });
+  it("survives a component that does not compile", async () => {
+    start();
     const component = components.get("good-leases");
     if (component === undefined) throw new Error("no component");
-    pool.prepare(component);
-    pool.prepare({ ...component, key: "none", modules: [new Uint8Array([0])] });
     const bare = { verb: "add", request: plainRequests.add, limits, deadlineMs: 20_000 } as const;
-    await expect.poll(() => pool.counts.idle, { timeout: 30_000 }).toBe(2);
-    const calls = [1, 2].map(() => pool.call({ ...bare, component: { ...component, modules: [] } }, recordingImports().imports));
-    expect((await Promise.all(calls)).map(({ ok }) => ok)).toEqual([true, true]);
-    expect(await pool.call({ ...bare, component: { ...component, key: "none" } }, recordingImports().imports)).toMatchObject({
+    const broken = { ...component, key: "none", modules: [new Uint8Array([0])] };
+    expect(await pool.call({ ...bare, component: broken }, recordingImports().imports)).toMatchObject({
       fault: { kind: "COMPONENT_REFUSED" },
     });
     expect(await call("good-leases")).toBe("OK");
+  });
+});
+
+describe("a sandbox process belongs to one component and one source", () => {
+  it("serves their calls only, also when it is idle", async () => {
+    start({ warm: 0 });
+    expect(await call("good-leases")).toBe("OK");
+    const [first] = sandboxProcesses();
+    expect(await call("memory-touched")).toBe("OK");
+    const both = sandboxProcesses();
+    expect(both).toHaveLength(2);
+    expect(both).toContain(first);
+    for (const name of ["good-leases", "memory-touched", "good-leases"]) expect(await call(name)).toBe("OK");
+    expect(sandboxProcesses()).toEqual(both);
+    expect(await call("good-leases", { source: "shop" })).toBe("OK");
+    expect(sandboxProcesses()).toHaveLength(3);
+    expect(await call("good-leases", { source: "shop" })).toBe("OK");
+    expect(pool.counts).toMatchObject({ idle: 3, busy: 0, started: 3, ended: 0 });
+  });
+
+  it("is ended when more than the maximum are kept, the least recently used one first", async () => {
+    start({ warm: 0, maxKept: 1 });
+    expect(await call("good-leases")).toBe("OK");
+    const [first] = sandboxProcesses();
+    expect(await call("memory-touched")).toBe("OK");
+    await expect.poll(() => sandboxProcesses().length, { timeout: 20_000 }).toBe(1);
+    expect(sandboxProcesses()).not.toContain(first);
+    expect(await call("good-leases")).toBe("OK");
+    await expect.poll(() => pool.counts.ended, { timeout: 20_000 }).toBe(2);
+  });
+
+  it("makes way for a call of another component at the maximum, which does not starve", async () => {
+    start({ warm: 0, maxProcesses: 1 });
+    const many = Array.from({ length: 20 }, () => call("good-leases"));
+    const other = call("memory-touched");
+    expect(new Set(await Promise.all([...many, other]))).toEqual(new Set(["OK"]));
+    expect(pool.counts).toMatchObject({ started: 2, waiting: 0 });
+  });
+
+  it("is not its owner's only one: the others end after a while", async () => {
+    start({ warm: 0, maxProcesses: 3, keepMs: 50 });
+    expect(new Set(await Promise.all([1, 2, 3].map(() => call("good-leases"))))).toEqual(new Set(["OK"]));
+    await expect.poll(() => pool.counts, { timeout: 20_000 }).toMatchObject({ idle: 1, busy: 0 });
   });
 });

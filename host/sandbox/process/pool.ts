@@ -1,32 +1,37 @@
-// A pool of warm sandbox processes. A process whose call ended without an answer is replaced. A call whose imports may wait shares its
-// process with other calls of the same component and is suspended during its imports, so that it does not block another pod's call.
+// A pool of sandbox processes. A process gets its owner, a component and the source of its calls, with its first admission or call, and belongs
+// to it until it ends. A process whose call ended without an answer is replaced. A call whose imports may wait shares its process with other
+// calls of the same owner and is suspended during its imports, so that it does not block another pod's call.
 
 import { dirname } from "node:path";
 import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
 import type { Result } from "../../../src/fault/result.ts";
-import type { AdmittedComponent } from "../admission/admit.ts";
 import { hostFault, resultOf } from "../call-result.ts";
 import type { CallOutcome } from "../linker/call.ts";
 import { mayWait } from "../linker/may-wait.ts";
 import type { CapabilityImports, GuestCall, GuestRunner, GuestSuccess, Verb } from "../runner.ts";
 import { defaultLimits } from "../limits.ts";
-import { GuestSessions, loadInto } from "./guest-sessions.ts";
 import type { Control } from "../launcher/controls.ts";
 import { defaultJail } from "../launcher/jail.ts";
+import { admissionDeadlineMs, type AdmissionOutcome, type AdmissionRequest } from "./admission-session.ts";
+import { GuestSessions } from "./guest-sessions.ts";
+import { IdleProcesses } from "./idle-processes.ts";
+import { mayServe, ownerAfter, type ProcessOwner } from "./process-owner.ts";
 import { SandboxProcess, type SandboxProcessInit } from "./sandbox-process.ts";
-import { WaitingCalls } from "./waiting-calls.ts";
+import { type Need, WaitingCalls } from "./waiting-calls.ts";
 
 /** Settings of a pool. */
 export interface ProcessPoolInit extends Partial<SandboxProcessInit> {
-  /** Number of processes that are kept ready without calls. */
+  /** Number of processes without an owner that are started ahead while no call runs. */
   readonly warm?: number;
   /**
-   * Maximum number of processes; further calls wait. If suspended calls hold all processes, one further process is allowed, because these
-   * calls may wait for another call.
+   * Maximum number of processes that have calls or are starting; further calls wait. If suspended calls hold all of them, one further process
+   * is allowed, because these calls may wait for another call.
    */
   readonly maxProcesses?: number;
-  /** Milliseconds for which such a further process is kept without calls, for the next burst of calls. */
+  /** Maximum number of idle processes that are kept for their owners' next calls. */
+  readonly maxKept?: number;
+  /** Milliseconds for which an idle process is kept that has no owner or is not its owner's only one. */
   readonly keepMs?: number;
   /** Whether every call gets its own new process. */
   readonly processPerCall?: boolean;
@@ -44,16 +49,17 @@ export interface PoolCounts {
   readonly ended: number;
 }
 
-/** Maximum of components that every process compiles before calls. A process keeps twice as many compiled components. */
-const maxPrepared = 16;
-/** Maximum of calls of one component that share a process. Each suspended call has a stack of at most a megabyte, and its memory. */
+/** Maximum of calls of one owner that share a process. Each suspended call has a stack of at most a megabyte, and its memory. */
 const maxSharedCalls = 64;
+/** Default of `maxKept`: a node uses a handful of components. */
+const defaultMaxKept = 8;
 
 /** A process of the pool. */
 interface PoolProcess {
   readonly sessions: GuestSessions;
-  /** Key of the component whose calls share the process; undefined: the process is idle or has one synchronous call. */
-  sharedKey: string | undefined;
+  owner: ProcessOwner | undefined;
+  /** Whether the process has calls that may be suspended, so that further calls of its owner may share it. */
+  isShared: boolean;
 }
 
 /** Runs guests in sandbox processes. */
@@ -64,11 +70,9 @@ export class ProcessPool implements GuestRunner {
   private readonly keepMs: number;
   private readonly processPerCall: boolean;
   private readonly all = new Set<SandboxProcess>();
-  private readonly idle: PoolProcess[] = [];
+  private readonly idle: IdleProcesses<PoolProcess>;
   private readonly busy = new Set<PoolProcess>();
   private readonly queue: WaitingCalls<PoolProcess>;
-  /** Components that every process compiles before calls, by key. */
-  private readonly prepared = new Map<string, AdmittedComponent>();
   private starting = 0;
   private started = 0;
   private endedCount = 0;
@@ -91,10 +95,11 @@ export class ProcessPool implements GuestRunner {
     };
     this.maxProcesses = Math.max(1, init.maxProcesses ?? 4);
     this.warm = Math.min(init.warm ?? 2, this.maxProcesses);
+    this.idle = new IdleProcesses(init.maxKept ?? defaultMaxKept);
     this.keepMs = init.keepMs ?? 10_000;
     this.processPerCall = init.processPerCall ?? false;
     this.queue = new WaitingCalls(this.maxCallsPerProcess);
-    this.replenish();
+    this.startMissing();
   }
 
   /** The uids of the processes: of the range for sandbox processes if the engine can change users. */
@@ -105,17 +110,20 @@ export class ProcessPool implements GuestRunner {
   /** The present numbers. */
   get counts(): PoolCounts {
     const { starting, started } = this;
-    return { idle: this.idle.length, busy: this.busy.size, starting, waiting: this.queue.size, started, ended: this.endedCount };
+    return { idle: this.idle.size, busy: this.busy.size, starting, waiting: this.queue.size, started, ended: this.endedCount };
   }
 
   /** Tries again to start warm processes after a failed start. */
   warmUp(): void {
-    this.replenish();
+    this.startMissing();
   }
 
   async call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>> {
-    const { component, verb } = call;
-    const outcome = await this.outcome(call, imports);
+    const { component, verb, source = "", deadlineMs } = call;
+    const need: Need = { owner: { component: component.key, source }, shares: mayWait(component.capabilities) };
+    const outcome = await this.inProcess(need, deadlineMs, ({ sessions }, leftMs): Promise<CallOutcome> =>
+      sessions.run(leftMs === deadlineMs ? call : { ...call, deadlineMs: leftMs }, imports),
+    );
     if (outcome !== undefined) return resultOf(component, verb, outcome);
     return hostFault(
       component,
@@ -125,13 +133,10 @@ export class ProcessPool implements GuestRunner {
     );
   }
 
-  /** Lets each idle process compile a component before its first call. Above the maximum the oldest component is dropped. */
-  prepare(component: AdmittedComponent): void {
-    if (this.prepared.has(component.key)) return;
-    const [oldest] = this.prepared.keys();
-    if (this.prepared.size >= maxPrepared && oldest !== undefined) this.prepared.delete(oldest);
-    this.prepared.set(component.key, component);
-    for (const { sessions } of this.idle) loadInto(sessions.process, component);
+  /** Admits a component in a process, which then belongs to the component. Undefined: there is no process. */
+  admit(request: AdmissionRequest): Promise<AdmissionOutcome | undefined> {
+    const need: Need = { owner: { component: request.key, source: undefined }, shares: false };
+    return this.inProcess(need, admissionDeadlineMs, ({ sessions }) => sessions.admit(request));
   }
 
   async close(): Promise<void> {
@@ -145,31 +150,38 @@ export class ProcessPool implements GuestRunner {
     );
   }
 
-  /** The outcome of a call; undefined if the call got no process. */
-  private outcome(call: GuestCall<Verb>, imports: CapabilityImports): Promise<CallOutcome | undefined> {
-    const { component, deadlineMs } = call;
-    const sharedKey = mayWait(component.capabilities) ? component.key : undefined;
-    const process = this.find(sharedKey);
-    if (process !== undefined) return process.sessions.run(call, imports);
+  /** Runs `use` with a process for the need, and the milliseconds that are left of `waitMs`. Undefined: there is no process. */
+  private inProcess<T>(
+    need: Need,
+    waitMs: number,
+    use: (process: PoolProcess, leftMs: number) => Promise<T>,
+  ): Promise<T | undefined> {
+    const found = this.find(need);
+    if (found !== undefined) return use(found, waitMs);
     const started = performance.now();
-    const { promise, resolve } = Promise.withResolvers<CallOutcome | undefined>();
+    const { promise, resolve } = Promise.withResolvers<T | undefined>();
     // The call starts immediately in its process, so that the process counts it.
-    this.queue.add(sharedKey, deadlineMs, (freeProcess) => {
-      const left = Math.max(1, deadlineMs - (performance.now() - started));
-      resolve(freeProcess?.sessions.run({ ...call, deadlineMs: left }, imports));
+    this.queue.add(need, waitMs, (process) => {
+      const leftMs = Math.max(1, waitMs - (performance.now() - started));
+      resolve(process === undefined ? undefined : use(process, leftMs));
     });
     if (this.closed) this.queue.refuseAll();
-    else this.replenish();
+    else this.startMissing();
     return promise;
   }
 
-  private find(sharedKey: string | undefined): PoolProcess | undefined {
-    if (sharedKey !== undefined) {
-      for (const process of this.busy) if (process.sharedKey === sharedKey && this.canTakeCall(process)) return process;
+  /** A process that takes the need now; undefined if there is none, or if the maximum of processes has calls. */
+  private find(need: Need): PoolProcess | undefined {
+    const { owner, shares } = need;
+    if (shares) {
+      for (const process of this.busy)
+        if (process.isShared && mayServe(process.owner, owner) && this.canTakeCall(process)) return process;
     }
-    for (let process = this.idle.pop(); process !== undefined; process = this.idle.pop()) {
+    if (this.working >= this.limit) return undefined;
+    for (let process = this.idle.take(owner); process !== undefined; process = this.idle.take(owner)) {
       if (!process.sessions.process.isAlive) continue;
-      process.sharedKey = sharedKey;
+      process.owner = ownerAfter(process.owner, owner);
+      process.isShared = shares;
       this.busy.add(process);
       return process;
     }
@@ -186,62 +198,50 @@ export class ProcessPool implements GuestRunner {
 
   private callEnded(process: PoolProcess): void {
     const { sessions } = process;
-    if (sessions.calls > 0) {
-      this.addWaitingCalls(process);
-      return;
+    if (sessions.calls === 0 && this.busy.delete(process)) {
+      // A process that has only examined its component has no source yet, and takes its first call.
+      const isUsed = this.processPerCall && process.owner?.source !== undefined;
+      if (sessions.mustBeReplaced || isUsed || this.closed) sessions.process.kill("was replaced");
+      else if (sessions.process.isAlive) this.keep(process);
     }
-    if (!this.busy.delete(process)) return;
-    process.sharedKey = undefined;
-    if (sessions.mustBeReplaced || this.processPerCall || this.closed) sessions.process.kill("was replaced");
-    else if (sessions.process.isAlive) this.offer(process);
-    this.replenish();
+    this.dispatch();
   }
 
-  /** Gives an idle process to the first waiting call, or keeps it idle. */
-  private offer(process: PoolProcess): void {
-    const { first } = this.queue;
-    if (first === undefined) {
-      this.idle.push(process);
-      if (this.alive > this.maxProcesses) setTimeout(() => this.endSurplus(), this.keepMs).unref();
-      for (const component of this.prepared.values()) loadInto(process.sessions.process, component);
-      return;
-    }
-    process.sharedKey = first.sharedKey;
-    this.busy.add(process);
-    this.queue.next()?.(process);
-    this.addWaitingCalls(process);
+  private keep(process: PoolProcess): void {
+    process.isShared = false;
+    this.idle.add(process)?.sessions.process.kill("was not needed");
+    if (this.idle.unownedCount > this.warm || this.idle.hasDuplicates) setTimeout(() => this.endSurplus(), this.keepMs).unref();
   }
 
   private endSurplus(): void {
-    if (this.alive > this.maxProcesses) this.idle.shift()?.sessions.process.kill("was not needed");
+    const surplus = this.idle.unownedCount > this.warm ? this.idle.takeUnowned() : this.idle.takeDuplicate();
+    surplus?.sessions.process.kill("was not needed");
   }
 
-  /** Adds waiting calls that may share the process with its present calls. */
-  private addWaitingCalls(process: PoolProcess): void {
-    const { sharedKey } = process;
-    if (sharedKey === undefined) return;
-    while (this.canTakeCall(process)) {
-      const receive = this.queue.next(sharedKey);
-      if (receive === undefined) return;
-      receive(process);
-    }
+  /** Gives processes to waiting calls, and starts the missing ones. */
+  private dispatch(): void {
+    if (this.queue.size > 0) this.queue.offer((need) => this.find(need));
+    this.startMissing();
   }
 
-  private get alive(): number {
-    return this.idle.length + this.busy.size + this.starting;
+  /** The number of processes that have calls or are starting. */
+  private get working(): number {
+    return this.busy.size + this.starting;
   }
 
   /** A suspended call may wait for another call in this pool. Therefore one process more than suspended calls hold is always allowed. */
   private get limit(): number {
-    const held = [...this.busy].filter(({ sharedKey }) => sharedKey !== undefined).length;
+    const held = [...this.busy].filter(({ isShared }) => isShared).length;
     return Math.max(this.maxProcesses, held + 1);
   }
 
-  // Starts the missing processes: those that the waiting calls need, and the warm ones.
-  private replenish(): void {
+  // Starts the missing processes: those that the waiting calls need, and, while no call runs, the warm ones.
+  private startMissing(): void {
     for (;;) {
-      const isNeeded = this.queue.neededProcesses > this.starting || this.alive < this.warm;
-      if (this.closed || !isNeeded || this.alive >= this.limit) return;
+      const isNeeded = this.queue.neededProcesses > this.starting;
+      const mayWarm = this.busy.size === 0 || this.processPerCall;
+      const lacksWarm = mayWarm && this.idle.unownedCount + this.starting < this.warm;
+      if (this.closed || !(isNeeded || lacksWarm) || this.working >= this.limit) return;
       void this.start();
     }
   }
@@ -258,12 +258,6 @@ export class ProcessPool implements GuestRunner {
     void process.ended.then(() => {
       this.all.delete(process);
       this.endedCount += 1;
-      const at = this.idle.findIndex(({ sessions }) => sessions.process === process);
-      if (at < 0) return;
-      // An idle process ended. The compilation of a prepared component may be the reason, and must not end the next process, too.
-      this.prepared.clear();
-      this.idle.splice(at, 1);
-      this.replenish();
     });
     if (this.closed) process.kill("was ended with the pool");
     // The next start is tried at the next call, because other processes would fail for the same reason.
@@ -271,9 +265,14 @@ export class ProcessPool implements GuestRunner {
     else {
       const poolProcess: PoolProcess = {
         sessions: new GuestSessions(process, () => this.callEnded(poolProcess)),
-        sharedKey: undefined,
+        owner: undefined,
+        isShared: false,
       };
-      this.offer(poolProcess);
+      void process.ended.then(() => {
+        if (this.idle.remove(poolProcess)) this.startMissing();
+      });
+      this.keep(poolProcess);
+      this.dispatch();
     }
   }
 }

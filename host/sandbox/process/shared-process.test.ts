@@ -94,7 +94,7 @@ function delegating(status: () => Promise<unknown>): CapabilityImports {
 
 describe("calls of one component whose imports wait", () => {
   it("share a process, and are answered in any order", async () => {
-    start({ maxProcesses: 4 });
+    start({ warm: 0, maxProcesses: 4 });
     const { outcomes, answer } = await suspendedCalls("waits-echo", 32);
     expect(pool.counts).toMatchObject({ busy: 1, idle: 0, waiting: 0 });
     for (const number of Array.from({ length: 32 }, (_, index) => (index * 13) % 32)) {
@@ -105,7 +105,7 @@ describe("calls of one component whose imports wait", () => {
   });
 
   it("do not block each other: two processes, 32 calls that each wait for a call of another component", async () => {
-    start({ maxProcesses: 2 });
+    start({ warm: 0, maxProcesses: 2 });
     const inner: string[] = [];
     const imports = delegating(async () => inner.push(await call("good-leases")));
     const outer = await Promise.all(Array.from({ length: 32 }, () => call("waits-delegates", imports)));
@@ -115,7 +115,7 @@ describe("calls of one component whose imports wait", () => {
   });
 
   it("do not block each other: one process, and suspended calls within suspended calls", async () => {
-    start({ maxProcesses: 1, keepMs: 1 });
+    start({ maxProcesses: 1, maxKept: 0, keepMs: 1 });
     const inner: string[] = [];
     const innermost = async () => {
       inner.push(await call("waits-good"), await call("good-leases"));
@@ -131,7 +131,7 @@ describe("calls of one component whose imports wait", () => {
   });
 
   it("do not share a process with calls of another component or with a synchronous call", async () => {
-    start({ maxProcesses: 4 });
+    start({ warm: 0, maxProcesses: 4 });
     const echo = await suspendedCalls("waits-echo", 3);
     const good = await suspendedCalls("waits-good", 3);
     expect(pool.counts).toMatchObject({ busy: 2, idle: 0 });

@@ -1,11 +1,22 @@
-// Calls that wait for a sandbox process, in the order of their arrival. Calls of one component may share a process.
+// Calls that wait for a sandbox process, in the order of their arrival. Calls of one owner may share a process.
+
+import type { ProcessOwner } from "./process-owner.ts";
 
 /** Receives the process for a call, or undefined if there is none. */
 type Receive<P> = (process: P | undefined) => void;
 
+/** A process that a call needs. */
+export interface Need {
+  readonly owner: ProcessOwner;
+  /** Whether the call may share the process with other calls of its owner. */
+  readonly shares: boolean;
+}
+
 interface Waiting<P> {
-  readonly sharedKey: string | undefined;
+  readonly need: Need;
   readonly receive: Receive<P>;
+  /** The call has left the queue. */
+  hasLeft: boolean;
 }
 
 /** The queue of a pool; `P` is a process of the pool. */
@@ -13,7 +24,7 @@ export class WaitingCalls<P> {
   private readonly waiting: Waiting<P>[] = [];
   private readonly maxCallsPerProcess: number;
 
-  /** `maxCallsPerProcess`: calls with the same key that may share a process. */
+  /** `maxCallsPerProcess`: calls of one owner that may share a process. */
   constructor(maxCallsPerProcess: number) {
     this.maxCallsPerProcess = maxCallsPerProcess;
   }
@@ -22,58 +33,64 @@ export class WaitingCalls<P> {
     return this.waiting.length;
   }
 
-  /**
-   * Adds a call. `receive` is called once: with a process, or with undefined after `waitMs`. Calls with the same `sharedKey` may share a
-   * process; undefined: the call needs its own process.
-   */
-  add(sharedKey: string | undefined, waitMs: number, receive: Receive<P>): void {
+  /** Adds a call. `receive` is called once: with a process, or with undefined after `waitMs`. */
+  add(need: Need, waitMs: number, receive: Receive<P>): void {
     const waiting: Waiting<P> = {
-      sharedKey,
+      need,
+      hasLeft: false,
       receive: (process) => {
         clearTimeout(timer);
         receive(process);
       },
     };
-    const timer = setTimeout(() => {
-      const at = this.waiting.indexOf(waiting);
-      if (at >= 0) this.waiting.splice(at, 1);
-      receive(undefined);
-    }, waitMs);
+    const timer = setTimeout(() => this.leave(waiting, undefined), waitMs);
     this.waiting.push(waiting);
   }
 
   /** The number of processes that all waiting calls need. */
   get neededProcesses(): number {
-    const callsByKey = new Map<string, number>();
+    const callsByOwner = new Map<string, number>();
     let unshared = 0;
-    for (const { sharedKey } of this.waiting) {
-      if (sharedKey === undefined) unshared += 1;
-      else callsByKey.set(sharedKey, (callsByKey.get(sharedKey) ?? 0) + 1);
+    for (const { need } of this.waiting) {
+      if (!need.shares) unshared += 1;
+      else callsByOwner.set(textOf(need.owner), (callsByOwner.get(textOf(need.owner)) ?? 0) + 1);
     }
-    return [...callsByKey.values()].reduce((sum, calls) => sum + Math.ceil(calls / this.maxCallsPerProcess), unshared);
+    return [...callsByOwner.values()].reduce((sum, calls) => sum + Math.ceil(calls / this.maxCallsPerProcess), unshared);
   }
 
-  /** The call that gets the next free process; undefined if no call waits. */
-  get first(): { readonly sharedKey: string | undefined } | undefined {
-    return this.waiting[0];
+  /** Offers the calls to `serve`, oldest first. A call for which `serve` answers a process is removed and receives the process. */
+  offer(serve: (need: Need) => P | undefined): void {
+    for (const each of this.waiting.slice()) {
+      // A call that receives its process may end at once, and the pool then offers the calls again.
+      if (each.hasLeft) continue;
+      const process = serve(each.need);
+      if (process !== undefined) this.leave(each, process);
+    }
   }
 
-  /** Removes the first call, or the first call with this key; answers its `receive`. */
-  next(sharedKey?: string): Receive<P> | undefined {
-    const at = sharedKey === undefined ? 0 : this.waiting.findIndex((each) => each.sharedKey === sharedKey);
-    return at < 0 ? undefined : this.waiting.splice(at, 1)[0]?.receive;
-  }
-
-  /** Refuses the first call and all calls with its key. */
+  /** Refuses the first call, and all calls that would have shared its process. */
   refuseFirst(): void {
-    const { sharedKey } = this.first ?? {};
-    this.next()?.(undefined);
-    if (sharedKey === undefined) return;
-    for (let receive = this.next(sharedKey); receive !== undefined; receive = this.next(sharedKey)) receive(undefined);
+    const [first] = this.waiting;
+    if (first === undefined) return;
+    const isRefused = ({ need }: Waiting<P>): boolean =>
+      need === first.need || (first.need.shares && need.shares && textOf(need.owner) === textOf(first.need.owner));
+    for (const each of this.waiting.filter(isRefused)) this.leave(each, undefined);
   }
 
   /** Refuses all calls. */
   refuseAll(): void {
-    for (const { receive } of this.waiting.splice(0)) receive(undefined);
+    for (const each of this.waiting.slice()) this.leave(each, undefined);
   }
+
+  private leave(waiting: Waiting<P>, process: P | undefined): void {
+    const at = this.waiting.indexOf(waiting);
+    if (at < 0) return;
+    this.waiting.splice(at, 1);
+    waiting.hasLeft = true;
+    waiting.receive(process);
+  }
+}
+
+function textOf({ component, source }: ProcessOwner): string {
+  return JSON.stringify([component, source]);
 }

@@ -1,0 +1,63 @@
+// Admission in a sandbox process: a component is examined where its guests will run, under that process' limits and without the engine's rights.
+
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import {
+  type AdmissionTerms,
+  AdmissionResults,
+  type AdmittedComponent,
+  type ComponentAdmission,
+  keyOf,
+  lengthFault,
+  requireGrants,
+} from "../admission/admit.ts";
+import type { Limits } from "../limits.ts";
+import type { ProcessPool } from "./pool.ts";
+
+/** Admits components in the processes of pools. A component's first admission costs one message; later ones are answered from memory. */
+export class SandboxAdmission implements ComponentAdmission {
+  readonly #results = new AdmissionResults();
+  /** Admissions that have not ended, by key: calls of the same component wait for one examination. */
+  readonly #running = new Map<string, Promise<Result<AdmittedComponent>>>();
+  readonly #poolOf: (limits: Limits) => Pick<ProcessPool, "admit">;
+
+  /** `poolOf` answers the pool whose processes run guests with these limits. */
+  constructor(poolOf: (limits: Limits) => Pick<ProcessPool, "admit">) {
+    this.#poolOf = poolOf;
+  }
+
+  recall(name: string, terms: AdmissionTerms): Result<AdmittedComponent> | undefined {
+    const result = this.#results.get(keyOf(name, terms.limits));
+    return result === undefined ? undefined : requireGrants(result, terms.granted);
+  }
+
+  async admit(bytes: Uint8Array, terms: AdmissionTerms, name: string): Promise<Result<AdmittedComponent>> {
+    const tooLong = lengthFault(bytes, terms.limits);
+    return tooLong ?? requireGrants(await this.examine(bytes, terms.limits, name), terms.granted);
+  }
+
+  /** Examines a component without its grants, for a component that is not called yet. `name` names its bytes. Faults as `admit`. */
+  async examine(bytes: Uint8Array, limits: Limits, name: string): Promise<Result<AdmittedComponent>> {
+    const key = keyOf(name, limits);
+    const known = this.#results.get(key) ?? this.#running.get(key);
+    if (known !== undefined) return known;
+    const running = this.#start(key, bytes, limits);
+    this.#running.set(key, running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(key);
+    }
+  }
+
+  async #start(key: string, bytes: Uint8Array, limits: Limits): Promise<Result<AdmittedComponent>> {
+    const outcome = await this.#poolOf(limits).admit({ key, bytes, limits });
+    if (outcome === undefined) {
+      const why = "the component got no sandbox process for its admission: no process could be started, or all were busy";
+      return failed(fault("SANDBOX_UNAVAILABLE", why));
+    }
+    const result = outcome.result.ok ? ok({ ...outcome.result.value, key }) : outcome.result;
+    if (outcome.isFinal) this.#results.add(key, result);
+    return result;
+  }
+}
