@@ -124,10 +124,11 @@ export const meanings: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
   [
     "one-shot-add",
     {
-      what: "ADD of bridge + WASM IPAM, WASM status-shaper and tuning through a one-shot engine, against direct calls of the native plugins",
+      what: "ADD of bridge + WASM IPAM, WASM status-shaper and tuning through a one-shot engine, delegates in its process, against direct calls of the native plugins",
       target: oneShotStart,
     },
   ],
+  ["one-shot-add-process", { what: "the same, delegates in sandbox processes (the default)", target: oneShotStart }],
   [
     "one-shot-api",
     {

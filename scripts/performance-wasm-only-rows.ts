@@ -42,7 +42,16 @@ export function wasmOnlyRows(): readonly (readonly [string, Meaning])[] {
       { what: `the same DEL, against ${cProgram}`, target: "median at most 4 ms above", met: medianAbove(4) },
     ],
     ...pod("wasm-only-pod0-multus", `${lone}, ${daemonWithApi}, against ${multus}`, "ratio at most 0.2", ratioAtMost(0.2)),
-    ...pod("wasm-only-one-shot", `${lone}, the same delegates through a one-shot engine, against ${native}`, comparison),
+    ...pod(
+      "wasm-only-one-shot",
+      `${lone}, the same delegates through a one-shot engine, in its process (\`wasm.isolation: "in-process"\`), against ${native}`,
+      comparison,
+    ),
+    ...pod(
+      "wasm-only-one-shot-process",
+      `${lone}, the same delegates through a one-shot engine, in sandbox processes (the default), against ${native}`,
+      comparison,
+    ),
     ...pod("wasm-only-pod3", `${three}, ${daemonWithApi}, against ${multus}`, "ratio at most 0.2", ratioAtMost(0.2)),
     ["wasm-only-pod3-native", { what: `the same ADD, against the sum of ${native}`, target: comparison }],
     ["wasm-only-pod3-floor", { what: `the same ADD, against the sum of ${cProgram}`, target: comparison }],

@@ -38,7 +38,7 @@ describe("the host configuration", () => {
       goMaxProcs: 1,
       bounds: { pluginsPerNetwork: 32, attachmentsPerPod: 64 },
       profile: "compat",
-      wasm: { prefer: false, limits: {}, grants: {}, otherGrants: { log: {} } },
+      wasm: { prefer: false, isolation: "process", limits: {}, grants: {}, otherGrants: { log: {} } },
       defaultNetworks: [],
       systemNamespaces: ["kube-system"],
       multusNamespace: "kube-system",

@@ -171,7 +171,7 @@ const wasm = z.strictObject({
     .enum(isolations)
     .optional()
     .describe(
-      "Where delegates run; in-process by default. process: in a sandbox process, in a jail with every control that the node has. strict: the same, in a process for each call, and refused with code 11 if a control is missing. A daemon always runs them in sandbox processes.",
+      "Where delegates are examined and run; process by default: in sandbox processes, in a jail with every control that the node has. in-process: in the process of a one-shot engine, which is faster, but a delegate that breaks out of V8 then has the engine's rights, usually root's. strict: the same, in a process for each call, and refused with code 11 if a control is missing. A daemon always runs them in sandbox processes.",
     ),
   sandboxUids: z
     .union([

@@ -104,7 +104,7 @@ export interface WasmConfiguration {
   /** True: a component takes precedence over a native binary in the same directory; a list: for these types. */
   readonly prefer: boolean | readonly string[];
   /**
-   * Where guests run: in a sandbox process, or in a one-shot engine's own process. `strict`: in a sandbox process for each call, with every control
+   * Where components are examined and run: in sandbox processes, or in a one-shot engine's own process, with its rights. `strict`: in a sandbox process for each call, with every control
    * of its jail. A daemon always uses sandbox processes.
    */
   readonly isolation: Isolation;
@@ -144,7 +144,7 @@ export function grantsOf(
 /** The meaning of a configuration without `wasm`. */
 export const defaultWasm: WasmConfiguration = {
   prefer: false,
-  isolation: "in-process",
+  isolation: "process",
   sandboxUids: defaultUids,
   limits: {},
   grants: {},

@@ -18,7 +18,7 @@ import { ipamStep } from "./ipam-step.ts";
 import { largeClusterBenchmarks } from "./large-cluster.ts";
 import { differenceOf, summary, type Benchmark, type Measured } from "./measure.ts";
 import { multusBenchmarks } from "./multus.ts";
-import { oneShotAdd } from "./one-shot-add.ts";
+import { oneShotAdds } from "./one-shot-add.ts";
 import { oneShotApi } from "./one-shot-api.ts";
 import { podBenchmarks } from "./pods.ts";
 import { oneShotStart } from "./one-shot-start.ts";
@@ -32,7 +32,7 @@ const benchmarks: readonly Benchmark[] = [
   shimMemory,
   freshInstance,
   ipamStep,
-  oneShotAdd,
+  ...oneShotAdds,
   oneShotApi,
   ...podBenchmarks,
   ...daemonPodBenchmarks,

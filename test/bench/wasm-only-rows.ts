@@ -31,7 +31,8 @@ const whats: Readonly<Record<Name, string>> = {
   bare: "native bridge + host-local called directly",
   floor: "the C program that does the same kernel work",
   wasm: "bridge-adapter + ipam-host-local through plexus and its daemon",
-  oneShot: "bridge-adapter + ipam-host-local through plexus and a one-shot engine",
+  oneShot: "bridge-adapter + ipam-host-local through plexus and a one-shot engine, in its process",
+  oneShotProcess: "bridge-adapter + ipam-host-local through plexus and a one-shot engine, in sandbox processes",
   wasmApi: "bridge-adapter + ipam-host-local through plexus, its daemon and a real API server",
   thick: "thick Multus, native bridge + host-local and the same API server",
 };
@@ -94,6 +95,8 @@ export const wasmOnlyBenchmarks: readonly Benchmark[] = [
   podRow({ id: "wasm-only-pod0-multus-del", target: comparison }, "del", "wasmApi", "thick"),
   podRow({ id: "wasm-only-one-shot", which: "oneShot", target: comparison }, "add", "oneShot", "bare"),
   podRow({ id: "wasm-only-one-shot-del", which: "oneShot", target: comparison }, "del", "oneShot", "bare"),
+  podRow({ id: "wasm-only-one-shot-process", which: "oneShot", target: comparison }, "add", "oneShotProcess", "bare"),
+  podRow({ id: "wasm-only-one-shot-process-del", which: "oneShot", target: comparison }, "del", "oneShotProcess", "bare"),
   podRow({ id: "wasm-only-pod3", which: "pod3", target: "ratio ≤ 0.2" }, "add", "wasmApi", "thick"),
   podRow({ id: "wasm-only-pod3-del", which: "pod3", target: comparison }, "del", "wasmApi", "thick"),
   podRow({ id: "wasm-only-pod3-native", which: "pod3", target: comparison }, "add", "wasmApi", "bare"),

@@ -22,13 +22,14 @@ const native = ["bridge", "host-local"];
 
 /**
  * bare: direct calls of the plugins. floor: the C program. wasm: Plexus with its daemon, without a cluster. oneShot: Plexus
- * without daemon and cluster. wasmApi: Plexus with its daemon and a real API. thick: thick Multus with the same API.
+ * without daemon and cluster, delegates in the engine's process. oneShotProcess: the same, delegates in sandbox processes (the default).
+ * wasmApi: Plexus with its daemon and a real API. thick: thick Multus with the same API.
  */
-export type Name = "bare" | "floor" | "wasm" | "oneShot" | "wasmApi" | "thick";
+export type Name = "bare" | "floor" | "wasm" | "oneShot" | "oneShotProcess" | "wasmApi" | "thick";
 
 const warmUp = 10;
 const turns = 40;
-/** The turns of oneShot, whose calls take ten times as long as the others. */
+/** The turns of oneShot and oneShotProcess, whose calls take ten times as long as the others. */
 const oneShotTurns = 15;
 export const crowdPods = Number(process.env["PLEXUS_BENCH_MULTUS_PODS"] ?? 200);
 const crowdRounds = Number(process.env["PLEXUS_BENCH_MULTUS_ROUNDS"] ?? 2);
@@ -40,7 +41,7 @@ type Taken<T> = ReadonlyMap<string, T>;
 
 export interface WasmOnly {
   readonly pod0: Taken<PodTimes>;
-  /** Times of bare and oneShot. */
+  /** Times of bare, oneShot and oneShotProcess. */
   readonly oneShot: Taken<PodTimes>;
   readonly pod3: Taken<PodTimes>;
   /** Times of wasm and floor as in pod0, on a host with many links. */
@@ -72,7 +73,7 @@ interface Cluster {
 }
 
 interface Field {
-  readonly contenders: Readonly<Record<"bare" | "floor" | "wasm" | "oneShot", Contender>> &
+  readonly contenders: Readonly<Record<"bare" | "floor" | "wasm" | "oneShot" | "oneShotProcess", Contender>> &
     Readonly<Partial<Record<"wasmApi" | "thick", Contender>>>;
   dispose(): void;
 }
@@ -99,10 +100,14 @@ function fieldOf(bench: Bench, { namespaces, networks, wasmArgs, nativeArgs }: P
   const all = (type: "bridge" | "bridge-adapter") => Array.from({ length: networks }, (_, index) => network(index, type, leases));
   const [wasmNetworks, nativeNetworks] = [all("bridge-adapter"), all("bridge")];
   const main = network(0, "bridge-adapter", leases);
-  const throughPlexus = (name: string, env: Readonly<Record<string, string>>, kubeconfig?: string): Contender => {
+  const throughPlexus = (
+    name: string,
+    env: Readonly<Record<string, string>>,
+    { kubeconfig, isolation = "process" }: { readonly kubeconfig?: string; readonly isolation?: "process" | "in-process" } = {},
+  ): Contender => {
     const [cniDir, runDir] = [sandboxed.state(`${name}-lib`), sandboxed.runState(`${name}-run`)];
     const delegates = [{ cniVersion: "1.0.0", name: main.name, plugins: [bridgePlugin(main)] }];
-    const wasm = { grants: wasmOnlyGrants(["wo*"], leases) };
+    const wasm = { isolation, grants: wasmOnlyGrants(["wo*"], leases) };
     const definitions = { trusted: ["shop"] };
     const config = { cniVersion: "1.0.0", name: "wasm-only", type: "plexus", cniDir, runDir, wasm, definitions, delegates };
     const of = {
@@ -124,11 +129,12 @@ function fieldOf(bench: Bench, { namespaces, networks, wasmArgs, nativeArgs }: P
       bare: bareContender({ name: "bare", plexus: natively, pods: namespaces, networks: nativeNetworks }),
       floor,
       wasm: throughPlexus("wasm", { PLEXUS_SOCKET: socket }),
-      oneShot: throughPlexus("oneShot", {}),
+      oneShot: throughPlexus("oneShot", {}, { isolation: "in-process" }),
+      oneShotProcess: throughPlexus("oneShotProcess", {}),
       ...(cluster === undefined
         ? {}
         : {
-            wasmApi: throughPlexus("wasmApi", { PLEXUS_SOCKET: cluster.socket }, cluster.api.plexus),
+            wasmApi: throughPlexus("wasmApi", { PLEXUS_SOCKET: cluster.socket }, { kubeconfig: cluster.api.plexus }),
             thick: metaContender({
               name: "thick",
               plexus: natively,
@@ -212,7 +218,7 @@ async function crowdTimes(bench: Bench, daemon: number): Promise<Taken<readonly 
   const namespaces = createPodNamespaces(crowdPods);
   const argsOf = (pod: number): string => args[pod] ?? "";
   const field = fieldOf(bench, { namespaces, networks: 1, wasmArgs: argsOf, nativeArgs: argsOf });
-  const { oneShot: _, ...all } = field.contenders;
+  const { oneShot: _, oneShotProcess: __, ...all } = field.contenders;
   const daemons: Readonly<Partial<Record<string, number>>> = {
     wasm: daemon,
     ...(cluster === undefined ? {} : { wasmApi: cluster.daemon, thick: cluster.thick.pid }),
@@ -241,12 +247,17 @@ async function loneTimes(bench: Bench): Promise<Pick<WasmOnly, "pod0" | "oneShot
   const namespaces = createPodNamespaces(1);
   const args = await podWith(bench.cluster, "lone", []);
   const field = fieldOf(bench, { namespaces, networks: 1, wasmArgs: () => args, nativeArgs: () => args });
-  const { oneShot, ...throughDaemon } = field.contenders;
+  const { oneShot, oneShotProcess, ...throughDaemon } = field.contenders;
   const { bare, floor, wasm } = throughDaemon;
   const of = { namespaces, links: 1, warmUp };
   try {
     const pod0 = await inRotation({ ...of, contenders: throughDaemon, turns });
-    const withOneShot = await inRotation({ ...of, contenders: { bare, oneShot }, warmUp: 3, turns: oneShotTurns });
+    const withOneShot = await inRotation({
+      ...of,
+      contenders: { bare, oneShot, oneShotProcess },
+      warmUp: 3,
+      turns: oneShotTurns,
+    });
     addManyLinks();
     try {
       const pod0Links = await inRotation({ ...of, contenders: { floor, wasm }, turns });
@@ -281,7 +292,7 @@ async function withSecondaries(bench: Bench, secondaries: number): Promise<Taken
   });
   try {
     // Without a cluster no annotation can select secondary networks.
-    const { wasm: _, oneShot: __, ...all } = field.contenders;
+    const { wasm: _, oneShot: __, oneShotProcess: ___, ...all } = field.contenders;
     return await inRotation({ namespaces, links: 1 + secondaries, contenders: all, warmUp, turns });
   } finally {
     namespaces.dispose();

@@ -45,7 +45,15 @@ async function inSandboxProcesses(wasm: WasmConfiguration): Promise<Sandbox> {
   const { memoryPages, tableEntries } = limitsOf(wasm.limits);
   const jail = installedJail(home(), { level: wasm.isolation, uids: wasm.sandboxUids });
   const processPerCall = wasm.isolation === "strict";
-  const pool = new ProcessPool({ entry: guestProgram(), memoryPages, tableEntries, jail, processPerCall, warm: 1, maxProcesses: 1 });
+  const pool = new ProcessPool({
+    entry: guestProgram(),
+    memoryPages,
+    tableEntries,
+    jail,
+    processPerCall,
+    warm: 1,
+    maxProcesses: 1,
+  });
   return { admission: new SandboxAdmission(() => pool), runner: pool };
 }
 
