@@ -26,8 +26,8 @@ export interface GuestCall<V extends Verb> {
   readonly request: VerbTypes[V]["request"];
   readonly limits: Limits;
   /**
-   * Names the grants of the call, for example by the namespace of its network's definition; empty by default. A sandbox process serves the
-   * calls of one component from one source.
+   * The namespace of the network's definition; empty (the default) for a network that the administrator configured. A sandbox process serves
+   * the calls of one component from one source, because sources may have different grants.
    */
   readonly source?: string;
   /** Milliseconds for the whole call, including imports. */

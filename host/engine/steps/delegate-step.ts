@@ -61,7 +61,7 @@ export async function runDelegateStep(host: DelegateHost, running: RunningStep, 
     host.runner,
     component.value,
     call.value,
-    { limits: { ...limits, timeMs: Math.min(limits.timeMs, maxMs) }, deadlineMs, source: "" },
+    { limits: { ...limits, timeMs: Math.min(limits.timeMs, maxMs) }, deadlineMs, source: running.definition?.namespace ?? "" },
     pending.watched(imports),
   );
   await pending.ended();

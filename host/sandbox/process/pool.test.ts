@@ -109,7 +109,7 @@ describe("a pool of sandbox processes", () => {
     expect(sandboxProcesses()).toEqual([first]);
     expect(await call("trap-unreachable")).toContain("DELEGATE_TRAPPED");
     // The process of the other component is not affected.
-    await expect.poll(sandboxProcesses, { timeout: 20_000 }).toEqual([first]);
+    await expect.poll(() => sandboxProcesses(), { timeout: 20_000 }).toEqual([first]);
     expect(pool.counts).toMatchObject({ started: 2, idle: 1 });
     expect(await call("good-leases")).toBe("OK");
     expect(sandboxProcesses()).toEqual([first]);
