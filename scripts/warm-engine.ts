@@ -25,6 +25,7 @@ export function warmEngine({ outDir }: WarmEngineInit): void {
     const leases = join(directory, "leases");
     for (const each of [join(home, "bin"), cni, manifests, leases]) mkdirSync(each, { recursive: true });
     symlinkSync(process.execPath, join(home, "bin", "node"));
+    symlinkSync(join(built, "bin", "plexus-sandbox"), join(home, "bin", "plexus-sandbox"));
     symlinkSync(join(built, "engine"), join(home, "engine"));
     writeFileSync(join(home, "engine.cjs"), oneShotBootstrap({ directory: JSON.stringify(join(built, "engine")), record: true }));
     for (const name of ["ipam-host-local", "status-shaper"])

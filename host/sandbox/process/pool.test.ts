@@ -140,6 +140,7 @@ describe("a pool of sandbox processes", () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     for (const pid of sandboxProcesses()) process.kill(pid, "SIGKILL");
     expect(await killed).toContain("SANDBOX_UNAVAILABLE");
+    await expect.poll(() => pool.counts.idle, { timeout: 20_000 }).toBe(0);
     expect(await call("good-leases")).toBe("OK");
   });
 

@@ -19,10 +19,10 @@ export class SandboxAdmission implements ComponentAdmission {
   readonly #results = new AdmissionResults();
   /** Admissions that have not ended, by key: calls of the same component wait for one examination. */
   readonly #running = new Map<string, Promise<Result<AdmittedComponent>>>();
-  readonly #poolOf: (limits: Limits) => Pick<ProcessPool, "admit">;
+  readonly #poolOf: (limits: Limits) => Pick<ProcessPool, "admit" | "startProblem">;
 
   /** `poolOf` answers the pool whose processes run guests with these limits. */
-  constructor(poolOf: (limits: Limits) => Pick<ProcessPool, "admit">) {
+  constructor(poolOf: (limits: Limits) => Pick<ProcessPool, "admit" | "startProblem">) {
     this.#poolOf = poolOf;
   }
 
@@ -51,10 +51,12 @@ export class SandboxAdmission implements ComponentAdmission {
   }
 
   async #start(key: string, bytes: Uint8Array, limits: Limits): Promise<Result<AdmittedComponent>> {
-    const outcome = await this.#poolOf(limits).admit({ key, bytes, limits });
+    const pool = this.#poolOf(limits);
+    const outcome = await pool.admit({ key, bytes, limits });
     if (outcome === undefined) {
-      const why = "the component got no sandbox process for its admission: no process could be started, or all were busy";
-      return failed(fault("SANDBOX_UNAVAILABLE", why));
+      const { startProblem } = pool;
+      const why = startProblem === undefined ? "all were busy until the deadline" : `a process ${startProblem}`;
+      return failed(fault("SANDBOX_UNAVAILABLE", `the component got no sandbox process for its admission: ${why}`));
     }
     const result = outcome.result.ok ? ok({ ...outcome.result.value, key }) : outcome.result;
     if (outcome.isFinal) this.#results.add(key, result);

@@ -111,6 +111,7 @@ describe("a daemon that cannot be reached", () => {
       rmSync(join(plexus.home, name));
       cpSync(join(dist, name), join(plexus.home, name), { recursive: true, filter: (path) => !path.includes("/cache") });
     }
+    cpSync(join(dist, "bin", "plexus-sandbox"), join(plexus.home, "bin", "plexus-sandbox"));
   });
   afterEach(() => plexus.dispose());
 
