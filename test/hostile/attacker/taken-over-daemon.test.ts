@@ -8,6 +8,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   rmSync,
   symlinkSync,
@@ -283,6 +284,18 @@ describe.skipIf(missing("the node's policy", root))("meets the policy of the nod
     chmodSync(file, mode);
   };
   const attackBounded = (script: (engine: EngineSide) => Promise<void>): Promise<ShimAnswer> => attack(script, bounded);
+
+  test("the example in the how-to page is a valid policy, and bounds what the page says", async () => {
+    const page = readFileSync(new URL("../../../docs/how-to/run-the-daemon.md", import.meta.url), "utf8");
+    const [, example = ""] = /policy\.json <<'EOF'\n(\{[^]*?\n\})\nEOF/.exec(page) ?? [];
+    policy(example.replace("/opt/cni/bin", shop.cniPath));
+    shop.script("host-device", "exit 0");
+    await attackBounded(async (engine) => {
+      expect((await engine.exec({ type: "host-device" })).outcome).toEqual({ kind: "not-startable", errno: EKEYREJECTED });
+      const settings = [{ key: "net/ipv4/ip_forward", value: "" }];
+      expect(await engine.sysctl({ path: "", settings })).toMatchObject({ errno: 0 });
+    });
+  });
 
   test("`plugins`: no other type is executed, by the shim or by the agent", async () => {
     policy({ plugins: ["allow*"] });
