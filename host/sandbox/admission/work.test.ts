@@ -18,6 +18,7 @@ import {
 import { maxWork } from "../binary/work-budget.ts";
 import { defaultLimits } from "../limits.ts";
 import { examineComponent } from "./examine.ts";
+import { warmUpExamination } from "./warm-up.ts";
 
 type Outcome = "admitted" | RegExp;
 
@@ -123,6 +124,10 @@ describe("the time of an admission", () => {
     const { outcome, cpuMs } = measure(nestedInstances(200, 3_600_000));
     expect(outcome).toMatch(refusedBudget(maxWork.definitionBytes, "bytes of definitions"));
     expect(cpuMs).toBeLessThan(200);
+  });
+
+  it("is warmed up with a component that is admitted", () => {
+    expect(warmUpExamination()).toBe(true);
   });
 
   it("refuses an import that appears twice", () => {

@@ -61,6 +61,11 @@ export class GuestSessions {
     return this.sessions.size + (this.admission === undefined ? 0 : 1);
   }
 
+  /** Lets an idle process without a component prepare for its first admission. */
+  warmUp(): void {
+    this.process.send(frameTypes.WARM, 0, {});
+  }
+
   /** Examines a component in the process, which must have no calls, and loads it. The outcome never rejects. */
   admit({ key, bytes, limits }: AdmissionRequest): Promise<AdmissionOutcome> {
     const session = new AdmissionSession(

@@ -8,6 +8,7 @@ import { writeSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { tierUpSooner } from "../../system/v8/tier-up.ts";
 import { examineComponent } from "../admission/examine.ts";
+import { warmUpExamination } from "../admission/warm-up.ts";
 import { type Compilable, CompiledComponents } from "../compile.ts";
 import { InstanceMemory } from "../instance-memory.ts";
 import { GuestFault } from "../abi/guest-fault.ts";
@@ -175,6 +176,8 @@ async function serve(): Promise<never> {
     const { type, call: number, json, raw } = frames.next();
     if (type === frameTypes.LOAD) load(json as LoadMessage, raw);
     else if (type === frameTypes.ADMIT) admit(json as AdmitMessage, raw);
+    // An idle process without a component prepares for its first one.
+    else if (type === frameTypes.WARM) warmUpExamination();
     else if (type === frameTypes.CALL) await call(number, json as CallMessage);
     else if (type === frameTypes.ANSWER) await resume(number, ({ answer }) => answer((json as AnswerMessage).value));
     else if (type === frameTypes.ABANDON) await resume(number, ({ call: running }) => running.abandon(abandoned));

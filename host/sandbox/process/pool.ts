@@ -273,6 +273,7 @@ export class ProcessPool implements GuestRunner {
       });
       this.keep(poolProcess);
       this.dispatch();
+      if (poolProcess.owner === undefined && !this.processPerCall) poolProcess.sessions.warmUp();
     }
   }
 }
