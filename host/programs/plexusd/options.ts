@@ -50,8 +50,8 @@ export const usage = `plexusd: the daemon of Plexus on a node (defaults in paren
                         Kubernetes namespace alone gets half of them
   --queue N             maximum calls that wait, 1 to 65536 (512); namespaces
                         take turns
-  --sandboxes N         maximum sandbox processes, 1 to 256 (one for each CPU,
-                        at least 2)
+  --sandboxes N         maximum sandbox processes with calls, 1 to 256 (one for
+                        each CPU, at least 2)
   --isolation LEVEL     process: a sandbox process has every control of its jail
                         that the node has; strict: a process for each call, and
                         none without all controls (process)

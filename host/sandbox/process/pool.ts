@@ -51,8 +51,8 @@ export interface PoolCounts {
 
 /** Maximum of calls of one owner that share a process. Each suspended call has a stack of at most a megabyte, and its memory. */
 const maxSharedCalls = 64;
-/** Default of `maxKept`: a node uses a handful of components. */
-const defaultMaxKept = 8;
+/** Default of `maxKept`: a node uses a handful of components, from some namespaces. An idle process takes some 14 MB of memory of its own. */
+const defaultMaxKept = 16;
 
 /** A process of the pool. */
 interface PoolProcess {
