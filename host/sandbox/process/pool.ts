@@ -177,7 +177,8 @@ export class ProcessPool implements GuestRunner {
       for (const process of this.busy)
         if (process.isShared && mayServe(process.owner, owner) && this.canTakeCall(process)) return process;
     }
-    if (this.working >= this.limit) return undefined;
+    // Starting processes do not count: a call must not wait for the start of one that is not for it.
+    if (this.busy.size >= this.limit) return undefined;
     for (let process = this.idle.take(owner); process !== undefined; process = this.idle.take(owner)) {
       if (!process.sessions.process.isAlive) continue;
       process.owner = ownerAfter(process.owner, owner);
@@ -224,11 +225,6 @@ export class ProcessPool implements GuestRunner {
     this.startMissing();
   }
 
-  /** The number of processes that have calls or are starting. */
-  private get working(): number {
-    return this.busy.size + this.starting;
-  }
-
   /** A suspended call may wait for another call in this pool. Therefore one process more than suspended calls hold is always allowed. */
   private get limit(): number {
     const held = [...this.busy].filter(({ isShared }) => isShared).length;
@@ -241,7 +237,7 @@ export class ProcessPool implements GuestRunner {
       const isNeeded = this.queue.neededProcesses > this.starting;
       const mayWarm = this.busy.size === 0 || this.processPerCall;
       const lacksWarm = mayWarm && this.idle.unownedCount + this.starting < this.warm;
-      if (this.closed || !(isNeeded || lacksWarm) || this.working >= this.limit) return;
+      if (this.closed || !(isNeeded || lacksWarm) || this.busy.size + this.starting >= this.limit) return;
       void this.start();
     }
   }

@@ -118,7 +118,7 @@ describe("a daemon that cannot be reached", () => {
   const program = () => join(plexus.home, "engine", "guest-process.cjs");
   const env = () => ({ PLEXUS_SOCKET: join(plexus.directory, "none.sock") });
 
-  test("the one-shot engine runs components in sandbox processes by default", async () => {
+  test("a component runs in the one-shot engine that the shim starts", async () => {
     expect(await add(plexus, good, "c1", {}, env())).toMatchObject({ status: 0 });
   });
 
