@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ChainStep, StepOutcome } from "../../../src/cni/chain-step.ts";
 import { parsePluginConf } from "../../../src/cni/network-list.ts";
+import { buildShim } from "../../shim/build.ts";
 import { callWith } from "../../shim/testing/scripted-engine.ts";
 import { missing, privateNamespaces } from "../../../test/harness/requires.ts";
 import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
@@ -35,6 +36,7 @@ async function run(
   tried: (nth: number) => void = () => {},
   nestedCallDirectory = "",
   runDir = shop.directory,
+  shimPath = shop.shim,
 ): Promise<Ran> {
   const ran: Ran[] = [];
   await callWith(
@@ -54,7 +56,7 @@ async function run(
       );
       ran.push({ outcome, tries });
     },
-    { shim: shop.shim, env: { CNI_PATH: shop.cniPath }, stdin: JSON.stringify({ runDir }) },
+    { shim: shimPath, env: { CNI_PATH: shop.cniPath }, stdin: JSON.stringify({ runDir }) },
   );
   const [only] = ran;
   if (only === undefined) throw new Error("the script did not end");
@@ -99,6 +101,32 @@ test.skipIf(missing("a read-only run directory", privateNamespaces))(
     } finally {
       execFileSync("umount", [directory]);
     }
+  },
+);
+
+test("a plugin whose interpreter does not exist can't be started: the error says so, and the step has begun nothing", async () => {
+  const path = join(shop.cniPath, "uninterpreted");
+  writeFileSync(path, "#!/nonexistent/interpreter\n", { mode: 0o755 });
+  const { outcome, tries } = await run("uninterpreted", 20_000);
+  const msg = `plugin ${path} could not be started: the interpreter that its first line or its ELF header names does not exist`;
+  expect([tries, outcome]).toMatchObject([
+    1,
+    { ok: false, fault: { kind: "PLUGIN_NOT_STARTABLE", code: 5, msg, notBegun: true } },
+  ]);
+});
+
+test.skipIf(process.geteuid?.() !== 0)(
+  "a plugin that the node's policy forbids can't be started, and the error names the policy",
+  async () => {
+    const policy = join(shop.directory, "policy.json");
+    writeFileSync(policy, '{"plugins":[]}', { mode: 0o644 });
+    const { path: shim } = await buildShim({ outDir: join(shop.directory, "bounded"), definitions: [`POLICY_FILE="${policy}"`] });
+    shop.probe("bounded");
+    const { outcome } = await run("bounded", 20_000, undefined, "", shop.directory, shim);
+    const msg = expect.stringMatching(
+      /^plugin .*\/bounded could not be started: the node's policy forbids it \(\/etc\/plexus\/policy\.json/,
+    );
+    expect(outcome).toMatchObject({ ok: false, fault: { kind: "PLUGIN_NOT_STARTABLE", msg, notBegun: true } });
   },
 );
 
