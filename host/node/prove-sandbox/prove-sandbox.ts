@@ -17,6 +17,8 @@ export interface ProveSandboxInit {
   readonly home: string;
   readonly level: "process" | "strict";
   readonly uids: SandboxUids;
+  /** Controls that the running daemon reports and that only a daemon can have: its cgroups. */
+  readonly ofDaemon: readonly Control[];
 }
 
 /** One control. */
@@ -49,14 +51,15 @@ const probeBytes = 2 * 1024 ** 3;
 const endMs = 5000;
 
 /** Starts sandbox processes on this node, with the rights of the caller, and answers what their jail holds. */
-export async function proveSandbox({ home, level, uids }: ProveSandboxInit): Promise<SandboxProof> {
-  const jail = installedJail(home, { level, uids, requiresOwnUid: true });
+export async function proveSandbox({ home, level, uids, ofDaemon }: ProveSandboxInit): Promise<SandboxProof> {
+  const whole = installedJail(home, { level, uids, requiresOwnUid: true });
+  const jail = { ...whole, required: whole.required.filter((name) => !ofDaemon.includes(name)) };
   const entry = realpathSync(join(home, "engine", "guest-process.cjs"));
   const command = probeCommand({ pid: process.pid, file: publicFile, bytes: 2 * probeBytes });
   const args = launcherArguments(jail, { command, readable: dirname(entry), memoryBytes: probeBytes });
   const report = await runProbe(jail.launcher, args);
   const ended = await proveProcess(jail, entry);
-  const proofs = typeof report === "string" ? [] : controls.map((name) => proofOf(name, report, jail));
+  const proofs = typeof report === "string" ? [] : controls.map((name) => proofOf(name, report, whole, ofDaemon));
   const problems = [...(typeof report === "string" ? [report] : []), ...ended];
   return { level, holds: problems.length === 0 && proofs.every(isAcceptable), controls: proofs, problems };
 }
@@ -66,10 +69,15 @@ function isAcceptable({ holds, isSetUp, required }: ControlProof): boolean {
   return holds || (!isSetUp && !required);
 }
 
-function proofOf(name: Control, { launched, errors }: ProbeReport, { required }: Jail): ControlProof {
+function proofOf(
+  name: Control,
+  { launched, errors }: ProbeReport,
+  { required }: Jail,
+  ofDaemon: readonly Control[],
+): ControlProof {
   const own = Object.keys(tries).filter((each) => tries[each] === name);
   const answers = Object.fromEntries(own.map((each) => [each, errors.get(each) ?? 0]));
-  const isSetUp = launched.controls.has(name);
+  const isSetUp = launched.controls.has(name) || ofDaemon.includes(name);
   const holds = isSetUp && Object.values(answers).every((errno) => errno !== 0);
   return { name, isSetUp, holds, required: required.includes(name), ...controlTexts[name], tries: answers };
 }

@@ -24,7 +24,9 @@ export async function diagnose(options: ControlOptions): Promise<Diagnosis> {
       : { level: isolation.level, missing: isolation.missing, ready: document.daemon?.ready === true };
   const level = options.isolation ?? isolation?.level ?? "process";
   const home = dirname(realpathSync(process.argv[1] ?? ""));
-  return { ...(await proveSandbox({ home, level, uids: options.sandboxUids })), daemon };
+  // A command has no cgroup that it may divide, so a daemon's word counts for it.
+  const ofDaemon = isolation !== undefined && !isolation.missing.includes("cgroup") ? (["cgroup"] as const) : [];
+  return { ...(await proveSandbox({ home, level, uids: options.sandboxUids, ofDaemon })), daemon };
 }
 
 /** Whether an administrator has to act. */

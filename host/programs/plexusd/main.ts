@@ -5,6 +5,7 @@ import { realpathSync } from "node:fs";
 import { boundHeapGrowth } from "../../system/v8/heap-growth.ts";
 import { tierUpSooner } from "../../system/v8/tier-up.ts";
 import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
+import { isDelegated, SandboxCgroups } from "../../sandbox/launcher/cgroups.ts";
 import { installedJail } from "../../sandbox/launcher/jail.ts";
 import { capabilities, giveUpRights } from "../../system/libc/own-rights.ts";
 import { version } from "../../system/version.ts";
@@ -27,6 +28,12 @@ function dropRights(): void {
   // The launcher changes the user of sandbox processes.
   const changed = giveUpRights([capabilities.SETUID, capabilities.SETGID]);
   if (changed) process.execve?.(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], process.env);
+}
+
+/** The cgroups of sandbox processes, if the daemon's own cgroup is delegated (systemd: Delegate=yes). The status says if they are missing. */
+function openCgroups(): SandboxCgroups | undefined {
+  const cgroups = isDelegated() ? SandboxCgroups.open() : undefined;
+  return typeof cgroups === "string" ? undefined : cgroups;
 }
 
 async function main(options: DaemonOptions): Promise<void> {
@@ -57,7 +64,10 @@ async function main(options: DaemonOptions): Promise<void> {
       warm: Math.min(2, sandboxes),
       most: sandboxes,
       isolation: options.isolation,
-      jail: installedJail(home, { level: options.isolation, uids: options.sandboxUids, requiresOwnUid: true }),
+      jail: {
+        ...installedJail(home, { level: options.isolation, uids: options.sandboxUids, requiresOwnUid: true }),
+        cgroups: openCgroups(),
+      },
       copies: join(options.stateDir, "components"),
     },
     clusters: { nodeName: node.name, kubeconfig: options.kubeconfig },

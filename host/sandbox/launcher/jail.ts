@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defaultUids, type Isolation, type SandboxUids, type UidRange } from "../../../src/configuration/wasm-configuration.ts";
+import type { SandboxCgroups } from "./cgroups.ts";
 import { type Control, controls } from "./controls.ts";
 import { executablePaths, withoutNested } from "./readable-paths.ts";
 import { systemCallFilter } from "./system-calls.ts";
@@ -15,8 +16,8 @@ export interface Jail {
   readonly uids: SandboxUids;
   /** A process without one of these controls is not used. */
   readonly required: readonly Control[];
-  /** Makes a cgroup for a process, and answers its directory; undefined: no cgroup is delegated. */
-  readonly newCgroup?: (() => string | undefined) | undefined;
+  /** Makes a cgroup for each process; undefined: no cgroup is delegated to the engine. */
+  readonly cgroups?: SandboxCgroups | undefined;
 }
 
 /** The resources of a process in the jail. */
@@ -27,6 +28,8 @@ export interface JailedProgram {
   readonly readable: string;
   /** Bytes of memory that the process may have writable. */
   readonly memoryBytes: number;
+  /** The process' cgroup, if it has one. */
+  readonly cgroup?: string | undefined;
 }
 
 /** <sched.h>: CLONE_NEWUSER, NEWPID, NEWNET, NEWIPC, NEWUTS, NEWNS. */
@@ -37,13 +40,10 @@ const resources = { FSIZE: 1, DATA: 2, CORE: 4, NPROC: 6, NOFILE: 7, MEMLOCK: 8,
 
 /** Descriptors and threads of Node with room to spare: it uses some 20 of each. */
 const maxDescriptors = 64;
-const maxThreads = 64;
+export const maxThreads = 64;
 
 /** The launcher's arguments for a program. */
-export function launcherArguments(
-  { uids, newCgroup }: Jail,
-  { command, readable, memoryBytes }: JailedProgram,
-): readonly string[] {
+export function launcherArguments({ uids }: Jail, { command, readable, memoryBytes, cgroup }: JailedProgram): readonly string[] {
   const [program] = command;
   const ownUids = uids === "same" || !canBecome(uids) ? undefined : uids;
   const limits: readonly (readonly [number, number])[] = [
@@ -61,7 +61,6 @@ export function launcherArguments(
   const executable = executablePaths(program);
   const readOnly = withoutNested([...executable, readable]).filter((path) => !executable.includes(path));
   const filter = systemCallFilter();
-  const cgroup = newCgroup?.();
   return [
     "--namespaces",
     namespaces.toString(16),

@@ -5,7 +5,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { readUnbuffered } from "../../system/node-internals.ts";
 import { type Control, missingText } from "../launcher/controls.ts";
-import { type Jail, launcherArguments } from "../launcher/jail.ts";
+import { type Jail, launcherArguments, maxThreads } from "../launcher/jail.ts";
 import { readLaunched } from "../launcher/launched.ts";
 import { FrameDecoder, encodeFrame, frameTypes, type Frame } from "./frames.ts";
 
@@ -65,16 +65,18 @@ export class SandboxProcess {
     const flags = ["--permission", `--allow-fs-read=${readable}`, warningFlag, heapFlag, opensslFlag];
     const command = [node, ...flags, entry, String(memoryPages), String(tableEntries)] as const;
     const memoryBytes = runtimeBytes + maxGuests * memoryPages * pageBytes;
+    const cgroup = jail?.cgroups?.add({ memoryBytes, maxTasks: maxThreads });
     const [program, args] =
       jail === undefined
         ? [node, command.slice(1)]
-        : [jail.launcher, launcherArguments(jail, { command: [...command], readable, memoryBytes })];
+        : [jail.launcher, launcherArguments(jail, { command: [...command], readable, memoryBytes, cgroup: cgroup?.directory })];
     this.onFrame = jail === undefined ? this.first.resolve : (frame) => this.receivedReport(jail, frame);
     this.child = spawn(program, args, { cwd: "/", env: {}, stdio: ["pipe", "pipe", "ignore"] });
     if (jail === undefined) this.pid = this.child.pid;
     this.ended = new Promise((resolve) => {
       const end = (reason: string) => {
         this.hasEnded = true;
+        cgroup?.remove();
         this.first.resolve(undefined);
         resolve(this.killed ?? { reason });
       };
