@@ -40,7 +40,7 @@ export const controlTexts: Readonly<Record<Control, { readonly stops: string; re
   },
   "own-uid": {
     stops: "what the engine's user, or another sandbox process' user, may do",
-    needs: "CAP_SETUID and CAP_SETGID, and the uids of wasm.sandboxUids in the user namespace of the engine",
+    needs: "CAP_SETUID and CAP_SETGID, and the uids of --sandbox-uids or wasm.sandboxUids in the user namespace of the engine",
   },
   "no-new-privileges": { stops: "set-user-ID programs", needs: "Linux 3.5" },
   "no-capabilities": { stops: "every right of root", needs: "no condition" },
