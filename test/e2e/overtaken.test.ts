@@ -51,8 +51,8 @@ describe.skipIf(missingForMixed("nested calls of killed plugins"))(
         });
       const before = stage.pod();
       for (const verb of ["ADD", "DEL"]) expect((await call(verb, "before", before)).status).toBe(0);
-      await expect.poll(() => childrenOf(daemon.pid).flatMap(childrenOf).length, { timeout: 20_000 }).toBe(2);
-      // Each is the child of its launcher.
+      await expect.poll(() => childrenOf(daemon.pid).flatMap(childrenOf).length, { timeout: 20_000 }).toBe(4);
+      // Two of the components, and two that are started ahead. Each is the child of its launcher.
       const sandboxes = childrenOf(daemon.pid).flatMap(childrenOf);
       for (const pid of sandboxes) signalled(pid, "SIGSTOP");
       const pod = stage.pod();

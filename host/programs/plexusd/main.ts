@@ -8,6 +8,7 @@ import { limitArenas, trimMemory } from "../../system/libc/native-memory.ts";
 import { isDelegated, SandboxCgroups } from "../../sandbox/launcher/cgroups.ts";
 import { installedJail } from "../../sandbox/launcher/jail.ts";
 import { capabilities, giveUpRights } from "../../system/libc/own-rights.ts";
+import { nodePath } from "../../system/node-path.ts";
 import { version } from "../../system/version.ts";
 import { openLog } from "../../telemetry/log.ts";
 import { collectorHeaders } from "../../telemetry/collector-headers.ts";
@@ -27,7 +28,7 @@ const trimMs = 3_000;
 function dropRights(): void {
   // The launcher changes the user of sandbox processes.
   const changed = giveUpRights([capabilities.SETUID, capabilities.SETGID]);
-  if (changed) process.execve?.(process.execPath, [process.execPath, ...process.execArgv, ...process.argv.slice(1)], process.env);
+  if (changed) process.execve?.(nodePath(), [nodePath(), ...process.execArgv, ...process.argv.slice(1)], process.env);
 }
 
 /** The cgroups of sandbox processes, if the daemon's own cgroup is delegated (systemd: Delegate=yes). The status says if they are missing. */

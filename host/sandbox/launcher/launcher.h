@@ -91,7 +91,7 @@ bool drop_capabilities(void);
 bool set_limits(const struct jail *jail);
 
 /* root.c */
-bool open_paths(struct jail *jail);
+const char *open_paths(struct jail *jail); /* answers the path that cannot be opened, or NULL */
 bool make_root(const struct jail *jail);
 
 /* landlock.c */

@@ -55,17 +55,23 @@ static _Noreturn void enter_jail(struct jail *jail, unsigned long namespaces, in
     sigset_t none;
     if (read(start, &state, sizeof state) != sizeof state) _exit(FAILED);
     bool has_user_namespace = (namespaces & CLONE_NEWUSER) != 0, has_root = (namespaces & CLONE_NEWNS) != 0;
-    bool opened = open_paths(jail);
+    const char *absent = open_paths(jail);
+    if (absent != NULL) {
+        char failed[160];
+        snprintf(failed, sizeof failed, "cannot open %.*s", (int)(sizeof failed - 16), absent);
+        report(&state, failed);
+        _exit(FAILED);
+    }
     set(&state, SESSION, syscall(SYS_setsid) > 0);
     /* A tmpfs of this user namespace takes files of its users only. Without one, mounting needs the rights that the change of the user takes away. */
     bool changes = jail->uid_count > 0 && (state.controls & bit(OWN_UID)) != 0;
     if (has_user_namespace && changes) set(&state, OWN_UID, become(&state));
-    set(&state, FILES, has_root && opened && make_root(jail));
+    set(&state, FILES, has_root && make_root(jail));
     if (!has_user_namespace && changes) set(&state, OWN_UID, become(&state));
     set(&state, LIMITS, set_limits(jail));
     set(&state, NO_NEW_PRIVILEGES, prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
     set(&state, NO_CAPABILITIES, drop_capabilities());
-    set(&state, LANDLOCK, opened && restrict_files(jail));
+    set(&state, LANDLOCK, restrict_files(jail));
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     if (chdir("/") != 0) _exit(FAILED);

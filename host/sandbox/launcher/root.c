@@ -11,12 +11,12 @@ struct mount_attributes {
 /* A directory that every system has; its own content is out of sight afterwards. */
 static const char base[] = "/proc";
 
-bool open_paths(struct jail *jail) {
+const char *open_paths(struct jail *jail) {
     for (size_t i = 0; i < jail->path_count; i++) {
         jail->paths[i].fd = open(jail->paths[i].path, O_PATH | O_CLOEXEC);
-        if (jail->paths[i].fd < 0) return false;
+        if (jail->paths[i].fd < 0) return jail->paths[i].path;
     }
-    return true;
+    return NULL;
 }
 
 /* Makes the directories that lead to the relative `path`. */

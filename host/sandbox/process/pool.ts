@@ -3,8 +3,8 @@
 // calls of the same owner and is suspended during its imports, so that it does not block another pod's call.
 
 import { dirname } from "node:path";
-import { execPath } from "node:process";
 import { fileURLToPath } from "node:url";
+import { nodePath } from "../../system/node-path.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { hostFault, resultOf } from "../call-result.ts";
 import type { CallOutcome } from "../linker/call.ts";
@@ -85,7 +85,7 @@ export class ProcessPool implements GuestRunner {
   constructor(init: ProcessPoolInit = {}) {
     const entry = init.entry ?? fileURLToPath(new URL("./main.ts", import.meta.url));
     this.init = {
-      node: init.node ?? execPath,
+      node: init.node ?? nodePath(),
       entry,
       readable:
         init.readable ?? (init.entry === undefined ? fileURLToPath(new URL("../../../", import.meta.url)) : dirname(entry)),
