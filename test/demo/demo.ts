@@ -164,14 +164,21 @@ async function attachAndDetach(
   };
 }
 
-/** Counts the programs that served the runtime's calls: the shim, Node, and unexpected others. */
+/** Counts the programs that served the runtime's calls: the shim, Node, the sandbox's launcher, and unexpected others. */
 function executedBy(plexus: Installation, starts: string): NonNullable<Report["executed"]> {
   const programs = readFileSync(starts, "utf8").split("\n").slice(0, -1);
   const shim = join(plexus.cniPath, "plexus");
   const node = realpathSync(process.execPath);
+  const launcher = realpathSync(join(dist, "bin", "plexus-sandbox"));
   const count = (program: string): number => programs.filter((each) => each === program).length;
-  const others = programs.filter((each) => each !== shim && each !== node);
-  return { plexus: count(shim), node: count(node), others: [...others, ...nativePlugins(plexus.cniPath)] };
+  const own = [shim, node, launcher];
+  const others = programs.filter((each) => !own.includes(each));
+  return {
+    plexus: count(shim),
+    node: count(node),
+    sandboxes: count(launcher),
+    others: [...others, ...nativePlugins(plexus.cniPath)],
+  };
 }
 
 interface StatusEntry {

@@ -23,7 +23,13 @@ export interface Report {
     readonly journal: readonly string[];
   };
   /** Executions of Plexus and Node while the calls were served, and other programs that were executed or installed. */
-  readonly executed?: { readonly plexus: number; readonly node: number; readonly others: readonly string[] };
+  readonly executed?: {
+    readonly plexus: number;
+    readonly node: number;
+    /** Starts of sandbox processes; each also counts as an execution of Node. */
+    readonly sandboxes: number;
+    readonly others: readonly string[];
+  };
   /** Bridges that are left on purpose. */
   readonly bridges: readonly string[];
   readonly faults: readonly string[];
@@ -45,10 +51,10 @@ export function showReport(report: Report): string {
   title("From web to database");
   for (const ping of report.pings) lines.push(`  ${mark(ping.answered)} ${ping.ip} (${ping.network})`);
   if (report.executed !== undefined) {
-    const { plexus, node, others } = report.executed;
+    const { plexus, node, sandboxes, others } = report.executed;
     title("Executed while the calls were served");
     lines.push(
-      `  ${mark(others.length === 0)} plexus ${plexus} times, node ${node} times, native plugins: ${others.join(", ") || "none"}`,
+      `  ${mark(others.length === 0)} plexus ${plexus} times, node ${node} times (in ${sandboxes} sandbox processes), native plugins: ${others.join(", ") || "none"}`,
     );
   }
   title("Left after DEL");

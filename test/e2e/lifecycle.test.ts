@@ -170,8 +170,10 @@ describe.skipIf(missingForMixed("an attachment's lifecycle"))("an attachment's l
       const recorder = installRecorder(stage.plexus.cniPath, "recorder");
       const pod = stage.pod();
       for (const containerId of ["stays", "stale"]) await stage.succeed("ADD", { config: modern(), containerId, pod });
-      // A lease without a journal entry, as on a node that used native host-local before.
-      writeFileSync(join(stage.leases, "pods", "10.13.0.4"), "lost\r\neth0");
+      // A further lease of a journalled container, and a lease of a container that another program attached.
+      writeFileSync(join(stage.leases, "pods", "10.13.0.4"), "stale\r\neth9");
+      const foreign = join(stage.leases, "pods", "10.13.0.5");
+      writeFileSync(foreign, "foreign\r\neth0");
       recorder.clear();
       stage.steps();
 
@@ -188,9 +190,10 @@ describe.skipIf(missingForMixed("an attachment's lifecycle"))("an attachment's l
         ["GC", ""],
       ]);
       expect(JSON.parse(recorder.calls()[1]?.stdin ?? "{}")).toMatchObject(valid("stays"));
-      expect(leases(stage.leases)).toEqual(["pods/10.13.0.2"]);
+      expect(leases(stage.leases)).toEqual(["pods/10.13.0.2", "pods/10.13.0.5"]);
       expect(filesBelow(join(stage.plexus.directory, "state", "cni", "journal"))).toEqual(["stays@cluster@eth0"]);
 
+      rmSync(foreign);
       await stage.succeed("DEL", { config: modern(), containerId: "stays", pod });
       expect(stage.left()).toEqual(nothing);
     });
