@@ -54,6 +54,9 @@ const maxSharedCalls = 64;
 /** Default of `maxKept`: a node uses a handful of components, from some namespaces. An idle process takes some 14 MB of memory of its own. */
 const defaultMaxKept = 16;
 
+/** Milliseconds without a call before warm processes are started. */
+const quietMs = 200;
+
 /** A process of the pool. */
 interface PoolProcess {
   readonly sessions: GuestSessions;
@@ -73,6 +76,7 @@ export class ProcessPool implements GuestRunner {
   private readonly idle: IdleProcesses<PoolProcess>;
   private readonly busy = new Set<PoolProcess>();
   private readonly queue: WaitingCalls<PoolProcess>;
+  private warmTimer: NodeJS.Timeout | undefined;
   private starting = 0;
   private started = 0;
   private endedCount = 0;
@@ -99,7 +103,7 @@ export class ProcessPool implements GuestRunner {
     this.keepMs = init.keepMs ?? 10_000;
     this.processPerCall = init.processPerCall ?? false;
     this.queue = new WaitingCalls(this.maxCallsPerProcess);
-    this.startMissing();
+    this.startWarm();
   }
 
   /** The uids of the processes: of the range for sandbox processes if the engine can change users. */
@@ -115,7 +119,7 @@ export class ProcessPool implements GuestRunner {
 
   /** Tries again to start warm processes after a failed start. */
   warmUp(): void {
-    this.startMissing();
+    this.startWarm();
   }
 
   async call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>> {
@@ -231,15 +235,31 @@ export class ProcessPool implements GuestRunner {
     return Math.max(this.maxProcesses, held + 1);
   }
 
-  // Starts the missing processes: those that the waiting calls need, and, while no call runs, the warm ones.
+  /** Starts the processes that the waiting calls need, and the warm ones if no call has run for a while. */
   private startMissing(): void {
-    for (;;) {
-      const isNeeded = this.queue.neededProcesses > this.starting;
-      const mayWarm = this.busy.size === 0 || this.processPerCall;
-      const lacksWarm = mayWarm && this.idle.unownedCount + this.starting < this.warm;
-      if (this.closed || !(isNeeded || lacksWarm) || this.busy.size + this.starting >= this.limit) return;
-      void this.start();
-    }
+    while (this.queue.neededProcesses > this.starting && this.mayStart) void this.start();
+    if (!this.lacksWarm) return;
+    // With a process for each call, every call takes a warm one. Otherwise only a new component does, and a start would take the CPU of calls.
+    if (this.processPerCall) this.startWarm();
+    else this.warmTimer ??= setTimeout(() => this.warmTimerEnded(), quietMs).unref();
+  }
+
+  private warmTimerEnded(): void {
+    this.warmTimer = undefined;
+    // The end of the running calls sets the timer again.
+    if (this.busy.size === 0) this.startWarm();
+  }
+
+  private startWarm(): void {
+    while (this.lacksWarm && this.mayStart) void this.start();
+  }
+
+  private get lacksWarm(): boolean {
+    return !this.closed && this.idle.unownedCount + this.starting < this.warm;
+  }
+
+  private get mayStart(): boolean {
+    return !this.closed && this.busy.size + this.starting < this.limit;
   }
 
   private async start(): Promise<void> {
