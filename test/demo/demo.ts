@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { compiledPlugin } from "../harness/compiled.ts";
 import { createPodNamespace, filesBelow, hostLinks, inHost, leases, type PodNamespace } from "../harness/namespaces.ts";
-import { type Installation, type InstallationInit, installPlexus } from "../harness/plexus.ts";
+import { dist, type Installation, type InstallationInit, installPlexus } from "../harness/plexus.ts";
 import { nativePlugins, wasmOnlyDelegates } from "../harness/wasm-only.ts";
 import { demoConfiguration, type DemoPaths, wasmOnlyConfiguration } from "./configuration.ts";
 import { terminalPicture } from "./picture.ts";
