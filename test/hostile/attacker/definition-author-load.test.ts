@@ -1,8 +1,9 @@
 // Attacker: whoever may create pods and NetworkAttachmentDefinitions in some namespaces, and loads the node: slow calls, many calls, many
 // attachments, long lists, many large definitions. Pods of other namespaces must be served as if there were no attacker.
 
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Connection } from "../../../host/cluster/kube/connection.ts";
 import { Informers } from "../../../host/cluster/kube/informers.ts";
@@ -12,9 +13,10 @@ import { failed } from "../../../src/fault/result.ts";
 import { manifestsIn, type Manifests } from "../../e2e/manifests.ts";
 import { openStage, type Stage } from "../../e2e/stage.ts";
 import { startDaemon, type TestDaemon } from "../../harness/daemon.ts";
-import type { Answer } from "../../harness/plexus.ts";
+import { type Answer, dist } from "../../harness/plexus.ts";
 import { installRecorder, type RecorderPlugin } from "../../harness/recorder.ts";
 import { command, missing, privateNamespaces } from "../../harness/requires.ts";
+import { buildWat } from "../components/wat.ts";
 
 const result = '{"cniVersion":"1.0.0","ips":[{"address":"10.0.0.2/24"}]}';
 
@@ -85,6 +87,51 @@ describe.skipIf(missing("load by authors of definitions", privateNamespaces))("a
       await attack(["hostile"], 40);
       const answers = await Promise.all(["a", "b", "c", "d"].map((pod) => send("shop", pod, "fast")));
       expect(answers.map(({ status, stdout }) => (status === 0 ? "" : stdout))).toEqual(["", "", "", ""]);
+    });
+  });
+
+  describe("with components that use all of their time", () => {
+    const timeMs = 1500;
+    /** A victim's component waits for one hostile call at most. Without fairness it waits for all of them. */
+    const boundMs = timeMs + 3500;
+    let daemon: TestDaemon;
+    const running: Promise<unknown>[] = [];
+    beforeEach(async () => {
+      const socket = join(stage.plexus.directory, "daemon", "plexus.sock");
+      daemon = await startDaemon({ socket, args: ["--sandboxes", "2"] });
+      writeFileSync(join(stage.plexus.cniPath, "spin.wasm"), await buildWat("spin"));
+      copyFileSync(join(dist, "delegates", "status-shaper.wasm"), join(stage.plexus.cniPath, "status-shaper.wasm"));
+      installRecorder(stage.plexus.cniPath, "fast").script("ADD", { stdout: result });
+    });
+    afterEach(async () => {
+      daemon.signal("SIGKILL");
+      await Promise.allSettled(running.splice(0));
+    });
+
+    const send = (namespace: string, pod: string, plugins: readonly object[]): Promise<Answer> => {
+      const answer = stage.request({
+        verb: "ADD",
+        containerId: `ctr-${namespace}-${pod}`,
+        netns: "/run/netns/none",
+        ifname: "eth0",
+        args: `IgnoreUnknown=1;K8S_POD_NAMESPACE=${namespace};K8S_POD_NAME=${pod}`,
+        config: stage.network(plugins, { trace: undefined, wasm: { limits: { timeMs } } }),
+        env: { PLEXUS_SOCKET: daemon.socket, PLEXUS_HOME: "/nowhere" },
+      });
+      running.push(answer);
+      return answer;
+    };
+
+    test("does not delay the components of another namespace by more than one of its calls", async () => {
+      const victim = [{ type: "fast" }, { type: "status-shaper", dns: { nameservers: ["10.0.0.1"] } }];
+      // The daemon knows the victim's component.
+      expect(await send("shop", "first", victim)).toMatchObject({ status: 0 });
+      for (let pod = 0; pod < 16; pod++) void send("hostile", `pod-${pod}`, [{ type: "spin" }]);
+      await setTimeout(500);
+      const { status, stdout, ms } = await send("shop", "second", victim);
+      process.stderr.write(`victim beside spinning components: ${Math.round(ms)} ms\n`);
+      expect({ status, stdout: status === 0 ? "" : stdout }).toEqual({ status: 0, stdout: "" });
+      expect(ms).toBeLessThan(boundMs);
     });
   });
 
