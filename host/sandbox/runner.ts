@@ -30,6 +30,8 @@ export interface GuestCall<V extends Verb> {
    * the calls of one component from one source, because sources may have different grants.
    */
   readonly source?: string;
+  /** The namespace of the call's pod; empty (the default) for none. Namespaces take turns at the sandbox processes. */
+  readonly namespace?: string;
   /** Milliseconds for the whole call, including imports. */
   readonly deadlineMs: number;
 }

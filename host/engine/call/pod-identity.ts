@@ -29,6 +29,11 @@ export function podIdentity(text: string): Result<PodIdentity | undefined> {
   return ok({ namespace, name, uid: args.get("K8S_POD_UID") });
 }
 
+/** The namespace of the call's pod, as the runtime names it; empty for a call without a pod. `text`: CNI_ARGS. */
+export function podNamespace(text: string): string {
+  return splitCniArgs(text).findLast(([key]) => key === "K8S_POD_NAMESPACE")?.[1] ?? "";
+}
+
 function refuse(key: string, value: string, problem: string): Result<undefined> {
   return failed(fault("ENVIRONMENT_INVALID", `CNI_ARGS: ${key} ${quote(value, 80)} ${problem}`));
 }

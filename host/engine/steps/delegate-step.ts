@@ -15,8 +15,9 @@ import { successText } from "../../sandbox/abi/success-record.ts";
 import type { AdmittedComponent } from "../../sandbox/admission/admit.ts";
 import type { Declaration } from "../../sandbox/admission/declaration.ts";
 import { type ComponentFile, readComponentFile } from "../../sandbox/component-file.ts";
-import { type Limits, limitsOf } from "../../sandbox/limits.ts";
-import type { CapabilityImports, GuestRunner } from "../../sandbox/runner.ts";
+import { limitsOf } from "../../sandbox/limits.ts";
+import type { CapabilityImports, GuestCall, GuestRunner } from "../../sandbox/runner.ts";
+import { podNamespace } from "../call/pod-identity.ts";
 import type { DelegateRunner, GrantedDelegate } from "./call-resources.ts";
 import { type DelegateCall, delegateCall, delegateFault } from "./delegate-request.ts";
 import { PendingImports } from "./pending-imports.ts";
@@ -61,7 +62,12 @@ export async function runDelegateStep(host: DelegateHost, running: RunningStep, 
     host.runner,
     component.value,
     call.value,
-    { limits: { ...limits, timeMs: Math.min(limits.timeMs, maxMs) }, deadlineMs, source: running.definition?.namespace ?? "" },
+    {
+      limits: { ...limits, timeMs: Math.min(limits.timeMs, maxMs) },
+      deadlineMs,
+      source: running.definition?.namespace ?? "",
+      namespace: podNamespace(step.env.find(([variable]) => variable === "CNI_ARGS")?.[1] ?? ""),
+    },
     pending.watched(imports),
   );
   await pending.ended();
@@ -83,7 +89,7 @@ async function callGuest(
   runner: GuestRunner,
   component: AdmittedComponent,
   call: DelegateCall,
-  bounds: { readonly limits: Limits; readonly deadlineMs: number; readonly source: string },
+  bounds: Required<Pick<GuestCall<"add">, "limits" | "deadlineMs" | "source" | "namespace">>,
   imports: CapabilityImports,
 ): Promise<Result<Success | undefined>> {
   const terms = { component, ...bounds };

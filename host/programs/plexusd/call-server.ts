@@ -1,10 +1,10 @@
 // Listens for shims on a unix socket. Each connection is one call of a runtime, or an agent.
 
 import { createServer, type Server, type Socket } from "node:net";
-import { splitCniArgs } from "../../../src/cni/args.ts";
 import { printError } from "../../../src/cni/error-json.ts";
 import { fault, type Fault } from "../../../src/fault/fault.ts";
 import type { Result } from "../../../src/fault/result.ts";
+import { podNamespace } from "../../engine/call/pod-identity.ts";
 import { ShimGone } from "../../protocol/shim.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
 import { CallQueue, type QueueBounds } from "./call-queue.ts";
@@ -185,7 +185,7 @@ export class CallServer {
     if (this.#closing) return refusal(fault("DAEMON_BUSY", "the daemon is stopping"));
     const arrivedMs = performance.now();
     const turn = await this.queue.enter(
-      namespaceOf(request),
+      podNamespace(request.environment.get("CNI_ARGS") ?? ""),
       () => {
         const waitedMs = performance.now() - arrivedMs;
         this.#service.waited(waitedMs);
@@ -199,12 +199,6 @@ export class CallServer {
     const { active, waiting } = this.#init;
     return refusal(fault("DAEMON_BUSY", `the daemon serves ${active} calls and ${waiting} more wait (--calls, --queue)`));
   }
-}
-
-/** The Kubernetes namespace of the call's pod; empty for a call without a pod. */
-function namespaceOf({ environment }: Request): string {
-  const args = splitCniArgs(environment.get("CNI_ARGS") ?? "");
-  return args.findLast(([key]) => key === "K8S_POD_NAMESPACE")?.[1] ?? "";
 }
 
 function refusal(reason: Fault): Omit<Reply, "kind"> {

@@ -123,8 +123,8 @@ export class ProcessPool implements GuestRunner {
   }
 
   async call<V extends Verb>(call: GuestCall<V>, imports: CapabilityImports): Promise<Result<GuestSuccess<V>>> {
-    const { component, verb, source = "", deadlineMs } = call;
-    const need: Need = { owner: { component: component.key, source }, shares: mayWait(component.capabilities) };
+    const { component, verb, source = "", namespace = "", deadlineMs } = call;
+    const need: Need = { owner: { component: component.key, source }, shares: mayWait(component.capabilities), lane: namespace };
     const outcome = await this.inProcess(need, deadlineMs, ({ sessions }, leftMs): Promise<CallOutcome> =>
       sessions.run(leftMs === deadlineMs ? call : { ...call, deadlineMs: leftMs }, imports),
     );
@@ -139,7 +139,7 @@ export class ProcessPool implements GuestRunner {
 
   /** Admits a component in a process, which then belongs to the component. Undefined: there is no process. */
   admit(request: AdmissionRequest): Promise<AdmissionOutcome | undefined> {
-    const need: Need = { owner: { component: request.key, source: undefined }, shares: false };
+    const need: Need = { owner: { component: request.key, source: undefined }, shares: false, lane: "" };
     return this.inProcess(need, admissionDeadlineMs, ({ sessions }) => sessions.admit(request));
   }
 
@@ -161,13 +161,13 @@ export class ProcessPool implements GuestRunner {
     use: (process: PoolProcess, leftMs: number) => Promise<T>,
   ): Promise<T | undefined> {
     const found = this.find(need);
-    if (found !== undefined) return use(found, waitMs);
+    if (found !== undefined) return this.queue.running(need, use(found, waitMs));
     const started = performance.now();
     const { promise, resolve } = Promise.withResolvers<T | undefined>();
     // The call starts immediately in its process, so that the process counts it.
     this.queue.add(need, waitMs, (process) => {
       const leftMs = Math.max(1, waitMs - (performance.now() - started));
-      resolve(process === undefined ? undefined : use(process, leftMs));
+      resolve(process === undefined ? undefined : this.queue.running(need, use(process, leftMs)));
     });
     if (this.closed) this.queue.refuseAll();
     else this.startMissing();

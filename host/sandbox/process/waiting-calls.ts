@@ -1,5 +1,7 @@
-// Calls that wait for a sandbox process, in the order of their arrival. Calls of one owner may share a process.
+// Calls that wait for a sandbox process. Namespaces take turns, and the calls of one namespace are served in the order of their arrival. Calls of
+// one owner may share a process.
 
+import { FairTurns } from "./fair-turns.ts";
 import type { ProcessOwner } from "./process-owner.ts";
 
 /** Receives the process for a call, or undefined if there is none. */
@@ -10,6 +12,8 @@ export interface Need {
   readonly owner: ProcessOwner;
   /** Whether the call may share the process with other calls of its owner. */
   readonly shares: boolean;
+  /** The namespace of the call's pod; empty for none. */
+  readonly lane: string;
 }
 
 interface Waiting<P> {
@@ -22,6 +26,7 @@ interface Waiting<P> {
 /** The queue of a pool; `P` is a process of the pool. */
 export class WaitingCalls<P> {
   private readonly waiting: Waiting<P>[] = [];
+  private readonly turns = new FairTurns();
   private readonly maxCallsPerProcess: number;
 
   /** `maxCallsPerProcess`: calls of one owner that may share a process. */
@@ -58,13 +63,23 @@ export class WaitingCalls<P> {
     return [...callsByOwner.values()].reduce((sum, calls) => sum + Math.ceil(calls / this.maxCallsPerProcess), unshared);
   }
 
-  /** Offers the calls to `serve`, oldest first. A call for which `serve` answers a process is removed and receives the process. */
+  /** Counts a call that runs until `end` settles, for the turns of the namespaces. Answers `end`. */
+  running<T>({ lane }: Need, end: Promise<T>): Promise<T> {
+    this.turns.began(lane);
+    return end.finally(() => this.turns.ended(lane));
+  }
+
+  /** Offers the calls to `serve`, in turn. A call for which `serve` answers a process is removed and receives the process. */
   offer(serve: (need: Need) => P | undefined): void {
-    for (const each of this.waiting.slice()) {
+    const lanes = Map.groupBy(this.waiting, ({ need }) => need.lane);
+    for (let lane = this.turns.first(lanes.keys()); lane !== undefined; lane = this.turns.first(lanes.keys())) {
+      const each = lanes.get(lane)?.shift();
+      if (each === undefined) lanes.delete(lane);
       // A call that receives its process may end at once, and the pool then offers the calls again.
-      if (each.hasLeft) continue;
-      const process = serve(each.need);
-      if (process !== undefined) this.leave(each, process);
+      else if (!each.hasLeft) {
+        const process = serve(each.need);
+        if (process !== undefined) this.leave(each, process);
+      }
     }
   }
 
