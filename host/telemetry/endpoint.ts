@@ -2,7 +2,7 @@
 // address is configured. TCP clients get no page that names pods.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { fault } from "../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../src/fault/result.ts";
 import { SilentConnections } from "../store/files/silent-connections.ts";
@@ -31,8 +31,9 @@ interface Page {
 const text = "text/plain; charset=utf-8";
 /** Maximum connections of a server that have no request in work. A further one closes the oldest of them. */
 const maxSilent = 32;
-/** Maximum requests of a server in work; further ones get status 503. */
+/** Maximum requests in work, of a server and of one connection; further ones get status 503. */
 const maxRequests = 256;
+const maxPipelined = 4;
 /** How long a client may take to send its request and to read its answer, in ms. */
 const patienceMs = 5000;
 /** Interval at which Node looks for clients that are too slow with their request, in ms. */
@@ -91,6 +92,7 @@ export class Endpoint {
   #server(trusted: boolean): Server {
     const silent = new SilentConnections(maxSilent);
     let requests = 0;
+    const pipelined = new WeakMap<Socket, number>();
     const server = createServer(
       {
         requestTimeout: patienceMs,
@@ -100,16 +102,20 @@ export class Endpoint {
         maxHeaderSize: 8192,
       },
       (request, response) => {
-        silent.delete(request.socket);
-        request.socket.setTimeout(0);
+        const { socket } = request;
+        const before = pipelined.get(socket) ?? 0;
+        silent.delete(socket);
+        socket.setTimeout(0);
         requests += 1;
+        pipelined.set(socket, before + 1);
+        const isBusy = requests > maxRequests || before >= maxPipelined;
         const busy: Page = { status: 503, type: text, body: "too many requests at once\n" };
-        const page = requests > maxRequests ? Promise.resolve(busy) : this.#pageOf(request, trusted);
-        void page.then((ready) => {
-          send(request, response, ready);
+        void (isBusy ? Promise.resolve(busy) : this.#pageOf(request, trusted)).then((page) => {
+          send(request, response, page);
           requests -= 1;
+          pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1);
           // A client that does not read its answer counts as silent, too.
-          silent.add(request.socket);
+          silent.add(socket);
         });
       },
     );
