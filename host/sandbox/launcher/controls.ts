@@ -15,7 +15,7 @@ export const controls = [
   "landlock",
   "limits",
   "cgroup",
-  "session",
+  "process-group",
 ] as const;
 
 /** A control of the jail. */
@@ -54,7 +54,7 @@ export const controlTexts: Readonly<Record<Control, { readonly stops: string; re
     stops: "memory and processes beyond the bound, as the kernel counts them",
     needs: "a delegated cgroup v2 with the controllers memory and pids (systemd: Delegate=yes)",
   },
-  session: { stops: "signals and input of the engine's terminal", needs: "no condition" },
+  "process-group": { stops: "signals to the engine's process group", needs: "no condition" },
 };
 
 /** The controls of the launcher's bits. */

@@ -38,7 +38,7 @@ enum control {
     LANDLOCK,
     LIMITS,
     CGROUP,
-    SESSION,
+    PROCESS_GROUP,
 };
 
 enum { MAX_PATHS = 64, MAX_LIMITS = 16, MAX_FILTER = 1024 };

@@ -62,7 +62,8 @@ static _Noreturn void enter_jail(struct jail *jail, unsigned long namespaces, in
         report(&state, failed);
         _exit(FAILED);
     }
-    set(&state, SESSION, syscall(SYS_setsid) > 0);
+    /* A session of its own would be a scheduling group of its own (autogroup), which makes a warm call 45 % slower. */
+    set(&state, PROCESS_GROUP, setpgid(0, 0) == 0);
     /* A tmpfs of this user namespace takes files of its users only. Without one, mounting needs the rights that the change of the user takes away. */
     bool changes = jail->uid_count > 0 && (state.controls & bit(OWN_UID)) != 0;
     if (has_user_namespace && changes) set(&state, OWN_UID, become(&state));

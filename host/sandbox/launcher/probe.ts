@@ -37,7 +37,7 @@ export const tries: Readonly<Record<string, Control>> = {
   userfaultfd: "system-calls",
   "anonymous-file": "system-calls",
   "uid-0": "no-capabilities",
-  "new-session": "session",
+  "new-session": "process-group",
 };
 
 /** What the probe found. */
