@@ -5,6 +5,7 @@ import { join } from "node:path";
 
 import { expect } from "vitest";
 
+import { isJsonObject } from "../../src/json/document.ts";
 import { readSteps, type Step } from "../demo/steps.ts";
 import { apiLink } from "../harness/kube/address.ts";
 import { createPodNamespace, filesBelow, leases, type PodNamespace } from "../harness/namespaces.ts";
