@@ -249,14 +249,15 @@ describe.skipIf(missingForMixed("concurrency"))("concurrent calls", () => {
       },
     );
 
-    test("GC of the WASM delegate removes a stale lease that native host-local wrote", async () => {
+    test("GC of the WASM delegate removes a stale lease that native host-local wrote for a container of the journal, and no other's", async () => {
       const ipam = { type: "ipam-host-local", ipam: { subnet: "10.10.0.0/24" } };
       const config = stage.network([ipam], { cniVersion: "1.1.0" });
       const kept = { config, containerId: "kept", pod: stage.pod() };
       await stage.succeed("ADD", kept);
-      writeFileSync(join(stage.leases, "pods", "10.10.0.99"), "a-pod-of-before-the-switch\r\neth0");
+      writeFileSync(join(stage.leases, "pods", "10.10.0.98"), "kept\r\neth9");
+      writeFileSync(join(stage.leases, "pods", "10.10.0.99"), "a-pod-of-another-program\r\neth0");
       expect(failures([await gc(config, "kept")])).toEqual([]);
-      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2"]);
+      expect(leases(stage.leases)).toEqual(["pods/10.10.0.2", "pods/10.10.0.99"]);
       await stage.succeed("DEL", kept);
     });
   });
