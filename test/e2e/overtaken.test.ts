@@ -25,6 +25,18 @@ function running(name: string, directory: string): readonly number[] {
     });
 }
 
+/** The sandbox processes of a daemon, at least `least`, once their number has stayed the same for a second. */
+async function settledSandboxes(daemon: number, least: number): Promise<readonly number[]> {
+  const deadline = Date.now() + 20_000;
+  for (let before: readonly number[] = []; Date.now() < deadline;) {
+    const now = childrenOf(daemon).flatMap(childrenOf);
+    if (now.length >= least && now.join() === before.join()) return now;
+    before = now;
+    await setTimeout(1000);
+  }
+  throw new Error(`the daemon has no ${least} settled sandbox processes`);
+}
+
 describe.skipIf(missingForMixed("nested calls of killed plugins"))(
   "N1-67 L-46 A-08 a nested call whose plugin was killed",
   () => {
@@ -51,9 +63,8 @@ describe.skipIf(missingForMixed("nested calls of killed plugins"))(
         });
       const before = stage.pod();
       for (const verb of ["ADD", "DEL"]) expect((await call(verb, "before", before)).status).toBe(0);
-      await expect.poll(() => childrenOf(daemon.pid).flatMap(childrenOf).length, { timeout: 20_000 }).toBe(4);
-      // Two of the components, and two that are started ahead. Each is the child of its launcher.
-      const sandboxes = childrenOf(daemon.pid).flatMap(childrenOf);
+      // Two of the components, and at least two that are started ahead. Each is the child of its launcher.
+      const sandboxes = await settledSandboxes(daemon.pid, 4);
       for (const pid of sandboxes) signalled(pid, "SIGSTOP");
       const pod = stage.pod();
       const add = call("ADD", "late", pod);

@@ -12,7 +12,7 @@ static void print(const char *text) { write_all(1, text, strlen(text)); }
 static void flood(int fd) {
   static char block[1 << 20];
   memset(block, 'x', sizeof block);
-  for (int i = 0; i < 1024; i++) write_all(fd, block, sizeof block);
+  for (int i = 0; i < 256; i++) write_all(fd, block, sizeof block);
 }
 
 /* Starts a daemon that keeps the plugin's stdout and stderr open for at most two minutes. Writes its pid to "<binary>.pid". */

@@ -106,8 +106,8 @@ describe("the time of an admission", () => {
     for (const [index, { outcome }] of measured.entries()) expect(outcome).toMatch(outcomes[index] ?? "");
     for (const { cpuMs, bytes } of measured) {
       expect(bytes).toBeLessThanOrEqual(defaultLimits.componentBytes);
-      // A fixed part, and some microseconds for each byte: a megabyte may take a second on a slow machine.
-      expect(cpuMs).toBeLessThan(50 + bytes / 1000);
+      // A fixed part, and some microseconds for each byte on a slow, busy machine. A step that is not linear takes many seconds.
+      expect(cpuMs).toBeLessThan(200 + bytes / 250);
     }
   });
 
