@@ -9,7 +9,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { httpRequest } from "../harness/http-request.ts";
 import { startCollector, type Collector, type ReceivedSpan } from "../harness/collector.ts";
-import { startDaemon, type TestDaemon } from "../harness/daemon.ts";
+import { sandboxUidsHere, startDaemon, type TestDaemon } from "../harness/daemon.ts";
 import { buildWat } from "../hostile/components/wat.ts";
 import { dist } from "../harness/plexus.ts";
 import { readPrometheusText, valueOf } from "../harness/prometheus-text.ts";
@@ -377,7 +377,7 @@ describe.skipIf(missingForMixed("a daemon's telemetry"))("a daemon's telemetry",
       for (;;) writeSync(full, Buffer.alloc(4096));
     }).toThrow("EAGAIN");
     const program = ["--disable-warning=ExperimentalWarning", join(dist, "plexusd.cjs")];
-    const args = ["--socket", socket(), "--state-dir", state(), "--log-level", "debug"];
+    const args = ["--socket", socket(), "--state-dir", state(), "--log-level", "debug", ...sandboxUidsHere()];
     const child = spawn(process.execPath, [...program, ...args], { stdio: ["ignore", "ignore", log], env: {} });
     onTestFinished(() => void child.kill("SIGKILL"));
     const ended = once(child, "exit");

@@ -61,8 +61,7 @@ export async function startDaemon({
     script,
     "--socket",
     socket,
-    // Where the tests' user namespace has no other uid, a daemon is only ready with this choice.
-    ...(canBecome(defaultUids) || args.includes("--sandbox-uids") ? [] : ["--sandbox-uids", "same"]),
+    ...(args.includes("--sandbox-uids") ? [] : sandboxUidsHere()),
     ...args,
   ];
   const [command = "", ...rest] =
@@ -91,6 +90,11 @@ export async function startDaemon({
       return typeof status === "number" ? status : null;
     },
   };
+}
+
+/** Options of plexusd: where the tests' user namespace has no other uid, a daemon is only ready with this choice. */
+export function sandboxUidsHere(): readonly string[] {
+  return canBecome(defaultUids) ? [] : ["--sandbox-uids", "same"];
 }
 
 function childOf(pid: number): number {
