@@ -2,7 +2,7 @@
 
 import { execPath } from "node:process";
 
-/** What the kernel adds to the path of a program whose file was replaced. */
+/** The text that the kernel adds to the path of a program whose file was replaced. */
 const deleted = " (deleted)";
 
 /** The absolute path of Node. If an update has replaced the file since this process started, the path of the new file. */

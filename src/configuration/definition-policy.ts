@@ -16,7 +16,7 @@ export type AllowedValues = "*" | readonly (string | number | boolean)[];
 /** The keys that a plugin's configuration may have besides the specification's own; `"*"` allows every configuration. */
 export type AllowedConfiguration = "*" | Readonly<Record<string, AllowedValues>>;
 
-/** What the definitions of some namespaces may use. */
+/** The rule for the definitions of some namespaces. */
 export interface DefinitionRule {
   /** Patterns of the namespaces of definitions; `*` is a wildcard. */
   readonly namespaces: readonly string[];

@@ -73,7 +73,7 @@ export interface HostConfiguration {
   /** How many plugins a network and how many attachments a pod may have. */
   readonly bounds: Bounds;
   readonly wasm: WasmConfiguration;
-  /** What NetworkAttachmentDefinitions may use. */
+  /** The policy for NetworkAttachmentDefinitions. */
   readonly definitions: DefinitionPolicy;
   /** Notes for the administrator that are no mistakes, logged once for each pod; one sentence each. */
   readonly notices: readonly string[];

@@ -2,7 +2,7 @@
 
 import { maxUid, type SandboxUids } from "./wasm-configuration.ts";
 
-/** What the option must be, for messages. */
+/** The form of the option, for messages. */
 export const uidOptionForm = `FIRST:COUNT, with uids from 1 to ${maxUid}, or same`;
 
 /** Reads `FIRST:COUNT` or `same`; undefined for any other text. */

@@ -27,9 +27,9 @@ type Policy = Pick<DefinitionPolicy, "rules">;
 type Tables = readonly Readonly<Record<string, AllowedConfiguration>>[];
 
 /** Keys that every plugin's object may have: Plexus sets or checks them. */
-const commonKeys: readonly string[] = ["cniVersion", "name", "type", "capabilities", "prevResult", "ipam"];
+export const commonKeys: readonly string[] = ["cniVersion", "name", "type", "capabilities", "prevResult", "ipam"];
 /** Keys that `ipam` may always have. */
-const commonIpamKeys: readonly string[] = ["type"];
+export const commonIpamKeys: readonly string[] = ["type"];
 
 /** The fault of a native plugin that no rule of the definition's namespace allows: DEFINITION_FORBIDDEN. */
 export function nativePluginRefusal(policy: Policy, definition: DefinitionName, plugin: NativePlugin): Fault | undefined {
@@ -90,7 +90,7 @@ function ipamRefusal(
     : forbidden(definition, `native IPAM plugin ${quote(type, 64)}${refused}`, `ipam.${type}`);
 }
 
-/** What each table allows for the type; empty: no table has the type. */
+/** The configurations that the tables allow for the type; empty: no table has the type. */
 function tablesOf(tables: Tables, type: string): readonly AllowedConfiguration[] {
   return tables.flatMap((table) => {
     const allowed = Object.hasOwn(table, type) ? table[type] : undefined;

@@ -6,8 +6,9 @@ import {
   isTrustedNamespace,
   rulesFor,
 } from "../../../src/configuration/definition-policy.ts";
+import { commonIpamKeys, commonKeys } from "../../../src/npwg/definition-plugins.ts";
 
-/** What the definitions of a namespace may use. */
+/** The plugins, files and names that the definitions of a namespace may use. */
 export interface ExplainedDefinition {
   readonly namespace: string;
   /** Whether the namespace's definitions count as the administrator's own. The lists are empty then. */
@@ -54,12 +55,10 @@ export function ruleForNative(
   const rule = {
     namespaces: [namespace],
     native: { [type]: allowedKeys(configuration, commonKeys) },
-    ...(ipam === undefined || typeof ipamType !== "string" ? {} : { ipam: { [ipamType]: allowedKeys(ipam, ["type"]) } }),
+    ...(ipam === undefined || typeof ipamType !== "string" ? {} : { ipam: { [ipamType]: allowedKeys(ipam, commonIpamKeys) } }),
   };
   return { definitions: { rules: [rule] } };
 }
-
-const commonKeys = ["cniVersion", "name", "type", "capabilities", "prevResult", "ipam"];
 
 /** The configuration's keys, each with its value if that is a text, a number or a boolean. */
 function allowedKeys(

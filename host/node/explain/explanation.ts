@@ -75,7 +75,7 @@ export interface ExplainedNetwork {
   readonly source: string;
   readonly name: string;
   readonly cniVersion: string;
-  /** What the definition's namespace may use; null for a network that is no definition's. */
+  /** The policy for the definition's namespace; null for a network that is no definition's. */
   readonly definition: ExplainedDefinition | null;
   /** Whether an ADD would reach its first step. */
   readonly loads: boolean;

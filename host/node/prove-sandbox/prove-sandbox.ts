@@ -11,7 +11,7 @@ import { probeCommand, type ProbeReport, runProbe, tries } from "../../sandbox/l
 import { defaultLimits } from "../../sandbox/limits.ts";
 import { SandboxProcess } from "../../sandbox/process/sandbox-process.ts";
 
-/** What to prove. */
+/** The jail to prove, and its level. */
 export interface ProveSandboxInit {
   /** The directory of the installation. */
   readonly home: string;
@@ -41,7 +41,7 @@ export interface SandboxProof {
   /** Whether the level holds: every required control, and no control that is set up and still lets a try succeed. */
   readonly holds: boolean;
   readonly controls: readonly ControlProof[];
-  /** What failed otherwise, each in one line. */
+  /** Further failures, each in one line. */
   readonly problems: readonly string[];
 }
 

@@ -21,7 +21,7 @@ export const controls = [
 /** A control of the jail. */
 export type Control = (typeof controls)[number];
 
-/** What each control stops, and what a node needs for it. */
+/** For each control: the attacks that it stops, and its requirements of the node. */
 export const controlTexts: Readonly<Record<Control, { readonly stops: string; readonly needs: string }>> = {
   "user-namespace": {
     stops: "rights over anything outside of the jail",

@@ -37,7 +37,7 @@ const firstX32 = 0x4000_0000;
 
 type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, value: number];
 
-/** What an unlisted call gets: ENOSYS lets libraries do without the call; `kill` shows a test that a call is missing. */
+/** The answer to an unlisted call: ENOSYS lets libraries do without the call; `kill` shows a test that a call is missing. */
 export type UnlistedAnswer = "ENOSYS" | "kill";
 
 /**

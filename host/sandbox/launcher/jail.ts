@@ -75,7 +75,7 @@ export function launcherArguments({ uids }: Jail, { command, readable, memoryByt
   ];
 }
 
-/** What the administrator asks of a jail. */
+/** The administrator's settings of a jail. */
 export interface JailSettings {
   readonly level: Isolation;
   readonly uids: SandboxUids;

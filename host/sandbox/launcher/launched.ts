@@ -2,7 +2,7 @@
 
 import { controlsOf, type Control } from "./controls.ts";
 
-/** What the launcher has set up. */
+/** The launcher's report: the process, and the controls that it has set up. */
 export interface Launched {
   /** The sandbox process' pid in the engine's pid namespace. The engine's own child is the launcher, which waits for that process. */
   readonly pid: number;

@@ -40,14 +40,14 @@ export const tries: Readonly<Record<string, Control>> = {
   "new-session": "process-group",
 };
 
-/** What the probe found. */
+/** The findings of the probe. */
 export interface ProbeReport {
   readonly launched: Launched;
   /** The errno of each try; 0: it succeeded. */
   readonly errors: ReadonlyMap<string, number>;
 }
 
-/** What the probe tries to reach. */
+/** The targets that the probe tries to reach. */
 export interface ProbeTargets {
   /** A process outside of the jail, which is not harmed. */
   readonly pid: number;
