@@ -9,7 +9,8 @@ import { Admission, type AdmittedComponent } from "../admission/admit.ts";
 import { leastUid } from "../launcher/jail.ts";
 import { defaultLimits } from "../limits.ts";
 import type { CapabilityImports } from "../runner.ts";
-import { ProcessPool, type ProcessPoolInit } from "./pool.ts";
+import type { ProcessPoolInit } from "./pool-settings.ts";
+import { ProcessPool } from "./pool.ts";
 
 const limits = { ...defaultLimits, timeMs: 5000 };
 const components = new Map<string, AdmittedComponent>();

@@ -2,40 +2,19 @@
 // to it until it ends. A process whose call ended without an answer is replaced. A call whose imports may wait shares its process with other
 // calls of the same owner and is suspended during its imports, so that it does not block another pod's call.
 
-import { dirname } from "node:path";
-import { fileURLToPath } from "node:url";
-import { nodePath } from "../../system/node-path.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { hostFault, resultOf } from "../call-result.ts";
 import type { CallOutcome } from "../linker/call.ts";
 import { mayWait } from "../linker/may-wait.ts";
 import type { CapabilityImports, GuestCall, GuestRunner, GuestSuccess, Verb } from "../runner.ts";
-import { defaultLimits } from "../limits.ts";
 import type { Control } from "../launcher/controls.ts";
-import { defaultJail } from "../launcher/jail.ts";
 import { admissionDeadlineMs, type AdmissionOutcome, type AdmissionRequest } from "./admission-session.ts";
 import { GuestSessions } from "./guest-sessions.ts";
 import { IdleProcesses } from "./idle-processes.ts";
+import { defaultMaxKept, type ProcessPoolInit } from "./pool-settings.ts";
 import { mayServe, ownerAfter, type ProcessOwner } from "./process-owner.ts";
-import { SandboxProcess, type SandboxProcessInit } from "./sandbox-process.ts";
+import { ProcessStarter } from "./process-starter.ts";
 import { type Need, WaitingCalls } from "./waiting-calls.ts";
-
-/** Settings of a pool. */
-export interface ProcessPoolInit extends Partial<SandboxProcessInit> {
-  /** Number of processes without an owner that are started ahead while no call runs. */
-  readonly warm?: number;
-  /**
-   * Maximum number of processes that have calls or are starting; further calls wait. If suspended calls hold all of them, one further process
-   * is allowed, because these calls may wait for another call.
-   */
-  readonly maxProcesses?: number;
-  /** Maximum number of idle processes that are kept for their owners' next calls. */
-  readonly maxKept?: number;
-  /** Milliseconds for which an idle process is kept that has no owner or is not its owner's only one. */
-  readonly keepMs?: number;
-  /** Whether every call gets its own new process. */
-  readonly processPerCall?: boolean;
-}
 
 /** Numbers of a pool's processes and waiting calls. */
 export interface PoolCounts {
@@ -51,9 +30,6 @@ export interface PoolCounts {
 
 /** Maximum of calls of one owner that share a process. Each suspended call has a stack of at most a megabyte, and its memory. */
 const maxSharedCalls = 64;
-/** Default of `maxKept`: a node uses a handful of components, from some namespaces. An idle process takes some 14 MB of memory of its own. */
-const defaultMaxKept = 16;
-
 /** Milliseconds without a call before warm processes are started. */
 const quietMs = 200;
 
@@ -67,36 +43,19 @@ interface PoolProcess {
 
 /** Runs guests in sandbox processes. */
 export class ProcessPool implements GuestRunner {
-  private readonly init: SandboxProcessInit;
+  private readonly starter: ProcessStarter;
   private readonly warm: number;
   private readonly maxProcesses: number;
   private readonly keepMs: number;
   private readonly processPerCall: boolean;
-  private readonly all = new Set<SandboxProcess>();
   private readonly idle: IdleProcesses<PoolProcess>;
   private readonly busy = new Set<PoolProcess>();
   private readonly queue: WaitingCalls<PoolProcess>;
   private warmTimer: NodeJS.Timeout | undefined;
-  private starting = 0;
-  private started = 0;
-  private endedCount = 0;
   private closed = false;
-  /** The controls of the jail of the last process that started; undefined: none has started yet. */
-  controls: ReadonlySet<Control> | undefined;
-  /** Why the last start failed; undefined: it succeeded. Continues "a sandbox process …". */
-  startProblem: string | undefined;
 
   constructor(init: ProcessPoolInit = {}) {
-    const entry = init.entry ?? fileURLToPath(new URL("./main.ts", import.meta.url));
-    this.init = {
-      node: init.node ?? nodePath(),
-      entry,
-      readable:
-        init.readable ?? (init.entry === undefined ? fileURLToPath(new URL("../../../", import.meta.url)) : dirname(entry)),
-      memoryPages: init.memoryPages ?? defaultLimits.memoryPages,
-      tableEntries: init.tableEntries ?? defaultLimits.tableEntries,
-      jail: "jail" in init ? init.jail : defaultJail(),
-    };
+    this.starter = new ProcessStarter(init);
     this.maxProcesses = Math.max(1, init.maxProcesses ?? 4);
     this.warm = Math.min(init.warm ?? 2, this.maxProcesses);
     this.idle = new IdleProcesses(init.maxKept ?? defaultMaxKept);
@@ -108,13 +67,23 @@ export class ProcessPool implements GuestRunner {
 
   /** The uids of the processes: of the range for sandbox processes if the engine can change users. */
   get uids(): readonly number[] {
-    return [...this.all].map(({ uid }) => uid);
+    return this.starter.uids;
+  }
+
+  /** The controls of the jail of the last process that started; undefined: none has started yet. */
+  get controls(): ReadonlySet<Control> | undefined {
+    return this.starter.controls;
+  }
+
+  /** Why the last start failed; undefined: it succeeded. Continues "a sandbox process …". */
+  get startProblem(): string | undefined {
+    return this.starter.startProblem;
   }
 
   /** The present numbers. */
   get counts(): PoolCounts {
-    const { starting, started } = this;
-    return { idle: this.idle.size, busy: this.busy.size, starting, waiting: this.queue.size, started, ended: this.endedCount };
+    const { starting, started, ended } = this.starter;
+    return { idle: this.idle.size, busy: this.busy.size, starting, waiting: this.queue.size, started, ended };
   }
 
   /** Tries again to start warm processes after a failed start. */
@@ -146,12 +115,7 @@ export class ProcessPool implements GuestRunner {
   async close(): Promise<void> {
     this.closed = true;
     this.queue.refuseAll();
-    await Promise.all(
-      [...this.all].map((process) => {
-        process.kill("was ended with the pool");
-        return process.ended;
-      }),
-    );
+    await this.starter.killAll("was ended with the pool");
   }
 
   /** Runs `use` with a process for the need, and the milliseconds that are left of `waitMs`. Undefined: there is no process. */
@@ -237,7 +201,7 @@ export class ProcessPool implements GuestRunner {
 
   /** Starts the processes that the waiting calls need, and the warm ones if no call has run for a while. */
   private startMissing(): void {
-    while (this.queue.neededProcesses > this.starting && this.mayStart) void this.start();
+    while (this.queue.neededProcesses > this.starter.starting && this.mayStart) void this.start();
     if (!this.lacksWarm) return;
     // With a process for each call, every call takes a warm one. Otherwise only a new component does, and a start would take the CPU of calls.
     if (this.processPerCall) this.startWarm();
@@ -255,29 +219,18 @@ export class ProcessPool implements GuestRunner {
   }
 
   private get lacksWarm(): boolean {
-    return !this.closed && this.idle.unownedCount + this.starting < this.warm;
+    return !this.closed && this.idle.unownedCount + this.starter.starting < this.warm;
   }
 
   private get mayStart(): boolean {
-    return !this.closed && this.busy.size + this.starting < this.limit;
+    return !this.closed && this.busy.size + this.starter.starting < this.limit;
   }
 
   private async start(): Promise<void> {
-    const process = new SandboxProcess(this.init);
-    this.all.add(process);
-    this.starting += 1;
-    this.started += 1;
-    const isReady = await process.ready();
-    this.starting -= 1;
-    if (isReady) this.controls = process.controls;
-    this.startProblem = isReady ? undefined : (await process.ended).reason;
-    void process.ended.then(() => {
-      this.all.delete(process);
-      this.endedCount += 1;
-    });
-    if (this.closed) process.kill("was ended with the pool");
+    const process = await this.starter.start();
+    if (this.closed) process?.kill("was ended with the pool");
     // The next start is tried at the next call, because other processes would fail for the same reason.
-    else if (!isReady) this.queue.refuseFirst();
+    else if (process === undefined) this.queue.refuseFirst();
     else {
       const poolProcess: PoolProcess = {
         sessions: new GuestSessions(process, () => this.callEnded(poolProcess)),

@@ -11,7 +11,8 @@ import type { Result } from "../../../src/fault/result.ts";
 import { Admission, type AdmittedComponent } from "../admission/admit.ts";
 import { defaultLimits } from "../limits.ts";
 import { admissionMs } from "./admission-session.ts";
-import { ProcessPool, type ProcessPoolInit } from "./pool.ts";
+import type { ProcessPoolInit } from "./pool-settings.ts";
+import { ProcessPool } from "./pool.ts";
 import { SandboxAdmission } from "./sandbox-admission.ts";
 
 const limits = { ...defaultLimits, timeMs: 8000 };

@@ -10,7 +10,8 @@ import { sandboxProcesses } from "../../../test/harness/sandbox-processes.ts";
 import { Admission, type AdmittedComponent } from "../admission/admit.ts";
 import { defaultLimits, type Limits } from "../limits.ts";
 import type { CapabilityImports } from "../runner.ts";
-import { ProcessPool, type ProcessPoolInit } from "./pool.ts";
+import type { ProcessPoolInit } from "./pool-settings.ts";
+import { ProcessPool } from "./pool.ts";
 
 const limits: Limits = { ...defaultLimits, timeMs: 8000 };
 const granted = ["log", "leases", "state", "delegation"];

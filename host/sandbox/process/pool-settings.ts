@@ -1,0 +1,23 @@
+// Settings of a pool of sandbox processes.
+
+import type { SandboxProcessInit } from "./sandbox-process.ts";
+
+/** Settings of a pool. */
+export interface ProcessPoolInit extends Partial<SandboxProcessInit> {
+  /** Number of processes without an owner that are started ahead while no call runs. */
+  readonly warm?: number;
+  /**
+   * Maximum number of processes that have calls or are starting; further calls wait. If suspended calls hold all of them, one further process
+   * is allowed, because these calls may wait for another call.
+   */
+  readonly maxProcesses?: number;
+  /** Maximum number of idle processes that are kept for their owners' next calls. */
+  readonly maxKept?: number;
+  /** Milliseconds for which an idle process is kept that has no owner or is not its owner's only one. */
+  readonly keepMs?: number;
+  /** Whether every call gets its own new process. */
+  readonly processPerCall?: boolean;
+}
+
+/** Default of `maxKept`: a node uses a handful of components, from some namespaces. An idle process takes some 14 MB of memory of its own. */
+export const defaultMaxKept = 16;

@@ -1,0 +1,70 @@
+// Starts the sandbox processes of a pool, and knows those that live.
+
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { nodePath } from "../../system/node-path.ts";
+import type { Control } from "../launcher/controls.ts";
+import { defaultJail } from "../launcher/jail.ts";
+import { defaultLimits } from "../limits.ts";
+import { SandboxProcess, type SandboxProcessInit } from "./sandbox-process.ts";
+
+/** Starts sandbox processes that all have the same settings. */
+export class ProcessStarter {
+  private readonly init: SandboxProcessInit;
+  private readonly live = new Set<SandboxProcess>();
+  /** Processes that are starting. */
+  starting = 0;
+  /** Processes that were started since the pool was made. */
+  started = 0;
+  /** Processes that ended since the pool was made. */
+  ended = 0;
+  /** The controls of the jail of the last process that started; undefined: none has started yet. */
+  controls: ReadonlySet<Control> | undefined;
+  /** Why the last start failed; undefined: it succeeded. Continues "a sandbox process …". */
+  startProblem: string | undefined;
+
+  constructor(init: Partial<SandboxProcessInit>) {
+    const entry = init.entry ?? fileURLToPath(new URL("./main.ts", import.meta.url));
+    this.init = {
+      node: init.node ?? nodePath(),
+      entry,
+      readable:
+        init.readable ?? (init.entry === undefined ? fileURLToPath(new URL("../../../", import.meta.url)) : dirname(entry)),
+      memoryPages: init.memoryPages ?? defaultLimits.memoryPages,
+      tableEntries: init.tableEntries ?? defaultLimits.tableEntries,
+      jail: "jail" in init ? init.jail : defaultJail(),
+    };
+  }
+
+  /** The uids of the living processes. */
+  get uids(): readonly number[] {
+    return [...this.live].map(({ uid }) => uid);
+  }
+
+  /** Starts a process. Undefined: it ended before it was ready, for the reason in `startProblem`. */
+  async start(): Promise<SandboxProcess | undefined> {
+    const process = new SandboxProcess(this.init);
+    this.live.add(process);
+    this.starting += 1;
+    this.started += 1;
+    void process.ended.then(() => {
+      this.live.delete(process);
+      this.ended += 1;
+    });
+    const isReady = await process.ready();
+    this.starting -= 1;
+    if (isReady) this.controls = process.controls;
+    this.startProblem = isReady ? undefined : (await process.ended).reason;
+    return isReady ? process : undefined;
+  }
+
+  /** Ends all living processes. */
+  async killAll(reason: string): Promise<void> {
+    await Promise.all(
+      [...this.live].map((process) => {
+        process.kill(reason);
+        return process.ended;
+      }),
+    );
+  }
+}
