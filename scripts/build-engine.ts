@@ -1,6 +1,6 @@
 // Bundles the programs: the one-shot engine as two scripts; the daemon, plexusctl and the sandbox process as CommonJS.
 
-import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type LogLevel, type LogOrStringHandler, type RolldownLog, rolldown } from "rolldown";
 
@@ -47,6 +47,7 @@ export async function buildEngine({ outDir }: BuildEngineInit): Promise<void> {
   writeFileSync(join(outDir, "engine.cjs"), oneShotBootstrap({ directory: codeDirectory, record: false }));
   writeFileSync(join(outDir, "plexusd.cjs"), bootstrapOf("daemon"));
   writeFileSync(join(outDir, "plexusctl.cjs"), `#!/usr/bin/env node\n${bootstrapOf("plexusctl")}`, { mode: 0o755 });
+  await buildKubectlPlugin(outDir);
   linkRuntime(join(outDir, "bin"));
 }
 
@@ -60,16 +61,37 @@ export function refuseUnresolved(level: LogLevel, log: RolldownLog, report: LogO
 const codeDirectory = 'require("node:fs").realpathSync(__dirname + "/engine")';
 
 // The compile cache is beside the code, so that only users who may change the code may change the cache. In a read-only directory Node works
-// without it. The version is checked, because a user who starts the program by hand may have the distribution's Node on PATH.
+// without it. The version is checked, because a user who starts the program by hand may have the distribution's Node on PATH. A package of npm
+// has its Node in a package of its own.
 const bootstrapOf = (program: string): string => `"use strict";
 if (Number.parseInt(process.versions.node, 10) < 26) {
-  process.stderr.write("plexus: Node " + process.versions.node + " is too old: start this program with " + __dirname + "/bin/node\\n");
-  process.exit(1);
+  let node = __dirname + "/bin/node";
+  try {
+    node = require.resolve("node-linux-" + process.arch + "/bin/node");
+  } catch {}
+  const args = ["--disable-warning=ExperimentalWarning", __filename].concat(process.argv.slice(2));
+  const { error, status } = require("node:child_process").spawnSync(node, args, { stdio: "inherit" });
+  if (error) process.stderr.write("plexus: Node " + process.versions.node + " is too old, and Node 26 does not start: " + error.message + "\\n");
+  process.exit(status === null ? 1 : status);
 }
 const directory = ${codeDirectory};
 require("node:module").enableCompileCache(directory + "/cache");
 require(directory + "/${program}.cjs");
 `;
+
+/** Bundles `kubectl-plexus.cjs`: one file for an administrator's machine, for Node 20 or newer. */
+async function buildKubectlPlugin(outDir: string): Promise<void> {
+  const bundle = await rolldown({
+    input: { "kubectl-plexus": "host/programs/kubectl-plexus/main.ts" },
+    platform: "node",
+    external: [/^node:/],
+    onLog: refuseUnresolved,
+  });
+  const file = join(outDir, "kubectl-plexus.cjs");
+  await bundle.write({ file, format: "cjs", banner: "#!/usr/bin/env node", codeSplitting: false });
+  await bundle.close();
+  chmodSync(file, 0o755);
+}
 
 function linkRuntime(directory: string): void {
   const target = resolve("node_modules/node/bin/node");

@@ -75,6 +75,12 @@ const entries = {
     meaning: "Journal, cache, leases or a delegate's state could not be read or written.",
     remedy: "Check the directory named: owner, mode, free space, read-only mount.",
   },
+  INSTALL_REFUSED: {
+    cni: 5,
+    actor: "administrator",
+    meaning: "The files to install are incomplete or don't run on this node, so nothing was switched.",
+    remedy: "Correct what the message names and install again; until then the node keeps what it had.",
+  },
   JOURNAL_UNREADABLE: {
     cni: 5,
     actor: "administrator",

@@ -208,7 +208,7 @@ describe.skipIf(missingForMixed("uninstalling"))("plexusctl uninstall", () => {
   });
 
   test.each([
-    ["without a list", undefined, "was not made by install-node"],
+    ["without a list", undefined, "was not made by plexusctl install"],
     [
       "with a list that names a path outside of the home",
       `${"0".repeat(64)}  home/../net.d\n`,

@@ -1,9 +1,9 @@
-// The list of installed files, which install-node writes into Plexus' home directory: one line `DIGEST  PLACE/NAME` for each file.
+// The list of installed files, which `plexusctl install` writes into Plexus' home directory: one line `DIGEST  PLACE/NAME` for each file.
 // The list does not contain the programs' code, which has directories of its own (see codePrefix).
 
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
-import { join } from "node:path";
+import { dirname } from "node:path";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
@@ -27,6 +27,9 @@ export const codePrefix = "engine-";
 /** File name of the list, in the home directory. */
 export const listName = "installed-files";
 
+/** File name of the list in the directory of plugins, for an installation without a home directory. */
+export const listNameBesidePlugins = ".plexus-installed-files";
+
 const linePattern = /^([0-9a-f]{64}) {2}(home|cni-bin)\/([\w.-]+(?:\/[\w.-]+)?)$/;
 const pieceBytes = 1024 * 1024;
 
@@ -35,15 +38,14 @@ export function listText(files: readonly InstalledFile[]): string {
   return files.map(({ digest, place, name }) => `${digest}  ${place}/${name}\n`).join("");
 }
 
-/** Reads the list in this home directory. Fault STORE_FAILED, also if the list is absent or malformed. */
-export function readInstalledFiles(home: string): Result<readonly InstalledFile[]> {
-  const path = join(home, listName);
+/** Reads the list at this path. Fault STORE_FAILED, also if the list is absent or malformed. */
+export function readInstalledFiles(path: string): Result<readonly InstalledFile[]> {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
     if (errnoOf(error) !== "ENOENT") return failed(storeFault("reading", path, error));
-    return failed(fault("STORE_FAILED", `${path} does not exist: ${home} was not made by install-node`));
+    return failed(fault("STORE_FAILED", `${path} does not exist: ${dirname(path)} was not made by plexusctl install`));
   }
   const files: InstalledFile[] = [];
   for (const [index, line] of text.trimEnd().split("\n").entries()) {

@@ -19,7 +19,7 @@ export interface RemovedFiles {
 
 /** The installation to remove. */
 export interface RemovalInit {
-  /** The directory that install-node made (`/opt/plexus`). */
+  /** The directory that `plexusctl install` made (`/opt/plexus`). */
   readonly home: string;
   /** Directories of plugins. */
   readonly cniBin: readonly string[];

@@ -1,9 +1,10 @@
 // Removes Plexus from a node. Each pod has a network and a DEL at every moment: first Plexus' network configuration is renamed, so that
 // new pods get the node's other network configuration; then, once no pod is attached through Plexus, its files are removed.
 
+import { join } from "node:path";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { readAttachedPods } from "./attached-pods.ts";
-import { readInstalledFiles } from "./installed-files.ts";
+import { listName, readInstalledFiles } from "./installed-files.ts";
 import { findConfigurations, putAside } from "./network-configuration.ts";
 import { type LeftFile, removeFiles } from "./remove-files.ts";
 
@@ -15,7 +16,7 @@ export interface UninstallInit {
   readonly cniPath: string;
   /** The state directory (`cniDir`) to read besides those of the configurations. */
   readonly stateDir: string;
-  /** The directory that install-node made (`/opt/plexus`). */
+  /** The directory that `plexusctl install` made (`/opt/plexus`). */
   readonly home: string;
   /** Whether a daemon answers on its status socket. */
   readonly daemonRuns: () => Promise<boolean>;
@@ -70,9 +71,9 @@ export async function uninstall(init: UninstallInit): Promise<Result<UninstallRe
     const stopped = { why: "plexusd is running", remedy: `systemctl disable --now plexusd plexus-agent, ${again}` };
     return ok({ ...report, released, stopped });
   }
-  const files = readInstalledFiles(home);
-  if (!files.ok) return ok({ ...report, released, stopped: { why: files.fault.msg, remedy: "remove Plexus' files by hand" } });
   const cniBin = cniPath.split(":").filter((directory) => directory.startsWith("/"));
+  const files = readInstalledFiles(join(home, listName));
+  if (!files.ok) return ok({ ...report, released, stopped: { why: files.fault.msg, remedy: "remove Plexus' files by hand" } });
   const { removed, left } = removeFiles({ home, cniBin, files: files.value, dryRun });
   return ok({ ...report, released, removed, left, abandoned: abandonedIn(directories), stopped: undefined });
 }

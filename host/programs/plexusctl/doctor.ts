@@ -14,8 +14,11 @@ export interface Diagnosis extends SandboxProof {
   readonly daemon: { readonly level: string; readonly missing: readonly string[]; readonly ready: boolean } | null;
 }
 
+/** The options that a diagnosis needs. */
+export type DiagnoseOptions = Pick<ControlOptions, "statusSocket" | "stateDir" | "isolation" | "sandboxUids">;
+
 /** Proves the level of `--isolation`; by default the level of the running daemon, or `process`. */
-export async function diagnose(options: ControlOptions): Promise<Diagnosis> {
+export async function diagnose(options: DiagnoseOptions): Promise<Diagnosis> {
   const { document } = await readStatus(options);
   const isolation = document.daemon?.isolation;
   const daemon =

@@ -1,14 +1,20 @@
 // plexusctl: the administrator's command on a node. It works with and without a daemon.
 
 import { inertLine } from "../../../src/text/inert-text.ts";
-import { commands, excessArgument } from "./commands.ts";
+import { type CommandResult, commands, excessArgument } from "./commands.ts";
+import { hideExperimentalWarnings } from "./experimental-warnings.ts";
 import { readOptions, usage } from "./options.ts";
+import { standaloneCommands } from "./standalone-commands.ts";
 
 /** Maximum length of an error line, in UTF-16 units. */
 const maxLine = 512;
 
 async function main(): Promise<void> {
-  const options = readOptions(process.argv.slice(2));
+  const args = process.argv.slice(2).map((each, index) => (index === 0 && each === "--version" ? "version" : each));
+  const [name = ""] = args;
+  const standalone = Object.hasOwn(standaloneCommands, name) ? standaloneCommands[name] : undefined;
+  if (standalone !== undefined) return print(await standalone(args.slice(1)));
+  const options = readOptions(args);
   if (options === "help") {
     process.stdout.write(usage);
     return;
@@ -18,7 +24,10 @@ async function main(): Promise<void> {
   if (command === undefined) return failWith(`unknown command ${options.command}`);
   const excess = excessArgument(command, options);
   if (excess !== undefined) return failWith(excess);
-  const { stdout, stderr, status } = await command.run(options);
+  print(await command.run(options));
+}
+
+function print({ stdout, stderr, status }: CommandResult): void {
   process.stdout.write(stdout);
   if (stderr !== undefined) process.stderr.write(`plexusctl: ${inertLine(stderr, maxLine)}\n`);
   process.exitCode = status;
@@ -30,6 +39,7 @@ function failWith(message: string): void {
   process.exitCode = 2;
 }
 
+hideExperimentalWarnings();
 // A reader may close the pipe early (`| head`): EPIPE is no error.
 process.stdout.on("error", () => process.exit());
 void main();

@@ -52,6 +52,9 @@ export const usage = `plexusctl: shows and manages Plexus on this node
                                removes Plexus' files once no pod is attached;
                                --dry-run: only reports; --force: removes the
                                files although attached pods need them for DEL
+  plexusctl install            installs Plexus on a node; --help: its options
+  plexusctl sysdump            writes one archive about this node, without
+                               secrets; --help: its options
   plexusctl errors [KIND|CODE] shows meaning and remedy of an error
   plexusctl version            shows the installed version
 

@@ -1,0 +1,194 @@
+// Installs a release of Plexus on a node while pods start. All files are first written under temporary names, then their programs are run once, and
+// only then each file gets its name, by one rename. Until the first rename a failure leaves the node as it was.
+
+import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { storeFault } from "../../store/files/durable-file.ts";
+import { placeCode, stageCode, switchCode } from "./code-directory.ts";
+import { lockInstallation } from "./install-lock.ts";
+import { makeNodeDirectory, nodeDirectory } from "./node-view.ts";
+import { type InstallPlan, isComplete, makePlan, type PlannedFile } from "./plan.ts";
+import { readSource, selectComponents } from "./source.ts";
+import { linkStaged, placeLink, syncToDisk, temporaryName, writeStaged } from "./staged-files.ts";
+import { type TriedPrograms, tryPrograms } from "./try-programs.ts";
+
+/** The settings of an installation. */
+export interface InstallInit {
+  /** The directory with the release. */
+  readonly from: string;
+  /** The executable of Node for a release without `bin/node`. */
+  readonly ownNode: string;
+  /** Plexus' home directory on the node; its engine serves calls without a daemon. */
+  readonly home: string;
+  /** The node's directory of plugins. */
+  readonly cniBin: string;
+  /** Where the node's root directory is mounted for this program. */
+  readonly root: string;
+  /** `off`: only the shim and the components are installed. */
+  readonly oneShot: "node" | "off";
+  /** `all`, `none`, or names separated by commas. */
+  readonly components: string;
+  /** True: only report, change nothing. */
+  readonly dryRun: boolean;
+}
+
+/** The document that `plexusctl install -o json` prints. Paths are the node's. */
+export interface InstallReport {
+  readonly dryRun: boolean;
+  /** Null without a one-shot engine on the node. */
+  readonly home: string | null;
+  readonly cniBin: string;
+  readonly written: readonly string[];
+  /** Number of files that had the right content already. */
+  readonly unchanged: number;
+  /** Components that stay because Plexus did not install them. */
+  readonly kept: readonly { readonly path: string; readonly why: string }[];
+  /** Code of earlier releases that was removed. */
+  readonly removed: readonly string[];
+  /** The programs that ran before the switch; null in a dry run. */
+  readonly tried: TriedPrograms | null;
+}
+
+/** Installs, or reports the changes. Faults INSTALL_REFUSED, STORE_FAILED; the node then has its previous programs. */
+export function install(init: InstallInit): Result<InstallReport> {
+  const source = readSource(init.from, init.ownNode);
+  if (!source.ok) return source;
+  const components = selectComponents(source.value.components, init.components);
+  if (!components.ok) return components;
+  const cniBin = nodeDirectory(init.root, init.cniBin);
+  const home = init.oneShot === "off" ? undefined : nodeDirectory(init.root, init.home);
+  const release = { ...source.value, components: components.value };
+  if (init.dryRun) {
+    const plan = makePlan({ release, cniBin, home });
+    return plan.ok ? ok(reportOf(init, plan.value, [], null)) : plan;
+  }
+  for (const directory of home === undefined ? [cniBin] : [cniBin, home]) {
+    const made = makeNodeDirectory(init.root, directory);
+    if (!made.ok) return made;
+  }
+  const unlock = lockInstallation(cniBin.here);
+  if (!unlock.ok) return unlock;
+  try {
+    const plan = makePlan({ release, cniBin, home });
+    if (!plan.ok) return plan;
+    return carryOut(init, plan.value);
+  } finally {
+    unlock.value();
+  }
+}
+
+function carryOut(init: InstallInit, plan: InstallPlan): Result<InstallReport> {
+  if (isComplete(plan)) {
+    const tried = tryPrograms(plan.shim.path, plan.home);
+    return tried.ok ? ok(reportOf(init, plan, [], tried.value)) : tried;
+  }
+  const staged = stage(plan);
+  if (!staged.ok) return staged;
+  const tried = tryPrograms(
+    plan.shim.isInPlace ? plan.shim.path : temporaryName(plan.shim.path),
+    plan.home && stageOf(plan.home),
+  );
+  if (!tried.ok) {
+    removeStaged(plan);
+    return tried;
+  }
+  try {
+    const removed = switchTo(plan);
+    return ok(reportOf(init, plan, removed, tried.value));
+  } catch (error) {
+    return failed(storeFault("installing into", plan.home ?? plan.cniBin, error));
+  } finally {
+    removeStaged(plan);
+  }
+}
+
+/** The directory that looks like the home directory after the switch. */
+function stageOf(home: string): string {
+  return join(home, ".staged");
+}
+
+function stage(plan: InstallPlan): Result<void> {
+  const { home, code } = plan;
+  let writing = plan.cniBin;
+  try {
+    removeStaged(plan);
+    for (const file of [plan.shim, ...plan.components]) {
+      writing = file.path;
+      if (!file.isInPlace) writeStaged(temporaryName(file.path), file.source);
+    }
+    if (home === undefined || code === undefined) return ok(undefined);
+    writing = home;
+    mkdirSync(join(stageOf(home), "bin"), { recursive: true, mode: 0o755 });
+    for (const file of plan.homeFiles) {
+      writing = file.path;
+      if (file.isInPlace) linkStaged(join(stageOf(home), file.source.name), file.path);
+      else writeStaged(join(stageOf(home), file.source.name), file.source);
+    }
+    writing = join(home, code.name);
+    if (code.isInPlace) placeLink(writing, join(stageOf(home), "engine"));
+    else stageCode(code.from, join(stageOf(home), "engine"));
+    return ok(undefined);
+  } catch (error) {
+    removeStaged(plan);
+    return failed(storeFault("writing", writing, error));
+  }
+}
+
+/** Removes what this installation, or an interrupted one, has under temporary names. Best effort: the next installation does it again. */
+function removeStaged({ home, shim, components }: InstallPlan): void {
+  const paths = [shim, ...components].map(({ path }) => temporaryName(path));
+  for (const path of home === undefined ? paths : [...paths, stageOf(home)]) {
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch {
+      // A temporary name is never read.
+    }
+  }
+}
+
+/** Renames the files: first the engine, then the components, last the shim. Answers the paths of older code that were removed. */
+function switchTo(plan: InstallPlan): readonly string[] {
+  const { home, code, cniBin } = plan;
+  let removed: readonly string[] = [];
+  if (home !== undefined && code !== undefined) {
+    mkdirSync(join(home, "bin"), { recursive: true, mode: 0o755 });
+    if (!code.isInPlace) placeCode(join(stageOf(home), "engine"), home, code.name);
+    rename(plan.homeFiles, (file) => join(stageOf(home), file.source.name));
+    removed = switchCode(home, code.name);
+    syncToDisk(join(home, "bin"));
+    syncToDisk(home);
+  }
+  rename(plan.components, ({ path }) => temporaryName(path));
+  if (plan.link.target === undefined) rmSync(plan.link.path, { force: true });
+  else if (!plan.link.isInPlace) placeLink(plan.link.target, plan.link.path);
+  rename([plan.shim], ({ path }) => temporaryName(path));
+  if (!plan.list.isInPlace) {
+    writeStaged(temporaryName(plan.list.path), plan.list.source);
+    renameSync(temporaryName(plan.list.path), plan.list.path);
+  }
+  syncToDisk(cniBin);
+  return removed;
+}
+
+function rename(files: readonly PlannedFile[], stagedPath: (file: PlannedFile) => string): void {
+  for (const file of files) if (!file.isInPlace) renameSync(stagedPath(file), file.path);
+}
+
+function reportOf(init: InstallInit, plan: InstallPlan, removed: readonly string[], tried: TriedPrograms | null): InstallReport {
+  const onNode = (path: string): string => (init.root === "/" ? path : path.slice(init.root.replace(/\/$/, "").length));
+  const files = [...plan.homeFiles, ...plan.components, plan.shim];
+  const code =
+    plan.code === undefined || plan.home === undefined ? [] : [{ ...plan.code, path: join(plan.home, plan.code.name) }];
+  const all = [...code, ...files];
+  return {
+    dryRun: init.dryRun,
+    home: plan.home === undefined ? null : init.home,
+    cniBin: init.cniBin,
+    written: all.filter(({ isInPlace }) => !isInPlace).map(({ path }) => onNode(path)),
+    unchanged: all.filter(({ isInPlace }) => isInPlace).length,
+    kept: plan.kept.map(({ path, why }) => ({ path: onNode(path), why })),
+    removed: removed.map(onNode),
+    tried,
+  };
+}

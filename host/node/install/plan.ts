@@ -1,0 +1,144 @@
+// What an installation has to write: the files of a release, compared with the files of the node.
+
+import { existsSync, lstatSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { storeFault } from "../../store/files/durable-file.ts";
+import {
+  digestOf,
+  type InstalledFile,
+  listName,
+  listNameBesidePlugins,
+  listText,
+  readInstalledFiles,
+} from "../uninstall/installed-files.ts";
+import { codeName, currentCode, hasCode } from "./code-directory.ts";
+import type { NodeDirectory } from "./node-view.ts";
+import type { Source, SourceFile } from "./source.ts";
+import { digestOfSource, isInPlace } from "./staged-files.ts";
+
+/** A file of the release and its place. */
+export interface PlannedFile {
+  readonly path: string;
+  readonly source: SourceFile;
+  readonly digest: string;
+  /** Whether the node has the file with this content and mode. */
+  readonly isInPlace: boolean;
+}
+
+/** The directory of the programs' code. */
+export interface PlannedCode {
+  readonly from: string;
+  /** Its name in the home directory. */
+  readonly name: string;
+  readonly isInPlace: boolean;
+  /** Whether the link `engine` leads to it. */
+  readonly isCurrent: boolean;
+}
+
+/** The files of an installation. Paths are those of this program. */
+export interface InstallPlan {
+  /** Undefined without a one-shot engine. */
+  readonly home: string | undefined;
+  readonly cniBin: string;
+  readonly homeFiles: readonly PlannedFile[];
+  readonly code: PlannedCode | undefined;
+  readonly shim: PlannedFile;
+  readonly components: readonly PlannedFile[];
+  /** The link by which the shim finds the home directory. Its target is a path of the node; undefined: no link. */
+  readonly link: { readonly path: string; readonly target: string | undefined; readonly isInPlace: boolean };
+  /** The list of installed files, for the next installation and for the removal. */
+  readonly list: PlannedFile;
+  /** Components of the node that the release would replace although an administrator put them there. */
+  readonly kept: readonly { readonly path: string; readonly why: string }[];
+}
+
+/** The release and the directories of the node. */
+export interface PlanInit {
+  readonly release: Source;
+  readonly cniBin: NodeDirectory;
+  readonly home: NodeDirectory | undefined;
+}
+
+/** Compares the release with the node. Fault STORE_FAILED. */
+export function makePlan({ release, cniBin, home }: PlanInit): Result<InstallPlan> {
+  try {
+    const listPath = join(home?.here ?? cniBin.here, home === undefined ? listNameBesidePlugins : listName);
+    const earlier = readInstalledFiles(listPath);
+    const previous = earlier.ok ? earlier.value : [];
+    const planned =
+      (directory: string) =>
+      (source: SourceFile): PlannedFile => {
+        const path = join(directory, source.name);
+        const digest = digestOfSource(source);
+        return { path, source, digest, isInPlace: isInPlace(path, source, digest) };
+      };
+    const homeFiles = home === undefined ? [] : release.home.map(planned(home.here));
+    const found = release.components.map(planned(cniBin.here)).map((file) => ({ file, why: reasonToKeep(file, previous) }));
+    const components = found.filter(({ why }) => why === undefined).map(({ file }) => file);
+    const shim = planned(cniBin.here)(release.shim);
+    const name = codeName(release.code);
+    const installed = [...linesOf("cni-bin", [shim, ...components]), ...linesOf("home", homeFiles)];
+    const text = listText([...installed, ...stillThere(previous, installed, cniBin.here)]);
+    const list = planned(join(listPath, ".."))({
+      name: listPath.slice(listPath.lastIndexOf("/") + 1),
+      content: { text },
+      mode: 0o644,
+    });
+    return ok({
+      home: home?.here,
+      cniBin: cniBin.here,
+      homeFiles,
+      code:
+        home === undefined
+          ? undefined
+          : { from: release.code, name, isInPlace: hasCode(home.here, name), isCurrent: currentCode(home.here) === name },
+      shim,
+      components,
+      link: planLink(join(cniBin.here, ".plexus"), home?.onNode),
+      list,
+      kept: found.flatMap(({ file: { path }, why }) => (why === undefined ? [] : [{ path, why }])),
+    });
+  } catch (error) {
+    return failed(storeFault("comparing the release with", cniBin.here, error));
+  }
+}
+
+/** Why a component of the node must stay; undefined if it may be replaced. */
+function reasonToKeep({ path, source, isInPlace: isSame }: PlannedFile, previous: readonly InstalledFile[]): string | undefined {
+  if (isSame || !existsSync(path)) return undefined;
+  const listed = previous.find(({ place, name }) => place === "cni-bin" && name === source.name);
+  if (listed === undefined) return "was not installed by Plexus";
+  return digestOf(path) === listed.digest ? undefined : "was changed since it was installed";
+}
+
+function linesOf(place: InstalledFile["place"], files: readonly PlannedFile[]): readonly InstalledFile[] {
+  return files.map(({ source: { name }, digest }) => ({ place, name, digest }));
+}
+
+/** Components of an earlier installation that are not part of this one. They stay, because the DEL of a running pod may need them. */
+function stillThere(
+  previous: readonly InstalledFile[],
+  installed: readonly InstalledFile[],
+  cniBin: string,
+): readonly InstalledFile[] {
+  return previous.filter(
+    ({ place, name, digest }) =>
+      place === "cni-bin" &&
+      !installed.some((file) => file.place === place && file.name === name) &&
+      existsSync(join(cniBin, name)) &&
+      digestOf(join(cniBin, name)) === digest,
+  );
+}
+
+function planLink(path: string, target: string | undefined): InstallPlan["link"] {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return { path, target, isInPlace: stats?.isSymbolicLink() === true && readlinkSync(path) === target };
+}
+
+/** Whether the node has everything already. */
+export function isComplete({ homeFiles, code, shim, components, link, list }: InstallPlan): boolean {
+  const hasLink = link.isInPlace || (link.target === undefined && lstatSync(link.path, { throwIfNoEntry: false }) === undefined);
+  const hasEngine = code === undefined || (code.isInPlace && code.isCurrent);
+  return hasLink && hasEngine && [...homeFiles, ...components, shim, list].every(({ isInPlace: isSame }) => isSame);
+}

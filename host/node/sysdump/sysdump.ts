@@ -1,0 +1,112 @@
+// One archive about this node for a report: what Plexus is, sees and did. Secrets are taken out before anything is packed.
+
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { redactText, redactValue } from "../../../src/redact/redact.ts";
+import { boundFiles, type LeftOut } from "./bounded.ts";
+import { kernelFeatures, listing, namesIn, network, versions } from "./node-facts.ts";
+import { readTail } from "./read-tail.ts";
+import { type ArchivedFile, tarArchive } from "./tar-archive.ts";
+
+/** A document that the caller supplies, such as the status. */
+export interface SuppliedDocument {
+  readonly name: string;
+  /** A JSON value, or a text. May reject: the dump then has the reason. */
+  readonly read: () => Promise<unknown>;
+}
+
+/** The settings of a dump. */
+export interface SysdumpInit {
+  /** The most important first. */
+  readonly documents: readonly SuppliedDocument[];
+  /** Directories with configurations: the runtime's and Plexus' own. */
+  readonly configurationDirectories: readonly string[];
+  /** Directories whose files are listed by name only. */
+  readonly listedDirectories: readonly string[];
+  /** Logs on the node; of each the end is taken. */
+  readonly logs: readonly string[];
+  /** Maximum of all files together before compression, in bytes. */
+  readonly maxBytes: number;
+}
+
+/** The archive (tar, gzip), and what it lacks. */
+export interface Sysdump {
+  readonly archive: Buffer;
+  readonly files: readonly string[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** Configurations and logs: at most this much of each. */
+const maxFileBytes = 4 * 1024 * 1024;
+const maxListed = 2000;
+/** Room for the list of contents itself. */
+const contentsBytes = 64 * 1024;
+const configurationName = /\.(?:conf|conflist|json|kubeconfig|yaml|yml|uninstalled)$/;
+
+/** Makes the archive. Whatever cannot be read is named in its file `contents.json`; never rejects for that. */
+export async function sysdump(init: SysdumpInit): Promise<Sysdump> {
+  const unread: LeftOut[] = [];
+  const collected: ArchivedFile[] = [];
+  const add = async (name: string, read: () => unknown): Promise<void> => {
+    try {
+      const value = await read();
+      collected.push({ name, text: typeof value === "string" ? redactText(value) : jsonText(redactValue(value)) });
+    } catch (error) {
+      unread.push({ name, why: redactText(error instanceof Error ? error.message : String(error)) });
+    }
+  };
+  await add("versions.json", versions);
+  for (const { name, read } of init.documents) await add(name, read);
+  for (const directory of init.configurationDirectories) {
+    for (const file of namesIn(directory).filter((name) => configurationName.test(name)))
+      await add(archiveName("configuration", join(directory, file)), () => configuration(join(directory, file)));
+  }
+  await add("kernel.json", kernelFeatures);
+  await add("network.json", network);
+  for (const directory of init.listedDirectories)
+    await add(archiveName("files", `${directory}.json`), () => listing(directory, maxListed));
+  for (const log of init.logs) await add(archiveName("logs", log), () => logEnd(log, unread));
+  const { files, leftOut } = boundFiles(collected, init.maxBytes - contentsBytes);
+  const missing = [...unread, ...leftOut];
+  const contents = { files: files.map(({ name, text }) => ({ name, bytes: Buffer.byteLength(text) })), leftOut: missing };
+  const all = [{ name: "contents.json", text: jsonText(contents) }, ...files];
+  const named = all.map(({ name, text }) => ({ name: `plexus-sysdump/${name}`, text }));
+  return { archive: gzipSync(tarArchive(named, Date.now() / 1000)), files: files.map(({ name }) => name), leftOut: missing };
+}
+
+/** A configuration is JSON, or a text such as YAML. */
+async function configuration(path: string): Promise<unknown> {
+  const { text, skipped } = readTail(path, maxFileBytes);
+  if (skipped > 0) throw new Error(`is larger than ${maxFileBytes} bytes: not a configuration`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A kubeconfig may be YAML: its structure tells where its secrets are.
+  }
+  const { parse } = await import("yaml");
+  try {
+    const value: unknown = parse(text);
+    return typeof value === "object" && value !== null ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+function logEnd(path: string, leftOut: LeftOut[]): string {
+  const { text, skipped } = readTail(path, maxFileBytes);
+  if (skipped > 0) leftOut.push({ name: archiveName("logs", path), why: `the first ${skipped} bytes: only the end is taken` });
+  // The first line is cut, and a secret in it might not be recognised.
+  return skipped > 0 ? text.slice(text.indexOf("\n") + 1) : text;
+}
+
+const maxName = 80;
+
+/** The file's path with `_` in place of `/`; of a long path its end. */
+function archiveName(folder: string, path: string): string {
+  const name = path.replace(/^\//, "").replaceAll(/[^\w.-]/g, "_");
+  return `${folder}/${name.slice(-(maxName - folder.length))}`;
+}
+
+function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}

@@ -1,0 +1,103 @@
+// plexusctl install: copies Plexus to a node. It needs neither a daemon nor an earlier installation.
+
+import { realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { install, type InstallInit, type InstallReport } from "../../node/install/install.ts";
+import type { CommandResult } from "./commands.ts";
+
+/** The help text. */
+export const installUsage = `plexusctl install: installs Plexus on a node while pods start
+
+  --from DIR              the release to install: an unpacked release or a build
+                          (the directory of this plexusctl)
+  --home DIR              the directory of engine and Node on the node
+                          (/opt/plexus)
+  --cni-bin DIR           the node's directory of plugins (/opt/cni/bin)
+  --root DIR              where the node's root directory is mounted, for an
+                          installer in a container (/)
+  --one-shot node|off     off: only shim and components are installed, so calls
+                          need the daemon (node)
+  --components LIST       all, none, or names separated by commas (all)
+  --dry-run               only reports
+  -o, --output FORMAT     table or json
+  --help                  shows this text
+
+Each file is replaced by one rename, after the new programs have run once. A
+file that has the right content is not written. Exit status: 0: installed. 1:
+not installed; the node has what it had. 2: a mistake in the command line.
+`;
+
+/** Runs `plexusctl install` with the arguments after the command's name. */
+export async function installCommand(args: readonly string[]): Promise<CommandResult> {
+  const options = readInstallOptions(args);
+  if (options === "help") return { stdout: installUsage, status: 0 };
+  if ("wrong" in options)
+    return { stdout: "", stderr: `${options.wrong} (plexusctl install --help lists the options)`, status: 2 };
+  const report = install(options.init);
+  if (!report.ok) return { stdout: "", stderr: report.fault.msg, status: 1 };
+  return { stdout: options.json ? `${JSON.stringify(report.value, undefined, 2)}\n` : installText(report.value), status: 0 };
+}
+
+/** The report as text. */
+export function installText({ dryRun, home, cniBin, written, unchanged, kept, removed }: InstallReport): string {
+  const would = dryRun ? "would be " : "";
+  const places = home === null ? join(cniBin, "plexus") : `${join(cniBin, "plexus")} and ${home}`;
+  const lines = [
+    ...written.map((path) => `${path}: ${would}written`),
+    ...removed.map((path) => `${path}: removed (an earlier release)`),
+    ...kept.map(({ path, why }) => `${path}: not replaced: ${why}`),
+    `plexus: ${dryRun ? "would install" : "installed"} ${places} (files written: ${written.length}, unchanged: ${unchanged})`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+interface InstallOptions {
+  readonly init: InstallInit;
+  readonly json: boolean;
+}
+
+function readInstallOptions(args: readonly string[]): InstallOptions | "help" | { readonly wrong: string } {
+  try {
+    const { values } = parse(args);
+    if (values.help === true) return "help";
+    const { output, "one-shot": oneShot } = values;
+    if (output !== "table" && output !== "json") return { wrong: `-o ${output}: must be table or json` };
+    if (oneShot !== "node" && oneShot !== "off") return { wrong: `--one-shot ${oneShot}: must be node or off` };
+    for (const name of ["home", "cni-bin", "root"] as const) {
+      if (!isAbsolute(values[name])) return { wrong: `--${name} ${values[name]}: must be an absolute path` };
+    }
+    const init = {
+      from: values.from === undefined ? dirname(realpathSync(process.argv[1] ?? "")) : resolve(values.from),
+      ownNode: process.execPath,
+      home: resolve(values.home),
+      cniBin: resolve(values["cni-bin"]),
+      root: resolve(values.root),
+      oneShot,
+      components: values.components,
+      dryRun: values["dry-run"] === true,
+    } as const;
+    return { init, json: output === "json" };
+  } catch (error) {
+    // The messages of parseArgs have several sentences; the first names the mistake.
+    const [wrong = ""] = (error instanceof Error ? error.message : String(error)).split(/\n|\. /);
+    return { wrong };
+  }
+}
+
+function parse(args: readonly string[]) {
+  return parseArgs({
+    args: [...args],
+    options: {
+      from: { type: "string" },
+      home: { type: "string", default: "/opt/plexus" },
+      "cni-bin": { type: "string", default: "/opt/cni/bin" },
+      root: { type: "string", default: "/" },
+      "one-shot": { type: "string", default: "node" },
+      components: { type: "string", default: "all" },
+      "dry-run": { type: "boolean" },
+      output: { type: "string", short: "o", default: "table" },
+      help: { type: "boolean" },
+    },
+  });
+}

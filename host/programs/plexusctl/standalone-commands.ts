@@ -1,0 +1,12 @@
+// Commands with a command line of their own. Each is imported only when it runs.
+
+import type { CommandResult } from "./commands.ts";
+
+/** Runs a command with the arguments after its name. Never rejects for an error that the administrator can correct. */
+export type StandaloneCommand = (args: readonly string[]) => Promise<CommandResult>;
+
+/** The commands by their names on the command line. Each has `--help`. */
+export const standaloneCommands: Readonly<Record<string, StandaloneCommand>> = {
+  install: async (args) => (await import("./install.ts")).installCommand(args),
+  sysdump: async (args) => (await import("./sysdump.ts")).sysdumpCommand(args),
+};
