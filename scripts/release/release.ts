@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { execa } from "execa";
+import { hideExperimentalWarnings } from "../../host/programs/plexusctl/experimental-warnings.ts";
 import { version } from "../../host/system/version.ts";
 import { makeNodeArchive } from "./node-archive.ts";
 import { makeNpmPackage } from "./npm-package.ts";
@@ -31,6 +32,7 @@ const parts: Readonly<Record<string, (part: Part) => Promise<readonly string[]>>
   image: makeImage,
 };
 
+hideExperimentalWarnings();
 const { values } = parseArgs({
   options: {
     out: { type: "string", default: "release" },
@@ -72,7 +74,7 @@ async function makeKubectlPlugin({ outDir: to, epoch }: Part): Promise<readonly 
     copyFileSync(join(build, "kubectl-plexus.cjs"), join(directory, name, "kubectl-plexus"));
     copyFileSync(join(root, "LICENSE"), join(directory, name, "LICENSE"));
     await pack({ directory, name, epoch, archive });
-    const template = readFileSync(join(root, "deploy/krew/plexus.yaml"), "utf8");
+    const template = readFileSync(join(root, "deploy/krew/plexus.yaml"), "utf8").replaceAll(/^#.*\n/gm, "");
     const manifest = join(to, "plexus.krew.yaml");
     const base = process.env["PLEXUS_RELEASE_URL"] ?? "https://example.invalid/plexus";
     writeFileSync(

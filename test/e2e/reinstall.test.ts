@@ -61,36 +61,40 @@ describe.skipIf(missingForMixed("updates while pods are attached"))("an update",
     return { pods, failures };
   }
 
-  test.each(["one-shot engines", "a daemon"])("MO-25 disturbs no pod: %s", async (engineKind) => {
-    const releases = builds();
-    expect(await install(releases[0] ?? "")).toBe(0);
-    const socket = join(stage.plexus.directory, "daemon", "plexus.sock");
-    const daemon = engineKind === "a daemon" ? await startDaemon({ socket, program: join(home(), "plexusd.cjs") }) : undefined;
-    let installing = true;
-    const env: Record<string, string> = daemon === undefined ? {} : { PLEXUS_SOCKET: socket };
-    const pods = [1, 2].map((number) => attachAndDetach(`pod-${number}`, env, () => installing));
-    try {
-      const engineDirectories = new Set<string>();
-      for (let number = 1; number <= installs; number++) {
-        expect(await install(releases[number % 2] ?? "")).toBe(0);
-        engineDirectories.add(readlinkSync(join(home(), "engine")));
+  test.each(["one-shot engines", "a daemon"])(
+    "MO-25 disturbs no pod: %s",
+    async (engineKind) => {
+      const releases = builds();
+      expect(await install(releases[0] ?? "")).toBe(0);
+      const socket = join(stage.plexus.directory, "daemon", "plexus.sock");
+      const daemon = engineKind === "a daemon" ? await startDaemon({ socket, program: join(home(), "plexusd.cjs") }) : undefined;
+      let installing = true;
+      const env: Record<string, string> = daemon === undefined ? {} : { PLEXUS_SOCKET: socket };
+      const pods = [1, 2].map((number) => attachAndDetach(`pod-${number}`, env, () => installing));
+      try {
+        const engineDirectories = new Set<string>();
+        for (let number = 1; number <= installs; number++) {
+          expect(await install(releases[number % 2] ?? "")).toBe(0);
+          engineDirectories.add(readlinkSync(join(home(), "engine")));
+        }
+        // The installation used both engine directories and keeps only these two.
+        expect([...engineDirectories].toSorted()).toEqual(
+          readdirSync(home())
+            .filter((name) => name.startsWith("engine-"))
+            .toSorted(),
+        );
+        expect(engineDirectories.size).toBe(2);
+      } finally {
+        installing = false;
+        const results = await Promise.all(pods);
+        await daemon?.stop();
+        expect(results.flatMap((each) => each.failures)).toEqual([]);
+        expect(Math.min(...results.map((each) => each.pods))).toBeGreaterThan(1);
       }
-      // The installation used both engine directories and keeps only these two.
-      expect([...engineDirectories].toSorted()).toEqual(
-        readdirSync(home())
-          .filter((name) => name.startsWith("engine-"))
-          .toSorted(),
-      );
-      expect(engineDirectories.size).toBe(2);
-    } finally {
-      installing = false;
-      const results = await Promise.all(pods);
-      await daemon?.stop();
-      expect(results.flatMap((each) => each.failures)).toEqual([]);
-      expect(Math.min(...results.map((each) => each.pods))).toBeGreaterThan(1);
-    }
-    expect(stage.left()).toEqual(nothing);
-  });
+      expect(stage.left()).toEqual(nothing);
+    },
+    180_000,
+  );
 
   test("MO-25 keeps the code of a running daemon, also for modules that the daemon loads later", async () => {
     const [one = "", two = ""] = builds();
