@@ -4,6 +4,7 @@ import type { WasmConfiguration } from "../../src/configuration/wasm-configurati
 import type { Shim } from "../protocol/shim.ts";
 import type { ComponentAdmission } from "../sandbox/admission/admit.ts";
 import type { ComponentFileNames } from "../sandbox/component-file.ts";
+import type { ComponentDemands } from "../sandbox/provenance/component-demands.ts";
 import type { GuestRunner } from "../sandbox/runner.ts";
 import type { LeaseOperation } from "./leases/effect.ts";
 import type { LeaseMemory } from "./leases/lease-memory.ts";
@@ -16,6 +17,8 @@ export interface DelegateHost {
   readonly admission: ComponentAdmission;
   /** The names under which admissions of component files are remembered. */
   readonly componentNames: ComponentFileNames;
+  /** Checks that a component has the digest and the signer that its grants demand. */
+  readonly demands: ComponentDemands;
   /** Runs guests in this process or in a sandbox process. */
   readonly runner: GuestRunner;
   readonly shim: Shim;

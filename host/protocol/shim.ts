@@ -32,7 +32,7 @@ export interface Shim {
   exec(effect: ExecEffect): Promise<Executed>;
   /** Looks a type up on the CNI_PATH of the call or of the agent. */
   find(effect: FindEffect): Promise<Found>;
-  /** Reads a component at a path that `find` answered. */
+  /** Reads a component at a path that `find` answered, or the file with its signatures. */
   read(effect: ReadEffect): Promise<Content>;
   /** Sends netlink messages in a network namespace. */
   netlink(effect: NetlinkEffect): Promise<Done>;

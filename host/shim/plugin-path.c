@@ -65,13 +65,36 @@ void find_for_plan(struct bytes type, enum wanted wanted, struct found *found) {
     found->kind = NOTHING;
 }
 
+/* The suffix of the file with a component's signatures (src/oci/signatures-file.ts). */
+static const char signatures[] = ".signatures.json";
+
+/* Whether `file` is T.wasm.signatures.json. */
+static bool is_signatures_name(const char *file) {
+    char component[NAME_MAX + 1];
+    size_t size = strlen(file), suffix = sizeof signatures - 1;
+    if (size > NAME_MAX || size <= suffix || strcmp(file + size - suffix, signatures) != 0) return false;
+    snprintf(component, sizeof component, "%.*s", (int)(size - suffix), file);
+    return component_type_size(component) > 0;
+}
+
+/* Opens a regular file. -1: errno, EINVAL for another kind of file. */
+static int open_regular(const char *path, struct stat *status) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0 || (fstat(fd, status) == 0 && S_ISREG(status->st_mode))) return fd;
+    close(fd);
+    errno = EINVAL;
+    return -1;
+}
+
 int open_found_component(struct bytes path, struct stat *status) {
     char wanted[PATH_MAX];
     int size = snprintf(wanted, sizeof wanted, "%.*s", (int)path.size, (const char *)path.data);
     const char *slash = strrchr(wanted, '/');
-    bool is_name = size < PATH_MAX && slash != NULL && component_type_size(slash + 1) > 0;
+    bool is_signatures = size < PATH_MAX && slash != NULL && is_signatures_name(slash + 1);
+    bool is_name = is_signatures || (size < PATH_MAX && slash != NULL && component_type_size(slash + 1) > 0);
     for (struct bytes directory = {0}; is_name && next_directory(&directory);)
-        if (directory.size == (size_t)(slash - wanted) && memcmp(directory.data, wanted, directory.size) == 0) return open_component(wanted, status);
+        if (directory.size == (size_t)(slash - wanted) && memcmp(directory.data, wanted, directory.size) == 0)
+            return is_signatures ? open_regular(wanted, status) : open_component(wanted, status);
     errno = EACCES;
     return -1;
 }

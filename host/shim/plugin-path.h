@@ -30,8 +30,8 @@ void find_plugin(struct bytes type, enum wanted wanted, struct found *found);
 void find_for_plan(struct bytes type, enum wanted wanted, struct found *found);
 
 /*
- * Opens a component that find_plugin can name: a file *.wasm directly in a directory of CNI_PATH. Answers a descriptor, or -1 with errno
- * (EACCES: another path; EINVAL: not a component).
+ * Opens a component that find_plugin can name, or the signatures of one: a file *.wasm or *.wasm.signatures.json directly in a directory of
+ * CNI_PATH. Answers a descriptor, or -1 with errno (EACCES: another path; EINVAL: not a component, not a regular file).
  */
 int open_found_component(struct bytes path, struct stat *status);
 

@@ -12,7 +12,9 @@ import {
   sysctlPattern,
 } from "./grant-patterns.ts";
 import type { ObjectReader } from "./object-reader.ts";
+import { readDemand, readKeys } from "./read-component-keys.ts";
 import {
+  type ComponentDemand,
   type DelegateGrants,
   type DelegateLimits,
   defaultUids,
@@ -33,13 +35,21 @@ const mebibyte = 1024 * 1024;
 export function readWasm(reader: ObjectReader): WasmConfiguration {
   const before = reader.problems.length;
   const prefer = Array.isArray(reader.value("prefer")) ? reader.strings("prefer") : reader.boolean("prefer");
+  const keys = readKeys(reader.object("keys"));
+  const demands: [string, ComponentDemand][] = [];
+  const grants = readGrants(reader.object("grants"), (type, each) => {
+    const demand = readDemand(each, keys);
+    if (demand !== undefined) demands.push([type, demand]);
+  });
   const wasm: WasmConfiguration = {
     ...defaultWasm,
     prefer: prefer ?? false,
     isolation: reader.oneOf("isolation", isolations) ?? defaultWasm.isolation,
     sandboxUids: readUids(reader) ?? defaultUids,
     limits: readLimits(reader.object("limits")),
-    grants: readGrants(reader.object("grants")),
+    grants,
+    demands: Object.fromEntries(demands),
+    keys,
   };
   reader.end();
   return reader.problems.length === before ? wasm : { ...wasm, grants: {}, otherGrants: {} };
@@ -78,9 +88,14 @@ function readLimits(reader: ObjectReader | undefined): DelegateLimits {
   return limits;
 }
 
-/** The grants of each delegate's type. */
-export function readGrants(reader: ObjectReader | undefined): Readonly<Record<string, DelegateGrants>> {
-  const grants: [string, DelegateGrants][] = (reader?.entries() ?? []).map(([type, each]) => [type, readGrant(each)]);
+/** The grants of each delegate's type. `readFurther` reads keys of the type's object that are not capabilities. */
+export function readGrants(
+  reader: ObjectReader | undefined,
+  readFurther: (type: string, reader: ObjectReader) => void = () => undefined,
+): Readonly<Record<string, DelegateGrants>> {
+  const grants: [string, DelegateGrants][] = (reader?.entries() ?? []).map(([type, each]) => {
+    return [type, readGrant(each, () => readFurther(type, each))];
+  });
   return Object.fromEntries(grants);
 }
 
@@ -100,7 +115,7 @@ const readers: { readonly [C in keyof DelegateGrants]-?: (reader: ObjectReader) 
 /** The names of all capabilities. */
 export const grantNames: readonly string[] = Object.keys(readers);
 
-function readGrant(reader: ObjectReader): DelegateGrants {
+function readGrant(reader: ObjectReader, readFurther: () => void): DelegateGrants {
   const grants: [string, object][] = [];
   for (const [name, read] of Object.entries(readers)) {
     const each = reader.object(name);
@@ -108,6 +123,7 @@ function readGrant(reader: ObjectReader): DelegateGrants {
     grants.push([name, read(each)]);
     each.end();
   }
+  readFurther();
   reader.end();
   return Object.fromEntries(grants);
 }

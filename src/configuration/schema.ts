@@ -26,7 +26,9 @@ import {
   runDirPattern,
 } from "./host-configuration.ts";
 import { specificationPrefix } from "./keys.ts";
+import { digestPattern, digestWanted } from "../oci/digest.ts";
 import { idleMultusKeys } from "./multus-keys.ts";
+import { keyNamePattern, keyNameWanted, keyPattern, keyWanted } from "./read-component-keys.ts";
 import { defaultUids, isolations, maxUid } from "./wasm-configuration.ts";
 
 const absolutePath = z.string().regex(/^\/[^\0]*$/);
@@ -160,6 +162,22 @@ const grants = z.strictObject({
     .describe("One small text for each attachment, kept until the attachment is removed."),
 });
 
+const keyName = z.string().regex(keyNamePattern, `must be ${keyNameWanted}`);
+
+/** The grants of `wasm.grants`, which may also say what the component itself must be. */
+const demandingGrants = grants.extend({
+  digest: z
+    .string()
+    .regex(digestPattern, `must be ${digestWanted}`)
+    .optional()
+    .describe("SHA-256 of the component's file. A component with other bytes is refused, in definitions' networks, too."),
+  signedBy: keyName
+    .optional()
+    .describe(
+      "Name of the key in wasm.keys that must have signed the component's manifest (cosign). The signature stands in TYPE.wasm.signatures.json beside the component, where plexusctl component pull puts it.",
+    ),
+});
+
 const wasm = z.strictObject({
   prefer: z
     .union([z.boolean(), z.array(z.string())])
@@ -192,8 +210,14 @@ const wasm = z.strictObject({
       `The uids, and gids of the same numbers, of a one-shot engine's sandbox processes: ${defaultUids.count} from ${defaultUids.first} by default. No other process may have them. "same": the engine's own uid. A daemon has the option --sandbox-uids.`,
     ),
   limits: limits.optional().describe("Limits of one call of a delegate. No limit can be switched off."),
+  keys: z
+    .record(keyName, z.string().regex(keyPattern, `must be ${keyWanted}`))
+    .optional()
+    .describe(
+      "Public keys that sign components, by name. The value is the key in PEM (ECDSA on P-256 as cosign makes it, or RSA), or the absolute path of such a file, which the engine must be able to read.",
+    ),
   grants: z
-    .record(z.string(), grants)
+    .record(z.string(), demandingGrants)
     .optional()
     .describe(
       "Capabilities of each delegate, by type. They replace the default: log, leases in /var/lib/cni/networks, /etc/resolv.conf. The default grants nothing that changes the kernel's state.",

@@ -25,6 +25,14 @@ export interface DelegateGrants {
   readonly state?: { readonly directories?: readonly string[] | undefined } | undefined;
 }
 
+/** What the component of a type must be, in every network. */
+export interface ComponentDemand {
+  /** Digest of the component's bytes. */
+  readonly digest?: string;
+  /** Name of the key in `keys` that signed the component's manifest. */
+  readonly signedBy?: string;
+}
+
 /**
  * The node's links that a delegate may use, by name; `*` is a wildcard. The attachment's own links need no grant beyond `links`.
  */
@@ -115,6 +123,10 @@ export interface WasmConfiguration {
   readonly grants: Readonly<Record<string, DelegateGrants>>;
   /** Grants of the types that `grants` does not list. */
   readonly otherGrants: DelegateGrants;
+  /** Demands on components by type: `digest` and `signedBy` in `wasm.grants.TYPE`. They hold for definitions, too. */
+  readonly demands: Readonly<Record<string, ComponentDemand>>;
+  /** Public keys by name: a PEM text, or the absolute path of such a file. */
+  readonly keys: Readonly<Record<string, string>>;
 }
 
 /** Lease directory of the reference host-local, which is the default. */
@@ -149,4 +161,6 @@ export const defaultWasm: WasmConfiguration = {
   limits: {},
   grants: {},
   otherGrants: defaultGrants,
+  demands: {},
+  keys: {},
 };

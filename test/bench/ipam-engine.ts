@@ -12,6 +12,7 @@ import type { Content } from "../../host/protocol/messages.ts";
 import { OneShotStream, receiveCall } from "../../host/protocol/one-shot-stream.ts";
 import { Admission } from "../../host/sandbox/admission/admit.ts";
 import { namedByFile } from "../../host/sandbox/component-file.ts";
+import { ComponentDemands } from "../../host/sandbox/provenance/component-demands.ts";
 import { InProcessRunner } from "../../host/sandbox/in-process.ts";
 import { runSync } from "../../host/capabilities/leases/effect.ts";
 import { LeaseMemory } from "../../host/capabilities/leases/lease-memory.ts";
@@ -89,12 +90,15 @@ const wasm = {
   sandboxUids: "same",
   limits: {},
   otherGrants: {},
+  demands: {},
+  keys: {},
   grants: { "ipam-host-local": { log: {}, leases: { directories: [request.leases] }, resolver: {} } },
 } as const;
 const host: DelegateHost = {
   wasm,
   admission: new Admission(),
   componentNames: namedByFile,
+  demands: new ComponentDemands(),
   runner: new InProcessRunner(),
   shim,
   runLeaseOperation: (operation) => runSync(operation, lockSync),

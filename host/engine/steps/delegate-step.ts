@@ -16,6 +16,8 @@ import type { AdmittedComponent } from "../../sandbox/admission/admit.ts";
 import type { Declaration } from "../../sandbox/admission/declaration.ts";
 import { type ComponentFile, readComponentFile } from "../../sandbox/component-file.ts";
 import { limitsOf } from "../../sandbox/limits.ts";
+import { demandOn } from "../../sandbox/provenance/component-demands.ts";
+import { signaturesBeside } from "../../sandbox/provenance/read-signatures.ts";
 import type { CapabilityImports, GuestCall, GuestRunner } from "../../sandbox/runner.ts";
 import { podNamespace } from "../call/pod-identity.ts";
 import type { DelegateRunner, GrantedDelegate } from "./call-resources.ts";
@@ -118,18 +120,26 @@ function versionFault(type: string, { cniVersions }: Declaration, cniVersion: st
   return fault("VERSION_UNSUPPORTED", why);
 }
 
-/** The admitted component of a file, read only if its content is not known yet. */
+/** The admitted component of a file, read only if its content is not known yet. What the type's grants demand of it is checked first. */
 async function load(host: DelegateHost, delegate: GrantedDelegate, file: ComponentFile): Promise<Result<AdmittedComponent>> {
   const { type, grants } = delegate;
-  const { wasm, admission, componentNames, shim } = host;
+  const { wasm, admission, componentNames, demands, shim } = host;
   const limits = limitsOf(wasm.limits);
   const terms = { granted: Object.keys(grants), limits };
+  const demand = demandOn(wasm, type);
   const known = componentNames.known(file);
-  let admitted = known === undefined ? undefined : admission.recall(known, terms);
+  const isMet = demand === undefined || (known !== undefined && demands.isMet(known, demand, wasm));
+  let admitted = known === undefined || !isMet ? undefined : admission.recall(known, terms);
   if (admitted === undefined) {
     const bytes = await readComponentFile(shim, file.path, limits.componentBytes);
     if (!bytes.ok) return bytes;
-    admitted = await admission.admit(bytes.value, terms, componentNames.learn(file, bytes.value));
+    const name = componentNames.learn(file, bytes.value);
+    if (demand !== undefined) {
+      const signatures = () => signaturesBeside(shim, file.path);
+      const met = await demands.check({ name, bytes: bytes.value, signatures }, demand, wasm);
+      if (!met.ok) return failed({ ...met.fault, msg: `${type}: ${file.path}: ${met.fault.msg}` });
+    }
+    admitted = await admission.admit(bytes.value, terms, name);
   }
   if (admitted.ok) return admitted;
   const where = admitted.fault.kind === "CAPABILITY_NOT_GRANTED" ? `; ${whereToGrant(wasm, delegate)}` : "";

@@ -23,6 +23,7 @@ import { bindCapabilities } from "../../capabilities/bind.ts";
 import { InProcessRunner } from "../../sandbox/in-process.ts";
 import type { RunningStep } from "../../capabilities/running-step.ts";
 import { namedByFile } from "../../sandbox/component-file.ts";
+import { ComponentDemands } from "../../sandbox/provenance/component-demands.ts";
 import { runDelegateStep } from "./delegate-step.ts";
 
 const step: ChainStep = {
@@ -129,7 +130,14 @@ describe("E-7: effective capabilities", () => {
       get: (target, name) =>
         name === "read" ? async () => ({ kind: "content", errno: 0, content: bytes }) : Reflect.get(target, name),
     });
-    const delegates = { ...host, shim, admission: new Admission(), componentNames: namedByFile, runner };
+    const delegates = {
+      ...host,
+      shim,
+      admission: new Admission(),
+      componentNames: namedByFile,
+      demands: new ComponentDemands(),
+      runner,
+    };
     await fc.assert(
       fc.asyncProperty(allNames, async (granted) => {
         fc.pre(granted.length < grantNames.length);

@@ -15,6 +15,7 @@ import { Admission, type AdmittedComponent } from "../../sandbox/admission/admit
 import type { Declaration } from "../../sandbox/admission/declaration.ts";
 import { type Limits, limitsOf } from "../../sandbox/limits.ts";
 import { type ExplainedDefinition, explainDefinition, ruleForNative } from "./explain-definition.ts";
+import { type ExplainedDemand, explainDemand } from "./explain-demand.ts";
 import { findPlugin } from "./find-plugin.ts";
 import type { HostSettings } from "./host-settings.ts";
 import { type NamedList, policyOf } from "./networks.ts";
@@ -55,6 +56,8 @@ export interface ExplainedStep {
   /** Capabilities that are imported and granted: the code can call them. */
   readonly effective: readonly string[];
   readonly limits: Limits | null;
+  /** What the host configuration demands of the component's digest and signer; null if nothing. */
+  readonly demand: ExplainedDemand | null;
   /** Capabilities that are imported, but not granted. */
   readonly missing: readonly string[];
   /** Capabilities that are granted, but not declared. */
@@ -110,15 +113,15 @@ interface Terms {
 }
 
 /** Explains the networks under the host configuration, or under the defaults if there is none. */
-export function explain(
+export async function explain(
   networks: readonly NamedList[],
   { settings, cniPath, warnings }: { settings: HostSettings | undefined; cniPath: string; warnings: readonly string[] },
-): Explanation {
+): Promise<Explanation> {
   const { wasm = defaultWasm, type = "plexus" } = settings?.configuration ?? {};
   const path = settings?.cniPath ?? cniPath;
   const definitions = policyOf(settings);
   const terms = { wasm, definitions, cniPath: path, ownType: type, admission: new Admission() };
-  const explained = networks.map((network) => explainNetwork(network, terms));
+  const explained = await Promise.all(networks.map((network) => withDemands(explainNetwork(network, terms), wasm)));
   return {
     apiVersion: "plexus/v1",
     kind: "Explanation",
@@ -140,6 +143,20 @@ function explainNetwork(
   const version = toVersion(cniVersion);
   const problem = version.ok ? null : problemOf(version.fault);
   return { source, name, cniVersion, definition, loads: problem === null && steps.every(isLoadable), problem, steps };
+}
+
+/** The network with the demands on its components. A call checks them before it looks into a component. */
+async function withDemands(network: ExplainedNetwork, wasm: WasmConfiguration): Promise<ExplainedNetwork> {
+  const steps = await Promise.all(network.steps.map((step) => withDemand(step, wasm)));
+  return { ...network, steps, loads: network.loads && steps.every(isLoadable) };
+}
+
+async function withDemand(step: ExplainedStep, wasm: WasmConfiguration): Promise<ExplainedStep> {
+  const steps = await Promise.all(step.steps.map((each) => withDemand(each, wasm)));
+  const explained = step.kind === "component" && step.path !== null ? await explainDemand(step.type, step.path, wasm) : undefined;
+  if (explained === undefined) return { ...step, steps };
+  const { demand, refusal } = explained;
+  return { ...step, steps, demand, problem: refusal === undefined ? step.problem : problemOf(refusal) };
 }
 
 function isLoadable({ problem, steps }: ExplainedStep): boolean {
@@ -184,6 +201,7 @@ function explainType(
     capabilities: [],
     effective: [],
     limits: null,
+    demand: null,
     missing: [],
     idle: [],
     toGrant: null,

@@ -10,6 +10,7 @@ import { runSync } from "../../capabilities/leases/effect.ts";
 import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
 import { Admission, type ComponentAdmission } from "../../sandbox/admission/admit.ts";
 import { namedByFile } from "../../sandbox/component-file.ts";
+import { ComponentDemands } from "../../sandbox/provenance/component-demands.ts";
 import { InProcessRunner } from "../../sandbox/in-process.ts";
 import { limitsOf } from "../../sandbox/limits.ts";
 import type { GuestRunner } from "../../sandbox/runner.ts";
@@ -25,6 +26,7 @@ export async function delegatesForOneCall(
     wasm,
     ...(wasm.isolation === "in-process" ? inThisProcess() : await inSandboxProcesses(wasm)),
     componentNames: namedByFile,
+    demands: new ComponentDemands(),
     shim,
     runLeaseOperation: (operation) => runSync(operation, takeLock),
     log: (type, level, message) => log(`${type}: ${level}: ${message}\n`),

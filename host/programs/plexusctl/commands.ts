@@ -3,7 +3,8 @@
 import { catalogue } from "../../../src/fault/catalogue.ts";
 import { version } from "../../system/version.ts";
 import { errorsText } from "./errors-text.ts";
-import type { ControlOptions, Output } from "./options.ts";
+import { formatted } from "./formatted.ts";
+import type { ControlOptions } from "./options.ts";
 import { readStatus } from "./read-status.ts";
 import { askForRound, roundNeedsAttention, roundText } from "./reconcile.ts";
 import { attachmentsText, needsAttention, statusText } from "./status-text.ts";
@@ -25,9 +26,6 @@ export interface Command {
   /** The name of its argument in error messages; undefined: the command takes none. */
   readonly argument?: string;
 }
-
-/** Maximum columns of a table, except with `-o wide`. */
-const tableWidth = 80;
 
 const status: Run = async (options) => {
   const { document, silent } = await readStatus(options);
@@ -127,20 +125,4 @@ export function excessArgument({ argument }: Command, { command, args }: Control
   return argument === undefined
     ? `${command} takes no argument; ${excess} is one`
     : `${command} takes one argument, ${argument}; ${excess} is a second one`;
-}
-
-/** `value` as JSON or YAML, or the table that `text` makes for a width in columns. */
-async function formatted(value: unknown, output: Output, text: (width: number) => string): Promise<string> {
-  switch (output) {
-    case "json":
-      return `${JSON.stringify(value, undefined, 2)}\n`;
-    case "yaml": {
-      const { stringify } = await import("yaml");
-      return stringify(value);
-    }
-    case "wide":
-      return text(Infinity);
-    default:
-      return text(tableWidth);
-  }
 }

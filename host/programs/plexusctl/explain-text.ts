@@ -53,7 +53,7 @@ function policyText({ namespace, trusted, native, ipam, components, files, pools
 }
 
 function stepLines(step: ExplainedStep, number: string, indent: string, width: number): readonly string[] {
-  const { type, role, kind, path, digest, delegate, effective, limits, problem, uncovered, idle, toGrant } = step;
+  const { type, role, kind, path, digest, delegate, effective, limits, demand, problem, uncovered, idle, toGrant } = step;
   const inner = `${indent}  `;
   const lines = [
     `${indent}${number} ${inert(type)}${role === "ipam" ? " (ipam.type)" : ""}: ${kind}${path === null ? "" : ` ${inert(path)}`}`,
@@ -70,6 +70,14 @@ function stepLines(step: ExplainedStep, number: string, indent: string, width: n
     say(
       `Limits: ${timeMs} ms, ${memoryPages / 16} MiB of memory, ${inputBytes} bytes in, ${outputBytes} out, ${logBytes} of log.`,
     );
+  }
+  if (demand !== null) {
+    const { digest: wanted, signedBy, isMet } = demand;
+    const demands = [
+      ...(wanted === null ? [] : [`the digest ${wanted}`]),
+      ...(signedBy === null ? [] : [`a signature by ${signedBy}`]),
+    ];
+    say(inert(`Demanded: ${demands.join(" and ")}; ${isMet ? "met" : "NOT met"}.`));
   }
   for (const each of idle) say(`Note: ${inert(each)} is granted, but the delegate does not declare it.`);
   for (const each of uncovered)

@@ -30,7 +30,7 @@ export async function explainTarget({ target, config, cniPath }: ExplainInit): P
   const init = { settings: settings.value, cniPath, warn: (text: string) => void warnings.push(text) };
   const networks = await networksOf(target, init);
   if (!networks.ok) return networks;
-  return ok(explain(networks.value, { settings: settings.value, cniPath, warnings }));
+  return ok(await explain(networks.value, { settings: settings.value, cniPath, warnings }));
 }
 
 async function networksOf(target: string | undefined, init: NetworksInit): Promise<Result<readonly NamedList[]>> {

@@ -55,6 +55,8 @@ export const usage = `plexusctl: shows and manages Plexus on this node
   plexusctl install            installs Plexus on a node; --help: its options
   plexusctl sysdump            writes one archive about this node, without
                                secrets; --help: its options
+  plexusctl component COMMAND  pushes, pulls, verifies, saves, loads and lists
+                               components as OCI artifacts: component --help
   plexusctl errors [KIND|CODE] shows meaning and remedy of an error
   plexusctl version            shows the installed version
 

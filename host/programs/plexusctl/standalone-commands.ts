@@ -8,5 +8,6 @@ export type StandaloneCommand = (args: readonly string[]) => Promise<CommandResu
 /** The commands by their names on the command line. Each has `--help`. */
 export const standaloneCommands: Readonly<Record<string, StandaloneCommand>> = {
   install: async (args) => (await import("./install.ts")).installCommand(args),
+  component: async (args) => (await import("./component/run-component.ts")).runComponent(args),
   sysdump: async (args) => (await import("./sysdump.ts")).sysdumpCommand(args),
 };

@@ -8,6 +8,7 @@ import { runAsync } from "../../capabilities/leases/effect.ts";
 import { LeaseMemory } from "../../capabilities/leases/lease-memory.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import { ComponentNames } from "../../sandbox/component-names.ts";
+import { ComponentDemands } from "../../sandbox/provenance/component-demands.ts";
 import { RefusingRunner } from "../../sandbox/refusing-runner.ts";
 import type { GuestRunner } from "../../sandbox/runner.ts";
 import { defaultLimits, limitsOf } from "../../sandbox/limits.ts";
@@ -50,6 +51,7 @@ export class DaemonDelegates {
   readonly #init: DaemonDelegatesInit;
   readonly #admission = new SandboxAdmission(({ memoryPages }) => this.#pool(memoryPages));
   readonly #names = new ComponentNames();
+  readonly #demands = new ComponentDemands();
   readonly #copies: ComponentCopies | undefined;
   readonly #leaseMemory = new LeaseMemory();
   /** A pool for each size of guest memory, in pages. */
@@ -87,6 +89,7 @@ export class DaemonDelegates {
           return name;
         },
       },
+      demands: this.#demands,
       runner: this.#runner(wasm),
       shim,
       runLeaseOperation: (operation) => runAsync(operation, takeLock),

@@ -10,6 +10,7 @@ import { buildDelegate } from "../../../delegates/sdk/build/build-delegate.ts";
 import type { RunningStep } from "../../../host/capabilities/running-step.ts";
 import { runDelegateStep } from "../../../host/engine/steps/delegate-step.ts";
 import { namedByFile } from "../../../host/sandbox/component-file.ts";
+import { ComponentDemands } from "../../../host/sandbox/provenance/component-demands.ts";
 import { answerAsPlugin } from "../../../host/engine/call/nested-call.ts";
 import type { Shim } from "../../../host/protocol/shim.ts";
 import { type EngineSide, callWith } from "../../../host/shim/testing/scripted-engine.ts";
@@ -82,6 +83,7 @@ export async function withDelegate(
       shim: { ...shim, read: async () => ({ kind: "content", errno: 0, content: readFileSync(path) }) as const },
       admission,
       componentNames: namedByFile,
+      demands: new ComponentDemands(),
       runner,
       runLeaseOperation: unexpectedEffect,
       log: () => {},

@@ -1,0 +1,171 @@
+// plexusctl component: each command and what it prints.
+
+import { basename, extname, resolve } from "node:path";
+import { defaultWasm } from "../../../../src/configuration/wasm-configuration.ts";
+import { type Fault, fault } from "../../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../../src/fault/result.ts";
+import { type ComponentList, readComponentList, typePattern, typeWanted } from "../../../../src/oci/component-list.ts";
+import { type ArtifactReference, readReference, referenceText } from "../../../../src/oci/reference.ts";
+import { ArtifactStores } from "../../../cluster/registry/open-store.ts";
+import { fetchBundles, fetchBytes, findArtifact } from "../../../node/components/fetch-component.ts";
+import { listComponents } from "../../../node/components/list-components.ts";
+import { pullComponents } from "../../../node/components/pull-components.ts";
+import { copyComponent, pushComponent, type PushedArtifact } from "../../../node/components/push-component.ts";
+import { readLockFile } from "../../../node/components/read-lock-file.ts";
+import { readHostSettings } from "../../../node/explain/host-settings.ts";
+import { checkSignature } from "../../../sandbox/provenance/signature-check.ts";
+import { storeFault } from "../../../store/files/durable-file.ts";
+import { readRegularFile } from "../../../store/files/regular-file.ts";
+import type { CommandResult } from "../commands.ts";
+import { formatted } from "../formatted.ts";
+import { type ComponentOptions, componentUsage, readComponentOptions } from "./component-options.ts";
+import { componentsText, pullText } from "./component-text.ts";
+
+const maxListBytes = 1024 * 1024;
+
+/** Runs `plexusctl component` with these arguments. */
+export async function runComponent(args: readonly string[]): Promise<CommandResult> {
+  const options = readComponentOptions(args);
+  if (options === "help") return { stdout: componentUsage, status: 0 };
+  if ("wrong" in options)
+    return { stdout: "", stderr: `${options.wrong} (plexusctl component --help lists commands and options)`, status: 2 };
+  const { credentials, plainHttp, authority } = options;
+  const stores = new ArtifactStores({ credentialsFile: credentials, plainHttp, authorityFile: authority });
+  const result = await run(options, stores);
+  return result.ok ? result.value : refused(result.fault);
+}
+
+/** The message, and the remedy of the catalogue. */
+function refused({ msg, details = "" }: Fault): CommandResult {
+  return { stdout: "", stderr: details === "" ? msg : `${msg}. ${details}`, status: 1 };
+}
+
+async function run(options: ComponentOptions, stores: ArtifactStores): Promise<Result<CommandResult>> {
+  const { command, args, output } = options;
+  const [first = "", second = ""] = args;
+  switch (command) {
+    case "push": {
+      const reference = readReference(second);
+      if (!reference.ok) return reference;
+      return printed(await pushComponent(stores, first, reference.value), reference.value, options);
+    }
+    case "save": {
+      const source = readReference(first);
+      if (!source.ok) return source;
+      const tag = source.value.tag ?? (source.value.digest === undefined ? "latest" : undefined);
+      const place = { kind: "layout", directory: second } as const;
+      const target: ArtifactReference = { place, tag, digest: undefined };
+      return printed(await copyComponent(stores, source.value, target), target, options);
+    }
+    case "load": {
+      const target = readReference(second);
+      if (!target.ok) return target;
+      const source: ArtifactReference = { ...target.value, place: { kind: "layout", directory: first } };
+      return printed(await copyComponent(stores, source, target.value), target.value, options);
+    }
+    case "verify":
+      return verify(options, stores);
+    case "pull": {
+      const list = options.list === undefined ? oneComponent(options) : readList(options.list);
+      if (!list.ok) return list;
+      const pulled = await pullComponents({
+        list: list.value,
+        stores,
+        directory: resolve(options.to),
+        lockFile: resolve(options.lock),
+        isComplete: options.list !== undefined,
+        force: options.force,
+      });
+      if (!pulled.ok) return pulled;
+      return ok({ stdout: await formatted(pulled.value, output, () => pullText(pulled.value)), status: 0 });
+    }
+    default:
+      return listed(options);
+  }
+}
+
+/** The pinned reference of an artifact that was pushed, and its digests. */
+async function printed(
+  pushed: Result<PushedArtifact>,
+  { place, tag }: ArtifactReference,
+  { output }: ComponentOptions,
+): Promise<Result<CommandResult>> {
+  if (!pushed.ok) return pushed;
+  const { manifestDigest, digest, signatures } = pushed.value;
+  const reference = referenceText({ place, tag, digest: manifestDigest });
+  const signed = signatures === 0 ? "" : `with ${signatures} ${signatures === 1 ? "signature" : "signatures"}\n`;
+  const text = `${reference}\ncomponent ${digest}\n${signed}`;
+  return ok({ stdout: await formatted({ reference, ...pushed.value }, output, () => text), status: 0 });
+}
+
+async function verify(
+  { args: [text = ""], keys, output }: ComponentOptions,
+  stores: ArtifactStores,
+): Promise<Result<CommandResult>> {
+  const reference = readReference(text);
+  if (!reference.ok) return reference;
+  const found = await findArtifact(stores, reference.value);
+  if (!found.ok) return found;
+  const { manifest, layer } = found.value;
+  const bundles = await fetchBundles(found.value);
+  if (!bundles.ok) return bundles;
+  const bytes = await fetchBytes(found.value);
+  if (!bytes.ok) return bytes;
+  const manifests = [{ manifest: manifest.text, bundles: bundles.value.map(({ text: bundle }) => bundle) }];
+  const signers: string[] = [];
+  let refusal: Fault | undefined;
+  for (const each of keys) {
+    const { name, file } = namedKey(each);
+    const signed = await checkSignature({ digest: layer.digest, manifests, keyName: name, key: resolve(file) });
+    if (signed.ok) signers.push(name);
+    else refusal ??= signed.fault;
+  }
+  if (signers.length === 0 && refusal !== undefined) return failed({ ...refusal, msg: `${text}: ${refusal.msg}` });
+  const pinned = referenceText({ ...reference.value, digest: manifest.digest });
+  const document = { reference: pinned, manifestDigest: manifest.digest, digest: layer.digest, signers };
+  const lines = `${pinned}\ncomponent ${layer.digest}\nsigned by ${signers.join(", ")}\n`;
+  return ok({ stdout: await formatted(document, output, () => lines), status: 0 });
+}
+
+async function listed({ config, cniPath, lock, output }: ComponentOptions): Promise<Result<CommandResult>> {
+  const settings = readHostSettings(config, cniPath);
+  if (!settings.ok && settings.fault.kind !== "STORE_FAILED") return settings;
+  const host = settings.ok ? settings.value : undefined;
+  const locked = readLockFile(lock);
+  if (!locked.ok) return locked;
+  const found = await listComponents(host?.cniPath ?? cniPath, host?.configuration.wasm ?? defaultWasm, locked.value);
+  return ok({
+    stdout: await formatted(found, output, (width) => componentsText(found, width)),
+    status: found.some(({ problem }) => problem !== null) ? 1 : 0,
+  });
+}
+
+/** The list of one component that the arguments name. */
+function oneComponent({ args: [text = ""], type, keys: [key] }: ComponentOptions): Result<ComponentList> {
+  const reference = readReference(text);
+  if (!reference.ok) return reference;
+  const { place } = reference.value;
+  const last = place.kind === "registry" ? place.repository.split("/").at(-1) : undefined;
+  const named = type ?? last;
+  if (named === undefined || !typePattern.test(named))
+    return failed(fault("REFERENCE_INVALID", `${text}: --type must name the component's plugin type, ${typeWanted}`));
+  const { name, file } = key === undefined ? { name: undefined, file: "" } : namedKey(key);
+  return ok({
+    components: [{ type: named, reference: reference.value, signedBy: name, digest: undefined }],
+    keys: name === undefined ? {} : { [name]: resolve(file) },
+  });
+}
+
+function readList(path: string): Result<ComponentList> {
+  try {
+    return readComponentList(readRegularFile(path, { maxBytes: maxListBytes, foreign: true }), path);
+  } catch (error) {
+    return failed(storeFault("reading", path, error));
+  }
+}
+
+/** `NAME=FILE`, or a file whose name without its suffix is the key's name. */
+function namedKey(text: string): { readonly name: string; readonly file: string } {
+  const [, name, file] = /^([a-zA-Z0-9][a-zA-Z0-9_.-]{0,62})=(.+)$/s.exec(text) ?? [];
+  return name === undefined || file === undefined ? { name: basename(text, extname(text)), file: text } : { name, file };
+}

@@ -1,0 +1,44 @@
+// Reads public keys that sign components, by name, and what a grant demands of a component's origin.
+
+import { digestPattern, digestWanted } from "../oci/digest.ts";
+import type { ObjectReader } from "./object-reader.ts";
+import type { ComponentDemand } from "./wasm-configuration.ts";
+
+/** The name of a key. */
+export const keyNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/;
+/** The description of a key's name in messages. */
+export const keyNameWanted = "the name of a key: 1 to 63 letters, digits, _, . and -, the first a letter or a digit";
+/** A public key: an absolute path, or the key itself as PEM. */
+export const keyPattern = /^(?:\/[^\0]*|\s*-----BEGIN PUBLIC KEY-----[A-Za-z0-9+/=\s]{16,4096}-----END PUBLIC KEY-----\s*)$/;
+/** The description of a key in messages. */
+export const keyWanted = "a public key in PEM (-----BEGIN PUBLIC KEY-----), or the absolute path of such a file";
+
+/** The keys by name. */
+export function readKeys(reader: ObjectReader | undefined): Readonly<Record<string, string>> {
+  const keys: [string, string][] = [];
+  for (const name of reader?.keys() ?? []) {
+    const key = reader?.matching(name, keyPattern, keyWanted);
+    if (!keyNamePattern.test(name)) reader?.refuse(name, `must be ${keyNameWanted}`);
+    else if (key !== undefined) keys.push([name, key]);
+  }
+  return Object.fromEntries(keys);
+}
+
+/**
+ * What the grants of one type demand of the component; undefined if they demand nothing. A malformed demand stays one that no component
+ * meets: a DEL continues in spite of the mistake.
+ */
+export function readDemand(reader: ObjectReader, keys: Readonly<Record<string, string>>): ComponentDemand | undefined {
+  const demands = ["digest", "signedBy"].some((key) => reader.value(key) !== undefined);
+  if (!demands) return undefined;
+  const digest = reader.matching("digest", digestPattern, digestWanted);
+  const signedBy = reader.matching("signedBy", keyNamePattern, keyNameWanted);
+  if (signedBy !== undefined && !Object.hasOwn(keys, signedBy)) {
+    const names = Object.keys(keys);
+    reader.refuse("signedBy", `wasm.keys has no key ${signedBy} (it has ${names.length === 0 ? "none" : names.join(", ")})`);
+  }
+  return {
+    ...(reader.value("digest") === undefined ? {} : { digest: digest ?? "" }),
+    ...(reader.value("signedBy") === undefined ? {} : { signedBy: signedBy ?? "" }),
+  };
+}
