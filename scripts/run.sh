@@ -74,6 +74,7 @@ if [ "$command" = test ]; then
   node test/conformance/libcni/build-oracle.ts
   node test/conformance/multus/build.ts
   node test/harness/kube/build.ts
+  node test/harness/registry/get.ts
   node test/harness/build-newer-plugins.ts
   node test/e2e/containerd/get.ts
 fi

@@ -1,0 +1,12 @@
+// `node test/harness/registry/get.ts` gets the programs of the tests of components as artifacts, before the tests enter namespaces without a
+// route. The program never fails: for each program that is missing it prints one line.
+
+import { buildGoProgram, unpackRegistry } from "./programs.ts";
+
+const failure = unpackRegistry();
+if (failure !== undefined) process.stderr.write(`plexus: docker-registry was not unpacked: ${failure}\n`);
+for (const name of ["oras", "crane"] as const) {
+  const notBuilt = buildGoProgram(name);
+  if (notBuilt !== undefined)
+    process.stderr.write(`plexus: ${name} was not built, so tests with it will be skipped: ${notBuilt}\n`);
+}
