@@ -21,8 +21,9 @@ const attaching = [
 
 const shared = {
   exclude: ["node_modules/**", "dist/**"],
-  testTimeout: 60_000,
-  hookTimeout: 120_000,
+  // Bounds of promises stand in the tests themselves. These limits only end a test that hangs, on a busy machine too.
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
   pool: "forks" as const,
   setupFiles: ["test/harness/signal-guard.ts"],
   // As the shim starts the engine: locks use node:ffi.
