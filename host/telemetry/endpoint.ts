@@ -10,6 +10,7 @@ import { listenOn, uidOf } from "../store/files/unix-socket.ts";
 import { expositionType } from "./metrics/exposition.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { RoundReport } from "../node/reconcile/finding.ts";
+import { type RetireReport, type RetireStep, retireSteps } from "../node/uninstall/retire-report.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** The addresses of the HTTP servers. */
@@ -20,6 +21,14 @@ export interface EndpointInit {
   readonly uids: readonly number[];
   /** TCP address; undefined: no TCP. Port 0: any free port. */
   readonly address: { readonly host: string; readonly port: number } | undefined;
+}
+
+/** What clients of the status socket may make the daemon do. */
+export interface EndpointCommands {
+  /** Runs a reconciler round now. */
+  readonly reconcile: (dryRun: boolean) => Promise<RoundReport>;
+  /** A step of Plexus' removal from the node; undefined if this daemon writes no network configuration. */
+  readonly retire: (step: RetireStep) => Promise<RetireReport | undefined>;
 }
 
 interface Page {
@@ -46,13 +55,13 @@ export class Endpoint {
   readonly #init: EndpointInit;
   readonly #telemetry: Telemetry;
   readonly #metrics: Metrics;
-  readonly #reconcile: (dryRun: boolean) => Promise<RoundReport>;
+  readonly #commands: EndpointCommands;
   readonly #servers: Server[] = [];
   readonly #recentText = recent(() => this.#metrics.text());
   readonly #recentReadiness = recent(() => this.#telemetry.readiness());
 
-  constructor(init: EndpointInit, telemetry: Telemetry, metrics: Metrics, reconcile: (dryRun: boolean) => Promise<RoundReport>) {
-    this.#reconcile = reconcile;
+  constructor(init: EndpointInit, telemetry: Telemetry, metrics: Metrics, commands: EndpointCommands) {
+    this.#commands = commands;
     this.#init = init;
     this.#telemetry = telemetry;
     this.#metrics = metrics;
@@ -130,8 +139,9 @@ export class Endpoint {
     request.resume();
     try {
       const [path = "", query = ""] = (request.url ?? "").split("?");
-      const isRound = request.method === "POST" && path === "/reconcile";
-      return isRound ? await this.#round(query, trusted) : await this.#page(request.method ?? "", path, trusted);
+      if (request.method === "POST" && path === "/reconcile") return await this.#round(query, trusted);
+      if (request.method === "POST" && path === "/retire") return await this.#retire(query, trusted);
+      return await this.#page(request.method ?? "", path, trusted);
     } catch (error) {
       this.#telemetry.warn(`${request.url ?? ""}: ${error instanceof Error ? error.message : String(error)}`);
       return { status: 500, type: text, body: "internal error; the daemon's log has the reason\n" };
@@ -142,12 +152,26 @@ export class Endpoint {
   async #round(query: string, trusted: boolean): Promise<Page> {
     if (!trusted) return { status: 403, type: text, body: "not served over TCP; use the status socket\n" };
     if (query !== "" && query !== "dry-run") return { status: 400, type: text, body: "the query must be empty or dry-run\n" };
-    return { status: 200, type: "application/json", body: `${JSON.stringify(await this.#reconcile(query === "dry-run"))}\n` };
+    return {
+      status: 200,
+      type: "application/json",
+      body: `${JSON.stringify(await this.#commands.reconcile(query === "dry-run"))}\n`,
+    };
+  }
+
+  /** Takes a step of Plexus' removal; the page says which pods still need Plexus. */
+  async #retire(query: string, trusted: boolean): Promise<Page> {
+    if (!trusted) return { status: 403, type: text, body: "not served over TCP; use the status socket\n" };
+    const step = retireSteps.find((each) => each === query);
+    if (step === undefined) return { status: 400, type: text, body: `the query must be one of ${retireSteps.join(", ")}\n` };
+    const report = await this.#commands.retire(step);
+    if (report === undefined) return { status: 409, type: text, body: "this daemon writes no network configuration\n" };
+    return { status: 200, type: "application/json", body: `${JSON.stringify(report)}\n` };
   }
 
   async #page(method: string, path: string, trusted: boolean): Promise<Page> {
     if (method !== "GET" && method !== "HEAD")
-      return { status: 405, type: text, body: "allowed methods: GET and HEAD; POST for /reconcile\n" };
+      return { status: 405, type: text, body: "allowed methods: GET and HEAD; POST for /reconcile and /retire\n" };
     switch (path) {
       case "/metrics":
         return { status: 200, type: expositionType, body: trusted ? await this.#metrics.text() : await this.#recentText() };
@@ -164,7 +188,11 @@ export class Endpoint {
         }
         return { status: 403, type: text, body: "not served over TCP, because it names pods; use the status socket\n" };
       default:
-        return { status: 404, type: text, body: "pages: /metrics, /healthz, /readyz, /status, /reconcile (POST)\n" };
+        return {
+          status: 404,
+          type: text,
+          body: "pages: /metrics, /healthz, /readyz, /status, /reconcile (POST), /retire (POST)\n",
+        };
     }
   }
 }

@@ -5,7 +5,7 @@ import { whyUnwritable } from "../store/journal/can-be-written.ts";
 
 /** One check and its result. */
 export interface ReadinessCheck {
-  readonly name: "socket" | "sandbox" | "journal";
+  readonly name: "socket" | "sandbox" | "journal" | "configuration";
   readonly ok: boolean;
   /** The result in one line. */
   readonly message: string;
@@ -24,13 +24,22 @@ export interface ReadinessDeps {
   /** The number of running sandbox processes, of those that are starting, and why the last start failed. */
   readonly sandboxes: () => { readonly running: number; readonly starting: number; readonly problem: string | undefined };
   readonly stateDirectories: () => readonly string[];
+  /** The check of the network configuration that the daemon writes; undefined if the daemon writes none. */
+  readonly configuration: () => Pick<ReadinessCheck, "ok" | "message"> | undefined;
 }
 
 /** Runs the checks. */
-export async function readiness({ socket, listening, sandboxes, stateDirectories }: ReadinessDeps): Promise<Readiness> {
+export async function readiness({
+  socket,
+  listening,
+  sandboxes,
+  stateDirectories,
+  configuration,
+}: ReadinessDeps): Promise<Readiness> {
   const { running, starting, problem } = sandboxes();
   const failed = problem === undefined ? "" : `; the last one that was started ${problem}`;
   const isListening = listening();
+  const written = configuration();
   const checks: ReadinessCheck[] = [
     {
       name: "socket",
@@ -39,6 +48,7 @@ export async function readiness({ socket, listening, sandboxes, stateDirectories
     },
     { name: "sandbox", ok: running > 0, message: `${running} sandbox processes are running, ${starting} are starting${failed}` },
     ...(await Promise.all(stateDirectories().map(journalCheck))),
+    ...(written === undefined ? [] : [{ name: "configuration" as const, ...written }]),
   ];
   return { ready: checks.every(({ ok }) => ok), checks };
 }

@@ -11,7 +11,7 @@ import { CallWatch } from "./call-watch.ts";
 import type { Log } from "./log.ts";
 import { LoopDelay } from "./loop-delay.ts";
 import { collectProcess } from "./process-metrics.ts";
-import { type Readiness, readiness } from "./readiness.ts";
+import { type Readiness, type ReadinessDeps, readiness } from "./readiness.ts";
 import { RecentFailures } from "./recent-failures.ts";
 import { collectIsolation, isolationSentence, missingControls, type SandboxIsolation } from "./sandbox-isolation.ts";
 import { SpanExporter, type SpanExporterInit } from "./spans.ts";
@@ -39,6 +39,8 @@ export interface Observed {
   readonly warmUp: () => void;
   /** Number of connected agents. */
   readonly agents: () => number;
+  /** The readiness check of the network configuration that the daemon writes; undefined if the daemon writes none. */
+  readonly configuration: ReadinessDeps["configuration"];
 }
 
 /** Maximum state directories. Each configuration names one, and a node has few configurations. */
@@ -89,9 +91,14 @@ export class Telemetry {
     else metrics.observe("plexus_queue_wait_seconds", {}, ms / 1000);
   }
 
+  /** Logs a message that belongs to no call. */
+  log(level: "info" | "warn", text: string): void {
+    this.#init.log.write(level, {}, text);
+  }
+
   /** Logs a warning that belongs to no call. */
   warn(text: string): void {
-    this.#init.log.write("warn", {}, text);
+    this.log("warn", text);
   }
 
   /** Adds a line to the status document under this name; `read` makes it each time. */
@@ -101,7 +108,7 @@ export class Telemetry {
 
   /** Runs the readiness checks. */
   readiness(): Promise<Readiness> {
-    const { socket, listening, sandboxes, isolation, warmUp } = this.#observed;
+    const { socket, listening, sandboxes, isolation, warmUp, configuration } = this.#observed;
     const { idle, busy, starting } = sandboxes();
     // Without this, a node whose sandbox processes failed to start (out of memory, for example) would stay unready until a delegate runs.
     if (idle + busy + starting === 0) warmUp();
@@ -112,8 +119,14 @@ export class Telemetry {
         const counts = sandboxes();
         return { running: counts.idle + counts.busy, starting: counts.starting, problem: isolation().problem };
       },
-      stateDirectories: () => [...this.#states.keys()],
+      stateDirectories: () => this.stateDirectories,
+      configuration,
     });
+  }
+
+  /** The state directories that calls have named, and the daemon's own. */
+  get stateDirectories(): readonly string[] {
+    return [...this.#states.keys()];
   }
 
   /** Makes the status document. */

@@ -227,6 +227,32 @@ describe("the host configuration", () => {
     expect(read.ok && read.value.notices).toEqual([`configuration: ${key} of Multus has no effect: ${idleMultusKeys[key]}`]);
   });
 
+  test("MO-16 each setting of Multus' daemon and of its configuration writer is accepted, and names what replaces it", () => {
+    const daemonConf = {
+      chrootDir: "/hostroot",
+      daemonSocketDir: "/host/run/multus",
+      socketDir: "/host/run/multus/socket",
+      metricsPort: 9091,
+      enablePprof: true,
+      connectionLimit: 100,
+      perNodeCertificate: { enabled: true, bootstrapKubeconfig: "/x", certDir: "/y", certDuration: "10m" },
+      cniConfigDir: "/host/etc/cni/net.d",
+      multusConfigFile: "auto",
+      multusAutoconfigDir: "/host/etc/cni/net.d",
+      multusMasterCNI: "10-flannel.conflist",
+      forceCNIVersion: true,
+      overrideNetworkName: true,
+    };
+    const read = readHostConfiguration({ ...base, delegates, ...daemonConf });
+    const notices = read.ok ? read.value.notices : [];
+    expect(notices.map((notice) => /configuration: (\w+) of Multus has no effect: /.exec(notice)?.[1]).toSorted()).toEqual(
+      Object.keys(daemonConf).toSorted(),
+    );
+    const written = { cniConfigDir: "--cni-config-dir", multusConfigFile: "--cni-config", multusMasterCNI: "--cluster-network" };
+    for (const [key, option] of Object.entries({ ...written, perNodeCertificate: "--node-credentials", socketDir: "--socket" }))
+      expect(notices.find((notice) => notice.includes(`${key} of Multus`))).toContain(option);
+  });
+
   test("MC-13 retryDeleteOnError: true has no effect; false gets a warning", () => {
     expect(noticesOf({ retryDeleteOnError: true })).toBe(0);
     expect(noticesOf({ retryDeleteOnError: false })).toBe(1);

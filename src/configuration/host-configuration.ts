@@ -26,6 +26,8 @@ export interface HostConfiguration {
   /** Further networks of every pod outside `systemNamespaces`, named in the same way as `clusterNetwork`. */
   readonly defaultNetworks: readonly string[];
   readonly systemNamespaces: readonly string[];
+  /** True while Plexus is being removed: an ADD attaches only the default network, as the runtime would without Plexus. */
+  readonly retired: boolean;
   /** Namespace of definitions that `clusterNetwork`, `defaultNetworks` and a pod's default network name without a namespace. */
   readonly multusNamespace: string;
   /** Whether a pod may only use definitions of its own namespace and of `globalNamespaces`. */
@@ -206,6 +208,7 @@ export function readHostConfiguration(
     binDir: reader.matching("binDir", binDirPattern, "an absolute path without a colon, a quote or a backslash") || undefined,
     ...readDefaultNetworkKeys(reader, notices),
     systemNamespaces: reader.strings("systemNamespaces") ?? ["kube-system"],
+    retired: reader.boolean("retired") ?? false,
     multusNamespace,
     namespaceIsolation: reader.boolean("namespaceIsolation") ?? false,
     globalNamespaces: namespacesOf(reader.text("globalNamespaces") ?? "default"),

@@ -37,6 +37,7 @@ export const knownKeys: readonly string[] = [
   "defaultNetworks",
   "systemNamespaces",
   "multusNamespace",
+  "retired",
   "namespaceIsolation",
   "globalNamespaces",
   "readinessindicatorfile",

@@ -363,6 +363,12 @@ const common = {
     .describe(
       "The namespace of the NetworkAttachmentDefinitions that clusterNetwork and defaultNetworks name, and of those that v1.multus-cni.io/default-network names without a namespace; kube-system by default.",
     ),
+  retired: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether Plexus is being removed; false by default. With true an ADD attaches only the default network, as the runtime would without Plexus; DELs of earlier pods undo all that is journalled.",
+    ),
   namespaceIsolation: z
     .boolean()
     .optional()

@@ -489,6 +489,40 @@ const entries = {
     remedy:
       "Correct the socket's path (at most 107 bytes) or its directory's owner and mode; stop another daemon that already listens there.",
   },
+  TEMPLATE_INVALID: {
+    cni: 7,
+    actor: "administrator",
+    meaning:
+      "The template of Plexus' network configuration (plexusd --cni-config) is malformed or has a wrong key, so nothing is written.",
+    remedy: "Correct the key named; docs/reference/configuration.md has the keys.",
+  },
+  NO_DEFAULT_NETWORK: {
+    cni: 50,
+    actor: "administrator",
+    meaning:
+      "The runtime's directory has no network besides Plexus', so plexusd writes no configuration, and removes its earlier one.",
+    remedy:
+      "Nothing, if the node's network plugin is about to write its file; else install it, correct its file, or correct --cluster-network.",
+  },
+  CNI_FILE_FOREIGN: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "The file that plexusd would write belongs to another program or to you; plexusd never changes it.",
+    remedy: "Remove the file named, or choose another name by --cni-config-name.",
+  },
+  CNI_FILE_BEHIND: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "The runtime reads another program's configuration before that of plexusd, so Plexus gets no calls.",
+    remedy:
+      "Choose a name that sorts first by --cni-config-name, pin the default network by --cluster-network, or remove the file named.",
+  },
+  CNI_FILE_DISPLACED: {
+    cni: 11,
+    actor: "administrator",
+    meaning: "Another program keeps renaming or removing the file that plexusd wrote; plexusd restores it ever more rarely.",
+    remedy: "Let the other program leave foreign files alone: with Cilium set cni.exclusive=false.",
+  },
   DAEMON_BUSY: {
     cni: 11,
     actor: "nobody",

@@ -60,11 +60,11 @@ export function kubeconfigCredentials(path: string, { allowInsecure = false, not
 }
 
 /** Credentials from the files of a pod's service account: `token` and `ca.crt`. */
-export function serviceAccountCredentials(directory: string, server: string): CredentialSource {
+export function serviceAccountCredentials(directory: string, server: string, note?: NoteFile): CredentialSource {
   return async () => {
-    const token = readFile(join(directory, "token"), "service account token");
+    const token = readFile(join(directory, "token"), "service account token", note);
     if (!token.ok) return token;
-    const authority = readFile(join(directory, "ca.crt"), "service account's authority");
+    const authority = readFile(join(directory, "ca.crt"), "service account's authority", note);
     if (!authority.ok) return authority;
     if (!hasCertificate(authority.value)) return invalid(join(directory, "ca.crt"), withoutCertificate);
     const bearerToken = token.value.trim();

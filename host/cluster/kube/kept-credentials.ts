@@ -4,7 +4,13 @@
 import { type BigIntStats, statSync } from "node:fs";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { identityOf, isSettled } from "../../store/files/file-identity.ts";
-import { type Credentials, type CredentialSource, kubeconfigCredentials } from "./credentials.ts";
+import {
+  type Credentials,
+  type CredentialSource,
+  kubeconfigCredentials,
+  type NoteFile,
+  serviceAccountCredentials,
+} from "./credentials.ts";
 
 interface Known {
   readonly credentials: Credentials;
@@ -14,22 +20,32 @@ interface Known {
   readonly settled: boolean;
 }
 
-/**
- * Answers the same object while no file has changed. If a file is missing or being rewritten, the previous credentials stay in
- * force; `warn` is called once for each reason.
- */
+/** The credentials of a kubeconfig, kept. */
 export function keptCredentials(
   path: string,
   rules: { readonly allowInsecure: boolean },
   warn: (text: string) => void,
 ): CredentialSource {
+  return kept((note) => kubeconfigCredentials(path, { ...rules, note }), warn);
+}
+
+/** The credentials of a pod's service account, kept. The kubelet replaces the token's file before the token ends. */
+export function keptServiceAccount(directory: string, server: string, warn: (text: string) => void): CredentialSource {
+  return kept((note) => serviceAccountCredentials(directory, server, note), warn);
+}
+
+/**
+ * Answers the same object while no file has changed. If a file is missing or being rewritten, the previous credentials stay in
+ * force; `warn` is called once for each reason.
+ */
+function kept(open: (note: NoteFile) => CredentialSource, warn: (text: string) => void): CredentialSource {
   let known: Known | undefined;
   let lastWarning = "";
   return async () => {
     if (known?.settled === true && isUnchanged(known.files)) return ok(known.credentials);
     const seen = new Map<string, BigIntStats>();
     const readAt = Date.now();
-    const source = kubeconfigCredentials(path, { ...rules, note: (file, stats) => void seen.set(file, stats) });
+    const source = open((file, stats) => void seen.set(file, stats));
     const read: Result<Credentials> = await source();
     if (!read.ok) {
       if (known === undefined) return read;

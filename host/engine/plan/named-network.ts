@@ -21,7 +21,7 @@ import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import type { CallContext } from "../call/call-context.ts";
 import { inlineNetwork } from "../../../src/cni/inline-network.ts";
-import { isPlexusName } from "./refuse-self.ts";
+import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
 
 /** A network that the host configuration names. */
 export interface NamedNetwork {

@@ -29,6 +29,7 @@ import { typesOf } from "./require-plugins.ts";
 export async function planCall(context: CallContext): Promise<Result<CallPlan>> {
   const { call, configuration } = context;
   const profile = profileOf(configuration);
+  if (configuration.retired) return planRetired(context, profile);
   const identity = podIdentity(call.args);
   if (!identity.ok) return identity;
   const annotations = runtimeAnnotations(context.document);
@@ -95,6 +96,15 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
     attachments: attachments.map(withDeviceInfo),
     publish: (attached) => publishStatus(cluster, pod.value, attached, profile),
   });
+}
+
+/** The plan while Plexus is being removed: the default network alone, without a look at the pod and without a status. */
+async function planRetired(context: CallContext, profile: NpwgProfile): Promise<Result<CallPlan>> {
+  const { containerId, netns, args, ifname } = context.call;
+  const attachment = { containerId, netns, args, ifname, capabilityArgs: new Map() };
+  const main = await planPodDefault(context, undefined, undefined, attachment, profile);
+  if (!main.ok) return main;
+  return ok({ attachments: [withDeviceInfo(main.value.plan)], publish: async () => ok(undefined) });
 }
 
 /** The fault of a bound definition with the name of the default network, whose leases it would use: DEFINITION_FORBIDDEN. */

@@ -9,7 +9,7 @@ import { nativePluginRefusal } from "../../../src/npwg/definition-plugins.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
 import type { CallContext } from "../call/call-context.ts";
 import { mayLackVersion, versionRefusal, versionStepMs } from "./native-versions.ts";
-import { plexusTypeIn } from "./refuse-self.ts";
+import { plexusTypeIn } from "../../../src/configuration/refuse-self.ts";
 import { notFound } from "../steps/plugin-finder.ts";
 import type { DelegateRunner } from "../steps/call-resources.ts";
 

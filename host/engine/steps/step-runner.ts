@@ -11,7 +11,7 @@ import { withoutStepSecrets } from "../../../src/text/secret-values.ts";
 import { callDepthFault, callersIn, withCallersIn } from "../../capabilities/delegation/callers.ts";
 import type { RunningStep } from "../../capabilities/running-step.ts";
 import type { StepKind } from "../call/call-observer.ts";
-import { isPlexusName, plexusTypeIn } from "../plan/refuse-self.ts";
+import { isPlexusName, plexusTypeIn } from "../../../src/configuration/refuse-self.ts";
 import type { CallResources } from "./call-resources.ts";
 import { runNativeStep } from "./native-step.ts";
 import { notFound } from "./plugin-finder.ts";

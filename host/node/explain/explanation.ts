@@ -9,7 +9,7 @@ import { catalogue } from "../../../src/fault/catalogue.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
 import { nativePluginRefusal } from "../../../src/npwg/definition-plugins.ts";
-import { isPlexusName } from "../../engine/plan/refuse-self.ts";
+import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
 import { notFound } from "../../engine/steps/plugin-finder.ts";
 import { Admission, type AdmittedComponent } from "../../sandbox/admission/admit.ts";
 import type { Declaration } from "../../sandbox/admission/declaration.ts";

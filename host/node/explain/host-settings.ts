@@ -14,7 +14,7 @@ import type { HostConfiguration } from "../../../src/configuration/host-configur
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { type JsonObjectDocument, memberValue, parseDocument } from "../../../src/json/document.ts";
-import { isPlexusName } from "../../engine/plan/refuse-self.ts";
+import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
 import { readCallConfiguration } from "../../engine/call/read-configuration.ts";
 import { configurationFile, readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import { storeFault } from "../../store/files/durable-file.ts";

@@ -6,7 +6,7 @@ import { filesWith } from "../../../src/cni/config-directory.ts";
 import { parseNetworkList, parsePluginConf } from "../../../src/cni/network-list.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { parseDocument } from "../../../src/json/document.ts";
-import { isPlexusName } from "../../engine/plan/refuse-self.ts";
+import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
 import { settingsIn } from "../explain/host-settings.ts";
 import { readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import { storeFault } from "../../store/files/durable-file.ts";

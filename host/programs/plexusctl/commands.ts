@@ -72,12 +72,25 @@ const explain: Run = async ({ args: [target], config, cniPath, output }) => {
 };
 
 const uninstall: Run = async (options) => {
+  if (options.wait || options.cancel) return retire(options);
   const { uninstallNeedsAttention, uninstallNode, uninstallText } = await import("./uninstall.ts");
   const report = await uninstallNode(options);
   if (!report.ok) return { stdout: "", stderr: report.fault.msg, status: 1 };
   return {
     stdout: await formatted(report.value, options.output, () => uninstallText(report.value)),
     status: uninstallNeedsAttention(report.value) ? 1 : 0,
+  };
+};
+
+/** Removes Plexus from the path of new pods, through the daemon that writes the network configuration. */
+const retire: Run = async ({ statusSocket, cancel, timeoutMs, output }) => {
+  const { cancelRetirement, retireAndWait, retirementText } = await import("./retire.ts");
+  const outcome = await (cancel ? cancelRetirement(statusSocket) : retireAndWait(statusSocket, timeoutMs));
+  if (typeof outcome === "string")
+    return { stdout: "", stderr: `${statusSocket}: the daemon did not do it: ${outcome}`, status: 1 };
+  return {
+    stdout: await formatted(outcome, output, () => retirementText(outcome)),
+    status: outcome.problems.length === 0 && (outcome.pods.length === 0 || !outcome.retired) ? 0 : 1,
   };
 };
 

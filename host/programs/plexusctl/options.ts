@@ -21,6 +21,12 @@ export interface ControlOptions {
   readonly dryRun: boolean;
   /** For `uninstall`: remove files although pods are attached. */
   readonly force: boolean;
+  /** For `uninstall`: the daemon removes its network configuration once no pod needs Plexus. */
+  readonly wait: boolean;
+  /** For `uninstall --wait`: how long to wait for pods, in ms. */
+  readonly timeoutMs: number;
+  /** For `uninstall`: ends the removal that `--wait` began. */
+  readonly cancel: boolean;
   /** For `explain`: Plexus' own configuration, as a file or as its directory. For `uninstall`: that directory. */
   readonly config: string;
   /** For `explain` and `uninstall`: directories of plugins, separated by colons. */
@@ -52,6 +58,11 @@ export const usage = `plexusctl: shows and manages Plexus on this node
                                removes Plexus' files once no pod is attached;
                                --dry-run: only reports; --force: removes the
                                files although attached pods need them for DEL
+  plexusctl uninstall --wait   for a daemon that writes the configuration: new
+                               pods get the default network only; once no pod
+                               has other networks, or after --timeout, the
+                               daemon removes the configuration; --cancel: new
+                               pods get their networks again
   plexusctl install            installs Plexus on a node; --help: its options
   plexusctl sysdump            writes one archive about this node, without
                                secrets; --help: its options
@@ -70,6 +81,7 @@ export const usage = `plexusctl: shows and manages Plexus on this node
                                (/etc/cni/net.d)
   --cni-path DIR[:DIR…]        for explain and uninstall: directories of plugins
                                ($CNI_PATH, else /opt/cni/bin)
+  --timeout SECONDS            for uninstall --wait: 0 to 86400 (600)
   --isolation LEVEL            for doctor: process or strict (the daemon's)
   --sandbox-uids FIRST:COUNT   for doctor: as of plexusd
   --help                       shows this text
@@ -93,6 +105,15 @@ export function readOptions(args: readonly string[]): ControlOptions | "help" | 
     if (values["dry-run"] === true && !["reconcile", "uninstall"].includes(command))
       return { wrong: `--dry-run: only reconcile and uninstall have it; ${command} never changes anything` };
     if (values.force === true && command !== "uninstall") return { wrong: "--force: only uninstall has it" };
+    for (const name of ["wait", "timeout", "cancel"] as const) {
+      if (values[name] !== undefined && command !== "uninstall") return { wrong: `--${name}: only uninstall has it` };
+    }
+    if (values.timeout !== undefined && values.wait !== true) return { wrong: "--timeout: only uninstall --wait has it" };
+    if (values.wait === true && (values.cancel === true || values["dry-run"] === true || values.force === true))
+      return { wrong: "--wait goes neither with --cancel nor with --dry-run nor with --force" };
+    const seconds = Number(values.timeout ?? "600");
+    if (!/^\d{1,5}$/.test(values.timeout ?? "600") || seconds > 86_400)
+      return { wrong: `--timeout ${values.timeout}: must be a whole number from 0 to 86400` };
     for (const name of ["config", "cni-path"] as const) {
       if (values[name] !== undefined && !["explain", "uninstall"].includes(command))
         return { wrong: `--${name}: only explain and uninstall have it` };
@@ -118,6 +139,9 @@ export function readOptions(args: readonly string[]): ControlOptions | "help" | 
       stateDir: values["state-dir"],
       dryRun: values["dry-run"] === true,
       force: values.force === true,
+      wait: values.wait === true,
+      timeoutMs: seconds * 1000,
+      cancel: values.cancel === true,
       config: values.config ?? "/etc/cni/net.d",
       cniPath: values["cni-path"] ?? process.env["CNI_PATH"] ?? "/opt/cni/bin",
       proveSandbox: values["prove-sandbox"] === true,
@@ -141,6 +165,9 @@ function parse(args: readonly string[]) {
       "state-dir": { type: "string", default: "/var/lib/cni/plexus" },
       "dry-run": { type: "boolean" },
       force: { type: "boolean" },
+      wait: { type: "boolean" },
+      timeout: { type: "string" },
+      cancel: { type: "boolean" },
       config: { type: "string" },
       "cni-path": { type: "string" },
       "prove-sandbox": { type: "boolean" },

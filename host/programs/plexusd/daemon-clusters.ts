@@ -19,12 +19,30 @@ interface OpenApi {
   readonly kubeCluster: typeof kubeClusterOf;
 }
 
+/** The service account of the daemon's pod. */
+export interface InCluster {
+  /** The directory with `token` and `ca.crt`. */
+  readonly directory: string;
+  /** The API server's URL. */
+  readonly server: string;
+  /** The kubeconfig for which it stands in. */
+  readonly kubeconfig: string;
+}
+
+/** A connection to an API server with the daemon's own credentials. */
+export type OwnApi = Pick<OpenApi, "credentials" | "connection">;
+
 /** The settings of the daemon's sources. */
 export interface DaemonClustersInit {
   /** The node's name in the Kubernetes API; undefined if unknown, so that its pods are not watched. */
   readonly nodeName: string | undefined;
   /** A kubeconfig whose cluster is watched from the start and permanently. Other clusters are watched from the first call that names them. */
   readonly kubeconfig: string | undefined;
+  /**
+   * The service account of the daemon's pod. Calls whose configuration names `kubeconfig`, the file of one-shot engines, use the account
+   * itself: it is newer than the file, and a process that could replace the file cannot lead the daemon to another server.
+   */
+  readonly serviceAccount?: InCluster | undefined;
   /** Receives warnings that belong to no single call. */
   readonly warn: (text: string) => void;
 }
@@ -52,7 +70,7 @@ export class DaemonClusters {
 
   /** Begins to watch the cluster of `--kubeconfig`. */
   async start(): Promise<void> {
-    const { kubeconfig } = this.#init;
+    const kubeconfig = this.#watchedFromStart;
     if (kubeconfig === undefined) return;
     const { informers, credentials } = await this.#api(kubeconfig, false);
     let lastWarning = "";
@@ -60,7 +78,8 @@ export class DaemonClusters {
       if (this.#closed || (await informers.begin())) return;
       const read = await credentials();
       if (!read.ok && read.fault.msg !== lastWarning) {
-        this.#init.warn(`--kubeconfig cannot be used yet, so no pod or definition is watched: ${read.fault.msg}`);
+        const source = this.#init.kubeconfig === undefined ? "the service account" : "--kubeconfig";
+        this.#init.warn(`${source} cannot be used yet, so no pod or definition is watched: ${read.fault.msg}`);
       }
       if (!read.ok) lastWarning = read.fault.msg;
       setTimeout(() => void begin(), unreadableMs).unref();
@@ -87,6 +106,16 @@ export class DaemonClusters {
     return informers.over(cluster);
   }
 
+  /** The API server that the daemon itself uses: that of its service account. */
+  async ownApi(): Promise<OwnApi | undefined> {
+    const { serviceAccount } = this.#init;
+    return serviceAccount && this.#api(serviceAccount.kubeconfig, false);
+  }
+
+  get #watchedFromStart(): string | undefined {
+    return this.#init.kubeconfig ?? this.#init.serviceAccount?.kubeconfig;
+  }
+
   /** The informers of each API server. */
   get informers(): readonly Informers[] {
     return [...this.#opened];
@@ -98,7 +127,9 @@ export class DaemonClusters {
     this.#apis.clear();
   }
 
-  #api(kubeconfig: string, allowInsecure: boolean): Promise<OpenApi> {
+  #api(kubeconfig: string, insecureIsAllowed: boolean): Promise<OpenApi> {
+    // A service account has an authority, so both settings lead to the same connection.
+    const allowInsecure = insecureIsAllowed && kubeconfig !== this.#init.serviceAccount?.kubeconfig;
     const name = `${allowInsecure}:${kubeconfig}`;
     return shared(
       this.#apis,
@@ -118,14 +149,17 @@ export class DaemonClusters {
   }
 
   async #openApi(kubeconfig: string, allowInsecure: boolean): Promise<OpenApi> {
-    const { keptCredentials } = await import("../../cluster/kube/kept-credentials.ts");
+    const { keptCredentials, keptServiceAccount } = await import("../../cluster/kube/kept-credentials.ts");
     const { Connection } = await import("../../cluster/kube/connection.ts");
     const { Informers } = await import("../../cluster/kube/informers.ts");
     const { kubeCluster } = await import("../../cluster/kube/kube-cluster.ts");
-    const { nodeName, warn } = this.#init;
-    const credentials = keptCredentials(kubeconfig, { allowInsecure }, warn);
+    const { nodeName, serviceAccount, warn } = this.#init;
+    const credentials =
+      kubeconfig === serviceAccount?.kubeconfig
+        ? keptServiceAccount(serviceAccount.directory, serviceAccount.server, warn)
+        : keptCredentials(kubeconfig, { allowInsecure }, warn);
     const connection = new Connection({ sockets: maxSockets });
-    const keep = kubeconfig === this.#init.kubeconfig;
+    const keep = kubeconfig === this.#watchedFromStart || kubeconfig === serviceAccount?.kubeconfig;
     const informers = new Informers({ credentials, connection, nodeName, keep, warn });
     this.#opened.add(informers);
     return { credentials, connection, kubeCluster, informers };

@@ -22,7 +22,8 @@ import { DaemonClusters, type DaemonClustersInit } from "./daemon-clusters.ts";
 import { DaemonDelegates, type DaemonDelegatesInit } from "./daemon-delegates.ts";
 import { DefinitionPolicies } from "./definition-policies.ts";
 import { EarlierState } from "./earlier-state.ts";
-import { collectWatches, watchSentence } from "./watch-metrics.ts";
+import { PodLife, type PodLifeInit } from "./pod-life.ts";
+import { collectWatches, watchSentence, watchesAreLive } from "./watch-metrics.ts";
 import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf } from "./agent.ts";
 
 /** The settings of the daemon's parts. */
@@ -34,6 +35,8 @@ export interface DaemonInit {
   readonly endpoint: EndpointInit;
   /** Undefined: nothing is reconciled. */
   readonly reconcile?: ReconcilerInit;
+  /** Undefined: the daemon writes no network configuration. */
+  readonly podLife?: PodLifeInit | undefined;
 }
 
 /** Time limit for sending the remaining spans when the daemon stops, in ms. */
@@ -61,11 +64,12 @@ export class Daemon {
   readonly agents = new ConnectedAgents();
   /** Removes stale attachments. */
   readonly reconciler: Reconciler;
+  readonly #podLife: PodLife | undefined;
   /** Calls that are answered, but not yet recorded in spans and metrics. */
   readonly #unrecorded = new Set<Promise<void>>();
   readonly #roundAgents = new WeakMap<AgentConnection, RoundAgent>();
 
-  constructor({ server, delegates, clusters, telemetry, endpoint, reconcile }: DaemonInit) {
+  constructor({ server, delegates, clusters, telemetry, endpoint, reconcile, podLife }: DaemonInit) {
     const warn = (text: string): void => this.telemetry.warn(text);
     this.#jail = delegates.jail;
     this.#sockets = [server.socket, endpoint.socket];
@@ -91,8 +95,22 @@ export class Daemon {
       isolation: () => this.#delegates.isolation,
       warmUp: () => this.#delegates.warmUp(),
       agents: () => this.agents.count,
+      configuration: () => this.#podLife?.check(),
     });
-    this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics, (dryRun) => this.reconciler.round(dryRun, true));
+    this.#podLife =
+      podLife &&
+      new PodLife(podLife, {
+        metrics: this.metrics,
+        listening: () => this.#server.listening,
+        watchesAreLive: () => watchesAreLive(this.#clusters.informers),
+        ownApi: () => this.#clusters.ownApi(),
+        stateDirectories: () => this.telemetry.stateDirectories,
+        log: (level, text) => this.telemetry.log(level, text),
+      });
+    this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics, {
+      reconcile: (dryRun) => this.reconciler.round(dryRun, true),
+      retire: async (step) => this.#podLife?.retire(step),
+    });
     this.reconciler = new Reconciler(reconcile ?? { directories: [], intervalMs: 0, graceMs: 0, dryRun: true }, {
       agent: () => this.#agentOfRound(),
       takeLock: (wanted) => this.#locks.take(wanted),
@@ -104,6 +122,9 @@ export class Daemon {
     this.telemetry.inform("watches", () => watchSentence(this.#clusters.informers));
     this.telemetry.inform("reconciler", () => this.reconciler.sentence);
     this.telemetry.inform("definitions", () => this.#definitions.text());
+    if (podLife?.nodeCredentials !== undefined) {
+      this.telemetry.inform("credentials", () => this.#podLife?.credentialsSentence ?? "");
+    }
   }
 
   /** Starts the daemon; answers the TCP port for metrics, if there is one. Fault DAEMON_SOCKET. */
@@ -118,6 +139,8 @@ export class Daemon {
     const listens = endpoint.ok ? await this.#server.listen() : endpoint;
     if (listens.ok) this.reconciler.wake();
     else this.#endpoint.close();
+    // The configuration comes last: from then on the runtime calls Plexus.
+    if (listens.ok) void this.#podLife?.start();
     return listens.ok ? endpoint : listens;
   }
 
@@ -134,6 +157,8 @@ export class Daemon {
 
   /** Stops after the running calls have ended, or after `graceMs`; answers how many calls were aborted. */
   async stop(graceMs: number): Promise<number> {
+    // Whether Plexus stays on the node is decided first: a call that comes meanwhile is still served.
+    await this.#podLife?.stop();
     const aborted = await this.#server.close(graceMs, this.reconciler.stop(graceMs));
     this.#endpoint.close();
     await Promise.all(this.#unrecorded);

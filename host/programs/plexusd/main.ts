@@ -12,7 +12,10 @@ import { nodePath } from "../../system/node-path.ts";
 import { version } from "../../system/version.ts";
 import { openLog } from "../../telemetry/log.ts";
 import { collectorHeaders } from "../../telemetry/collector-headers.ts";
+import { inClusterServer, nodeKubeconfigName } from "../../cluster/kube/in-cluster.ts";
 import { Daemon } from "./daemon.ts";
+import type { InCluster } from "./daemon-clusters.ts";
+import type { PodLifeInit } from "./pod-life.ts";
 import { nodeNameOf } from "./node-name.ts";
 import { type DaemonOptions, readOptions, usage } from "./options.ts";
 
@@ -37,6 +40,38 @@ function openCgroups(): SandboxCgroups | undefined {
   return typeof cgroups === "string" ? undefined : cgroups;
 }
 
+/** The service account of the daemon's pod, unless --kubeconfig replaces it or the daemon writes no network configuration. */
+function serviceAccountOf({ cniConfiguration, kubeconfig, socket }: DaemonOptions): InCluster | undefined {
+  const server = cniConfiguration?.apiServer ?? inClusterServer(process.env);
+  if (cniConfiguration === undefined || kubeconfig !== undefined || server === undefined) return undefined;
+  // The written configuration names this path also if there is no file: the daemon's calls need none.
+  const directory = cniConfiguration.nodeCredentials ?? join(dirname(socket), "credentials");
+  return { directory: cniConfiguration.serviceAccount, server, kubeconfig: join(directory, nodeKubeconfigName) };
+}
+
+function podLifeOf(
+  { cniConfiguration, kubeconfig }: DaemonOptions,
+  nodeName: string | undefined,
+  serviceAccount: InCluster | undefined,
+): PodLifeInit | undefined {
+  if (cniConfiguration === undefined) return undefined;
+  const { directory, template, fileName, clusterNetwork, binDir, nodeCredentials } = cniConfiguration;
+  const { POD_NAMESPACE: namespace = "", DAEMONSET: name = "" } = process.env;
+  return {
+    writer: {
+      directory,
+      template,
+      fileName,
+      pinned: clusterNetwork,
+      binDir,
+      kubeconfig: kubeconfig ?? serviceAccount?.kubeconfig,
+    },
+    nodeName,
+    nodeCredentials,
+    daemonSet: namespace === "" || name === "" ? undefined : { namespace, name },
+  };
+}
+
 async function main(options: DaemonOptions): Promise<void> {
   dropRights();
   limitArenas(arenas);
@@ -58,6 +93,7 @@ async function main(options: DaemonOptions): Promise<void> {
     log.write("warn", {}, `${node.problem}${node.fatal ? "" : ", so pods are not watched. To do: give --node-name"}`);
     if (node.fatal) process.exit(2);
   }
+  const serviceAccount = serviceAccountOf(options);
   const daemon = new Daemon({
     server: { socket: options.socket, active: options.calls, waiting: options.queue, uids, requestMs: 10_000 },
     delegates: {
@@ -71,7 +107,7 @@ async function main(options: DaemonOptions): Promise<void> {
       },
       copies: join(options.stateDir, "components"),
     },
-    clusters: { nodeName: node.name, kubeconfig: options.kubeconfig },
+    clusters: { nodeName: node.name, kubeconfig: options.kubeconfig, serviceAccount },
     telemetry: {
       log,
       version,
@@ -84,6 +120,7 @@ async function main(options: DaemonOptions): Promise<void> {
     },
     endpoint: { socket: options.statusSocket, uids, address: options.metricsListen },
     reconcile: { directories: [options.stateDir], ...options.reconcile },
+    podLife: podLifeOf(options, node.name, serviceAccount),
   });
   setInterval(trimMemory, trimMs).unref();
   const started = await daemon.start();

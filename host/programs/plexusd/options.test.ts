@@ -44,3 +44,51 @@ test.each(["socket", "status-socket", "state-dir", "kubeconfig"])("refuses a rel
     wrong: expect.stringContaining(`--${name} here/below: must be an absolute path`),
   });
 });
+
+test("writes no network configuration unless directory and template are given", () => {
+  expect(read().cniConfiguration).toBeUndefined();
+  expect(read("--cni-config-dir", "/etc/cni/net.d/", "--cni-config", "/etc/plexus/config.json").cniConfiguration).toEqual({
+    directory: "/etc/cni/net.d",
+    template: "/etc/plexus/config.json",
+    fileName: "00-plexus.conflist",
+    clusterNetwork: undefined,
+    binDir: "/opt/cni/bin",
+    serviceAccount: "/var/run/secrets/kubernetes.io/serviceaccount",
+    apiServer: undefined,
+    nodeCredentials: undefined,
+  });
+});
+
+test.each([
+  [["--cni-config-dir", "/d"], "belong together"],
+  [["--cni-config", "/c"], "belong together"],
+  [["--cluster-network", "10-a.conflist"], "--cluster-network needs --cni-config-dir"],
+  [["--node-credentials", "/run/x"], "--node-credentials needs --cni-config-dir"],
+])("refuses %j without the options that it needs", (args, wrong) => {
+  expect(readOptions(args)).toEqual({ wrong: expect.stringContaining(wrong) });
+});
+
+test.each([
+  ["cni-config-dir", "here"],
+  ["cni-config", "here"],
+  ["cni-config-name", "../x.conflist"],
+  ["cni-config-name", "00-plexus.conf"],
+  ["cni-config-name", ".conflist"],
+  ["cluster-network", "/etc/cni/net.d/10-a.conflist"],
+  ["cluster-network", "10-a"],
+  ["cni-bin-dir", "bin"],
+  ["service-account", "sa"],
+  ["node-credentials", "creds"],
+  ["api-server", "http://10.0.0.1"],
+  ["api-server", "10.0.0.1:6443"],
+  ["api-server", "https://user:pass@10.0.0.1"],
+])("refuses --%s %s", (name, value) => {
+  const args = { "cni-config-dir": "/d", "cni-config": "/c", [name]: value };
+  const list = Object.entries(args).map(([key, text]) => `--${key}=${text}`);
+  expect(readOptions(list)).toEqual({ wrong: expect.stringContaining(`--${name} ${value}: must be`) });
+});
+
+test("names the API server without a trailing slash", () => {
+  const options = read("--cni-config-dir", "/d", "--cni-config", "/c", "--api-server", "https://10.0.0.1:6443/");
+  expect(options.cniConfiguration?.apiServer).toBe("https://10.0.0.1:6443");
+});

@@ -18,6 +18,8 @@ export interface DaemonOptions {
   readonly stateDir: string;
   readonly nodeName: string | undefined;
   readonly kubeconfig: string | undefined;
+  /** Undefined: the daemon writes no network configuration. */
+  readonly cniConfiguration: CniConfigurationOptions | undefined;
   readonly calls: number;
   readonly queue: number;
   readonly sandboxes: number;
@@ -25,6 +27,22 @@ export interface DaemonOptions {
   readonly sandboxUids: SandboxUids;
   readonly graceMs: number;
   readonly reconcile: Omit<ReconcilerInit, "directories">;
+}
+
+/** Options of the network configuration that the daemon writes, and of the credentials that this configuration names. */
+export interface CniConfigurationOptions {
+  readonly directory: string;
+  readonly template: string;
+  readonly fileName: string;
+  /** File name of the default network; undefined: the first network of the directory. */
+  readonly clusterNetwork: string | undefined;
+  readonly binDir: string;
+  /** The directory of the pod's service account. */
+  readonly serviceAccount: string;
+  /** The API server's URL; undefined: that of the pod's environment. */
+  readonly apiServer: string | undefined;
+  /** The directory of the kubeconfig for one-shot engines; undefined: the daemon writes none. */
+  readonly nodeCredentials: string | undefined;
 }
 
 /** The help text. */
@@ -46,6 +64,26 @@ export const usage = `plexusd: the daemon of Plexus on a node (defaults in paren
   --node-name NAME      this node's name in the Kubernetes API, for watching
                         its pods (NODE_NAME, else the host name)
   --kubeconfig PATH     cluster to watch before the first call (none)
+  --cni-config-dir PATH the runtime's directory of network configurations, into
+                        which Plexus' configuration is written (none)
+  --cni-config PATH     the template: Plexus' configuration without a default
+                        network
+  --cni-config-name NAME
+                        file name of the configuration (00-plexus.conflist)
+  --cluster-network NAME
+                        file name of the default network (the directory's first
+                        network)
+  --cni-bin-dir PATH    directory of plugins, in which links to the shim are
+                        recognised (/opt/cni/bin)
+  --service-account PATH
+                        directory of the pod's service account, if the template
+                        names no kubeconfig
+                        (/var/run/secrets/kubernetes.io/serviceaccount)
+  --api-server URL      API server for the service account
+                        (KUBERNETES_SERVICE_HOST and _PORT)
+  --node-credentials PATH
+                        directory of a kubeconfig for one-shot engines, with a
+                        token that is bound to the Node object (none)
   --calls N             maximum calls served at once, 1 to 4096 (64); a
                         Kubernetes namespace alone gets half of them
   --queue N             maximum calls that wait, 1 to 65536 (512); namespaces
@@ -99,6 +137,7 @@ export function readOptions(args: readonly string[]): DaemonOptions | "help" | {
       logLevel: levelOf(values["log-level"]),
       nodeName: values["node-name"],
       kubeconfig: values.kubeconfig === undefined ? undefined : pathOf("kubeconfig", values.kubeconfig, 4095),
+      cniConfiguration: cniConfigurationOf(values),
       stateDir: pathOf("state-dir", values["state-dir"], 4095),
       calls: count("calls"),
       queue: count("queue"),
@@ -131,6 +170,14 @@ function parse(args: readonly string[]) {
       "state-dir": { type: "string", default: "/var/lib/cni/plexus" },
       "node-name": { type: "string" },
       kubeconfig: { type: "string" },
+      "cni-config-dir": { type: "string" },
+      "cni-config": { type: "string" },
+      "cni-config-name": { type: "string" },
+      "cluster-network": { type: "string" },
+      "cni-bin-dir": { type: "string" },
+      "service-account": { type: "string" },
+      "api-server": { type: "string" },
+      "node-credentials": { type: "string" },
       calls: { type: "string", default: "64" },
       queue: { type: "string", default: "512" },
       sandboxes: { type: "string", default: String(Math.max(2, availableParallelism())) },
@@ -154,6 +201,48 @@ function countOf(name: string, text: string, min: number, max: number): number {
 function pathOf(name: string, path: string, maxBytes: number): string {
   if (isAbsolute(path) && Buffer.byteLength(path) <= maxBytes && !path.includes("\0")) return path;
   throw new Error(`--${name} ${path}: must be an absolute path of at most ${maxBytes} bytes`);
+}
+
+function cniConfigurationOf(values: ReturnType<typeof parse>): CniConfigurationOptions | undefined {
+  const { "cni-config-dir": directory, "cni-config": template } = values;
+  if (directory === undefined && template === undefined) {
+    const further = [
+      "cni-config-name",
+      "cluster-network",
+      "cni-bin-dir",
+      "service-account",
+      "api-server",
+      "node-credentials",
+    ] as const;
+    const idle = further.find((name) => values[name] !== undefined);
+    if (idle !== undefined) throw new Error(`--${idle} needs --cni-config-dir and --cni-config`);
+    return undefined;
+  }
+  if (directory === undefined || template === undefined) throw new Error("--cni-config-dir and --cni-config belong together");
+  const { "node-credentials": nodeCredentials, "api-server": apiServer, "cluster-network": clusterNetwork } = values;
+  return {
+    directory: pathOf("cni-config-dir", directory.replace(/(?<=.)\/+$/, ""), 4095),
+    template: pathOf("cni-config", template, 4095),
+    fileName: fileNameOf("cni-config-name", values["cni-config-name"] ?? "00-plexus.conflist", [".conflist"]),
+    clusterNetwork: clusterNetwork && fileNameOf("cluster-network", clusterNetwork, [".conf", ".conflist", ".json"]),
+    binDir: pathOf("cni-bin-dir", values["cni-bin-dir"] ?? "/opt/cni/bin", 4095),
+    serviceAccount: pathOf("service-account", values["service-account"] ?? "/var/run/secrets/kubernetes.io/serviceaccount", 4095),
+    apiServer: apiServer && serverOf(apiServer),
+    nodeCredentials: nodeCredentials && pathOf("node-credentials", nodeCredentials, 4095),
+  };
+}
+
+function fileNameOf(name: string, text: string, endings: readonly string[]): string {
+  const isName = /^[^/\0]{1,200}$/.test(text) && endings.some((ending) => text.endsWith(ending) && text.length > ending.length);
+  if (isName) return text;
+  throw new Error(`--${name} ${text}: must be the name of a file that ends with ${endings.join(", ")}, without a directory`);
+}
+
+function serverOf(text: string): string {
+  const url = URL.parse(text);
+  const isPlain = url !== null && url.protocol === "https:" && url.username === "" && url.search === "" && url.hash === "";
+  if (isPlain) return `${url.origin}${url.pathname}`.replace(/\/+$/, "");
+  throw new Error(`--api-server ${text}: must be a URL that begins with https:// (https://10.0.0.1:6443)`);
 }
 
 function addressOf(text: string): { readonly host: string; readonly port: number } {

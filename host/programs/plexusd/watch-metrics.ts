@@ -19,6 +19,12 @@ export function collectWatches(metrics: Metrics, all: readonly Informers[]): voi
   }
 }
 
+/** Whether every watched collection is up to date. */
+export function watchesAreLive(all: readonly Informers[]): boolean {
+  const states = all.flatMap(({ states: { pods, definitions } }) => [pods, definitions].flatMap((state) => state ?? []));
+  return all.length === 0 || (states.length > 0 && states.every(({ live }) => live));
+}
+
 /** The sentence for the status document. */
 export function watchSentence(all: readonly Informers[]): string {
   const states = all.flatMap(({ states: { pods, definitions } }) => [pods, definitions].flatMap((state) => state ?? []));

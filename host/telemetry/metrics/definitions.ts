@@ -95,6 +95,24 @@ export const metricDefinitions = {
   plexus_sandbox_starts_total: counter("Started sandbox processes.", {}),
   plexus_sandbox_restarts_total: counter("Sandbox processes that ended or were killed while the daemon ran.", {}),
 
+  plexus_cni_configuration_written: gauge(
+    "Whether the network configuration that the daemon writes is in the runtime's directory (1) or not (0). No series: the daemon writes none.",
+    {},
+  ),
+  plexus_cni_configuration_problem: gauge("Always 1; the label has the problem of that network configuration, by fault kind.", {
+    fault,
+  }),
+  plexus_cni_configuration_writes_total: counter("Changes of the file of that network configuration.", {
+    outcome: ["written", "removed", "failed"],
+  }),
+  plexus_node_credentials_expiry_timestamp_seconds: gauge(
+    "End of the token for one-shot engines, in Unix time. No series: this daemon has written none.",
+    {},
+  ),
+  plexus_node_credentials_renewals_total: counter("Requests for a token for one-shot engines.", {
+    outcome: ["renewed", "failed"],
+  }),
+
   plexus_agents: gauge('Connected processes "plexus agent". Without one the daemon cannot remove stale attachments.', {}),
 
   plexus_leases_used: gauge("Reserved addresses of a pool, that is of one directory of leases.", { pool: "open" }),

@@ -7,7 +7,6 @@ export interface Open {
   readonly issue: string;
 }
 
-const daemon = "The daemon lacks this function, or no test shows it.";
 const runningPods = "This needs a watch of running pods, which the daemon lacks.";
 
 export const openRows: Readonly<Record<string, Open>> = {
@@ -23,9 +22,7 @@ export const openRows: Readonly<Record<string, Open>> = {
     reason: "Device IDs come from the selection and the kubelet; dynamic resource allocation is not read.",
     issue: "Find a pod's devices in its resource claims and slices if the cluster has resource.k8s.io/v1.",
   },
-  "MO-16": { reason: daemon, issue: "Accept Multus' daemon settings, or refuse each by name with an alternative." },
   "MO-17": { reason: runningPods, issue: "Attach and detach networks of a running pod as its annotation changes." },
-  "MO-22": { reason: daemon, issue: "Obtain and rotate a certificate for each node." },
   "MO-23": {
     reason: "Plexus has an installer for a node, but none for a cluster.",
     issue: "Accept the flags of Multus' thin entry point in the cluster's installer.",

@@ -101,8 +101,14 @@ const allowed = new Set([
   ...["list", "watch"].flatMap((verb) => [`${verb} pods`, `${verb} network-attachment-definitions`]),
 ]);
 
+/** Settings of a server. */
+export interface ApiServerInit {
+  /** Requests that a daemon of this suite may send besides those of calls and watches, as `verb resource`. */
+  readonly alsoAllowed?: readonly string[];
+}
+
 /** Starts etcd and kube-apiserver and applies deploy/crd.yaml and deploy/rbac.yaml. Resolves when the server is ready. */
-export async function startApiServer(): Promise<ApiServer> {
+export async function startApiServer({ alsoAllowed = [] }: ApiServerInit = {}): Promise<ApiServer> {
   requirePrivateNamespaces();
   const directory = mkdtempSync(join(tmpdir(), "plexus-kube-"));
   let processes: Processes | undefined;
@@ -121,7 +127,7 @@ export async function startApiServer(): Promise<ApiServer> {
       tokens,
       audit: { log: audit, policy: auditPolicy(directory, plexusUser) },
     });
-    const server = await opened(directory, authority, processes, audit);
+    const server = await opened(directory, authority, processes, { log: audit, alsoAllowed });
     await applyFile(server.admin, join(root, "deploy", "crd.yaml"));
     await applyFile(server.admin, join(root, "deploy", "rbac.yaml"));
     await established(server.admin);
@@ -133,7 +139,12 @@ export async function startApiServer(): Promise<ApiServer> {
   }
 }
 
-async function opened(directory: string, authority: Authority, processes: Processes, audit: string): Promise<ApiServer> {
+async function opened(
+  directory: string,
+  authority: Authority,
+  processes: Processes,
+  { log: audit, alsoAllowed }: { readonly log: string; readonly alsoAllowed: readonly string[] },
+): Promise<ApiServer> {
   const url = `https://${apiAddress}:${processes.port}`;
   const kubeconfig = (user: string, groups: readonly string[] = [], more: KubeconfigInit = {}): string =>
     writeKubeconfig(directory, { url, authority }, user, groups, more);
@@ -147,6 +158,7 @@ async function opened(directory: string, authority: Authority, processes: Proces
   const namespace = async (name: string): Promise<void> => {
     await retryBroken(() => objects.create({ apiVersion: "v1", kind: "Namespace", metadata: { name } })).catch(exists);
   };
+  const mayRequest = (request: string): boolean => allowed.has(request) || alsoAllowed.includes(request);
   return {
     url,
     port: processes.port,
@@ -219,7 +231,7 @@ async function opened(directory: string, authority: Authority, processes: Proces
     },
     async dispose() {
       const excess = readAudit(audit).filter(
-        (event) => event.agent === "plexus" && !allowed.has(`${event.verb} ${event.resource}`),
+        (event) => event.agent === "plexus" && !mayRequest(`${event.verb} ${event.resource}`),
       );
       await processes.dispose();
       rmSync(directory, { recursive: true, force: true });

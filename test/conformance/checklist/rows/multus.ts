@@ -66,7 +66,7 @@ export const multusOperation: Readonly<Record<string, string>> = {
   "MO-19": "Metrics have labels of network and plugin.",
   "MO-20": "Health endpoints exist, and a shutdown completes running calls.",
   "MO-21": "A changed default network is used by the next ADD.",
-  "MO-22": "Each node has its own certificate.",
+  "MO-22": "Each node has its own credentials, which are rotated also while the API is away.",
   "MO-23": "The installer takes Multus' flags.",
   "MO-24": "Plexus never delegates to itself.",
   "MO-25": "An installation replaces running binaries.",

@@ -1,7 +1,7 @@
 // Refuses Plexus as a plugin of its own networks (MO-24). The author of such a network would write a host configuration, and with it
 // grant capabilities and name directories for writing. A chain that calls itself also never ends.
 
-import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
+import type { HostConfiguration } from "./host-configuration.ts";
 
 /** The types under which Plexus may be installed: its own name, and the names of Multus, which Plexus replaces. */
 const plexusTypes: readonly string[] = ["plexus", "multus", "multus-shim"];

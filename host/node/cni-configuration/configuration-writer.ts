@@ -1,0 +1,276 @@
+// Keeps plexusd's network configuration in the runtime's directory: written when the daemon can serve, renewed when the template or the
+// node's default network changes, removed when there is no network to delegate to (MO-21, MO-24, MO-26).
+
+import { dirname, join } from "node:path";
+import type { ConfigDirectory } from "../../../src/cni/config-directory.ts";
+import { findDirectoryNetwork } from "../../../src/configuration/directory-network.ts";
+import { readMark, readTemplate, writtenText } from "../../../src/configuration/written-configuration.ts";
+import { type Fault, fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { configurationFile, readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
+import { errnoOf } from "../../store/files/errno.ts";
+import { readRegularFile } from "../../store/files/regular-file.ts";
+import { DirectoryChanges } from "./directory-changes.ts";
+import { readBefore, renamedFrom, writtenBesides } from "./other-files.ts";
+import { removeOwnFile, removeTemporaries, writeOwnFile } from "./own-file.ts";
+import { RestorePace } from "./restore-pace.ts";
+import { shimLinks } from "./shim-links.ts";
+
+/** Where the configuration comes from and where it goes. */
+export interface ConfigurationWriterInit {
+  /** The runtime's directory of network configurations. */
+  readonly directory: string;
+  /** Path of the template. */
+  readonly template: string;
+  /** Name of the file that is written. */
+  readonly fileName: string;
+  /** Name of the default network's file; undefined: the first one that does not run Plexus. */
+  readonly pinned: string | undefined;
+  /** The directory of plugins in which links to the shim are recognised. */
+  readonly binDir: string;
+  /** The kubeconfig that the configuration names unless the template has a source of pods. */
+  readonly kubeconfig: string | undefined;
+}
+
+/** The rest of the daemon, as the writer sees it. */
+export interface ConfigurationWriterDeps {
+  /** Whether a call would be served now. Until then nothing is written. */
+  readonly canServe: () => boolean;
+  readonly log: (level: "info" | "warn", text: string) => void;
+  /** Called after each attempt to change the file. */
+  readonly onChange: (outcome: "written" | "removed" | "failed") => void;
+}
+
+/** The state of the file. */
+export interface WrittenState {
+  /** Whether the file is there with the right content. */
+  readonly written: boolean;
+  /** Path of the default network's file in the written configuration. */
+  readonly clusterNetwork: string | undefined;
+  /** Whether new pods get the default network only. */
+  readonly retired: boolean;
+  /** Why the configuration is not written, or not in force. */
+  readonly problem: Fault | undefined;
+}
+
+/** What a look at the directory finds. */
+type FileState = Omit<WrittenState, "retired">;
+
+/** Interval of the looks that do not rely on inotify, in ms. */
+const intervalMs = 5_000;
+/** A default network that is missing for less time is being replaced, in ms. */
+const absenceMs = 5_000;
+
+/** The writer of one daemon. */
+export class ConfigurationWriter {
+  readonly #init: ConfigurationWriterInit;
+  readonly #deps: ConfigurationWriterDeps;
+  readonly #path: string;
+  readonly #pace = new RestorePace();
+  #changes: DirectoryChanges | undefined;
+  #again: NodeJS.Timeout | undefined;
+  #looking: Promise<void> = Promise.resolve();
+  #state: WrittenState = { written: false, clusterNetwork: undefined, retired: false, problem: undefined };
+  /** Since when there is no network to delegate to, in ms of the monotonic clock. */
+  #absentSince: number | undefined;
+  /** Whether this daemon's file should be there, so that its absence is another program's doing. */
+  #expected = false;
+  #lastLogged = "";
+  #lastPassedOver = "";
+  #stopped = false;
+
+  constructor(init: ConfigurationWriterInit, deps: ConfigurationWriterDeps) {
+    this.#init = init;
+    this.#deps = deps;
+    this.#path = join(init.directory, init.fileName);
+  }
+
+  /** Path of the file. */
+  get path(): string {
+    return this.#path;
+  }
+
+  get state(): WrittenState {
+    return this.#state;
+  }
+
+  /** Begins to watch the directory and the template. */
+  async start(): Promise<void> {
+    const { directory, template } = this.#init;
+    await removeTemporaries(directory);
+    // A removal of Plexus that was begun goes on after a restart of the daemon.
+    const before = this.#read();
+    if (before.ok && before.value !== undefined)
+      this.#state = { ...this.#state, retired: readMark(before.value)?.retired === true };
+    if (this.#stopped) return;
+    this.#changes = new DirectoryChanges([directory, dirname(template)], intervalMs, () => void this.look());
+    await this.look();
+  }
+
+  /** Looks at directory and template, and brings the file up to date. Looks follow each other. */
+  look(): Promise<void> {
+    this.#looking = this.#looking.then(() => (this.#changes === undefined ? undefined : this.#update()));
+    return this.#looking;
+  }
+
+  /** Sets whether new pods get the default network only. Resolves with the problem that keeps the file from saying so. */
+  async retire(retired: boolean): Promise<Fault | undefined> {
+    this.#state = { ...this.#state, retired };
+    await this.look();
+    return this.#state.written ? undefined : this.#state.problem;
+  }
+
+  /** Stops watching; the file stays. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#changes?.stop();
+    this.#changes = undefined;
+    clearTimeout(this.#again);
+    await this.#looking;
+  }
+
+  /** Stops, and removes the file: the runtime then uses the node's next configuration. */
+  async leave(): Promise<Result<void>> {
+    await this.stop();
+    return this.#remove();
+  }
+
+  async #update(): Promise<void> {
+    const updated = await this.#bringUpToDate();
+    this.#state = { ...this.#state, ...updated };
+    const { problem } = updated;
+    const text = problem === undefined ? "" : `${problem.msg}. To do: ${problem.details ?? ""}`;
+    if (text !== this.#lastLogged && text !== "") this.#deps.log("warn", text);
+    this.#lastLogged = text;
+  }
+
+  async #bringUpToDate(): Promise<FileState> {
+    const { directory, pinned, binDir, kubeconfig, template: templatePath } = this.#init;
+    const { written, clusterNetwork, retired } = this.#state;
+    const unchanged = (problem: Fault | undefined): FileState => ({ written, clusterNetwork, problem });
+    if (!written && !this.#deps.canServe()) {
+      this.#lookAgain(250);
+      return unchanged(undefined);
+    }
+    const templateText = readText(templatePath);
+    const template = templateText.ok ? readTemplate(templateText.value, templatePath) : templateText;
+    if (!template.ok) return unchanged(template.fault);
+    const read = readConfigurationDirectory(directory);
+    if (!read.ok) return unchanged(read.fault);
+    const plexusTypes = [template.value.type, ...shimLinks(binDir)];
+    const network = findDirectoryNetwork(read.value, { pinned, plexusTypes });
+    if (!network.ok) return this.#withoutNetwork(network.fault);
+    this.#absentSince = undefined;
+    const text = writtenText(template.value, {
+      clusterNetwork: network.value.path,
+      capabilities: network.value.capabilities,
+      kubeconfig,
+      retired,
+    });
+    const problem = await this.#write(text, read.value, network.value.path);
+    const failure = problem ?? readBefore(read.value, this.#path);
+    const passedOver = network.value.passedOver.join("; ");
+    if (passedOver !== this.#lastPassedOver && passedOver !== "") this.#deps.log("warn", `passed over: ${passedOver}`);
+    this.#lastPassedOver = passedOver;
+    return { written: problem === undefined, clusterNetwork: network.value.path, problem: failure };
+  }
+
+  /** The network's file may be about to be replaced, so the configuration stays for a while. */
+  async #withoutNetwork(problem: Fault): Promise<FileState> {
+    const now = performance.now();
+    this.#absentSince ??= now;
+    const leftMs = this.#absentSince + absenceMs - now;
+    if (leftMs > 0) {
+      this.#lookAgain(leftMs);
+      return { written: this.#state.written, clusterNetwork: this.#state.clusterNetwork, problem };
+    }
+    const removed = await this.#remove();
+    return { written: false, clusterNetwork: undefined, problem: removed.ok ? problem : removed.fault };
+  }
+
+  /** Writes the text unless the file has it. Answers what prevents that. */
+  async #write(text: string, directory: ConfigDirectory, network: string): Promise<Fault | undefined> {
+    const current = this.#read();
+    if (!current.ok) return current.fault;
+    if (current.value === text) {
+      this.#expected = true;
+      await this.#removeOthers(directory);
+      return undefined;
+    }
+    if (current.value !== undefined && readMark(current.value) === undefined)
+      return fault("CNI_FILE_FOREIGN", `${this.#path} exists, and plexusd did not write it`);
+    const displaced = current.value === undefined && this.#expected ? this.#displaced(directory) : undefined;
+    if (displaced !== undefined) return displaced;
+    const replaced = await writeOwnFile(this.#path, text, current.value !== undefined);
+    this.#deps.onChange(replaced.ok ? "written" : "failed");
+    if (!replaced.ok) return replaced.fault;
+    this.#expected = true;
+    const only = this.#state.retired ? ", and no other network, because Plexus is being removed" : "";
+    this.#deps.log("info", `wrote ${this.#path}: the default network is that of ${network}${only}`);
+    await this.#removeOthers(directory);
+    return undefined;
+  }
+
+  /** The file is gone, and not by this daemon: undefined if it may be written again now. */
+  #displaced(directory: ConfigDirectory): Fault | undefined {
+    const now = performance.now();
+    // Each removal counts once: the file is not there, nor expected, until it is written again.
+    if (this.#state.written) {
+      this.#pace.removed(now);
+      this.#deps.log("warn", `${this.#path} was removed or renamed by another program`);
+    }
+    const waitMs = this.#pace.waitMs(now);
+    if (waitMs === 0) return undefined;
+    this.#lookAgain(waitMs);
+    const renamed = renamedFrom(directory, this.#path);
+    const where = renamed.length === 0 ? "" : ` (found ${renamed.join(", ")})`;
+    const when = `; the next attempt is in ${Math.ceil(waitMs / 60_000)} min`;
+    return fault("CNI_FILE_DISPLACED", `another program keeps removing or renaming ${this.#path}${where}${when}`);
+  }
+
+  /** Removes files of plexusd under other names, from an earlier `--cni-config-name`. */
+  async #removeOthers(directory: ConfigDirectory): Promise<void> {
+    for (const path of writtenBesides(directory, this.#path)) {
+      const removed = await removeOwnFile(path);
+      if (removed.ok) this.#deps.log("info", `removed ${path}, which plexusd wrote before`);
+      else this.#deps.log("warn", removed.fault.msg);
+    }
+  }
+
+  /** Removes the file if plexusd wrote it. */
+  async #remove(): Promise<Result<void>> {
+    this.#expected = false;
+    const current = this.#read();
+    if (!current.ok) return current;
+    if (current.value === undefined || readMark(current.value) === undefined) return ok(undefined);
+    const removed = await removeOwnFile(this.#path);
+    this.#deps.onChange(removed.ok ? "removed" : "failed");
+    this.#state = { ...this.#state, written: !removed.ok };
+    if (removed.ok) this.#deps.log("info", `removed ${this.#path}`);
+    return removed;
+  }
+
+  /** The file's text; undefined if there is none. */
+  #read(): Result<string | undefined> {
+    try {
+      return ok(readRegularFile(this.#path, configurationFile));
+    } catch (error) {
+      if (errnoOf(error) === "ENOENT") return ok(undefined);
+      const why = error instanceof Error ? error.message : String(error);
+      return failed(fault("CNI_FILE_FOREIGN", `${this.#path} cannot be read: ${why}`));
+    }
+  }
+
+  #lookAgain(ms: number): void {
+    clearTimeout(this.#again);
+    this.#again = setTimeout(() => void this.look(), ms).unref();
+  }
+}
+
+function readText(path: string): Result<string> {
+  try {
+    return ok(readRegularFile(path, configurationFile));
+  } catch (error) {
+    return failed(fault("TEMPLATE_INVALID", `${path}: ${error instanceof Error ? error.message : String(error)}`));
+  }
+}

@@ -1,0 +1,60 @@
+// Tells of changes in directories: at once by inotify, and at a fixed interval, because inotify loses events (full queue, replaced
+// directory, file systems without it).
+
+import { type FSWatcher, watch } from "node:fs";
+
+/** Events of one replacement come close together; the look comes this long after the first, in ms. */
+const settleMs = 50;
+
+/** Calls `look` after each change in one of the directories, and each `intervalMs`. */
+export class DirectoryChanges {
+  readonly #directories: readonly string[];
+  readonly #look: () => void;
+  readonly #watchers = new Map<string, FSWatcher>();
+  readonly #interval: NodeJS.Timeout;
+  #settling: NodeJS.Timeout | undefined;
+
+  constructor(directories: readonly string[], intervalMs: number, look: () => void) {
+    this.#directories = [...new Set(directories)];
+    this.#look = look;
+    this.#interval = setInterval(() => {
+      this.#watch();
+      look();
+    }, intervalMs).unref();
+    this.#watch();
+  }
+
+  stop(): void {
+    clearInterval(this.#interval);
+    clearTimeout(this.#settling);
+    for (const watcher of this.#watchers.values()) watcher.close();
+    this.#watchers.clear();
+  }
+
+  /** Watches the directories that are not watched yet. A missing directory is tried again at the next interval. */
+  #watch(): void {
+    for (const directory of this.#directories) {
+      if (this.#watchers.has(directory)) continue;
+      try {
+        const watcher = watch(directory, { persistent: false }, () => this.#changed());
+        const end = (): void => {
+          watcher.close();
+          this.#watchers.delete(directory);
+        };
+        // A watch of a directory that is removed or replaced sees nothing of its successor.
+        watcher.on("error", end);
+        watcher.on("close", () => this.#watchers.delete(directory));
+        this.#watchers.set(directory, watcher);
+      } catch {
+        // The periodic look reports an unreadable directory.
+      }
+    }
+  }
+
+  #changed(): void {
+    this.#settling ??= setTimeout(() => {
+      this.#settling = undefined;
+      this.#look();
+    }, settleMs).unref();
+  }
+}

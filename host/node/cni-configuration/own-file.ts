@@ -1,0 +1,60 @@
+// plexusd's file in the runtime's directory of network configurations: replaced as a whole or not at all, and never in the place of a file
+// of another program.
+
+import { link, open, readdir, rename, unlink } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { dirname, join } from "node:path";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { syncDirectory, storeFault } from "../../store/files/durable-file.ts";
+import { errnoOf } from "../../store/files/errno.ts";
+
+/** The end of a temporary file's name. Runtimes read only `.conf`, `.conflist` and `.json`, and read hidden files, too. */
+const temporaryEnding = ".plexusd-new";
+
+/**
+ * Writes the file durably, with mode 0600. `replaces`: whether a file of plexusd is there; without one a file that another program has just
+ * created stays. Several daemons may write at the same time. Faults: STORE_FAILED.
+ */
+export async function writeOwnFile(path: string, text: string, replaces: boolean): Promise<Result<void>> {
+  const temporary = `${path}.${randomBytes(6).toString("hex")}${temporaryEnding}`;
+  try {
+    const file = await open(temporary, "wx", 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    if (replaces) await rename(temporary, path);
+    else {
+      await link(temporary, path);
+      await unlink(temporary);
+    }
+    syncDirectory(dirname(path));
+    return ok(undefined);
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    return failed(storeFault("writing", path, error));
+  }
+}
+
+/** Removes a file of plexusd; a missing file counts as removed. Fault STORE_FAILED. */
+export async function removeOwnFile(path: string): Promise<Result<void>> {
+  try {
+    await unlink(path);
+    syncDirectory(dirname(path));
+    return ok(undefined);
+  } catch (error) {
+    return errnoOf(error) === "ENOENT" ? ok(undefined) : failed(storeFault("removing", path, error));
+  }
+}
+
+/** Removes the temporary files of daemons that were killed while writing. Best effort. */
+export async function removeTemporaries(directory: string): Promise<void> {
+  try {
+    for (const name of await readdir(directory))
+      if (name.endsWith(temporaryEnding)) await unlink(join(directory, name)).catch(() => undefined);
+  } catch {
+    // The next look at the directory reports the reason.
+  }
+}

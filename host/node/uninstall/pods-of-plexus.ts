@@ -1,0 +1,55 @@
+// The live pods whose DEL needs Plexus: those with a network besides the default one. The runtime itself can undo the default network.
+
+import { existsSync } from "node:fs";
+import { splitCniArgs } from "../../../src/cni/args.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
+import { bootId } from "../../engine/call/boot-id.ts";
+import type { JournalEntry } from "../../store/journal/entry.ts";
+import { Journal } from "../../store/journal/journal.ts";
+
+/** A pod that is attached to networks besides the default one. */
+export interface PodOfPlexus {
+  /** `namespace/name`, or the container's id if it is no pod. */
+  readonly pod: string;
+  readonly networks: readonly string[];
+}
+
+/** The pods of these state directories, and the reasons why others may be missing. */
+export function podsOfPlexus(stateDirectories: readonly string[]): {
+  readonly pods: readonly PodOfPlexus[];
+  readonly problems: readonly string[];
+} {
+  const pods: PodOfPlexus[] = [];
+  const problems: string[] = [];
+  for (const directory of stateDirectories) {
+    const journal = new Journal(directory);
+    const keys = journal.list();
+    if (!keys.ok) problems.push(keys.fault.msg);
+    for (const key of keys.ok ? keys.value : []) {
+      const entry = journal.load(key);
+      if (!entry.ok) problems.push(entry.fault.msg);
+      else if (entry.value !== undefined) pods.push(...podOf(entry.value));
+    }
+  }
+  return { pods, problems };
+}
+
+/** The entry's pod, if the pod lives and has further networks. */
+function podOf({ plan, progress }: JournalEntry): readonly PodOfPlexus[] {
+  const lives = plan.assumed !== true && plan.bootId === bootId() && plan.netns !== "" && existsSync(plan.netns);
+  const networks = plan.attachments
+    .filter((attachment, index) => (index > 0 || attachment.source !== "default") && isAttached(progress[index]))
+    .map(({ source }) => name(source));
+  if (!lives || networks.length === 0) return [];
+  const args = new Map(splitCniArgs(plan.cniArgs));
+  const [space, pod] = [args.get("K8S_POD_NAMESPACE"), args.get("K8S_POD_NAME")];
+  return [{ pod: name(space && pod ? `${space}/${pod}` : plan.containerId), networks }];
+}
+
+function isAttached(progress: JournalEntry["progress"][number] | undefined): boolean {
+  return progress !== undefined && progress.attempted && !progress.undone;
+}
+
+function name(text: string): string {
+  return inertLine(text, 253);
+}

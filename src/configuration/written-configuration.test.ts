@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import { parseNetworkList } from "../cni/network-list.ts";
+import { readMark, readTemplate, type WrittenValues, writtenText } from "./written-configuration.ts";
+
+const values: WrittenValues = {
+  clusterNetwork: "/etc/cni/net.d/10-a.conflist",
+  capabilities: ["portMappings"],
+  kubeconfig: "/run/plexus/credentials/kubeconfig",
+  retired: false,
+};
+
+function written(template: object | string, more: Partial<WrittenValues> = {}): string {
+  const read = readTemplate(typeof template === "string" ? template : JSON.stringify(template), "/etc/plexus/config.json");
+  if (!read.ok) throw new Error(read.fault.msg);
+  return writtenText(read.value, { ...values, ...more });
+}
+
+function pluginOf(text: string): unknown {
+  const list = parseNetworkList(text);
+  if (!list.ok) throw new Error(list.fault.msg);
+  return list.value.plugins[0]?.document.parsed;
+}
+
+describe("the written configuration", () => {
+  test("completes an empty template", () => {
+    expect(written({})).toBe(`{
+  "cniVersion": "1.1.0",
+  "name": "plexus",
+  "writtenBy": "plexusd",
+  "plugins": [{"type":"plexus","capabilities":{"portMappings":true},"clusterNetwork":"/etc/cni/net.d/10-a.conflist","readinessindicatorfile":"/etc/cni/net.d/10-a.conflist","kubeconfig":"/run/plexus/credentials/kubeconfig"}]
+}
+`);
+  });
+
+  test("keeps the template's own bytes, keys and numbers", () => {
+    const text = written('{ "cniDir": "/var/lib/cni/plexus",\n  "wasm": {"limits": {"timeMs": 1000}}, "callTimeoutMs": 1.0e5 }');
+    expect(text).toContain('"cniDir": "/var/lib/cni/plexus",\n  "wasm": {"limits": {"timeMs": 1000}}, "callTimeoutMs": 1.0e5');
+  });
+
+  test("takes name, version and type from a plugin's object or from a list", () => {
+    const plugin = { type: "meta", logLevel: "debug" };
+    for (const template of [
+      { ...plugin, name: "all", cniVersion: "1.0.0" },
+      { name: "all", cniVersion: "1.0.0", plugins: [plugin] },
+    ]) {
+      expect(JSON.parse(written(template))).toMatchObject({
+        name: "all",
+        cniVersion: "1.0.0",
+        plugins: [{ type: "meta", logLevel: "debug", clusterNetwork: values.clusterNetwork }],
+      });
+    }
+  });
+
+  test("declares the capabilities of template and default network", () => {
+    const text = written({ capabilities: { ips: true, portMappings: false } }, { capabilities: ["portMappings", "bandwidth"] });
+    expect(pluginOf(text)).toMatchObject({ capabilities: { portMappings: false, bandwidth: true, ips: true } });
+    expect(written({}, { capabilities: [] })).not.toContain('"capabilities"');
+  });
+
+  test("keeps the template's indicator file and its source of pods", () => {
+    expect(pluginOf(written({ readinessindicatorfile: "/run/flannel/subnet.env" }))).toMatchObject({
+      readinessindicatorfile: "/run/flannel/subnet.env",
+    });
+    expect(pluginOf(written({ kubeconfig: "/etc/plexus/kubeconfig" }))).toMatchObject({ kubeconfig: "/etc/plexus/kubeconfig" });
+    expect(pluginOf(written({ manifests: "/etc/plexus/pods" }))).not.toHaveProperty("kubeconfig");
+    expect(pluginOf(written({}, { kubeconfig: undefined }))).not.toHaveProperty("kubeconfig");
+  });
+
+  test("spells keys as the shim and the runtime read them", () => {
+    expect(pluginOf(written({ KUBECONFIG: "/x", BinDir: "/opt/bin" }))).toMatchObject({ kubeconfig: "/x", binDir: "/opt/bin" });
+  });
+
+  test("says that Plexus is being removed", () => {
+    expect(pluginOf(written({}, { retired: true }))).toMatchObject({ retired: true });
+    expect(written({})).not.toContain("retired");
+  });
+
+  test("is recognised by its mark, also in a later or earlier release", () => {
+    expect(readMark(written({}))).toEqual({ retired: false });
+    expect(readMark(written({}, { retired: true }))).toEqual({ retired: true });
+    expect(readMark('{"writtenBy": "plexusd", "future": 1}')).toEqual({ retired: false });
+    for (const foreign of ["", "{", '{"name":"x","plugins":[{"type":"plexus"}]}', '{"writtenBy":"me"}', '["writtenBy"]'])
+      expect(readMark(foreign)).toBeUndefined();
+  });
+});
+
+describe("a template is refused with its file and key", () => {
+  test.each([
+    ["{", "is not JSON"],
+    ["[]", "must be a JSON object"],
+    ['{"clusterNetwork": "/x"}', "clusterNetwork: plexusd finds the default network"],
+    ['{"ClusterNetwork": "/x"}', "clusterNetwork: plexusd finds the default network"],
+    ['{"delegates": []}', "delegates: plexusd finds the default network"],
+    ['{"retired": true}', "retired: plexusctl uninstall --wait sets it"],
+    ['{"namespaceIsolatoin": true}', "did you mean namespaceIsolation?"],
+    ['{"cniDir": "relative"}', "cniDir"],
+    ['{"name": "a/b"}', "a/b"],
+    ['{"name": "x", "plugins": []}', "only plugin"],
+    ['{"name": "x", "plugins": [{"type": "plexus"}, {"type": "portmap"}]}', "only plugin"],
+    ['{"plugins": [{"type": "plexus"}]}', "no name"],
+    ['{"capabilities": {"ips": "yes"}}', "capabilities"],
+  ])("%s", (text, why) => {
+    const read = readTemplate(text, "/etc/plexus/config.json");
+    expect(read).toMatchObject({ ok: false, fault: { kind: "TEMPLATE_INVALID", msg: expect.stringContaining(why) } });
+    expect(read.ok ? "" : read.fault.msg).toContain("/etc/plexus/config.json");
+  });
+});

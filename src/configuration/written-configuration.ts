@@ -1,0 +1,133 @@
+// The network configuration that plexusd writes into the runtime's directory: the administrator's template, completed by the node's default
+// network.
+
+import { parseNetworkList } from "../cni/network-list.ts";
+import { fault } from "../fault/fault.ts";
+import { failed, ok, type Result } from "../fault/result.ts";
+import { editMembers, isJsonObject, type JsonObjectDocument, memberValue, parseDocument } from "../json/document.ts";
+import { readHostConfiguration } from "./host-configuration.ts";
+import { readLayer } from "./layers.ts";
+
+/** The template that `plexusd --cni-config` names: Plexus' configuration without a default network. */
+export interface ConfigurationTemplate {
+  /** The list's name and version. */
+  readonly name: string;
+  readonly cniVersion: string;
+  /** The type under which the runtime calls Plexus. */
+  readonly type: string;
+  /** The plugin's object, with canonical keys, without `name` and `cniVersion`. */
+  readonly plugin: JsonObjectDocument;
+}
+
+/** What completes the template on this node. */
+export interface WrittenValues {
+  /** Path of the default network's file. */
+  readonly clusterNetwork: string;
+  /** Capabilities of the default network's plugins. */
+  readonly capabilities: readonly string[];
+  /** The kubeconfig, if the template names neither one nor a directory of manifests; undefined: none. */
+  readonly kubeconfig: string | undefined;
+  /** Whether new pods get the default network only, because Plexus is being removed. */
+  readonly retired: boolean;
+}
+
+/** The key of the list that marks a file of plexusd. Runtimes ignore unknown keys of a list. */
+const markKey = "writtenBy";
+const mark = "plexusd";
+
+/** Keys that plexusd sets, each with the reason why the template may not. */
+const setByPlexusd: Readonly<Record<string, string>> = {
+  clusterNetwork: "plexusd finds the default network: take the key out, or name the network's file by --cluster-network",
+  delegates: "plexusd finds the default network: take the key out, or name the network's file by --cluster-network",
+  retired: "plexusctl uninstall --wait sets it",
+};
+
+/** The version that has STATUS and GC. */
+const defaultVersion = "1.1.0";
+
+/**
+ * Reads the template: the plugin's object, or a list whose only plugin it is. Defaults: type and name `plexus`, version 1.1.0. Fault
+ * TEMPLATE_INVALID names file and key.
+ */
+export function readTemplate(text: string, path: string): Result<ConfigurationTemplate> {
+  const parsed = parseDocument(text, { what: path, kind: "TEMPLATE_INVALID" });
+  if (!parsed.ok) return parsed;
+  const plugins = memberValue(parsed.value, "plugins");
+  if (plugins !== undefined && (!Array.isArray(plugins) || plugins.length !== 1))
+    return invalid(path, "plugins must be a list with Plexus as its only plugin");
+  const list = plugins === undefined ? undefined : parseNetworkList(text, path);
+  if (list !== undefined && !list.ok) return invalid(path, list.fault.msg);
+  const layer = readLayer(list?.value.plugins[0]?.document ?? parsed.value);
+  if (!layer.ok) return invalid(path, layer.fault.msg);
+  const own = layer.value.document;
+  for (const [key, why] of Object.entries(setByPlexusd)) if (own.members.has(key)) return invalid(path, `${key}: ${why}`);
+  const name = list?.value.name ?? stringAt(own, "name") ?? "plexus";
+  const cniVersion = (list?.value.cniVersion || undefined) ?? stringAt(own, "cniVersion") ?? defaultVersion;
+  const type = stringAt(own, "type") ?? "plexus";
+  const edits = new Map<string, string | undefined>([
+    ["name", undefined],
+    ["cniVersion", undefined],
+    ["type", JSON.stringify(type)],
+  ]);
+  const plugin = parseDocument(editMembers(own, edits), { what: path, kind: "TEMPLATE_INVALID" });
+  if (!plugin.ok) return plugin;
+  const template = { name, cniVersion, type, plugin: plugin.value };
+  const problem = problemOf(template);
+  return problem === undefined ? ok(template) : invalid(path, problem);
+}
+
+/** The mistake in the completed template, as a call of the runtime would report it. */
+function problemOf({ name, cniVersion, plugin }: ConfigurationTemplate): string | undefined {
+  const { parsed } = plugin;
+  const read = readHostConfiguration({ ...parsed, name, cniVersion, clusterNetwork: "/default" });
+  if (!read.ok) return read.fault.msg;
+  const written = writtenText(
+    { name, cniVersion, plugin },
+    { clusterNetwork: "/default", capabilities: [], kubeconfig: undefined, retired: false },
+  );
+  const list = parseNetworkList(written, "the completed template");
+  return list.ok ? undefined : list.fault.msg;
+}
+
+/**
+ * The file's exact text. All bytes of the template's plugin stay but for the keys that are set. Without a `readinessindicatorfile` of the
+ * template, calls wait for the default network's own file, so that a file that is just being replaced fails no pod.
+ */
+export function writtenText(
+  { name, cniVersion, plugin }: Pick<ConfigurationTemplate, "name" | "cniVersion" | "plugin">,
+  { clusterNetwork, capabilities, kubeconfig, retired }: WrittenValues,
+): string {
+  const own = memberValue(plugin, "capabilities");
+  const declared = Object.fromEntries(capabilities.map((capability) => [capability, true]));
+  const all = { ...declared, ...(isJsonObject(own) ? own : {}) };
+  const namesSource = plugin.members.has("kubeconfig") || plugin.members.has("manifests");
+  const indicator = memberValue(plugin, "readinessindicatorfile");
+  const edits = new Map<string, string | undefined>([
+    ["capabilities", Object.keys(all).length === 0 ? undefined : JSON.stringify(all)],
+    ["clusterNetwork", JSON.stringify(clusterNetwork)],
+    ...(indicator === undefined ? [["readinessindicatorfile", JSON.stringify(clusterNetwork)] as const] : []),
+    ...(kubeconfig === undefined || namesSource ? [] : [["kubeconfig", JSON.stringify(kubeconfig)] as const]),
+    ...(retired ? [["retired", "true"] as const] : []),
+  ]);
+  const head = { cniVersion, name, [markKey]: mark };
+  const members = Object.entries(head).map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},\n`);
+  return `{\n${members.join("")}  "plugins": [${editMembers(plugin, edits)}]\n}\n`;
+}
+
+/** What a file of plexusd says about itself; undefined if plexusd did not write the file. */
+export function readMark(text: string): { readonly retired: boolean } | undefined {
+  const document = parseDocument(text, { what: "network configuration" });
+  if (!document.ok || memberValue(document.value, markKey) !== mark) return undefined;
+  const plugins = memberValue(document.value, "plugins");
+  const [plugin]: readonly unknown[] = Array.isArray(plugins) ? plugins : [];
+  return { retired: isJsonObject(plugin) && plugin["retired"] === true };
+}
+
+function stringAt(document: JsonObjectDocument, key: string): string | undefined {
+  const value = memberValue(document, key);
+  return typeof value === "string" ? value : undefined;
+}
+
+function invalid(path: string, why: string): Result<never> {
+  return failed(fault("TEMPLATE_INVALID", `${path}: ${why}`));
+}
