@@ -6,11 +6,12 @@ const jwt = "eyJhbGciOiJSUzI1NiIsImtpZCI6IjEifQ.eyJzdWIiOiJzeXN0ZW0ifQ.c2lnbmF0d
 describe("redactText", () => {
   test.each([
     [`level=info token ${jwt} used`, "level=info token [redacted] used"],
-    ["Authorization: Bearer abc.def-123", "Authorization: Bearer [redacted]"],
+    ["Authorization: Bearer abc.def-123", "Authorization: [redacted]"],
     ["POST https://user:pa55@collector:4318/v1", "POST https://[redacted]@collector:4318/v1"],
-    ['{"etcd_password":"hunter2","mtu":1400}', '{"etcd_password":[redacted],"mtu":1400}'],
-    ["password = hunter2", "password = [redacted]"],
+    ['{"etcd_password":"hunter2","mtu":1400}', '{"etcd_password":"[redacted]","mtu":1400}'],
+    ["password=hunter2", "password=[redacted]"],
     ["a -----BEGIN EC PRIVATE KEY-----\nMHc\n-----END EC PRIVATE KEY----- b", "a [redacted] b"],
+    ["a -----BEGIN CERTIFICATE-----\nMHc\n-----END CERTIFICATE----- b", "a [redacted] b"],
     ["-----BEGIN EC PRIVATE KEY-----\nMHc", "[redacted]"],
     ["LS0tLS1CRUdJTiBDRVJU== end", "[redacted] end"],
     ["joined with abcdef.0123456789abcdef", "joined with [redacted]"],

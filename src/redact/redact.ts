@@ -1,71 +1,64 @@
-// Takes secrets out of documents and texts that an administrator sends to others.
+// Takes secrets out of documents and texts that an administrator sends to others. The rules for keys and forms are those for the output of
+// plugins (src/fault/); documents have more readers than logs, so more is taken out of them.
 
+import { isSecretKey } from "../fault/secret-keys.ts";
+import { redacted, withoutSecrets } from "../fault/without-secrets.ts";
+import { isJsonObject } from "../json/document.ts";
 import { isPlexusAnnotation } from "./owned-annotations.ts";
 
-/** What stands in the place of a secret. */
-export const redacted = "[redacted]";
-
-/**
- * Keys whose value is a secret, in any notation: `token`, `client-key-data`, `etcdPassword`. Keys of paths (`tokenFile`) are no secrets.
- */
-const secretKey =
-  /(?:token|passw(?:or)?d|passphrase|secret|api[-_]?key|access[-_]?key|private[-_]?key|key[-_]?data|certificate[-_]?data|authorization|credential|bearer|cookie|psk)s?$/i;
-
-/** Secrets that a text shows by their form. */
+/** Secrets that a text shows by their form, besides those that `withoutSecrets` knows. */
 const secretForms: readonly RegExp[] = [
-  // PEM: private keys and certificates. An interrupted block ends with the text.
-  /-----BEGIN [A-Z0-9 ]+-----[\s\S]*?(?:-----END [A-Z0-9 ]+-----|$)/g,
+  // PEM: keys, and certificates, which name their owner. An interrupted block ends with the text.
+  /-----BEGIN [A-Z0-9 ]{1,40}-----[\s\S]*?(?:-----END [A-Z0-9 ]{1,40}-----|$)/g,
   // The same within base64, as kubeconfigs and Secrets have it: "LS0tLS1CRUdJTi" is "-----BEGIN".
   /LS0tLS1CRUdJTi[\w+/=]*/g,
-  // JSON web tokens, such as those of service accounts.
-  /\beyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g,
-  // Values of an HTTP header.
-  /(?<=\b(?:Bearer|Basic|Digest) )[\w.~+/=-]+/gi,
-  // Bootstrap tokens of Kubernetes, and tokens with a vendor's prefix.
+  // Bootstrap tokens of Kubernetes.
   /\b[a-z0-9]{6}\.[a-z0-9]{16}\b/g,
+  // Tokens with their issuer's prefix.
   /\b(?:AKIA|ASIA|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abpr]-|sha256~)[\w-]{10,}/g,
 ];
 
-/** `user:password@` in a URL. */
-const urlUser = /(?<=\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+(?=@)/gi;
-
-/** `key=value`, `key: value` and `"key":"value"` whose key names a secret. */
-const assignment =
-  /((?:["']?)\b[\w.-]{0,64}(?:token|passw(?:or)?d|passphrase|secret|api[-_]?key|access[-_]?key|private[-_]?key|key-data|credential)s?(?:["']?)\s*[=:]\s*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;&}\]]+)/gi;
+/** Deeper values are not written: no document of Plexus has as many levels. */
+const maxDepth = 100;
 
 /** The text without secrets. */
 export function redactText(text: string): string {
-  const withoutForms = secretForms.reduce((rest, form) => rest.replaceAll(form, redacted), text);
-  return withoutForms.replaceAll(urlUser, redacted).replaceAll(assignment, `$1${redacted}`);
+  return withoutSecrets(secretForms.reduce((rest, form) => rest.replaceAll(form, redacted), text));
 }
 
 /**
- * The JSON value without secrets: values of keys that name one, everything below `users` of a kubeconfig but the names, values of annotations that
- * are not Plexus' own, and texts that have the form of a secret. A text that is JSON itself is redacted as JSON.
+ * The JSON value without secrets: values of keys that name one, everything below a kubeconfig's `user` but paths, values of annotations that are
+ * not Plexus' own, and texts that have the form of a secret. A text that is JSON itself is redacted as JSON.
  */
-export function redactValue(value: unknown): unknown {
-  if (typeof value === "string") return redactString(value);
-  if (Array.isArray(value)) return value.map(redactValue);
-  if (typeof value !== "object" || value === null) return value;
+export function redactValue(value: unknown, depth = 0): unknown {
+  if (depth > maxDepth) return redacted;
+  if (typeof value === "string") return redactString(value, depth);
+  if (Array.isArray(value)) return value.map((element) => redactValue(element, depth + 1));
+  if (!isJsonObject(value)) return value;
+  // `{"name": "DB_PASSWORD", "value": "…"}`, as environment variables are written.
+  const name = value["name"] ?? value["key"];
+  const isPair = typeof name === "string" && isSecretKey(name);
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => {
-      if (key === "annotations") return [key, redactAnnotations(member)];
-      if (key === "user" && typeof member === "object" && member !== null) return [key, redactUser(member)];
-      if (secretKey.test(key) && isSecretValue(member)) return [key, redacted];
-      return [redactText(key), redactValue(member)];
+      if (key === "annotations") return [key, redactAnnotations(member, depth)];
+      if (key === "user" && isJsonObject(member)) return [key, redactUser(member)];
+      if ((isSecretKey(key) || (isPair && key === "value")) && isSecretValue(member)) return [key, redacted];
+      return [redactText(key), redactValue(member, depth + 1)];
     }),
   );
 }
 
-/** Counts and flags under a secret's key (`tokens: 3`) are no secrets. */
+/** A number with fewer digits is rather a count, a port or a time. */
+const minSecretNumber = 100_000;
+
+/** Flags and counts under a secret's key (`"tokens": 3`) are no secrets. */
 function isSecretValue(value: unknown): boolean {
-  return typeof value !== "number" && typeof value !== "boolean" && value !== null;
+  return typeof value === "number" ? Math.abs(value) >= minSecretNumber : typeof value !== "boolean" && value !== null;
 }
 
 const pathKeys = ["tokenFile", "client-certificate", "client-key"];
 
-/** A kubeconfig's user: only paths stay. */
-function redactUser(user: object): unknown {
+function redactUser(user: Readonly<Record<string, unknown>>): unknown {
   return Object.fromEntries(
     Object.entries(user).map(([key, value]) => [
       key,
@@ -74,18 +67,17 @@ function redactUser(user: object): unknown {
   );
 }
 
-function redactAnnotations(annotations: unknown): unknown {
-  if (typeof annotations !== "object" || annotations === null || Array.isArray(annotations)) return redacted;
+function redactAnnotations(annotations: unknown, depth: number): unknown {
+  if (!isJsonObject(annotations)) return redacted;
   return Object.fromEntries(
-    Object.entries(annotations).map(([key, value]) => [key, isPlexusAnnotation(key) ? redactValue(value) : redacted]),
+    Object.entries(annotations).map(([key, value]) => [key, isPlexusAnnotation(key) ? redactValue(value, depth + 1) : redacted]),
   );
 }
 
-function redactString(text: string): string {
-  const start = text.trimStart()[0];
-  if (start === "{" || start === "[") {
+function redactString(text: string, depth: number): string {
+  if (/^\s*[[{]/.test(text)) {
     try {
-      return JSON.stringify(redactValue(JSON.parse(text)));
+      return JSON.stringify(redactValue(JSON.parse(text), depth + 1));
     } catch {
       // Not JSON: the text is redacted as a text.
     }

@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { redactText, redactValue } from "../../../src/redact/redact.ts";
+import { redactorOf } from "../../../src/text/secret-values.ts";
 import { boundFiles, type LeftOut } from "./bounded.ts";
 import { kernelFeatures, listing, namesIn, network, versions } from "./node-facts.ts";
 import { readTail } from "./read-tail.ts";
@@ -47,6 +48,7 @@ const configurationName = /\.(?:conf|conflist|json|kubeconfig|yaml|yml|uninstall
 export async function sysdump(init: SysdumpInit): Promise<Sysdump> {
   const unread: LeftOut[] = [];
   const collected: ArchivedFile[] = [];
+  const configurations: unknown[] = [];
   const add = async (name: string, read: () => unknown): Promise<void> => {
     try {
       const value = await read();
@@ -59,17 +61,26 @@ export async function sysdump(init: SysdumpInit): Promise<Sysdump> {
   for (const { name, read } of init.documents) await add(name, read);
   for (const directory of init.configurationDirectories) {
     for (const file of namesIn(directory).filter((name) => configurationName.test(name)))
-      await add(archiveName("configuration", join(directory, file)), () => configuration(join(directory, file)));
+      await add(archiveName("configuration", join(directory, file)), async () => {
+        const value = await configuration(join(directory, file));
+        configurations.push(value);
+        return value;
+      });
   }
   await add("kernel.json", kernelFeatures);
   await add("network.json", network);
   for (const directory of init.listedDirectories)
     await add(archiveName("files", `${directory}.json`), () => listing(directory, maxListed));
   for (const log of init.logs) await add(archiveName("logs", log), () => logEnd(log, unread));
-  const { files, leftOut } = boundFiles(collected, init.maxBytes - contentsBytes);
+  // A plugin's message in a log may quote a secret of the configuration without its key.
+  const redact = redactorOf({ stdin: JSON.stringify({ configurations }), env: [] });
+  const { files, leftOut } = boundFiles(
+    collected.map(({ name, text }) => ({ name, text: redact(text) })),
+    init.maxBytes - contentsBytes,
+  );
   const missing = [...unread, ...leftOut];
   const contents = { files: files.map(({ name, text }) => ({ name, bytes: Buffer.byteLength(text) })), leftOut: missing };
-  const all = [{ name: "contents.json", text: jsonText(contents) }, ...files];
+  const all = [{ name: "contents.json", text: redact(jsonText(contents)) }, ...files];
   const named = all.map(({ name, text }) => ({ name: `plexus-sysdump/${name}`, text }));
   return { archive: gzipSync(tarArchive(named, Date.now() / 1000)), files: files.map(({ name }) => name), leftOut: missing };
 }

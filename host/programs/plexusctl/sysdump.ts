@@ -75,7 +75,9 @@ function dumpOf({ statusSocket, stateDir, config, cniPath, maxBytes }: SysdumpOp
       { name: "doctor.json", read: doctor },
       { name: "metrics.txt", read: metrics },
     ],
-    configurationDirectories: [config, "/etc/plexus"],
+    configurationDirectories: [
+      ...new Set([config, "/etc/plexus", dirname(configuration?.kubeconfig ?? "/etc/plexus/kubeconfig")]),
+    ],
     listedDirectories: [...cniPath.split(":").filter(isAbsolute), home, stateDir, dirname(statusSocket)],
     logs: [configuration?.log.file ?? ""].filter((path) => path !== ""),
     maxBytes,
