@@ -49,6 +49,7 @@ unset NODE_EXTRA_CA_CERTS NODE_OPTIONS PLEXUS_SOCKET PLEXUS_HOME PLEXUS_NESTED_C
 case $command in
   demo) exec node test/demo/demo.ts "$@" ;;
   bench) exec node test/bench/run.ts "$@" ;;
+  cluster) exec node test/harness/cluster/shell.ts "$@" ;;
   test)
     if [ $# = 0 ]; then
       tsc --noEmit

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs `npm run demo`, `npm test`, `npm run test:fast`, `npm run bench` and `npm run shell`: sets up a fresh clone, then starts the command in
+# Runs `npm run demo`, `npm test`, `npm run test:fast`, `npm run bench`, `npm run shell` and `npm run cluster`: sets up a fresh clone, then starts the command in
 # network and mount namespaces of its own. A missing program that cannot be installed is named in one line.
 set -eu
 command=$1
@@ -77,6 +77,12 @@ if [ "$command" = test ]; then
   node test/harness/registry/get.ts
   node test/harness/build-newer-plugins.ts
   node test/e2e/containerd/get.ts
+  node test/harness/cluster/get.ts
+fi
+if [ "$command" = cluster ]; then
+  node test/harness/kube/build.ts
+  node test/e2e/containerd/get.ts
+  node test/harness/cluster/get.ts
 fi
 # Only the rows that compare with Multus need Multus and kube-apiserver.
 if [ "$command" = bench ]; then
@@ -87,7 +93,7 @@ if [ "$command" = bench ]; then
   esac
   if [ $compared = yes ]; then
     node test/conformance/multus/build.ts bench
-    node test/harness/kube/build.ts
+    node test/harness/kube/build.ts api
   fi
 fi
 

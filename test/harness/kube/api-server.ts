@@ -126,6 +126,8 @@ export async function startApiServer({ alsoAllowed = [] }: ApiServerInit = {}): 
       serving,
       tokens,
       audit: { log: audit, policy: auditPolicy(directory, plexusUser) },
+      // Pods then need no service account, which only a controller would create.
+      flags: ["--disable-admission-plugins=ServiceAccount"],
     });
     const server = await opened(directory, authority, processes, { log: audit, alsoAllowed });
     await applyFile(server.admin, join(root, "deploy", "crd.yaml"));

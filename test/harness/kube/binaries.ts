@@ -1,37 +1,54 @@
-// Finds or builds kube-apiserver and etcd. KUBE_APISERVER and ETCD name ready binaries. Without them etcd comes from PATH or from Debian's
-// package, and kube-apiserver is built once from its Go module, pinned in go/, into the user's cache directory.
+// Finds or builds the programs of Kubernetes and etcd. KUBE_APISERVER, KUBELET, … and ETCD name ready binaries. Without them etcd comes from
+// PATH or from Debian's package, and the programs of Kubernetes are built once from their Go module, pinned in go/, into the user's cache
+// directory.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
 import { root } from "../compiled.ts";
 import { testCache, unpackPackages } from "../debian-packages.ts";
 import type { Requirement } from "../requires.ts";
+import { hasGo, runGo } from "./go-command.ts";
 
 const moduleDirectory = join(root, "test", "harness", "kube", "go");
 const release = /^require k8s\.io\/kubernetes (v\S+)/mu.exec(readFileSync(join(moduleDirectory, "go.mod"), "utf8"))?.[1] ?? "";
-const buildArgs = ["build", "-trimpath", `-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=${release}`];
-const buildPackage = "k8s.io/kubernetes/cmd/kube-apiserver";
+const versionPackage = "k8s.io/component-base/version";
+const [major = "", minor = ""] = release.slice(1).split(".");
+const version = [`gitVersion=${release}`, `gitMajor=${major}`, `gitMinor=${minor}`];
+const linkerFlags = ["-s -w", ...version.map((each) => `-X ${versionPackage}.${each}`)].join(" ");
+const buildArgs = ["build", "-trimpath", `-ldflags=${linkerFlags}`];
+
+/** The programs that a cluster needs. All come from one Go module, so that one `go build` compiles what they share once. */
+export const clusterPrograms = ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kubectl"] as const;
+export type KubeProgram = (typeof clusterPrograms)[number];
 
 /** Timeouts in minutes of `go mod download` and `go build`. */
 const downloadTimeoutMinutes = 10;
 const buildTimeoutMinutes = 40;
 
-/** The path of the built kube-apiserver, whether or not the file exists. Its name has a hash of the build's inputs. */
-export function cachedApiServer(): string {
+/** The path of a built program, whether or not the file exists. Its name has a hash of the build's inputs. */
+function cached(name: KubeProgram): string {
   const hash = createHash("sha256").update(buildArgs.join(" ")).update(process.arch);
-  for (const name of ["go.mod", "go.sum"]) hash.update(readFileSync(join(moduleDirectory, name)));
-  return join(testCache, `kube-apiserver-${hash.digest("hex").slice(0, 16)}`);
+  for (const file of ["go.mod", "go.sum"]) hash.update(readFileSync(join(moduleDirectory, file)));
+  return join(testCache, `${name}-${hash.digest("hex").slice(0, 16)}`);
+}
+
+/** The environment variable that names a ready binary: KUBE_APISERVER, KUBELET, … */
+const variableOf = (name: KubeProgram): string => name.toUpperCase().replaceAll("-", "_");
+
+/** The path of a program, or undefined if absent. */
+export function kubeProgram(name: KubeProgram): string | undefined {
+  const configured = process.env[variableOf(name)];
+  if (configured !== undefined && configured !== "") return configured;
+  return existsSync(cached(name)) ? cached(name) : undefined;
 }
 
 /** The path of kube-apiserver, or undefined if absent. */
-export function apiServerBinary(): string | undefined {
-  const configured = process.env["KUBE_APISERVER"];
-  if (configured !== undefined && configured !== "") return configured;
-  return existsSync(cachedApiServer()) ? cachedApiServer() : undefined;
-}
+export const apiServerBinary = (): string | undefined => kubeProgram("kube-apiserver");
+/** The path of kubectl of the tests' release, or undefined if absent. */
+export const kubectlBinary = (): string | undefined => kubeProgram("kubectl");
 
 const unpackedEtcd = join(testCache, "debian-etcd");
 
@@ -48,53 +65,46 @@ export function etcdBinary(): string | undefined {
   return directories.map((directory) => join(directory, "etcd")).find((path) => isExecutable(path));
 }
 
+/** Requires programs of Kubernetes. */
+export function kubePrograms(...names: readonly KubeProgram[]): Requirement {
+  return () => {
+    const absent = names.filter((name) => kubeProgram(name) === undefined);
+    const [first] = absent;
+    if (first !== undefined)
+      return `no ${absent.join(", ")}: set ${variableOf(first)}, or build it once: node test/harness/kube/build.ts`;
+    const broken = names.find((name) => !isExecutable(kubeProgram(name) ?? ""));
+    return broken === undefined ? undefined : `${variableOf(broken)} names ${kubeProgram(broken)}, which is not executable`;
+  };
+}
+
 /** Requires everything that a real API server needs: `describe.skipIf(missing("...", kubeApi))`. */
 export const kubeApi: Requirement = () => {
-  const api = apiServerBinary();
-  if (api === undefined) return "no kube-apiserver: set KUBE_APISERVER, or build it once: node test/harness/kube/build.ts";
-  if (!isExecutable(api)) return `KUBE_APISERVER names ${api}, which is not executable`;
+  const api = kubePrograms("kube-apiserver")();
+  if (api !== undefined) return api;
   const etcd = etcdBinary();
   if (etcd === undefined) return "no etcd on PATH (Debian: apt-get install etcd-server), and ETCD is not set";
   if (!isExecutable(etcd)) return `ETCD names ${etcd}, which is not executable`;
   return spawnSync("openssl", ["version"], { stdio: "ignore" }).status === 0 ? undefined : "no openssl on PATH";
 };
 
-/** Builds kube-apiserver into the cache if absent. Answers the reason of a failure, or undefined. */
-export function buildApiServer(): string | undefined {
-  const output = cachedApiServer();
-  if (existsSync(output)) return undefined;
-  if (spawnSync("go", ["version"], { stdio: "ignore" }).status !== 0) return "no go on PATH";
-  mkdirSync(join(output, ".."), { recursive: true });
-  const unfinished = `${output}.${process.pid}`;
-  const failure =
-    runGo(downloadTimeoutMinutes, ["mod", "download"]) ??
-    runGo(buildTimeoutMinutes, [...buildArgs, "-o", unfinished, buildPackage]);
-  if (failure === undefined) renameSync(unfinished, output);
-  else rmSync(unfinished, { force: true });
-  return failure;
-}
-
-/** Runs Go in the module and answers the reason of a failure. Go's children end with Go, because `timeout` signals the whole group. */
-function runGo(minutes: number, args: readonly string[]): string | undefined {
-  const env = { ...process.env, GOTOOLCHAIN: "local", GOFLAGS: "-mod=readonly", GOWORK: "off", CGO_ENABLED: "0" };
-  const ran = spawnSync("timeout", ["-k", "10", `${minutes}m`, "nice", "go", ...args], {
-    cwd: moduleDirectory,
-    env,
-    encoding: "utf8",
-    stdio: ["ignore", "ignore", "pipe"],
-    maxBuffer: 64 << 20,
-  });
-  if (ran.status === 0) return undefined;
-  const command = `go ${args[0]}${args[1] === "download" ? " download" : ""}`;
-  return ran.status === 124
-    ? `${command} took longer than ${minutes} minutes`
-    : `${command} failed: ${lastLines(ran.stderr ?? "")}`;
-}
-
-/** The last lines of Go's stderr, which have the error. Go lists its downloads before them. */
-function lastLines(text: string): string {
-  const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("go: downloading"));
-  return lines.slice(-3).join(" ").slice(-300);
+/** Builds the absent ones of these programs into the cache, with one `go build`. Answers the reason of a failure, or undefined. */
+export function buildKube(names: readonly KubeProgram[]): string | undefined {
+  const absent = names.filter((name) => kubeProgram(name) === undefined);
+  if (absent.length === 0) return undefined;
+  if (!hasGo()) return "no go on PATH";
+  mkdirSync(testCache, { recursive: true });
+  const unfinished = mkdtempSync(join(testCache, "building-"));
+  const packages = absent.map((name) => `k8s.io/kubernetes/cmd/${name}`);
+  const inModule = { directory: moduleDirectory, env: { GOFLAGS: "-mod=readonly" } };
+  try {
+    const failure =
+      runGo({ ...inModule, timeoutMinutes: downloadTimeoutMinutes, args: ["mod", "download"] }) ??
+      runGo({ ...inModule, timeoutMinutes: buildTimeoutMinutes, args: [...buildArgs, "-o", `${unfinished}/`, ...packages] });
+    if (failure === undefined) for (const name of absent) renameSync(join(unfinished, name), cached(name));
+    return failure;
+  } finally {
+    rmSync(unfinished, { recursive: true, force: true });
+  }
 }
 
 function isExecutable(path: string): boolean {

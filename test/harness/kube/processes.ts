@@ -1,12 +1,11 @@
 // etcd and kube-apiserver as children of a test.
 
-import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { apiServerBinary, etcdBinary } from "./binaries.ts";
 import type { Authority, Certificate } from "./certificates.ts";
+import { endChild, freePort, hasEnded, lastLines, startChild } from "./child.ts";
 
 export interface Processes {
   readonly port: number;
@@ -24,6 +23,8 @@ export interface ProcessesInit {
   /** Paths of the keys that sign and check service account tokens. */
   readonly tokens: { readonly key: string; readonly publicKey: string };
   readonly audit: { readonly log: string; readonly policy: string };
+  /** Further flags of kube-apiserver. */
+  readonly flags: readonly string[];
 }
 
 const readyWithinMs = 60_000;
@@ -44,33 +45,33 @@ export async function etcdAndApi(init: ProcessesInit): Promise<Processes> {
   ].flat();
   const etcdLog = join(directory, "etcd.log");
   const apiLog = join(directory, "kube-apiserver.log");
-  const etcdChild = start(etcd, etcdArgs, etcdLog);
-  let apiChild = start(api, apiArgs(init, store, port), apiLog);
+  const etcdChild = startChild(etcd, etcdArgs, etcdLog);
+  let apiChild = startChild(api, apiArgs(init, store, port), apiLog);
   const log = (): string => `${lastLines(etcdLog)}\n${lastLines(apiLog)}`;
   return {
     port,
     async startApi() {
-      await end(apiChild);
-      apiChild = start(api, apiArgs(init, store, port), apiLog);
+      await endChild(apiChild);
+      apiChild = startChild(api, apiArgs(init, store, port), apiLog);
     },
-    stopApi: () => end(apiChild),
+    stopApi: () => endChild(apiChild),
     async ready(kubeconfig) {
       const { readyz } = await import("./readyz.ts");
       const deadline = Date.now() + readyWithinMs;
       while (!(await readyz(kubeconfig))) {
-        if (apiChild.exitCode !== null || etcdChild.exitCode !== null) throw new Error(`the API server ended:\n${log()}`);
+        if (hasEnded(apiChild) || hasEnded(etcdChild)) throw new Error(`the API server ended:\n${log()}`);
         if (Date.now() > deadline) throw new Error(`the API server was not ready within ${readyWithinMs} ms:\n${log()}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     },
     async dispose() {
-      await end(apiChild);
-      await end(etcdChild);
+      await endChild(apiChild);
+      await endChild(etcdChild);
     },
   };
 }
 
-function apiArgs({ authority, serving, tokens, audit }: ProcessesInit, store: string, port: number): readonly string[] {
+function apiArgs({ authority, serving, tokens, audit, flags }: ProcessesInit, store: string, port: number): readonly string[] {
   return [
     `--etcd-servers=${store}`,
     `--secure-port=${port}`,
@@ -85,45 +86,9 @@ function apiArgs({ authority, serving, tokens, audit }: ProcessesInit, store: st
     `--service-account-key-file=${tokens.publicKey}`,
     `--service-account-signing-key-file=${tokens.key}`,
     "--authorization-mode=Node,RBAC",
-    // Pods then need no service account, which only a controller would create.
-    "--disable-admission-plugins=ServiceAccount",
     `--audit-policy-file=${audit.policy}`,
     `--audit-log-path=${audit.log}`,
     "--profiling=false",
+    ...flags,
   ];
-}
-
-/** `setpriv` makes the kernel kill the child when this process ends, even after SIGKILL. */
-function start(file: string, args: readonly string[], log: string): ChildProcess {
-  const output = openSync(log, "a");
-  const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", file, ...args], { stdio: ["ignore", output, output] });
-  child.on("error", () => {
-    // `ready` reports a program that could not be started.
-  });
-  closeSync(output);
-  return child;
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-  const ended = new Promise((resolve) => child.once("exit", resolve));
-  child.kill("SIGKILL");
-  await ended;
-}
-
-function lastLines(path: string): string {
-  return readFileSync(path, "utf8").split("\n").slice(-15).join("\n");
-}
-
-/** A free port below the kernel's range of ephemeral ports, so that no connection takes the port while the server is stopped. */
-async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 20_000 + Math.floor(Math.random() * 10_000);
-    const free = await new Promise<boolean>((resolve) => {
-      const probe = createServer();
-      probe.once("error", () => resolve(false));
-      probe.listen(port, "0.0.0.0", () => probe.close(() => resolve(true)));
-    });
-    if (free) return port;
-  }
 }

@@ -1,0 +1,79 @@
+// Plexus on a real cluster, installed by hand as the first configuration of the node, with one-shot engines.
+
+import { join } from "node:path";
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { installByHand } from "../harness/cluster/by-hand.ts";
+import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
+import { toolsDeployment, toolsPod } from "../harness/cluster/pods.ts";
+import { linkNames } from "../harness/cluster/node.ts";
+import { missingCluster } from "../harness/cluster/requirements.ts";
+import { filesBelow, leases } from "../harness/namespaces.ts";
+import { missingBuild } from "../harness/plexus.ts";
+import { isPermanent } from "../e2e/stage.ts";
+
+const skip = missingCluster("Plexus on a cluster", () => missingBuild({ components: ["ipam-host-local"] }));
+
+describe.skipIf(skip)("Plexus, installed by hand on a real cluster,", () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await startCluster();
+    const [node] = cluster.nodes;
+    node.installNetwork();
+    await cluster.nodesReady();
+    await cluster.apply(toolsPod("before"));
+    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=60s", "pod/before");
+    await installByHand(cluster, node);
+    await cluster.apply(storage);
+  }, 240_000);
+  afterAll(async () => cluster?.stop());
+
+  const addressesOf = async (pod: string, link: string): Promise<string> =>
+    cluster.succeed("exec", pod, "--", "ip", "-o", "-4", "address", "show", "dev", link);
+
+  test("attaches a Deployment's pods to the default network and to those that they select, and publishes their status", async () => {
+    await cluster.apply(toolsDeployment("web", 2, { annotations: { "k8s.v1.cni.cncf.io/networks": "storage@data0" } }));
+    await cluster.succeed("rollout", "status", "deployment/web", "--timeout=120s");
+    const { items } = await cluster.core.listNamespacedPod({ namespace: "default", labelSelector: "app=web" });
+    const names = items.map(({ metadata }) => metadata?.name ?? "");
+    for (const { metadata, status } of items) {
+      expect(await addressesOf(metadata?.name ?? "", "eth0")).toContain(` ${status?.podIP}/24 `);
+      expect(await addressesOf(metadata?.name ?? "", "data0")).toMatch(/ 10\.20\.0\.\d+\/24 /);
+      expect(JSON.parse(metadata?.annotations?.["k8s.v1.cni.cncf.io/network-status"] ?? "[]")).toMatchObject([
+        { name: "pods", interface: "eth0", default: true, ips: [status?.podIP] },
+        { name: "default/storage", interface: "data0", ips: [expect.stringMatching(/^10\.20\.0\.\d+$/)] },
+      ]);
+    }
+    const [from = "", to = ""] = names;
+    const [, address = ""] = / (10\.20\.0\.\d+)\//.exec(await addressesOf(to, "data0")) ?? [];
+    await cluster.succeed("exec", from, "--", "ping", "-c", "1", "-W", "2", "-I", "data0", address);
+  });
+
+  test("detaches deleted pods, also one that ran before Plexus came, and leaves nothing", async () => {
+    const [node] = cluster.nodes;
+    await cluster.succeed("delete", "deployment/web", "pod/before", "--cascade=foreground", "--timeout=60s");
+    const cni = join(node.disk, "var", "lib", "cni");
+    const left = (): object => ({
+      links: linkNames(node),
+      leases: leases(join(cni, "networks")),
+      state: filesBelow(join(cni, "plexus")).filter((path) => !isPermanent(path)),
+    });
+    await expect.poll(left, { timeout: 30_000 }).toEqual({ links: ["br-storage", "cni0", "kube0"], leases: [], state: [] });
+  });
+});
+
+const storage = {
+  apiVersion: "k8s.cni.cncf.io/v1",
+  kind: "NetworkAttachmentDefinition",
+  metadata: { name: "storage", namespace: "default" },
+  spec: {
+    config: JSON.stringify({
+      cniVersion: "1.0.0",
+      name: "storage",
+      plugins: [
+        { type: "bridge", bridge: "br-storage", ipam: { type: "ipam-host-local", ranges: [[{ subnet: "10.20.0.0/24" }]] } },
+      ],
+    }),
+  },
+};

@@ -1,0 +1,66 @@
+// `npm run cluster [-- [--nodes N] [--plexus] [COMMAND [ARGUMENT…]]]`: a cluster with a default network and a shell, or a command, whose
+// KUBECONFIG has all rights. The end of the shell ends every process of the cluster. `--plexus` installs Plexus by hand on each node.
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+
+import { kubectlBinary } from "../kube/binaries.ts";
+import { helmBinary } from "../kube/helm.ts";
+import { installByHand } from "./by-hand.ts";
+import { startCluster } from "./cluster.ts";
+import { toolsImage } from "./images.ts";
+import { maxNodes } from "./network.ts";
+import { missingCluster } from "./requirements.ts";
+
+const usage = `usage: npm run cluster -- [--nodes 1..${maxNodes}] [--plexus] [COMMAND [ARGUMENT…]]`;
+const all = process.argv.slice(2);
+// The command's own options begin with a dash, too.
+const first = all.findIndex((each, index) => !each.startsWith("-") && all[index - 1] !== "--nodes");
+const commandWords = first === -1 ? [] : all.slice(first);
+const { values } = parseArgs({
+  args: first === -1 ? all : all.slice(0, first),
+  options: { nodes: { type: "string", default: "1" }, plexus: { type: "boolean", default: false } },
+});
+const count = Number(values.nodes);
+if (!Number.isInteger(count) || count < 1 || count > maxNodes) {
+  process.stderr.write(`--nodes is ${values.nodes}\n${usage}\n`);
+  process.exit(2);
+}
+if (missingCluster("a cluster")) process.exit(3);
+
+// The terminal sends Ctrl-C to the shell as well, which decides what it means.
+process.on("SIGINT", () => {});
+const say = (text: string): void => void process.stderr.write(`plexus: ${text}\n`);
+const started = performance.now();
+say("starting a cluster");
+const cluster = await startCluster({ nodes: count });
+const programs = mkdtempSync(join(tmpdir(), "plexus-programs-"));
+try {
+  for (const node of cluster.nodes) node.installNetwork();
+  await cluster.nodesReady();
+  if (values.plexus) for (const node of cluster.nodes) await installByHand(cluster, node);
+  const found = [["kubectl", kubectlBinary()] as const, ["helm", helmBinary()] as const];
+  for (const [name, path] of found) if (path !== undefined) symlinkSync(path, join(programs, name));
+  const [node] = cluster.nodes;
+  say(`the cluster is ready after ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  if (commandWords.length === 0) {
+    say(`KUBECONFIG=${cluster.kubeconfig}; kubectl and helm are on PATH; pods can have the image ${toolsImage}`);
+    say(`/etc, /opt and /var of ${node.name}: ${node.disk}; the end of this shell (Ctrl-D) ends the cluster`);
+  }
+  const [command = process.env["SHELL"] ?? "sh", ...args] = commandWords;
+  process.exitCode = await new Promise<number>((resolve) => {
+    const env = { ...process.env, KUBECONFIG: cluster.kubeconfig, PATH: `${programs}:${process.env["PATH"] ?? ""}` };
+    const child = spawn(command, args, { stdio: "inherit", env });
+    child.once("error", (error) => {
+      say(`${command}: ${error.message}`);
+      resolve(127);
+    });
+    child.once("close", (status) => resolve(status ?? 1));
+  });
+} finally {
+  await cluster.stop();
+  rmSync(programs, { recursive: true, force: true });
+}

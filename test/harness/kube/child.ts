@@ -1,0 +1,47 @@
+// Servers as children of a test. They end with the test, even after SIGKILL.
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+
+/** Starts a program whose output is appended to `log`. `setpriv` makes the kernel kill the child when this process ends. */
+export function startChild(file: string, args: readonly string[], log: string): ChildProcess {
+  const output = openSync(log, "a");
+  const child = spawn("setpriv", ["--pdeathsig", "KILL", "--", file, ...args], { stdio: ["ignore", output, output] });
+  child.on("error", () => {
+    // A wait for the server reports a program that could not be started.
+  });
+  closeSync(output);
+  return child;
+}
+
+/** Whether the child has ended. */
+export function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
+}
+
+/** Kills the child and waits for its end. */
+export async function endChild(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const ended = new Promise((resolve) => child.once("exit", resolve));
+  child.kill("SIGKILL");
+  await ended;
+}
+
+/** The last lines of a log. */
+export function lastLines(path: string, count = 15): string {
+  return readFileSync(path, "utf8").split("\n").slice(-count).join("\n");
+}
+
+/** A free port below the kernel's range of ephemeral ports, so that no connection takes the port while the server is stopped. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const free = await new Promise<boolean>((resolve) => {
+      const probe = createServer();
+      probe.once("error", () => resolve(false));
+      probe.listen(port, "0.0.0.0", () => probe.close(() => resolve(true)));
+    });
+    if (free) return port;
+  }
+}
