@@ -70,6 +70,12 @@ export interface Done extends NamespaceOutcome {
 /** A message from the shim or the agent. */
 export type ShimMessage = Request | AgentGreeting | Executed | Found | Content | Done;
 
+/**
+ * The status of a reply by which a daemon gives a call back: it has begun nothing, and another engine may serve the call. A shim that does not
+ * know it prints the reply, and exits with 1.
+ */
+export const notBegunStatus = 256;
+
 /** The answer to a Request. */
 export interface Reply {
   readonly kind: "reply";

@@ -1,5 +1,7 @@
 #include "agent.h"
+#include "daemon-connection.h"
 #include "engine-connection.h"
+#include "one-shot-engine.h"
 #include "policy-file.h"
 #include "run-directory.h"
 #include "run-plugin.h"
@@ -7,7 +9,8 @@
 static void reach_daemon(struct watch *watch, UNUSED short revents) {
     static int logged_error; /* an error is logged once, until it changes */
     const char *mistake = load_policy();
-    int fd = mistake == NULL ? connect_to_daemon() : -1, error = mistake != NULL ? EKEYREJECTED : fd < 0 ? errno : 0;
+    name_engine("the daemon (%s)", daemon_socket());
+    int fd = mistake == NULL ? connect_to(daemon_socket()) : -1, error = mistake != NULL ? EKEYREJECTED : fd < 0 ? errno : 0;
     if (mistake != NULL && error != logged_error) dprintf(STDERR_FILENO, "plexus agent: carries out nothing: %s\n", mistake);
     else if (error != 0 && error != logged_error)
         dprintf(STDERR_FILENO, "plexus agent: waiting for %s: %s\n", describe_engine(), strerror(error));
@@ -15,7 +18,8 @@ static void reach_daemon(struct watch *watch, UNUSED short revents) {
     watch->due = fd < 0 ? in_ms(RECONNECT_MS) : NEVER;
     if (fd < 0) return;
     restrict_cni_path();
-    open_engine_stream(fd, AGENT, (struct message){0});
+    encode_first_message(AGENT, (struct message){0}, 0);
+    open_engine_stream(fd, 0);
 }
 
 static struct watch search = {.fd = -1, .wake = reach_daemon};
@@ -30,7 +34,9 @@ static void lose_daemon(struct stream *stream, enum stream_end end) {
     search.due = in_ms(RECONNECT_MS);
 }
 
-void stay_with_daemon(void) {
+void stay_with_daemon(bool netlink_only) {
+    if (netlink_only) forbid_plugins();
+    if (netlink_only) setenv("PLEXUS_AGENT", "netlink-only", 1); /* tells the daemon */
     engine.on_end = lose_daemon;
     setenv("CNI_PATH", "/opt/cni/bin", 0);
     set_run_directory_of_agent();

@@ -2,7 +2,12 @@
 #ifndef PLEXUS_AGENT_H
 #define PLEXUS_AGENT_H
 
-/* Starts the search for the daemon. The loop then keeps the connection, and reconnects whenever it ends. */
-void stay_with_daemon(void);
+#include "common.h"
+
+/*
+ * Starts the search for the daemon. The loop then keeps the connection, and reconnects whenever it ends. `netlink_only`: the agent executes no
+ * plugin, and says so in its greeting.
+ */
+void stay_with_daemon(bool netlink_only);
 
 #endif

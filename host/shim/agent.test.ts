@@ -197,11 +197,36 @@ describe("agent", () => {
 
   test("does not run for a call: CNI_COMMAND makes it a call, another argument prints the about-text", async () => {
     const call = startAgent({ command: shop.shim, env: { CNI_COMMAND: "VERSION", PLEXUS_HOME: "/nowhere" } });
-    expect(await call.ended).toBe(1);
-    for (const args of [["agen"], ["shim"], ["agent", "more"], []]) {
+    expect(await call.ended).toBe(0);
+    for (const args of [["agen"], ["shim"], []]) {
       const about = spawnSync(shop.shim, args, { env: {}, encoding: "utf8" });
       expect([about.status, about.stderr]).toEqual([0, expect.stringContaining("CNI protocol versions supported")]);
     }
+    for (const options of [["more"], ["--netlink-only", "more"]]) {
+      const wrong = spawnSync(shop.shim, ["agent", ...options], { env: {}, encoding: "utf8" });
+      expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringMatching(/more is not an option; .* --netlink-only/)]);
+    }
+  });
+
+  test("with --netlink-only says so, executes no plugin, and carries out the other effects", async () => {
+    await listener.listen();
+    const mark = join(shop.directory, "ran");
+    shop.script("never", `touch ${mark}`);
+    const path = shop.component("a-delegate", "its bytes");
+    started.push(
+      startAgent({
+        command: shop.shim,
+        options: ["--netlink-only"],
+        env: { CNI_PATH: shop.cniPath, PLEXUS_SOCKET: listener.path },
+      }),
+    );
+    const engine = await listener.engine();
+    expect((await engine.agent()).environment.get("PLEXUS_AGENT")).toBe("netlink-only");
+    expect((await engine.exec({ type: "never", environment })).outcome).toEqual({ kind: "not-startable", errno: 1 });
+    expect((await engine.exec({ type: "absent", environment })).outcome).toEqual({ kind: "not-found" });
+    expect(await engine.find("a-delegate")).toMatchObject({ what: "component", path });
+    expect(await engine.netlink({ path: "", request: linksDump(), deadlineMs: 5000 })).toMatchObject({ errno: 0, sent: true });
+    expect(existsSync(mark)).toBe(false);
   });
 });
 

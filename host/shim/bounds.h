@@ -30,11 +30,22 @@
 #endif
 #define NO_ID UINT32_MAX               /* a tap without an owner or a group */
 
+#define ENGINES_MAX 4                  /* one-shot engines at once on a node */
 #define CONNECT_MS 1000                /* wait for a daemon to accept the connection */
 #define WELCOME_MS 2000                /* wait for a daemon's WELCOME */
 #define WELCOME_TRIES 10               /* connections to a daemon that closes them before its WELCOME */
 #define WELCOME_PAUSE_MS 20            /* between these connections, from the third on */
-#ifndef STDIN_MS                       /* tests compile with shorter times */
+#ifndef SEARCH_MS                      /* tests compile with shorter times */
+#define SEARCH_MS 30000                /* an ADD, DEL, CHECK or GC waits for an engine */
+#endif
+#define STATUS_SEARCH_MS 5000          /* a STATUS waits for a place among the one-shot engines */
+#define RETURN_MS 3000                 /* wait for the next daemon after one has gone, although a one-shot engine could be started */
+#define SEARCH_PAUSE_MS 10             /* between the first tries of a search; doubles each time */
+#define SEARCH_PAUSE_MAX_MS 80
+#define SILENT_PAUSE_MS 5000           /* before a daemon that hangs is asked again */
+#define ENGINE_PAUSE_MS 5000           /* before an engine that cannot be executed is started again */
+#define REFUSED_PAUSE_MS 500           /* before a daemon of another protocol version is asked again */
+#ifndef STDIN_MS
 #define STDIN_MS 30000                 /* wait for the end of stdin */
 #endif
 #ifndef NESTED_MS

@@ -7,6 +7,8 @@
 
 enum { FRAME_HEADER = 12, FRAME_VERSION_AT = 4, PROTOCOL_VERSION = 4 };
 #define NESTED_CHANNEL 0x80000000u
+/* The status of a REPLY of a daemon that has begun nothing, and gives the call back. */
+#define NOT_BEGUN 256u
 
 enum frame_type {
     REQUEST = 1, EXECUTED, FOUND, CONTENT, DONE, AGENT,

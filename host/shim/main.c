@@ -3,6 +3,7 @@
 #include "bin-dir.h"
 #include "cni-error.h"
 #include "engine-connection.h"
+#include "engine-search.h"
 #include "namespace-effects.h"
 #include "nested-calls.h"
 #include "plugin-environment.h"
@@ -13,7 +14,8 @@
 #include "spawn.h"
 
 static bool is_agent;         /* no runtime called: there is no reply */
-static struct buffer request; /* stdin */
+static bool has_effects;      /* the engine has asked for an effect: it has begun the call */
+static struct buffer request; /* stdin, until the engine begins the call */
 
 static long long nanoseconds(const struct timespec *time) { return (long long)time->tv_sec * 1000000000LL + time->tv_nsec; }
 
@@ -53,6 +55,9 @@ static bool sets_allowed_variables(const struct message *exec) {
 static bool handle_engine_frame(UNUSED struct stream *stream, const struct frame *frame, const struct message *message) {
     bool nested = (frame->channel & NESTED_CHANNEL) != 0, effect = frame->channel != 0 && !nested;
     if (frame->type == WELCOME) return frame->channel == 0;
+    if (frame->type == REPLY && frame->channel == 0 && message->status == NOT_BEGUN && !has_effects && !is_agent && find_another_engine()) return true;
+    if (effect && !has_effects) buffer_free(&request);
+    has_effects = has_effects || effect;
     if (frame->type == EXEC && !sets_allowed_variables(message)) return false;
     if (frame->type == REPLY && nested) nested_calls_reply(frame->channel, message);
     else if (frame->type == REPLY && !effect && !is_agent)
@@ -65,7 +70,8 @@ static bool handle_engine_frame(UNUSED struct stream *stream, const struct frame
     return true;
 }
 
-static _Noreturn void engine_ended(UNUSED struct stream *stream, enum stream_end end) {
+static void engine_ended(UNUSED struct stream *stream, enum stream_end end) {
+    if (is_searching()) return; /* the search closes the stream */
     if (end == STREAM_MALFORMED)
         fail(CNI_IO, "Install the executable and the engine of one release. If they are of one release, report this.",
              "%s sent frames that protocol version %d does not allow%s", describe_engine(), PROTOCOL_VERSION, engine_violation);
@@ -98,8 +104,7 @@ static void read_stdin(struct watch *watch, short revents) {
     if (getenv("PLEXUS_NESTED_CALLS") == NULL) prepare_effects((const char *)request.data);
     request.size--;
     /* Connects only now: a daemon that wakes for the connection alone would take the CPU from the reading of stdin. */
-    open_engine_stream(connect_to_engine(), REQUEST, (struct message){.name = text_bytes(program_invocation_short_name), .in = buffer_bytes(&request)});
-    buffer_free(&request);
+    find_engine(&request);
 }
 
 static void handle_signal(struct watch *watch, UNUSED short revents) {
@@ -128,13 +133,18 @@ static int open_signal_fd(void) {
 
 int main(int argc, char **argv) {
     bool called = *(getenv("CNI_COMMAND") ?: "") != 0;
-    is_agent = !called && argc == 2 && strcmp(argv[1], "agent") == 0;
+    is_agent = !called && argc >= 2 && strcmp(argv[1], "agent") == 0;
+    bool netlink_only = is_agent && argc == 3 && strcmp(argv[2], "--netlink-only") == 0;
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) return 1;
     if (!called && !is_agent) { /* the about-text of the reference plugins */
         dprintf(STDERR_FILENO, "CNI plugin plexus " PLEXUS_VERSION ": chains of native plugins and WebAssembly components\n"
                                "CNI protocol versions supported: 0.1.0, 0.2.0, 0.3.0, 0.3.1, 0.4.0, 1.0.0, 1.1.0\n");
         return 0;
+    }
+    if (is_agent && argc > 2 && !netlink_only) {
+        dprintf(STDERR_FILENO, "plexus agent: %s is not an option; the only one is --netlink-only\n", argv[argc - 1]);
+        return 2;
     }
     close_from(3);
     struct watch signals = {.fd = open_signal_fd(), .events = POLLIN, .due = NEVER, .wake = handle_signal};
@@ -144,7 +154,7 @@ int main(int argc, char **argv) {
     engine.payload_max = PAYLOAD_MAX;
     engine.on_frame = handle_engine_frame;
     engine.on_end = engine_ended;
-    if (is_agent) stay_with_daemon();
+    if (is_agent) stay_with_daemon(netlink_only);
     else watch_add(&input);
     loop_run();
 }

@@ -1,5 +1,6 @@
 #include "nested-calls.h"
 #include "engine-connection.h"
+#include "one-shot-engine.h"
 #include "plugin-path.h"
 #include "run-directory.h"
 
@@ -67,18 +68,6 @@ static bool holds_only_links(int directory, bool removes) {
     return only;
 }
 
-/* Tries the directory itself first: its parents are missing only once after a boot. */
-static bool make_path(char *path) {
-    if (mkdir(path, 0700) == 0) return true;
-    if (errno != ENOENT) return false;
-    for (char *slash = path; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
-        *slash = 0;
-        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
-        if (!made) return *slash = '/', false;
-    }
-    return mkdir(path, 0700) == 0;
-}
-
 /* Reads the directory through its own descriptor, which saves one open(). */
 static bool is_empty(int directory) {
     _Alignas(struct dirent64) char entries[1024];
@@ -97,7 +86,7 @@ static bool is_empty(int directory) {
  */
 static bool make_directory(struct nested_calls *nested_calls) {
     struct stat status;
-    if (!make_path(nested_calls->path) && errno != EEXIST) return false;
+    if (!make_private_directory(nested_calls->path) && errno != EEXIST) return false;
     int fd = open(nested_calls->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return false;
     bool private = fstat(fd, &status) == 0 && status.st_uid == geteuid() && (status.st_mode & 0777) == 0700;

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
@@ -8,7 +8,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { PROTOCOL_VERSION } from "../protocol/frames.ts";
-import { EngineSide, json, startShim, type ShimAnswer } from "./testing/scripted-engine.ts";
+import { printVersionAnswer } from "../../src/cni/version-answer.ts";
+import { notBegunStatus } from "../protocol/messages.ts";
+import { callWith, EngineSide, json, startShim, type ShimAnswer } from "./testing/scripted-engine.ts";
 import { isRunning, openWorkshop, soon, type Workshop } from "./testing/workshop.ts";
 
 let shop: Workshop;
@@ -183,22 +185,207 @@ describe("the search for an engine", () => {
     }
   });
 
-  test("a missing script and a missing Node are named, with the remedy", async () => {
-    const nowhere = json((await call("/nonexistent/home")).stdout);
+  /** Calls a shim that waits only `ms` for an engine. */
+  const impatient = (ms: number, env: Readonly<Record<string, string>>): Promise<ShimAnswer> =>
+    startShim({
+      shim: shop.impatientShim(ms),
+      env: { CNI_PATH: shop.cniPath, PLEXUS_SOCKET: nobody, ...env },
+      stdin: configuration(),
+    }).answer;
+
+  test("without an engine a call waits, then fails with code 11 and names what is missing, with the remedy", async () => {
+    const begun = performance.now();
+    const nowhere = json((await impatient(1200, { PLEXUS_HOME: "/nonexistent/home" })).stdout);
+    expect(performance.now() - begun).toBeGreaterThan(1200);
     expect(nowhere).toEqual({
       cniVersion: "1.1.0",
-      code: 5,
-      msg: `plexus: no engine: /nonexistent/home/engine.cjs: No such file or directory (and no daemon listens on ${nobody})`,
-      details: expect.stringContaining("name it in PLEXUS_HOME"),
+      code: 11,
+      msg: `plexus: no engine: waited 1 s: no daemon listens on ${nobody}: No such file or directory, and /nonexistent/home/engine.cjs: No such file or directory`,
+      details: expect.stringMatching(/^Start the daemon .* name it in PLEXUS_HOME\.$/),
     });
     const half = join(shop.directory, "half");
     mkdirSync(half);
     writeFileSync(join(half, "engine.cjs"), "");
-    expect(json((await call(half)).stdout)).toMatchObject({
-      code: 5,
-      msg: expect.stringContaining(`${half}/bin/node: No such file`),
+    for (const CNI_COMMAND of ["DEL", "GC", "CHECK"])
+      expect(json((await impatient(100, { PLEXUS_HOME: half, CNI_COMMAND })).stdout)).toMatchObject({
+        code: 11,
+        msg: expect.stringContaining(`${half}/bin/node: No such file`),
+      });
+  });
+
+  test("an engine that the kernel cannot execute counts as missing", async () => {
+    const unfit = join(shop.directory, "unfit");
+    mkdirSync(join(unfit, "bin"), { recursive: true });
+    writeFileSync(join(unfit, "engine.cjs"), "");
+    writeFileSync(join(unfit, "bin", "node"), "#!/nonexistent/loader\n", { mode: 0o755 });
+    expect(json((await impatient(100, { PLEXUS_HOME: unfit })).stdout)).toMatchObject({
+      code: 11,
+      msg: expect.stringContaining(`${unfit}/bin/node: No such file`),
     });
-    expect(json((await call(half, { CNI_COMMAND: "STATUS" })).stdout)).toMatchObject({ code: 50 });
+  });
+
+  test("STATUS without an engine fails at once with code 50, and the shim itself answers VERSION", async () => {
+    const begun = performance.now();
+    const without = { PLEXUS_SOCKET: nobody, PLEXUS_HOME: "/nonexistent" };
+    const ask = (shim: string, CNI_COMMAND: string) => startShim({ shim, env: { ...without, CNI_COMMAND } }).answer;
+    expect(json((await ask(shop.shim, "STATUS")).stdout)).toMatchObject({ code: 50 });
+    expect(await ask(shop.shim, "VERSION")).toMatchObject({ status: 0, stdout: printVersionAnswer(), stderr: "" });
+    const component = join(shop.directory, "delegate");
+    symlinkSync(shop.shim, component);
+    expect(json((await ask(component, "VERSION")).stdout)).toMatchObject({ code: 11 });
+    expect(performance.now() - begun).toBeLessThan(5000);
+  });
+
+  test("a call that waits gets the daemon that comes, which learns how long the call has waited", async () => {
+    const socket = join(shop.directory, "late.sock");
+    const answer = call("/nonexistent/home", { PLEXUS_SOCKET: socket });
+    await setTimeout(700);
+    const daemon = createServer().listen(socket);
+    const [connection] = (await once(daemon, "connection")) as [Socket];
+    const engine = new EngineSide(undefined, connection);
+    engine.send(0, { kind: "welcome" });
+    const waited = Number((await engine.request()).environment.get("PLEXUS_WAITED_MS"));
+    engine.reply({ stdout: "served" });
+    expect((await answer).stdout).toBe("served");
+    expect([waited > 500, waited < 10_000]).toEqual([true, true]);
+    engine.end();
+    daemon.close();
+  });
+
+  test("a signal ends the wait", async () => {
+    const shim = startShim({ shim: shop.shim, env: { PLEXUS_SOCKET: nobody, PLEXUS_HOME: "/nonexistent" } });
+    await setTimeout(500);
+    shim.process.kill("SIGTERM");
+    expect(json((await shim.answer).stdout)).toMatchObject({ code: 11, msg: expect.stringContaining("stopped by signal 15") });
+  });
+
+  test("a daemon of another version is waited for without an engine, and the error has both versions", async () => {
+    const socket = join(shop.directory, "newer.sock");
+    const welcome = Buffer.from([0, 0, 0, 0, PROTOCOL_VERSION + 1, 21, 0, 0, 0, 0, 0, 0]);
+    const daemon = createServer((connection) => connection.on("error", () => undefined).write(welcome)).listen(socket);
+    await once(daemon, "listening");
+    const versions = `has protocol version ${PROTOCOL_VERSION + 1}, and this executable has version ${PROTOCOL_VERSION}`;
+    expect(json((await impatient(100, { PLEXUS_SOCKET: socket, PLEXUS_HOME: "/nonexistent" })).stdout)).toMatchObject({
+      code: 11,
+      msg: expect.stringContaining(versions),
+      details: expect.stringContaining("restart the daemon"),
+    });
+    daemon.close();
+  });
+
+  test("a daemon that gives a call back has the next engine serve it, with the same request", async () => {
+    const socket = join(shop.directory, "stops.sock");
+    const daemon = createServer().listen(socket);
+    const counts = home(
+      "served-next",
+      'new OneShotShim(stream).reply({ status: 0, stdout: "next " + call.stdin.length, stderr: "" });',
+    );
+    const answer = call(counts, { PLEXUS_SOCKET: socket }, large);
+    const [connection] = (await once(daemon, "connection")) as [Socket];
+    daemon.close();
+    const engine = new EngineSide(undefined, connection);
+    engine.send(0, { kind: "welcome" });
+    expect((await engine.request()).stdin).toHaveLength(large.length);
+    engine.reply({ status: notBegunStatus, stdout: "the daemon is stopping" });
+    expect(await answer).toMatchObject({ status: 0, stdout: `next ${large.length}` });
+  });
+
+  test("a daemon that has asked for an effect cannot give the call back: the shim prints its reply", async () => {
+    const answer = await callWith(
+      async (engine) => {
+        await engine.find("native");
+        engine.reply({ status: notBegunStatus, stdout: "a reply" });
+      },
+      { shim: shop.shim, env: { CNI_PATH: shop.cniPath } },
+    );
+    expect(answer).toMatchObject({ status: 1, stdout: "a reply" });
+  });
+
+  describe("after a daemon has gone", () => {
+    const linked = (socket: string): Promise<ShimAnswer> => call(join(shop.directory, "linked"), { PLEXUS_SOCKET: socket });
+    const timed = async (answer: Promise<ShimAnswer>): Promise<number> => {
+      const begun = performance.now();
+      expect((await answer).stdout).toBe("linked plexus");
+      return performance.now() - begun;
+    };
+
+    test("a call waits for the next one, but not for one that has been away for longer", async () => {
+      const socket = join(shop.directory, "gone.sock");
+      writeFileSync(`${socket}.away`, "");
+      expect(await timed(linked(socket))).toBeGreaterThan(2000);
+      const begun = performance.now();
+      await linked(socket);
+      expect(performance.now() - begun).toBeLessThan(2500);
+      // A clock that was set back does not make calls wait.
+      const later = Date.now() / 1000 + 3600;
+      utimesSync(`${socket}.away`, later, later);
+      expect(await timed(linked(socket))).toBeLessThan(2500);
+    });
+
+    test("STATUS does not wait for the next one", async () => {
+      const socket = join(shop.directory, "gone-status.sock");
+      writeFileSync(`${socket}.away`, "");
+      const begun = performance.now();
+      await call(join(shop.directory, "linked"), { PLEXUS_SOCKET: socket, CNI_COMMAND: "STATUS" });
+      expect(performance.now() - begun).toBeLessThan(2500);
+    });
+  });
+
+  describe("slots", () => {
+    const directory = (): string => join(shop.directory, "run", "one-shot");
+    /** Holds the locks of these slots in a process of its own, until the answer is called. */
+    async function hold(...slots: readonly number[]): Promise<() => void> {
+      mkdirSync(directory(), { recursive: true, mode: 0o700 });
+      const opened = slots.map((slot) => `exec ${slot + 5}>${directory()}/${slot}; flock ${slot + 5}`).join("; ");
+      const holder = spawn("/bin/sh", ["-c", `${opened}; echo held; read end`], { stdio: ["pipe", "pipe", "inherit"] });
+      await once(holder.stdout, "data");
+      return () => void holder.stdin.end();
+    }
+    const linked = { PLEXUS_SOCKET: nobody, PLEXUS_HOME: "" };
+    const plexusHome = (): string => join(shop.directory, "linked");
+
+    test("bound the engines: a call waits for a slot, then says so; DEL has a slot that no ADD takes", async () => {
+      const release = await hold(1, 2, 3);
+      expect(json((await impatient(300, { ...linked, PLEXUS_HOME: plexusHome() })).stdout)).toMatchObject({
+        code: 11,
+        msg: expect.stringMatching(/waited 0 s: no daemon listens on .*, and 4 one-shot engines run already/),
+      });
+      const waiting = call(plexusHome());
+      expect((await call(plexusHome(), { CNI_COMMAND: "DEL" })).stdout).toBe("linked plexus");
+      expect(await call(plexusHome(), { CNI_COMMAND: "VERSION" })).toMatchObject({ status: 0, stdout: printVersionAnswer() });
+      release();
+      expect((await waiting).stdout).toBe("linked plexus");
+    });
+
+    test("are freed by an engine that is killed, and held by one that outlives its shim", async () => {
+      const mark = join(shop.directory, "stays.pid");
+      const stays = home(
+        "stays",
+        `import { writeFileSync } from "node:fs";
+         writeFileSync(${JSON.stringify(mark)}, String(process.pid));
+         new OneShotShim(stream).reply({ status: 0, stdout: "answer", stderr: "" });
+         setTimeout(() => process.exit(), 20_000);`,
+      );
+      const release = await hold(2, 3);
+      expect((await call(stays)).stdout).toBe("answer");
+      expect(json((await impatient(300, { ...linked, PLEXUS_HOME: plexusHome() })).stdout)).toMatchObject({ code: 11 });
+      process.kill(Number(readFileSync(mark, "utf8")), "SIGKILL");
+      expect((await call(plexusHome())).stdout).toBe("linked plexus");
+      release();
+    });
+
+    test("in a directory that others may enter or that is a link do not bound, and nothing is written there", async () => {
+      const shared = join(shop.directory, "shared");
+      mkdirSync(join(shared, "one-shot"), { recursive: true });
+      chmodSync(join(shared, "one-shot"), 0o777);
+      const elsewhere = join(shop.directory, "elsewhere");
+      mkdirSync(elsewhere, { mode: 0o700 });
+      mkdirSync(join(shop.directory, "links"));
+      symlinkSync(elsewhere, join(shop.directory, "links", "one-shot"));
+      for (const run of [shared, join(shop.directory, "links")])
+        expect((await call(plexusHome(), {}, JSON.stringify({ runDir: run }))).stdout).toBe("linked plexus");
+      expect([readdirSync(join(shared, "one-shot")), readdirSync(elsewhere)]).toEqual([[], []]);
+    });
   });
 
   test("MO-15 a daemon that dies between accepting and its WELCOME counts as absent", async () => {

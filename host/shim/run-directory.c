@@ -46,3 +46,19 @@ int nested_call_path(struct bytes name, char *path, size_t room) {
     int size = snprintf(path, room, "%s/%.*s", directory, (int)name.size, (const char *)name.data);
     return size < (int)room ? 0 : ENAMETOOLONG;
 }
+
+bool make_private_directory(char *path) {
+    if (mkdir(path, 0700) == 0) return true;
+    if (errno != ENOENT) return false;
+    for (char *slash = path; (slash = strchr(slash + 1, '/')) != NULL; *slash = '/') {
+        *slash = 0;
+        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
+        if (!made) return *slash = '/', false;
+    }
+    return mkdir(path, 0700) == 0;
+}
+
+int slots_path(char *path, size_t room) {
+    if (directory[0] != '/') return EINVAL;
+    return snprintf(path, room, "%s/one-shot", directory) < (int)room ? 0 : ENAMETOOLONG;
+}

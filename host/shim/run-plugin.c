@@ -31,6 +31,9 @@ struct run {
 #define STUCK NESTED_CHANNEL
 
 static struct run runs[EFFECTS_MAX];
+static bool plugins_forbidden;
+
+void forbid_plugins(void) { plugins_forbidden = true; }
 
 /*
  * Reads a piece of output; closes the pipe at its end. Output beyond the cap is read and discarded: killing the plugin would leave its work half
@@ -96,7 +99,7 @@ static int start(struct run *run, struct bytes in) {
     char *arguments[] = {(char *)run->path.data, NULL};
     bool ready = fds[IN] >= 0 && pipe2(fds + OUT, O_CLOEXEC) == 0 && pipe2(fds + ERR, O_CLOEXEC) == 0;
     if (ready && pwrite(fds[IN], in.data, in.size, 0) == (ssize_t)in.size) {
-        struct spawn plugin = {.argv = arguments, .environment = &run->environment, .fds = {fds[IN], fds[OUT_END], fds[ERR_END], -1}};
+        struct spawn plugin = {.argv = arguments, .environment = &run->environment, .fds = {fds[IN], fds[OUT_END], fds[ERR_END], -1, -1}};
         plugin.dies_with_parent = true;
         run->pid = spawn(&plugin);
     }
@@ -142,9 +145,9 @@ void run_plugin(uint32_t channel, const struct message *exec) {
     find_plugin(exec->name, NATIVE_ONLY, &found);
     struct run *run = run_on(0), refused = {.channel = channel, .started = now_us()};
     if (found.kind != NATIVE) return answer(&refused, NOT_FOUND, ENOENT);
-    if (!policy_allows(POLICY_PLUGINS, (const char *)exec->name.data, exec->name.size)) {
+    if (plugins_forbidden || !policy_allows(POLICY_PLUGINS, (const char *)exec->name.data, exec->name.size)) {
         buffer_append(&refused.path, found.path, strlen(found.path) + 1);
-        answer(&refused, NOT_STARTABLE, POLICY_REFUSES);
+        answer(&refused, NOT_STARTABLE, plugins_forbidden ? EPERM : POLICY_REFUSES);
         return buffer_free(&refused.path);
     }
     if (run == NULL) return answer(&refused, NOT_STARTABLE, EAGAIN);

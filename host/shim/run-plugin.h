@@ -6,6 +6,9 @@
 
 enum outcome { EXITED, SIGNALLED, DEADLINE_PASSED, NOT_FOUND, NOT_STARTABLE, TEXT_BUSY };
 
+/* From now on every EXEC is refused with EPERM. */
+void forbid_plugins(void);
+
 /* Starts the plugin, or sends EXECUTED at once with the reason why it did not start. */
 void run_plugin(uint32_t channel, const struct message *exec);
 

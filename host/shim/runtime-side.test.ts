@@ -84,24 +84,24 @@ describe("the runtime's side", () => {
     ['{"cniVersion":1}', "1.1.0"],
     ["{}", "1.1.0"],
   ])("CNI section 5: an error for the configuration %s has cniVersion %s", (input, cniVersion) => {
-    const env = { CNI_COMMAND: "ADD", PLEXUS_SOCKET: "/nonexistent/s", PLEXUS_HOME: "/nonexistent" };
+    const env = { CNI_COMMAND: "STATUS", PLEXUS_SOCKET: "/nonexistent/s", PLEXUS_HOME: "/nonexistent" };
     const { stdout } = spawnSync(shop.shim, { env, encoding: "utf8", input });
-    expect(json(stdout)).toMatchObject({ cniVersion, code: 5 });
+    expect(json(stdout)).toMatchObject({ cniVersion, code: 50 });
   });
 
   test("closed standard descriptors do no harm", () => {
     const script = `exec ${shop.shim} <&- 2>&-`;
     const { status, stdout } = spawnSync("sh", ["-c", script], {
-      env: { CNI_COMMAND: "ADD", PLEXUS_SOCKET: "/nonexistent/s", PLEXUS_HOME: "/nonexistent" },
+      env: { CNI_COMMAND: "STATUS", PLEXUS_SOCKET: "/nonexistent/s", PLEXUS_HOME: "/nonexistent" },
       encoding: "utf8",
     });
-    expect([status, json(stdout)]).toEqual([1, expect.objectContaining({ code: 5 })]);
+    expect([status, json(stdout)]).toEqual([1, expect.objectContaining({ code: 50 })]);
   });
 
   test("an error about a name that is not UTF-8 or needs escaping is valid JSON", () => {
     const script = `PLEXUS_HOME=$(printf '/a"b\\\\c\\377\\t\\303\\274\\355\\240\\200') exec ${shop.shim}`;
     const { stdout } = spawnSync("sh", ["-c", script], {
-      env: { CNI_COMMAND: "ADD", PLEXUS_SOCKET: "/nonexistent/s" },
+      env: { CNI_COMMAND: "STATUS", PLEXUS_SOCKET: "/nonexistent/s" },
       encoding: "utf8",
       input: "{}",
     });
@@ -217,9 +217,10 @@ sys.stdout.buffer.write(p.stdout)`;
     writeFileSync(file, "");
     for (const [path, code, words] of [
       [join(shop.directory, "l".repeat(120)), 5, "File name too long"],
-      [file, 5, "no engine"],
+      [file, 11, "no engine"],
     ] as const) {
-      const answer = await startShim({ shim: shop.shim, env: { PLEXUS_SOCKET: path, PLEXUS_HOME: "/nonexistent" } }).answer;
+      const answer = await startShim({ shim: shop.impatientShim(300), env: { PLEXUS_SOCKET: path, PLEXUS_HOME: "/nonexistent" } })
+        .answer;
       expect(json(answer.stdout)).toMatchObject({ code, msg: expect.stringContaining(words) });
     }
   });

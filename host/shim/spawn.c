@@ -20,7 +20,7 @@ static _Noreturn void exec_in_child(const struct spawn *spawn, char *const *envi
     sigemptyset(&no_signals);
     setpgid(0, 0);
     bool ready = true;
-    for (int target = 0; target < 4 && ready; target++) {
+    for (int target = 0; target < SPAWN_FDS && ready; target++) {
         int fd = spawn->fds[target];
         if (fd == target) ready = fcntl(fd, F_SETFD, 0) == 0;
         else if (fd >= 0) ready = dup2(fd, target) == target;

@@ -4,10 +4,12 @@
 
 #include "buffer.h"
 
+enum { SPAWN_FDS = 5 };
+
 struct spawn {
     char *const *argv;      /* argv[0] is also the file */
     const struct buffer *environment; /* `KEY=value\0`, repeated */
-    int fds[4];             /* become descriptors 0, 1, 2, 3; -1 in the last place: no descriptor 3 */
+    int fds[SPAWN_FDS];     /* become descriptors 0 to 4; -1 in the last two places: no such descriptor. The last is not 3 */
     const char *directory;  /* working directory; NULL: the shim's */
     bool dies_with_parent;  /* gets SIGKILL when the shim ends for any reason */
 };

@@ -27,6 +27,11 @@ export class Retries {
     this.#failed.set(what, { count, dueMs: nowMs + pause });
   }
 
+  /** Ends the pause, and forgets the failures. */
+  succeeded(what: string): void {
+    this.#failed.delete(what);
+  }
+
   /** Forgets all other operations. */
   keep(these: ReadonlySet<string>): void {
     for (const what of this.#failed.keys()) if (!these.has(what)) this.#failed.delete(what);

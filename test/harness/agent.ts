@@ -7,6 +7,8 @@ export interface AgentOptions {
   /** The shim's path, or a program that executes the shim in its place. */
   readonly command: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Options of `plexus agent`. */
+  readonly options?: readonly string[];
 }
 
 export interface TestAgent {
@@ -20,8 +22,8 @@ export interface TestAgent {
   stop(): Promise<number | string | null>;
 }
 
-export function startAgent({ command, env }: AgentOptions): TestAgent {
-  const child = spawn(command, ["agent"], { stdio: ["ignore", "ignore", "pipe"], env });
+export function startAgent({ command, env, options = [] }: AgentOptions): TestAgent {
+  const child = spawn(command, ["agent", ...options], { stdio: ["ignore", "ignore", "pipe"], env });
   let stderrText = "";
   child.stderr.on("data", (chunk: Buffer) => (stderrText += chunk.toString()));
   const ended = once(child, "exit").then(([status, signal]): number | string | null => signal ?? status);

@@ -50,7 +50,13 @@ export interface CallHost extends Pick<EngineDeps, "takeLock" | "writer"> {
 /** Serves one call of a runtime, or runs one internal call. */
 export class CallSession {
   readonly #host: CallHost;
-  readonly #progress: CallInProgress = { configuration: undefined, plugins: undefined, chains: [], fault: undefined };
+  readonly #progress: CallInProgress = {
+    configuration: undefined,
+    deadline: undefined,
+    plugins: undefined,
+    chains: [],
+    fault: undefined,
+  };
   readonly #log = new CallLog(() => new Date());
   readonly #pluginLines = new PluginLines();
   #observer: CallObserver | undefined;
@@ -107,6 +113,11 @@ export class CallSession {
   /** The call's configuration; undefined until it is read. */
   get configuration(): HostConfiguration | undefined {
     return this.#progress.configuration;
+  }
+
+  /** Milliseconds that are left to a served call; Infinity if it has no bound, 0 if it never began. */
+  get leftMs(): number {
+    return this.#progress.deadline?.leftMs ?? 0;
   }
 
   /** Serves a nested call: a native plugin of this call has executed the shim under a component's name. Throws ShimGone only. */

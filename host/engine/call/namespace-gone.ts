@@ -1,7 +1,7 @@
 // Whether a network namespace is gone. The shim looks, because a daemon does not see the runtime's mounts.
 
 import type { Shim } from "../../protocol/shim.ts";
-import { EINVAL, ENOENT, ENOTDIR } from "../../system/errno.ts";
+import { EINVAL, ENOENT, ENOTDIR, EPERM } from "../../system/errno.ts";
 
 const deadlineMs = 1000;
 
@@ -21,6 +21,8 @@ export async function lookAtNamespace(shim: Pick<Shim, "netlink">, path: string)
   const { errno, sent } = await shim.netlink({ path, request: noop, deadlineMs });
   if (errno === 0) return "there";
   if (sent) return "unknown";
+  // The shim opens nothing but namespaces. An agent without CAP_SYS_ADMIN then may not enter.
+  if (errno === EPERM) return "there";
   if (errno === ENOENT || errno === ENOTDIR) return "gone";
   // EINVAL: a file that is not a namespace, such as a mount point whose namespace was unmounted.
   return errno === EINVAL ? "other" : "unknown";

@@ -14,6 +14,7 @@ import type { Cluster } from "../../cluster/cluster.ts";
 import type { FileWriter } from "../../store/files/file-writer.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
+import { searchTimeMs } from "../../protocol/search-time.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import { Abandoned } from "../../store/journal/abandoned.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
@@ -69,6 +70,8 @@ const lockDeadlineMs = 60_000;
 export interface CallInProgress {
   /** Undefined until the configuration is read. */
   configuration: HostConfiguration | undefined;
+  /** Undefined until the configuration is read. */
+  deadline: CallDeadline | undefined;
   /** The call's finder, which remembers the plugins that it found. */
   plugins: PluginFinder | undefined;
   /** The chains that the call has begun. A nested call belongs to one of them. */
@@ -78,7 +81,7 @@ export interface CallInProgress {
 }
 
 /**
- * Serves one call and returns the reply. `waitedMs`: milliseconds since the runtime's request. A bad request is answered with an
+ * Serves one call and returns the reply. `waitedMs`: milliseconds since the shim's request. A bad request is answered with an
  * error; ShimGone and defects are thrown.
  */
 export async function serveCall(
@@ -106,9 +109,11 @@ export async function serveCall(
   progress.configuration = configuration;
   for (const warning of [...(verb === "ADD" ? configuration.notices : []), ...configuration.warnings]) deps.warn(warning);
   const { callTimeoutMs } = configuration;
-  const deadline = new CallDeadline({ verb, callTimeoutMs, waitedMs, now: deps.now });
+  const beforeMs = searchTimeMs(request.environment) + waitedMs;
+  const deadline = new CallDeadline({ verb, callTimeoutMs, waitedMs: beforeMs, now: deps.now });
+  progress.deadline = deadline;
   if (deadline.stepMs === 0) {
-    const why = `the call waited ${Math.round(waitedMs)} ms in the daemon's queue, and may take ${deadline.totalMs} ms in all`;
+    const why = `the call waited ${Math.round(beforeMs)} ms for an engine, and may take ${deadline.totalMs} ms in all`;
     return refusal(fault("CALL_TIMEOUT", why), cniVersion);
   }
   const context = contextOf(request, call.value, { ...configured.value, deadline }, deps, progress);

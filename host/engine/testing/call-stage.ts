@@ -87,7 +87,7 @@ export class CallStage {
           ] as const);
     const environment = new Map([["CNI_COMMAND", verb], ["CNI_PATH", "/opt/cni/bin"], ...attachment]);
     const stdin = Buffer.from(JSON.stringify(this.configuration(call.config)));
-    const progress = { configuration: undefined, plugins: undefined, chains: [], fault: undefined };
+    const progress = { configuration: undefined, deadline: undefined, plugins: undefined, chains: [], fault: undefined };
     const request = { kind: "request", name: "plexus", environment, stdin, under: 0 } as const;
     const reply = await serveCall(request, this.#deps(warnings), progress, waitedMs);
     const stdout = typeof reply.stdout === "string" ? reply.stdout : Buffer.from(reply.stdout).toString("utf8");

@@ -372,7 +372,7 @@ describe("an ADD after another ADD without a DEL", () => {
 describe("the time of an ADD", () => {
   test("that was spent in the daemon's queue leaves no time for a step", async () => {
     const added = await stage.call({ verb: "ADD", config: { callTimeoutMs: 10_000 }, waitedMs: 9_000 });
-    expect(codeOf(added)).toEqual([11, "the call waited 9000 ms in the daemon's queue, and may take 10000 ms in all"]);
+    expect(codeOf(added)).toEqual([11, "the call waited 9000 ms for an engine, and may take 10000 ms in all"]);
     expect(added.log).toEqual([]);
   });
 

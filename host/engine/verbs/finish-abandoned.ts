@@ -5,13 +5,17 @@ import { failed, type Result } from "../../../src/fault/result.ts";
 import type { AbandonedFile } from "../../store/journal/abandoned.ts";
 import { journalKey, type CallContext } from "../call/call-context.ts";
 import { entriesOf, withoutSharedResults } from "./shared-addresses.ts";
-import { undoEntry } from "./undo.ts";
+import { type Choose, undoEntry } from "./undo.ts";
 
 /**
- * Undoes one abandoned attachment. `CNI_NETNS` is empty, because the namespace of its ADD is gone and the path may be another pod's.
+ * Undoes one abandoned attachment, as far as `choose` allows. `CNI_NETNS` is empty, because the namespace of its ADD is gone and the path may be another pod's.
  * The record is removed when all is undone. The caller holds the container's lock. Fault: the reason why the record stays.
  */
-export async function finishAbandoned(context: CallContext, file: AbandonedFile): Promise<Result<void>> {
+export async function finishAbandoned(
+  context: CallContext,
+  file: AbandonedFile,
+  choose: Choose = () => true,
+): Promise<Result<void>> {
   const loaded = context.abandoned.load(file);
   if (!loaded.ok) return loaded;
   if (loaded.value === undefined) return { ok: true, value: undefined };
@@ -22,7 +26,7 @@ export async function finishAbandoned(context: CallContext, file: AbandonedFile)
     return failed(fault("ALREADY_ATTACHED", `${why}; the abandoned attachment is undone after the DEL of the new one`));
   }
   return undoEntry(context, withoutSharedResults(loaded.value, file.key, entriesOf(context.journal)), "", {
-    choose: (list) => !list.disableGC,
+    choose: async (list) => !list.disableGC && (await choose(list)),
     keeper: context.abandoned.keeper(file),
   });
 }

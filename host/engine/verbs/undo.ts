@@ -18,7 +18,7 @@ import { located } from "../call/locate-fault.ts";
 import { runChain } from "../../../src/cni/run-chain.ts";
 
 /** Decides by an attachment's list whether the attachment is to be undone. */
-export type Choose = (list: NetworkList) => boolean;
+export type Choose = (list: NetworkList) => boolean | Promise<boolean>;
 
 /** The options of an undo. */
 export interface UndoInit {
@@ -59,7 +59,7 @@ export async function undoEntry(
     const planned = entry.plan.attachments[index];
     if (planned === undefined || progress.undone || !(progress.attempted || rebooted)) continue;
     const list = listOf(context, planned);
-    if (list.ok && !choose(list.value)) {
+    if (list.ok && !(await choose(list.value))) {
       declined = true;
       continue;
     }

@@ -8,7 +8,7 @@ import type { Staleness } from "../../../src/reconcile/judge-entry.ts";
 import type { Lease } from "../../../src/reconcile/lease-owners.ts";
 import type { TakeLock } from "../../store/locks/file-lock.ts";
 import type { CallContext } from "../../engine/call/call-context.ts";
-import { undoOrAbandon } from "../../engine/verbs/converge.ts";
+import { countFailedDel } from "../../engine/verbs/converge.ts";
 import { finishAbandoned } from "../../engine/verbs/finish-abandoned.ts";
 import { callLocks } from "../../engine/call/call-locks.ts";
 import { lookAtNamespace } from "../../engine/call/namespace-gone.ts";
@@ -29,6 +29,7 @@ import { hostLinksOf } from "./host-links.ts";
 import { isUnchanged, type ListedEntry } from "./entry-list.ts";
 import type { Handling } from "./finding.ts";
 import { isHeld } from "./lease-list.ts";
+import { NativeSteps } from "./native-steps.ts";
 import type { KeptConfigurations } from "./kept-configurations.ts";
 
 /** Time limit of one native step, in ms: far below the 60 s that a DEL of the runtime waits for the container's lock. */
@@ -50,6 +51,8 @@ export interface CleanDeps {
   readonly dryRun: boolean;
   /** Reads the journal's current entries. */
   readonly entries: () => Promise<readonly ListedEntry[]>;
+  /** Milliseconds that the next chain may take; Infinity in a round. A DEL that fails without time left does not count as failed. */
+  readonly leftMs: () => number;
   /** Receives the log lines of a call. */
   readonly log: (lines: string) => void;
 }
@@ -60,6 +63,8 @@ export interface RoundAgent {
   readonly shim: Pick<Shim, "netlink" | "ensureConnected">;
   /** The agent's environment. */
   readonly environment: Environment;
+  /** Whether the agent executes native plugins. */
+  readonly runsPlugins: boolean;
   /** Opens a call whose effects the agent carries out. */
   readonly openCall: () => CallSession;
   /** The request that a shim started by the runtime would send for such a call. */
@@ -85,14 +90,18 @@ export class Cleaner {
       if (doubt !== undefined) return ok({ handling: "reported", note: doubt });
       if (this.#isDry(context)) return ok(dry);
       const before = abandonedOf(context);
-      const undone = await undoOrAbandon(context, await this.#withoutShared(found.entry), "", {
-        choose: (list) => !list.disableGC,
+      const native = this.#nativeSteps(context);
+      const entry = await this.#withoutShared(found.entry);
+      const undone = await undoEntry(context, entry, "", {
+        choose: async (list) => !list.disableGC && (await native.allow(list)),
       });
-      if (!undone.ok) return undone;
+      if (!undone.ok && this.#isProvisional()) return undone;
+      const counted = undone.ok ? undone : await countFailedDel(context, entry, "", undone.fault);
+      if (!counted.ok) return counted;
       if (abandonedOf(context) > before) return ok({ handling: "given-up" });
       const remaining = context.journal.load(plan);
       if (!remaining.ok) return remaining;
-      if (remaining.value !== undefined) return ok(gcDisabled);
+      if (remaining.value !== undefined) return ok(kept(native));
       removeNestedCallDirectory(context.configuration.runDir, plan, plan.network);
       return ok(cleaned);
     });
@@ -102,8 +111,10 @@ export class Cleaner {
   abandoned(file: AbandonedFile, { plan }: JournalEntry): Promise<Handled> {
     return this.#act(plan, async (context) => {
       if (this.#isDry(context)) return ok(dry);
-      const finished = await finishAbandoned(context, file);
+      const native = this.#nativeSteps(context);
+      const finished = await finishAbandoned(context, file, (list) => native.allow(list));
       if (!finished.ok) return finished;
+      if (native.note !== undefined) return ok(kept(native));
       const remaining = context.abandoned.load(file);
       if (!remaining.ok) return remaining;
       return ok(remaining.value === undefined ? cleaned : gcDisabled);
@@ -121,18 +132,20 @@ export class Cleaner {
       if (this.#isDry(context)) return ok(dry);
       const keeper = { append: () => ok(undefined), remove: () => ok(undefined) };
       const all = { ...entry, progress: entry.progress.map((each) => ({ ...each, attempted: true, undone: false })) };
+      const native = this.#nativeSteps(context);
       const undone = await undoEntry(context, await this.#withoutShared(all), "", {
-        choose: (list) => !list.disableGC,
+        choose: async (list) => !list.disableGC && (await native.allow(list)),
         keeper,
       });
       if (!undone.ok) return undone;
+      if (native.note !== undefined) return ok(kept(native));
       return ok(isHeld(lease) ? { handling: "failed", note: "the plugins' DEL succeeded, but the lease remains" } : cleaned);
     });
   }
 
   /** Runs `work` with the context of a DEL, under the container's lock. Answers `busy` if another call holds the lock. */
   async #act(plan: JournalPlan, work: Work): Promise<Handled> {
-    const { configurations, takeLock, stateDirectory, log } = this.#deps;
+    const { configurations, takeLock, stateDirectory, log, leftMs } = this.#deps;
     const { environment, openCall, requestOf, shim } = this.#deps.agent;
     const stdin = configurations.load(plan.network);
     if (!stdin.ok) return { handling: "reported", note: stdin.fault.msg };
@@ -161,7 +174,7 @@ export class Cleaner {
           const context: CallContext = {
             ...opened,
             locks,
-            runStep: (chain) => opened.runStep(chain, stepMs),
+            runStep: (chain) => opened.runStep(chain, Math.min(stepMs, leftMs())),
           };
           const held = await locks.container(plan);
           if (!held.ok) {
@@ -193,6 +206,16 @@ export class Cleaner {
       entry.plan,
       others.map((listed) => listed.entry),
     );
+  }
+
+  /** The native plugins that this agent would have to run. */
+  #nativeSteps({ plugins }: CallContext): NativeSteps {
+    return new NativeSteps(this.#deps.agent.runsPlugins ? undefined : plugins);
+  }
+
+  /** Whether a failed DEL says nothing about the attachment: its plugins had no time, or the agent may lack what they need. */
+  #isProvisional(): boolean {
+    return !this.#deps.agent.runsPlugins || this.#deps.leftMs() <= 0;
   }
 
   #isDry({ configuration }: CallContext): boolean {
@@ -227,6 +250,11 @@ export class Cleaner {
 const cleaned: Handled = { handling: "cleaned" };
 const dry: Handled = { handling: "dry-run" };
 const changed: Handled = { handling: "busy" };
+/** The outcome for an attachment of which something is left, although nothing failed. */
+function kept({ note }: NativeSteps): Handled {
+  return note === undefined ? gcDisabled : { handling: "waiting", note };
+}
+
 const gcDisabled: Handled = {
   handling: "reported",
   note: "its network has disableGC, so only the runtime's DEL may remove it",

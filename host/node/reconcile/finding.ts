@@ -28,9 +28,19 @@ export type FindingReason =
  * The outcome of a round for a finding. `reported`: nothing done, because the finding is not provably stale or belongs to another program. `dry-run`: nothing done,
  * because the round was a dry run. `cleaned`: undone or removed. `given-up`: undoing failed too often, so the attachment is abandoned now.
  * `failed`: undoing failed, a later round tries again. `busy`: a call held the container's lock, or the finding changed meanwhile.
- * `postponed`: the round had no time left, or calls of the runtime were waiting. `paused`: the pause after a failure is not over.
+ * `waiting`: its DEL needs a native plugin, and the agent runs none, so a call of the runtime undoes it. `postponed`: the round had no time left, or calls of the runtime were waiting. `paused`: the pause after a failure is not over.
  */
-export const handlings = ["reported", "dry-run", "cleaned", "given-up", "failed", "busy", "postponed", "paused"] as const;
+export const handlings = [
+  "reported",
+  "dry-run",
+  "cleaned",
+  "given-up",
+  "failed",
+  "busy",
+  "waiting",
+  "postponed",
+  "paused",
+] as const;
 
 /** See `handlings`. */
 export type Handling = (typeof handlings)[number];
@@ -107,6 +117,7 @@ const outcomes: Readonly<Record<Handling, string>> = {
   "given-up": "undoing failed too often, so the attachment is abandoned",
   failed: "undoing failed, a later round tries again",
   busy: "skipped, because a call uses it or has changed it",
+  waiting: "waits for the next ADD, DEL or GC of the runtime, which undoes it",
   postponed: "postponed to the next round",
   paused: "paused until the next try",
 };

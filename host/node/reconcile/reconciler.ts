@@ -34,10 +34,18 @@ export interface ReconcilerDeps {
   readonly warn: (text: string) => void;
   /** Receives the report of each round. */
   readonly onRound?: (report: RoundReport) => void;
+  /** Receives what a call of the runtime undid. */
+  readonly onUndone?: (finding: Pick<Finding, "kind" | "handling">) => void;
 }
 
 /** After this time a round leaves the remaining findings to the next round, in ms. A step that has begun runs to its end. */
 const roundMs = 30_000;
+/** Maximum time by which undoing a waiting attachment may delay a call of the runtime, in ms. */
+const withinCallMs = 2000;
+/** Minimum time for it, in ms: a native plugin takes some 10 ms, and iptables waits for its lock. */
+const minWithinCallMs = 500;
+/** Calls within which a waiting finding may be undone. A STATUS asks for an answer at once. */
+const undoingVerbs: ReadonlySet<string | undefined> = new Set(["ADD", "DEL", "GC"]);
 /** Maximum undoings of one round. Findings that are only reported do not count, so they cannot starve the others. */
 const maxWork = 256;
 /** Maximum findings that one round logs; the others are only counted. */
@@ -57,6 +65,7 @@ export class Reconciler {
   readonly #stopped = new AbortController();
   #underWay: { readonly dryRun: boolean; readonly impatient: boolean; readonly report: Promise<RoundReport> } | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #undoing = false;
   #logged: ReadonlyMap<string, string> = new Map();
   #last: RoundReport | undefined;
 
@@ -80,9 +89,51 @@ export class Reconciler {
     const count = (...wanted: readonly Finding["handling"][]): number =>
       last.findings.filter(({ handling }) => wanted.includes(handling)).length;
     const agent = last.agent ? "" : "; no agent is connected, so nothing is cleaned";
+    const waits =
+      this.waiting === 0 ? "" : `; ${this.waiting} wait for a call of the runtime, because the agent runs no native plugins`;
     const problems = last.problems.length === 0 ? "" : `; ${last.problems.join("; ")}`;
     const found = `${last.entries} entries, ${last.findings.length} findings, ${count("cleaned")} cleaned, ${count("failed", "paused", "given-up")} failed`;
-    return `${last.dryRun ? "dry run " : ""}at ${last.started}: ${found}${agent}${problems}`;
+    return `${last.dryRun ? "dry run " : ""}at ${last.started}: ${found}${waits}${agent}${problems}`;
+  }
+
+  /** How many findings wait for a call of the runtime, because the agent runs no native plugins. */
+  get waiting(): number {
+    let count = 0;
+    for (const state of this.#states.values()) count += state.waiting;
+    return count;
+  }
+
+  /**
+   * Undoes at most one waiting finding through the shim of a call that the runtime made. Takes at most 2 s, and half of `leftMs`, the call's own
+   * time. Several calls at once undo one after the other. Never fails.
+   */
+  async undoWaiting(agent: RoundAgent, leftMs: number): Promise<void> {
+    const ms = Math.min(withinCallMs, leftMs / 2);
+    const state = [...this.#states.values()].find(({ waiting }) => waiting > 0);
+    if (!undoingVerbs.has(agent.environment.get("CNI_COMMAND"))) return;
+    if (state === undefined || this.#undoing || ms < minWithinCallMs || this.#deps.isBusy() || this.#stopped.signal.aborted)
+      return;
+    this.#undoing = true;
+    const due = performance.now() + ms;
+    const { takeLock } = this.#deps;
+    const undoing = state
+      .undoWaiting({
+        agent,
+        takeLock,
+        log: (lines) => this.#log(lines),
+        now: () => performance.now(),
+        leftMs: () => Math.max(0, due - performance.now()),
+      })
+      .then((undone) => undone && this.#deps.onUndone?.(undone))
+      .catch((error: unknown) => {
+        // The call has ended, and its shim with it: a later call tries again.
+        if (!(error instanceof ShimGone)) this.#deps.warn(`reconcile: ${stackOf(error)}`);
+      })
+      .finally(() => (this.#undoing = false));
+    const late = new AbortController();
+    const timeout = setTimeout(ms, undefined, { signal: late.signal }).catch(() => undefined);
+    await Promise.race([undoing, timeout]);
+    late.abort();
   }
 
   /** Begins a round now, and further rounds at the interval. Call it at the start, and when an agent connects. */
@@ -170,10 +221,7 @@ export class Reconciler {
     // The caller continues before the round's first step.
     await setTimeout(0);
     const agent = this.#deps.agent();
-    const { takeLock, warn } = this.#deps;
-    const log = (lines: string): void => {
-      for (const line of lines.split("\n")) if (line !== "") warn(`reconcile: ${inertLine(line, maxLine)}`);
-    };
+    const { takeLock } = this.#deps;
     const findings: Finding[] = [];
     const problems: string[] = [];
     let entries = 0;
@@ -186,7 +234,7 @@ export class Reconciler {
           takeLock,
           hasTime,
           worked: () => (work += 1),
-          log,
+          log: (lines) => this.#log(lines),
           now: () => performance.now(),
           date: () => new Date(),
         });
@@ -211,6 +259,10 @@ export class Reconciler {
     this.#logNews(report);
     this.#deps.onRound?.(report);
     return report;
+  }
+
+  #log(lines: string): void {
+    for (const line of lines.split("\n")) if (line !== "") this.#deps.warn(`reconcile: ${inertLine(line, maxLine)}`);
   }
 
   /** Logs each finding once, and again when it changes. */

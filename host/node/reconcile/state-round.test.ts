@@ -23,6 +23,7 @@ beforeEach(() => {
   agent = {
     shim,
     environment,
+    runsPlugins: true,
     openCall: () =>
       new CallSession({
         shim,

@@ -8,7 +8,7 @@ import { callLocks } from "../../engine/call/call-locks.ts";
 import { fileNameOf } from "../../store/journal/entry-file.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import { Abandoned, type AbandonedFile } from "../../store/journal/abandoned.ts";
-import { Cleaner, type Handled, type RoundAgent } from "./clean.ts";
+import { type CleanDeps, Cleaner, type Handled, type RoundAgent } from "./clean.ts";
 import { type Clocks, EntryJudge } from "./entry-judge.ts";
 import { EntryList, type ListedEntry } from "./entry-list.ts";
 import type { Finding, Handling } from "./finding.ts";
@@ -45,7 +45,18 @@ const retryTerms = { firstMs: 60_000, maxMs: 3_600_000 };
 const leftoverMs = 10_000;
 
 /** Handlings for which no plugin ran. */
-const idle: ReadonlySet<Handling> = new Set(["reported", "busy", "dry-run"]);
+const idle: ReadonlySet<Handling> = new Set(["reported", "busy", "dry-run", "waiting"]);
+
+/** Undoes one finding. */
+type Act = (cleaner: Cleaner) => Promise<Handled>;
+
+/** What a call of the runtime offers for undoing one finding. */
+export interface CallOffer extends Pick<RoundDeps, "takeLock" | "log" | "now"> {
+  /** The call's shim in an agent's place. */
+  readonly agent: RoundAgent;
+  /** Milliseconds that are left for the undoing. */
+  readonly leftMs: () => number;
+}
 
 type Verdicts = ReadonlyMap<string, Verdict>;
 
@@ -60,6 +71,8 @@ export class StateRounds {
   readonly #leases = new LeaseWatch();
   readonly #retries = new Retries(retryTerms);
   readonly #runDirectories = new Set<string>();
+  /** Findings that the agent could not undo: a call of the runtime may. */
+  readonly #waiting = new Map<string, { readonly kind: Finding["kind"]; readonly act: Act }>();
   /** Why this round's agent may do nothing; undefined if it may. */
   #agentProblem: string | undefined;
 
@@ -78,8 +91,30 @@ export class StateRounds {
     this.#runDirectories.add(path);
   }
 
+  /** How many findings wait for a call of the runtime. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /**
+   * Undoes the finding that has waited longest through the shim of a call. Answers its kind and what was done; undefined if none waits. What was not
+   * undone waits again after the next round that may try it. Throws ShimGone.
+   */
+  async undoWaiting({ agent, takeLock, log, now, leftMs }: CallOffer): Promise<Pick<Finding, "kind" | "handling"> | undefined> {
+    const [next] = this.#waiting;
+    if (next === undefined) return undefined;
+    const [id, { kind, act }] = next;
+    this.#waiting.delete(id);
+    // Held back from the next round until it is known to be done: the call may end before.
+    this.#retries.failed(id, now());
+    const { handling } = await act(this.#cleaner({ agent, takeLock, dryRun: false, log }, leftMs));
+    if (handling !== "failed") this.#retries.succeeded(id);
+    return { kind, handling };
+  }
+
   /** One round. Throws ShimGone. */
   async round(deps: RoundDeps): Promise<Round> {
+    if (!deps.dryRun) this.#waiting.clear();
     // Leases first: an ADD writes its journal entry before its lease, so a journal read afterwards has the owner of each lease.
     const leases = await this.#leases.read();
     const listed = await this.#list.refresh();
@@ -118,7 +153,7 @@ export class StateRounds {
       // Without a view of the namespace, the entry may be alive: it is no finding.
       if (verdict.what === "doubtful" && verdict.why === "unseen") continue;
       const name = fileNameOf(entry.key);
-      const handled = await this.#handle(name, verdict, deps, (cleaner, why) => cleaner.entry(entry, why));
+      const handled = await this.#handle(name, verdict, deps, "attachment", (cleaner, why) => cleaner.entry(entry, why));
       findings.push(this.#finding("attachment", name, verdict.why, handled));
     }
     return findings;
@@ -133,7 +168,7 @@ export class StateRounds {
       const handled: Handled =
         entry === undefined
           ? { handling: "reported", ...(loaded.ok ? {} : { note: loaded.fault.msg }) }
-          : await this.#try(file.path, deps, (cleaner) => cleaner.abandoned(file, entry));
+          : await this.#try(file.path, deps, "abandoned", (cleaner) => cleaner.abandoned(file, entry));
       findings.push(this.#finding("abandoned", file.path, "given-up", handled));
     }
     return findings;
@@ -146,7 +181,7 @@ export class StateRounds {
       const verdict = verdicts.get(attachment.listed.id) ?? { what: "live" };
       const settled = deps.date().getTime() - attachment.departedMs >= this.#graceMs;
       const handled: Handled = settled
-        ? await this.#handle(lease.path, verdict, deps, (cleaner) => cleaner.departed(attachment.listed.entry, lease))
+        ? await this.#handle(lease.path, verdict, deps, "lease", (cleaner) => cleaner.departed(attachment.listed.entry, lease))
         : { handling: "reported" };
       findings.push(this.#finding("lease", lease.path, "kept-lease", handled));
     }
@@ -173,28 +208,36 @@ export class StateRounds {
     id: string,
     verdict: Verdict,
     deps: RoundDeps,
+    kind: Finding["kind"],
     act: (cleaner: Cleaner, why: Extract<Verdict, { what: "stale" }>["why"]) => Promise<Handled>,
   ): Promise<Handled> {
     if (verdict.what !== "stale") return { handling: "reported" };
-    return this.#try(id, deps, (cleaner) => act(cleaner, verdict.why));
+    return this.#try(id, deps, kind, (cleaner) => act(cleaner, verdict.why));
   }
 
   /** Runs `act` now, if an agent is connected, the round has time, and no pause after a failure is left. */
-  async #try(id: string, deps: RoundDeps, act: (cleaner: Cleaner) => Promise<Handled>): Promise<Handled> {
+  async #try(id: string, deps: RoundDeps, kind: Finding["kind"], act: Act): Promise<Handled> {
     const { agent, dryRun, takeLock, log, now, hasTime, impatient } = deps;
     if (agent === undefined) return { handling: "reported", note: "no agent is connected" };
     if (this.#agentProblem !== undefined) return { handling: "reported", note: this.#agentProblem };
     if (!impatient && !this.#retries.isDue(id, now())) return { handling: "paused" };
     if (!hasTime()) return { handling: "postponed" };
+    const handled = await act(this.#cleaner({ agent, takeLock, dryRun, log }, () => Infinity));
+    if (!idle.has(handled.handling)) deps.worked();
+    const failed = handled.handling === "failed";
+    if (failed) this.#retries.failed(id, now());
+    // The DEL may fail because this agent lacks a right or a plugin: the call's shim has both.
+    if (handled.handling === "waiting" || (failed && !agent.runsPlugins)) this.#waiting.set(id, { kind, act });
+    return handled;
+  }
+
+  #cleaner(deps: Pick<CleanDeps, "agent" | "takeLock" | "dryRun" | "log">, leftMs: () => number): Cleaner {
     const { configurations, directory: stateDirectory } = this;
     const entries = async (): Promise<readonly ListedEntry[]> => {
       const listed = await this.#list.refresh();
       return listed.ok ? listed.value.entries : [];
     };
-    const handled = await act(new Cleaner({ stateDirectory, configurations, agent, takeLock, dryRun, entries, log }));
-    if (!idle.has(handled.handling)) deps.worked();
-    if (handled.handling === "failed") this.#retries.failed(id, now());
-    return handled;
+    return new Cleaner({ ...deps, stateDirectory, configurations, entries, leftMs });
   }
 
   #finding(kind: Finding["kind"], id: string, why: Finding["why"], handled: Handled): Finding {

@@ -11,6 +11,11 @@ export interface AgentConnection {
   readonly environment: Environment;
 }
 
+/** Whether the agent executes native plugins; `plexus agent --netlink-only` does not. */
+export function runsPlugins({ environment }: Pick<AgentConnection, "environment">): boolean {
+  return environment.get("PLEXUS_AGENT") !== "netlink-only";
+}
+
 /** A call that the daemon starts itself. */
 export interface InternalCall {
   /** `CNI_COMMAND` and the other variables of the verb. A CNI_PATH is ignored: the agent's own counts. */
@@ -18,7 +23,7 @@ export interface InternalCall {
   readonly stdin: Uint8Array;
 }
 
-/** The connected agents. The daemon uses the newest. */
+/** The connected agents. The daemon uses the newest of those that execute native plugins, else the newest. */
 export class ConnectedAgents {
   readonly #connected: AgentConnection[] = [];
 
@@ -27,8 +32,9 @@ export class ConnectedAgents {
     return this.#connected.length;
   }
 
-  get newest(): AgentConnection | undefined {
-    return this.#connected.at(-1);
+  /** The agent that the daemon uses. */
+  get chosen(): AgentConnection | undefined {
+    return this.#connected.findLast(runsPlugins) ?? this.#connected.at(-1);
   }
 
   /** Adds a connection; answers a function that removes it. */

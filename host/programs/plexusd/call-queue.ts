@@ -9,8 +9,11 @@ export interface QueueBounds {
   readonly waiting: number;
 }
 
-/** How a call left the queue: served with its value, left because its caller is gone, or refused because the queue is full. */
-export type Turn<T> = { readonly kind: "served"; readonly value: T } | { readonly kind: "left" | "refused" };
+/** How a call that is not served left the queue: its caller is gone, the queue is full, or the daemon stops. */
+type Unserved = "left" | "refused" | "given-back";
+
+/** How a call left the queue. */
+export type Turn<T> = { readonly kind: "served"; readonly value: T } | { readonly kind: Unserved };
 
 /** The calls of one namespace. */
 interface Lane {
@@ -19,7 +22,7 @@ interface Lane {
   /** The number of the lane's last call, counted over all lanes; 0: none began yet. */
   lastBegun: number;
   /** The waiting calls in order of arrival. Each function gets how its call leaves the queue. */
-  readonly waiters: Set<(end: "turn" | "left" | "refused") => void>;
+  readonly waiters: Set<(end: "turn" | Unserved) => void>;
 }
 
 /**
@@ -72,6 +75,11 @@ export class CallQueue {
     return end === "turn" ? this.#run(lane, serve) : { kind: end };
   }
 
+  /** Ends the wait of all waiting calls. Running calls are not affected. */
+  giveBack(): void {
+    for (const lane of this.#waitingLanes) for (const waiter of lane.waiters) this.#endWait(lane, waiter, "given-back");
+  }
+
   #lane(name: string): Lane {
     const known = this.#lanes.get(name);
     if (known !== undefined) return known;
@@ -96,8 +104,8 @@ export class CallQueue {
     this.#active += 1;
   }
 
-  #wait(lane: Lane, mayLeave: (leave: () => void) => void): Promise<"turn" | "left" | "refused"> {
-    const { promise, resolve } = Promise.withResolvers<"turn" | "left" | "refused">();
+  #wait(lane: Lane, mayLeave: (leave: () => void) => void): Promise<"turn" | Unserved> {
+    const { promise, resolve } = Promise.withResolvers<"turn" | Unserved>();
     lane.waiters.add(resolve);
     this.#waitingLanes.add(lane);
     this.#waiting += 1;
@@ -107,7 +115,7 @@ export class CallQueue {
     return promise;
   }
 
-  #endWait(lane: Lane, resolve: (end: "turn" | "left" | "refused") => void, end: "turn" | "left" | "refused"): void {
+  #endWait(lane: Lane, resolve: (end: "turn" | Unserved) => void, end: "turn" | Unserved): void {
     lane.waiters.delete(resolve);
     this.#waiting -= 1;
     if (lane.waiters.size === 0) this.#waitingLanes.delete(lane);

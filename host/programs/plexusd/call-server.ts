@@ -6,12 +6,12 @@ import { fault, type Fault } from "../../../src/fault/fault.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { podNamespace } from "../../engine/call/pod-identity.ts";
 import { ShimGone } from "../../protocol/shim.ts";
-import type { Reply, Request } from "../../protocol/messages.ts";
+import { notBegunStatus, type Reply, type Request } from "../../protocol/messages.ts";
 import { CallQueue, type QueueBounds } from "./call-queue.ts";
 import { ConnectedShim } from "../../protocol/connected-shim.ts";
 import type { AgentConnection } from "./agent.ts";
 import { SilentConnections } from "../../store/files/silent-connections.ts";
-import { inodeOf, listenOn, uidOf } from "../../store/files/unix-socket.ts";
+import { inodeOf, listenOn, markAway, uidOf } from "../../store/files/unix-socket.ts";
 
 /** The daemon's handlers for connections. */
 export interface CallService {
@@ -105,7 +105,7 @@ export class CallServer {
   }
 
   /**
-   * Accepts no more connections. Waits at most `graceMs` for the running calls and for `finished`, work that an agent carries out.
+   * Accepts no more connections, and gives the waiting calls back to their shims. Waits at most `graceMs` for the running calls and for `finished`, work that an agent carries out.
    * Answers how many calls were aborted.
    */
   async close(graceMs: number, finished: Promise<void>): Promise<number> {
@@ -113,6 +113,8 @@ export class CallServer {
     clearInterval(this.#watch);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#server.close();
+    markAway(this.#init.socket);
+    this.queue.giveBack();
     this.#lastClosed = resolve;
     if (this.#open.size === 0) resolve();
     const late = Promise.withResolvers<void>();
@@ -182,7 +184,7 @@ export class CallServer {
   }
 
   async #serve(request: Request, shim: ConnectedShim, socket: Socket): Promise<Omit<Reply, "kind">> {
-    if (this.#closing) return refusal(fault("DAEMON_BUSY", "the daemon is stopping"));
+    if (this.#closing) return givenBack;
     const arrivedMs = performance.now();
     const turn = await this.queue.enter(
       podNamespace(request.environment.get("CNI_ARGS") ?? ""),
@@ -195,11 +197,15 @@ export class CallServer {
     );
     if (turn.kind === "served") return turn.value;
     if (turn.kind === "left") throw new ShimGone(fault("SHIM_GONE", "the shim ended while its call waited in the queue"));
+    if (turn.kind === "given-back") return givenBack;
     this.#service.waited(undefined);
     const { active, waiting } = this.#init;
     return refusal(fault("DAEMON_BUSY", `the daemon serves ${active} calls and ${waiting} more wait (--calls, --queue)`));
   }
 }
+
+/** Nothing of the call was begun: the shim looks for another engine. A shim of an earlier release prints the error. */
+const givenBack = { ...refusal(fault("DAEMON_BUSY", "the daemon is stopping")), status: notBegunStatus };
 
 function refusal(reason: Fault): Omit<Reply, "kind"> {
   return { status: 1, stdout: printError(reason), stderr: "" };

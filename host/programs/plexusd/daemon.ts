@@ -10,7 +10,7 @@ import { writableDirectory } from "../../store/files/writable-directory.ts";
 import type { Jail } from "../../sandbox/launcher/jail.ts";
 import { Metrics } from "../../telemetry/metrics/metrics.ts";
 import type { RoundAgent } from "../../node/reconcile/clean.ts";
-import { countRound } from "../../telemetry/metrics/count-round.ts";
+import { countRound, countUndone } from "../../telemetry/metrics/count-round.ts";
 import { Reconciler, type ReconcilerInit } from "../../node/reconcile/reconciler.ts";
 import { Endpoint, type EndpointInit } from "../../telemetry/endpoint.ts";
 import { Telemetry, type TelemetryInit } from "../../telemetry/telemetry.ts";
@@ -24,7 +24,7 @@ import { DefinitionPolicies } from "./definition-policies.ts";
 import { EarlierState } from "./earlier-state.ts";
 import { PodLife, type PodLifeInit } from "./pod-life.ts";
 import { collectWatches, watchSentence, watchesAreLive } from "./watch-metrics.ts";
-import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf } from "./agent.ts";
+import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf, runsPlugins } from "./agent.ts";
 
 /** The settings of the daemon's parts. */
 export interface DaemonInit {
@@ -117,6 +117,7 @@ export class Daemon {
       isBusy: () => queue.waiting > 0,
       warn,
       onRound: (report) => countRound(this.metrics, report),
+      onUndone: (undone) => countUndone(this.metrics, undone),
     });
     this.metrics.onScrape(() => collectWatches(this.metrics, this.#clusters.informers));
     this.telemetry.inform("watches", () => watchSentence(this.#clusters.informers));
@@ -166,16 +167,18 @@ export class Daemon {
     return aborted;
   }
 
-  /** Serves a call that the daemon starts itself, through the newest agent; undefined if no agent is connected. Throws ShimGone. */
+  /** Serves a call that the daemon starts itself, through the chosen agent; undefined if no agent is connected. Throws ShimGone. */
   async serveInternal(call: InternalCall): Promise<Omit<Reply, "kind"> | undefined> {
-    const agent = this.agents.newest;
+    const agent = this.agents.chosen;
     return agent && this.#serve(requestOf(call, agent.environment), agent.shim);
   }
 
   async #serve(request: Request, connected: ConnectedShim, waitedMs = 0): Promise<Omit<Reply, "kind">> {
     const call = this.#openCall(connected);
     try {
-      return await call.serve(request, waitedMs);
+      const reply = await call.serve(request, waitedMs);
+      if (this.reconciler.waiting > 0 && reply.status === 0) await this.#undoWaiting(request, connected, call);
+      return reply;
     } finally {
       // Recorded after the answer, so that the runtime does not wait. Only stop() waits for it.
       const { promise: recorded, resolve } = Promise.withResolvers<void>();
@@ -193,6 +196,20 @@ export class Daemon {
     }
   }
 
+  /** Undoes what an agent without native plugins could not, through the shim of this call, whose own work is done. */
+  async #undoWaiting({ environment }: Request, connected: ConnectedShim, call: CallSession): Promise<void> {
+    await this.reconciler.undoWaiting(
+      {
+        shim: connected.serving(() => Promise.reject(new Error("a look at a network namespace runs no plugins"))),
+        environment,
+        runsPlugins: true,
+        openCall: () => this.#openCall(connected),
+        requestOf: (variables, stdin) => requestOf({ variables, stdin }, environment),
+      },
+      call.leftMs,
+    );
+  }
+
   #openCall(connected: ConnectedShim): CallSession {
     const shim = connected.serving((inner) => call.serveNested(inner));
     const takeLock = (wanted: LockRequest): Promise<LockAnswer> => this.#takeLock(wanted, shim);
@@ -207,14 +224,15 @@ export class Daemon {
     return call;
   }
 
-  /** The newest agent, for reconciler rounds. Each connection always gives the same object. */
+  /** The chosen agent, for reconciler rounds. Each connection always gives the same object. */
   #agentOfRound(): RoundAgent | undefined {
-    const connection = this.agents.newest;
+    const connection = this.agents.chosen;
     if (connection === undefined) return undefined;
     const { shim, environment } = connection;
     const known = this.#roundAgents.get(connection) ?? {
       shim: shim.serving(() => Promise.reject(new Error("a look at a network namespace runs no plugins"))),
       environment,
+      runsPlugins: runsPlugins(connection),
       openCall: () => this.#openCall(shim),
       requestOf: (variables, stdin) => requestOf({ variables, stdin }, environment),
     };

@@ -1,7 +1,7 @@
 // For tests: the built shim, and a directory that serves as CNI_PATH with plugins of the test's own making.
 
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -23,7 +23,7 @@ export interface Workshop {
   probe(name: string): string;
   /** Writes a component `name`.wasm: the magic bytes and `rest`. */
   component(name: string, rest?: string): string;
-  /** The shim, compiled to wait only `ms` for the end of stdin and for a nested call's request. */
+  /** The shim, compiled to wait only `ms` for the end of stdin, for a nested call's request and for an engine. */
   impatientShim(ms: number): string;
   dispose(): void;
 }
@@ -60,12 +60,15 @@ export async function openWorkshop(): Promise<Workshop> {
       return path;
     },
     impatientShim(ms) {
-      const path = join(directory, `plexus-${ms}`);
+      const path = join(directory, `waits-${ms}`, "plexus");
+      if (existsSync(path)) return path;
+      mkdirSync(join(directory, `waits-${ms}`));
       execFileSync("cc", [
         ...LANGUAGE_FLAGS,
         '-DPLEXUS_VERSION="0.0.0"',
         `-DSTDIN_MS=${ms}`,
         `-DNESTED_MS=${ms}`,
+        `-DSEARCH_MS=${ms}`,
         "-o",
         path,
         ...shimSources(),

@@ -1,6 +1,6 @@
 // A daemon's socket: a new daemon replaces the socket of a dead daemon, never that of a living one.
 
-import { chmodSync, lstatSync, unlinkSync } from "node:fs";
+import { chmodSync, closeSync, constants, lstatSync, openSync, unlinkSync, writeSync } from "node:fs";
 import { connect, type Server, type Socket } from "node:net";
 import { dirname } from "node:path";
 import { makeDirectory } from "./make-directory.ts";
@@ -25,6 +25,24 @@ export async function listenOn(server: Server, path: string): Promise<Result<voi
     return ok(undefined);
   } catch (error) {
     return failed(fault("DAEMON_SOCKET", `${path}: ${error instanceof Error ? error.message : String(error)}`));
+  }
+}
+
+/**
+ * Renews the mark beside the socket `path` that tells shims when the daemon went: they wait a moment for the next daemon (PROTOCOL.md). Best
+ * effort: without the mark they do not wait.
+ */
+export function markAway(path: string): void {
+  const { O_WRONLY, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+  try {
+    const fd = openSync(`${path}.away`, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+    try {
+      writeSync(fd, "\0", 0);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    // For example a directory that was removed.
   }
 }
 

@@ -15,3 +15,9 @@ export function countRound(metrics: Metrics, { findings, problems, ms }: RoundRe
     metrics.add("plexus_reconcile_failures_total", { kind }, count("failed") + count("given-up"));
   }
 }
+
+/** Counts what a call of the runtime undid. */
+export function countUndone(metrics: Metrics, { kind, handling }: Pick<Finding, "kind" | "handling">): void {
+  if (handling === "cleaned") metrics.add("plexus_reconcile_cleaned_total", { kind });
+  if (handling === "failed" || handling === "given-up") metrics.add("plexus_reconcile_failures_total", { kind });
+}
