@@ -61,6 +61,37 @@ function call(
 /** More bytes than a socket's buffer holds. */
 const large = new Uint8Array(3 << 20).fill(32);
 
+/** The directory of slot files of `configuration()`. */
+const slots = (): string => join(shop.directory, "run", "one-shot");
+/** The home of an engine that answers every call. */
+const plexusHome = (): string => join(shop.directory, "linked");
+
+/** Calls a shim that waits only `ms` for an engine. */
+const impatient = (ms: number, env: Readonly<Record<string, string>>): Promise<ShimAnswer> =>
+  startShim({
+    shim: shop.impatientShim(ms),
+    env: { CNI_PATH: shop.cniPath, PLEXUS_SOCKET: nobody, ...env },
+    stdin: configuration(),
+  }).answer;
+
+/** The answer of the linked engine. */
+const linkedBeside = (socket: string): Promise<ShimAnswer> => call(join(shop.directory, "linked"), { PLEXUS_SOCKET: socket });
+
+const timed = async (answer: Promise<ShimAnswer>): Promise<number> => {
+  const begun = performance.now();
+  expect((await answer).stdout).toBe("linked plexus");
+  return performance.now() - begun;
+};
+
+/** Holds the locks of these slots in a process of its own, until the answer is called. */
+async function hold(...numbers: readonly number[]): Promise<() => void> {
+  mkdirSync(slots(), { recursive: true, mode: 0o700 });
+  const opened = numbers.map((slot) => `exec ${slot + 5}>${slots()}/${slot}; flock ${slot + 5}`).join("; ");
+  const holder = spawn("/bin/sh", ["-c", `${opened}; echo held; read end`], { stdio: ["pipe", "pipe", "inherit"] });
+  await once(holder.stdout, "data");
+  return () => void holder.stdin.end();
+}
+
 describe("a one-shot engine", () => {
   test("gets the call over descriptor 3, requests every effect, serves nested calls and answers", async () => {
     const directory = home(
@@ -185,14 +216,6 @@ describe("the search for an engine", () => {
     }
   });
 
-  /** Calls a shim that waits only `ms` for an engine. */
-  const impatient = (ms: number, env: Readonly<Record<string, string>>): Promise<ShimAnswer> =>
-    startShim({
-      shim: shop.impatientShim(ms),
-      env: { CNI_PATH: shop.cniPath, PLEXUS_SOCKET: nobody, ...env },
-      stdin: configuration(),
-    }).answer;
-
   test("without an engine a call waits, then fails with code 11 and names what is missing, with the remedy", async () => {
     const begun = performance.now();
     const nowhere = json((await impatient(1200, { PLEXUS_HOME: "/nonexistent/home" })).stdout);
@@ -302,24 +325,17 @@ describe("the search for an engine", () => {
   });
 
   describe("after a daemon has gone", () => {
-    const linked = (socket: string): Promise<ShimAnswer> => call(join(shop.directory, "linked"), { PLEXUS_SOCKET: socket });
-    const timed = async (answer: Promise<ShimAnswer>): Promise<number> => {
-      const begun = performance.now();
-      expect((await answer).stdout).toBe("linked plexus");
-      return performance.now() - begun;
-    };
-
     test("a call waits for the next one, but not for one that has been away for longer", async () => {
       const socket = join(shop.directory, "gone.sock");
       writeFileSync(`${socket}.away`, "");
-      expect(await timed(linked(socket))).toBeGreaterThan(2000);
+      expect(await timed(linkedBeside(socket))).toBeGreaterThan(2000);
       const begun = performance.now();
-      await linked(socket);
+      await linkedBeside(socket);
       expect(performance.now() - begun).toBeLessThan(2500);
       // A clock that was set back does not make calls wait.
       const later = Date.now() / 1000 + 3600;
       utimesSync(`${socket}.away`, later, later);
-      expect(await timed(linked(socket))).toBeLessThan(2500);
+      expect(await timed(linkedBeside(socket))).toBeLessThan(2500);
     });
 
     test("STATUS does not wait for the next one", async () => {
@@ -332,17 +348,7 @@ describe("the search for an engine", () => {
   });
 
   describe("slots", () => {
-    const directory = (): string => join(shop.directory, "run", "one-shot");
-    /** Holds the locks of these slots in a process of its own, until the answer is called. */
-    async function hold(...slots: readonly number[]): Promise<() => void> {
-      mkdirSync(directory(), { recursive: true, mode: 0o700 });
-      const opened = slots.map((slot) => `exec ${slot + 5}>${directory()}/${slot}; flock ${slot + 5}`).join("; ");
-      const holder = spawn("/bin/sh", ["-c", `${opened}; echo held; read end`], { stdio: ["pipe", "pipe", "inherit"] });
-      await once(holder.stdout, "data");
-      return () => void holder.stdin.end();
-    }
     const linked = { PLEXUS_SOCKET: nobody, PLEXUS_HOME: "" };
-    const plexusHome = (): string => join(shop.directory, "linked");
 
     test("bound the engines: a call waits for a slot, then says so; DEL has a slot that no ADD takes", async () => {
       const release = await hold(1, 2, 3);

