@@ -164,7 +164,7 @@ describe.skipIf(missingForMixed("hostile state"))("hostile state", () => {
     const config = stage.network([{ type: "recorder" }], { cniVersion: "1.1.0" });
     const answers = await Promise.all([1, 2, 3].map(() => stage.request({ verb: "STATUS", config })));
     expect(answers.map(({ status, stdout }) => [status, stdout])).toEqual([1, 2, 3].map(() => [0, ""]));
-    expect(readdirSync(join(stage.plexus.directory, "run"))).toEqual([]);
+    expect(stage.files().run).toEqual([]);
   });
 
   test("a delegate called `constructor`, a property of every JavaScript object, gets the default grants", async () => {

@@ -25,6 +25,23 @@ export function childrenOf(pid: number): readonly number[] {
     .map(Number);
 }
 
+/** Processes with an argument that ends with `text`. */
+export function pidsNaming(text: string): readonly number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/u.test(name))
+    .filter((pid) => readOrUndefined(() => readFileSync(`/proc/${pid}/cmdline`, "utf8"))?.includes(`${text}\0`) === true)
+    .map(Number);
+}
+
+/** The sum of a row of /proc/PID/status over processes, such as VmRSS, in MiB. A process that has ended counts nothing. */
+export function memoryOfKind(pids: readonly number[], row: string): number {
+  const pattern = new RegExp(`^${row}:\\s+(\\d+) kB$`, "mu");
+  const kibibytes = pids.map((pid) =>
+    Number(pattern.exec(readOrUndefined(() => readFileSync(`/proc/${pid}/status`, "utf8")) ?? "")?.[1] ?? 0),
+  );
+  return Math.round(kibibytes.reduce((sum, each) => sum + each, 0) / 1024);
+}
+
 /** Command lines of all processes whose arguments contain `directory`. */
 export function processesNaming(directory: string): readonly string[] {
   return readdirSync("/proc")

@@ -107,7 +107,7 @@ export function openStage(init: InstallationInit): Stage {
     leases: leases(directories.leases),
     // Permanent files belong to the node, not to a container.
     state: filesBelow(directories.state).filter((path) => !isPermanent(path)),
-    run: filesBelow(directories.run).filter((path) => !path.startsWith(join(directories.run, "one-shot/"))),
+    run: filesBelow(directories.run).filter((path) => !path.startsWith("one-shot/")),
   });
   const request = (call: Call): Promise<Answer> => callBinary(entrance(call.as), call, plexus.cniPath);
   const call = (verb: string, attaching: Attaching): Promise<Answer> => request(callOf(verb, attaching));
