@@ -6,6 +6,8 @@ import { idleMultusKeys } from "./multus-keys.ts";
 import { hostConfigurationSchema } from "./schema.ts";
 
 const base = { cniVersion: "1.0.0", name: "cluster", type: "plexus" };
+const digest = `sha256:${"a".repeat(64)}`;
+const pem = "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----\n";
 const delegates = [{ type: "bridge" }];
 
 function message(value: unknown): string {
@@ -170,6 +172,43 @@ describe("the host configuration", () => {
     };
     const read = readHostConfiguration({ ...base, delegates, wasm: { grants: { x: grant } } });
     expect(read.ok && read.value.wasm.grants["x"]).toEqual(grant);
+  });
+
+  test("E-14: demands on a type's component are read beside its grants", () => {
+    const wasm = {
+      keys: { release: pem, "file.pub": "/etc/plexus/release.pub" },
+      grants: { x: { log: {}, digest, signedBy: "release" }, y: {} },
+    };
+    const read = readHostConfiguration({ ...base, delegates, wasm });
+    expect(read.ok && read.value.wasm).toMatchObject({
+      grants: { x: { log: {} }, y: {} },
+      demands: { x: { digest, signedBy: "release" } },
+    });
+    expect(read.ok && read.value.wasm.keys).toEqual(wasm.keys);
+    expect(read.ok && Object.keys(read.value.wasm.grants["x"] ?? {})).toEqual(["log"]);
+  });
+
+  test.each([
+    [{ grants: { x: { digest: "sha256:ab" } } }, "wasm.grants.x.digest: must be a digest"],
+    [{ grants: { x: { signedBy: "release" } } }, "wasm.grants.x.signedBy: wasm.keys has no key release (it has none)"],
+    [{ keys: { other: pem }, grants: { x: { signedBy: "release" } } }, "has no key release (it has other)"],
+    [{ keys: { release: pem }, grants: { x: { signedby: "release" } } }, "did you mean signedBy?"],
+    [{ keys: { release: "-----BEGIN PRIVATE KEY-----" } }, "wasm.keys.release: must be a public key in PEM"],
+    [{ keys: { release: "release.pub" } }, "wasm.keys.release: must be a public key in PEM"],
+    [{ keys: { "a/b": pem } }, "wasm.keys.a/b: must be the name of a key"],
+  ])("E-14: an invalid demand is refused: %j", (wasm, text) => {
+    expect(message({ ...base, delegates, wasm })).toContain(text);
+  });
+
+  test("E-14: a demand in a definition's rule is refused: the demands of wasm.grants hold for definitions, too", () => {
+    const definitions = { rules: [{ namespaces: ["shop"], grants: { x: { digest } } }] };
+    expect(message({ ...base, delegates, definitions })).toContain("definitions.rules.0.grants.x.digest: no such key");
+  });
+
+  test("E-14: a DEL keeps a malformed demand as one that no component meets", () => {
+    const wasm = { grants: { x: { digest: 5, signedBy: "gone" } } };
+    const read = readHostConfiguration({ ...base, delegates, wasm }, { lenient: true });
+    expect(read.ok && read.value.wasm.demands).toEqual({ x: { digest: "", signedBy: "gone" } });
   });
 
   test("E-7: the default grants neither reach the kernel nor other plugins nor files of the delegate's choice", () => {
@@ -372,6 +411,7 @@ describe("the host configuration", () => {
         isolation: scalar,
         sandboxUids: fc.oneof(scalar, fc.record({ first: scalar, count: scalar, more: scalar }, { requiredKeys: [] })),
         limits: fc.record({ timeMs: scalar, memoryMiB: scalar, logBytes: scalar }, { requiredKeys: [] }),
+        keys: fc.dictionary(fc.constantFrom("x", "same", "a/b"), fc.oneof(scalar, fc.constant(pem))),
         grants: fc.dictionary(
           fc.constantFrom("a", "b"),
           fc.record(
@@ -388,6 +428,8 @@ describe("the host configuration", () => {
               announce: scalar,
               delegation: fc.record({ plugins: scalar }),
               state: fc.record({ directories: scalar }),
+              digest: fc.oneof(scalar, fc.constant(digest)),
+              signedBy: scalar,
               typo: scalar,
             },
             { requiredKeys: [] },

@@ -178,51 +178,55 @@ const demandingGrants = grants.extend({
     ),
 });
 
-const wasm = z.strictObject({
-  prefer: z
-    .union([z.boolean(), z.array(z.string())])
-    .optional()
-    .describe(
-      "Whether a component takes precedence over a native binary in the same directory: for all types, or for the listed ones.",
-    ),
-  isolation: z
-    .enum(isolations)
-    .optional()
-    .describe(
-      "Where delegates are examined and run; process by default: in sandbox processes, in a jail with every control that the node has. in-process: in the process of a one-shot engine, which is faster, but a delegate that breaks out of V8 then has the engine's rights, usually root's. strict: the same, in a process for each call, and refused with code 11 if a control is missing. A daemon always runs them in sandbox processes.",
-    ),
-  sandboxUids: z
-    .union([
-      z.literal("same"),
-      z
-        .strictObject({
-          first: z.int().min(1).max(maxUid).describe("The first uid."),
-          count: z
-            .int()
-            .min(1)
-            .max(maxUid)
-            .describe("The number of uids. With fewer uids than the kernel's pid_max, two processes may have the same uid."),
-        })
-        .refine(({ first, count }) => first + count - 1 <= maxUid),
-    ])
-    .optional()
-    .describe(
-      `The uids, and gids of the same numbers, of a one-shot engine's sandbox processes: ${defaultUids.count} from ${defaultUids.first} by default. No other process may have them. "same": the engine's own uid. A daemon has the option --sandbox-uids.`,
-    ),
-  limits: limits.optional().describe("Limits of one call of a delegate. No limit can be switched off."),
-  keys: z
-    .record(keyName, z.string().regex(keyPattern, `must be ${keyWanted}`))
-    .optional()
-    .describe(
-      "Public keys that sign components, by name. The value is the key in PEM (ECDSA on P-256 as cosign makes it, or RSA), or the absolute path of such a file, which the engine must be able to read.",
-    ),
-  grants: z
-    .record(z.string(), demandingGrants)
-    .optional()
-    .describe(
-      "Capabilities of each delegate, by type. They replace the default: log, leases in /var/lib/cni/networks, /etc/resolv.conf. The default grants nothing that changes the kernel's state.",
-    ),
-});
+const wasm = z
+  .strictObject({
+    prefer: z
+      .union([z.boolean(), z.array(z.string())])
+      .optional()
+      .describe(
+        "Whether a component takes precedence over a native binary in the same directory: for all types, or for the listed ones.",
+      ),
+    isolation: z
+      .enum(isolations)
+      .optional()
+      .describe(
+        "Where delegates are examined and run; process by default: in sandbox processes, in a jail with every control that the node has. in-process: in the process of a one-shot engine, which is faster, but a delegate that breaks out of V8 then has the engine's rights, usually root's. strict: the same, in a process for each call, and refused with code 11 if a control is missing. A daemon always runs them in sandbox processes.",
+      ),
+    sandboxUids: z
+      .union([
+        z.literal("same"),
+        z
+          .strictObject({
+            first: z.int().min(1).max(maxUid).describe("The first uid."),
+            count: z
+              .int()
+              .min(1)
+              .max(maxUid)
+              .describe("The number of uids. With fewer uids than the kernel's pid_max, two processes may have the same uid."),
+          })
+          .refine(({ first, count }) => first + count - 1 <= maxUid),
+      ])
+      .optional()
+      .describe(
+        `The uids, and gids of the same numbers, of a one-shot engine's sandbox processes: ${defaultUids.count} from ${defaultUids.first} by default. No other process may have them. "same": the engine's own uid. A daemon has the option --sandbox-uids.`,
+      ),
+    limits: limits.optional().describe("Limits of one call of a delegate. No limit can be switched off."),
+    keys: z
+      .record(keyName, z.string().regex(keyPattern, `must be ${keyWanted}`))
+      .optional()
+      .describe(
+        "Public keys that sign components, by name. The value is the key in PEM (ECDSA on P-256 as cosign makes it, or RSA), or the absolute path of such a file, which the engine must be able to read.",
+      ),
+    grants: z
+      .record(z.string(), demandingGrants)
+      .optional()
+      .describe(
+        "Capabilities of each delegate, by type. They replace the default: log, leases in /var/lib/cni/networks, /etc/resolv.conf. The default grants nothing that changes the kernel's state.",
+      ),
+  })
+  .refine(({ keys = {}, grants: granted = {} }) =>
+    Object.values(granted).every(({ signedBy }) => signedBy === undefined || Object.hasOwn(keys, signedBy)),
+  );
 
 const namespacePatterns = z.array(z.string().regex(namespacesPattern.pattern, `must be ${namespacesPattern.wanted}`));
 const allowedValues = z.union([z.literal("*"), z.array(z.union([z.string(), z.number(), z.boolean()]))]);

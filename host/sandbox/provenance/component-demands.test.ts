@@ -1,0 +1,131 @@
+// The demands of wasm.grants on a component's digest and signer, and when they are checked again.
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ok } from "../../../src/fault/result.ts";
+import { componentManifest } from "../../../src/oci/manifest.ts";
+import { wasmConfigType, wasmLayerType } from "../../../src/oci/media-types.ts";
+import type { SignedManifest } from "../../../src/oci/signatures-file.ts";
+import { sha256 } from "../../../test/harness/registry/component-node.ts";
+import { dsseBundle, makeSigningKey, signStatement } from "../../../test/harness/registry/cosign-bundle.ts";
+import { ComponentDemands, demandOn } from "./component-demands.ts";
+
+const bytes = Buffer.from("a component");
+const digest = sha256(bytes);
+const key = makeSigningKey();
+const keys = { release: key.pem };
+
+/** A manifest of `content` and its signature by the key. */
+function signedManifest(content = bytes, by = key): SignedManifest {
+  const config = { mediaType: wasmConfigType, digest: sha256("{}"), size: 2 };
+  const manifest = componentManifest(config, { mediaType: wasmLayerType, digest: sha256(content), size: content.length });
+  return { manifest, bundles: [dsseBundle(by, signStatement(sha256(manifest)))] };
+}
+
+function component(manifests: readonly SignedManifest[] = []) {
+  return { name: "content", bytes, signatures: async () => ok(manifests) };
+}
+
+describe("the demands on a component", () => {
+  test("are those of its type; names of Object's members demand nothing", () => {
+    const demands = { tuning: { digest } };
+    expect(demandOn({ demands }, "tuning")).toEqual({ digest });
+    expect(demandOn({ demands }, "other")).toBeUndefined();
+    expect(demandOn({ demands }, "constructor")).toBeUndefined();
+  });
+
+  test("a digest is that of the bytes", async () => {
+    const demands = new ComponentDemands();
+    expect(await demands.check(component(), { digest }, { keys })).toEqual(ok(undefined));
+    const differs = await demands.check(component(), { digest: sha256("other") }, { keys });
+    expect(differs).toMatchObject({
+      ok: false,
+      fault: { kind: "COMPONENT_DIGEST_DIFFERS", msg: expect.stringContaining(digest) },
+    });
+  });
+
+  test("a malformed digest, which a DEL keeps in spite of the mistake, is met by no component", async () => {
+    const check = await new ComponentDemands().check(component(), { digest: "" }, { keys });
+    expect(check).toMatchObject({ ok: false, fault: { kind: "COMPONENT_DIGEST_DIFFERS" } });
+  });
+
+  test.each<[string, () => readonly SignedManifest[], string]>([
+    ["without a signature", () => [], "SIGNATURE_MISSING"],
+    ["with the signature of another component", () => [signedManifest(Buffer.from("other"))], "SIGNATURE_MISSING"],
+    ["with a signature of another key", () => [signedManifest(bytes, makeSigningKey())], "SIGNATURE_INVALID"],
+    [
+      "with a manifest whose signature is of another manifest",
+      () => [{ ...signedManifest(), bundles: signedManifest(Buffer.from("x")).bundles }],
+      "SIGNATURE_INVALID",
+    ],
+  ])("a component %s is refused", async (_, manifests, kind) => {
+    const check = await new ComponentDemands().check(component(manifests()), { signedBy: "release" }, { keys });
+    expect(check).toMatchObject({ ok: false, fault: { kind } });
+  });
+
+  test("a signature among others is found", async () => {
+    const manifests = [
+      signedManifest(Buffer.from("other")),
+      { ...signedManifest(), bundles: ["no", ...signedManifest().bundles] },
+    ];
+    expect(await new ComponentDemands().check(component(manifests), { signedBy: "release", digest }, { keys })).toEqual(
+      ok(undefined),
+    );
+  });
+
+  test("a key that the configuration lacks is named", async () => {
+    const check = await new ComponentDemands().check(component([signedManifest()]), { signedBy: "absent" }, { keys });
+    expect(check).toMatchObject({
+      ok: false,
+      fault: { kind: "SIGNATURE_KEY_UNUSABLE", msg: expect.stringContaining('"absent"') },
+    });
+  });
+
+  test("a success is remembered for this content, demand and key; a refusal is not", async () => {
+    const demands = new ComponentDemands();
+    const demand = { signedBy: "release" };
+    await demands.check(component(), demand, { keys });
+    expect(demands.isMet("content", demand, { keys })).toBe(false);
+    await demands.check(component([signedManifest()]), demand, { keys });
+    expect(demands.isMet("content", demand, { keys })).toBe(true);
+    expect(demands.isMet("other content", demand, { keys })).toBe(false);
+    expect(demands.isMet("content", { ...demand, digest }, { keys })).toBe(false);
+    expect(demands.isMet("content", demand, { keys: { release: makeSigningKey().pem } })).toBe(false);
+  });
+
+  describe("with a key in a file", () => {
+    let directory: string;
+    beforeEach(() => {
+      directory = mkdtempSync(join(tmpdir(), "plexus-key-"));
+    });
+    afterEach(() => rmSync(directory, { recursive: true }));
+
+    test("a replaced key counts at once", async () => {
+      const demands = new ComponentDemands();
+      const path = join(directory, "release.pub");
+      writeFileSync(path, key.pem);
+      const demand = { signedBy: "release" };
+      expect(await demands.check(component([signedManifest()]), demand, { keys: { release: path } })).toEqual(ok(undefined));
+      expect(demands.isMet("content", demand, { keys: { release: path } })).toBe(true);
+      writeFileSync(path, `${makeSigningKey().pem}\n`);
+      expect(demands.isMet("content", demand, { keys: { release: path } })).toBe(false);
+      const check = await demands.check(component([signedManifest()]), demand, { keys: { release: path } });
+      expect(check).toMatchObject({ ok: false, fault: { kind: "SIGNATURE_INVALID" } });
+    });
+
+    test("a missing file is named", async () => {
+      const keysOfFile = { release: join(directory, "gone.pub") };
+      const check = await new ComponentDemands().check(
+        component([signedManifest()]),
+        { signedBy: "release" },
+        { keys: keysOfFile },
+      );
+      expect(check).toMatchObject({
+        ok: false,
+        fault: { kind: "SIGNATURE_KEY_UNUSABLE", msg: expect.stringContaining("gone.pub") },
+      });
+    });
+  });
+});
