@@ -114,6 +114,12 @@ export function writtenText(
   return `{\n${members.join("")}  "plugins": [${editMembers(plugin, edits)}]\n}\n`;
 }
 
+/** The file's text without the mark: a file that an administrator writes is not plexusd's. */
+export function unmarked(text: string): string {
+  const document = parseDocument(text, { what: "network configuration" });
+  return document.ok ? editMembers(document.value, new Map([[markKey, undefined]])) : text;
+}
+
 /** What a file of plexusd says about itself; undefined if plexusd did not write the file. */
 export function readMark(text: string): { readonly retired: boolean } | undefined {
   const document = parseDocument(text, { what: "network configuration" });

@@ -64,6 +64,8 @@ export const usage = `plexusctl: shows and manages Plexus on this node
                                daemon removes the configuration; --cancel: new
                                pods get their networks again
   plexusctl install            installs Plexus on a node; --help: its options
+  plexusctl configure          makes the configuration from the node's network;
+                               --help: its options
   plexusctl sysdump            writes one archive about this node, without
                                secrets; --help: its options
   plexusctl component COMMAND  pushes, pulls, verifies, saves, loads and lists

@@ -7,6 +7,7 @@ export type StandaloneCommand = (args: readonly string[]) => Promise<CommandResu
 
 /** The commands by their names on the command line. Each has `--help`. */
 export const standaloneCommands: Readonly<Record<string, StandaloneCommand>> = {
+  configure: async (args) => (await import("./configure.ts")).configureCommand(args),
   install: async (args) => (await import("./install.ts")).installCommand(args),
   component: async (args) => (await import("./component/run-component.ts")).runComponent(args),
   sysdump: async (args) => (await import("./sysdump.ts")).sysdumpCommand(args),

@@ -1,0 +1,97 @@
+// Makes Plexus' complete configuration for a node from the network that the node has.
+
+import { readFileSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { configurationFiles, findDirectoryNetwork, runsPlexus } from "../../../src/configuration/directory-network.ts";
+import {
+  type ConfigurationTemplate,
+  readTemplate,
+  unmarked,
+  writtenText,
+} from "../../../src/configuration/written-configuration.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
+import { storeFault } from "../../store/files/durable-file.ts";
+import { shimLinks } from "../cni-configuration/shim-links.ts";
+import { explain } from "../explain/explanation.ts";
+import { networksInFile } from "../explain/networks.ts";
+import { mergedGrants } from "./merged-grants.ts";
+
+/** The settings of a configuration. */
+export interface ConfigureInit {
+  /** The file of the node's network. */
+  readonly from: string;
+  /** The name of Plexus' file, in the same directory. */
+  readonly fileName: string;
+  readonly kubeconfig: string;
+  /** A file with Plexus' configuration without a default network; undefined: the least grants, and no rule for definitions. */
+  readonly template: string | undefined;
+  /** Directories of plugins, separated by colons. */
+  readonly cniPath: string;
+}
+
+/** A configuration, not yet written. */
+export interface ComposedConfiguration {
+  /** The file's content. */
+  readonly text: string;
+  /** The path that the configuration is for. */
+  readonly path: string;
+  /** Whether the path has a file of Plexus already. */
+  readonly replaces: boolean;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Composes the configuration: CNI 1.1.0, so that a runtime asks for STATUS; the node's network as `clusterNetwork` with its capabilities; the
+ * kubeconfig; and the grants that the network's components need. Faults: NO_DEFAULT_NETWORK, TEMPLATE_INVALID, CONFIG_INVALID, STORE_FAILED.
+ */
+export async function composeConfiguration(init: ConfigureInit): Promise<Result<ComposedConfiguration>> {
+  const directory = readConfigurationDirectory(dirname(init.from));
+  if (!directory.ok) return directory;
+  const plexusTypes = init.cniPath.split(":").flatMap(shimLinks);
+  const network = findDirectoryNetwork(directory.value, { pinned: basename(init.from), plexusTypes });
+  if (!network.ok) return network;
+  const path = `${directory.value.path}/${init.fileName}`;
+  for (const file of configurationFiles(directory.value.files)) {
+    const isPlexus = "text" in file && runsPlexus(file.text, plexusTypes);
+    if (file.path === path && !isPlexus)
+      return failed(fault("CONFIG_INVALID", `${path} exists and is not Plexus' configuration: give another --name`));
+    if (basename(file.path) < init.fileName && !isPlexus)
+      return failed(
+        fault("CONFIG_INVALID", `${file.path} sorts before ${init.fileName}, so the runtime would use it: give another --name`),
+      );
+  }
+  const warnings: string[] = [];
+  const template = await templateOf(init, warnings);
+  if (!template.ok) return template;
+  const { path: clusterNetwork, capabilities } = network.value;
+  const values = { clusterNetwork, capabilities, kubeconfig: init.kubeconfig, retired: false };
+  const text = unmarked(writtenText(template.value, values));
+  const replaces = directory.value.files.some((file) => file.path === path);
+  return ok({ text, path, replaces, warnings });
+}
+
+async function templateOf(init: ConfigureInit, warnings: string[]): Promise<Result<ConfigurationTemplate>> {
+  if (init.template !== undefined) {
+    try {
+      return readTemplate(readFileSync(init.template, "utf8"), init.template);
+    } catch (error) {
+      return failed(storeFault("reading", init.template, error));
+    }
+  }
+  const warn = (text: string): void => void warnings.push(text);
+  const networks = await networksInFile(init.from, { settings: undefined, cniPath: init.cniPath, warn });
+  if (!networks.ok) return networks;
+  const explained = await explain(networks.value, { settings: undefined, cniPath: init.cniPath, warnings: [] });
+  const steps = explained.networks.flatMap((each) => each.steps);
+  for (const { type, kind } of steps)
+    if (kind === "missing") warn(`${init.from}: plugin ${type} is in none of ${init.cniPath}, so no pod can be attached yet`);
+  const grants = mergedGrants(steps.map(({ toGrant }) => toGrant));
+  const template = {
+    type: "plexus",
+    ...(Object.keys(grants).length === 0 ? {} : { wasm: { grants } }),
+    definitions: {},
+  };
+  return readTemplate(JSON.stringify(template, undefined, 2), "the built-in template");
+}
