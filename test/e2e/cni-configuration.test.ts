@@ -1,9 +1,9 @@
 // The network configuration that the built daemon writes: a runtime that reads it gets Plexus, through the life of the default network's file,
 // and until Plexus is removed from the node.
 
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { isJsonObject } from "../../src/json/document.ts";
@@ -143,7 +143,38 @@ describe.skipIf(missingForMixed("a daemon's network configuration"))("a daemon's
     await expect.poll(() => daemon?.stderr(), within).toContain("cni.exclusive=false");
   });
 
-  test("a read-only directory is reported, and the daemon writes once it can", async () => {
+  test.each([
+    ["a full disk", "size=64k", "ENOSPC"],
+    ["a read-only directory", "ro", "EROFS"],
+  ])(
+    "%s is reported once, and the daemon writes when it can",
+    async (_, option, errno) => {
+      const filled = netD();
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", filled]);
+      try {
+        put("10-agent.conflist", "flannel");
+        if (option === "ro") execFileSync("mount", ["-o", "remount,ro", filled]);
+        else execFileSync("dd", ["if=/dev/zero", `of=${join(filled, "fill")}`, "bs=4k", "count=15"], { stdio: "ignore" });
+        await start();
+        await expect.poll(async () => (await readyz()).body, within).toMatch(new RegExp(`\\[-\\] configuration: .*${errno}`));
+        // Two more looks: the same problem is no new line.
+        await new Promise((resolve) => setTimeout(resolve, 11_000));
+        const lines = daemon?.stderr().split("\n") ?? [];
+        expect(lines.filter((line) => line.includes(errno))).toHaveLength(1);
+        if (option === "ro") execFileSync("mount", ["-o", "remount,rw", filled]);
+        else rmSync(join(filled, "fill"));
+        await untilReady();
+        expect(readdirSync(filled).toSorted()).toEqual(["00-plexus.conflist", "10-agent.conflist"]);
+      } finally {
+        await daemon?.stop();
+        daemon = undefined;
+        execFileSync("umount", [filled]);
+      }
+    },
+    60_000,
+  );
+
+  test("a directory that is a file is reported, and the daemon writes once it can", async () => {
     put("10-agent.conflist", "flannel");
     // A directory that is no directory refuses every user, root included.
     renameSync(netD(), `${netD()}.away`);
@@ -204,6 +235,10 @@ describe.skipIf(missingForMixed("a daemon's network configuration"))("a daemon's
     expect(await ended).toBe(1);
     expect(output.stdout).toContain("Remains: shop/old has");
     expect(existsSync(written())).toBe(false);
+    // A second command has nothing left to wait for, and --cancel takes the removal back.
+    expect(await uninstall("--wait", "--timeout", "60").ended).toBe(0);
+    expect(await uninstall("--cancel").ended).toBe(0);
+    expect(existsSync(written())).toBe(true);
   });
 
   test("uninstall --cancel gives new pods their networks again", async () => {

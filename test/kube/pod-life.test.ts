@@ -186,6 +186,15 @@ describe.skipIf(missingForKube("a daemon as a pod"))("a daemon as a pod", () => 
     await expect.poll(nodeToken, { timeout: 90_000, interval: 500 }).not.toBe(before);
   }, 180_000);
 
+  test("a problem of the configuration is an Event of the node", async () => {
+    await start();
+    writeFileSync(join(directoryOf("template"), "config.json"), '{"logLevle": "debug"}');
+    const events = api.admin.list.bind(api.admin, "v1", "Event", "default");
+    await expect
+      .poll(async () => JSON.stringify((await events()).items), within)
+      .toMatch(/"kind":"Node","name":"node".*TEMPLATE_INVALID: .*logLevle/);
+  });
+
   /** Stops the daemon; whether the configuration stays. */
   async function staysAtStop(): Promise<boolean> {
     await daemon?.stop();

@@ -57,6 +57,7 @@ export class NodeCredentials {
   /** The daemon's token with which the written one was requested. A new one may belong to a recreated account. */
   #requestedWith: string | undefined;
   #failures = 0;
+  #warned = "";
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
@@ -94,11 +95,15 @@ export class NodeCredentials {
     this.#init.onOutcome(renewed.ok ? "renewed" : "failed");
     if (renewed.ok) {
       this.#failures = 0;
+      this.#warned = "";
       this.#state = { expiresMs: renewed.value, problem: undefined };
       return Math.min(lookMs, Math.max(100, this.#renewMs - Date.now()));
     }
     const { msg, details } = renewed.fault;
-    if (msg !== this.#state.problem) this.#init.warn(`no credentials for one-shot engines: ${msg}. To do: ${details ?? ""}`);
+    // A message has the number of attempts and their time, which differ each time.
+    const warned = msg.replaceAll(/\d+/g, "");
+    if (warned !== this.#warned) this.#init.warn(`no credentials for one-shot engines: ${msg}. To do: ${details ?? ""}`);
+    this.#warned = warned;
     this.#state = { ...this.#state, problem: msg };
     this.#failures += 1;
     return backoffMs(this.#failures, Math.random, maxPauseMs);

@@ -52,7 +52,7 @@ async function start(more: Partial<ConfigurationWriterInit> = {}): Promise<Confi
       kubeconfig: undefined,
       ...more,
     },
-    { canServe: () => servable, log: (_, text) => void lines.push(text), onChange: () => undefined },
+    { canServe: () => servable, log: (_, text) => void lines.push(text), onChange: () => undefined, onProblem: () => undefined },
   );
   writers.push(writer);
   await writer.start();
@@ -247,14 +247,33 @@ describe("MO-26 plexusd's configuration goes", () => {
   test("and says before that Plexus is being removed, also after a restart of the daemon", async () => {
     put("10-a.conflist");
     const first = await start();
-    expect(await first.retire(true)).toBeUndefined();
+    expect(await first.take("retired")).toBeUndefined();
     expect(readFileSync(path, "utf8")).toContain('"retired":true');
     await first.stop();
     const second = await start();
-    expect(second.state.retired).toBe(true);
-    expect(await second.retire(false)).toBeUndefined();
+    expect(second.state.standing).toBe("retired");
+    expect(await second.take("in-force")).toBeUndefined();
     expect(readFileSync(path, "utf8")).not.toContain("retired");
   });
+});
+
+test("MO-26 a withdrawn configuration stays away until it is taken up again", async () => {
+  put("10-a.conflist");
+  const writer = await start();
+  expect(await writer.take("withdrawn")).toBeUndefined();
+  expect(readdirSync(directory)).toEqual(["10-a.conflist"]);
+  put("20-b.conflist");
+  await writer.look();
+  expect(existsSync(path)).toBe(false);
+  expect(await writer.take("in-force")).toBeUndefined();
+  expect(clusterNetwork()).toBe("10-a.conflist");
+});
+
+test("a retirement that the template prevents says so", async () => {
+  put("10-a.conflist");
+  const writer = await start();
+  writeFileSync(join(root, "template", "config.json"), "{");
+  expect(await writer.take("retired")).toMatchObject({ kind: "TEMPLATE_INVALID" });
 });
 
 test("temporary files of killed daemons are removed, and no runtime reads one", async () => {

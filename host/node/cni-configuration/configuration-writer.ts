@@ -37,9 +37,17 @@ export interface ConfigurationWriterDeps {
   /** Whether a call would be served now. Until then nothing is written. */
   readonly canServe: () => boolean;
   readonly log: (level: "info" | "warn", text: string) => void;
+  /** Called with each new problem, besides its line in the log. */
+  readonly onProblem: (problem: Fault) => void;
   /** Called after each attempt to change the file. */
   readonly onChange: (outcome: "written" | "removed" | "failed") => void;
 }
+
+/**
+ * Plexus' place on the node. `retired`: the file says that new pods get the default network only. `withdrawn`: the file is removed, so the
+ * runtime uses the node's next configuration.
+ */
+export type Standing = "in-force" | "retired" | "withdrawn";
 
 /** The state of the file. */
 export interface WrittenState {
@@ -47,14 +55,13 @@ export interface WrittenState {
   readonly written: boolean;
   /** Path of the default network's file in the written configuration. */
   readonly clusterNetwork: string | undefined;
-  /** Whether new pods get the default network only. */
-  readonly retired: boolean;
+  readonly standing: Standing;
   /** Why the configuration is not written, or not in force. */
   readonly problem: Fault | undefined;
 }
 
 /** What a look at the directory finds. */
-type FileState = Omit<WrittenState, "retired">;
+type FileState = Omit<WrittenState, "standing">;
 
 /** Interval of the looks that do not rely on inotify, in ms. */
 const intervalMs = 5_000;
@@ -70,7 +77,7 @@ export class ConfigurationWriter {
   #changes: DirectoryChanges | undefined;
   #again: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
-  #state: WrittenState = { written: false, clusterNetwork: undefined, retired: false, problem: undefined };
+  #state: WrittenState = { written: false, clusterNetwork: undefined, standing: "in-force", problem: undefined };
   /** Since when there is no network to delegate to, in ms of the monotonic clock. */
   #absentSince: number | undefined;
   /** Whether this daemon's file should be there, so that its absence is another program's doing. */
@@ -100,8 +107,8 @@ export class ConfigurationWriter {
     await removeTemporaries(directory);
     // A removal of Plexus that was begun goes on after a restart of the daemon.
     const before = this.#read();
-    if (before.ok && before.value !== undefined)
-      this.#state = { ...this.#state, retired: readMark(before.value)?.retired === true };
+    const isRetired = before.ok && before.value !== undefined && readMark(before.value)?.retired === true;
+    if (isRetired) this.#state = { ...this.#state, standing: "retired" };
     if (this.#stopped) return;
     this.#changes = new DirectoryChanges([directory, dirname(template)], intervalMs, () => void this.look());
     await this.look();
@@ -113,11 +120,13 @@ export class ConfigurationWriter {
     return this.#looking;
   }
 
-  /** Sets whether new pods get the default network only. Resolves with the problem that keeps the file from saying so. */
-  async retire(retired: boolean): Promise<Fault | undefined> {
-    this.#state = { ...this.#state, retired };
+  /** Sets Plexus' place on the node. Resolves with the problem that keeps the file from it. */
+  async take(standing: Standing): Promise<Fault | undefined> {
+    this.#state = { ...this.#state, standing };
     await this.look();
-    return this.#state.written ? undefined : this.#state.problem;
+    const { problem } = this.#state;
+    // Without a default network there is no file, and behind another file Plexus gets no calls: new pods are as wanted.
+    return problem?.kind === "NO_DEFAULT_NETWORK" || problem?.kind === "CNI_FILE_BEHIND" ? undefined : problem;
   }
 
   /** Stops watching; the file stays. */
@@ -140,14 +149,21 @@ export class ConfigurationWriter {
     this.#state = { ...this.#state, ...updated };
     const { problem } = updated;
     const text = problem === undefined ? "" : `${problem.msg}. To do: ${problem.details ?? ""}`;
-    if (text !== this.#lastLogged && text !== "") this.#deps.log("warn", text);
+    if (problem !== undefined && text !== this.#lastLogged) {
+      this.#deps.log("warn", text);
+      this.#deps.onProblem(problem);
+    }
     this.#lastLogged = text;
   }
 
   async #bringUpToDate(): Promise<FileState> {
     const { directory, pinned, binDir, kubeconfig, template: templatePath } = this.#init;
-    const { written, clusterNetwork, retired } = this.#state;
+    const { written, clusterNetwork, standing } = this.#state;
     const unchanged = (problem: Fault | undefined): FileState => ({ written, clusterNetwork, problem });
+    if (standing === "withdrawn") {
+      const removed = await this.#remove();
+      return { written: !removed.ok, clusterNetwork, problem: removed.ok ? undefined : removed.fault };
+    }
     if (!written && !this.#deps.canServe()) {
       this.#lookAgain(250);
       return unchanged(undefined);
@@ -165,7 +181,7 @@ export class ConfigurationWriter {
       clusterNetwork: network.value.path,
       capabilities: network.value.capabilities,
       kubeconfig,
-      retired,
+      retired: standing === "retired",
     });
     const problem = await this.#write(text, read.value, network.value.path);
     const failure = problem ?? readBefore(read.value, this.#path);
@@ -205,7 +221,7 @@ export class ConfigurationWriter {
     this.#deps.onChange(replaced.ok ? "written" : "failed");
     if (!replaced.ok) return replaced.fault;
     this.#expected = true;
-    const only = this.#state.retired ? ", and no other network, because Plexus is being removed" : "";
+    const only = this.#state.standing === "retired" ? ", and no other network, because Plexus is being removed" : "";
     this.#deps.log("info", `wrote ${this.#path}: the default network is that of ${network}${only}`);
     await this.#removeOthers(directory);
     return undefined;

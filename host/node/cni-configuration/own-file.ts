@@ -34,7 +34,9 @@ export async function writeOwnFile(path: string, text: string, replaces: boolean
     return ok(undefined);
   } catch (error) {
     await unlink(temporary).catch(() => undefined);
-    return failed(storeFault("writing", path, error));
+    // Each attempt has another temporary file, whose name says nothing.
+    const why = error instanceof Error ? error.message.replaceAll(temporary, path) : String(error);
+    return failed(storeFault("writing", path, why));
   }
 }
 

@@ -1,5 +1,6 @@
 // The steps of Plexus' removal from a node through its daemon, and the daemon's report after each.
 
+import type { Standing } from "../cni-configuration/configuration-writer.ts";
 import type { PodOfPlexus } from "./pods-of-plexus.ts";
 
 /**
@@ -14,8 +15,8 @@ export type RetireStep = (typeof retireSteps)[number];
 export interface RetireReport {
   /** Path of the network configuration that the daemon writes. */
   readonly configuration: string;
-  /** Whether new pods get the default network only, because of this or an earlier `begin` or `finish`. */
-  readonly retired: boolean;
+  /** `in-force`: new pods get their networks; `retired`: the default network only; `withdrawn`: the configuration is removed. */
+  readonly standing: Standing;
   /** The live pods whose DEL needs Plexus. */
   readonly pods: readonly PodOfPlexus[];
   /** Why the step had no effect, or why pods may be missing; one sentence each. */

@@ -84,13 +84,13 @@ const uninstall: Run = async (options) => {
 
 /** Removes Plexus from the path of new pods, through the daemon that writes the network configuration. */
 const retire: Run = async ({ statusSocket, cancel, timeoutMs, output }) => {
-  const { cancelRetirement, retireAndWait, retirementText } = await import("./retire.ts");
+  const { cancelRetirement, retireAndWait, retirementNeedsAttention, retirementText } = await import("./retire.ts");
   const outcome = await (cancel ? cancelRetirement(statusSocket) : retireAndWait(statusSocket, timeoutMs));
   if (typeof outcome === "string")
     return { stdout: "", stderr: `${statusSocket}: the daemon did not do it: ${outcome}`, status: 1 };
   return {
     stdout: await formatted(outcome, output, () => retirementText(outcome)),
-    status: outcome.problems.length === 0 && (outcome.pods.length === 0 || !outcome.retired) ? 0 : 1,
+    status: retirementNeedsAttention(outcome) ? 1 : 0,
   };
 };
 

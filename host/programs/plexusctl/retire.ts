@@ -13,21 +13,25 @@ const patienceMs = 30_000;
 const maxLine = 2048;
 const maxNames = 10;
 
+/** What the command reached: the daemon's last report, and whether pods were left behind because the time was over. */
+export interface Retirement extends RetireReport {
+  readonly timedOut: boolean;
+}
+
 /** Retires Plexus. Answers the last report, or the reason why there is none. stderr gets a line whenever the pods waited for change. */
-export async function retireAndWait(socketPath: string, timeoutMs: number): Promise<RetireReport | string> {
+export async function retireAndWait(socketPath: string, timeoutMs: number): Promise<Retirement | string> {
   const end = performance.now() + timeoutMs;
   let lastLine = "";
   for (;;) {
     const report = await takeStep(socketPath, "begin");
     if (typeof report === "string") return report;
+    // An earlier command has finished the removal.
+    if (report.standing === "withdrawn") return { ...report, timedOut: false };
     // An incomplete list of pods is no reason to go on.
     const isDone = report.pods.length === 0 && report.problems.length === 0;
-    const isLate = performance.now() >= end;
-    if (isDone || isLate) {
+    if (isDone || performance.now() >= end) {
       const finished = await takeStep(socketPath, "finish");
-      return typeof finished === "string"
-        ? finished
-        : { ...finished, pods: report.pods, problems: [...new Set([...report.problems, ...finished.problems])] };
+      return typeof finished === "string" ? finished : { ...finished, timedOut: !isDone };
     }
     const line = [...report.problems, ...(report.pods.length === 0 ? [] : [`waits for ${podNames(report)}`])].join("; ");
     if (line !== lastLine) process.stderr.write(`plexusctl: ${inertLine(line, maxLine)}\n`);
@@ -37,23 +41,28 @@ export async function retireAndWait(socketPath: string, timeoutMs: number): Prom
 }
 
 /** Ends a retirement: new pods get their networks again. */
-export function cancelRetirement(socketPath: string): Promise<RetireReport | string> {
-  return takeStep(socketPath, "cancel");
+export async function cancelRetirement(socketPath: string): Promise<Retirement | string> {
+  const report = await takeStep(socketPath, "cancel");
+  return typeof report === "string" ? report : { ...report, timedOut: false };
+}
+
+/** Whether the administrator still has something to do. */
+export function retirementNeedsAttention({ timedOut, problems }: Retirement): boolean {
+  return timedOut || problems.length > 0;
 }
 
 /** The last report as text. */
-export function retirementText(report: RetireReport): string {
-  const { configuration, retired, pods, problems } = report;
+export function retirementText({ configuration, standing, pods, problems }: Retirement): string {
   const rest = pods.map(
     ({ pod, networks }) => `Remains: ${pod} has ${networks.join(", ")}; a DEL without Plexus does not undo them`,
   );
-  const lines = [
-    ...problems.map((problem) => `Problem: ${problem}`),
-    ...(retired ? rest : []),
-    retired && problems.length === 0 ? `${configuration}: removed; the runtime uses the node's next configuration` : "",
-    retired ? "" : `${configuration}: new pods get their networks`,
-  ];
-  return `${lines.filter((line) => line !== "").join("\n")}\n`;
+  const ends: Readonly<Record<Retirement["standing"], string>> = {
+    "in-force": `${configuration}: new pods get their networks`,
+    retired: `${configuration}: new pods get the default network only`,
+    withdrawn: `${configuration}: removed; the runtime uses the node's next configuration`,
+  };
+  const lines = [...problems.map((problem) => `Problem: ${problem}`), ...(standing === "in-force" ? [] : rest)];
+  return `${[...lines, ...(problems.length === 0 ? [ends[standing]] : [])].join("\n")}\n`;
 }
 
 function podNames({ pods }: RetireReport): string {
@@ -76,7 +85,7 @@ async function takeStep(socketPath: string, step: RetireStep): Promise<RetireRep
 function isReport(value: unknown): value is RetireReport {
   return (
     isJsonObject(value) &&
-    typeof value["retired"] === "boolean" &&
+    typeof value["standing"] === "string" &&
     Array.isArray(value["pods"]) &&
     Array.isArray(value["problems"])
   );

@@ -1,11 +1,14 @@
 // The daemon's life as a pod: it writes the node's network configuration, keeps credentials for one-shot engines, and decides when it is
 // stopped whether the configuration stays.
 
+import type { Fault } from "../../../src/fault/fault.ts";
+import { eventsPath, eventText, involvedNode } from "../../../src/kube/event.ts";
 import type { NodeCredentials } from "../../cluster/kube/node-credentials.ts";
 import type { OwnDaemonSet } from "../../cluster/kube/own-daemon-set.ts";
 import { ConfigurationWriter, type ConfigurationWriterInit } from "../../node/cni-configuration/configuration-writer.ts";
 import { podsOfPlexus } from "../../node/uninstall/pods-of-plexus.ts";
 import type { RetireReport, RetireStep } from "../../node/uninstall/retire-report.ts";
+import { shortHash } from "../../store/files/short-hash.ts";
 import type { ReadinessCheck } from "../../telemetry/readiness.ts";
 import type { Metrics } from "../../telemetry/metrics/metrics.ts";
 import type { OwnApi } from "./daemon-clusters.ts";
@@ -33,6 +36,8 @@ export interface PodLifeDeps {
 
 /** Time after the start from which an API that gives no answer no longer delays the configuration, in ms. */
 const syncMs = 5_000;
+/** Time limit for sending an Event, in ms. */
+const eventMs = 5_000;
 /** Maximum time of the decision whether the configuration stays, in ms. */
 const fateMs = 3_000;
 
@@ -44,7 +49,6 @@ export class PodLife {
   #startedMs = 0;
   #credentials: NodeCredentials | undefined;
   #daemonSet: OwnDaemonSet | undefined;
-  #removed = false;
 
   constructor(init: PodLifeInit, deps: PodLifeDeps) {
     this.#init = init;
@@ -53,6 +57,7 @@ export class PodLife {
     this.#writer = new ConfigurationWriter(init.writer, {
       canServe: () => listening() && (watchesAreLive() || performance.now() - this.#startedMs > syncMs),
       log,
+      onProblem: (problem) => void this.#tell(problem),
       onChange: (outcome) => metrics.add("plexus_cni_configuration_writes_total", { outcome }),
     });
     metrics.onScrape(() => this.#collect());
@@ -90,30 +95,32 @@ export class PodLife {
       return;
     }
     this.#deps.log("info", `Plexus is being removed from this node: ${fate.why}`);
-    await this.#leave();
+    const removed = await this.#writer.leave();
+    if (!removed.ok) this.#deps.log("warn", removed.fault.msg);
   }
 
-  /** Takes a step of Plexus' removal. */
+  /** Takes a step of Plexus' removal. A configuration that is removed already stays removed until the removal is cancelled. */
   async retire(step: RetireStep): Promise<RetireReport> {
-    const problem = step === "finish" ? await this.#leave() : await this.#setRetired(step === "begin");
+    const isWithdrawn = this.#writer.state.standing === "withdrawn";
+    const standing = step === "cancel" ? "in-force" : step === "finish" || isWithdrawn ? "withdrawn" : "retired";
+    const problem = await this.#writer.take(standing);
     const { pods, problems } = podsOfPlexus(this.#deps.stateDirectories());
-    const retired = this.#removed || this.#writer.state.retired;
     return {
       configuration: this.#writer.path,
-      retired,
+      standing: this.#writer.state.standing,
       pods,
-      problems: problem === undefined ? problems : [problem, ...problems],
+      problems: problem === undefined ? problems : [problem.msg, ...problems],
     };
   }
 
   /** The readiness check of the configuration. */
   check(): Pick<ReadinessCheck, "ok" | "message"> {
     const { path } = this.#writer;
-    const { written, clusterNetwork, retired, problem } = this.#writer.state;
-    if (this.#removed) return { ok: true, message: `${path}: removed, because Plexus is being removed` };
+    const { written, clusterNetwork, standing, problem } = this.#writer.state;
     if (problem !== undefined) return { ok: false, message: `${problem.msg} [${problem.kind}]` };
+    if (standing === "withdrawn") return { ok: true, message: `${path}: removed, because Plexus is being removed` };
     if (!written) return { ok: false, message: `${path}: not written yet` };
-    const only = retired ? "; new pods get no other network, because Plexus is being removed" : "";
+    const only = standing === "retired" ? "; new pods get no other network, because Plexus is being removed" : "";
     return { ok: true, message: `${path}: the default network is that of ${clusterNetwork}${only}` };
   }
 
@@ -125,16 +132,16 @@ export class PodLife {
     return problem === undefined ? token : `${token}; ${problem}`;
   }
 
-  async #setRetired(retired: boolean): Promise<string | undefined> {
-    if (this.#removed) return `${this.#writer.path} is removed already; restart the daemon to write it again`;
-    return (await this.#writer.retire(retired))?.msg;
-  }
-
-  async #leave(): Promise<string | undefined> {
-    const removed = await this.#writer.leave();
-    this.#removed = removed.ok;
-    if (!removed.ok) this.#deps.log("warn", removed.fault.msg);
-    return removed.ok ? undefined : removed.fault.msg;
+  /** Sends an Event about the node. An Event may be lost: log, metrics and readiness say the same. */
+  async #tell({ kind, msg, details = "" }: Fault): Promise<void> {
+    const { nodeName } = this.#init;
+    const api = await this.#deps.ownApi();
+    const credentials = await api?.credentials();
+    if (api === undefined || credentials?.ok !== true || nodeName === undefined) return;
+    const content = { reason: "PlexusConfiguration", message: `${kind}: ${msg}. To do: ${details}`, type: "Warning" } as const;
+    const node = involvedNode(nodeName);
+    const body = eventText(node, content, new Date(), shortHash);
+    await api.connection.request(credentials.value, { method: "POST", path: eventsPath(node.eventNamespace), body }, eventMs);
   }
 
   #collect(): void {

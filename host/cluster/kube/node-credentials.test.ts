@@ -1,0 +1,152 @@
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ok } from "../../../src/fault/result.ts";
+import { type ScriptedApiServer, startScriptedApiServer } from "../testing/scripted-api-server.ts";
+import { Connection } from "./connection.ts";
+import { kubeconfigCredentials } from "./credentials.ts";
+import { NodeCredentials } from "./node-credentials.ts";
+
+const within = { timeout: 20_000, interval: 20 };
+const claims = { "kubernetes.io": { namespace: "plexus-system", serviceaccount: { name: "plexus" } } };
+const podToken = (id: string): string => `e30.${Buffer.from(JSON.stringify({ ...claims, id })).toString("base64url")}.sig`;
+
+describe("MO-22 credentials of one-shot engines", () => {
+  let server: ScriptedApiServer;
+  let directory = "";
+  let token = "";
+  let started: NodeCredentials | undefined;
+  let connection: Connection;
+  let warnings: string[] = [];
+  let outcomes: string[] = [];
+  beforeAll(async () => {
+    server = await startScriptedApiServer();
+  });
+  afterAll(() => server.dispose());
+  beforeEach(() => {
+    directory = join(mkdtempSync(join(tmpdir(), "plexus-credentials-")), "credentials");
+    [token, warnings, outcomes, connection] = [podToken("one"), [], [], new Connection()];
+  });
+  afterEach(() => {
+    started?.stop();
+    connection.close();
+    rmSync(join(directory, ".."), { recursive: true });
+  });
+
+  /** Issues tokens with this lifetime, in ms; each is named after its request's number. */
+  function issue(lifetimeMs: number): void {
+    server.script = (_request, response, index) => {
+      const status = { token: `token-${index}`, expirationTimestamp: new Date(Date.now() + lifetimeMs).toISOString() };
+      response.writeHead(201, { "content-type": "application/json" }).end(JSON.stringify({ kind: "TokenRequest", status }));
+    };
+  }
+
+  function refuse(status: number): void {
+    server.script = (_request, response) => {
+      const body = { kind: "Status", status: "Failure", message: `scripted ${status}` };
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    };
+  }
+
+  function start(): NodeCredentials {
+    started = new NodeCredentials({
+      directory,
+      nodeName: "node",
+      connection,
+      credentials: async () => {
+        const found = await server.credentials();
+        return found.ok ? ok({ ...found.value, token }) : found;
+      },
+      warn: (text) => void warnings.push(text),
+      onOutcome: (outcome) => void outcomes.push(outcome),
+    });
+    void started.start();
+    return started;
+  }
+
+  const written = async (): Promise<string | undefined> => {
+    const read = await kubeconfigCredentials(join(directory, "kubeconfig"))();
+    return read.ok ? read.value.token : undefined;
+  };
+
+  test("are one file of mode 0600 with server, authority and token", async () => {
+    issue(3_600_000);
+    const before = server.requests.length;
+    const credentials = start();
+    await expect.poll(written, within).toBe(`token-${before}`);
+    expect(server.requests[before]).toMatchObject({
+      method: "POST",
+      path: "/api/v1/namespaces/plexus-system/serviceaccounts/plexus/token",
+    });
+    expect(statSync(join(directory, "kubeconfig")).mode & 0o777).toBe(0o600);
+    expect(statSync(directory).mode & 0o777).toBe(0o700);
+    const own = await server.credentials();
+    expect(await kubeconfigCredentials(credentials.path)()).toMatchObject({
+      value: own.ok ? { server: own.value.server, authority: own.value.authority } : {},
+    });
+    expect(credentials.state.problem).toBeUndefined();
+  });
+
+  test("are renewed after a third of the token's life", async () => {
+    issue(3000);
+    start();
+    await expect.poll(() => outcomes.length, within).toBeGreaterThanOrEqual(1);
+    const renewedMs = performance.now();
+    await expect.poll(() => outcomes.length, within).toBeGreaterThanOrEqual(2);
+    expect(performance.now() - renewedMs).toBeGreaterThan(500);
+    expect(performance.now() - renewedMs).toBeLessThan(2900);
+  });
+
+  test("stay while the API is away, and are rotated once it is back, also after the token has ended", async () => {
+    issue(1500);
+    const credentials = start();
+    await expect.poll(() => outcomes.length, within).toBeGreaterThanOrEqual(1);
+    refuse(503);
+    await expect.poll(() => outcomes.at(-1), { timeout: 30_000, interval: 20 }).toBe("failed");
+    expect(credentials.state.expiresMs).toBeLessThan(Date.now());
+    const last = await written();
+    expect(last).toMatch(/^token-/);
+    issue(3_600_000);
+    await expect.poll(written, within).not.toBe(last);
+    expect(credentials.state).toMatchObject({ problem: undefined });
+    expect(credentials.state.expiresMs).toBeGreaterThan(Date.now());
+  }, 60_000);
+
+  test("are not written without the right to request tokens, and one warning says so", async () => {
+    refuse(403);
+    const credentials = start();
+    await expect.poll(() => outcomes.length, { timeout: 30_000, interval: 20 }).toBeGreaterThanOrEqual(2);
+    expect(existsSync(join(directory, "kubeconfig"))).toBe(false);
+    expect(credentials.state.problem).toContain("scripted 403");
+    expect(warnings.filter((warning) => warning.startsWith("no credentials for one-shot engines"))).toHaveLength(1);
+  }, 60_000);
+
+  test.each([
+    ["an answer without a token", '{"kind":"TokenRequest","status":{}}'],
+    ["an answer that is no JSON", "<html>"],
+  ])("are not written for %s", async (_, body) => {
+    server.script = (_request, response) => void response.writeHead(201).end(body);
+    const credentials = start();
+    await expect.poll(() => credentials.state.problem, within).toBeDefined();
+    expect(existsSync(join(directory, "kubeconfig"))).toBe(false);
+  });
+
+  test("are not requested with a token that is not that of a service account", async () => {
+    token = "opaque";
+    const before = server.requests.length;
+    const credentials = start();
+    await expect.poll(() => credentials.state.problem, within).toContain("not that of a service account");
+    expect(server.requests.length).toBe(before);
+  });
+
+  test("never show the token in a warning", async () => {
+    issue(3_600_000);
+    // A file in the place of the directory: the write fails.
+    writeFileSync(directory, "");
+    start();
+    await expect.poll(() => warnings.length, within).toBe(1);
+    expect(warnings[0]).toContain(directory);
+    expect(warnings[0]).not.toMatch(/token-\d/);
+  });
+});

@@ -1,0 +1,63 @@
+// Kubernetes Event objects.
+
+/** The object that an Event is about. */
+export interface InvolvedObject {
+  readonly kind: "Pod" | "Node";
+  /** The namespace of the Event: the pod's, or `default` for a node, as the kubelet does. */
+  readonly eventNamespace: string;
+  readonly name: string;
+  readonly uid: string | undefined;
+}
+
+/** The content of an Event. */
+export interface EventContent {
+  readonly reason: string;
+  readonly message: string;
+  readonly type: "Normal" | "Warning";
+}
+
+/** kubectl shows this length in full; the API allows 1024 characters. */
+const maxMessageLength = 1_000;
+
+/** Seconds in which the same event of an object is sent only once. */
+const windowSeconds = 60;
+
+/**
+ * The Event object as JSON. Its name is a hash of its content and of the minute, so that an endlessly repeated call cannot fill
+ * the cluster with events: the API server already has this minute's event. `hash` makes a short name.
+ */
+export function eventText(
+  { kind, eventNamespace, name, uid }: InvolvedObject,
+  { reason, message, type }: EventContent,
+  at: Date,
+  hash: (text: string) => string,
+): string {
+  const time = `${at.toISOString().slice(0, 19)}Z`;
+  const shortMessage = message.slice(0, maxMessageLength);
+  const minute = Math.floor(at.getTime() / 1000 / windowSeconds);
+  const unique = hash(JSON.stringify([uid, reason, shortMessage, minute]));
+  return JSON.stringify({
+    apiVersion: "v1",
+    kind: "Event",
+    // Kubernetes allows 253 characters in a name.
+    metadata: { namespace: eventNamespace, name: `${name.slice(0, 253 - unique.length - 1).replace(/[-.]+$/, "")}.${unique}` },
+    involvedObject: { apiVersion: "v1", kind, ...(kind === "Pod" ? { namespace: eventNamespace } : {}), name, uid },
+    reason,
+    message: shortMessage,
+    type,
+    source: { component: "plexus" },
+    firstTimestamp: time,
+    lastTimestamp: time,
+    count: 1,
+  });
+}
+
+/** The path to which Events of a namespace are posted. */
+export function eventsPath(namespace: string): string {
+  return `/api/v1/namespaces/${namespace}/events`;
+}
+
+/** The node as the object of an Event. kubectl describe finds the Events of a node by its name as their uid. */
+export function involvedNode(name: string): InvolvedObject {
+  return { kind: "Node", eventNamespace: "default", name, uid: name };
+}
