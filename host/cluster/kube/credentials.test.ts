@@ -98,8 +98,8 @@ describe("a kubeconfig", () => {
     ]);
   });
 
-  test("from docs/how-to/install-on-a-cluster.md is JSON", async () => {
-    const page = readFileSync(join(import.meta.dirname, "..", "..", "..", "docs", "how-to", "install-on-a-cluster.md"), "utf8");
+  test("from docs/how-to/install-by-hand.md is JSON", async () => {
+    const page = readFileSync(join(import.meta.dirname, "..", "..", "..", "docs", "how-to", "install-by-hand.md"), "utf8");
     const written = /cat > plexus\.kubeconfig <<END\n(.*?)\nEND\n/s.exec(page)?.[1] ?? "";
     writeFileSync(join(directory, "ca.crt"), pem);
     const text = written.replace(/\$\(.*\)/, "https://api.example:6443");

@@ -1,0 +1,99 @@
+{{- define "plexus.name" -}}
+{{- .Release.Name | trunc 50 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "plexus.selector" -}}
+app.kubernetes.io/name: plexus
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "plexus.labels" -}}
+{{ include "plexus.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{- define "plexus.image" -}}
+{{- with .Values.image -}}
+{{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ with .digest }}@{{ . }}{{ end }}
+{{- end -}}
+{{- end -}}
+
+{{- /* The user name of the DaemonSet's service account. */ -}}
+{{- define "plexus.user" -}}
+system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
+{{- end -}}
+
+{{- /* Plexus' configuration without clusterNetwork, which plexusd adds. */ -}}
+{{- define "plexus.configuration" -}}
+{{- $own := dict "cniVersion" "1.1.0" "name" "plexus" "type" "plexus" -}}
+{{- with .Values.definitions }}{{ $_ := set $own "definitions" . }}{{ end -}}
+{{- with .Values.wasm }}{{ $_ := set $own "wasm" . }}{{ end -}}
+{{- mergeOverwrite $own (deepCopy .Values.config) | mustToPrettyJson -}}
+{{- end -}}
+
+{{- /* YAML 1.1 reads `off` as false. */ -}}
+{{- define "plexus.oneShot" -}}
+{{- if eq (toString .Values.oneShot) "node" }}node{{ else }}off{{ end -}}
+{{- end -}}
+
+{{- /* What every container has: no way to more rights, nothing to write but its mounts. `capabilities` is the list to add. */ -}}
+{{- define "plexus.securityContext" -}}
+runAsUser: 0
+runAsGroup: 0
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+  {{- with .capabilities }}
+  add: {{ toJson . }}
+  {{- end }}
+{{- end -}}
+
+{{- define "plexus.podSecurityContext" -}}
+seccompProfile: {{- toYaml .Values.seccompProfile | nindent 2 }}
+{{- with .Values.seLinuxType }}
+seLinuxOptions:
+  type: {{ . }}
+{{- end }}
+{{- end -}}
+
+{{- define "plexus.pullSecrets" -}}
+{{- with .Values.image.pullSecrets -}}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end -}}
+{{- end -}}
+
+{{- /* The nodes on which pods run. */ -}}
+{{- define "plexus.scheduling" -}}
+nodeSelector: {{- toYaml .Values.nodeSelector | nindent 2 }}
+{{- with .Values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+tolerations: {{- toYaml .Values.tolerations | nindent 2 }}
+{{- end -}}
+
+{{- /* The arguments of `plexusctl install` in the init container. */ -}}
+{{- define "plexus.installArgs" -}}
+- install
+- --root=/host
+- --cni-bin={{ .Values.cni.binDir }}
+- --home={{ .Values.home }}
+- --one-shot={{ include "plexus.oneShot" . }}
+{{- range .Values.components }}
+- --component={{ . }}
+{{- end }}
+{{- end -}}
+
+{{- /* The address of probes and scrapes. */ -}}
+{{- define "plexus.probe" -}}
+httpGet:
+  path: {{ .path }}
+  port: {{ .metrics.port }}
+  {{- if eq .metrics.address "127.0.0.1" }}
+  host: 127.0.0.1
+  {{- end }}
+{{- end -}}

@@ -1,0 +1,132 @@
+// The schema of the chart's values, with which helm refuses a mistake before anything changes in the cluster. `npm run manifests` writes it.
+
+import * as z from "zod";
+import { configurationSchema } from "./configuration-page.ts";
+
+/** A JSON Schema, as far as this file reads it. */
+interface JsonSchema {
+  readonly [key: string]: unknown;
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+}
+
+/** Keys of Plexus' configuration that plexusd sets, that the runtime sets, or that are values of their own. */
+const notInConfig: readonly string[] = [
+  "type",
+  "clusterNetwork",
+  "delegates",
+  "retired",
+  "definitions",
+  "wasm",
+  "args",
+  "runtimeConfig",
+  "prevResult",
+  "cni.dev/valid-attachments",
+  "cni.dev/attachments",
+];
+
+const path = z.string().regex(/^\/[^\s:"\\]*[^\s:"\\/]$/u);
+const port = z.int().min(1).max(65_535);
+const labels = z.record(z.string(), z.string());
+/** A piece of a Kubernetes object, which the API server validates. */
+const kubernetes = z.looseObject({});
+const resources = z.strictObject({ requests: kubernetes.optional(), limits: kubernetes.optional() });
+const capability = z.string().regex(/^[A-Z][A-Z_]*$/u);
+const monitor = z.strictObject({ enabled: z.boolean(), interval: z.string(), labels });
+
+const values = z.strictObject({
+  // Helm passes the values of a chart that includes this one.
+  global: kubernetes.optional(),
+  image: z.strictObject({
+    repository: z.string().min(1),
+    tag: z.string(),
+    digest: z.string().regex(/^(?:sha256:[0-9a-f]{64})?$/u),
+    pullPolicy: z.enum(["Always", "IfNotPresent", "Never"]),
+    pullSecrets: z.array(z.string().min(1)),
+  }),
+  // YAML 1.1 reads `off` as false.
+  oneShot: z.literal(["node", "off", false]),
+  components: z.array(z.string().min(1)),
+  componentsPullSecret: z.string(),
+  cni: z.strictObject({
+    binDir: path,
+    confDir: path,
+    configName: z.string().regex(/^[\w.-]+\.conflist$/u),
+    clusterNetwork: z.string().regex(/^(?:[\w.-]+\.(?:conf|conflist|json))?$/u),
+  }),
+  home: path,
+  kubeletRoot: path,
+  capabilities: z.strictObject({ install: z.array(capability), plexusd: z.array(capability), agent: z.array(capability) }),
+  config: kubernetes,
+  definitions: kubernetes,
+  wasm: kubernetes,
+  daemon: z.strictObject({
+    calls: z.int().min(1).max(4096),
+    queue: z.int().min(1).max(65_536),
+    sandboxes: z.int().min(0).max(256),
+    isolation: z.enum(["process", "strict"]),
+    sandboxUids: z.string().regex(/^(?:\d+:\d+|same)$/u),
+    logLevel: z.enum(["debug", "info", "warn", "error"]),
+    graceMs: z.int().min(1).max(600_000),
+    reconcileIntervalSeconds: z.int().min(0).max(86_400),
+    reconcileGraceSeconds: z.int().min(1).max(86_400),
+    otlp: z.string().regex(/^(?:https?:\/\/.+)?$/u),
+  }),
+  apiServer: z.strictObject({ host: z.string(), port }),
+  metrics: z.strictObject({
+    address: z.enum(["127.0.0.1", "node"]),
+    port,
+    podMonitor: monitor,
+    serviceMonitor: monitor,
+    alerts: z.strictObject({ enabled: z.boolean(), labels }),
+    dashboard: z.strictObject({ enabled: z.boolean(), labels }),
+  }),
+  admissionPolicy: z.strictObject({ enabled: z.boolean() }),
+  uninstall: z.strictObject({ wait: z.boolean(), timeoutSeconds: z.int().min(1).max(86_400) }),
+  resources: z.strictObject({ plexusd: resources, agent: resources, install: resources }),
+  priorityClassName: z.string(),
+  tolerations: z.array(kubernetes),
+  nodeSelector: labels,
+  affinity: kubernetes,
+  updateStrategy: z.strictObject({ type: z.enum(["RollingUpdate", "OnDelete"]), rollingUpdate: kubernetes.optional() }),
+  podAnnotations: labels,
+  podLabels: labels,
+  seccompProfile: z.strictObject({
+    type: z.enum(["RuntimeDefault", "Localhost", "Unconfined"]),
+    localhostProfile: z.string().optional(),
+  }),
+  seLinuxType: z.string(),
+  openshift: z.strictObject({ scc: z.boolean() }),
+});
+
+/** The text of values.schema.json. */
+export function chartValuesSchema(): string {
+  const schema = z.toJSONSchema(values) as JsonSchema;
+  const written: JsonSchema = JSON.parse(configurationSchema());
+  const keys = Object.entries(written.anyOf?.[0]?.properties ?? {});
+  const config = Object.fromEntries(keys.filter(([key]) => !notInConfig.includes(key)));
+  const own = Object.fromEntries(keys.filter(([key]) => key === "definitions" || key === "wasm"));
+  const properties = {
+    ...schema.properties,
+    ...own,
+    config: { type: "object", properties: config, additionalProperties: false },
+  };
+  return `${JSON.stringify(withNames({ ...schema, properties }), undefined, 2)}\n`;
+}
+
+/** Adds the valid names to each closed object: helm's message for `additionalProperties` alone does not list them. */
+function withNames(schema: JsonSchema): JsonSchema {
+  const { properties, additionalProperties, items, anyOf } = schema;
+  const each = Object.entries(properties ?? {}).map(([name, value]) => [name, withNames(value)] as const);
+  return {
+    ...schema,
+    ...(properties === undefined ? {} : { properties: Object.fromEntries(each) }),
+    ...(typeof additionalProperties === "object" ? { additionalProperties: withNames(additionalProperties) } : {}),
+    ...(items === undefined ? {} : { items: withNames(items) }),
+    ...(anyOf === undefined ? {} : { anyOf: anyOf.map(withNames) }),
+    ...(additionalProperties === false && properties !== undefined ? { propertyNames: { enum: Object.keys(properties) } } : {}),
+  };
+}

@@ -1,0 +1,362 @@
+// The chart's objects on a real API server: accepted as they are, rights that are exactly these, and admission policies that hold a node's
+// token to its own node.
+
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { AuthenticationV1Api, AuthorizationV1Api, CoreV1Api, KubeConfig, type V1ResourceRule } from "@kubernetes/client-node";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { derived } from "../../scripts/manifests.ts";
+import { adminClient, type AdminClient } from "../harness/kube/admin.ts";
+import { type ApiServer, startApiServer } from "../harness/kube/api-server.ts";
+import { kubeApi, kubectlBinary, kubePrograms } from "../harness/kube/binaries.ts";
+import { helm } from "../harness/kube/helm.ts";
+import { missing, privateNamespaces } from "../harness/requires.ts";
+import { chart, runHelm } from "./chart.ts";
+
+/** Another name and namespace than those of deploy/rbac.yaml, which the API server of the tests has. */
+const release = "px";
+const namespace = "network";
+
+describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kubeApi, helm, kubePrograms("kubectl")))(
+  "the chart on a Kubernetes API",
+  () => {
+    let api: ApiServer;
+    let admin: AdminClient;
+    let apps: AppsV1Api;
+    const kubectl = (args: readonly string[], input = "") => {
+      const env = { ...process.env, KUBECONFIG: api.adminKubeconfig, HOME: api.directory };
+      return spawnSync(kubectlBinary() ?? "", args, { encoding: "utf8", input, env });
+    };
+    const apply = (text: string, ...more: readonly string[]) =>
+      kubectl(["apply", "--server-side", "--validate=strict", ...more, "--filename=-"], text);
+    const rendered = (...args: readonly string[]): string => {
+      const { status, stdout, stderr } = runHelm("template", release, chart, "--namespace", namespace, ...args);
+      if (status !== 0) throw new Error(stderr);
+      return stdout;
+    };
+
+    /** The clients of a service account's token. */
+    function clientsOf(token: string) {
+      const config = new KubeConfig();
+      config.loadFromOptions({
+        clusters: [{ name: "c", server: api.url, caFile: api.authority.certificate }],
+        users: [{ name: "u", token }],
+        contexts: [{ name: "x", cluster: "c", user: "u" }],
+        currentContext: "x",
+      });
+      return {
+        core: config.makeApiClient(CoreV1Api),
+        authorization: config.makeApiClient(AuthorizationV1Api),
+        authentication: config.makeApiClient(AuthenticationV1Api),
+      };
+    }
+    type Clients = ReturnType<typeof clientsOf>;
+    interface Bound {
+      readonly kind: "Pod" | "Node";
+      readonly name: string;
+      readonly uid?: string;
+    }
+    const request = async (core: CoreV1Api, bound?: Bound, seconds = 3600, account = release): Promise<string> => {
+      const boundObjectRef = bound === undefined ? {} : { boundObjectRef: { apiVersion: "v1", ...bound } };
+      const body = { spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: seconds, ...boundObjectRef } };
+      const made = await core.createNamespacedServiceAccountToken({ namespace, name: account, body });
+      return made.status?.token ?? "";
+    };
+
+    const pods = new Map<string, string>();
+    const createPod = async (space: string, name: string, nodeName: string, serviceAccountName: string): Promise<void> => {
+      const spec = {
+        nodeName,
+        serviceAccountName,
+        automountServiceAccountToken: false,
+        containers: [{ name: "main", image: "none" }],
+      };
+      const annotations = { "example.com/kept": "yes" };
+      const body = { metadata: { name, namespace: space, annotations, labels: { app: name } }, spec };
+      const made = await admin.core.createNamespacedPod({ namespace: space, body });
+      pods.set(`${space}/${name}`, made.metadata?.uid ?? "");
+    };
+
+    /** As the daemon of the node: with a token that is bound to the DaemonSet's pod there. */
+    let onA: Clients;
+    beforeAll(async () => {
+      api = await startApiServer();
+      admin = adminClient(api.adminKubeconfig);
+      const config = new KubeConfig();
+      config.loadFromFile(api.adminKubeconfig);
+      apps = config.makeApiClient(AppsV1Api);
+      for (const name of [namespace, "shop"]) await api.namespace(name);
+      for (const name of ["node-a", "node-b"]) await admin.core.createNode({ body: { metadata: { name } } });
+      expect(apply(rendered("--no-hooks"))).toMatchObject({ status: 0, stderr: "" });
+      for (const [space, name, node, account] of [
+        [namespace, "daemon-a", "node-a", release],
+        ["shop", "web-a", "node-a", "default"],
+        ["shop", "web-b", "node-b", "default"],
+      ] as const)
+        await createPod(space, name, node, account);
+      onA = clientsOf(await request(admin.core, { kind: "Pod", name: "daemon-a", uid: pods.get(`${namespace}/daemon-a`) ?? "" }));
+      // A new policy takes a moment until the server follows it.
+      await expect
+        .poll(() => patch(onA, "web-a", [{ op: "add", path: "/metadata/labels/early", value: "x" }]), { timeout: 30_000 })
+        .toMatchObject({ code: 403 });
+    }, 180_000);
+    afterAll(() => api?.dispose());
+
+    interface Refused {
+      readonly code: number;
+      readonly message: string;
+    }
+    const refusal = (error: unknown): Refused => {
+      const { code = 0, body = "" } = error as { code?: number; body?: string };
+      return { code, message: body };
+    };
+    const patch = async ({ core }: Pick<Clients, "core">, name: string, body: readonly object[]): Promise<Refused | "done"> => {
+      try {
+        await core.patchNamespacedPodStatus({ namespace: "shop", name, body });
+        return "done";
+      } catch (error) {
+        return refusal(error);
+      }
+    };
+    const status = (value: string): readonly object[] => [
+      { op: "add", path: "/metadata/annotations/k8s.v1.cni.cncf.io~1network-status", value },
+    ];
+
+    describe("the objects", () => {
+      test.each([
+        ["the defaults", []],
+        ["hooks", ["--show-only", "templates/uninstall.yaml"]],
+        ["oneShot: off", ["--set", "oneShot=off"]],
+        ["components with a Secret", ["--set", "components={r.example/c@sha256:1}", "--set", "componentsPullSecret=r"]],
+        [
+          "metrics on the node's address",
+          ["--set", "metrics.address=node,metrics.dashboard.enabled=true,daemon.otlp=http://c:4318"],
+        ],
+        ["K3s", ["--values", join(chart, "values-k3s.yaml")]],
+        ["MicroK8s", ["--values", join(chart, "values-microk8s.yaml")]],
+      ])("are accepted with strict validation: %s", (_, args) => {
+        expect(apply(rendered(...args), "--dry-run=server", "--force-conflicts")).toMatchObject({ status: 0, stderr: "" });
+      });
+
+      test("of deploy/plexus.yaml are accepted by kubectl apply, twice", () => {
+        for (const time of [1, 2]) {
+          const applied = kubectl([
+            "apply",
+            "--server-side",
+            "--force-conflicts",
+            "--validate=strict",
+            "--filename",
+            derived.manifest,
+          ]);
+          expect(applied, `time ${time}`).toMatchObject({ status: 0, stderr: "" });
+        }
+      });
+
+      test("have no field that strict validation refuses, because it refuses an unknown one", () => {
+        const wrong = rendered().replace("hostNetwork: true", "hostNetwrk: true");
+        expect(apply(wrong, "--dry-run=server", "--force-conflicts").stderr).toContain("hostNetwrk");
+      });
+    });
+
+    test("MO-27 RBAC gives the service account exactly these rights", async () => {
+      const reviewed = await onA.authorization.createSelfSubjectRulesReview({ body: { spec: { namespace } } });
+      const written = ({ apiGroups = [], resources = [], resourceNames = [], verbs }: V1ResourceRule): string =>
+        `${verbs.toSorted().join(" ")}: ${resources.map((each) => `${apiGroups.join("")}/${each}`).join(" ")}${resourceNames.map((name) => ` ${name}`).join("")}`;
+      const own = (reviewed.status?.resourceRules ?? []).map(written).filter((rule) => !/self/u.test(rule));
+      expect(own.toSorted()).toEqual(
+        [
+          "get list watch: k8s.cni.cncf.io/network-attachment-definitions",
+          "get list watch: /pods",
+          "patch: /pods/status",
+          "create: /events",
+          "get: /nodes",
+          `get: apps/daemonsets ${release}`,
+          `get: /namespaces ${namespace}`,
+          `create: /serviceaccounts/token ${release}`,
+        ].toSorted(),
+      );
+      const elsewhere = await onA.authorization.createSelfSubjectRulesReview({ body: { spec: { namespace: "shop" } } });
+      expect((elsewhere.status?.resourceRules ?? []).map(written).join("\n")).not.toMatch(/daemonsets|serviceaccounts/u);
+    });
+
+    describe("MO-22 the admission policy lets a token that is bound to a pod on node-a", () => {
+      test("write the network status of a pod on node-a, again and again", async () => {
+        expect(await patch(onA, "web-a", status("[]"))).toBe("done");
+        expect(await patch(onA, "web-a", status('[{"name":"x"}]'))).toBe("done");
+        expect(
+          await patch(onA, "web-a", [{ op: "remove", path: "/metadata/annotations/k8s.v1.cni.cncf.io~1network-status" }]),
+        ).toBe("done");
+      });
+
+      test("but not of a pod on node-b", async () => {
+        expect(await patch(onA, "web-b", status("[]"))).toMatchObject({
+          code: 403,
+          message: expect.stringMatching(/own node only.*node-a.*node-b/u),
+        });
+      });
+
+      test.each([
+        ["another annotation", [{ op: "add", path: "/metadata/annotations/example.com~1x", value: "1" }], "network-status only"],
+        [
+          "another annotation's value",
+          [{ op: "replace", path: "/metadata/annotations/example.com~1kept", value: "no" }],
+          "network-status only",
+        ],
+        [
+          "another annotation's removal",
+          [{ op: "remove", path: "/metadata/annotations/example.com~1kept" }],
+          "network-status only",
+        ],
+        ["a label", [{ op: "add", path: "/metadata/labels/x", value: "1" }], "labels"],
+        ["a finalizer", [{ op: "add", path: "/metadata/finalizers", value: ["example.com/x"] }], "finalizers"],
+        ["the phase", [{ op: "add", path: "/status/phase", value: "Succeeded" }], "may not change the status"],
+        ["the pod's address", [{ op: "add", path: "/status/podIPs", value: [{ ip: "10.0.0.1" }] }], "may not change the status"],
+        [
+          "a condition",
+          [{ op: "add", path: "/status/conditions", value: [{ type: "Ready", status: "True" }] }],
+          "may not change the status",
+        ],
+        ["the status and a label together", [...status("[]"), { op: "add", path: "/metadata/labels/x", value: "1" }], "labels"],
+      ])("nor %s", async (_, body, why) => {
+        expect(await patch(onA, "web-a", body)).toMatchObject({ code: 403, message: expect.stringContaining(why) });
+      });
+
+      test("nor the spec, which a patch of the status leaves as it was", async () => {
+        await patch(onA, "web-a", [{ op: "replace", path: "/spec/containers/0/image", value: "evil" }]);
+        const { spec } = await admin.core.readNamespacedPod({ namespace: "shop", name: "web-a" });
+        expect(spec?.containers[0]?.image).toBe("none");
+      });
+
+      test("and does not concern other users", async () => {
+        expect(await patch(admin, "web-a", [{ op: "add", path: "/metadata/labels/x", value: "1" }])).toBe("done");
+      });
+
+      test("a token without a node may change nothing", async () => {
+        const unbound = clientsOf(await request(admin.core));
+        expect(await patch(unbound, "web-a", status("[]"))).toMatchObject({
+          code: 403,
+          message: expect.stringContaining("own node only"),
+        });
+      });
+    });
+
+    describe("MO-22 tokens for one-shot engines", () => {
+      const refused = (bound?: Bound, seconds?: number, account?: string): Promise<Refused | string> =>
+        request(onA.core, bound, seconds, account).catch(refusal);
+
+      test("are bound to the own node, and may do there what the daemon may", async () => {
+        const onNode = clientsOf(await request(onA.core, { kind: "Node", name: "node-a" }, 86_400));
+        expect(await patch(onNode, "web-a", status("[]"))).toBe("done");
+        expect(await patch(onNode, "web-b", status("[]"))).toMatchObject({
+          code: 403,
+          message: expect.stringContaining("own node only"),
+        });
+        expect(await patch(onNode, "web-a", [{ op: "add", path: "/metadata/labels/x", value: "2" }])).toMatchObject({
+          code: 403,
+        });
+        // A stolen token ends after a day.
+        expect(await request(onNode.core, { kind: "Node", name: "node-a" }).catch(refusal)).toMatchObject({
+          code: 403,
+          message: expect.stringContaining("bound to a pod"),
+        });
+      });
+
+      test.each<[string, Bound | undefined, number | undefined, string]>([
+        ["another node", { kind: "Node", name: "node-b" }, undefined, "own node only"],
+        ["a pod", { kind: "Pod", name: "daemon-a" }, undefined, "own node only"],
+        ["nothing", undefined, undefined, "own node only"],
+        ["the own node for two days", { kind: "Node", name: "node-a" }, 172_800, "at most a day"],
+      ])("are not bound to %s", async (_, bound, seconds, why) => {
+        expect(await refused(bound, seconds)).toMatchObject({ code: 403, message: expect.stringContaining(why) });
+      });
+
+      test("are not of another service account", async () => {
+        expect(await refused({ kind: "Node", name: "node-a" }, 3600, "default")).toMatchObject({ code: 403 });
+      });
+
+      test("end with the Node object", async () => {
+        await admin.core.createNode({ body: { metadata: { name: "node-c" } } });
+        await createPod(namespace, "daemon-c", "node-c", release);
+        await createPod("shop", "web-c", "node-c", "default");
+        const onC = clientsOf(await request(admin.core, { kind: "Pod", name: "daemon-c" }));
+        const onNode = clientsOf(await request(onC.core, { kind: "Node", name: "node-c" }));
+        expect(await patch(onNode, "web-c", status("[]"))).toBe("done");
+        await admin.core.deleteNode({ name: "node-c" });
+        await expect.poll(() => patch(onNode, "web-c", status("[]")), { timeout: 40_000 }).toMatchObject({ code: 401 });
+      });
+    });
+
+    describe("the hook before an uninstallation", () => {
+      const name = `${release}-uninstall`;
+      const daemonSet = { namespace, name };
+      /** Runs the script of the hook's Job with the rights of its service account. */
+      const wait = (seconds: number, token: string): ChildProcess => {
+        const tokenFile = join(api.directory, "uninstall-token");
+        writeFileSync(tokenFile, token);
+        const { hostname, port } = new URL(api.url);
+        const env = {
+          NAMESPACE: namespace,
+          DAEMONSET: name,
+          SECONDS: String(seconds),
+          TOKEN_FILE: tokenFile,
+          KUBERNETES_SERVICE_HOST: hostname,
+          KUBERNETES_SERVICE_PORT: port,
+          NODE_EXTRA_CA_CERTS: api.authority.certificate,
+        };
+        return spawn(process.execPath, ["--input-type=module", "--eval", readFileSync(join(chart, "files", "wait-for-nodes.mjs"), "utf8")], {
+          env,
+          stdio: ["ignore", "pipe", "inherit"],
+        });
+      };
+      const outputOf = async (child: ChildProcess): Promise<string> => {
+        let text = "";
+        child.stdout?.on("data", (chunk: Buffer) => (text += chunk.toString()));
+        const [status] = await once(child, "close");
+        return `${text}status ${status}`;
+      };
+      const report = async (desiredNumberScheduled: number, numberReady: number): Promise<void> => {
+        const { metadata } = await apps.readNamespacedDaemonSet(daemonSet);
+        const status = { observedGeneration: metadata?.generation, desiredNumberScheduled, numberReady };
+        const body = [{ op: "replace", path: "/status", value: { currentNumberScheduled: 0, numberMisscheduled: 0, ...status } }];
+        await apps.patchNamespacedDaemonSetStatus({ ...daemonSet, body });
+      };
+      let token = "";
+      beforeAll(async () => {
+        expect(apply(rendered("--show-only", "templates/uninstall.yaml"), "--force-conflicts")).toMatchObject({ status: 0 });
+        token = await request(admin.core, undefined, 3600, name);
+      });
+
+      test("waits for each node's pod", async () => {
+        await report(3, 2);
+        const child = wait(60, token);
+        const output = outputOf(child);
+        await new Promise((resolve) => setTimeout(resolve, 2500));
+        expect(child.exitCode).toBeNull();
+        await report(3, 3);
+        expect(await output).toMatch(/^2 of 3 nodes are done.*\n3 of 3 nodes are done.*\nstatus 0$/u);
+      });
+
+      test("ends with its time, and does not fail", async () => {
+        await report(3, 2);
+        expect(await outputOf(wait(2, token))).toMatch(/the time is over; .*\nstatus 0$/u);
+        expect(await outputOf(wait(2, "wrong"))).toMatch(/HTTP 401\nthe time is over; .*\nstatus 0$/u);
+      });
+
+      test("may read its own DaemonSet, and nothing else", () => {
+        const as = `--as=system:serviceaccount:${namespace}:${name}`;
+        const may = (...what: readonly string[]): string => kubectl(["auth", "can-i", ...what, "--namespace", namespace, as]).stdout.trim();
+        expect(may("get", `daemonsets/${name}`)).toBe("yes");
+        const refused = [["get", `daemonsets/${release}`], ["delete", `daemonsets/${name}`], ["list", "pods"], ["get", "secrets"]];
+        expect(refused.map((what) => may(...what))).toEqual(["no", "no", "no", "no"]);
+      });
+    });
+
+    test("helm's own validation against the server's schema accepts the chart", () => {
+      const args = ["install", "validated", chart, "--namespace", "validated", "--create-namespace", "--dry-run=server"];
+      const installed = runHelm(...args, "--kubeconfig", api.adminKubeconfig);
+      expect(installed).toMatchObject({ status: 0, stdout: expect.stringContaining("Plexus 0.1.0 is installed") });
+    });
+  },
+);

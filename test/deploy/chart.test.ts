@@ -1,0 +1,247 @@
+// The chart as helm renders it: derived files, refused values, privileges with their reasons, distributions.
+
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { readHostConfiguration } from "../../src/configuration/host-configuration.ts";
+import { defaultUids } from "../../src/configuration/wasm-configuration.ts";
+import { chartValuesSchema } from "../../scripts/chart-values.ts";
+import { definitionSource, derived, renderManifest } from "../../scripts/manifests.ts";
+import { root } from "../harness/compiled.ts";
+import { helm, helmBinary } from "../harness/kube/helm.ts";
+import { kubectlBinary, kubePrograms } from "../harness/kube/binaries.ts";
+import { missing } from "../harness/requires.ts";
+import { chart, containerOf, objectsOf, podOf, render, runHelm, theOnly } from "./chart.ts";
+
+const text = (path: string): string => readFileSync(path, "utf8");
+const identity = ({
+  kind,
+  metadata: { name, namespace = "" },
+}: {
+  kind: string;
+  metadata: { name: string; namespace?: string };
+}): string => `${kind} ${namespace}/${name}`;
+
+describe("files that are derived from the chart", () => {
+  test("values.schema.json is current (npm run manifests)", () => {
+    expect(text(derived.schema)).toBe(chartValuesSchema());
+  });
+
+  test("the chart's definition of NetworkAttachmentDefinitions is deploy/crd.yaml (npm run manifests)", () => {
+    expect(text(derived.definition)).toBe(text(definitionSource));
+  });
+
+  test("the chart has Plexus' version", () => {
+    const { version }: { version: string } = JSON.parse(text(join(root, "package.json")));
+    expect(text(join(chart, "Chart.yaml"))).toContain(`\nversion: ${version}\nappVersion: ${version}\n`);
+  });
+});
+
+describe.skipIf(missing("kustomize", kubePrograms("kubectl")))("kustomize", () => {
+  test("takes deploy/ and gives the objects of deploy/plexus.yaml", () => {
+    const built = spawnSync(kubectlBinary() ?? "", ["kustomize", join(root, "deploy")], { encoding: "utf8" });
+    expect(built.stderr).toBe("");
+    const sorted = (yaml: string): readonly unknown[] =>
+      objectsOf(yaml).toSorted((a, b) => identity(a).localeCompare(identity(b)));
+    expect(sorted(built.stdout)).toEqual(sorted(text(derived.manifest)));
+  });
+});
+
+describe.skipIf(missing("the chart", helm))("the chart", () => {
+  test("deploy/plexus.yaml is the rendered chart (npm run manifests), without hooks", () => {
+    expect(text(derived.manifest)).toBe(renderManifest(helmBinary() ?? ""));
+    expect(text(derived.manifest)).not.toContain("helm.sh/hook");
+  });
+
+  test("helm lint finds nothing", () => {
+    const { status, stdout } = runHelm("lint", "--strict", chart);
+    expect({ status, stdout }).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("1 chart(s) linted, 0 chart(s) failed"),
+    });
+    expect(stdout).not.toMatch(/WARNING|ERROR/u);
+  });
+
+  describe("refuses a mistake in the values, and names the valid ones", () => {
+    test.each([
+      ["imgae.tag=1", "imgae", ["image", "oneShot", "metrics"]],
+      ["cni.bindir=/x", "bindir", ["binDir", "confDir"]],
+      ["oneShot=never", "oneShot", ["'node'", "'off'"]],
+      ["metrics.address=0.0.0.0", "metrics/address", ["'127.0.0.1'", "'node'"]],
+      ["daemon.isolation=none", "daemon/isolation", ["'process'", "'strict'"]],
+      ["wasm.limts.timeMs=5", "limts", ["limits", "grants"]],
+      ["wasm.limits.timeMs=fast", "wasm/limits/timeMs", ["integer"]],
+      ["config.systemNamespace=x", "systemNamespace", ["systemNamespaces"]],
+      ["definitions.rulez=x", "rulez", ["rules", "trusted"]],
+      ["image.digest=latest", "image/digest", ["sha256"]],
+      ["cni.binDir=opt", "cni/binDir", ["pattern"]],
+    ])("%s", (set, mistake, valid) => {
+      const { status, stderr } = runHelm("template", "plexus", chart, "--set", set);
+      expect(status).toBe(1);
+      for (const part of [mistake, ...valid]) expect(stderr).toContain(part);
+    });
+
+    test("a monitor for Prometheus without a reachable address", () => {
+      const { status, stderr } = runHelm("template", "plexus", chart, "--set", "metrics.podMonitor.enabled=true");
+      expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining("set metrics.address=node") });
+    });
+
+    test("but not the values of a chart that includes this one", () => {
+      expect(runHelm("template", "plexus", chart, "--set", "global.region=x").status).toBe(0);
+    });
+  });
+
+  describe("MO-27 the privileges", () => {
+    const objects = render();
+    const pod = podOf(objects);
+    const containers = [...pod.initContainers, ...pod.containers];
+
+    test("are these, and no other ones", () => {
+      expect(pod).toMatchObject({ hostNetwork: true, automountServiceAccountToken: false });
+      expect([pod.hostPID, pod.hostIPC]).toEqual([undefined, undefined]);
+      expect(pod.securityContext).toEqual({ seccompProfile: { type: "RuntimeDefault" } });
+      const added = containers.map(({ name, securityContext }) => [name, securityContext.capabilities.add ?? []]);
+      expect(Object.fromEntries(added)).toEqual({ install: [], plexusd: ["SETUID", "SETGID"], agent: ["NET_ADMIN"] });
+      for (const { securityContext } of containers) {
+        expect(securityContext).toMatchObject({
+          readOnlyRootFilesystem: true,
+          allowPrivilegeEscalation: false,
+          capabilities: { drop: ["ALL"] },
+        });
+        expect(Object.keys(securityContext)).not.toContain("privileged");
+      }
+    });
+
+    test("have the node's directories that each container needs", () => {
+      const nodeDirectories = new Map(
+        pod.volumes.flatMap(({ name, hostPath }) => (hostPath === undefined ? [] : [[name, hostPath.path]])),
+      );
+      const mounts = (name: string): readonly string[] =>
+        containerOf(pod, name).volumeMounts.flatMap(({ name: volume, readOnly }) => {
+          const path = nodeDirectories.get(volume);
+          return path === undefined ? [] : [`${path}${readOnly === true ? " ro" : ""}`];
+        });
+      expect(mounts("install")).toEqual(["/opt/cni/bin", "/opt/plexus"]);
+      expect(mounts("plexusd")).toEqual([
+        "/opt/cni/bin ro",
+        "/etc/cni/net.d",
+        "/run/plexus",
+        "/var/lib/cni",
+        "/var/lib/kubelet/pod-resources ro",
+        "/var/run/k8s.cni.cncf.io",
+      ]);
+      expect(mounts("agent")).toEqual(["/opt/cni/bin ro", "/run/plexus", "/etc/plexus ro", "/var/run/netns ro"]);
+    });
+
+    test("have their reasons in values.yaml", () => {
+      const lines = text(join(chart, "values.yaml")).split("\n");
+      const hasReason = (item: string): boolean =>
+        lines.some((line, index) => {
+          if (!line.includes(item)) return false;
+          const comment = /# (.*)$/u.exec(line)?.[1] ?? /^\s*# (.*)$/u.exec(lines[index - 1] ?? "")?.[1] ?? "";
+          return comment.replace(item, "").length > 25;
+        });
+      const privileges = [
+        ...containers.flatMap(({ securityContext }) => securityContext.capabilities.add ?? []),
+        ...pod.volumes.flatMap(({ hostPath }) => hostPath?.path.replace("/pod-resources", "") ?? []),
+      ];
+      expect(privileges.length).toBeGreaterThan(8);
+      expect(privileges.filter((item) => !hasReason(item))).toEqual([]);
+      expect(hasReason("SYS_ADMIN")).toBe(false);
+    });
+
+    test("give a token to plexusd only, for an hour, bound to the pod", () => {
+      const token = pod.volumes.find(({ projected }) => projected !== undefined);
+      expect(token?.projected?.sources).toContainEqual({ serviceAccountToken: { path: "token", expirationSeconds: 3600 } });
+      const holders = containers.filter(({ volumeMounts }) => volumeMounts.some(({ name }) => name === token?.name));
+      expect(holders.map(({ name }) => name)).toEqual(["plexusd"]);
+      expect(objects.filter(({ kind }) => kind === "Secret")).toEqual([]);
+    });
+
+    test("leave the node's home directory out with oneShot: off", () => {
+      const off = render("--set", "oneShot=off");
+      expect(podOf(off).volumes.map(({ name }) => name)).not.toContain("home");
+      expect(containerOf(podOf(off), "install").args).toContain("--one-shot=off");
+      expect(JSON.stringify(off)).not.toContain("serviceaccounts/token");
+    });
+  });
+
+  test("the pod is critical, runs everywhere, and outlives the grace of its daemon", () => {
+    const pod = podOf(render("--set", "daemon.graceMs=25001"));
+    expect(pod).toMatchObject({ priorityClassName: "system-node-critical", tolerations: [{ operator: "Exists" }] });
+    expect(containerOf(pod, "plexusd").args).toContain("--grace-ms=25001");
+    expect(pod.terminationGracePeriodSeconds).toBe(46);
+  });
+
+  test("probes ask the metrics port, which listens where they ask", () => {
+    const local = containerOf(podOf(render()), "plexusd");
+    expect(local.args).toContain("--metrics-listen=127.0.0.1:9464");
+    expect(local.readinessProbe?.httpGet).toEqual({ path: "/readyz", port: 9464, host: "127.0.0.1" });
+    expect(local.livenessProbe?.httpGet).toEqual({ path: "/healthz", port: 9464, host: "127.0.0.1" });
+    const node = containerOf(podOf(render("--set", "metrics.address=node,metrics.port=9999")), "plexusd");
+    expect(node.args).toContain("--metrics-listen=[$(HOST_IP)]:9999");
+    expect(node.startupProbe?.httpGet).toEqual({ path: "/healthz", port: 9999 });
+  });
+
+  test("the configuration is one that Plexus reads, with the values' keys", () => {
+    const values = ["--set-json", 'config={"systemNamespaces":["infra"]}', "--set-json", 'wasm={"limits":{"timeMs":500}}'];
+    const { data } = theOnly(render(...values), "ConfigMap") as unknown as { readonly data: Readonly<Record<string, string>> };
+    const written: Readonly<Record<string, unknown>> = JSON.parse(data["plexus.json"] ?? "");
+    expect(written).toMatchObject({
+      type: "plexus",
+      cniVersion: "1.1.0",
+      systemNamespaces: ["infra"],
+      wasm: { limits: { timeMs: 500 } },
+    });
+    expect(readHostConfiguration({ ...written, clusterNetwork: "/default.conflist" })).toMatchObject({ ok: true });
+  });
+
+  test("the default uids of sandbox processes are the daemon's", () => {
+    expect(text(join(chart, "values.yaml"))).toContain(`sandboxUids: "${defaultUids.first}:${defaultUids.count}"`);
+  });
+
+  describe("distributions: each values file has the paths of the page's table", () => {
+    const page = text(join(root, "docs", "how-to", "install-on-a-cluster.md"));
+    const rows = [...page.matchAll(/^\| [^|]+ \| `(values-[\w-]+\.yaml)` \| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \|/gmu)].map(
+      ([, ...cells]) => cells,
+    );
+    const files = readdirSync(chart).filter((name) => name.startsWith("values-"));
+
+    test("the table has every file", () => {
+      expect(rows.map(([file]) => file).toSorted()).toEqual(files.toSorted());
+    });
+
+    test.each(rows)("%s", (file = "", binDir = "", confDir = "", kubeletRoot = "") => {
+      const objects = render("--values", join(chart, file));
+      const pod = podOf(objects);
+      const paths = Object.fromEntries(pod.volumes.map(({ name, hostPath }) => [name, hostPath?.path]));
+      expect(paths).toMatchObject({ plugins: binDir, networks: confDir, "pod-resources": `${kubeletRoot}/pod-resources` });
+      // The paths in calls and configurations are the node's, so the mounts have the same ones.
+      const mounts = containerOf(pod, "plexusd").volumeMounts.map(({ mountPath }) => mountPath);
+      expect(mounts).toEqual(expect.arrayContaining([binDir, confDir, "/var/lib/kubelet/pod-resources"]));
+      expect(containerOf(pod, "plexusd").args).toContain(`--cni-config-dir=${confDir}`);
+      expect(containerOf(pod, "agent").env).toContainEqual({ name: "CNI_PATH", value: binDir });
+      expect(containerOf(pod, "install").args).toContain(`--cni-bin=${binDir}`);
+    });
+
+    test("OpenShift gets an SELinux type, and a SecurityContextConstraints with no more than the pod's privileges", () => {
+      const objects = render("--values", join(chart, "values-openshift.yaml"));
+      expect(podOf(objects).securityContext).toMatchObject({ seLinuxOptions: { type: "spc_t" } });
+      expect(theOnly(objects, "SecurityContextConstraints")).toMatchObject({
+        allowPrivilegedContainer: false,
+        allowHostPID: false,
+        allowHostIPC: false,
+        readOnlyRootFilesystem: true,
+        allowedCapabilities: ["SETUID", "SETGID", "NET_ADMIN"],
+        users: ["system:serviceaccount:kube-system:plexus", "system:serviceaccount:kube-system:plexus-uninstall"],
+      });
+    });
+
+    test("Talos gets no one-shot engine", () => {
+      expect(containerOf(podOf(render("--values", join(chart, "values-talos.yaml"))), "install").args).toContain(
+        "--one-shot=off",
+      );
+    });
+  });
+});
