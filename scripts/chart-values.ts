@@ -1,14 +1,18 @@
-// The schema of the chart's values, with which helm refuses a mistake before anything changes in the cluster. `npm run manifests` writes it.
+// The schema of the chart's values, with which helm refuses a mistake before anything changes in the cluster. It contains the schema of Plexus'
+// configuration, so `npm run docs` writes it.
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import * as z from "zod";
 import { configurationSchema } from "./configuration-page.ts";
 
 /** A JSON Schema, as far as this file reads it. */
 interface JsonSchema {
   readonly [key: string]: unknown;
-  readonly type?: string;
+  readonly pattern?: string;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
-  readonly additionalProperties?: JsonSchema | boolean;
+  readonly additionalProperties?: JsonSchema | false;
+  readonly propertyNames?: JsonSchema;
   readonly items?: JsonSchema;
   readonly anyOf?: readonly JsonSchema[];
 }
@@ -49,7 +53,15 @@ const values = z.strictObject({
   }),
   // YAML 1.1 reads `off` as false.
   oneShot: z.literal(["node", "off", false]),
-  components: z.array(z.string().min(1)),
+  components: z.array(
+    z.strictObject({
+      type: z.string().min(1),
+      reference: z.string().min(1),
+      digest: z.string().optional(),
+      signedBy: z.string().optional(),
+    }),
+  ),
+  componentKeys: labels,
   componentsPullSecret: z.string(),
   cni: z.strictObject({
     binDir: path,
@@ -112,21 +124,33 @@ export function chartValuesSchema(): string {
   const properties = {
     ...schema.properties,
     ...own,
-    config: { type: "object", properties: config, additionalProperties: false },
+    config: { type: "object", properties: config, additionalProperties: false as const },
   };
   return `${JSON.stringify(withNames({ ...schema, properties }), undefined, 2)}\n`;
 }
 
-/** Adds the valid names to each closed object: helm's message for `additionalProperties` alone does not list them. */
+/**
+ * The schema for helm: each closed object lists its valid names, because helm's message for `additionalProperties` does not. Patterns
+ * that Go's regular expressions lack (look-ahead, more than 1000 repetitions) are left out; plexusd reports such mistakes.
+ */
 function withNames(schema: JsonSchema): JsonSchema {
-  const { properties, additionalProperties, items, anyOf } = schema;
+  const { pattern, properties, additionalProperties, propertyNames, items, anyOf, ...rest } = schema;
   const each = Object.entries(properties ?? {}).map(([name, value]) => [name, withNames(value)] as const);
   return {
-    ...schema,
+    ...rest,
+    ...(pattern === undefined || /\(\?[=!<]|\{(?:\d+,)?\d{4,}\}/u.test(pattern) ? {} : { pattern }),
+    ...(propertyNames === undefined ? {} : { propertyNames: withNames(propertyNames) }),
     ...(properties === undefined ? {} : { properties: Object.fromEntries(each) }),
-    ...(typeof additionalProperties === "object" ? { additionalProperties: withNames(additionalProperties) } : {}),
+    ...(additionalProperties === undefined
+      ? {}
+      : { additionalProperties: additionalProperties === false ? false : withNames(additionalProperties) }),
     ...(items === undefined ? {} : { items: withNames(items) }),
     ...(anyOf === undefined ? {} : { anyOf: anyOf.map(withNames) }),
     ...(additionalProperties === false && properties !== undefined ? { propertyNames: { enum: Object.keys(properties) } } : {}),
   };
 }
+
+/** The path of the chart's schema. */
+export const chartSchemaPath = join(import.meta.dirname, "..", "deploy", "helm", "plexus", "values.schema.json");
+
+if (import.meta.main) writeFileSync(chartSchemaPath, chartValuesSchema());

@@ -1,17 +1,15 @@
-// `npm run manifests`: writes what is derived from the chart in deploy/helm/plexus: its schema of values, its copy of the definition of
-// NetworkAttachmentDefinitions, and deploy/plexus.yaml, the chart rendered for `kubectl apply`. Needs helm: HELM names it, or it is on PATH.
+// `npm run manifests`: writes the chart's copy of the definition of NetworkAttachmentDefinitions, and deploy/plexus.yaml, the chart rendered for
+// `kubectl apply`. Needs helm: HELM names it, or it is on PATH.
 
 import { execFileSync } from "node:child_process";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { chartValuesSchema } from "./chart-values.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const chart = join(root, "deploy", "helm", "plexus");
 
 /** Paths of the derived files. */
 export const derived = {
-  schema: join(chart, "values.schema.json"),
   definition: join(chart, "crds", "network-attachment-definitions.yaml"),
   manifest: join(root, "deploy", "plexus.yaml"),
 } as const;
@@ -42,7 +40,6 @@ export function renderManifest(helm: string): string {
 }
 
 if (import.meta.main) {
-  writeFileSync(derived.schema, chartValuesSchema());
   copyFileSync(definitionSource, derived.definition);
   writeFileSync(derived.manifest, renderManifest(process.env["HELM"] ?? "helm"));
 }

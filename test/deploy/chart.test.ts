@@ -3,16 +3,16 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { readHostConfiguration } from "../../src/configuration/host-configuration.ts";
 import { defaultUids } from "../../src/configuration/wasm-configuration.ts";
-import { chartValuesSchema } from "../../scripts/chart-values.ts";
+import { chartSchemaPath, chartValuesSchema } from "../../scripts/chart-values.ts";
 import { definitionSource, derived, renderManifest } from "../../scripts/manifests.ts";
 import { root } from "../harness/compiled.ts";
-import { helm, helmBinary } from "../harness/kube/helm.ts";
 import { kubectlBinary, kubePrograms } from "../harness/kube/binaries.ts";
+import { helm, helmBinary } from "../harness/kube/helm.ts";
 import { missing } from "../harness/requires.ts";
-import { chart, containerOf, objectsOf, podOf, render, runHelm, theOnly } from "./chart.ts";
+import { chart, type Container, containerOf, objectsOf, type PodSpec, podOf, render, runHelm, theOnly } from "./chart.ts";
 
 const text = (path: string): string => readFileSync(path, "utf8");
 const identity = ({
@@ -23,9 +23,11 @@ const identity = ({
   metadata: { name: string; namespace?: string };
 }): string => `${kind} ${namespace}/${name}`;
 
+const sorted = (yaml: string): readonly unknown[] => objectsOf(yaml).toSorted((a, b) => identity(a).localeCompare(identity(b)));
+
 describe("files that are derived from the chart", () => {
-  test("values.schema.json is current (npm run manifests)", () => {
-    expect(text(derived.schema)).toBe(chartValuesSchema());
+  test("values.schema.json is current (npm run docs)", () => {
+    expect(text(chartSchemaPath)).toBe(chartValuesSchema());
   });
 
   test("the chart's definition of NetworkAttachmentDefinitions is deploy/crd.yaml (npm run manifests)", () => {
@@ -42,8 +44,6 @@ describe.skipIf(missing("kustomize", kubePrograms("kubectl")))("kustomize", () =
   test("takes deploy/ and gives the objects of deploy/plexus.yaml", () => {
     const built = spawnSync(kubectlBinary() ?? "", ["kustomize", join(root, "deploy")], { encoding: "utf8" });
     expect(built.stderr).toBe("");
-    const sorted = (yaml: string): readonly unknown[] =>
-      objectsOf(yaml).toSorted((a, b) => identity(a).localeCompare(identity(b)));
     expect(sorted(built.stdout)).toEqual(sorted(text(derived.manifest)));
   });
 });
@@ -93,9 +93,12 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
   });
 
   describe("MO-27 the privileges", () => {
-    const objects = render();
-    const pod = podOf(objects);
-    const containers = [...pod.initContainers, ...pod.containers];
+    let pod: PodSpec;
+    let containers: readonly Container[];
+    beforeAll(() => {
+      pod = podOf(render());
+      containers = [...pod.initContainers, ...pod.containers];
+    });
 
     test("are these, and no other ones", () => {
       expect(pod).toMatchObject({ hostNetwork: true, automountServiceAccountToken: false });
@@ -156,15 +159,48 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(token?.projected?.sources).toContainEqual({ serviceAccountToken: { path: "token", expirationSeconds: 3600 } });
       const holders = containers.filter(({ volumeMounts }) => volumeMounts.some(({ name }) => name === token?.name));
       expect(holders.map(({ name }) => name)).toEqual(["plexusd"]);
-      expect(objects.filter(({ kind }) => kind === "Secret")).toEqual([]);
+      expect(render().filter(({ kind }) => kind === "Secret")).toEqual([]);
+    });
+
+    test("are the same for the container that pulls components, which may also write their list", () => {
+      const components = [{ type: "my-ipam", reference: "registry.example/my-ipam:1", signedBy: "team" }];
+      const objects = render(
+        "--set-json",
+        `components=${JSON.stringify(components)}`,
+        "--set",
+        "componentKeys.team=PEM,componentsPullSecret=r",
+      );
+      const pulling = containerOf(podOf(objects), "components");
+      expect(pulling.securityContext.capabilities).toEqual({ drop: ["ALL"] });
+      expect(pulling.volumeMounts.filter(({ readOnly }) => readOnly !== true).map(({ mountPath }) => mountPath)).toEqual([
+        "/host/opt/cni/bin",
+        "/host/etc/plexus",
+      ]);
+      const { data } = theOnly(objects, "ConfigMap") as unknown as { readonly data: Readonly<Record<string, string>> };
+      expect(JSON.parse(data["components.json"] ?? "")).toEqual({ components, keys: { team: "PEM" } });
     });
 
     test("leave the node's home directory out with oneShot: off", () => {
       const off = render("--set", "oneShot=off");
       expect(podOf(off).volumes.map(({ name }) => name)).not.toContain("home");
       expect(containerOf(podOf(off), "install").args).toContain("--one-shot=off");
-      expect(JSON.stringify(off)).not.toContain("serviceaccounts/token");
+      expect(JSON.stringify(theOnly(off, "Role"))).not.toContain("serviceaccounts/token");
+      expect(JSON.stringify(theOnly(render(), "Role"))).toContain("serviceaccounts/token");
     });
+  });
+
+  test("MO-28 the memory limit of plexusd is above the most that it can have", () => {
+    const rows: readonly { readonly id: string; readonly median: number }[] = JSON.parse(
+      text(join(root, "docs", "reference", "benchmark.json")),
+    );
+    const peak = rows.find(({ id }) => id === "daemon-rss-large-peak")?.median ?? NaN;
+    const { args = [], resources } = containerOf(podOf(render()), "plexusd");
+    const busy = Number(args.find((each) => each.startsWith("--sandboxes="))?.slice("--sandboxes=".length));
+    const [idle, spare, processMiB, delegateMiB] = [16, 2, 14, 16];
+    const mostMiB = peak + (busy + idle + spare) * processMiB + busy * delegateMiB;
+    expect(mostMiB).toBeGreaterThan(500);
+    expect(mostMiB).toBeLessThan(1024);
+    expect(resources.limits).toEqual({ memory: "1Gi" });
   });
 
   test("the pod is critical, runs everywhere, and outlives the grace of its daemon", () => {

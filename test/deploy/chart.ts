@@ -46,9 +46,9 @@ export function objectsOf(text: string): readonly Manifest[] {
   });
 }
 
-/** The objects of the release `plexus` in the namespace kube-system, hooks included. Throws helm's error. */
+/** The objects of the release `plexus` in the namespace kube-system, without hooks. Throws the error of helm. */
 export function render(...args: readonly string[]): readonly Manifest[] {
-  const { status, stdout, stderr } = runHelm("template", "plexus", chart, "--namespace", "kube-system", ...args);
+  const { status, stdout, stderr } = runHelm("template", "plexus", chart, "--namespace", "kube-system", "--no-hooks", ...args);
   if (status !== 0) throw new Error(stderr);
   return objectsOf(stdout);
 }

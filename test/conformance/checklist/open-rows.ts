@@ -23,10 +23,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     issue: "Find a pod's devices in its resource claims and slices if the cluster has resource.k8s.io/v1.",
   },
   "MO-17": { reason: runningPods, issue: "Attach and detach networks of a running pod as its annotation changes." },
-  "MO-23": {
-    reason: "Plexus has an installer for a node, but none for a cluster.",
-    issue: "Accept the flags of Multus' thin entry point in the cluster's installer.",
-  },
   "MO-30": {
     reason:
       "All test runs use x86-64. The demo and the tests of shim, links, firewall and chains ran once on arm64, in an emulated machine (2026-11-23). ppc64le and s390x are untested.",

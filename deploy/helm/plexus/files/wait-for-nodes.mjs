@@ -9,7 +9,7 @@ const tokenFile = TOKEN_FILE ?? "/var/run/secrets/kubernetes.io/serviceaccount/t
 const end = Date.now() + Number(SECONDS) * 1000;
 let last = "";
 const say = (text) => {
-  if (text !== last) console.log(text);
+  if (text !== last) process.stdout.write(`${text}\n`);
   last = text;
 };
 
@@ -21,7 +21,9 @@ async function look() {
   const { metadata, status } = await answer.json();
   const { observedGeneration, desiredNumberScheduled: all, numberReady: done } = status;
   if (observedGeneration !== metadata.generation) return false;
-  say(`${done} of ${all} nodes are done; the others wait for pods with further networks, which the log of their container "retire" names`);
+  say(
+    `${done} of ${all} nodes are done; the others wait for pods with further networks, which the log of their container "retire" names`,
+  );
   return done >= all;
 }
 

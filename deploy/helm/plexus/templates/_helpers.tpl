@@ -83,9 +83,11 @@ tolerations: {{- toYaml .Values.tolerations | nindent 2 }}
 - --cni-bin={{ .Values.cni.binDir }}
 - --home={{ .Values.home }}
 - --one-shot={{ include "plexus.oneShot" . }}
-{{- range .Values.components }}
-- --component={{ . }}
-{{- end }}
+{{- end -}}
+
+{{- /* The list of components that `plexusctl component pull` installs. */ -}}
+{{- define "plexus.componentList" -}}
+{{- dict "components" .Values.components "keys" .Values.componentKeys | mustToPrettyJson -}}
 {{- end -}}
 
 {{- /* The address of probes and scrapes. */ -}}
