@@ -69,7 +69,7 @@ async function describe(
   }
   if (bytes === undefined) return { ...none, digest: "", problem: "the file is gone" };
   const digest = digestOf(bytes);
-  const locked = lock.find((each) => each.file === path && each.digest === digest);
+  const locked = lock.find((each) => each.type === type && each.digest === digest);
   const examined = new Admission().examine(bytes, limits, digest);
   const demand = demandOn(wasm, type);
   const signatures = async () => installedSignatures(path);
