@@ -5,7 +5,7 @@
 import { spawn, spawnSync, execFileSync, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 
 import { childrenOf, signalled } from "../../e2e/processes.ts";
 import { builtOnce, root } from "../compiled.ts";
@@ -41,11 +41,14 @@ export interface Machine {
 const machinePath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const bootMs = 20_000;
 
+/** The cgroup of a machine whose files lie in `directory`, below a directory with a unique name. */
+export const cgroupOf = (directory: string): string => `/${basename(dirname(directory))}-${basename(directory)}`;
+
 /** Makes the files of a machine below `directory`. `boot` starts it. */
 export function makeMachine(name: string, directory: string, programDirectories: readonly string[]): Machine {
   const disk = join(directory, "disk");
   const run = mkdtempSync("/run/plexus-node-");
-  const cgroup = `/plexus-test-${randomBytes(5).toString("hex")}`;
+  const cgroup = cgroupOf(directory);
   const init = builtInit();
   makeDisk(disk, name);
   const environment = [`PATH=${[machinePath, ...programDirectories].join(":")}`, "HOME=/root", "LANG=C.UTF-8"];

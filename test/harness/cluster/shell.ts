@@ -53,7 +53,7 @@ try {
   const [command = process.env["SHELL"] ?? "sh", ...args] = commandWords;
   process.exitCode = await new Promise<number>((resolve) => {
     const env = { ...process.env, KUBECONFIG: cluster.kubeconfig, PATH: `${programs}:${process.env["PATH"] ?? ""}` };
-    const child = spawn(command, args, { stdio: "inherit", env });
+    const child = spawn("setpriv", ["--pdeathsig", "HUP", "--", command, ...args], { stdio: "inherit", env });
     child.once("error", (error) => {
       say(`${command}: ${error.message}`);
       resolve(127);
