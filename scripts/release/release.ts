@@ -99,7 +99,7 @@ async function makeImage({ outDir: to, epoch }: Part): Promise<readonly string[]
   const script = join(root, "scripts/image.ts");
   if (!existsSync(script)) throw new Error("scripts/image.ts is missing: leave image out with --only");
   const before = new Set(readdirSync(to));
-  await execa(process.execPath, [script, "--out", to], {
+  await execa(process.execPath, [script, "--output", to], {
     cwd: root,
     stdio: ["ignore", "inherit", "inherit"],
     env: { SOURCE_DATE_EPOCH: String(epoch) },

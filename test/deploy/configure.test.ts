@@ -129,6 +129,43 @@ describe.skipIf(missing("plexusctl configure", () => missingBuild({ components }
     expect(refused.stderr).toContain("loggFile");
   });
 
+  test("MO-23 takes the flags of Multus' thin entry point, and names those without a counterpart", () => {
+    network("20-other.conflist", [{ type: "portmap" }]);
+    const flags = [
+      `--cni-conf-dir=${join(directory, "net.d")}`,
+      `--multus-autoconfig-dir=${join(directory, "net.d")}`,
+      "--multus-master-cni-file-name=20-other.conflist",
+      `--cni-bin-dir=${join(directory, "bin")}`,
+      `--multus-kubeconfig-file-host=${join(directory, "kubeconfig")}`,
+      "--cni-version=1.0.0",
+      "--override-network-name",
+      "--namespace-isolation=true",
+      "--global-namespaces=default",
+      "--multus-log-level=debug",
+      "--readiness-indicator-file=/run/ready",
+      "--rename-conf-file=true",
+    ];
+    const all = [join(dist, "plexusctl.cjs"), "configure", "--multus", "--name", "10-a.conflist", "--", ...flags];
+    const run = spawnSync(process.execPath, all, { encoding: "utf8" });
+    expect(run.stderr).toMatch(/^plexusctl: --rename-conf-file: [^;]*\n$/);
+    expect(JSON.parse(run.stdout)).toEqual({
+      cniVersion: "1.0.0",
+      name: "cbr0",
+      plugins: [
+        {
+          type: "plexus",
+          namespaceIsolation: true,
+          globalNamespaces: "default",
+          logLevel: "debug",
+          readinessindicatorfile: "/run/ready",
+          definitions: {},
+          clusterNetwork: join(directory, "net.d/20-other.conflist"),
+          kubeconfig: join(directory, "kubeconfig"),
+        },
+      ],
+    });
+  });
+
   test("warns about a plugin that the node lacks", () => {
     rmSync(join(directory, "bin/portmap"));
     expect(configure()).toMatchObject({ status: 0, stderr: expect.stringContaining("plugin portmap is in none of") });

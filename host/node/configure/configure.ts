@@ -1,8 +1,13 @@
 // Makes Plexus' complete configuration for a node from the network that the node has.
 
 import { readFileSync } from "node:fs";
-import { basename, dirname } from "node:path";
-import { configurationFiles, findDirectoryNetwork, runsPlexus } from "../../../src/configuration/directory-network.ts";
+import { basename } from "node:path";
+import {
+  configurationFiles,
+  type DirectoryNetwork,
+  findDirectoryNetwork,
+  runsPlexus,
+} from "../../../src/configuration/directory-network.ts";
 import {
   type ConfigurationTemplate,
   readTemplate,
@@ -20,8 +25,14 @@ import { mergedGrants } from "./merged-grants.ts";
 
 /** The settings of a configuration. */
 export interface ConfigureInit {
-  /** The file of the node's network. */
-  readonly from: string;
+  /** The runtime's directory of network configurations. */
+  readonly directory: string;
+  /** The file name of the node's network; undefined: the first that is not Plexus. */
+  readonly network: string | undefined;
+  /** Further keys of the configuration; not with a template. */
+  readonly members: Readonly<Record<string, string | boolean>>;
+  /** Whether Plexus' configuration has the network's name. */
+  readonly takesName: boolean;
   /** The name of Plexus' file, in the same directory. */
   readonly fileName: string;
   readonly kubeconfig: string;
@@ -47,10 +58,10 @@ export interface ComposedConfiguration {
  * kubeconfig; and the grants that the network's components need. Faults: NO_DEFAULT_NETWORK, TEMPLATE_INVALID, CONFIG_INVALID, STORE_FAILED.
  */
 export async function composeConfiguration(init: ConfigureInit): Promise<Result<ComposedConfiguration>> {
-  const directory = readConfigurationDirectory(dirname(init.from));
+  const directory = readConfigurationDirectory(init.directory);
   if (!directory.ok) return directory;
   const plexusTypes = init.cniPath.split(":").flatMap(shimLinks);
-  const network = findDirectoryNetwork(directory.value, { pinned: basename(init.from), plexusTypes });
+  const network = findDirectoryNetwork(directory.value, { pinned: init.network, plexusTypes });
   if (!network.ok) return network;
   const path = `${directory.value.path}/${init.fileName}`;
   for (const file of configurationFiles(directory.value.files)) {
@@ -63,7 +74,7 @@ export async function composeConfiguration(init: ConfigureInit): Promise<Result<
       );
   }
   const warnings: string[] = [];
-  const template = await templateOf(init, warnings);
+  const template = await templateOf(init, network.value, warnings);
   if (!template.ok) return template;
   const { path: clusterNetwork, capabilities } = network.value;
   const values = { clusterNetwork, capabilities, kubeconfig: init.kubeconfig, retired: false };
@@ -72,7 +83,11 @@ export async function composeConfiguration(init: ConfigureInit): Promise<Result<
   return ok({ text, path, replaces, warnings });
 }
 
-async function templateOf(init: ConfigureInit, warnings: string[]): Promise<Result<ConfigurationTemplate>> {
+async function templateOf(
+  init: ConfigureInit,
+  network: DirectoryNetwork,
+  warnings: string[],
+): Promise<Result<ConfigurationTemplate>> {
   if (init.template !== undefined) {
     try {
       return readTemplate(readFileSync(init.template, "utf8"), init.template);
@@ -81,15 +96,17 @@ async function templateOf(init: ConfigureInit, warnings: string[]): Promise<Resu
     }
   }
   const warn = (text: string): void => void warnings.push(text);
-  const networks = await networksInFile(init.from, { settings: undefined, cniPath: init.cniPath, warn });
+  const networks = await networksInFile(network.path, { settings: undefined, cniPath: init.cniPath, warn });
   if (!networks.ok) return networks;
   const explained = await explain(networks.value, { settings: undefined, cniPath: init.cniPath, warnings: [] });
   const steps = explained.networks.flatMap((each) => each.steps);
   for (const { type, kind } of steps)
-    if (kind === "missing") warn(`${init.from}: plugin ${type} is in none of ${init.cniPath}, so no pod can be attached yet`);
+    if (kind === "missing") warn(`${network.path}: plugin ${type} is in none of ${init.cniPath}, so no pod can be attached yet`);
   const grants = mergedGrants(steps.map(({ toGrant }) => toGrant));
   const template = {
+    ...(init.takesName ? { name: network.name } : {}),
     type: "plexus",
+    ...init.members,
     ...(Object.keys(grants).length === 0 ? {} : { wasm: { grants } }),
     definitions: {},
   };
