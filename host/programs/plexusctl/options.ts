@@ -66,6 +66,8 @@ export const usage = `plexusctl: shows and manages Plexus on this node
   plexusctl install            installs Plexus on a node; --help: its options
   plexusctl configure          makes the configuration from the node's network;
                                --help: its options
+  plexusctl migrate            prints the values of the chart that mean the same
+                               as a Multus configuration; --help: its options
   plexusctl sysdump            writes one archive about this node, without
                                secrets; --help: its options
   plexusctl component COMMAND  pushes, pulls, verifies, saves, loads and lists

@@ -10,5 +10,6 @@ export const standaloneCommands: Readonly<Record<string, StandaloneCommand>> = {
   configure: async (args) => (await import("./configure.ts")).configureCommand(args),
   install: async (args) => (await import("./install.ts")).installCommand(args),
   component: async (args) => (await import("./component/run-component.ts")).runComponent(args),
+  migrate: async (args) => (await import("./migrate.ts")).migrateCommand(args),
   sysdump: async (args) => (await import("./sysdump.ts")).sysdumpCommand(args),
 };
