@@ -9,7 +9,7 @@ import { Daemon } from "../../host/programs/plexusd/daemon.ts";
 import { isRecycledFile } from "../../host/store/files/recycled-files.ts";
 import type { Finding, RoundReport } from "../../host/node/reconcile/finding.ts";
 import { filesBelow } from "../harness/namespaces.ts";
-import { type Answer, dist } from "../harness/plexus.ts";
+import { type Answer, dist, type InstallationInit } from "../harness/plexus.ts";
 import { startAgent, type TestAgent } from "../harness/agent.ts";
 import { mixedInstallation } from "./mixed-network.ts";
 import { type Attaching, type LeftFiles, openStage, type Stage } from "./stage.ts";
@@ -33,8 +33,8 @@ export class ReconcileNode {
   #daemon: Daemon | undefined;
   readonly #agents: TestAgent[] = [];
 
-  constructor() {
-    this.stage = openStage(mixedInstallation);
+  constructor(installation: InstallationInit = mixedInstallation) {
+    this.stage = openStage(installation);
   }
 
   get daemon(): Daemon {
@@ -82,11 +82,16 @@ export class ReconcileNode {
   }
 
   /** Starts an agent. Resolves when the agent is connected. */
-  async startAgent(env: Readonly<Record<string, string>> = {}, command = this.stage.entrance()): Promise<TestAgent> {
+  async startAgent(
+    env: Readonly<Record<string, string>> = {},
+    command = this.stage.entrance(),
+    options: readonly string[] = [],
+  ): Promise<TestAgent> {
     const path = "/usr/sbin:/usr/bin:/sbin:/bin";
     const { cniPath, directory } = this.stage.plexus;
     const agent = startAgent({
       command,
+      options,
       env: { PATH: path, CNI_PATH: cniPath, PLEXUS_SOCKET: this.socket, PLEXUS_RUN_DIR: join(directory, "run"), ...env },
     });
     this.#agents.push(agent);
