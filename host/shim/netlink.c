@@ -28,6 +28,16 @@ static uint32_t count_messages(struct bytes messages, bool answers) {
     return count;
 }
 
+/* Whether an answer says that the sender lacks CAP_NET_ADMIN. */
+static bool denies_right(struct bytes answers) {
+    struct {
+        struct nlmsghdr header;
+        struct nlmsgerr error;
+    } answer = {0};
+    memcpy(&answer, answers.data, answers.size < sizeof answer ? answers.size : sizeof answer);
+    return answer.header.nlmsg_type == NLMSG_ERROR && answer.error.error == -EPERM;
+}
+
 /* Netfilter's socket of the shim's own namespace. Closing such a socket after rules were removed costs an RCU grace period, some 10 ms. */
 static int kept_socket = -1;
 
@@ -58,9 +68,10 @@ int open_netlink(const struct message *netlink, UNUSED struct done *done) {
 
 /*
  * Collects the kernel's answers in `reply` until each of the `requests` has its end. Answers 0 or an errno. A refused batch and lost answers
- * (ENOBUFS) end the wait: the kernel queues all answers to a batch before send() returns, so the rest is taken without waiting.
+ * (ENOBUFS) end the wait: the kernel queues all answers to a batch before send() returns, so the rest is taken without waiting. Without
+ * CAP_NET_ADMIN netfilter answers the first message alone, with EPERM.
  */
-static int receive(int fd, uint32_t requests, int64_t due, struct buffer *reply) {
+static int receive(int fd, uint32_t requests, int64_t due, bool netfilter, struct buffer *reply) {
     bool refused = false;
     int lost = 0;
     while (requests > 0 || refused) {
@@ -75,10 +86,13 @@ static int receive(int fd, uint32_t requests, int64_t due, struct buffer *reply)
         else if (got < 0 && errno != EAGAIN && errno != EINTR) return errno;
         if (got > NETLINK_PIECE) return EMSGSIZE;
         if (got <= 0 || sender.nl_pid != 0) continue; /* another process may send to this socket, too */
-        uint32_t ends = count_messages((struct bytes){.data = reply->data + reply->size, .size = (uint32_t)got}, true);
+        struct bytes answers = {.data = reply->data + reply->size, .size = (uint32_t)got};
+        uint32_t ends = count_messages(answers, true);
+        if (netfilter && denies_right(answers)) lost = EPERM;
         reply->size += (size_t)got;
         if (ends == BATCH_REFUSED) refused = true;
         requests -= ends < requests ? ends : requests;
+        if (requests == 0 && lost == EPERM) lost = 0; /* every message has its answer */
     }
     return lost;
 }
@@ -97,7 +111,7 @@ void use_netlink(int fd, const struct message *netlink, struct done *done) {
     bool ready = netlink->second.size == 0 || (second >= 0 && refused == 0 && dup3(second, NETLINK_SECOND_FD, O_CLOEXEC) == NETLINK_SECOND_FD);
     if (netlink_keeps_open(fd)) drain(fd);
     done->begun = ready && send(fd, netlink->in.data, netlink->in.size, 0) == (ssize_t)netlink->in.size;
-    done->error = done->begun ? receive(fd, count_messages(netlink->in, false), due, &done->out) : refused != 0 ? refused : errno;
+    done->error = done->begun ? receive(fd, count_messages(netlink->in, false), due, netlink->protocol == NETLINK_NETFILTER, &done->out) : refused != 0 ? refused : errno;
     close(second); /* -1 where there is none: harmless */
     if (second >= 0 && refused == 0) close(NETLINK_SECOND_FD);
     if (done->error != 0 && netlink_keeps_open(fd)) kept_socket = -1;
