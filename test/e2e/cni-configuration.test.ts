@@ -241,6 +241,24 @@ describe.skipIf(missingForMixed("a daemon's network configuration"))("a daemon's
     expect(existsSync(written())).toBe(true);
   });
 
+  test("MO-26 uninstall without --wait makes the daemon remove its file, which the daemon does not restore", async () => {
+    put("10-agent.conflist", "flannel");
+    await start();
+    await untilReady();
+    const { output, ended } = uninstall(
+      "--config",
+      netD(),
+      "--cni-path",
+      stage.plexus.cniPath,
+      "--state-dir",
+      stage.plexus.state("cni"),
+    );
+    expect(await ended).toBe(1);
+    expect(output.stdout).toContain("plexusd is running");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(readdirSync(netD()).toSorted()).toEqual(["00-plexus.conflist.uninstalled", "10-agent.conflist"]);
+  });
+
   test("uninstall --cancel gives new pods their networks again", async () => {
     put("10-agent.conflist", "flannel");
     await start();

@@ -133,6 +133,32 @@ describe("MO-21 plexusd's configuration", () => {
     expect(lines.filter((line) => line.includes("logLevle"))).toHaveLength(1);
   });
 
+  test("follows the template of a mounted ConfigMap, whose directory is replaced by a link", async () => {
+    put("10-a.conflist");
+    const volume = join(root, "volume");
+    for (const name of ["one", "two"]) {
+      mkdirSync(join(volume, name), { recursive: true });
+      writeFileSync(join(volume, name, "config.json"), JSON.stringify({ logLevel: name === "one" ? "error" : "debug" }));
+    }
+    symlinkSync("one", join(volume, "..data"));
+    symlinkSync("..data/config.json", join(volume, "config.json"));
+    await start({ template: join(volume, "config.json") });
+    expect(readFileSync(path, "utf8")).toContain("error");
+    symlinkSync("two", join(volume, "new"));
+    renameSync(join(volume, "new"), join(volume, "..data"));
+    await expect.poll(() => readFileSync(path, "utf8"), within).toContain("debug");
+  });
+
+  test("follows a directory that is replaced by another one", async () => {
+    put("10-a.conflist");
+    const writer = await start();
+    renameSync(directory, `${directory}.old`);
+    mkdirSync(directory);
+    put("20-b.conflist");
+    await expect.poll(clusterNetwork, within).toBe("20-b.conflist");
+    expect(writer.state.problem).toBeUndefined();
+  });
+
   test("is not written for a wrong or missing template", async () => {
     put("10-a.conflist");
     const writer = await start({ template: join(root, "template", "missing.json") });

@@ -7,6 +7,7 @@ import { findDirectoryNetwork } from "../../../src/configuration/directory-netwo
 import { readMark, readTemplate, writtenText } from "../../../src/configuration/written-configuration.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { memberValue } from "../../../src/json/document.ts";
 import { configurationFile, readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
@@ -82,6 +83,7 @@ export class ConfigurationWriter {
   #absentSince: number | undefined;
   /** Whether this daemon's file should be there, so that its absence is another program's doing. */
   #expected = false;
+  #stateDirectory: string | undefined;
   #lastLogged = "";
   #lastPassedOver = "";
   #stopped = false;
@@ -99,6 +101,11 @@ export class ConfigurationWriter {
 
   get state(): WrittenState {
     return this.#state;
+  }
+
+  /** The template's `cniDir`, which has the journal of the calls; undefined if the template names none or was never read. */
+  get stateDirectory(): string | undefined {
+    return this.#stateDirectory;
   }
 
   /** Begins to watch the directory and the template. */
@@ -171,6 +178,8 @@ export class ConfigurationWriter {
     const templateText = readText(templatePath);
     const template = templateText.ok ? readTemplate(templateText.value, templatePath) : templateText;
     if (!template.ok) return unchanged(template.fault);
+    const cniDir = memberValue(template.value.plugin, "cniDir");
+    if (typeof cniDir === "string") this.#stateDirectory = cniDir;
     const read = readConfigurationDirectory(directory);
     if (!read.ok) return unchanged(read.fault);
     const plexusTypes = [template.value.type, ...shimLinks(binDir)];

@@ -1,7 +1,7 @@
 // Tells of changes in directories: at once by inotify, and at a fixed interval, because inotify loses events (full queue, replaced
 // directory, file systems without it).
 
-import { type FSWatcher, watch } from "node:fs";
+import { type FSWatcher, statSync, watch } from "node:fs";
 
 /** Events of one replacement come close together; the look comes this long after the first, in ms. */
 const settleMs = 50;
@@ -10,7 +10,7 @@ const settleMs = 50;
 export class DirectoryChanges {
   readonly #directories: readonly string[];
   readonly #look: () => void;
-  readonly #watchers = new Map<string, FSWatcher>();
+  readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly inode: number }>();
   readonly #interval: NodeJS.Timeout;
   #settling: NodeJS.Timeout | undefined;
 
@@ -27,24 +27,24 @@ export class DirectoryChanges {
   stop(): void {
     clearInterval(this.#interval);
     clearTimeout(this.#settling);
-    for (const watcher of this.#watchers.values()) watcher.close();
+    for (const { watcher } of this.#watchers.values()) watcher.close();
     this.#watchers.clear();
   }
 
   /** Watches the directories that are not watched yet. A missing directory is tried again at the next interval. */
   #watch(): void {
     for (const directory of this.#directories) {
-      if (this.#watchers.has(directory)) continue;
+      const inode = statSync(directory, { throwIfNoEntry: false })?.ino;
+      const known = this.#watchers.get(directory);
+      if (known !== undefined && known.inode === inode) continue;
+      // A watch of a directory that was replaced sees nothing of its successor.
+      known?.watcher.close();
+      this.#watchers.delete(directory);
+      if (inode === undefined) continue;
       try {
         const watcher = watch(directory, { persistent: false }, () => this.#changed());
-        const end = (): void => {
-          watcher.close();
-          this.#watchers.delete(directory);
-        };
-        // A watch of a directory that is removed or replaced sees nothing of its successor.
-        watcher.on("error", end);
-        watcher.on("close", () => this.#watchers.delete(directory));
-        this.#watchers.set(directory, watcher);
+        watcher.on("error", () => watcher.close());
+        this.#watchers.set(directory, { watcher, inode });
       } catch {
         // The periodic look reports an unreadable directory.
       }

@@ -1,6 +1,6 @@
 // Plexus' files in the runtime's directory of network configurations, and the configuration that the runtime uses without them.
 
-import { realpathSync, renameSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, realpathSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { filesWith } from "../../../src/cni/config-directory.ts";
 import { parseNetworkList, parsePluginConf } from "../../../src/cni/network-list.ts";
@@ -45,12 +45,25 @@ export function findConfigurations(directory: string, cniPath: string): Result<N
   return ok({ plexusFiles, heir, stateDirectories: [...new Set(stateDirectories)], unreadable });
 }
 
-/** Renames the file, so that no runtime reads it. Fault STORE_FAILED. */
-export function putAside(path: string): Result<void> {
+/**
+ * Renames the files, so that no runtime reads them. A daemon that wrote one would restore it, so `withdraw` makes the daemon remove its own;
+ * the copy that stays names the state directory. Fault STORE_FAILED.
+ */
+export async function putAllAside(paths: readonly string[], withdraw: () => Promise<void>): Promise<Result<void>> {
+  let doing = "";
   try {
-    return ok(renameSync(path, path + asideEnding));
+    for (const path of paths) {
+      doing = path;
+      copyFileSync(path, path + asideEnding);
+    }
+    if (paths.length > 0) await withdraw();
+    for (const path of paths) {
+      doing = path;
+      if (existsSync(path)) renameSync(path, path + asideEnding);
+    }
+    return ok(undefined);
   } catch (error) {
-    return failed(storeFault("renaming", path, error));
+    return failed(storeFault("renaming", doing, error));
   }
 }
 

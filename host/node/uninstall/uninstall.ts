@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { ok, type Result } from "../../../src/fault/result.ts";
 import { readAttachedPods } from "./attached-pods.ts";
 import { listName, readInstalledFiles } from "./installed-files.ts";
-import { findConfigurations, putAside } from "./network-configuration.ts";
+import { findConfigurations, putAllAside } from "./network-configuration.ts";
 import { type LeftFile, removeFiles } from "./remove-files.ts";
 
 /** The settings of a removal. */
@@ -18,6 +18,8 @@ export interface UninstallInit {
   readonly stateDir: string;
   /** The directory that `plexusctl install` made (`/opt/plexus`). */
   readonly home: string;
+  /** Makes a daemon that writes the network configuration remove its file, which it would restore otherwise. */
+  readonly withdraw: () => Promise<void>;
   /** Whether a daemon answers on its status socket. */
   readonly daemonRuns: () => Promise<boolean>;
   /** True: only report, change nothing. */
@@ -55,10 +57,8 @@ export async function uninstall(init: UninstallInit): Promise<Result<UninstallRe
     const remedy = `put the default network's configuration into ${configurations} (Plexus' configuration has its path as clusterNetwork or its text in delegates), ${again}`;
     return ok({ ...report, stopped: { why, remedy } });
   }
-  for (const path of dryRun ? [] : plexusFiles) {
-    const aside = putAside(path);
-    if (!aside.ok) return aside;
-  }
+  const aside = dryRun ? ok(undefined) : await putAllAside(plexusFiles, init.withdraw);
+  if (!aside.ok) return aside;
   const released = plexusFiles;
   if (unreadable !== undefined) {
     const remedy = `correct the file, because its cniDir names the state of the attachments, ${again}`;

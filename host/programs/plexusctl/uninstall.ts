@@ -26,6 +26,9 @@ export function uninstallNode({
     force,
     // plexusctl is installed in the home directory itself.
     home: dirname(realpathSync(process.argv[1] ?? "")),
+    // A daemon that writes none answers 409; without a daemon no program restores the file.
+    withdraw: async () =>
+      void (await askDaemon({ socketPath: statusSocket, method: "POST", path: "/retire?finish", patienceMs })),
     daemonRuns: async () =>
       !("why" in (await askDaemon({ socketPath: statusSocket, method: "GET", path: "/status", patienceMs }))),
   });

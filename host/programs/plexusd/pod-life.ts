@@ -1,6 +1,7 @@
 // The daemon's life as a pod: it writes the node's network configuration, keeps credentials for one-shot engines, and decides when it is
 // stopped whether the configuration stays.
 
+import { resolve } from "node:path";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { eventsPath, eventText, involvedNode } from "../../../src/kube/event.ts";
 import type { NodeCredentials } from "../../cluster/kube/node-credentials.ts";
@@ -104,13 +105,20 @@ export class PodLife {
     const isWithdrawn = this.#writer.state.standing === "withdrawn";
     const standing = step === "cancel" ? "in-force" : step === "finish" || isWithdrawn ? "withdrawn" : "retired";
     const problem = await this.#writer.take(standing);
-    const { pods, problems } = podsOfPlexus(this.#deps.stateDirectories());
+    const { pods, problems } = podsOfPlexus(this.#stateDirectories);
     return {
       configuration: this.#writer.path,
       standing: this.#writer.state.standing,
       pods,
       problems: problem === undefined ? problems : [problem.msg, ...problems],
     };
+  }
+
+  /** The template's state directory counts although no call has named it yet. */
+  get #stateDirectories(): readonly string[] {
+    const { stateDirectory } = this.#writer;
+    const own = stateDirectory === undefined ? [] : [resolve(stateDirectory)];
+    return [...new Set([...this.#deps.stateDirectories(), ...own])];
   }
 
   /** The readiness check of the configuration. */
