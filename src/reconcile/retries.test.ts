@@ -17,3 +17,13 @@ test("RT-07 pauses double up to the maximum, and end with their finding", () => 
   retries.keep(new Set(["b"]));
   expect(retries.isDue("a", now)).toBe(true);
 });
+
+test("a success ends the pause, and the next failure begins with the first one", () => {
+  const retries = new Retries({ firstMs: 10, maxMs: 35 });
+  retries.failed("a", 0);
+  retries.failed("a", 0);
+  retries.succeeded("a");
+  expect(retries.isDue("a", 0)).toBe(true);
+  retries.failed("a", 0);
+  expect([retries.isDue("a", 9), retries.isDue("a", 10)]).toEqual([false, true]);
+});

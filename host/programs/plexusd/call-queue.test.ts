@@ -39,6 +39,19 @@ test("MO-29 serves up to its bound at once, lets up to its bound wait in order, 
   expect([queue.active, queue.waiting]).toEqual([0, 0]);
 });
 
+test("gives waiting calls of all namespaces back, and lets running calls end", async () => {
+  const queue = new CallQueue({ active: 1, waiting: 3 });
+  const { open, passed } = gate();
+  const running = queue.enter("a", () => passed, stays);
+  const waiting = ["a", "b", "b"].map((name) => queue.enter(name, () => Promise.reject(new Error("must not begin")), stays));
+  queue.giveBack();
+  expect(await Promise.all(waiting)).toEqual(waiting.map(() => ({ kind: "given-back" })));
+  expect([queue.active, queue.waiting]).toEqual([1, 0]);
+  open();
+  expect(await running).toEqual({ kind: "served", value: undefined });
+  expect(await queue.enter("a", async () => 1, stays)).toEqual({ kind: "served", value: 1 });
+});
+
 test("serves the next call after a failed call", async () => {
   const queue = new CallQueue({ active: 1, waiting: 1 });
   const failing = queue.enter(
