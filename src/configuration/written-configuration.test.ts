@@ -24,12 +24,21 @@ function pluginOf(text: string): unknown {
 describe("the written configuration", () => {
   test("completes an empty template", () => {
     expect(written({})).toBe(`{
-  "cniVersion": "1.1.0",
+  "cniVersion": "1.0.0",
+  "cniVersions": ["1.0.0","1.1.0"],
   "name": "plexus",
   "writtenBy": "plexusd",
   "plugins": [{"type":"plexus","capabilities":{"portMappings":true},"clusterNetwork":"/etc/cni/net.d/10-a.conflist","readinessindicatorfile":"/etc/cni/net.d/10-a.conflist","kubeconfig":"/run/plexus/credentials/kubeconfig"}]
 }
 `);
+  });
+
+  test("is a list of version 1.1.0 for a runtime that knows it, and of 1.0.0 for an older one, which ignores cniVersions", () => {
+    const list = parseNetworkList(written({}));
+    expect(list.ok && list.value.cniVersion).toBe("1.1.0");
+    expect(JSON.parse(written({}))).toMatchObject({ cniVersion: "1.0.0" });
+    expect(JSON.parse(written({ cniVersion: "0.4.0" }))).toMatchObject({ cniVersion: "0.4.0" });
+    expect(JSON.parse(written({ cniVersion: "0.4.0" }))).not.toHaveProperty("cniVersions");
   });
 
   test("keeps the template's own bytes, keys and numbers", () => {

@@ -109,9 +109,18 @@ export function writtenText(
     ...(kubeconfig === undefined || namesSource ? [] : [["kubeconfig", JSON.stringify(kubeconfig)] as const]),
     ...(retired ? [["retired", "true"] as const] : []),
   ]);
-  const head = { cniVersion, name, [markKey]: mark };
+  const head = { ...versionsOf(cniVersion), name, [markKey]: mark };
   const members = Object.entries(head).map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},\n`);
   return `{\n${members.join("")}  "plugins": [${editMembers(plugin, edits)}]\n}\n`;
+}
+
+/**
+ * The keys of the list's version. A runtime with CNI 1.0 ignores `cniVersions` and would accept a list of version 1.1.0, but no result of
+ * it. A newer runtime takes the highest version that it knows.
+ */
+function versionsOf(cniVersion: string): object {
+  const older = "1.0.0";
+  return cniVersion === defaultVersion ? { cniVersion: older, cniVersions: [older, cniVersion] } : { cniVersion };
 }
 
 /** The file's text without the mark: a file that an administrator writes is not plexusd's. */

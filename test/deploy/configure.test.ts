@@ -70,7 +70,8 @@ describe.skipIf(missing("plexusctl configure", () => missingBuild({ components }
     const result = configure();
     expect([result.status, result.stderr]).toEqual([0, ""]);
     expect(JSON.parse(result.stdout)).toEqual({
-      cniVersion: "1.1.0",
+      cniVersion: "1.0.0",
+      cniVersions: ["1.0.0", "1.1.0"],
       name: "plexus",
       plugins: [
         {
