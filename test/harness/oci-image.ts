@@ -13,33 +13,40 @@ const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "
 export interface ImageInit {
   /** The image's name with its tag, in a domain that cannot exist. */
   readonly name: string;
-  /** The base name of the tar. */
-  readonly file: string;
-  /** Texts on which the image depends. The image is made once for the same texts. */
-  readonly inputs: readonly string[];
   /** Keys of the image's configuration, such as Entrypoint, Cmd and Env. */
   readonly config: Readonly<Record<string, unknown>>;
   /** Writes the layer's files into a directory. */
   readonly fill: (directory: string) => void;
 }
 
-/** The path of the image's tar. */
-export function imageTar({ name, file, inputs, config, fill }: ImageInit): string {
-  return builtOnce(file, [...inputs, name, JSON.stringify(config), arch()], (output) => {
-    const directory = mkdtempSync(join(tmpdir(), "plexus-image-"));
-    try {
-      const layer = join(directory, "layer");
-      const layout = join(directory, "layout");
-      mkdirSync(layer);
-      mkdirSync(join(layout, "blobs", "sha256"), { recursive: true });
-      fill(layer);
-      tar(layer, join(directory, "layer.tar"));
-      writeLayout(layout, join(directory, "layer.tar"), name, config);
-      tar(layout, output);
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
-  });
+export interface KeptImageInit extends ImageInit {
+  /** The base name of the tar. */
+  readonly file: string;
+  /** Texts on which the image depends. The image is made once for the same texts. */
+  readonly inputs: readonly string[];
+}
+
+/** The path of the image's tar, which is kept. */
+export function imageTar({ file, inputs, ...init }: KeptImageInit): string {
+  const { name, config } = init;
+  return builtOnce(file, [...inputs, name, JSON.stringify(config), arch()], (output) => writeImage(output, init));
+}
+
+/** Writes an image as a tar. */
+export function writeImage(output: string, { name, config, fill }: ImageInit): void {
+  const directory = mkdtempSync(join(tmpdir(), "plexus-image-"));
+  try {
+    const layer = join(directory, "layer");
+    const layout = join(directory, "layout");
+    mkdirSync(layer);
+    mkdirSync(join(layout, "blobs", "sha256"), { recursive: true });
+    fill(layer);
+    tar(layer, join(directory, "layer.tar"));
+    writeLayout(layout, join(directory, "layer.tar"), name, config);
+    tar(layout, output);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
 }
 
 function tar(directory: string, output: string): void {

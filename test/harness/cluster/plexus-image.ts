@@ -1,0 +1,48 @@
+// An image of the build in dist/, made within seconds: the release as `plexusctl install` lays it out, with this machine's libraries for
+// Node. The image for users is that of deploy/Containerfile.
+
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+import { writeImage } from "../oci-image.ts";
+import { dist } from "../plexus.ts";
+import type { ClusterNode } from "./node.ts";
+
+/** The repository of these images, without a tag. */
+export const plexusRepository = "plexus.invalid/plexus";
+
+/** Imports the image with this tag on nodes. Images with different tags have different digests. */
+export function importPlexus(nodes: readonly ClusterNode[], tag: string): void {
+  const directory = mkdtempSync(join(tmpdir(), "plexus-image-"));
+  try {
+    const output = join(directory, "image.tar");
+    writeImage(output, {
+      name: `${plexusRepository}:${tag}`,
+      config: { Env: ["PATH=/opt/plexus/bin"], Labels: { "org.opencontainers.image.version": tag } },
+      fill,
+    });
+    for (const node of nodes) node.importImage(output);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+function fill(layer: string): void {
+  const node = realpathSync(process.execPath);
+  const install = [join(dist, "plexusctl.cjs"), "install", `--from=${dist}`, `--root=${layer}`, "--cni-bin=/opt/cni/bin"];
+  execFileSync(node, install, { stdio: ["ignore", "ignore", "pipe"] });
+  // In the image all files are below /opt/plexus.
+  renameSync(join(layer, "opt", "cni", "bin"), join(layer, "opt", "plexus", "cni"));
+  rmSync(join(layer, "opt", "plexus", "cni", ".plexus"), { force: true });
+  symlinkSync("..", join(layer, "opt", "plexus", "cni", ".plexus"));
+  // Paths of ldd: `libm.so.6 => /lib/…/libm.so.6 (0x…)` and `/lib64/ld-linux-x86-64.so.2 (0x…)`.
+  const listed = execFileSync("ldd", [node], { encoding: "utf8" });
+  for (const [, path = ""] of listed.matchAll(/(\/\S+) \(0x/g)) {
+    mkdirSync(join(layer, dirname(path)), { recursive: true });
+    copyFileSync(path, join(layer, path));
+  }
+  for (const name of ["etc", "tmp", "run"]) mkdirSync(join(layer, name), { recursive: true });
+  writeFileSync(join(layer, "etc", "passwd"), "root:x:0:0:root:/:/\n");
+}
