@@ -1,6 +1,7 @@
 // Bundles as cosign 3 makes them with keys, and everything that must not count as a signature.
 
 import { generateKeyPairSync } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { sha256 } from "../../../test/harness/registry/component-node.ts";
 import {
@@ -36,6 +37,17 @@ describe("E-14: a bundle", () => {
   test("of the key about the manifest is a signature, as a statement and as a message", () => {
     expect(problem(signed)).toBeUndefined();
     expect(problem(messageBundle(key, manifest.text))).toBeUndefined();
+  });
+
+  test("that cosign 3.1.3 made is a signature of its manifest, and of no other one", () => {
+    const path = new URL("fixtures/cosign-3.1.3.json", import.meta.url);
+    const recorded: { publicKey: string; manifest: string; bundle: string } = JSON.parse(readFileSync(path, "utf8"));
+    const by = { pem: recorded.publicKey };
+    expect(problem(recorded.bundle, by, { text: recorded.manifest, digest: sha256(recorded.manifest) })).toBeUndefined();
+    expect(problem(recorded.bundle, by, other)).toMatch(/it signs/);
+    expect(problem(recorded.bundle, key, { text: recorded.manifest, digest: sha256(recorded.manifest) })).toMatch(
+      /signature verification failed/,
+    );
   });
 
   test("with an entry of a transparency log is one too: the entry is not examined", () => {

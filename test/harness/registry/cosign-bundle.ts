@@ -25,7 +25,7 @@ export function signStatement(manifestDigest: string, predicateType = signPredic
   const [, hex] = manifestDigest.split(":");
   return JSON.stringify({
     _type: "https://in-toto.io/Statement/v1",
-    subject: [{ digest: { sha256: hex } }],
+    subject: [{ digest: { sha256: hex }, annotations: {} }],
     predicateType,
     predicate: {},
   });
@@ -62,7 +62,7 @@ export function messageBundle({ privateKey, pem }: SigningKey, manifest: string)
 
 function material(pem: string): object {
   const der = Buffer.from(pem.replaceAll(/-----[^-]+-----|\s/g, ""), "base64");
-  return { publicKey: { hint: createHash("sha256").update(der).digest("base64") }, tlogEntries: [] };
+  return { publicKey: { hint: createHash("sha256").update(der).digest("base64") } };
 }
 
 function descriptor(mediaType: string, text: string): object {

@@ -1,11 +1,13 @@
-// `node test/harness/registry/get.ts` gets the programs of the tests of components as artifacts, before the tests enter namespaces without a
-// route. The program never fails: for each program that is missing it prints one line.
+// `node test/harness/registry/get.ts [cosign]` gets the programs of the tests of components as artifacts, before the tests enter namespaces
+// without a route. cosign is built only if named: its build takes longer than all of these tests. The program never fails: for each program that is
+// missing it prints one line.
 
 import { buildGoProgram, unpackRegistry } from "./programs.ts";
 
 const failure = unpackRegistry();
 if (failure !== undefined) process.stderr.write(`plexus: docker-registry was not unpacked: ${failure}\n`);
-for (const name of ["oras", "crane"] as const) {
+const named = process.argv.includes("cosign") ? (["cosign"] as const) : [];
+for (const name of ["oras", "crane", ...named] as const) {
   const notBuilt = buildGoProgram(name);
   if (notBuilt !== undefined)
     process.stderr.write(`plexus: ${name} was not built, so tests with it will be skipped: ${notBuilt}\n`);

@@ -1,5 +1,5 @@
-// Finds or gets the OCI programs of tests: Debian's docker-registry, unpacked, and oras and crane, built once from their Go modules. The
-// variables DOCKER_REGISTRY, ORAS and CRANE name ready binaries.
+// Finds or gets the OCI programs of tests: Debian's docker-registry, unpacked, and oras, crane and cosign, built once from their Go
+// modules. The variables DOCKER_REGISTRY, ORAS, CRANE and COSIGN name ready binaries.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
@@ -16,6 +16,8 @@ const goPrograms = {
   oras: { package: "oras.land/oras/cmd/oras", release: "v1.3.6", variable: "ORAS" },
   /** `crane registry serve` is a registry with the referrers API. */
   crane: { package: "github.com/google/go-containerregistry/cmd/crane", release: "v0.22.1", variable: "CRANE" },
+  /** Some 1500 packages: 4 minutes of one CPU and more. */
+  cosign: { package: "github.com/sigstore/cosign/v3/cmd/cosign", release: "v3.1.3", variable: "COSIGN" },
 } as const;
 
 /** The programs that are built with Go. */
@@ -42,7 +44,7 @@ export function buildGoProgram(name: GoProgram): string | undefined {
   try {
     const failure = runGo({
       args: ["install", "-trimpath", "-ldflags=-s -w", `${path}@${release}`],
-      timeoutMinutes: 15,
+      timeoutMinutes: 30,
       env: { GOBIN: directory },
     });
     if (failure === undefined) renameSync(join(directory, name), cached(name));
@@ -76,6 +78,6 @@ export const dockerRegistry: Requirement = () => {
 export function goBuilt(name: GoProgram): Requirement {
   return () =>
     goProgram(name) === undefined
-      ? `no ${name}: set ${goPrograms[name].variable}, or build it once: node test/harness/registry/get.ts`
+      ? `no ${name}: set ${goPrograms[name].variable}, or build it once: node test/harness/registry/get.ts ${name}`
       : undefined;
 }
