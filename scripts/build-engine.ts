@@ -4,6 +4,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSy
 import { join, resolve } from "node:path";
 import { type LogLevel, type LogOrStringHandler, type RolldownLog, rolldown } from "rolldown";
 
+import { writeBundledPackages } from "./bundled-packages.ts";
 import { oneShotBootstrap, packed } from "./one-shot-scripts.ts";
 
 /** The settings of a build. */
@@ -48,6 +49,10 @@ export async function buildEngine({ outDir }: BuildEngineInit): Promise<void> {
   writeFileSync(join(outDir, "plexusd.cjs"), bootstrapOf("daemon"));
   writeFileSync(join(outDir, "plexusctl.cjs"), `#!/usr/bin/env node\n${bootstrapOf("plexusctl")}`, { mode: 0o755 });
   await buildKubectlPlugin(outDir);
+  writeBundledPackages(
+    outDir,
+    output.flatMap((each) => (each.type === "chunk" ? each.moduleIds : [])),
+  );
   linkRuntime(join(outDir, "bin"));
 }
 

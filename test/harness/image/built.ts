@@ -1,0 +1,68 @@
+// The image of the sources, built once for their content. Tests of the image and of the cluster use it.
+
+import { createHash } from "node:crypto";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { buildImage, type BuiltImage } from "../../../scripts/image.ts";
+import { type Architecture, architectures } from "../../../scripts/image/debian-packages.ts";
+import { root } from "../compiled.ts";
+import { testCache } from "../debian-packages.ts";
+import { builder, downloads, makeBuilder, unpackedBuildah } from "./programs.ts";
+
+const kept = join(testCache, "image", "built");
+
+/** Files that a build of the image reads. */
+const inputs = [
+  ".containerignore",
+  "LICENSE",
+  "package.json",
+  "package-lock.json",
+  "deploy/Containerfile",
+  "delegates",
+  "host",
+  "scripts",
+  "src",
+  "wit",
+];
+
+/** The image of the sources as they are now, for all architectures. The first call for these sources builds. */
+export async function testImage(): Promise<BuiltImage> {
+  const directory = join(kept, digestOfInputs());
+  if (existsSync(directory)) return builtIn(directory);
+  // Images of earlier sources are of no use.
+  rmSync(kept, { recursive: true, force: true });
+  const temporary = `${directory}.${process.pid}`;
+  await buildTestImage(temporary, architectures);
+  mkdirSync(kept, { recursive: true });
+  renameSync(temporary, directory);
+  return builtIn(directory);
+}
+
+function builtIn(output: string): BuiltImage {
+  const archive = readdirSync(output).find((name) => name.endsWith(".tar")) ?? "";
+  return { layout: join(output, "oci"), archive: join(output, archive) };
+}
+
+/** Builds the image into `output`, without network. */
+export async function buildTestImage(output: string, wanted: readonly Architecture[]): Promise<BuiltImage> {
+  await makeBuilder();
+  return buildImage({ output, architectures: wanted, buildah: unpackedBuildah, builder, downloads });
+}
+
+function digestOfInputs(): string {
+  const listed = spawnSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard", ...inputs], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const hash = createHash("sha256");
+  for (const name of listed.stdout
+    .split("\0")
+    .filter((each) => each !== "" && !each.endsWith(".test.ts"))
+    .toSorted()) {
+    const path = join(root, name);
+    if (existsSync(path)) hash.update(`${name}\0`).update(readFileSync(path)).update("\0");
+  }
+  return hash.digest("hex").slice(0, 16);
+}
