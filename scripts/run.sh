@@ -84,7 +84,6 @@ fi
 if [ "$command" = cluster ]; then
   node test/harness/kube/build.ts
   node test/e2e/containerd/get.ts
-  node test/harness/image/get.ts
   node test/harness/cluster/get.ts
 fi
 # Only the rows that compare with Multus need Multus and kube-apiserver.
