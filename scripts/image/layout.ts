@@ -12,6 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -82,6 +83,10 @@ export async function layOut({ architecture, output, node }: LayoutInit): Promis
 /** The directory of shim and launcher: the build's own, or one for another architecture. */
 async function compiledFor(architecture: Architecture): Promise<string> {
   if (architecture === machineArchitecture()) return dist;
+  if (spawnSync(compilers[architecture], ["--version"]).status !== 0)
+    throw new Error(
+      `no ${compilers[architecture]} on PATH to compile for ${architecture}: install it (Debian: apt-get install gcc-${compilers[architecture].replace("_", "-").replace(/-gcc$/u, "")} libc6-dev-${architecture}-cross)`,
+    );
   const outDir = join(dist, "image", architecture);
   await buildShim({ outDir, cc: compilers[architecture] });
   await buildLauncher({ outDir, cc: compilers[architecture] });
