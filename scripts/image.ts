@@ -78,6 +78,11 @@ export async function buildImage(init: ImageInit): Promise<BuiltImage> {
     await buildah("manifest", "push", "--all", list, `oci:${layout}`);
   } finally {
     await buildah("manifest", "rm", list).catch(() => undefined);
+    // A storage of its own keeps only what a caller named. Containers are left of a failed build.
+    if (init.buildah?.storage !== undefined) {
+      await buildah("rm", "--all").catch(() => undefined);
+      await buildah("rmi", "--prune").catch(() => undefined);
+    }
     rmSync(context, { recursive: true, force: true });
   }
   nameImage(layout, init.name ?? defaultName, version);

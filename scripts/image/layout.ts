@@ -18,6 +18,8 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
+import { z } from "zod";
+
 import { codePrefix, digestOf, type InstalledFile, listName, listText } from "../../host/node/uninstall/installed-files.ts";
 import { buildLauncher } from "../../host/sandbox/launcher/build.ts";
 import { buildShim } from "../../host/shim/build.ts";
@@ -119,16 +121,25 @@ function placeLicences(directory: string, node: string): void {
   // The SBOM is made from this list.
   copyFileSync(join(dist, bundledPackagesFile), join(directory, bundledPackagesFile));
   const texts = bundledPackages(readFileSync(join(dist, bundledPackagesFile), "utf8")).map((path) => {
-    const names = readdirSync(join(root, path))
-      .filter((name) => /^(?:licen[cs]e|notice)/i.test(name))
-      .toSorted();
-    if (names.length === 0) throw new Error(`${path} has no file with its licence`);
-    return [`${path.slice("node_modules/".length)}\n`, ...names.map((name) => readFileSync(join(root, path, name), "utf8"))].join(
-      "\n",
-    );
+    return `${path.slice("node_modules/".length)}\n\n${licenceOf(join(root, path))}`;
   });
   writeFileSync(join(directory, "LICENSE.packages"), texts.join(`\n${"-".repeat(80)}\n\n`));
 }
+
+/** The texts of a package's licence files; without such files, the licence that the package declares. */
+function licenceOf(directory: string): string {
+  const names = readdirSync(directory).filter((name) => /^(?:licen[cs]e|notice)/i.test(name));
+  if (names.length > 0)
+    return names
+      .toSorted()
+      .map((name) => readFileSync(join(directory, name), "utf8"))
+      .join("\n");
+  const manifest = Manifest.parse(JSON.parse(readFileSync(join(directory, "package.json"), "utf8")));
+  if (manifest.license === undefined) throw new Error(`${directory} declares no licence`);
+  return `Licence: ${manifest.license} (the package has no text of its own)\n`;
+}
+
+const Manifest = z.looseObject({ license: z.string().optional() });
 
 /** Gives directories mode 755, and files 755 or 644: whatever the umask is, and whoever may write the source. */
 function normaliseModes(output: string): void {

@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
+import { lockAsync } from "../../../host/store/locks/file-lock.ts";
 import { buildImage, type BuiltImage } from "../../../scripts/image.ts";
 import { type Architecture, architectures } from "../../../scripts/image/debian-packages.ts";
 import { root } from "../compiled.ts";
@@ -30,25 +31,44 @@ const inputs = [
 /** The image of the sources as they are now, for all architectures. The first call for these sources builds. */
 export async function testImage(): Promise<BuiltImage> {
   const directory = join(kept, digestOfInputs());
-  if (existsSync(directory)) return builtIn(directory);
-  // Images of earlier sources are of no use.
-  rmSync(kept, { recursive: true, force: true });
-  const temporary = `${directory}.${process.pid}`;
-  await buildTestImage(temporary, architectures);
-  mkdirSync(kept, { recursive: true });
-  renameSync(temporary, directory);
-  return builtIn(directory);
+  return locked(async () => {
+    if (existsSync(directory)) return builtIn(directory);
+    const temporary = `${kept}.new`;
+    rmSync(temporary, { recursive: true, force: true });
+    await build(temporary, architectures);
+    // Images of earlier sources are of no use.
+    rmSync(kept, { recursive: true, force: true });
+    mkdirSync(kept, { recursive: true });
+    renameSync(temporary, directory);
+    return builtIn(directory);
+  });
+}
+
+/** Builds the image into `output`, without network. */
+export async function buildTestImage(output: string, wanted: readonly Architecture[]): Promise<BuiltImage> {
+  return locked(() => build(output, wanted));
+}
+
+async function build(output: string, wanted: readonly Architecture[]): Promise<BuiltImage> {
+  await makeBuilder();
+  return buildImage({ output, architectures: wanted, buildah: unpackedBuildah, builder, downloads });
+}
+
+/** One build at a time: test files run at the same time, and use one storage of buildah. */
+async function locked<Value>(use: () => Promise<Value>): Promise<Value> {
+  mkdirSync(join(testCache, "image"), { recursive: true });
+  const { lock, errno } = await lockAsync({ path: `${kept}.lock`, deadlineMs: 20 * 60_000, shared: false });
+  if (lock === undefined) throw new Error(`${kept}.lock cannot be locked: errno ${errno}`);
+  try {
+    return await use();
+  } finally {
+    lock.release();
+  }
 }
 
 function builtIn(output: string): BuiltImage {
   const archive = readdirSync(output).find((name) => name.endsWith(".tar")) ?? "";
   return { layout: join(output, "oci"), archive: join(output, archive) };
-}
-
-/** Builds the image into `output`, without network. */
-export async function buildTestImage(output: string, wanted: readonly Architecture[]): Promise<BuiltImage> {
-  await makeBuilder();
-  return buildImage({ output, architectures: wanted, buildah: unpackedBuildah, builder, downloads });
 }
 
 function digestOfInputs(): string {
