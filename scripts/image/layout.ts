@@ -143,10 +143,13 @@ const Manifest = z.looseObject({ license: z.string().optional() });
 
 /** Gives directories mode 755, and files 755 or 644: whatever the umask is, and whoever may write the source. */
 function normaliseModes(output: string): void {
-  for (const entry of readdirSync(output, { recursive: true, withFileTypes: true, encoding: "utf8" })) {
-    const path = join(entry.parentPath, entry.name);
-    if (entry.isDirectory()) chmodSync(path, 0o755);
-    else if (entry.isFile()) chmodSync(path, isProgram(path) ? 0o755 : 0o644);
+  // Not readdir's own recursion, which follows the link `.plexus`.
+  for (const entry of readdirSync(output, { withFileTypes: true })) {
+    const path = join(output, entry.name);
+    if (entry.isDirectory()) {
+      chmodSync(path, 0o755);
+      normaliseModes(path);
+    } else if (entry.isFile()) chmodSync(path, isProgram(path) ? 0o755 : 0o644);
   }
 }
 

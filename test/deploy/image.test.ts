@@ -45,9 +45,10 @@ describe.skipIf(missing("the image", imagePrograms, command("readelf", "--versio
     expect(images.map(({ config }) => `${config.os}/${config.architecture}`)).toEqual(["linux/amd64", "linux/arm64"]);
     const machines = { amd64: "Advanced Micro Devices X86-64", arm64: "AArch64" };
     for (const architecture of architectures) {
-      const elfFiles = readdirSync(rootOf(architecture), { recursive: true, withFileTypes: true, encoding: "utf8" })
-        .filter((entry) => entry.isFile() && isElf(join(entry.parentPath, entry.name)))
-        .map((entry) => join(entry.parentPath, entry.name));
+      const elfFiles = filesOf(imageOf(architecture))
+        .filter(({ mode }) => mode.startsWith("-"))
+        .map(({ name }) => join(rootOf(architecture), name))
+        .filter(isElf);
       expect(elfFiles.length).toBeGreaterThan(8);
       for (const path of elfFiles) expect(run("readelf", ["-h", path]), `${path}`).toContain(machines[architecture]);
     }
@@ -62,7 +63,7 @@ describe.skipIf(missing("the image", imagePrograms, command("readelf", "--versio
   });
 
   test.each(architectures)("%s: the base has the libraries that Node needs, and no others", (architecture) => {
-    const files = readdirSync(rootOf(architecture), { recursive: true, encoding: "utf8" });
+    const files = filesOf(imageOf(architecture)).map(({ name }) => name);
     const present = files.filter((name) => name.includes(".so")).map((name) => basename(name));
     const needed = new Set<string>();
     const pending = [join(rootOf(architecture), "opt/plexus/bin/node")];
