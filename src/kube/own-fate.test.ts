@@ -47,4 +47,13 @@ describe("MO-26 the configuration of a stopping daemon", () => {
     expect(fate).toMatchObject({ stays: false });
     expect(fate.why).toMatch(/^the /);
   });
+
+  test.each([undefined, 401, 403, 429, 500, 503])("is decided again for a while after the answer %s", (status) => {
+    const daemonSet = status === undefined ? undefined : { status, object: {} };
+    expect(decideFate({ ...facts, daemonSet })).toMatchObject({ isFinal: false });
+  });
+
+  test.each([200, 404])("is decided at once by the answer %i", (status) => {
+    expect(decideFate({ ...facts, daemonSet: { status, object } })).toMatchObject({ isFinal: true });
+  });
 });

@@ -20,21 +20,23 @@ export interface FateFacts {
 export interface Fate {
   readonly stays: boolean;
   readonly why: string;
+  /** False: another answer may come soon. A server that was just started refuses rights that it has not read yet. */
+  readonly isFinal: boolean;
 }
 
-const goes = (why: string): Fate => ({ stays: false, why });
-const stays = (why: string): Fate => ({ stays: true, why });
+const goes = (why: string, isFinal = true): Fate => ({ stays: false, why, isFinal });
+const stays = (why: string, isFinal = true): Fate => ({ stays: true, why, isFinal });
 
 /** Decides. No answer, or an answer of a server in trouble, means that the configuration stays: calls wait for the next daemon. */
 export function decideFate({ daemonSet, namespace, node, uid }: FateFacts): Fate {
   if (namespace !== undefined && namespace.status === 200 && isBeingDeleted(namespace.object))
     return goes("the namespace of the DaemonSet is being deleted");
-  if (daemonSet === undefined) return stays("the Kubernetes API gave no answer");
+  if (daemonSet === undefined) return stays("the Kubernetes API gave no answer", false);
   const { status, object } = daemonSet;
   if (status === 404) return goes("the DaemonSet is gone");
-  if (status === 401) return goes("the API server no longer accepts the service account (HTTP 401)");
-  if (status === 403) return goes("the service account may no longer read the DaemonSet (HTTP 403)");
-  if (status !== 200) return stays(`the API server answered HTTP ${status}`);
+  if (status === 401) return goes("the API server no longer accepts the service account (HTTP 401)", false);
+  if (status === 403) return goes("the service account may no longer read the DaemonSet (HTTP 403)", false);
+  if (status !== 200) return stays(`the API server answered HTTP ${status}`, false);
   if (isBeingDeleted(object)) return goes("the DaemonSet is being deleted");
   const current = metadataOf(object)["uid"];
   if (uid !== undefined && current !== uid) return goes("the DaemonSet was deleted and created again");

@@ -19,7 +19,7 @@ export interface OwnDaemonSetInit {
 /** Pause between attempts to learn the UID, and time limit of one attempt, in ms. */
 const learnPauseMs = 10_000;
 const attemptMs = 3_000;
-/** Pause after an answer of a server in trouble, in ms. */
+/** Pause before the API is asked again after an answer that may be temporary, in ms. */
 const troublePauseMs = 300;
 
 /** The DaemonSet of one daemon. */
@@ -65,8 +65,7 @@ export class OwnDaemonSet {
       const asksNode = selects && nodeName !== undefined;
       const node = asksNode ? await this.#get(`/api/v1/nodes/${nodeName}`, left(), true) : undefined;
       const fate = decideFate({ daemonSet, namespace: space, node, uid: this.#uid });
-      const inTrouble = daemonSet === undefined || daemonSet.status === 429 || daemonSet.status >= 500;
-      if (!inTrouble || !fate.stays || left() <= troublePauseMs) return fate;
+      if (fate.isFinal || left() <= troublePauseMs) return fate;
       await pause(troublePauseMs);
     }
   }
