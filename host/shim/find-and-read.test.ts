@@ -157,4 +157,28 @@ describe("READ", () => {
       }
     });
   });
+
+  test("gives the signatures beside a component, of the same directories only, and no pipe or directory under their name", async () => {
+    const signatures = ".wasm.signatures.json";
+    writeFileSync(join(first, `signed${signatures}`), "{}");
+    writeFileSync(join(shop.directory, `outside${signatures}`), "{}");
+    writeFileSync(join(first, "signed.signatures.json"), "{}");
+    mkdirSync(join(first, `folder${signatures}`));
+    execFileSync("mkfifo", [join(first, `fifo${signatures}`)]);
+    const refused = {
+      [join(shop.directory, `outside${signatures}`)]: 13,
+      [join(first, "signed.signatures.json")]: 13,
+      [join(first, signatures)]: 13,
+      [join(first, `folder${signatures}`)]: 22,
+      [join(first, `fifo${signatures}`)]: 22,
+      [join(first, `absent${signatures}`)]: 2,
+    };
+    await run(async (engine) => {
+      const read = await engine.read(join(first, `signed${signatures}`));
+      expect({ errno: read.errno, text: Buffer.from(read.content).toString() }).toEqual({ errno: 0, text: "{}" });
+      for (const [path, errno] of Object.entries(refused)) {
+        expect([path, (await engine.read(path)).errno]).toEqual([path, errno]);
+      }
+    });
+  });
 });

@@ -17,6 +17,7 @@ describe("the credentials of a registry", () => {
   test.each<[string, unknown, string, unknown]>([
     ["by its host", { auths: { "r.test": { auth } } }, "r.test", password],
     ["by a URL", { auths: { "https://r.test/v1/": { auth } } }, "r.test", password],
+    ["of Docker Hub under Docker's name", { auths: { "https://index.docker.io/v1/": { auth } } }, "docker.io", password],
     ["of a user and a password", { auths: { "r.test": { username: "me", password: "a:b" } } }, "r.test", password],
     ["of another registry", { auths: { "r.test": { auth } } }, "other.test", undefined],
     ["of a registry whose name begins alike", { auths: { "r.test": { auth } } }, "r.test.evil.test", undefined],

@@ -53,7 +53,9 @@ export function readRegistryCredentials(text: string, path: string): Result<Regi
 /** The names under which a credential may stand: the repository, each path above it, and the host. */
 function namesFor(host: string, repository: string): readonly string[] {
   const parts = repository.split("/");
-  return [...parts.map((_, index) => [host, ...parts.slice(0, parts.length - index)].join("/")), host];
+  const names = [...parts.map((_, index) => [host, ...parts.slice(0, parts.length - index)].join("/")), host];
+  // Docker's own name for Docker Hub.
+  return host === "docker.io" ? [...names, "index.docker.io"] : names;
 }
 
 /** Entries may be URLs, as `https://index.docker.io/v1/`. */

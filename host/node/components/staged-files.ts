@@ -24,7 +24,7 @@ export function replaceFiles(files: readonly StagedFile[]): Result<void> {
   try {
     for (const { path, content } of files) writeTemporary(path, content);
   } catch (error) {
-    for (const { path } of files) rmSync(temporaryOf(path), { force: true });
+    removeTemporaries(files);
     return failed(storeFault("writing", files.map(({ path }) => path).join(", "), error));
   }
   for (const { path } of files) {
@@ -32,10 +32,21 @@ export function replaceFiles(files: readonly StagedFile[]): Result<void> {
       renameSync(temporaryOf(path), path);
       syncDirectory(dirname(path));
     } catch (error) {
+      removeTemporaries(files);
       return failed(storeFault("writing", path, error));
     }
   }
   return ok(undefined);
+}
+
+function removeTemporaries(files: readonly StagedFile[]): void {
+  for (const { path } of files) {
+    try {
+      rmSync(temporaryOf(path), { force: true });
+    } catch {
+      // Nothing was written there: the directory is a file, for example.
+    }
+  }
 }
 
 function writeTemporary(path: string, content: Uint8Array | string): void {
