@@ -82,7 +82,7 @@ export async function compare(): Promise<Comparison | string> {
   if (lacking !== undefined) return lacking;
   // Imported here because the official client, which they import, takes longer to load than the other benchmarks.
   const { startApiServer } = await import("../harness/kube/api-server.ts");
-  const { startThickMultus, missingServiceAccount } = await import("./thick-multus.ts");
+  const { startThickMultus, missingServiceAccount } = await import("../conformance/multus/thick-multus.ts");
   const unfit = missingServiceAccount();
   if (unfit !== undefined) return unfit;
   await using stack = new AsyncDisposableStack();

@@ -184,7 +184,7 @@ async function startCluster(
   const lacking = kubeApi() ?? everyMultus();
   if (lacking !== undefined) return lacking;
   const { startApiServer } = await import("../harness/kube/api-server.ts");
-  const { startThickMultus, missingServiceAccount } = await import("./thick-multus.ts");
+  const { startThickMultus, missingServiceAccount } = await import("../conformance/multus/thick-multus.ts");
   const unfit = missingServiceAccount();
   if (unfit !== undefined) return unfit;
   const api = await startApiServer();

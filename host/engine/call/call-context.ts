@@ -66,6 +66,12 @@ export interface CallContext {
   readonly locks: CallLocks;
 }
 
+/** What planning an ADD needs of a call: it changes nothing on the node. */
+export type PlanContext = Pick<
+  CallContext,
+  "call" | "document" | "configuration" | "plugins" | "shim" | "cluster" | "devices" | "warn"
+>;
+
 /** Releases a lock. */
 export type Release = () => void;
 

@@ -13,7 +13,7 @@ import { quote } from "../../../src/json/quote.ts";
 import { defaultNetworksAnnotation } from "../../../src/npwg/extension-keys.ts";
 import type { Pod } from "../../cluster/cluster.ts";
 import { readConfigurationDirectory, withSubdirectoryPlugins } from "../../store/files/configuration-directory.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { CallContext, PlanContext } from "../call/call-context.ts";
 import { readFurtherDelegates } from "./default-network.ts";
 import { namedNetwork } from "./named-network.ts";
 import type { PodIdentity } from "../call/pod-identity.ts";
@@ -28,7 +28,7 @@ export interface FurtherNetwork {
 
 /** The further networks of a pod, in the order in which they are attached. */
 export async function furtherNetworks(
-  context: CallContext,
+  context: PlanContext,
   identity: PodIdentity | undefined,
   pod: Pod | undefined,
 ): Promise<Result<readonly FurtherNetwork[]>> {
@@ -54,7 +54,7 @@ export async function furtherNetworks(
  * container.
  */
 function namesFor(
-  { configuration }: CallContext,
+  { configuration }: PlanContext,
   identity: PodIdentity | undefined,
   pod: Pod | undefined,
 ): Result<readonly string[]> {

@@ -17,7 +17,7 @@ import type { Pod } from "../../cluster/cluster.ts";
 import { withDeviceInfo } from "./attachment-device.ts";
 import { runtimeAnnotations, withRuntimeAnnotations } from "../../cluster/runtime-pods.ts";
 import type { AttachmentPlan, CallPlan } from "./attachment-plan.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { CallContext, PlanContext } from "../call/call-context.ts";
 import { auxiliaryChain, furtherNetworks } from "./further-networks.ts";
 import { planDefinition } from "./plan-definition.ts";
 import { planPodDefault } from "./pod-default.ts";
@@ -26,7 +26,7 @@ import { publishStatus } from "../verbs/publish-status.ts";
 import { typesOf } from "./require-plugins.ts";
 
 /** Plans this call's ADD. Without a configured source of pods, the plan has the administrator's networks only. */
-export async function planCall(context: CallContext): Promise<Result<CallPlan>> {
+export async function planCall(context: PlanContext): Promise<Result<CallPlan>> {
   const { call, configuration } = context;
   const profile = profileOf(configuration);
   if (configuration.retired) return planRetired(context, profile);
@@ -99,7 +99,7 @@ export async function planCall(context: CallContext): Promise<Result<CallPlan>> 
 }
 
 /** The plan while Plexus is being removed: the default network alone, without a look at the pod and without a status. */
-async function planRetired(context: CallContext, profile: NpwgProfile): Promise<Result<CallPlan>> {
+async function planRetired(context: PlanContext, profile: NpwgProfile): Promise<Result<CallPlan>> {
   const { containerId, netns, args, ifname } = context.call;
   const attachment = { containerId, netns, args, ifname, capabilityArgs: new Map() };
   const main = await planPodDefault(context, undefined, undefined, attachment, profile);
@@ -118,7 +118,7 @@ function reservedNameFault({ source, list, binding }: AttachmentPlan, defaultNam
  * The names of the links in the pod's network namespace. The shim looks for the plugins of the `first` network at the same time:
  * sending both requests together saves a wake-up of the shim and of the engine.
  */
-async function linkNamesWhileFindingPlugins(context: CallContext, first: AttachmentPlan): Promise<readonly string[]> {
+async function linkNamesWhileFindingPlugins(context: PlanContext, first: AttachmentPlan): Promise<readonly string[]> {
   // The import comes before both requests. Between them it would delay the second, so that they would not be sent together.
   const { listLinks } = await import("../../system/netlink/operations.ts");
   startFindingPlugins(context, first);
@@ -148,7 +148,7 @@ function profileOf({ profile, invalidAnnotation }: HostConfiguration): NpwgProfi
   return invalidAnnotation === undefined ? named : { ...named, invalidAnnotation };
 }
 
-function selectionOf(context: CallContext, pod: Pod | undefined, profile: NpwgProfile): Result<readonly NetworkSelection[]> {
+function selectionOf(context: PlanContext, pod: Pod | undefined, profile: NpwgProfile): Result<readonly NetworkSelection[]> {
   if (pod === undefined) return ok([]);
   const selection = parseSelection(pod.annotations.get(networksAnnotation), pod.namespace, profile);
   if (!selection.ok) return selection;

@@ -15,7 +15,7 @@ import { checkNamespace } from "../../../src/npwg/namespace-policy.ts";
 import type { NpwgProfile } from "../../../src/npwg/profile.ts";
 import type { Cluster, Pod } from "../../cluster/cluster.ts";
 import type { AttachmentPlan } from "./attachment-plan.ts";
-import type { CallContext } from "../call/call-context.ts";
+import type { PlanContext } from "../call/call-context.ts";
 import { resolveDefaultNetwork } from "./default-network.ts";
 import { planDefinition } from "./plan-definition.ts";
 
@@ -31,7 +31,7 @@ export interface PodDefault {
  * prevResult.
  */
 export async function planPodDefault(
-  context: CallContext,
+  context: PlanContext,
   cluster: Cluster | undefined,
   pod: Pod | undefined,
   attachment: Attachment,
@@ -51,7 +51,7 @@ export async function planPodDefault(
   return previous.ok ? ok({ plan: { ...plan, previous: previous.value }, path }) : previous;
 }
 
-async function planClusterDefault(context: CallContext, attachment: Attachment): Promise<Result<PodDefault>> {
+async function planClusterDefault(context: PlanContext, attachment: Attachment): Promise<Result<PodDefault>> {
   const network = await resolveDefaultNetwork(context);
   if (!network.ok) return network;
   const { list, statusName, path } = network.value;
@@ -60,7 +60,7 @@ async function planClusterDefault(context: CallContext, attachment: Attachment):
 }
 
 async function planChosen(
-  context: CallContext,
+  context: PlanContext,
   cluster: Cluster,
   pod: Pod,
   attachment: Attachment,

@@ -87,7 +87,7 @@ export async function networksInFile(path: string, init: NetworksInit): Promise<
   const lists: NamedList[] = [];
   for (const { object } of definitions) {
     const definition = readNetworkAttachmentDefinition(object);
-    const list = definition.ok ? listOf(definition.value, init) : definition;
+    const list = definition.ok ? definedNetwork(definition.value, init) : definition;
     if (!list.ok) return list;
     lists.push(list.value);
   }
@@ -107,11 +107,12 @@ export async function networkInCluster(
   }
   const definition = await cluster.networkAttachmentDefinition(namespace, name);
   await cluster.end(endMs);
-  const list = definition.ok ? listOf(definition.value, init) : definition;
+  const list = definition.ok ? definedNetwork(definition.value, init) : definition;
   return list.ok ? ok([list.value]) : list;
 }
 
-function listOf(definition: NetworkAttachmentDefinition, { settings, warn }: NetworksInit): Result<NamedList> {
+/** The network of a definition, bound by its namespace's rules. Faults: those of a call that selects it. */
+export function definedNetwork(definition: NetworkAttachmentDefinition, { settings, warn }: NetworksInit): Result<NamedList> {
   const confDir = settings?.configuration.confDir ?? defaultConfDir;
   const directory = definition.config === undefined ? readConfigurationDirectory(confDir) : ok(undefined);
   if (!directory.ok) return directory;

@@ -5,6 +5,7 @@ import { migrationComments } from "../../../src/configuration/migration-text.ts"
 import { migrateFromMultus } from "../../../src/configuration/multus-migration.ts";
 import { readMultusSources } from "../../node/migrate/read-sources.ts";
 import type { CommandResult } from "./commands.ts";
+import type { CheckOptions } from "./migrate-check.ts";
 
 /** The help text. */
 export const migrateUsage = `plexusctl migrate: Helm values that mean the same as Multus' configuration
@@ -15,14 +16,23 @@ export const migrateUsage = `plexusctl migrate: Helm values that mean the same a
                           00-multus.conflist, daemon-config.json, or a ConfigMap
                           with such a file; -: stdin; DIRECTORY: its first
                           configuration with Multus (/etc/cni/net.d)
-  -o, --output FORMAT     yaml or json (yaml)
+  plexusctl migrate --check [FILE|DIRECTORY|-]...
+                          lists NetworkAttachmentDefinitions and pods that
+                          behave differently with these values, and why
+  --objects FILE|DIRECTORY|-
+                          for --check: what \`kubectl get pods,network-attachment-
+                          definitions -A -o json\` prints
+  --strict                for --check: as without profile "multus", so that
+                          rules for definitions apply
+  --cni-path DIR[:DIR…]   for --check: directories of plugins (/opt/cni/bin)
+  -o, --output FORMAT     yaml, or json (yaml; for --check: table or json)
   --help                  shows this text
 
-Exit status: 0. 1: an unreadable configuration. 2: a mistake in the
-command line.
+Exit status: 0. 1: an unreadable configuration; for --check: a difference.
+2: a mistake in the command line.
 `;
 
-const formats = ["yaml", "json"] as const;
+const formats = ["yaml", "json", "table"] as const;
 
 /** Runs `plexusctl migrate` with the arguments after the command's name. */
 export async function migrateCommand(args: readonly string[]): Promise<CommandResult> {
@@ -34,6 +44,10 @@ export async function migrateCommand(args: readonly string[]): Promise<CommandRe
   if (!sources.ok) return { stdout: "", stderr: sources.fault.msg, status: 1 };
   const migration = migrateFromMultus(sources.value);
   if (!migration.ok) return { stdout: "", stderr: migration.fault.msg, status: 1 };
+  if (options.check !== undefined) {
+    const { checkCommand } = await import("./migrate-check.ts");
+    return checkCommand(migration.value, options.check, options.format === "json" ? "json" : "table");
+  }
   if (options.format === "json") return { stdout: `${JSON.stringify(migration.value, undefined, 2)}\n`, status: 0 };
   const { stringify } = await import("yaml");
   return { stdout: `${migrationComments(migration.value)}${stringify(migration.value.values)}`, status: 0 };
@@ -42,6 +56,7 @@ export async function migrateCommand(args: readonly string[]): Promise<CommandRe
 interface MigrateOptions {
   readonly sources: readonly string[];
   readonly format: (typeof formats)[number];
+  readonly check: CheckOptions | undefined;
 }
 
 function readMigrateOptions(args: readonly string[]): MigrateOptions | "help" | { readonly wrong: string } {
@@ -50,15 +65,27 @@ function readMigrateOptions(args: readonly string[]): MigrateOptions | "help" | 
       args: [...args],
       allowPositionals: true,
       options: {
-        output: { type: "string", short: "o", default: "yaml" },
+        check: { type: "boolean" },
+        objects: { type: "string" },
+        "cni-path": { type: "string" },
+        strict: { type: "boolean" },
+        output: { type: "string", short: "o" },
         help: { type: "boolean", short: "h" },
       },
     });
     if (values.help === true) return "help";
-    const format = formats.find((each) => each === values.output);
-    if (format === undefined) return { wrong: `-o ${values.output}: must be yaml or json` };
+    const isCheck = values.check === true;
+    const { objects, output = isCheck ? "table" : "yaml" } = values;
+    const format = formats.find((each) => each === output && (each === "json" || (each === "table") === isCheck));
+    if (format === undefined) return { wrong: `-o ${output}: must be json or ${isCheck ? "table" : "yaml"}` };
+    for (const name of ["objects", "strict", "cni-path"] as const)
+      if (values[name] !== undefined && !isCheck) return { wrong: `--${name}: only --check has it` };
+    if (isCheck && objects === undefined) return { wrong: "--check: give --objects" };
     const sources = positionals.length === 0 ? ["/etc/cni/net.d"] : positionals;
-    return { sources, format };
+    if (objects === undefined) return { sources, format, check: undefined };
+    if (objects === "-" && sources.includes("-")) return { wrong: "stdin can be Multus' configuration or the objects, not both" };
+    const cniPath = values["cni-path"] ?? "/opt/cni/bin";
+    return { sources, format, check: { objects, isStrict: values.strict === true, cniPath } };
   } catch (error) {
     const [wrong = ""] = (error instanceof Error ? error.message : String(error)).split(/\n|\. /);
     return { wrong };

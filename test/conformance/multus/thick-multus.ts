@@ -16,12 +16,13 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-import { multusBinary } from "../conformance/multus/multus-binary.ts";
-import { adminClient } from "../harness/kube/admin.ts";
-import { apiAddress } from "../harness/kube/address.ts";
-import type { ApiServer } from "../harness/kube/api-server.ts";
-import { requirePrivateNamespaces } from "../harness/namespaces.ts";
-import type { Installation } from "../harness/plexus.ts";
+import { ApiException, type KubernetesObject } from "@kubernetes/client-node";
+import { multusBinary } from "./multus-binary.ts";
+import { adminClient } from "../../harness/kube/admin.ts";
+import { apiAddress } from "../../harness/kube/address.ts";
+import type { ApiServer } from "../../harness/kube/api-server.ts";
+import { requirePrivateNamespaces } from "../../harness/namespaces.ts";
+import type { Installation } from "../../harness/plexus.ts";
 
 const account = "multus";
 const accountDirectory = "/run/secrets/kubernetes.io/serviceaccount";
@@ -29,9 +30,13 @@ const startsWithinMs = 60_000;
 
 export interface ThickMultus {
   readonly pid: number;
-  /** The configuration of Multus' shim, which the daemon writes for the runtime. */
+  /** The configuration of Multus' shim with the default network inline. */
   readonly config: object;
+  /** The daemon's own configuration. */
+  readonly daemonConfig: object;
   stop(): Promise<void>;
+  /** Stops the daemon as the kubelet does: it removes 00-multus.conf. Resolves with its exit status. */
+  terminate(): Promise<unknown>;
 }
 
 /** The reason why a daemon cannot find the benchmark's service account; undefined if it can. */
@@ -39,10 +44,23 @@ export function missingServiceAccount(): string | undefined {
   return realpathSync("/var/run") === "/run" ? undefined : "/var/run is not /run, which is private here";
 }
 
+/** Where a daemon works. */
+interface ThickMultusInit {
+  /** The runtime's directory, which has the default network already. Default: a directory of its own. */
+  readonly configurations?: string;
+  /** Multus' state directory. */
+  readonly cniDir?: string;
+}
+
 /** The token of a service account with all rights, because these rows do not measure authorization. */
 async function tokenOf(api: ApiServer): Promise<string> {
   const metadata = { name: account, namespace: "kube-system" };
-  await api.admin.create({ apiVersion: "v1", kind: "ServiceAccount", metadata });
+  const absent = async (object: KubernetesObject): Promise<void> => {
+    await api.admin.create(object).catch((error: unknown) => {
+      if (!(error instanceof ApiException) || error.code !== 409) throw error;
+    });
+  };
+  await absent({ apiVersion: "v1", kind: "ServiceAccount", metadata });
   const binding = {
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "ClusterRoleBinding",
@@ -50,14 +68,19 @@ async function tokenOf(api: ApiServer): Promise<string> {
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
     subjects: [{ kind: "ServiceAccount", ...metadata }],
   };
-  await api.admin.create(binding);
+  await absent(binding);
   const body = { spec: { audiences: ["https://kubernetes.default.svc"], expirationSeconds: 3600 } };
   const { core } = adminClient(api.adminKubeconfig);
   return (await core.createNamespacedServiceAccountToken({ ...metadata, body })).status?.token ?? "";
 }
 
 /** Starts the daemon with this default network, and installs the shim beside Plexus. */
-export async function startThickMultus(api: ApiServer, plexus: Installation, defaultNetwork: object): Promise<ThickMultus> {
+export async function startThickMultus(
+  api: ApiServer,
+  plexus: Installation,
+  defaultNetwork: object,
+  init: ThickMultusInit = {},
+): Promise<ThickMultus> {
   requirePrivateNamespaces();
   const [shim, daemon] = [multusBinary("multus-shim"), multusBinary("multus-daemon")];
   if (shim === undefined || daemon === undefined) throw new Error("thick Multus is missing: see multus-binary.ts");
@@ -65,8 +88,9 @@ export async function startThickMultus(api: ApiServer, plexus: Installation, def
   mkdirSync(accountDirectory, { recursive: true });
   writeFileSync(join(accountDirectory, "token"), await tokenOf(api), { mode: 0o600 });
   copyFileSync(api.authority.certificate, join(accountDirectory, "ca.crt"));
-  const configurations = plexus.state("multus-net.d");
-  writeFileSync(join(configurations, "10-default.conflist"), JSON.stringify(defaultNetwork));
+  const configurations = init.configurations ?? plexus.state("multus-net.d");
+  if (init.configurations === undefined)
+    writeFileSync(join(configurations, "10-default.conflist"), JSON.stringify(defaultNetwork));
   const socketDir = join(plexus.directory, "multus-run");
   const configFile = join(plexus.directory, "multus-daemon.json");
   const config = {
@@ -78,7 +102,7 @@ export async function startThickMultus(api: ApiServer, plexus: Installation, def
     multusConfigFile: "auto",
     socketDir,
     daemonSocketDir: socketDir,
-    cniDir: plexus.state("multus-thick"),
+    cniDir: init.cniDir ?? plexus.state("multus-thick"),
     binDir: plexus.cniPath,
   };
   writeFileSync(configFile, JSON.stringify(config));
@@ -101,6 +125,11 @@ export async function startThickMultus(api: ApiServer, plexus: Installation, def
     await ended;
     rmSync(accountDirectory, { recursive: true, force: true });
   };
+  const terminate = async (): Promise<unknown> => {
+    child.kill("SIGTERM");
+    const [status] = await ended;
+    return status;
+  };
   const generated = join(configurations, "00-multus.conf");
   const deadline = Date.now() + startsWithinMs;
   while (!existsSync(join(socketDir, "multus.sock")) || !existsSync(generated)) {
@@ -114,7 +143,13 @@ export async function startThickMultus(api: ApiServer, plexus: Installation, def
   // the plugins until DEL. There host-local fails ("no IP ranges specified"), but Multus' shim reports success, so the
   // address stays reserved.
   const { clusterNetwork: _, ...written } = objectIn(generated);
-  return { pid: child.pid ?? 0, config: { ...written, delegates: [defaultNetwork], daemonSocketDir: socketDir }, stop };
+  return {
+    pid: child.pid ?? 0,
+    config: { ...written, delegates: [defaultNetwork], daemonSocketDir: socketDir },
+    daemonConfig: config,
+    stop,
+    terminate,
+  };
 }
 
 function objectIn(file: string): Readonly<Record<string, unknown>> {

@@ -1,0 +1,45 @@
+// plexusctl migrate --check: definitions and pods that behave differently under Plexus than under Multus.
+
+import { isJsonObject } from "../../../src/json/document.ts";
+import type { MultusMigration } from "../../../src/configuration/multus-migration.ts";
+import { inertLine } from "../../../src/text/inert-text.ts";
+import { checkMigration, type MigrationCheck } from "../../node/migrate/check-migration.ts";
+import { readClusterObjects } from "../../node/migrate/read-objects.ts";
+import type { CommandResult } from "./commands.ts";
+
+/** What `--check` compares. */
+export interface CheckOptions {
+  /** Path of the objects; `-`: stdin. */
+  readonly objects: string;
+  /** Whether definitions are bound by the rules that hold without the profile `multus`. */
+  readonly isStrict: boolean;
+  readonly cniPath: string;
+}
+
+/** Maximum length of a line, in UTF-16 units. */
+const maxLine = 1024;
+
+/** Runs the check with the migrated configuration. Status 1: there is a difference. */
+export async function checkCommand(
+  { values }: MultusMigration,
+  { objects: path, isStrict, cniPath }: CheckOptions,
+  format: "table" | "json",
+): Promise<CommandResult> {
+  const objects = await readClusterObjects(path);
+  if (!objects.ok) return { stdout: "", stderr: objects.fault.msg, status: 1 };
+  const migrated = isJsonObject(values["config"]) ? values["config"] : {};
+  const config = isStrict ? { ...migrated, profile: "compat" } : migrated;
+  const check = await checkMigration({ config, objects: objects.value, cniPath });
+  if (!check.ok) return { stdout: "", stderr: check.fault.msg, status: 1 };
+  const stdout = format === "json" ? `${JSON.stringify(check.value, undefined, 2)}\n` : checkText(check.value);
+  return { stdout, status: check.value.differences.length === 0 ? 0 : 1 };
+}
+
+function checkText({ definitions, pods, differences }: MigrationCheck): string {
+  const lines = differences.flatMap(({ object, effect, why, remedy }) => [
+    `${object} ${effect}: ${why}`,
+    ...(remedy === "" ? [] : [`  To do: ${remedy}`]),
+  ]);
+  const head = `${definitions} definitions and ${pods} pods with networks: ${differences.length} differences`;
+  return `${[head, ...lines].map((line) => inertLine(line, maxLine)).join("\n")}\n`;
+}
