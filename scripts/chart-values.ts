@@ -97,6 +97,7 @@ const values = z.strictObject({
     dashboard: z.strictObject({ enabled: z.boolean(), labels }),
   }),
   admissionPolicy: z.strictObject({ enabled: z.boolean() }),
+  ready: z.strictObject({ wait: z.boolean(), timeoutSeconds: z.int().min(1).max(86_400) }),
   uninstall: z.strictObject({ wait: z.boolean(), timeoutSeconds: z.int().min(1).max(86_400) }),
   resources: z.strictObject({ plexusd: resources, agent: resources, install: resources }),
   priorityClassName: z.string(),

@@ -18,6 +18,8 @@ const healthy: Readonly<Record<string, string>> = {
   'plexus_build_info{node="a",version="1"}': `1x${minutes}`,
   'plexus_ready{node="a",pod="p"}': `1x${minutes}`,
   'plexus_agents{node="a",pod="p"}': `1x${minutes}`,
+  'plexus_cni_configuration_written{node="a",pod="p"}': `1x${minutes}`,
+  'plexus_node_credentials_expiry_timestamp_seconds{node="a",pod="p"}': `86400x${minutes}`,
   'plexus_calls_total{node="a",verb="ADD",outcome="done"}': `0+60x${minutes}`,
   'plexus_call_failures_total{node="a",verb="ADD",fault="PLUGIN_FAILED"}': `3x${minutes}`,
   'plexus_call_failures_total{node="a",verb="DEL",fault="PLUGIN_FAILED"}': `3x${minutes}`,
@@ -39,6 +41,8 @@ const healthy: Readonly<Record<string, string>> = {
 const causes: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
   PlexusNotReady: { 'plexus_ready{node="a",pod="p"}': `1x5 0x${minutes}` },
   PlexusAbsent: { 'plexus_build_info{node="a",version="1"}': undefined },
+  PlexusConfigurationMissing: { 'plexus_cni_configuration_written{node="a",pod="p"}': `0x${minutes}` },
+  PlexusNodeTokenExpires: { 'plexus_node_credentials_expiry_timestamp_seconds{node="a",pod="p"}': `14400x${minutes}` },
   PlexusPodsFail: { 'plexus_call_failures_total{node="a",verb="ADD",fault="PLUGIN_FAILED"}': `0+1x${minutes}` },
   PlexusSandboxesStay: { 'plexus_call_failures_total{node="a",verb="DEL",fault="PLUGIN_FAILED"}': `0+1x${minutes}` },
   PlexusAttachmentAbandoned: { 'plexus_journal_entries{node="a",state="abandoned"}': `1x${minutes}` },

@@ -143,7 +143,8 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
     describe("the objects", () => {
       test.each([
         ["the defaults", []],
-        ["hooks", ["--show-only", "templates/uninstall.yaml"]],
+        ["hooks before a removal", ["--show-only", "templates/uninstall.yaml"]],
+        ["hooks after an installation", ["--show-only", "templates/ready.yaml"]],
         ["oneShot: off", ["--set", "oneShot=off"]],
         [
           "components with a Secret",
@@ -305,7 +306,7 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
       const name = `${release}-uninstall`;
       const daemonSet = { namespace, name };
       /** Runs the script of the hook's Job with the rights of its service account. */
-      const wait = (seconds: number, token: string): ChildProcess => {
+      const wait = (seconds: number, token: string, lateStatus = "0"): ChildProcess => {
         const tokenFile = join(api.directory, "uninstall-token");
         writeFileSync(tokenFile, token);
         const { hostname, port } = new URL(api.url);
@@ -313,6 +314,9 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
           NAMESPACE: namespace,
           DAEMONSET: name,
           SECONDS: String(seconds),
+          OTHERS: "; the others wait",
+          LATE: "",
+          LATE_STATUS: lateStatus,
           TOKEN_FILE: tokenFile,
           KUBERNETES_SERVICE_HOST: hostname,
           KUBERNETES_SERVICE_PORT: port,
@@ -329,7 +333,12 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
       };
       const report = async (desiredNumberScheduled: number, numberReady: number): Promise<void> => {
         const { metadata } = await apps.readNamespacedDaemonSet(daemonSet);
-        const status = { observedGeneration: metadata?.generation, desiredNumberScheduled, numberReady };
+        const status = {
+          observedGeneration: metadata?.generation,
+          desiredNumberScheduled,
+          numberReady,
+          updatedNumberScheduled: desiredNumberScheduled,
+        };
         const body = [{ op: "replace", path: "/status", value: { currentNumberScheduled: 0, numberMisscheduled: 0, ...status } }];
         await apps.patchNamespacedDaemonSetStatus({ ...daemonSet, body });
       };
@@ -351,8 +360,8 @@ describe.skipIf(missing("the chart on a Kubernetes API", privateNamespaces, kube
 
       test("ends with its time, and does not fail", async () => {
         await report(3, 2);
-        expect(await outputOf(wait(2, token))).toMatch(/the time is over; .*\nstatus 0$/u);
-        expect(await outputOf(wait(2, "wrong"))).toMatch(/HTTP 401\nthe time is over; .*\nstatus 0$/u);
+        expect(await outputOf(wait(2, token))).toMatch(/the time is over\nstatus 0$/u);
+        expect(await outputOf(wait(2, "wrong", "1"))).toMatch(/HTTP 401\nthe time is over\nstatus 1$/u);
       });
 
       test("may read its own DaemonSet, and nothing else", async () => {

@@ -133,6 +133,7 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
         "/var/lib/cni",
         "/var/lib/kubelet/pod-resources ro",
         "/var/run/k8s.cni.cncf.io",
+        "/var/run/netns ro",
       ]);
       expect(mounts("agent")).toEqual(["/opt/cni/bin ro", "/run/plexus", "/etc/plexus ro", "/var/run/netns ro"]);
     });

@@ -1,8 +1,9 @@
-// Waits until each node's pod of the DaemonSet is ready, or the time is over. Never fails an uninstallation: what a node has not done by then,
-// its daemon does when it is stopped.
+// Waits until each node's pod of the DaemonSet is ready and of the current generation, or the time is over; then fails if LATE_STATUS says so. Helm's own
+// --wait leaves out as many pods as may be unavailable in an update: on one node, all.
 import { readFileSync } from "node:fs";
 
-const { NAMESPACE, DAEMONSET, SECONDS, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, TOKEN_FILE } = process.env;
+const { NAMESPACE, DAEMONSET, SECONDS, OTHERS, LATE, LATE_STATUS, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, TOKEN_FILE } =
+  process.env;
 const host = KUBERNETES_SERVICE_HOST.includes(":") ? `[${KUBERNETES_SERVICE_HOST}]` : KUBERNETES_SERVICE_HOST;
 const url = `https://${host}:${KUBERNETES_SERVICE_PORT}/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets/${DAEMONSET}`;
 const tokenFile = TOKEN_FILE ?? "/var/run/secrets/kubernetes.io/serviceaccount/token";
@@ -19,11 +20,10 @@ async function look() {
   const answer = await fetch(url, { headers, signal: AbortSignal.timeout(10_000) });
   if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
   const { metadata, status } = await answer.json();
-  const { observedGeneration, desiredNumberScheduled: all, numberReady: done } = status;
+  const { observedGeneration, desiredNumberScheduled: all, numberReady, updatedNumberScheduled = 0 } = status;
   if (observedGeneration !== metadata.generation) return false;
-  say(
-    `${done} of ${all} nodes are done; the others wait for pods with further networks, which the log of their container "retire" names`,
-  );
+  const done = Math.min(numberReady, updatedNumberScheduled);
+  say(`${done} of ${all} nodes are done${done < all ? OTHERS : ""}`);
   return done >= all;
 }
 
@@ -32,4 +32,7 @@ while (!done && Date.now() < end) {
   done = await look().catch((error) => say(`${url}: ${error.cause?.message ?? error.message}`));
   if (!done) await new Promise((resolve) => setTimeout(resolve, 1000));
 }
-if (!done) say("the time is over; the daemons remove their configuration when they are stopped");
+if (!done) {
+  say(`the time is over${LATE}`);
+  process.exitCode = Number(LATE_STATUS);
+}

@@ -99,3 +99,38 @@ httpGet:
   host: 127.0.0.1
   {{- end }}
 {{- end -}}
+
+{{- /* The container of a Job that waits for a DaemonSet; `wait` has its environment. */ -}}
+{{- define "plexus.waitForNodes" -}}
+containers:
+  - name: wait
+    image: {{ include "plexus.image" . }}
+    imagePullPolicy: {{ .Values.image.pullPolicy }}
+    command: [/opt/plexus/bin/node, --input-type=module, --eval]
+    args:
+      - |
+        {{- .Files.Get "files/wait-for-nodes.mjs" | nindent 8 }}
+    env:
+      - name: NAMESPACE
+        value: {{ .Release.Namespace }}
+      - name: NODE_EXTRA_CA_CERTS
+        value: /var/run/secrets/kubernetes.io/serviceaccount/ca.crt
+      {{- range $key, $value := .wait }}
+      - name: {{ $key }}
+        value: {{ $value | quote }}
+      {{- end }}
+      {{- with .Values.apiServer.host }}
+      - name: KUBERNETES_SERVICE_HOST
+        value: {{ . | quote }}
+      - name: KUBERNETES_SERVICE_PORT
+        value: {{ $.Values.apiServer.port | quote }}
+      {{- end }}
+    resources: {{- toYaml .Values.resources.install | nindent 6 }}
+    securityContext:
+      runAsNonRoot: true
+      runAsUser: 65532
+      runAsGroup: 65532
+      allowPrivilegeEscalation: false
+      readOnlyRootFilesystem: true
+      capabilities: { drop: [ALL] }
+{{- end -}}
