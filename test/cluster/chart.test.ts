@@ -92,7 +92,10 @@ describe.skipIf(skip)("the chart on a real cluster", () => {
       .join("\n---\n")
       .slice(-12_000);
   };
-  const ready = (pod: string) => cluster.succeed("wait", "--for=condition=Ready", "--timeout=90s", `pod/${pod}`);
+  const ready = async (pod: string): Promise<void> => {
+    const { status } = await cluster.kubectl("wait", "--for=condition=Ready", "--timeout=60s", `pod/${pod}`);
+    if (status !== 0) throw new Error(`${pod} is not ready: ${await diagnosis()}`);
+  };
   const statusOf = async (pod: string): Promise<readonly { readonly name: string; readonly interface: string }[]> => {
     const path = "jsonpath={.metadata.annotations.k8s\\.v1\\.cni\\.cncf\\.io/network-status}";
     return JSON.parse((await cluster.succeed("get", "pod", pod, "-o", path)) || "[]");
