@@ -84,7 +84,14 @@ require("node:module").enableCompileCache(directory + "/cache");
 require(directory + "/${program}.cjs");
 `;
 
-/** Bundles `kubectl-plexus.cjs`: one file for an administrator's machine, for Node 20 or newer. */
+// execa needs Node 22. The check comes before the bundle's code, which an older Node cannot run.
+const kubectlBanner = `#!/usr/bin/env node
+if (Number.parseInt(process.versions.node, 10) < 22) {
+  process.stderr.write("kubectl plexus: needs Node.js 22 or newer as \\"node\\" on PATH; this is " + process.versions.node + "\\n");
+  process.exit(1);
+}`;
+
+/** Bundles `kubectl-plexus.cjs`: one file for an administrator's machine, for Node 22 or newer. */
 async function buildKubectlPlugin(outDir: string): Promise<void> {
   const bundle = await rolldown({
     input: { "kubectl-plexus": "host/programs/kubectl-plexus/main.ts" },
@@ -93,7 +100,7 @@ async function buildKubectlPlugin(outDir: string): Promise<void> {
     onLog: refuseUnresolved,
   });
   const file = join(outDir, "kubectl-plexus.cjs");
-  await bundle.write({ file, format: "cjs", banner: "#!/usr/bin/env node", codeSplitting: false });
+  await bundle.write({ file, format: "cjs", banner: kubectlBanner, codeSplitting: false });
   await bundle.close();
   chmodSync(file, 0o755);
 }

@@ -97,5 +97,5 @@ npx plexusctl install      # as root on a node: puts Plexus into /opt/plexus and
 npx plexusctl --help
 \`\`\`
 
-It needs Linux and Node.js 20 or newer; Node 26, which Plexus itself runs on, comes as an optional dependency.
+It needs Linux and Node.js 20 or newer (22 for \`kubectl plexus\`); Node 26, which Plexus itself runs on, comes as an optional dependency.
 `;

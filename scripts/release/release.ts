@@ -89,7 +89,7 @@ async function makeKubectlPlugin({ outDir: to, epoch }: Part): Promise<readonly 
 
 /** The chart as `helm package` names it. helm itself would write the time of the packing into it. */
 async function makeChart(to: string, epoch: number): Promise<string> {
-  const archive = join(to, `plexus-chart-${version}.tgz`);
+  const archive = join(to, `plexus-${version}.tgz`);
   await pack({ directory: join(root, "deploy/helm"), name: "plexus", epoch, archive });
   return archive;
 }

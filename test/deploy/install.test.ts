@@ -138,6 +138,29 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
     expect(readdirSync(join(directory, "elsewhere/bin"))).toEqual([]);
   });
 
+  test.each([["node"], ["off"]])("--remove takes an installation away, and leaves other files: --one-shot %s", (oneShot) => {
+    const places = ["--root", join(directory, "node")];
+    mkdirSync(bin(), { recursive: true });
+    writeFileSync(join(bin(), "bridge"), "a native plugin");
+    expect(run(...places, "--one-shot", oneShot).status).toBe(0);
+    const dry = run(...places, "--remove", "--dry-run");
+    expect([dry.status, existsSync(join(bin(), "plexus"))]).toEqual([0, true]);
+    expect(run(...places, "--remove")).toMatchObject({ status: 0, stderr: "", stdout: dry.stdout.replaceAll("would be ", "") });
+    expect(readdirSync(bin())).toEqual(["bridge"]);
+    expect(existsSync(home())).toBe(false);
+    expect(run(...places, "--remove")).toEqual({ status: 0, stdout: "no file of Plexus was found\n", stderr: "" });
+    // A changed file stays, and so does the list, for the next try.
+    expect(run(...places, "--one-shot", oneShot).status).toBe(0);
+    writeFileSync(join(bin(), "tuning.wasm"), "changed");
+    expect(run(...places, "--remove")).toMatchObject({
+      status: 1,
+      stdout: expect.stringContaining("was changed since it was installed"),
+    });
+    rmSync(join(bin(), "tuning.wasm"));
+    expect(run(...places, "--remove").status).toBe(0);
+    expect(readdirSync(bin())).toEqual(["bridge"]);
+  });
+
   test("an administrator's component is never replaced", () => {
     expect(install().status).toBe(0);
     writeFileSync(join(bin(), "tuning.wasm"), "changed by the administrator");

@@ -42,7 +42,7 @@ describe.skipIf(missing("releases", () => missingBuild()))("the archive for a no
   let release: string;
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), "plexus-release-"));
-    makeRelease(join(directory, "one"), "archive,kubectl");
+    makeRelease(join(directory, "one"), "archive,kubectl,chart");
     archive = readdirSync(join(directory, "one")).find((name) => name.startsWith("plexus-") && name.includes("linux")) ?? "";
     execFileSync("tar", ["-xzf", join(directory, "one", archive), "-C", directory]);
     release = join(directory, archive.replace(".tar.gz", ""));
@@ -55,10 +55,10 @@ describe.skipIf(missing("releases", () => missingBuild()))("the archive for a no
   };
 
   test("a second archive of the same build has the same bytes", () => {
-    makeRelease(join(directory, "two"), "archive,kubectl");
+    makeRelease(join(directory, "two"), "archive,kubectl,chart");
     const sums = (name: string): string => readFileSync(join(directory, name, "SHA256SUMS"), "utf8");
     expect(sums("two")).toBe(sums("one"));
-    expect(sums("one").split("\n")).toHaveLength(4);
+    expect(sums("one").split("\n")).toHaveLength(5);
     expect(spawnSync("sha256sum", ["--check", "SHA256SUMS"], { cwd: join(directory, "one") }).status).toBe(0);
   });
 
@@ -82,6 +82,12 @@ describe.skipIf(missing("releases", () => missingBuild()))("the archive for a no
     expect(names).toEqual(
       expect.arrayContaining(["LICENSE", "install.sh", "systemd/plexusd.service", "bin/node", "cni/plexus", "cni/tuning.wasm"]),
     );
+  });
+
+  test("has the chart as helm reads it", () => {
+    const chart = readdirSync(join(directory, "one")).find((name) => name.endsWith(".tgz")) ?? "";
+    const files = execFileSync("tar", ["-tzf", join(directory, "one", chart)], { encoding: "utf8" }).split("\n");
+    expect(files).toEqual(expect.arrayContaining(["plexus/Chart.yaml", "plexus/values.yaml", "plexus/templates/daemonset.yaml"]));
   });
 
   test("krew's manifest has the digest of the archive that it names", () => {

@@ -1,6 +1,6 @@
 // Removes the files of an installation that are unchanged, and the directories that are empty afterwards.
 
-import { lstatSync, readdirSync, readlinkSync, realpathSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { errnoOf } from "../../store/files/errno.ts";
 import { codePrefix, digestOf, type InstalledFile, listName } from "./installed-files.ts";
@@ -56,7 +56,7 @@ export function removeFiles(init: RemovalInit): RemovedFiles {
   for (const file of init.files) if (file.place === "home") removeInstalled(init.home, file);
   for (const path of codeIn(init.home)) remove(path, () => rmSync(path, { recursive: true }));
   const list = join(init.home, listName);
-  if (left.length === 0) remove(list, () => unlinkSync(list));
+  if (left.length === 0 && existsSync(list)) remove(list, () => unlinkSync(list));
   for (const directory of ["bin", "."]) removeEmpty(resolve(init.home, directory), init.dryRun);
   return { removed, left };
 }

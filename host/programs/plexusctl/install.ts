@@ -4,6 +4,7 @@ import { realpathSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { install, type InstallInit, type InstallReport } from "../../node/install/install.ts";
+import { removeInstallation } from "../../node/install/remove-installation.ts";
 import type { CommandResult } from "./commands.ts";
 
 /** The help text. */
@@ -19,6 +20,8 @@ export const installUsage = `plexusctl install: installs Plexus on a node while 
   --one-shot node|off     off: only shim and components are installed, so calls
                           need the daemon (node)
   --components LIST       all, none, or names separated by commas (all)
+  --remove                removes what an installation wrote and nobody changed;
+                          no pod may need it for its DEL any more
   --dry-run               only reports
   -o, --output FORMAT     table or json
   --help                  shows this text
@@ -34,6 +37,7 @@ export async function installCommand(args: readonly string[]): Promise<CommandRe
   if (options === "help") return { stdout: installUsage, status: 0 };
   if ("wrong" in options)
     return { stdout: "", stderr: `${options.wrong} (plexusctl install --help lists the options)`, status: 2 };
+  if (options.removes) return removal(options);
   const report = install(options.init);
   if (!report.ok) return { stdout: "", stderr: report.fault.msg, status: 1 };
   return { stdout: options.json ? `${JSON.stringify(report.value, undefined, 2)}\n` : installText(report.value), status: 0 };
@@ -52,8 +56,24 @@ export function installText({ dryRun, home, cniBin, written, unchanged, kept, re
   return `${lines.join("\n")}\n`;
 }
 
+function removal({ init, json }: InstallOptions): CommandResult {
+  const report = removeInstallation(init);
+  if (!report.ok) return { stdout: "", stderr: report.fault.msg, status: 1 };
+  const { removed, left } = report.value;
+  const would = init.dryRun ? "would be " : "";
+  const lines = [
+    ...removed.map((path) => `${path}: ${would}removed`),
+    ...left.map(({ path, why }) => `${path}: not removed: ${why}`),
+    ...(removed.length + left.length === 0 ? ["no file of Plexus was found"] : []),
+  ];
+  const stdout = json ? `${JSON.stringify(report.value, undefined, 2)}\n` : `${lines.join("\n")}\n`;
+  return { stdout, status: left.length === 0 ? 0 : 1 };
+}
+
 interface InstallOptions {
   readonly init: InstallInit;
+  /** Whether the installation is removed. */
+  readonly removes: boolean;
   readonly json: boolean;
 }
 
@@ -77,7 +97,7 @@ function readInstallOptions(args: readonly string[]): InstallOptions | "help" | 
       components: values.components,
       dryRun: values["dry-run"] === true,
     } as const;
-    return { init, json: output === "json" };
+    return { init, removes: values.remove === true, json: output === "json" };
   } catch (error) {
     // The messages of parseArgs have several sentences; the first names the mistake.
     const [wrong = ""] = (error instanceof Error ? error.message : String(error)).split(/\n|\. /);
@@ -95,6 +115,7 @@ function parse(args: readonly string[]) {
       root: { type: "string", default: "/" },
       "one-shot": { type: "string", default: "node" },
       components: { type: "string", default: "all" },
+      remove: { type: "boolean" },
       "dry-run": { type: "boolean" },
       output: { type: "string", short: "o", default: "table" },
       help: { type: "boolean" },

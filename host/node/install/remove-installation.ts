@@ -1,0 +1,51 @@
+// Removes the files of an installation from a node, whether it has a one-shot engine or not. The caller knows that no pod needs them.
+
+import { existsSync, lstatSync, readlinkSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { failed, ok, type Result } from "../../../src/fault/result.ts";
+import { storeFault } from "../../store/files/durable-file.ts";
+import { listName, listNameBesidePlugins, readInstalledFiles } from "../uninstall/installed-files.ts";
+import { type RemovedFiles, removeFiles } from "../uninstall/remove-files.ts";
+import { lockInstallation } from "./install-lock.ts";
+import type { InstallInit } from "./install.ts";
+import { nodeDirectory } from "./node-view.ts";
+
+/** The place of the installation to remove. */
+export type RemoveInstallationInit = Pick<InstallInit, "home" | "cniBin" | "root" | "dryRun">;
+
+/**
+ * Removes the files that `install` wrote and that are unchanged, and the directories that are empty afterwards. Paths of the answer are this
+ * program's. Without an installation nothing is removed. Faults STORE_FAILED, INSTALL_REFUSED.
+ */
+export function removeInstallation(init: RemoveInstallationInit): Result<RemovedFiles> {
+  const [home, cniBin] = [nodeDirectory(init.root, init.home), nodeDirectory(init.root, init.cniBin)];
+  if (!existsSync(cniBin.here)) return ok({ removed: [], left: [] });
+  const unlock = lockInstallation(cniBin.here);
+  if (!unlock.ok) return unlock;
+  try {
+    const removed: string[] = [];
+    const left: RemovedFiles["left"][number][] = [];
+    for (const list of [join(home.here, listName), join(cniBin.here, listNameBesidePlugins)]) {
+      if (!existsSync(list)) continue;
+      const files = readInstalledFiles(list);
+      if (!files.ok) return files;
+      const answer = removeFiles({ home: home.here, cniBin: [cniBin.here], files: files.value, dryRun: init.dryRun });
+      removed.push(...answer.removed);
+      left.push(...answer.left);
+      if (answer.left.length === 0) remove(list, init.dryRun, removed);
+    }
+    const link = join(cniBin.here, ".plexus");
+    const stats = lstatSync(link, { throwIfNoEntry: false });
+    if (stats?.isSymbolicLink() === true && readlinkSync(link) === home.onNode) remove(link, init.dryRun, removed);
+    return ok({ removed, left });
+  } catch (error) {
+    return failed(storeFault("removing from", cniBin.here, error));
+  } finally {
+    unlock.value();
+  }
+}
+
+function remove(path: string, dryRun: boolean, removed: string[]): void {
+  if (!dryRun) rmSync(path, { force: true });
+  if (!removed.includes(path)) removed.push(path);
+}
