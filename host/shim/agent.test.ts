@@ -197,7 +197,7 @@ describe("agent", () => {
 
   test("does not run for a call: CNI_COMMAND makes it a call, another argument prints the about-text", async () => {
     const call = startAgent({ command: shop.shim, env: { CNI_COMMAND: "VERSION", PLEXUS_HOME: "/nowhere" } });
-    expect(await call.ended).toBe(0);
+    expect(await call.ended).toBe(1);
     for (const args of [["agen"], ["shim"], []]) {
       const about = spawnSync(shop.shim, args, { env: {}, encoding: "utf8" });
       expect([about.status, about.stderr]).toEqual([0, expect.stringContaining("CNI protocol versions supported")]);

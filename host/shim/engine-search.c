@@ -89,10 +89,10 @@ static const char *describe_daemon(void) {
     return text;
 }
 
-/* VERSION needs no engine, unless the executable was called as a component. */
+/* VERSION needs no engine, unless the caller asks for a certain one by PLEXUS_HOME, or for a component by the executable's name. */
 static void answer_version(void) {
     static const char answer[] = "{\"cniVersion\":\"1.1.0\",\"supportedVersions\":[\"0.1.0\",\"0.2.0\",\"0.3.0\",\"0.3.1\",\"0.4.0\",\"1.0.0\",\"1.1.0\"]}";
-    if (is_verb("VERSION") && strcmp(program_invocation_short_name, "plexus") == 0) leave(0, answer, sizeof answer - 1, NULL, 0);
+    if (is_verb("VERSION") && *(getenv("PLEXUS_HOME") ?: "") == 0 && strcmp(program_invocation_short_name, "plexus") == 0) leave(0, answer, sizeof answer - 1, NULL, 0);
 }
 
 static _Noreturn void give_up(void) {
