@@ -1,0 +1,27 @@
+// What deleted pods may have left on a node.
+
+import { join } from "node:path";
+
+import { isPermanent } from "../../e2e/stage.ts";
+import { filesBelow, leases } from "../namespaces.ts";
+import { type ClusterNode, linkNames } from "./node.ts";
+
+export interface LeftOnNode {
+  /** Links without bridges, which stay on purpose, and without the link to the API server. */
+  readonly links: readonly string[];
+  readonly leases: readonly string[];
+  /** Files of Plexus' state. The last configuration stays on purpose. */
+  readonly state: readonly string[];
+}
+
+/** The state of a node after the DEL of every attachment. */
+export const nothingLeft: LeftOnNode = { links: [], leases: [], state: [] };
+
+export function leftOn(node: ClusterNode): LeftOnNode {
+  const cni = join(node.disk, "var", "lib", "cni");
+  return {
+    links: linkNames(node).filter((name) => !["br-storage", "cni0", "kube0"].includes(name)),
+    leases: leases(join(cni, "networks")),
+    state: filesBelow(join(cni, "plexus")).filter((path) => !isPermanent(path) && !path.startsWith("configurations/")),
+  };
+}

@@ -1,0 +1,66 @@
+// Plexus' chart on a cluster, with images of the build in dist/.
+
+import { join } from "node:path";
+
+import { root } from "../compiled.ts";
+import type { Cluster } from "./cluster.ts";
+import { plexusRepository } from "./plexus-image.ts";
+
+const chart = join(root, "deploy", "helm", "plexus");
+const namespace = ["--namespace", "kube-system"];
+
+/** Installs or upgrades the release `plexus` to the image with this tag, and waits for its rollout. Throws with logs and events. */
+export async function deployPlexus(cluster: Cluster, verb: "install" | "upgrade", tag: string): Promise<void> {
+  const image = ["--set", `image.repository=${plexusRepository},image.pullPolicy=Never,image.tag=${tag}`];
+  const trust = ["--set-json", 'definitions={"trusted":["*"]}'];
+  await helm(cluster, verb, "plexus", chart, ...namespace, "--wait", "--timeout", "60s", ...image, ...trust);
+  await rolledOut(cluster);
+}
+
+/** Rolls the release back to the revision before, and waits for the rollout. */
+export async function rollBackPlexus(cluster: Cluster): Promise<void> {
+  await helm(cluster, "rollback", "plexus", ...namespace, "--wait", "--timeout", "60s");
+  await rolledOut(cluster);
+}
+
+/** Uninstalls the release. */
+export async function removePlexus(cluster: Cluster): Promise<void> {
+  await helm(cluster, "uninstall", "plexus", ...namespace, "--wait", "--timeout", "90s");
+}
+
+/** Waits until the DaemonSet's pods are new and ready. Helm 3 counts a DaemonSet as ready while `maxUnavailable` of its pods are not. */
+async function rolledOut(cluster: Cluster): Promise<void> {
+  const { status, stderr } = await cluster.kubectl("-n", "kube-system", "rollout", "status", "daemonset/plexus", "--timeout=60s");
+  if (status !== 0) throw new Error(`${stderr}\n${await explained(cluster)}`);
+}
+
+async function helm(cluster: Cluster, ...args: readonly string[]): Promise<void> {
+  const { status, stderr } = await cluster.helm(...args);
+  if (status !== 0) throw new Error(`helm ${args.join(" ")}: ${stderr}\n${await explained(cluster)}`);
+}
+
+/** Pods, warnings and the logs of Plexus' pods, for a failed test. */
+export async function explained(cluster: Cluster): Promise<string> {
+  const all = [
+    await cluster.kubectl("get", "pods", "-A", "-o", "wide"),
+    await cluster.kubectl("get", "events", "-A", "--field-selector=type!=Normal,reason!=MissingClusterDNS"),
+    await cluster.kubectl("-n", "kube-system", "logs", "-l", "app.kubernetes.io/name=plexus", "--all-containers", "--tail=30"),
+  ];
+  return all.map(({ stdout, stderr }) => `${stdout.slice(-6000)}${stderr.slice(-1000)}`).join("\n");
+}
+
+/** A NetworkAttachmentDefinition of the namespace `default`: a bridge of its own, with addresses of 10.20.0.0/24. */
+export const storage = {
+  apiVersion: "k8s.cni.cncf.io/v1",
+  kind: "NetworkAttachmentDefinition",
+  metadata: { name: "storage", namespace: "default" },
+  spec: {
+    config: JSON.stringify({
+      cniVersion: "1.0.0",
+      name: "storage",
+      plugins: [
+        { type: "bridge", bridge: "br-storage", ipam: { type: "ipam-host-local", ranges: [[{ subnet: "10.20.0.0/24" }]] } },
+      ],
+    }),
+  },
+};
