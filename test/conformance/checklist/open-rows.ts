@@ -23,11 +23,6 @@ export const openRows: Readonly<Record<string, Open>> = {
     issue: "Find a pod's devices in its resource claims and slices if the cluster has resource.k8s.io/v1.",
   },
   "MO-17": { reason: runningPods, issue: "Attach and detach networks of a running pod as its annotation changes." },
-  "MO-30": {
-    reason:
-      "All test runs use x86-64. The demo and the tests of shim, links, firewall and chains ran once on arm64, in an emulated machine (2026-11-23). ppc64le and s390x are untested.",
-    issue: "Run the tests on arm64 with each change, and build the shim for ppc64le and s390x.",
-  },
   "MO-31": {
     reason: "Definitions are validated when a pod uses them.",
     issue: "Refuse invalid definitions at admission by a webhook, and by a command for files.",
