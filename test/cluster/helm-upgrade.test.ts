@@ -78,13 +78,18 @@ describe.skipIf(skip)("a cluster with Plexus by helm", () => {
     300_000,
   );
 
-  test("a node's reboot leaves no address reserved that no pod has", async () => {
+  test("after a node's reboot its pods have their networks again, and no address is reserved that no pod has", async () => {
     const [node] = cluster.nodes;
     await cluster.apply(toolsDeployment("web", 3, { annotations: selection }));
     await cluster.succeed("rollout", "status", "deployment/web", "--timeout=60s");
     await node.reboot();
-    await cluster.nodesReady();
-    await cluster.succeed("-n", "kube-system", "rollout", "status", "daemonset/plexus", "--timeout=60s");
+    const restarts = ["get", "pods", "-l", "app=web", "-o", "jsonpath={.items[*].status.containerStatuses[0].restartCount}"];
+    await expect.poll(() => cluster.succeed(...restarts), { timeout: 120_000, interval: 500 }).toBe("1 1 1");
+    const { items } = await cluster.core.listNamespacedPod({ namespace: "default", labelSelector: "app=web" });
+    for (const { metadata } of items)
+      await cluster.succeed("exec", metadata?.name ?? "", "--", "ip", "link", "show", "dev", "data0");
+    // Three pods with two networks each.
+    expect(leftOn(node).leases).toHaveLength(6);
     await cluster.succeed("delete", "deployment/web", "--cascade=foreground", "--timeout=90s");
     await expect.poll(() => leftOn(node), { timeout: 60_000 }).toEqual(nothingLeft);
   }, 240_000);
