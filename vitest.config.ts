@@ -35,7 +35,16 @@ export default defineConfig({
     maxWorkers: 3,
     reporters: ["default", new ClosingLine()],
     projects: [
-      { test: { ...shared, name: "all", include: ["{src,host,delegates,test,scripts}/**/*.test.ts"] } },
+      {
+        test: {
+          ...shared,
+          name: "all",
+          include: ["{src,host,delegates,test,scripts}/**/*.test.ts"],
+          exclude: [...shared.exclude, "test/cluster/**"],
+        },
+      },
+      // `npm run test:cluster`: needs a kubelet, which takes minutes to build.
+      { test: { ...shared, name: "cluster", include: ["test/cluster/**/*.test.ts"] } },
       {
         test: {
           ...shared,

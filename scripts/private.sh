@@ -55,9 +55,12 @@ case $command in
       tsc --noEmit
       oxlint
       oxfmt --check >/dev/null || { echo "plexus: oxfmt: files are not formatted: npm run format" >&2; exit 1; }
+      set -- --project all --project daemon
     fi
     exec vitest run "$@"
     ;;
+  # Each file starts a cluster of its own.
+  test-cluster) exec vitest run --project cluster --maxWorkers 1 "$@" ;;
   shell) exec "${SHELL:-sh}" "$@" ;;
   *) echo "plexus: no such command: $command" >&2; exit 2 ;;
 esac

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs `npm run demo`, `npm test`, `npm run test:fast`, `npm run bench`, `npm run shell` and `npm run cluster`: sets up a fresh clone, then starts the command in
-# network and mount namespaces of its own. A missing program that cannot be installed is named in one line.
+# Runs `npm run demo`, `npm test`, `npm run test:fast`, `npm run test:cluster`, `npm run bench`, `npm run shell` and `npm run cluster`: sets
+# up a fresh clone, then starts the command in network and mount namespaces of its own. A missing program that cannot be installed is named in one line.
 set -eu
 command=$1
 shift
@@ -73,16 +73,15 @@ node scripts/build.ts || stop "the build failed: see above"
 if [ "$command" = test ]; then
   node test/conformance/libcni/build-oracle.ts
   node test/conformance/multus/build.ts
-  node test/harness/kube/build.ts
+  node test/harness/kube/build.ts chart
   node test/harness/registry/get.ts
   node test/harness/promtool.ts
   node test/harness/build-newer-plugins.ts
   node test/e2e/containerd/get.ts
   node test/harness/image/get.ts
-  node test/harness/cluster/get.ts
 fi
-if [ "$command" = cluster ]; then
-  node test/harness/kube/build.ts
+if [ "$command" = cluster ] || [ "$command" = test-cluster ]; then
+  node test/harness/kube/build.ts cluster
   node test/e2e/containerd/get.ts
   node test/harness/cluster/get.ts
 fi

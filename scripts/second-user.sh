@@ -33,7 +33,11 @@ cp -a . "$place/tree"
 rm -f "$place/tree/dist/bin/node"
 mkdir -p "$place/tree/dist/bin" "$place/home/.cache"
 ln -s "$place/tree/node_modules/node/bin/node" "$place/tree/dist/bin/node"
-if [ -d "$cache" ]; then cp -a "$cache" "$place/home/.cache/plexus"; fi
+if [ -d "$cache" ]; then
+  mkdir "$place/home/.cache/plexus"
+  # Only root builds images (2 GB), and runs a kubelet.
+  find "$cache" -mindepth 1 -maxdepth 1 ! -name image ! -name 'kubelet-*' -exec cp -a {} "$place/home/.cache/plexus/" \;
+fi
 chown -R "$user:" "$place/tree" "$place/home"
 
 cd "$place/tree"

@@ -1,5 +1,6 @@
-// `node test/harness/kube/build.ts [api]` runs before the tests enter a network namespace without a route, so that Go can fetch the
-// modules. With `api` it builds kube-apiserver only. The program never fails: for each part that is missing it prints one line.
+// `node test/harness/kube/build.ts api|chart|cluster` runs before the tests enter a network namespace without a route, so that Go can fetch
+// the modules. `api` builds kube-apiserver; `chart` also kubectl and helm; `cluster` also kubelet, scheduler and controller manager. The
+// program never fails: for each part that is missing it prints one line.
 // PLEXUS_BUILD_APISERVER=0 skips every build, PLEXUS_BUILD_CLUSTER=0 those that only a whole cluster needs.
 
 import {
@@ -22,14 +23,20 @@ const etcdFailure = unpackEtcd();
 if (etcdFailure !== undefined) say(`etcd was not unpacked: ${etcdFailure}`);
 // The builds take longer than all tests together, and are useless without etcd.
 const building = etcdBinary() !== undefined && allowed("PLEXUS_BUILD_APISERVER");
-const clusterWanted = process.argv[2] !== "api" && allowed("PLEXUS_BUILD_CLUSTER");
+const [, , scope = "cluster"] = process.argv;
+const helmWanted = scope !== "api" && allowed("PLEXUS_BUILD_CLUSTER");
+const clusterWanted = scope === "cluster" && helmWanted;
 
-if (building && clusterWanted && helmBinary() === undefined && hasGo()) {
+if (building && helmWanted && helmBinary() === undefined && hasGo()) {
   say("building helm for the tests (once: about 4 minutes of two cores; PLEXUS_BUILD_CLUSTER=0 skips the build)");
   const failure = buildHelm();
   if (failure !== undefined) say(`helm was not built: ${failure}`);
 }
-const wanted: readonly KubeProgram[] = clusterWanted ? clusterPrograms : ["kube-apiserver"];
+const wanted: readonly KubeProgram[] = clusterWanted
+  ? clusterPrograms
+  : helmWanted
+    ? ["kube-apiserver", "kubectl"]
+    : ["kube-apiserver"];
 const absent = wanted.filter((name) => kubeProgram(name) === undefined);
 if (building && absent.length > 0) {
   const minutes = absent.length === 1 ? 4 : 8;
@@ -44,7 +51,7 @@ else if (clusterWanted) {
   const withoutCluster = kubePrograms(...clusterPrograms)();
   if (withoutCluster !== undefined) say(`tests on a cluster will be skipped: ${withoutCluster}`);
 }
-if (clusterWanted) {
+if (helmWanted) {
   const withoutHelm = helm();
   if (withoutHelm !== undefined) say(`tests of the chart will be skipped: ${withoutHelm}`);
 }
