@@ -40,6 +40,9 @@
 #endif
 #define STATUS_SEARCH_MS 5000          /* a STATUS waits for a place among the one-shot engines */
 #define RETURN_MS 3000                 /* wait for the next daemon after one has gone, although a one-shot engine could be started */
+#ifndef STATUS_RETURN_MS
+#define STATUS_RETURN_MS 10000         /* wait of a STATUS for the next daemon, where no one-shot engine can be started */
+#endif
 #define SEARCH_PAUSE_MS 10             /* between the first tries of a search; doubles each time */
 #define SEARCH_PAUSE_MAX_MS 80
 #define SILENT_PAUSE_MS 5000           /* before a daemon that hangs is asked again */

@@ -72,9 +72,9 @@ static bool renew(const char *mark) {
 
 /*
  * A daemon that stops in good order removes its socket and renews the mark. After one that was killed the socket remains: the first shim that
- * meets it renews the mark. So calls wait in the first RETURN_MS, and never because of a daemon that has been away for longer.
+ * meets it renews the mark. So calls wait in the first `within_ms`, and never because of a daemon that has been away for longer.
  */
-int64_t daemon_return_ms(int error) {
+int64_t daemon_return_ms(int error, int64_t within_ms) {
     char mark[PATH_MAX];
     struct stat gone, socket;
     struct timespec now;
@@ -83,5 +83,5 @@ int64_t daemon_return_ms(int error) {
     if (killed && (!marked || milliseconds(gone.st_mtim) < milliseconds(socket.st_mtim))) marked = renew(mark) && stat(mark, &gone) == 0;
     if (!marked || clock_gettime(CLOCK_REALTIME, &now) != 0) return 0;
     int64_t ago = milliseconds(now) - milliseconds(gone.st_mtim);
-    return ago < 0 || ago >= RETURN_MS ? 0 : RETURN_MS - ago;
+    return ago < 0 || ago >= within_ms ? 0 : within_ms - ago;
 }

@@ -29,6 +29,6 @@ enum daemon_answer call_daemon(const struct buffer *message, int *fd, size_t *se
 int daemon_version(void);
 
 /* Milliseconds in which a daemon that has just gone may come back; 0: none was here lately. DAEMON_ABSENT with `error` must be the last answer. */
-int64_t daemon_return_ms(int error);
+int64_t daemon_return_ms(int error, int64_t within_ms);
 
 #endif

@@ -23,10 +23,16 @@ static bool is_verb(const char *verb) {
     return strcmp(getenv("CNI_COMMAND") ?: "", verb) == 0;
 }
 
-/* STATUS and VERSION answer at once: the runtime asks for the present state. */
+/*
+ * STATUS and VERSION answer at once: the runtime asks for the present state. But a failed STATUS makes the node not ready, so STATUS waits for
+ * a daemon that is being replaced.
+ */
 static uint32_t time_ms(void) {
     if (is_verb("ADD") || is_verb("DEL") || is_verb("CHECK") || is_verb("GC")) return SEARCH_MS;
-    return is_verb("STATUS") && installed && engine_error == EAGAIN ? STATUS_SEARCH_MS : 0;
+    if (!is_verb("STATUS")) return 0;
+    if (installed && engine_error == EAGAIN) return STATUS_SEARCH_MS;
+    bool replaced = daemon_state == DAEMON_ACCEPTS || (daemon_state == DAEMON_ABSENT && daemon_return_ms(daemon_error, STATUS_RETURN_MS) > 0);
+    return replaced ? STATUS_RETURN_MS : 0;
 }
 
 static uint32_t waited_ms(void) { return (uint32_t)((now_us() - begun) / 1000); }
@@ -64,7 +70,7 @@ static bool start_one_shot_engine(void) {
     installed = has_engine();
     engine_error = installed ? 0 : errno;
     if (!installed) return false;
-    if (time_ms() == SEARCH_MS && daemon_state == DAEMON_ABSENT && daemon_return_ms(daemon_error) > 0) return false;
+    if (time_ms() == SEARCH_MS && daemon_state == DAEMON_ABSENT && daemon_return_ms(daemon_error, RETURN_MS) > 0) return false;
     int slot = take_slot(is_verb("DEL") || is_verb("GC"));
     if (slot < 0 && errno == EAGAIN) return engine_error = EAGAIN, false;
     name_engine("the engine (%s %s)", engine_node, engine_script);

@@ -343,12 +343,29 @@ describe("the search for an engine", () => {
       expect(await timed(linkedBeside(socket))).toBeLessThan(2500);
     });
 
-    test("STATUS does not wait for the next one", async () => {
+    test("STATUS waits for the next one, if there is no engine", async () => {
+      const socket = join(shop.directory, "gone-no-engine.sock");
+      writeFileSync(`${socket}.away`, "");
+      const asked = call("/nonexistent/home", { PLEXUS_SOCKET: socket, CNI_COMMAND: "STATUS" });
+      await setTimeout(500);
+      const next = createServer().listen(socket);
+      const [connection] = (await once(next, "connection")) as [Socket];
+      next.close();
+      const engine = new EngineSide(undefined, connection);
+      engine.send(0, { kind: "welcome" });
+      await engine.request();
+      engine.reply({ status: 0, stdout: "" });
+      expect(await asked).toMatchObject({ status: 0, stdout: "" });
+    });
+
+    test("STATUS does not wait for the next one, if there is an engine", async () => {
       const socket = join(shop.directory, "gone-status.sock");
       writeFileSync(`${socket}.away`, "");
-      const begun = performance.now();
-      await call(join(shop.directory, "linked"), { PLEXUS_SOCKET: socket, CNI_COMMAND: "STATUS" });
-      expect(performance.now() - begun).toBeLessThan(2500);
+      const status = (PLEXUS_SOCKET: string): Promise<ShimAnswer> =>
+        call(join(shop.directory, "linked"), { PLEXUS_SOCKET, CNI_COMMAND: "STATUS" });
+      // A busy machine may need seconds to start an engine.
+      const undisturbed = await timed(status(nobody));
+      expect(await timed(status(socket))).toBeLessThan(Math.max(2500, 2 * undisturbed));
     });
   });
 
