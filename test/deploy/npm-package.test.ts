@@ -64,10 +64,18 @@ describe.skipIf(missing("the npm package", () => missingBuild(), missingNpm))("t
     ]);
     const npx = (...args: readonly string[]) => {
       const path = `${dirname(process.execPath)}:${process.env["PATH"]}`;
+      // npm sets npm_config_* for its scripts, and warns of those that it no longer knows.
+      const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("npm_"));
       const { status, stdout, stderr } = spawnSync("npx", ["--offline", ...args], {
         cwd: empty,
         encoding: "utf8",
-        env: { ...process.env, PATH: path, npm_config_userconfig: "/dev/null", npm_config_update_notifier: "false" },
+        env: {
+          ...Object.fromEntries(inherited),
+          PATH: path,
+          npm_config_cache: join(directory, "cache"),
+          npm_config_userconfig: "/dev/null",
+          npm_config_update_notifier: "false",
+        },
       });
       return { status, stdout, stderr };
     };

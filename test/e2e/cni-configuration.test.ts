@@ -61,12 +61,13 @@ describe.skipIf(missingForMixed("a daemon's network configuration"))("a daemon's
     httpRequest(statusSocket(), "/readyz").catch(() => ({ status: 0, body: "" }));
   const untilReady = (): Promise<void> => expect.poll(async () => (await readyz()).status, within).toBe(200);
 
-  /** The configuration that a runtime would pass: the written list's plugin with the list's name and version. */
+  /** The configuration that a runtime would pass: the written list's plugin with the list's name and the newest of its versions. */
   function passed(): object {
     const list: unknown = JSON.parse(readFileSync(written(), "utf8"));
     if (!isJsonObject(list) || !Array.isArray(list["plugins"])) throw new Error("the written file is no list");
     const [plugin] = list["plugins"];
-    return { ...plugin, name: list["name"], cniVersion: list["cniVersion"] };
+    const versions: readonly unknown[] = Array.isArray(list["cniVersions"]) ? list["cniVersions"] : [];
+    return { ...plugin, name: list["name"], cniVersion: versions.at(-1) ?? list["cniVersion"] };
   }
 
   /** A runtime's call with the written configuration; no one-shot engine can answer. */

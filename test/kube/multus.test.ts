@@ -129,8 +129,8 @@ describe.skipIf(missing("the comparison of Multus and Plexus", privateNamespaces
       systemNamespaces: ["kube-system"],
       ...more,
     });
-    /** Configuration of Plexus' run directory. */
-    const runDirConfig = (): object => ({ runDir: join(rig.plexus.directory, "run") });
+    /** Plexus' run directory, and the profile in which definitions may use every plugin. */
+    const runDirConfig = (): object => ({ runDir: join(rig.plexus.directory, "run"), profile: "multus" });
 
     /** Makes each recorder answer an interface in the pod, as a real plugin does. */
     function script(netns: string, ifnames: readonly string[]): void {

@@ -134,7 +134,8 @@ async function load(host: DelegateHost, delegate: GrantedDelegate, file: Compone
     const bytes = await readComponentFile(shim, file.path, limits.componentBytes);
     if (!bytes.ok) return bytes;
     const name = componentNames.learn(file, bytes.value);
-    if (demand !== undefined) {
+    // The same bytes may have met the demand under another path or time stamp.
+    if (demand !== undefined && !demands.isMet(name, demand, wasm)) {
       const signatures = () => signaturesBeside(shim, file.path);
       const met = await demands.check({ name, bytes: bytes.value, signatures }, demand, wasm);
       if (!met.ok) return failed({ ...met.fault, msg: `${type}: ${file.path}: ${met.fault.msg}` });

@@ -17,6 +17,9 @@ export interface TriedPrograms {
 
 const patienceMs = 30_000;
 
+/** Can't be made, so this engine takes no slot: the bound on the node's one-shot engines does not concern it. Nothing is written. */
+const noRunDirectory = "/dev/null/plexus";
+
 /**
  * Runs the shim and, with a home directory, its Node and the one-shot engine, as the runtime's VERSION does. Fault INSTALL_REFUSED, which names a missing
  * library.
@@ -34,7 +37,8 @@ export function tryPrograms(shim: string, home: string | undefined): Result<Trie
   const executable = join(home, "bin", "node");
   const node = run(executable, ["--version"], {});
   if (node.status !== 0) return refused(`Node ${executable} does not run here: ${node.reason}`);
-  const version = run(shim, [], { CNI_COMMAND: "VERSION", PLEXUS_HOME: home, PLEXUS_SOCKET: "/nonexistent/plexus.sock" });
+  const environment = { CNI_COMMAND: "VERSION", PLEXUS_HOME: home, PLEXUS_SOCKET: "/nonexistent/plexus.sock" };
+  const version = run(shim, [], environment, JSON.stringify({ runDir: noRunDirectory }));
   if (version.status !== 0 || !version.stdout.includes('"supportedVersions"'))
     return refused(`the one-shot engine in ${home} does not answer VERSION: ${version.stdout.trim() || version.reason}`);
   return ok({ shim: release, node: node.stdout.trim() });
@@ -66,11 +70,11 @@ interface RunProgram {
   readonly reason: string;
 }
 
-function run(program: string, args: readonly string[], env: Readonly<Record<string, string>>): RunProgram {
+function run(program: string, args: readonly string[], env: Readonly<Record<string, string>>, input = ""): RunProgram {
   const { status, signal, stdout, stderr, error } = spawnSync(program, args, {
     env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", ...env },
     encoding: "utf8",
-    input: "",
+    input,
     timeout: patienceMs,
     killSignal: "SIGKILL",
   });
