@@ -20,7 +20,7 @@ export interface NodeArchiveInit {
   readonly epoch: number;
 }
 
-/** The archive's architecture, by the name that `uname -m` and Node give it. */
+/** The archive's architecture, by Debian's name. */
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
 
 /** Writes the archive into `outDir` and answers its path. Throws with the reason of a failure. */

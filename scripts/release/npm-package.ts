@@ -93,8 +93,8 @@ const readme = `# plexus-cni
 A CNI delegating plugin whose steps are native CNI plugins or sandboxed WebAssembly components. This package has the built programs:
 
 \`\`\`sh
-npx plexusctl install      # as root on a node: puts Plexus into /opt/plexus and /opt/cni/bin
-npx plexusctl --help
+npx --package plexus-cni plexusctl install      # as root on a node: puts Plexus into /opt/plexus and /opt/cni/bin
+npx --package plexus-cni plexusctl --help
 \`\`\`
 
 It needs Linux and Node.js 20 or newer (22 for \`kubectl plexus\`); Node 26, which Plexus itself runs on, comes as an optional dependency.

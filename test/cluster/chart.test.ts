@@ -24,7 +24,7 @@ import { missingBuild } from "../harness/plexus.ts";
 import { leases } from "../harness/namespaces.ts";
 
 /** The image of the chart's default values, and that of deploy/example.yaml. */
-const plexusImage = "ghcr.io/plexus-cni/plexus";
+const plexusImage = "docker.io/library/plexus";
 const exampleImage = "registry.k8s.io/pause:3.10";
 const chart = join(root, "deploy", "helm", "plexus");
 const skip = missingCluster("the chart on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));

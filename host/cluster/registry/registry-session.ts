@@ -29,6 +29,8 @@ export interface RegistryRequest extends Pick<ExchangeInit, "method" | "body" | 
 }
 
 const maxRedirects = 3;
+/** Maximum bytes of the text of a redirect or a refusal. */
+const maxTextBytes = 64 * 1024;
 /** Waits before repetitions, in ms. Only requests without effects are repeated. */
 const waitsMs = [200, 1000] as const;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
@@ -67,7 +69,7 @@ export class RegistrySession {
     for (const waitMs of [...(isRead ? waitsMs : []), undefined]) {
       const answer = await this.#sendAuthorized(request);
       const isTemporary = answer.ok ? answer.value.status === 429 || answer.value.status >= 500 : isLost(answer);
-      if (!isTemporary || waitMs === undefined) return answer.ok && isTemporary ? failed(this.refusal(answer.value)) : answer;
+      if (!isTemporary || waitMs === undefined) return answer.ok && isTemporary ? failed(this.#unusable(answer.value)) : answer;
       await wait(waitMs);
     }
     throw new Error("unreachable: the last repetition returns");
@@ -78,6 +80,12 @@ export class RegistrySession {
     const text = registryMessage(body);
     const kind = status === 401 || status === 403 ? "REGISTRY_UNAUTHORIZED" : "REGISTRY_REFUSED";
     return fault(kind, `${this.name}: the registry answers ${status}${text === "" ? "" : `: ${text}`}`);
+  }
+
+  /** The fault for a status that another time may be better, after the last repetition. */
+  #unusable({ status, body }: ExchangeAnswer) {
+    const text = registryMessage(body);
+    return fault("REGISTRY_UNREACHABLE", `${this.name}: the registry answers ${status}${text === "" ? "" : `: ${text}`}`);
   }
 
   async #sendAuthorized(request: RegistryRequest): Promise<Result<ExchangeAnswer>> {
@@ -105,7 +113,8 @@ export class RegistrySession {
         method,
         headers: { ...headers, ...authorization },
         ...(body === undefined ? {} : { body }),
-        maxBytes,
+        // An answer that redirects or refuses has a text of its own. The caller checks the content's exact size.
+        maxBytes: Math.max(maxBytes, maxTextBytes),
         authority,
       });
       const at = isOwn ? this.name : `${this.name}, redirected to ${url.host}`;

@@ -50,7 +50,9 @@ export function registryStore(session: RegistrySession): ArtifactStore {
       if (!started.ok) return started;
       const { location } = started.value.headers;
       if (started.value.status !== 202 || location === undefined) return failed(session.refusal(started.value));
-      const upload = new URL(location, session.url("blobs/uploads/"));
+      const base = session.url("blobs/uploads/");
+      if (!URL.canParse(location, base)) return failed(session.refusal(started.value));
+      const upload = new URL(location, base);
       upload.searchParams.set("digest", digest);
       const headers = { "Content-Type": "application/octet-stream" };
       const put = await session.send({ method: "PUT", path: upload, headers, body: bytes, maxBytes: maxAnswerBytes });
@@ -95,7 +97,9 @@ async function listReferrers(session: RegistrySession, digest: string): Promise<
     found.push(...index.value);
     const next = /<([^>]+)>\s*;\s*rel="?next"?/.exec(String(answer.value.headers["link"] ?? ""))?.[1];
     if (next === undefined) return ok(found);
-    path = new URL(next, session.url(`referrers/${digest}`));
+    const base = session.url(`referrers/${digest}`);
+    if (!URL.canParse(next, base)) return failed(session.refusal(answer.value));
+    path = new URL(next, base);
   }
   return ok(found);
 }

@@ -109,7 +109,8 @@ async function prepare(component: ListedComponent, lock: readonly LockedComponen
   const fetched = await fetchVerified(component, init);
   if (!fetched.ok) {
     // A tag may lead to a newer component, but a node that starts again without its registry keeps what it has.
-    if (fetched.fault.kind !== "REGISTRY_UNREACHABLE" || !isIntact || locked.source !== source) return fetched;
+    const isOther = !isIntact || locked.source !== source || (digest !== undefined && digest !== locked.digest);
+    if (fetched.fault.kind !== "REGISTRY_UNREACHABLE" || isOther) return fetched;
     return ok({ locked, fetched: undefined, warning: `${type}: the installed component stays: ${fetched.fault.msg}` });
   }
   const { bytes, signed, manifestDigest } = fetched.value;

@@ -22,7 +22,7 @@ const noRunDirectory = "/dev/null/plexus";
 
 /**
  * Runs the shim and, with a home directory, its Node and the one-shot engine, as the runtime's VERSION does. Fault INSTALL_REFUSED, which names a missing
- * library.
+ * library. With another root the programs run with this container's libraries, not with the node's.
  */
 export function tryPrograms(shim: string, home: string | undefined): Result<TriedPrograms> {
   // Without CNI_COMMAND the shim prints its release and starts nothing.

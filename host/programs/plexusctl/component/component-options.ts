@@ -61,7 +61,7 @@ export const componentUsage = `plexusctl component: components as OCI artifacts
                                config.json ($REGISTRY_AUTH_FILE, containers'
                                auth.json, $DOCKER_CONFIG/config.json,
                                ~/.docker/config.json)
-  --ca FILE                    certificates to trust besides the system's
+  --ca FILE                    certificates to trust besides Node's own
   --plain-http HOST[:PORT]     a registry without TLS; may be repeated
   --config PATH                for ls: Plexus' configuration (/etc/cni/net.d)
   --cni-path DIR[:DIR…]        for ls: directories of plugins
