@@ -70,6 +70,15 @@ describe.skipIf(missing("a faulty registry", dockerRegistry))("a faulty registry
     expect(sha256(node.read("tuning.wasm"))).toBe(layer);
   });
 
+  test("a redirect of a small blob with a longer text is followed", async () => {
+    proxy.script(({ path }) =>
+      path.includes("/blobs/")
+        ? { kind: "answer", status: 307, headers: { Location: `http://${elsewhere.host}${path}` }, body: "x".repeat(2000) }
+        : undefined,
+    );
+    expect(await pull()).toMatchObject({ status: 0, stderr: "" });
+  });
+
   test("a digest that the registry does not have", async () => {
     const reference = `${proxy.host}/${name}@sha256:${"1".repeat(64)}`;
     expectRefused(await node.pull(reference, "--plain-http", proxy.host), "[ARTIFACT_NOT_FOUND]");

@@ -173,6 +173,10 @@ describe.each(["docker-registry", "crane"] as const)("components in %s", (kind) 
       expect(offline).toMatchObject({ status: 0, stderr: "" });
       expect(offline.stdout).toContain("warning: lo: the installed component stays");
       expect(statSync(join(node.bin, "tuning.wasm")).mtimeMs).toBe(before);
+      // A component that the administrator replaced by another digest does not stay because its registry is away.
+      const repinned = elsewhere.map((each) => (each.type === "lo" ? { ...each, digest: `sha256:${"1".repeat(64)}` } : each));
+      const refused = await node.pull("--list", list(repinned), "--plain-http", "127.0.0.1:1");
+      expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining("[REGISTRY_UNREACHABLE]") });
       expect(await node.pull("--list", list([{ type: "lo", reference: second.reference }]), ...plain)).toMatchObject({
         status: 0,
       });
