@@ -104,7 +104,11 @@ const values = z.strictObject({
   tolerations: z.array(kubernetes),
   nodeSelector: labels,
   affinity: kubernetes,
-  updateStrategy: z.strictObject({ type: z.enum(["RollingUpdate", "OnDelete"]), rollingUpdate: kubernetes.optional() }),
+  updateStrategy: z.strictObject({
+    type: z.enum(["RollingUpdate", "OnDelete"]),
+    // No maxSurge: two daemons of a node would share its sockets.
+    rollingUpdate: z.strictObject({ maxUnavailable: z.union([z.int(), z.string()]).optional() }).optional(),
+  }),
   podAnnotations: labels,
   podLabels: labels,
   seccompProfile: z.strictObject({

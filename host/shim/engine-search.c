@@ -142,7 +142,9 @@ void find_engine(const struct buffer *configuration) {
 }
 
 bool find_another_engine(void) {
-    if (daemon_state != DAEMON_ACCEPTS || waits || waited_ms() >= time_ms()) return false;
+    if (daemon_state != DAEMON_ACCEPTS || waits) return false;
+    answer_version();
+    if (waited_ms() >= time_ms()) return false;
     waits = true;
     timer.due = 0; /* the stream is closed then: now its frames are being read */
     watch_add(&timer);

@@ -53,6 +53,7 @@ static bool sets_allowed_variables(const struct message *exec) {
 }
 
 static bool handle_engine_frame(UNUSED struct stream *stream, const struct frame *frame, const struct message *message) {
+    if (is_searching()) return false; /* a daemon that gave the call back asks for nothing more */
     bool nested = (frame->channel & NESTED_CHANNEL) != 0, effect = frame->channel != 0 && !nested;
     if (frame->type == WELCOME) return frame->channel == 0;
     if (frame->type == REPLY && frame->channel == 0 && message->status == NOT_BEGUN && !has_effects && !is_agent && find_another_engine()) return true;

@@ -1,5 +1,15 @@
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
@@ -316,6 +326,43 @@ describe("the search for an engine", () => {
     expect((await engine.request()).stdin).toHaveLength(large.length);
     engine.reply({ status: notBegunStatus, stdout: "the daemon is stopping" });
     expect(await answer).toMatchObject({ status: 0, stdout: `next ${large.length}` });
+  });
+
+  test("a daemon that gives a call back gets no effect of a frame in the same write", async () => {
+    const socket = join(shop.directory, "stops-and-asks.sock");
+    const ran = join(shop.directory, "ran-after-the-call-was-given-back");
+    shop.script("marks", `: > ${ran}`);
+    const daemon = createServer().listen(socket);
+    const counts = home(
+      "served-after-frames",
+      'new OneShotShim(stream).reply({ status: 0, stdout: "next " + call.stdin.length, stderr: "" });',
+    );
+    const answer = call(counts, { PLEXUS_SOCKET: socket });
+    const [connection] = (await once(daemon, "connection")) as [Socket];
+    daemon.close();
+    const engine = new EngineSide(undefined, connection);
+    engine.send(0, { kind: "welcome" });
+    await engine.request();
+    connection.cork();
+    engine.reply({ status: notBegunStatus, stdout: "the daemon is stopping" });
+    const caps = { deadlineMs: 20_000, stdoutCap: 1000, stderrCap: 1000 };
+    engine.send(1, { kind: "exec", type: "marks", environment: new Map(), stdin: "", ...caps });
+    connection.uncork();
+    expect(await answer).toMatchObject({ status: 0, stdout: `next ${configuration().length}` });
+    expect(existsSync(ran)).toBe(false);
+  });
+
+  test("a VERSION that is given back is answered by the shim", async () => {
+    const socket = join(shop.directory, "version.sock");
+    const daemon = createServer().listen(socket);
+    const answer = startShim({ shim: shop.shim, env: { PLEXUS_SOCKET: socket, CNI_COMMAND: "VERSION" } }).answer;
+    const [connection] = (await once(daemon, "connection")) as [Socket];
+    daemon.close();
+    const engine = new EngineSide(undefined, connection);
+    engine.send(0, { kind: "welcome" });
+    await engine.request();
+    engine.reply({ status: notBegunStatus, stdout: "the daemon is stopping" });
+    expect(await answer).toMatchObject({ status: 0, stdout: printVersionAnswer() });
   });
 
   test("a daemon that has asked for an effect cannot give the call back: the shim prints its reply", async () => {

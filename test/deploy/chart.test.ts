@@ -271,7 +271,7 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
         allowHostIPC: false,
         readOnlyRootFilesystem: true,
         allowedCapabilities: ["SETUID", "SETGID", "NET_ADMIN"],
-        users: ["system:serviceaccount:kube-system:plexus", "system:serviceaccount:kube-system:plexus-uninstall"],
+        users: ["plexus", "plexus-uninstall", "plexus-ready"].map((each) => `system:serviceaccount:kube-system:${each}`),
       });
     });
 

@@ -154,7 +154,7 @@ describe.skipIf(missingForMixed("a daemon's network configuration"))("a daemon's
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", filled]);
       try {
         put("10-agent.conflist", "flannel");
-        if (option === "ro") execFileSync("mount", ["-o", "remount,ro", filled]);
+        if (option === "ro") execFileSync("mount", ["-o", "remount,bind,ro", filled]);
         else execFileSync("dd", ["if=/dev/zero", `of=${join(filled, "fill")}`, "bs=4k", "count=15"], { stdio: "ignore" });
         await start();
         await expect.poll(async () => (await readyz()).body, within).toMatch(new RegExp(`\\[-\\] configuration: .*${errno}`));
@@ -162,7 +162,7 @@ describe.skipIf(missingForMixed("a daemon's network configuration"))("a daemon's
         await new Promise((resolve) => setTimeout(resolve, 11_000));
         const lines = daemon?.stderr().split("\n") ?? [];
         expect(lines.filter((line) => line.includes(errno))).toHaveLength(1);
-        if (option === "ro") execFileSync("mount", ["-o", "remount,rw", filled]);
+        if (option === "ro") execFileSync("mount", ["-o", "remount,bind,rw", filled]);
         else rmSync(join(filled, "fill"));
         await untilReady();
         expect(readdirSync(filled).toSorted()).toEqual(["00-plexus.conflist", "10-agent.conflist"]);

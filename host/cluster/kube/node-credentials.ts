@@ -97,7 +97,8 @@ export class NodeCredentials {
       this.#failures = 0;
       this.#warned = "";
       this.#state = { expiresMs: renewed.value, problem: undefined };
-      return Math.min(lookMs, Math.max(100, this.#renewMs - Date.now()));
+      // A clock that is ahead by more than the token's life would ask again at once.
+      return renewed.value <= Date.now() ? lookMs : Math.min(lookMs, Math.max(100, this.#renewMs - Date.now()));
     }
     const { msg, details } = renewed.fault;
     // A message has the number of attempts and their time, which differ each time.

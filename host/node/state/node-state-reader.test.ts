@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -169,5 +169,6 @@ test("counts a pool's leases again when they change, and drops a removed pool", 
   rmSync(join(pool, "10.0.0.7"));
   expect(await used()).toEqual([4999]);
   rmSync(pool, { recursive: true });
+  expect(existsSync(pool)).toBe(false);
   expect(await used()).toEqual([]);
 });

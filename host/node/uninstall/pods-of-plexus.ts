@@ -1,6 +1,7 @@
 // The live pods whose DEL needs Plexus: those with a network besides the default one. The runtime itself can undo the default network.
 
 import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { splitCniArgs } from "../../../src/cni/args.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { bootId } from "../../engine/call/boot-id.ts";
@@ -36,7 +37,7 @@ export function podsOfPlexus(stateDirectories: readonly string[]): {
 
 /** The entry's pod, if the pod lives and has further networks. */
 function podOf({ plan, progress }: JournalEntry): readonly PodOfPlexus[] {
-  const lives = plan.assumed !== true && plan.bootId === bootId() && plan.netns !== "" && existsSync(plan.netns);
+  const lives = plan.assumed !== true && plan.bootId === bootId() && plan.netns !== "" && !isGone(plan.netns);
   const networks = plan.attachments
     .filter((attachment, index) => (index > 0 || attachment.source !== "default") && isAttached(progress[index]))
     .map(({ source }) => name(source));
@@ -44,6 +45,11 @@ function podOf({ plan, progress }: JournalEntry): readonly PodOfPlexus[] {
   const args = new Map(splitCniArgs(plan.cniArgs));
   const [space, pod] = [args.get("K8S_POD_NAMESPACE"), args.get("K8S_POD_NAME")];
   return [{ pod: name(space && pod ? `${space}/${pod}` : plan.containerId), networks }];
+}
+
+/** Whether the namespace is gone. A daemon in a container sees neither the node's processes nor every directory: then the pod may live. */
+function isGone(netns: string): boolean {
+  return !existsSync(netns) && !netns.startsWith("/proc/") && existsSync(dirname(netns));
 }
 
 function isAttached(progress: JournalEntry["progress"][number] | undefined): boolean {

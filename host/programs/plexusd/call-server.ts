@@ -112,8 +112,9 @@ export class CallServer {
     this.#closing = true;
     clearInterval(this.#watch);
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#server.close();
+    // Before the socket goes: a call between the two would not know that the next daemon comes.
     markAway(this.#init.socket);
+    this.#server.close();
     this.queue.giveBack();
     this.#lastClosed = resolve;
     if (this.#open.size === 0) resolve();

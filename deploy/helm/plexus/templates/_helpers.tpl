@@ -76,6 +76,17 @@ affinity: {{- toYaml . | nindent 2 }}
 tolerations: {{- toYaml .Values.tolerations | nindent 2 }}
 {{- end -}}
 
+{{- /* The nodes on which a Job runs: not one that is away, which has a NoExecute taint. */ -}}
+{{- define "plexus.jobScheduling" -}}
+nodeSelector: {{- toYaml .Values.nodeSelector | nindent 2 }}
+{{- with .Values.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+tolerations:
+  - operator: Exists
+    effect: NoSchedule
+{{- end -}}
+
 {{- /* The arguments of `plexusctl install` in the init container. */ -}}
 {{- define "plexus.installArgs" -}}
 - install
