@@ -125,9 +125,11 @@ export function metaContender(init: MetaContenderInit): Contender {
   };
 }
 
-/** Whether a file belongs to the node, not to a container: a lock, a copy of a component, or a recycled file. */
+/** Whether a file belongs to the node, not to a container: a lock, a slot of one-shot engines, a copy of a component, or a recycled file. */
 const isNodeFile = (path: string): boolean =>
-  ["locks/gc/lock", "calls.lock"].includes(path) || path.startsWith("components/") || isRecycledFile(basename(path));
+  ["locks/gc/lock", "calls.lock"].includes(path) ||
+  /^(?:components\/|one-shot\/\d+$)/.test(path) ||
+  isRecycledFile(basename(path));
 
 function filesOf(directory: string): readonly string[] {
   return filesBelow(directory)
