@@ -5,7 +5,7 @@ import { copyFileSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { install } from "../../host/node/install/install.ts";
-import { codePrefix, listName } from "../../host/node/uninstall/installed-files.ts";
+import { codePrefix, listName, listNameBesidePlugins } from "../../host/node/uninstall/installed-files.ts";
 import { pack } from "./pack.ts";
 
 /** The settings of an archive. */
@@ -54,5 +54,6 @@ function layOut(build: string, release: string): void {
   // A directory in place of the link: some tools for archives leave links out.
   rmSync(join(release, "engine"));
   cpSync(join(release, code), join(release, "engine"), { recursive: true });
-  for (const left of [code, listName, "cni/.plexus"]) rmSync(join(release, left), { recursive: true });
+  for (const left of [code, listName, "cni/.plexus", `cni/${listNameBesidePlugins}`])
+    rmSync(join(release, left), { recursive: true });
 }

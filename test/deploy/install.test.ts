@@ -85,7 +85,7 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
     const second = install("-o", "json");
     expect(report(second)).toMatchObject({ written: [], unchanged: expect.any(Number), removed: [] });
     expect(snapshot()).toEqual(before);
-    expect(readdirSync(bin()).filter((name) => name.startsWith("."))).toEqual([".plexus"]);
+    expect(readdirSync(bin()).filter((name) => name.startsWith("."))).toEqual([".plexus", ".plexus-installed-files"]);
     for (const [path, mode] of [
       [join(bin(), "plexus"), 0o755],
       [join(bin(), "tuning.wasm"), 0o644],
@@ -119,6 +119,47 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
     // Later without a selection: the list still tells that the components are Plexus' own.
     const all = install("--one-shot", "off", "--from", otherRelease("two"), "-o", "json");
     expect(report(all)).toMatchObject({ kept: [] });
+  });
+
+  test("a change of --one-shot replaces the earlier release's components, and takes its engine and its list away", () => {
+    const two = otherRelease("two");
+    const loopback = (from: string): Buffer => readFileSync(join(from, "delegates/loopback.wasm"));
+    expect(install("--one-shot", "off", "--from", two).status).toBe(0);
+    const engine = install("--one-shot", "node", "-o", "json");
+    expect(report(engine)).toMatchObject({ kept: [], home: home() });
+    expect(readFileSync(join(bin(), "loopback.wasm"))).toEqual(loopback(dist));
+    expect(readdirSync(bin()).filter((name) => name.startsWith("."))).toEqual([".plexus", ".plexus-installed-files"]);
+    const dry = install("--one-shot", "off", "--from", two, "--dry-run", "-o", "json");
+    expect(existsSync(join(home(), "engine"))).toBe(true);
+    const off = install("--one-shot", "off", "--from", two, "-o", "json");
+    expect(report(off)).toMatchObject({ kept: [], removed: expect.arrayContaining([join(home(), "bin/node")]) });
+    expect(report(off)["removed"]).toEqual(report(dry)["removed"]);
+    expect(readFileSync(join(bin(), "loopback.wasm"))).toEqual(loopback(two));
+    expect(existsSync(home())).toBe(false);
+    expect(readdirSync(bin()).filter((name) => name.startsWith("."))).toEqual([".plexus-installed-files"]);
+    const again = install("--one-shot", "off", "--from", two, "-o", "json");
+    expect(report(again)).toMatchObject({ written: [], removed: [], kept: [] });
+    expect(install("--remove").status).toBe(0);
+    expect(readdirSync(bin())).toEqual([]);
+  });
+
+  test("--one-shot off leaves an engine from which a process runs, and the next installation removes it", async () => {
+    expect(install().status).toBe(0);
+    const running = spawn(join(home(), "bin/node"), ["--eval", "process.stdin.resume()"], {
+      stdio: ["pipe", "ignore", "inherit"],
+    });
+    try {
+      await new Promise((resolve) => running.once("spawn", resolve));
+      const why = `process ${running.pid} runs from it; repeat the installation when the process has ended`;
+      expect(report(install("--one-shot", "off", "-o", "json"))).toMatchObject({ removed: [], kept: [{ path: home(), why }] });
+      // The shim no longer finds it.
+      expect(existsSync(join(bin(), ".plexus"))).toBe(false);
+    } finally {
+      running.kill("SIGKILL");
+      await new Promise((resolve) => running.once("close", resolve));
+    }
+    expect(report(install("--one-shot", "off", "-o", "json"))).toMatchObject({ kept: [] });
+    expect(existsSync(home())).toBe(false);
   });
 
   test("--root: the link .plexus has the node's path, and the report, too", () => {

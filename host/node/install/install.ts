@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
 import { placeCode, stageCode, switchCode } from "./code-directory.ts";
+import { type RemovedEngine, removeEngine } from "./earlier-installation.ts";
 import { lockInstallation } from "./install-lock.ts";
 import { makeNodeDirectory, nodeDirectory } from "./node-view.ts";
 import { type InstallPlan, isComplete, makePlan, type PlannedFile } from "./plan.ts";
@@ -42,9 +43,9 @@ export interface InstallReport {
   readonly written: readonly string[];
   /** Number of files that had the right content already. */
   readonly unchanged: number;
-  /** Components that stay because Plexus did not install them. */
+  /** Components that stay because Plexus did not install them, and files of an earlier engine that could not be removed. */
   readonly kept: readonly { readonly path: string; readonly why: string }[];
-  /** Code of earlier releases that was removed. */
+  /** Code of earlier releases, and with `off` an earlier engine, that was removed (in a dry run: would be). */
   readonly removed: readonly string[];
   /** The programs that ran before the switch; null in a dry run. */
   readonly tried: TriedPrograms | null;
@@ -57,20 +58,21 @@ export function install(init: InstallInit): Result<InstallReport> {
   const components = selectComponents(source.value.components, init.components);
   if (!components.ok) return components;
   const cniBin = nodeDirectory(init.root, init.cniBin);
-  const home = init.oneShot === "off" ? undefined : nodeDirectory(init.root, init.home);
+  const home = nodeDirectory(init.root, init.home);
   const release = { ...source.value, components: components.value };
+  const { oneShot } = init;
   if (init.dryRun) {
-    const plan = makePlan({ release, cniBin, home });
-    return plan.ok ? ok(reportOf(init, plan.value, [], null)) : plan;
+    const plan = makePlan({ release, cniBin, home, oneShot });
+    return plan.ok ? ok(reportOf(init, plan.value, obsoleteOf(plan.value, true), null)) : plan;
   }
-  for (const directory of home === undefined ? [cniBin] : [cniBin, home]) {
+  for (const directory of oneShot === "off" ? [cniBin] : [cniBin, home]) {
     const made = makeNodeDirectory(init.root, directory);
     if (!made.ok) return made;
   }
   const unlock = lockInstallation(cniBin.here);
   if (!unlock.ok) return unlock;
   try {
-    const plan = makePlan({ release, cniBin, home });
+    const plan = makePlan({ release, cniBin, home, oneShot });
     if (!plan.ok) return plan;
     return carryOut(init, plan.value);
   } finally {
@@ -81,7 +83,7 @@ export function install(init: InstallInit): Result<InstallReport> {
 function carryOut(init: InstallInit, plan: InstallPlan): Result<InstallReport> {
   if (isComplete(plan)) {
     const tried = tryPrograms(plan.shim.path, plan.home);
-    return tried.ok ? ok(reportOf(init, plan, [], tried.value)) : tried;
+    return tried.ok ? ok(reportOf(init, plan, nothingRemoved, tried.value)) : tried;
   }
   const staged = stage(plan);
   if (!staged.ok) return staged;
@@ -94,13 +96,21 @@ function carryOut(init: InstallInit, plan: InstallPlan): Result<InstallReport> {
     return tried;
   }
   try {
-    const removed = switchTo(plan);
-    return ok(reportOf(init, plan, removed, tried.value));
+    const oldCode = switchTo(plan);
+    const { removed, kept } = obsoleteOf(plan, false);
+    return ok(reportOf(init, plan, { removed: [...oldCode, ...removed], kept }, tried.value));
   } catch (error) {
     return failed(storeFault("installing into", plan.home ?? plan.cniBin, error));
   } finally {
     removeStaged(plan);
   }
+}
+
+const nothingRemoved: RemovedEngine = { removed: [], kept: [] };
+
+/** Removes an engine that this installation has not. */
+function obsoleteOf({ obsolete }: InstallPlan, dryRun: boolean): RemovedEngine {
+  return obsolete === undefined ? nothingRemoved : removeEngine(obsolete, dryRun);
 }
 
 /** The directory that looks like the home directory after the switch. */
@@ -163,9 +173,10 @@ function switchTo(plan: InstallPlan): readonly string[] {
   if (plan.link.target === undefined) rmSync(plan.link.path, { force: true });
   else if (!plan.link.isInPlace) placeLink(plan.link.target, plan.link.path);
   rename([plan.shim], ({ path }) => temporaryName(path));
-  if (!plan.list.isInPlace) {
-    writeStaged(temporaryName(plan.list.path), plan.list.source);
-    renameSync(temporaryName(plan.list.path), plan.list.path);
+  for (const { path, source, isInPlace } of plan.lists) {
+    if (isInPlace) continue;
+    writeStaged(temporaryName(path), source);
+    renameSync(temporaryName(path), path);
   }
   syncToDisk(cniBin);
   return removed;
@@ -175,7 +186,12 @@ function rename(files: readonly PlannedFile[], stagedPath: (file: PlannedFile) =
   for (const file of files) if (!file.isInPlace) renameSync(stagedPath(file), file.path);
 }
 
-function reportOf(init: InstallInit, plan: InstallPlan, removed: readonly string[], tried: TriedPrograms | null): InstallReport {
+function reportOf(
+  init: InstallInit,
+  plan: InstallPlan,
+  { removed, kept }: RemovedEngine,
+  tried: TriedPrograms | null,
+): InstallReport {
   const onNode = (path: string): string => (init.root === "/" ? path : path.slice(init.root.replace(/\/$/, "").length));
   const files = [...plan.homeFiles, ...plan.components, plan.shim];
   const code =
@@ -187,7 +203,7 @@ function reportOf(init: InstallInit, plan: InstallPlan, removed: readonly string
     cniBin: init.cniBin,
     written: all.filter(({ isInPlace }) => !isInPlace).map(({ path }) => onNode(path)),
     unchanged: all.filter(({ isInPlace }) => isInPlace).length,
-    kept: plan.kept.map(({ path, why }) => ({ path: onNode(path), why })),
+    kept: [...plan.kept, ...kept].map(({ path, why }) => ({ path: onNode(path), why })),
     removed: removed.map(onNode),
     tried,
   };

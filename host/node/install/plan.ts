@@ -4,15 +4,9 @@ import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
-import {
-  digestOf,
-  type InstalledFile,
-  listName,
-  listNameBesidePlugins,
-  listText,
-  readInstalledFiles,
-} from "../uninstall/installed-files.ts";
+import { digestOf, type InstalledFile, listName, listNameBesidePlugins, listText } from "../uninstall/installed-files.ts";
 import { codeName, currentCode, hasCode } from "./code-directory.ts";
+import { type EarlierEngine, readEarlier } from "./earlier-installation.ts";
 import type { NodeDirectory } from "./node-view.ts";
 import type { Source, SourceFile } from "./source.ts";
 import { digestOfSource, isInPlace } from "./staged-files.ts";
@@ -47,8 +41,10 @@ export interface InstallPlan {
   readonly components: readonly PlannedFile[];
   /** The link by which the shim finds the home directory. Its target is a path of the node; undefined: no link. */
   readonly link: { readonly path: string; readonly target: string | undefined; readonly isInPlace: boolean };
-  /** The list of installed files, for the next installation and for the removal. */
-  readonly list: PlannedFile;
+  /** The lists of installed files, for the next installation and for the removal. */
+  readonly lists: readonly PlannedFile[];
+  /** The engine of an earlier installation, which this one has not. */
+  readonly obsolete: EarlierEngine | undefined;
   /** Components of the node that the release would replace although an administrator put them there. */
   readonly kept: readonly { readonly path: string; readonly why: string }[];
 }
@@ -57,15 +53,16 @@ export interface InstallPlan {
 export interface PlanInit {
   readonly release: Source;
   readonly cniBin: NodeDirectory;
-  readonly home: NodeDirectory | undefined;
+  /** Also read with `off`: an earlier installation may have its engine there. */
+  readonly home: NodeDirectory;
+  readonly oneShot: "node" | "off";
 }
 
 /** Compares the release with the node. Fault STORE_FAILED. */
-export function makePlan({ release, cniBin, home }: PlanInit): Result<InstallPlan> {
+export function makePlan({ release, cniBin, home: homeDirectory, oneShot }: PlanInit): Result<InstallPlan> {
+  const home = oneShot === "node" ? homeDirectory : undefined;
   try {
-    const listPath = join(home?.here ?? cniBin.here, home === undefined ? listNameBesidePlugins : listName);
-    const earlier = readInstalledFiles(listPath);
-    const previous = earlier.ok ? earlier.value : [];
+    const { files: previous, engine } = readEarlier(cniBin.here, homeDirectory.here);
     const planned =
       (directory: string) =>
       (source: SourceFile): PlannedFile => {
@@ -78,13 +75,11 @@ export function makePlan({ release, cniBin, home }: PlanInit): Result<InstallPla
     const components = found.filter(({ why }) => why === undefined).map(({ file }) => file);
     const shim = planned(cniBin.here)(release.shim);
     const name = codeName(release.code);
-    const installed = [...linesOf("cni-bin", [shim, ...components]), ...linesOf("home", homeFiles)];
-    const text = listText([...installed, ...stillThere(previous, installed, cniBin.here)]);
-    const list = planned(join(listPath, ".."))({
-      name: listPath.slice(listPath.lastIndexOf("/") + 1),
-      content: { text },
-      mode: 0o644,
-    });
+    const plugins = linesOf("cni-bin", [shim, ...components]);
+    const pluginLines = [...plugins, ...stillThere(previous, plugins, cniBin.here)];
+    const listIn = (directory: string, listed: string, lines: readonly InstalledFile[]): PlannedFile =>
+      planned(directory)({ name: listed, content: { text: listText(lines) }, mode: 0o644 });
+    const besidePlugins = listIn(cniBin.here, listNameBesidePlugins, pluginLines);
     return ok({
       home: home?.here,
       cniBin: cniBin.here,
@@ -96,7 +91,12 @@ export function makePlan({ release, cniBin, home }: PlanInit): Result<InstallPla
       shim,
       components,
       link: planLink(join(cniBin.here, ".plexus"), home?.onNode),
-      list,
+      // The list in the home directory has all files: an installer without the other list replaces its own components, too.
+      lists:
+        home === undefined
+          ? [besidePlugins]
+          : [besidePlugins, listIn(home.here, listName, [...pluginLines, ...linesOf("home", homeFiles)])],
+      obsolete: home === undefined ? engine : undefined,
       kept: found.flatMap(({ file: { path }, why }) => (why === undefined ? [] : [{ path, why }])),
     });
   } catch (error) {
@@ -107,9 +107,10 @@ export function makePlan({ release, cniBin, home }: PlanInit): Result<InstallPla
 /** Why a component of the node must stay; undefined if it may be replaced. */
 function reasonToKeep({ path, source, isInPlace: isSame }: PlannedFile, previous: readonly InstalledFile[]): string | undefined {
   if (isSame || !existsSync(path)) return undefined;
-  const listed = previous.find(({ place, name }) => place === "cni-bin" && name === source.name);
-  if (listed === undefined) return "was not installed by Plexus";
-  return digestOf(path) === listed.digest ? undefined : "was changed since it was installed";
+  const listed = previous.filter(({ place, name }) => place === "cni-bin" && name === source.name);
+  if (listed.length === 0) return "was not installed by Plexus";
+  const present = digestOf(path);
+  return listed.some(({ digest }) => digest === present) ? undefined : "was changed since it was installed";
 }
 
 function linesOf(place: InstalledFile["place"], files: readonly PlannedFile[]): readonly InstalledFile[] {
@@ -123,8 +124,10 @@ function stillThere(
   cniBin: string,
 ): readonly InstalledFile[] {
   return previous.filter(
-    ({ place, name, digest }) =>
+    ({ place, name, digest }, index) =>
       place === "cni-bin" &&
+      // A file that both lists have.
+      previous.findIndex((file) => file.place === place && file.name === name && file.digest === digest) === index &&
       !installed.some((file) => file.place === place && file.name === name) &&
       existsSync(join(cniBin, name)) &&
       digestOf(join(cniBin, name)) === digest,
@@ -137,8 +140,13 @@ function planLink(path: string, target: string | undefined): InstallPlan["link"]
 }
 
 /** Whether the node has everything already. */
-export function isComplete({ homeFiles, code, shim, components, link, list }: InstallPlan): boolean {
+export function isComplete({ homeFiles, code, shim, components, link, lists, obsolete }: InstallPlan): boolean {
   const hasLink = link.isInPlace || (link.target === undefined && lstatSync(link.path, { throwIfNoEntry: false }) === undefined);
   const hasEngine = code === undefined || (code.isInPlace && code.isCurrent);
-  return hasLink && hasEngine && [...homeFiles, ...components, shim, list].every(({ isInPlace: isSame }) => isSame);
+  return (
+    obsolete === undefined &&
+    hasLink &&
+    hasEngine &&
+    [...homeFiles, ...components, shim, ...lists].every(({ isInPlace: isSame }) => isSame)
+  );
 }

@@ -30,8 +30,9 @@ export function removeInstallation(init: RemoveInstallationInit): Result<Removed
       const files = readInstalledFiles(list);
       if (!files.ok) return files;
       const answer = removeFiles({ home: home.here, cniBin: [cniBin.here], files: files.value, dryRun: init.dryRun });
-      removed.push(...answer.removed);
-      left.push(...answer.left);
+      // Both lists have the plugin directory's files, which a dry run finds twice.
+      removed.push(...answer.removed.filter((path) => !removed.includes(path)));
+      left.push(...answer.left.filter(({ path }) => !left.some((each) => each.path === path)));
       if (answer.left.length === 0) remove(list, init.dryRun, removed);
     }
     const link = join(cniBin.here, ".plexus");

@@ -3,7 +3,7 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { errnoOf } from "../../store/files/errno.ts";
-import { codePrefix, digestOf, type InstalledFile, listName } from "./installed-files.ts";
+import { codePrefix, digestOf, type InstalledFile, listName, listNameBesidePlugins } from "./installed-files.ts";
 
 /** A file that was not removed, and the reason. */
 export interface LeftFile {
@@ -55,8 +55,8 @@ export function removeFiles(init: RemovalInit): RemovedFiles {
   }
   for (const file of init.files) if (file.place === "home") removeInstalled(init.home, file);
   for (const path of codeIn(init.home)) remove(path, () => rmSync(path, { recursive: true }));
-  const list = join(init.home, listName);
-  if (left.length === 0 && existsSync(list)) remove(list, () => unlinkSync(list));
+  const lists = [...init.cniBin.map((directory) => join(directory, listNameBesidePlugins)), join(init.home, listName)];
+  for (const list of left.length === 0 ? lists : []) if (existsSync(list)) remove(list, () => unlinkSync(list));
   for (const directory of ["bin", "."]) removeEmpty(resolve(init.home, directory), init.dryRun);
   return { removed, left };
 }

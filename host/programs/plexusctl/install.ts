@@ -49,8 +49,8 @@ export function installText({ dryRun, home, cniBin, written, unchanged, kept, re
   const places = home === null ? join(cniBin, "plexus") : `${join(cniBin, "plexus")} and ${home}`;
   const lines = [
     ...written.map((path) => `${path}: ${would}written`),
-    ...removed.map((path) => `${path}: removed (an earlier release)`),
-    ...kept.map(({ path, why }) => `${path}: not replaced: ${why}`),
+    ...removed.map((path) => `${path}: ${would}removed (an earlier installation)`),
+    ...kept.map(({ path, why }) => `${path}: stays: ${why}`),
     `plexus: ${dryRun ? "would install" : "installed"} ${places} (files written: ${written.length}, unchanged: ${unchanged})`,
   ];
   return `${lines.join("\n")}\n`;
