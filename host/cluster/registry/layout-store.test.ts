@@ -1,6 +1,6 @@
 // A directory in the form of an OCI image layout that may come from anybody.
 
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -25,6 +25,14 @@ describe("an OCI image layout", () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
+  /** The digests in the index, in its order. */
+  function indexed(): readonly string[] {
+    const { manifests }: { readonly manifests: readonly { readonly digest: string }[] } = JSON.parse(
+      readFileSync(join(directory, "index.json"), "utf8"),
+    );
+    return manifests.map(({ digest }) => digest);
+  }
+
   function blob(digest: string): string {
     return join(directory, "blobs", "sha256", digest.slice("sha256:".length));
   }
@@ -41,6 +49,46 @@ describe("an OCI image layout", () => {
     await store.putManifest(other, "1");
     expect(await store.manifest("1")).toEqual({ ok: true, value: other });
     expect(await store.manifest(manifest.digest)).toEqual({ ok: true, value: manifest });
+  });
+
+  test("keeps every tag of a manifest, in every order of writing", async () => {
+    const other = { ...manifest, text: `${text} `, digest: digestOf(`${text} `) };
+    await store.putManifest(manifest, "latest");
+    await store.putManifest(manifest, undefined);
+    await store.putManifest(manifest, "1");
+    for (const tag of ["1", "latest"]) expect(await store.manifest(tag)).toEqual({ ok: true, value: manifest });
+    await store.putManifest(other, "latest");
+    expect(await store.manifest("1")).toEqual({ ok: true, value: manifest });
+    expect(await store.manifest("latest")).toEqual({ ok: true, value: other });
+    expect(await store.manifest(manifest.digest)).toEqual({ ok: true, value: manifest });
+  });
+
+  test("has each descriptor once, and a manifest without a tag until it gets one", async () => {
+    const other = { ...manifest, text: `${text} `, digest: digestOf(`${text} `) };
+    await store.putManifest(other, undefined);
+    await store.putManifest(other, undefined);
+    expect(indexed()).toEqual([manifest.digest, other.digest]);
+    await store.putManifest(other, "2");
+    await store.putManifest(other, "2");
+    expect(indexed()).toEqual([manifest.digest, other.digest]);
+    await store.putManifest(other, "1");
+    // The manifest that lost its only tag stays in the index, as OCI's image layout demands of manifests that are entry points.
+    expect(indexed()).toEqual([manifest.digest, other.digest, other.digest]);
+  });
+
+  test("lists a referrer once, although it has two tags", async () => {
+    const signature = JSON.stringify({
+      schemaVersion: 2,
+      mediaType: manifestType,
+      artifactType: "x/y",
+      config: descriptorOf("application/vnd.oci.empty.v1+json", "{}"),
+      layers: [],
+      subject: descriptorOf(manifestType, text),
+    });
+    const stored = { text: signature, digest: digestOf(signature), mediaType: manifestType };
+    for (const tag of ["a", "b"]) await store.putManifest(stored, tag);
+    const referrers = await store.referrers(manifest.digest);
+    expect(referrers.ok && referrers.value).toHaveLength(1);
   });
 
   test("lists the manifests with a subject as its referrers", async () => {

@@ -64,7 +64,9 @@ export function layoutStore(location: string): ArtifactStore {
       const listed = await index();
       if (!listed.ok) return listed;
       const found: Descriptor[] = [];
-      for (const each of listed.value.filter(({ mediaType }) => mediaType === manifestType)) {
+      // A manifest with several tags has several descriptors.
+      const manifests = new Map(listed.value.map((each) => [each.digest, each]));
+      for (const each of [...manifests.values()].filter(({ mediaType }) => mediaType === manifestType)) {
         const text = await manifestOf(each.digest, each.mediaType);
         const manifest = text.ok ? readManifest(text.value.text) : text;
         if (!manifest.ok) return manifest;
@@ -84,15 +86,32 @@ export function layoutStore(location: string): ArtifactStore {
       const version = put.ok ? await replace(join(directory, "oci-layout"), layoutVersion, directory) : put;
       const listed = version.ok ? await index() : version;
       if (!listed.ok) return listed;
-      const others = listed.value.filter(
-        (each) => each.digest !== digest && (tag === undefined || each.annotations?.[tagKey] !== tag),
-      );
-      const annotations =
-        tag === undefined ? listed.value.find((each) => each.digest === digest)?.annotations : { [tagKey]: tag };
-      const descriptor = { ...descriptorOf(mediaType, text), ...(annotations === undefined ? {} : { annotations }) };
-      return replace(indexPath, indexText([...others, descriptor]), directory);
+      return replace(indexPath, indexText(withManifest(listed.value, descriptorOf(mediaType, text), tag)), directory);
     },
   };
+}
+
+/**
+ * The index with a manifest under one more tag, if any. A manifest has a descriptor for each of its tags, or one without a tag: a manifest that
+ * loses its last tag can still be found by its digest.
+ */
+function withManifest(index: readonly Descriptor[], added: Descriptor, tag: string | undefined): readonly Descriptor[] {
+  const tagOf = ({ annotations }: Descriptor): string | undefined => annotations?.[tagKey];
+  const isAdded = ({ digest }: Descriptor): boolean => digest === added.digest;
+  if (tag === undefined) return index.some(isAdded) ? index : [...index, added];
+  const others = index.flatMap((each) => {
+    if (isAdded(each)) return tagOf(each) === undefined || tagOf(each) === tag ? [] : [each];
+    if (tagOf(each) !== tag) return [each];
+    const isOnly = index.filter(({ digest }) => digest === each.digest).length === 1;
+    return isOnly ? [withoutTag(each)] : [];
+  });
+  const present = index.find((each) => isAdded(each) && [undefined, tag].includes(tagOf(each)));
+  return [...others, { ...added, annotations: { ...present?.annotations, [tagKey]: tag } }];
+}
+
+function withoutTag({ annotations = {}, ...descriptor }: Descriptor): Descriptor {
+  const { [tagKey]: _, ...others } = annotations;
+  return Object.keys(others).length === 0 ? descriptor : { ...descriptor, annotations: others };
 }
 
 /** The content of a regular file of at most `maxBytes`; undefined if it does not exist. Faults STORE_FAILED, ARTIFACT_INVALID. */
