@@ -41,6 +41,10 @@ function report({ stdout }: Installed): Readonly<Record<string, unknown>> {
   return JSON.parse(stdout);
 }
 
+function loopback(release: string): Buffer {
+  return readFileSync(join(release, "delegates/loopback.wasm"));
+}
+
 describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl install", () => {
   let directory: string;
   beforeEach(() => {
@@ -123,7 +127,6 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
 
   test("a change of --one-shot replaces the earlier release's components, and takes its engine and its list away", () => {
     const two = otherRelease("two");
-    const loopback = (from: string): Buffer => readFileSync(join(from, "delegates/loopback.wasm"));
     expect(install("--one-shot", "off", "--from", two).status).toBe(0);
     const engine = install("--one-shot", "node", "-o", "json");
     expect(report(engine)).toMatchObject({ kept: [], home: home() });

@@ -18,6 +18,10 @@ interface Case {
   readonly kept: string | undefined;
 }
 
+function linesOf({ source: { content } }: PlannedFile): readonly string[] {
+  return "text" in content ? content.text.trim().split("\n") : [];
+}
+
 describe("the plan of an installation", () => {
   let directory: string;
   beforeEach(() => {
@@ -53,10 +57,6 @@ describe("the plan of an installation", () => {
     const plan = makePlan({ release: init, cniBin: at("bin"), home: at("home"), oneShot });
     if (!plan.ok) throw new Error(plan.fault.msg);
     return plan.value;
-  }
-
-  function linesOf({ source: { content } }: PlannedFile): readonly string[] {
-    return "text" in content ? content.text.trim().split("\n") : [];
   }
 
   test.each<[string, Case]>([
