@@ -122,10 +122,10 @@ The test \`scripts/performance-page.test.ts\` checks these bounds: the component
   (0.4), no queues of Node's streams for data that is taken at once (0.25). Native chains, counted without V8's inlining: 3.5 and 2.3 million. Time decreases less,
   because the daemon mostly waits for memory, with some 0.3 instructions for each cycle. In seven paired runs of both builds a WASM-only ADD went from 0.77 to 0.72 of
   the native plugins' time; in nine runs the time of a native ADD above the plugins' own went from 0.29 to 0.27 of the plugins' time.
-- **Recycled files.** The daemon does not remove the files of released leases, but keeps them for reuse (\`.plexus-recycled\`). Before ext4 assigns a new inode, it checks each inode that was removed in the
-  last minutes. So making a file took 133 us after 1,000 files had been made and removed, and 14 us after 10. Only leases use
-  recycled files. Journal and result cache gained nothing from them: the daemon's throughput in \`daemon-c32\` was 0.91, 0.93 and 0.98 of the
-  plugins' with them, and 0.90, 0.98 and 0.98 without (three pairs of runs in turns, five rounds each, 2026-11-23).
+- **Recycled files.** Plexus does not remove files, but keeps them for reuse (\`.plexus-recycled\`). Before ext4 assigns a new inode, it checks each inode that was removed in the
+  last minutes. So making a file took 133 us after 1,000 files had been made and removed, and 14 us after 10; an ADD makes
+  three files. 256 recycled files are enough for 128 pods. With 1,024 instead of 256, \`daemon-c32\` went from 0.89 to 0.93 of the plugins'
+  throughput (twelve rounds of both builds in turns, 2026-11-23).
 - **Remembered leases.** The daemon remembers the leases of a directory as long as the directory's modification time shows that no other program changed it.
   An ADD then does not read all leases of its network. Without this and recycled files, the CPU time of a WASM-only ADD was 6.5 times that of the C
   program (\`wasm-only-cpu-floor\`).

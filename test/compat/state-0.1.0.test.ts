@@ -1,7 +1,7 @@
 // An update of Plexus takes over a node whose state was written by Plexus 0.1.0 (commit 3deb2f5): the journal entry of an attached pod,
 // and an entry whose DEL was given up, in the directory that 0.1.0 called `left-behind`.
 
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -9,7 +9,6 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { NodeStateReader } from "../../host/node/state/node-state-reader.ts";
 import { bridgeStep, missingForMixed, mixedInstallation } from "../e2e/mixed-network.ts";
 import { openStage, type Stage } from "../e2e/stage.ts";
-import { startDaemon } from "../harness/daemon.ts";
 import { filesBelow } from "../harness/namespaces.ts";
 import { installRecorder, type RecorderPlugin } from "../harness/recorder.ts";
 
@@ -78,21 +77,5 @@ describe.skipIf(missingForMixed("taking over the state of 0.1.0"))("the state th
     const once = stage.network([bridgeStep(), { type: "recorder" }], { del: { tries: 1, seconds: 3600 } });
     await stage.call("DEL", { config: once, containerId: "kept", pod: "" });
     expect(stage.left().state).toEqual(["abandoned/1@kept@cluster@eth0", stuck]);
-  });
-
-  test("the recycled files of a daemon of 0.1.0 are removed by a call of the daemon", async () => {
-    const spares = join(stage.plexus.state("cni"), ".plexus-spares");
-    mkdirSync(spares);
-    writeFileSync(join(spares, ".plexus-spare-1"), "x", { mode: 0o600 });
-    const daemon = await startDaemon({ socket: join(stage.plexus.directory, "daemon", "plexus.sock") });
-    try {
-      const env = { PLEXUS_SOCKET: daemon.socket };
-      const status = { verb: "STATUS", config: { ...config(), cniVersion: "1.1.0" }, env };
-      expect(await stage.request(status)).toMatchObject({ status: 0 });
-      await expect.poll(() => existsSync(spares)).toBe(false);
-    } finally {
-      await daemon.stop();
-    }
-    expect(stage.left().state).toEqual([kept, stuck, "results/pods-kept-eth0"]);
   });
 });

@@ -1,10 +1,11 @@
 // The environment of one end-to-end test: an installation, a node's namespace, pods, and directories of state and leases.
 
 import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 import { expect } from "vitest";
 
+import { isRecycledFile } from "../../host/store/files/recycled-files.ts";
 import { isJsonObject } from "../../src/json/document.ts";
 import { readSteps, type Step } from "../demo/steps.ts";
 import { apiLink } from "../harness/kube/address.ts";
@@ -74,8 +75,9 @@ export interface Stage {
   dispose(): void;
 }
 
-/** Whether a file of a state directory stays on purpose: the lock and a daemon's copies of components. */
-export const isPermanent = (path: string): boolean => path === "calls.lock" || path.startsWith("components/");
+/** Whether a file of a state directory stays on purpose: the lock, a daemon's copies of components, recycled files. */
+export const isPermanent = (path: string): boolean =>
+  path === "calls.lock" || path.startsWith("components/") || isRecycledFile(basename(path));
 
 /** Opens a stage. All of its state lies below the installation's directory, which `dispose` removes. */
 export function openStage(init: InstallationInit): Stage {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { backgroundWriter } from "../../store/files/background-writer.ts";
+import { RecycledFiles } from "../../store/files/recycled-files.ts";
 import { Journal } from "../../store/journal/journal.ts";
 import { Abandoned } from "../../store/journal/abandoned.ts";
 import type { JournalPlan, JournalRecord } from "../../store/journal/entry.ts";
@@ -103,8 +104,8 @@ test("neither blocks on a pipe nor follows a link in the place of an entry, and 
   expect(problems.join("")).not.toMatch(/hunter2|[\u0000-\u001F]/);
 });
 
-test("reports no damage while a daemon writes and removes entries", async () => {
-  const journal = new Journal(state, backgroundWriter());
+test("reports no damage while a daemon recycles the files of removed entries for new entries", async () => {
+  const journal = new Journal(state, backgroundWriter({ recycledFiles: new RecycledFiles() }));
   let written = 0;
   const end = new AbortController();
   const comeAndGo = async (): Promise<void> => {

@@ -99,6 +99,8 @@ export class NodeStateReader {
         if (known?.version !== version) {
           const text = await readText(path);
           const entry = parseEntry(path, text, key);
+          // The file may have been recycled for another entry meanwhile (host/store/files/recycled-files.ts): the next read gets the new one.
+          if (!entry.ok && versionOf(await stat(path)) !== version) continue;
           if (!entry.ok) problems.push(inertLine(entry.fault.msg, 512));
           known = { version, summary: entry.ok ? summaryOf(entry.value, text, kind === "abandoned") : undefined };
         }

@@ -3,6 +3,7 @@
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
 import { CallSession } from "../../engine/call/call-session.ts";
+import { RecycledFiles } from "../../store/files/recycled-files.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
 import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
@@ -21,7 +22,6 @@ import type { ConnectedShim } from "../../protocol/connected-shim.ts";
 import { DaemonClusters, type DaemonClustersInit } from "./daemon-clusters.ts";
 import { DaemonDelegates, type DaemonDelegatesInit } from "./daemon-delegates.ts";
 import { DefinitionPolicies } from "./definition-policies.ts";
-import { EarlierState } from "./earlier-state.ts";
 import { PodLife, type PodLifeInit } from "./pod-life.ts";
 import { collectWatches, watchSentence, watchesAreLive } from "./watch-metrics.ts";
 import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf, runsPlugins } from "./agent.ts";
@@ -54,10 +54,9 @@ export class Daemon {
   readonly #jail: Jail;
   readonly #sockets: readonly string[];
   readonly #clusters: DaemonClusters;
-  readonly #writer = backgroundWriter();
+  readonly #writer = backgroundWriter({ recycledFiles: new RecycledFiles() });
   readonly #delegates: DaemonDelegates;
   readonly #definitions = new DefinitionPolicies();
-  readonly #earlierState = new EarlierState();
   readonly #server: CallServer;
   readonly #endpoint: Endpoint;
   /** The agents, which carry out the effects that the daemon starts itself. */
@@ -188,7 +187,6 @@ export class Daemon {
         if (call.configuration !== undefined) {
           this.reconciler.keepConfiguration(call.configuration, request.stdin);
           this.#definitions.note(call.configuration);
-          this.#earlierState.clean(call.configuration);
         }
         this.#unrecorded.delete(recorded);
         resolve();

@@ -23,6 +23,7 @@ import {
   Tail,
   writeAllSync,
 } from "./file-writer.ts";
+import type { RecycledFiles } from "./recycled-files.ts";
 import { BlockingBudget } from "./blocking-budget.ts";
 
 type Done<T> = (error: Error | null, value?: T) => void;
@@ -54,10 +55,12 @@ const maxSlowWrites = 3;
 export interface BackgroundWriterInit {
   /** Milliseconds that a write may block the event loop; 0: every write runs on libuv's threads. */
   readonly maxBlockMs?: number;
+  /** Keeps removed files for reuse; by default removed files are not kept. */
+  readonly recycledFiles?: RecycledFiles;
 }
 
 /** A writer for the daemon: writes block the event loop only briefly, and concurrent writes to a directory share its sync. */
-export function backgroundWriter({ maxBlockMs = defaultMaxBlockMs }: BackgroundWriterInit = {}): FileWriter {
+export function backgroundWriter({ maxBlockMs = defaultMaxBlockMs, recycledFiles }: BackgroundWriterInit = {}): FileWriter {
   const directories = new Map<string, DirectorySync>();
   const budget = new BlockingBudget(maxBlockMs, maxSlowWrites);
 
@@ -83,7 +86,7 @@ export function backgroundWriter({ maxBlockMs = defaultMaxBlockMs }: BackgroundW
   return {
     async replace(path, content, { maxBytes, durable }) {
       const written = budget.mayBlock
-        ? budget.measure(() => replaceSync(path, content, { maxBytes, durable: false }))
+        ? budget.measure(() => replaceSync(path, content, { maxBytes, durable: false }, recycledFiles))
         : await writeInThreads(path, content);
       if (!written.ok) return written;
       const { file, size } = written.value;
@@ -91,7 +94,7 @@ export function backgroundWriter({ maxBlockMs = defaultMaxBlockMs }: BackgroundW
       return ok(appending({ path, file, size, maxBytes, budget, sync: begin }));
     },
     async remove(path) {
-      if (budget.mayBlock) return budget.measure(() => removeFile(path));
+      if (budget.mayBlock) return budget.measure(() => removeFile(path, recycledFiles));
       const [torn, whole] = await Promise.all([removeInThreads(temporaryOf(path), true), removeInThreads(path)]);
       return torn.ok ? whole : torn;
     },

@@ -6,6 +6,7 @@ import { fault, type Fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { errnoOf } from "./errno.ts";
 import { makeDirectory } from "./make-directory.ts";
+import type { RecycledFiles } from "./recycled-files.ts";
 
 /** Fault STORE_FAILED: the operation (`doing`, for example "writing"), its path and the system's reason. */
 export function storeFault(doing: string, path: string, error: unknown): Fault {
@@ -44,13 +45,13 @@ function replaceFile(path: string, content: string, durably: boolean): Result<vo
 
 /**
  * Removes a file and the temporary file of an interrupted write. A missing file counts as removed, and so does a directory in the temporary
- * file's place: no write made it, and it hides nothing. Fault STORE_FAILED.
+ * file's place: no write made it, and it hides nothing. With `recycledFiles`, the file may be kept for reuse. Fault STORE_FAILED.
  */
-export function removeFile(path: string): Result<void> {
+export function removeFile(path: string, recycledFiles?: RecycledFiles): Result<void> {
   const temporary = temporaryOf(path);
   for (const each of [temporary, path]) {
     try {
-      if (mustUnlink(each)) unlinkSync(each);
+      if (mustUnlink(each, recycledFiles)) unlinkSync(each);
     } catch (error) {
       if (!countsAsRemoved(error, each === temporary)) return failed(storeFault("removing", each, error));
     }
@@ -65,7 +66,8 @@ export function countsAsRemoved(error: unknown, temporary: boolean): boolean {
 }
 
 /** Looks before the unlink: nearly always one of both files is missing, and a thrown ENOENT costs more. */
-function mustUnlink(path: string): boolean {
+function mustUnlink(path: string, recycledFiles: RecycledFiles | undefined): boolean {
+  if (recycledFiles !== undefined) return recycledFiles.keep(path) === "not-kept";
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch {

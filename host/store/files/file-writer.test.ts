@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { backgroundWriter } from "./background-writer.ts";
 import { synchronousWriter } from "./file-writer.ts";
+import { RecycledFiles } from "./recycled-files.ts";
 
 const rules = { maxBytes: 1000, durable: true };
 
@@ -11,6 +12,7 @@ describe.each([
   ["synchronously", synchronousWriter],
   ["in the background", backgroundWriter()],
   ["on libuv's threads, as with a slow disk", backgroundWriter({ maxBlockMs: 0 })],
+  ["with recycled files", backgroundWriter({ recycledFiles: new RecycledFiles() })],
 ])("writing files %s", (_, writer) => {
   let directory: string;
   beforeEach(() => {

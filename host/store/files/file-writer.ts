@@ -6,6 +6,7 @@ import { ok, failed, type Result } from "../../../src/fault/result.ts";
 import { clearPlace, removeFile, removeQuietly, storeFault, syncDirectory, temporaryOf } from "./durable-file.ts";
 import { errnoOf } from "./errno.ts";
 import { makeDirectory } from "./make-directory.ts";
+import type { RecycledFiles } from "./recycled-files.ts";
 
 /** A file that was just written and is open for appends. No other writer may append to it meanwhile. */
 export interface OpenFile {
@@ -26,7 +27,7 @@ export interface WriteRules {
   readonly maxBytes: number;
   /**
    * Whether the file survives a power loss after its `sync`. The file gets its name first; then file and directory are synced together,
-   * in one commit of the file system. A power loss before that may leave the file empty.
+   * in one commit of the file system. A power loss before that may leave the file empty or with a recycled file's old content.
    */
   readonly durable: boolean;
 }
@@ -54,19 +55,22 @@ export const synchronousWriter: FileWriter = {
   remove: async (path) => removeFile(path),
 };
 
-/** As `FileWriter.replace`, blocking. Answers the descriptor, at its end, and the size in bytes. */
+/** As `FileWriter.replace`, blocking, and with a recycled file if possible. Answers the descriptor, at its end, and the size in bytes. */
 export function replaceSync(
   path: string,
   content: string,
   { durable }: WriteRules,
+  recycledFiles?: RecycledFiles,
 ): Result<{ readonly file: number; readonly size: number }> {
   const temporary = temporaryOf(path);
   let file: number | undefined;
   let name = temporary;
   try {
-    file = openNew(temporary);
+    const recycledFile = recycledFiles?.take(temporary);
+    file = recycledFile?.file ?? openNew(temporary);
     const bytes = Buffer.from(content);
     writeAllSync(file, bytes);
+    recycledFile?.endAt(bytes.length);
     renameSync(temporary, path);
     name = path;
     if (durable) {

@@ -7,21 +7,21 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
-  unlinkSync,
   writeFileSync,
-  writeSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { missing, privateNamespaces } from "../../../test/harness/requires.ts";
-import { isRecycledFile, RecycledFiles, removeEarlierRecycledFiles } from "./recycled-files.ts";
+import { removeFile } from "./durable-file.ts";
+import { replaceSync } from "./file-writer.ts";
+import { isRecycledFile, RecycledFiles } from "./recycled-files.ts";
 
 let root: string;
 let directory: string;
@@ -38,18 +38,14 @@ const text = (name: string): string => readFileSync(at(name), "utf8");
 const inode = (name: string): number => statSync(at(name)).ino;
 const kept = (): readonly string[] => (existsSync(home) ? readdirSync(home).filter(isRecycledFile) : []);
 
-/** Writes a file as leases do: into a recycled file, or else into a new one. */
 function write(recycledFiles: RecycledFiles, name: string, content = `of ${name}\n`): void {
-  const recycledFile = recycledFiles.take(at(name));
-  const file = recycledFile?.file ?? openSync(at(name), "wx", 0o600);
-  writeSync(file, content);
-  recycledFile?.endAt(Buffer.byteLength(content));
-  closeSync(file);
+  const written = replaceSync(at(name), content, { maxBytes: 1e6, durable: false }, recycledFiles);
+  if (!written.ok) throw new Error(written.fault.msg);
+  closeSync(written.value.file);
 }
 
-/** Removes files as leases do: a file that is not kept is unlinked. */
 function remove(recycledFiles: RecycledFiles, ...names: readonly string[]): void {
-  for (const name of names) if (recycledFiles.keep(at(name)) === "not-kept") unlinkSync(at(name));
+  for (const name of names) expect(removeFile(at(name), recycledFiles)).toEqual({ ok: true, value: undefined });
 }
 
 /** The recycled files of an engine that wrote and removed `count` files. */
@@ -100,6 +96,7 @@ describe("keeping", () => {
     }
     mkdirSync(at("directory"), 0o600);
     expect(recycledFiles.keep(at("directory"))).toBe("not-kept");
+    expect(removeFile(at("directory"), recycledFiles)).toMatchObject({ ok: false, fault: { kind: "STORE_FAILED" } });
     expect([readdirSync(directory), kept(), recycledFiles.keep(at("nothing"))]).toEqual([["directory", "linked"], [], "missing"]);
   });
 
@@ -166,17 +163,19 @@ describe("taking", () => {
     expect([text("a"), kept()]).toEqual(["of a\n", [".plexus-recycled-directory"]]);
   });
 
-  test("The staged file of a killed call is replaced; if it is a hard link, the lease keeps its content", () => {
+  test("The temporary file of a killed write is replaced; if it is a hard link, the other name keeps its content", () => {
     const recycledFiles = engineWith(1);
-    writeFileSync(at("lease"), "whole\n", { mode: 0o600 });
-    linkSync(at("lease"), at("staged"));
-    write(recycledFiles, "staged");
-    expect([text("staged"), text("lease"), readdirSync(directory)]).toEqual(["of staged\n", "whole\n", ["lease", "staged"]]);
+    write(new RecycledFiles(), "whole", "whole\n");
+    renameSync(at("whole"), at("kept"));
+    linkSync(at("kept"), at(".a"));
+    write(recycledFiles, "a");
+    expect([text("a"), text("kept"), readdirSync(directory)]).toEqual(["of a\n", "whole\n", ["a", "kept"]]);
   });
 
-  test("A file name that is too long uses up no recycled file", () => {
+  test("A file name that is too long is a fault and uses up no recycled file", () => {
     const recycledFiles = engineWith(2);
-    expect(recycledFiles.take(at("n".repeat(256)))).toBeUndefined();
+    const answer = replaceSync(at("n".repeat(255)), "x", { maxBytes: 9, durable: false }, recycledFiles);
+    expect(answer).toMatchObject({ ok: false, fault: { kind: "STORE_FAILED" } });
     const inodes = kept().map((name) => statSync(join(home, name)).ino);
     for (const name of ["a", "b"]) write(recycledFiles, name);
     expect([inode("a"), inode("b")].toSorted()).toEqual(inodes.toSorted());
@@ -185,7 +184,6 @@ describe("taking", () => {
   test("Files are recycled again after their directories were removed", () => {
     const recycledFiles = engineWith(3);
     rmSync(root, { recursive: true });
-    mkdirSync(directory, { recursive: true });
     write(recycledFiles, "a");
     remove(recycledFiles, "a");
     write(recycledFiles, "b");
@@ -255,27 +253,16 @@ test.skipIf(missing("recycled files and another file system", privateNamespaces)
   },
 );
 
-test.each<[string, () => void]>([
-  ["by the first use of the directory", () => write(new RecycledFiles(), "a")],
-  ["on request", () => removeEarlierRecycledFiles(root)],
-])("The recycled files of Plexus 0.1.0 are removed %s; a link is not followed", (_, clean) => {
-  const [earlier, elsewhere] = [join(root, ".plexus-spares"), join(root, "elsewhere")];
-  mkdirSync(elsewhere);
-  writeFileSync(join(elsewhere, "foreign"), "x");
+test("The recycled files of Plexus 0.1.0 are removed with their directory; a link in its place is not followed", () => {
+  const earlier = join(root, ".plexus-spares");
   mkdirSync(earlier);
   writeFileSync(join(earlier, ".plexus-spare-1"), "x", { mode: 0o600 });
-  symlinkSync(elsewhere, join(earlier, ".plexus-spare-2"));
-  clean();
+  write(new RecycledFiles(), "a");
   expect(existsSync(earlier)).toBe(false);
-  rmSync(at("a"), { force: true });
+  const elsewhere = join(root, "elsewhere");
+  mkdirSync(elsewhere);
+  writeFileSync(join(elsewhere, "foreign"), "x");
   symlinkSync(elsewhere, earlier);
-  clean();
-  expect([readdirSync(elsewhere), lstatSync(earlier).isSymbolicLink()]).toEqual([["foreign"], true]);
-});
-
-test("A directory that cannot be read is no error when the recycled files of Plexus 0.1.0 are removed", () => {
-  const loop = join(root, "loop");
-  symlinkSync(loop, loop);
-  for (const missingDirectory of [join(root, "missing"), loop, "a\0b"]) removeEarlierRecycledFiles(missingDirectory);
-  expect(readdirSync(root).toSorted()).toEqual(["files", "loop"]);
+  write(new RecycledFiles(), "b");
+  expect(readdirSync(elsewhere)).toEqual(["foreign"]);
 });

@@ -1,13 +1,13 @@
-// Recycled files: the daemon renames the files of released leases instead of removing them, and writes the next leases into them.
+// Recycled files: the daemon renames files instead of removing them, and writes the next files of a nearby directory into them.
 //
 // ext4 does not reuse an inode that was removed in the last minutes, and examines each of those inodes first. On a node with many pod
 // starts and stops, making a file therefore costs more than writing it (0.13 ms after 1000 removals, docs/reference/performance.md).
-// Recycling avoids the removal and the creation. Journal and result cache gained nothing from it, so only leases use it. Only a daemon
-// keeps recycled files; a new daemon takes over those of the last one.
+// Recycling avoids the removal and the creation. Only a daemon keeps recycled files; a new daemon takes over those of the last one.
 //
-// A recycled file keeps its old content until it is overwritten. It therefore lies in a separate directory: native host-local evaluates
-// the content of every file in its directory, whatever its name. After a power loss an old name may return with the new content, and
-// an unsynced file may have its old content. GC removes such a lease, because its owner is gone.
+// A recycled file keeps its old content until it is overwritten. It therefore lies in a separate directory: native host-local and libcni
+// evaluate the content of every file in their directories, whatever its name. After a power loss an old name may return with the new
+// content, and an unsynced file may have its old content. Therefore a journal entry and a cached result are valid only if they name the
+// attachment of their file's name, and GC removes a lease whose owner is gone.
 
 import { randomBytes } from "node:crypto";
 import {
@@ -33,7 +33,7 @@ const earlierHomeName = ".plexus-spares";
 /** Begins the name of each recycled file. */
 const prefix = ".plexus-recycled-";
 
-/** For each directory: two leases for each of 500 pods that end at once, as in the drain of a large node. Each file has a page or two. */
+/** For each directory: two files for each of 500 pods that end at once, as in the drain of a large node. Each file has a page or two. */
 const defaultMaxFiles = 1024;
 /** Bytes. A longer file is removed, so that recycled files take little space. */
 const maxFileBytes = 16 * 1024;
@@ -127,17 +127,6 @@ export function isRecycledFile(name: string): boolean {
   return name.startsWith(prefix);
 }
 
-/** Removes the recycled files that Plexus 0.1.0 kept in `directory`, best effort. Follows no symbolic link. */
-export function removeEarlierRecycledFiles(directory: string): void {
-  try {
-    const earlier = `${directory}/${earlierHomeName}`;
-    const stats = lstatSync(earlier, { throwIfNoEntry: false });
-    if (stats?.isDirectory() === true && stats.uid === ownUid) rmSync(earlier, { recursive: true, force: true });
-  } catch {
-    // For example, a read-only file system. Nothing reads these files.
-  }
-}
-
 function homeOf(path: string): string {
   // String operations, here and below: node:path takes ten thousand instructions for the same.
   const directory = path.slice(0, path.lastIndexOf("/"));
@@ -184,7 +173,7 @@ function existingFiles(home: string, maxFiles: number): string[] | undefined {
   try {
     const stats = lstatSync(home, { throwIfNoEntry: false });
     if (stats === undefined) {
-      removeEarlierRecycledFiles(home.slice(0, -homeName.length - 1));
+      removeEarlierHome(home);
       return [];
     }
     // A symbolic link would lead to files of another program.
@@ -196,4 +185,11 @@ function existingFiles(home: string, maxFiles: number): string[] | undefined {
     // The directory is unreadable, or another process changes it at the same time.
     return undefined;
   }
+}
+
+/** Removes the recycled files of Plexus 0.1.0 beside `home`, best effort. */
+function removeEarlierHome(home: string): void {
+  const earlier = `${home.slice(0, -homeName.length)}${earlierHomeName}`;
+  const stats = lstatSync(earlier, { throwIfNoEntry: false });
+  if (stats?.isDirectory() === true && stats.uid === ownUid) rmSync(earlier, { recursive: true, force: true });
 }

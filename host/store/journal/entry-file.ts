@@ -1,5 +1,6 @@
 // An entry as a file: the plan on the first line, then a line for each record. A torn last line is progress that did not happen.
 
+import { lstatSync } from "node:fs";
 import { fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { isJsonObject } from "../../../src/json/document.ts";
@@ -31,6 +32,8 @@ export interface EntryKeeper {
 /** Bytes: far more than the plan of a pod with hundreds of networks. */
 export const maxEntryBytes = 64 * 1024 * 1024;
 const entryFile = { maxBytes: maxEntryBytes, foreign: false } as const;
+/** Reads of a file that changes during each read. */
+const maxTries = 5;
 
 /** Only the last part may contain `@`, so the name is unambiguous. */
 export function fileNameOf({ containerId, network, ifname }: JournalKey): string {
@@ -69,6 +72,24 @@ export function appendRecord(path: string, record: JournalRecord): Result<void> 
  * the system cannot read it now.
  */
 export function readEntry(path: string, key: JournalKey): Result<JournalEntry | undefined> {
+  let read = readOnce(path, key);
+  // A reader without the container's lock may have opened a recycled file, which then got another entry
+  // (host/store/files/recycled-files.ts).
+  for (let tries = 0; tries < maxTries && !read.ok && read.fault.kind === "JOURNAL_UNREADABLE"; tries++) {
+    const before = versionOf(path);
+    read = readOnce(path, key);
+    if (versionOf(path) === before) break;
+  }
+  return read;
+}
+
+/** Differs if the path has another file, or the file another content; undefined without a file. */
+function versionOf(path: string): string | undefined {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? undefined : `${stats.ino}:${stats.size}:${stats.ctimeNs}`;
+}
+
+function readOnce(path: string, key: JournalKey): Result<JournalEntry | undefined> {
   try {
     return parseEntry(path, readRegularFile(path, entryFile), key);
   } catch (error) {
