@@ -14,7 +14,7 @@ export const derived = {
   manifest: join(root, "deploy", "plexus.yaml"),
 } as const;
 
-/** What the definition is copied from. */
+/** Source file of the chart's CustomResourceDefinition. */
 export const definitionSource = join(root, "deploy", "crd.yaml");
 
 const head = `# Plexus for \`kubectl apply --server-side -f\`: the chart in deploy/helm/plexus with its default values, in the namespace kube-system.

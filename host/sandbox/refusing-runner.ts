@@ -17,6 +17,6 @@ export class RefusingRunner implements GuestRunner {
   }
 
   async close(): Promise<void> {
-    // It has nothing open.
+    // A refusing runner has nothing open.
   }
 }

@@ -7,7 +7,7 @@
 
 /* The stream to the engine. */
 extern struct stream engine;
-/* Which rule of the protocol the engine broke by a well-formed frame, for the error; begins with a colon. */
+/* The protocol's rule that the engine broke by a well-formed frame, for the error. Begins with a colon. */
 extern char engine_violation[128];
 
 /* Ends the process with an error if the environment is too large for a message. */

@@ -1,4 +1,4 @@
-/* What the node's policy allows of netlink messages. */
+/* The netlink messages that the node's policy allows. */
 #ifndef PLEXUS_NETLINK_POLICY_H
 #define PLEXUS_NETLINK_POLICY_H
 

@@ -31,7 +31,7 @@ static int set(int root, const char *key, const char *value, struct buffer *befo
     return error;
 }
 
-/* Everything happens in the namespace: the kernel chooses the values below /proc/sys/net by the namespace of the process that looks them up. */
+/* The write happens in the namespace: the kernel chooses the values below /proc/sys/net by the namespace of the process that looks them up. */
 int set_sysctls(const struct message *sysctl, struct done *done) {
     const char *at = (const char *)sysctl->environment.data, *end = at + sysctl->environment.size;
     int root = open("/proc/sys", O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -23,7 +23,7 @@ export interface EndpointInit {
   readonly address: { readonly host: string; readonly port: number } | undefined;
 }
 
-/** What clients of the status socket may make the daemon do. */
+/** The daemon's actions that clients of the status socket may start. */
 export interface EndpointCommands {
   /** Runs a reconciler round now. */
   readonly reconcile: (dryRun: boolean) => Promise<RoundReport>;

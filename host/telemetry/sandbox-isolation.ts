@@ -1,4 +1,4 @@
-// What the jail of the daemon's sandbox processes holds, for status, readiness and metrics.
+// The controls in force for the daemon's sandbox processes, for status, readiness and metrics.
 
 import { type Control, controls as allControls, missingText } from "../sandbox/launcher/controls.ts";
 import type { Metrics } from "./metrics/metrics.ts";

@@ -17,7 +17,7 @@ import { sourceDate } from "./source-date.ts";
 const root = resolve(import.meta.dirname, "../..");
 const build = join(root, "dist");
 
-/** What a part needs. */
+/** The inputs of every part of a release. */
 interface Part {
   readonly outDir: string;
   readonly epoch: number;

@@ -69,7 +69,7 @@ export interface HostConfiguration {
   readonly invalidAnnotation: "ignore" | "fail" | undefined;
   /** When a repeatedly failing DEL is given up (RT-07). */
   readonly del: DeletionConfiguration;
-  /** Which attachments CHECK examines (D-15). */
+  /** The attachments that CHECK examines (D-15). */
   readonly check: "all" | "default";
   readonly gc: GcConfiguration;
   /** How many plugins a network and how many attachments a pod may have. */

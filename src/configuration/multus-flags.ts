@@ -5,7 +5,7 @@ import { failed, ok, type Result } from "../fault/result.ts";
 import { quote } from "../json/quote.ts";
 import { closest } from "./closest.ts";
 
-/** What the flags mean for Plexus. */
+/** The settings of Plexus that Multus' flags stand for. */
 export interface MultusFlags {
   /** The node's directory of plugins, for `plexusctl install`. */
   readonly cniBin: string;

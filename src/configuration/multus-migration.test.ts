@@ -52,7 +52,7 @@ const thickDaemon = {
   multusConfigFile: "auto",
   socketDir: "/host/run/multus/",
 };
-/** What its daemon writes for the runtime. */
+/** The configuration that thick Multus' daemon writes for the runtime. */
 const thickShim = {
   capabilities: { bandwidth: true, portMappings: true },
   cniVersion: "0.3.1",
@@ -62,7 +62,7 @@ const thickShim = {
   clusterNetwork: "/host/etc/cni/net.d/10-flannel.conflist",
   type: "multus-shim",
 };
-/** What the entry point of thin Multus 4 writes for a default network of version 1.0.0. */
+/** The list that the entry point of thin Multus 4 writes for a default network of version 1.0.0. */
 const thinList = {
   cniVersion: "1.0.0",
   name: "multus-cni-network",

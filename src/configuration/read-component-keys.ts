@@ -25,8 +25,8 @@ export function readKeys(reader: ObjectReader | undefined): Readonly<Record<stri
 }
 
 /**
- * What the grants of one type demand of the component; undefined if they demand nothing. A malformed demand stays one that no component
- * meets: a DEL continues in spite of the mistake.
+ * The demands of one type's grants on the component; undefined without demands. No component meets a malformed demand, and a DEL
+ * continues in spite of the mistake.
  */
 export function readDemand(reader: ObjectReader, keys: Readonly<Record<string, string>>): ComponentDemand | undefined {
   const demands = ["digest", "signedBy"].some((key) => reader.value(key) !== undefined);

@@ -25,7 +25,7 @@ export interface DelegateGrants {
   readonly state?: { readonly directories?: readonly string[] | undefined } | undefined;
 }
 
-/** What the component of a type must be, in every network. */
+/** Properties that the component of a type must have in every network. */
 export interface ComponentDemand {
   /** Digest of the component's bytes. */
   readonly digest?: string;

@@ -19,7 +19,7 @@ export interface ConfigurationTemplate {
   readonly plugin: JsonObjectDocument;
 }
 
-/** What completes the template on this node. */
+/** The values that complete the template on this node. */
 export interface WrittenValues {
   /** Path of the default network's file. */
   readonly clusterNetwork: string;
@@ -129,7 +129,7 @@ export function unmarked(text: string): string {
   return document.ok ? editMembers(document.value, new Map([[markKey, undefined]])) : text;
 }
 
-/** What a file of plexusd says about itself; undefined if plexusd did not write the file. */
+/** The mark in a file that plexusd wrote; undefined if plexusd did not write the file. */
 export function readMark(text: string): { readonly retired: boolean } | undefined {
   const document = parseDocument(text, { what: "network configuration" });
   if (!document.ok || memberValue(document.value, markKey) !== mark) return undefined;

@@ -6,7 +6,7 @@ import { isJsonObject } from "../json/document.ts";
 /** The API's answer: status and parsed body; or `undefined` if the API gave none. */
 export type FateAnswer = { readonly status: number; readonly object: unknown } | undefined;
 
-/** What is known about the DaemonSet. */
+/** The API server's answers about the DaemonSet and its namespace. */
 export interface FateFacts {
   readonly daemonSet: FateAnswer;
   readonly namespace: FateAnswer;

@@ -5,7 +5,7 @@ import { failed, ok, type Result } from "../fault/result.ts";
 import { isJsonObject } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
 
-/** What the configuration says about a component. */
+/** The configuration's data on a component. */
 export interface WasmConfigInit {
   /** RFC 3339. The crate oci-wasm requires the member. */
   readonly created: string;

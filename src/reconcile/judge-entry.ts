@@ -46,7 +46,7 @@ export interface Circumstances {
 export type Staleness =
   /** The machine was restarted after the ADD. */
   | "earlier-boot"
-  /** Its network namespace existed and is gone. */
+  /** The entry's network namespace existed and is gone. */
   | "namespace-gone"
   /** The runtime's DEL did not run to its end. */
   | "deleted";
@@ -68,7 +68,7 @@ export type Doubt =
   | "no-namespace"
   /** The namespace is gone, but not for long enough. */
   | "grace"
-  /** Its ADD was interrupted, and its namespace exists: the runtime will send a DEL. */
+  /** The entry's ADD was interrupted, and the namespace exists: the runtime will send a DEL. */
   | "unfinished";
 
 /** `live`: a pod uses the attachments. `stale`: they can be undone. `doubtful`: they are only reported. */

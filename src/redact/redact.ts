@@ -79,7 +79,7 @@ function redactString(text: string, depth: number): string {
     try {
       return JSON.stringify(redactValue(JSON.parse(text), depth + 1));
     } catch {
-      // Not JSON: the text is redacted as a text.
+      // The text is not JSON and is redacted as plain text.
     }
   }
   return redactText(text);

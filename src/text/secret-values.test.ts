@@ -59,7 +59,7 @@ describe("the output of a step", () => {
       const written = write(value);
       const left = redacting({ pwd: value })(`dial failed: ${written}, giving up`);
       expect(left).toMatch(/^dial failed: .*\[redacted\].*, giving up$/s);
-      // What is around the secret remains, and at most the characters that it shares with other data.
+      // The text around the secret remains, and of the secret at most the characters that other data have in common with it.
       expect(left.length).toBeLessThan("dial failed: [redacted], giving up".length + 30);
       expect(left.toLowerCase()).not.toContain(value.slice(0, 8).toLowerCase());
     }

@@ -1,4 +1,4 @@
-// What was released stays: the contract's types and functions as they were, and components built then work as today's do.
+// Released versions stay: the contract keeps its types and functions, and components built for it work like today's.
 
 import { createHash } from "node:crypto";
 import { copyFileSync, readdirSync, readFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { command, iproute2, linkType, missing, privateNamespaces } from "../harn
 
 const delegates = ["bridge-adapter", "ipam-host-local", "portmap", "tuning"] as const;
 
-/** SHA-256 of each released model, without its spaces. Nothing here is ever changed, only added to. */
+/** SHA-256 of each released model, without its spaces. A release adds a line; no line is ever changed. */
 const released = {
   "0.1.0": "f6560f4dd59e161bef4d02ebf4f862c9256d6adfdf774386ec36631e20e4e87a",
 } as const;
@@ -84,7 +84,7 @@ describe.skipIf(unable).each(versions)("components of $version", ({ version }) =
     for (const stage of stages.splice(0)) stage.dispose();
   });
 
-  /** What a pod's whole life looks like from outside, without what differs from pod to pod. */
+  /** The observable results of a pod's whole life. Values that differ from pod to pod are replaced by fixed words. */
   async function lifeWith(install: (cniPath: string) => void): Promise<unknown> {
     const stage = openStage({ components: delegates });
     stages.push(stage);

@@ -22,7 +22,7 @@ export function demoConfiguration({ manifests, state, run, leases, trace }: Demo
     manifests,
     trace,
     wasm: { grants: ipam },
-    // What the definitions of namespace shop may use: these native plugins with these keys, and a component for addresses.
+    // Definitions of the namespace shop may use these native plugins with these keys, and a component for addresses.
     definitions: {
       rules: [
         {

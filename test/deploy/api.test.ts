@@ -28,7 +28,7 @@ const rendered = (...args: readonly string[]): readonly Manifest[] => {
   return objectsOf(stdout);
 };
 
-/** How the API server refused a request. */
+/** The API server's refusal of a request. */
 interface Refused {
   readonly code: number;
   readonly message: string;

@@ -188,7 +188,7 @@ describe.skipIf(missing("the image", imagePrograms, command("readelf", "--versio
   );
 });
 
-/** What must not differ between two builds. */
+/** Digests that must not differ between two builds. */
 function digestsOf(images: readonly ImageOfLayout[]): unknown {
   return images.map(({ architecture, digest, layers }) => ({
     architecture,

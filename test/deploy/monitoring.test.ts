@@ -42,7 +42,7 @@ const panels = dashboard.panels.filter(({ type }) => type !== "row");
 /** Labels that Prometheus and the monitors of the chart add to each series. */
 const added: readonly string[] = ["node", "pod", "namespace", "job", "instance"];
 
-/** What is wrong with a query; undefined: nothing. */
+/** A query's first mistake; undefined for a correct query. */
 function mistakeIn(expression: string, families: ReadonlyMap<string, Family>): string | undefined {
   const { selectors, grouping } = readQuery(expression);
   if (selectors.length === 0) return "no metric";

@@ -1,4 +1,4 @@
-// What a PromQL query names: metrics with the matchers of their labels, and the labels by which it groups.
+// The names in a PromQL query: metrics with the matchers of their labels, and the labels by which the query groups.
 
 export interface Selector {
   readonly metric: string;

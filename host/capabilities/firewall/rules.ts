@@ -18,7 +18,7 @@ import type { Purpose } from "./owner.ts";
 
 /** A protocol with ports that can be mapped. */
 export type Protocol = "tcp" | "udp" | "sctp";
-/** Which connections to the port get the node's address as their source: none, those from the pod's network and 127.0.0.1, or all. */
+/** Connections to the port that get the node's address as their source: none, those from the pod's network and 127.0.0.1, or all. */
 export type Masquerading = "none" | "local" | "all";
 
 /** Packets from this address to outside of its network, except multicast, get the node's address as their source. */

@@ -45,7 +45,7 @@ interface SettingBatch {
   readonly place: LinksPlace;
   readonly write: (settings: readonly Setting[]) => Promise<readonly SettingOutcome[]>;
   readonly settings: Setting[];
-  /** One for each setting. */
+  /** An outcome for each setting. */
   readonly interpreters: ((outcome: SettingOutcome) => void)[];
 }
 

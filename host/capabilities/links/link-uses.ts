@@ -9,17 +9,17 @@ export type Use =
   | "ensure"
   /** Another link becomes its port. */
   | "master"
-  /** It becomes the lower link of a new link. */
+  /** The link becomes the lower link of a new link. */
   | "parent"
   /** The operation makes the link, which must not exist. */
   | "make"
   | "remove"
-  /** It becomes the port of a bridge or a VRF, and nothing else about it changes. */
+  /** The link becomes the port of a bridge or a VRF; nothing else about the link changes. */
   | "join"
   | "change"
   | "port"
   | "vlans"
-  /** Its addresses, routes and neighbours. */
+  /** Changes of the link's addresses, routes and neighbours. */
   | "layer3"
   | "setting"
   | "settle"

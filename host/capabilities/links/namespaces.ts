@@ -11,7 +11,7 @@ import { EINVAL, ENOENT, ENOTDIR } from "../../system/errno.ts";
 
 /** The outcome of requests that were sent together. */
 export interface Exchange {
-  /** One for each request; undefined where the kernel's answer is missing. */
+  /** The kernel's answer to each request; undefined where it is missing. */
   readonly answers: readonly (NetlinkAnswer | undefined)[];
   /** Whether the kernel received the requests. False: nothing was done. */
   readonly sent: boolean;

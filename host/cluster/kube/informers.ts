@@ -26,7 +26,7 @@ const podBounds = { maxObject: 64 * 1024, maxTotal: 8 * 1024 * 1024 };
 /** 2,000 definitions of 1 KB take 2.4 MB here. */
 const definitionBounds = { maxObject: 64 * 1024, maxTotal: 16 * 1024 * 1024 };
 
-/** So many of the runtime's pods are missing in the store before it ever had one: then the node's name is probably wrong. */
+/** Number of the runtime's pods that the store may lack before its first pod. Above it the node's name is probably wrong. */
 const missingPodsUntilWarning = 5;
 
 const connectMs = 10_000;

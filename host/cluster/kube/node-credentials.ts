@@ -154,7 +154,7 @@ export class NodeCredentials {
   }
 }
 
-/** One file with everything, so that a reader never meets a token without its authority. JSON is read fastest. */
+/** Token and authority are in one file, so that a reader never meets one without the other. JSON is read fastest. */
 function kubeconfigText({ server, authority, serverName }: Credentials, token: string): string {
   const cluster = {
     server,

@@ -66,7 +66,7 @@ export interface CallContext {
   readonly locks: CallLocks;
 }
 
-/** What planning an ADD needs of a call: it changes nothing on the node. */
+/** The parts of a call that planning an ADD reads. Planning changes nothing on the node. */
 export type PlanContext = Pick<
   CallContext,
   "call" | "document" | "configuration" | "plugins" | "shim" | "cluster" | "devices" | "warn"

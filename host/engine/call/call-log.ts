@@ -109,7 +109,7 @@ function errorOf(stdout: Outcome["stdout"]): { readonly code: number; readonly m
       return { code: value["code"], msg: value["msg"] };
     }
   } catch {
-    // Not JSON: the error below stands for the answer.
+    // The answer is not JSON: the error below stands for it.
   }
   return { code: 999, msg: "stdout has no CNI error object" };
 }

@@ -43,7 +43,7 @@ export interface NativeStepResources {
   readonly shim: Pick<Shim, "exec">;
   /** `goMaxProcs`: the plugin's GOMAXPROCS if the runtime sets none; 0 sets none. */
   readonly configuration: Pick<CallResources["configuration"], "goMaxProcs">;
-  /** Its name in the run directory; empty: the plugin can make no nested calls. */
+  /** The nested-call directory's name in the run directory; empty: the plugin can make no nested calls. */
   readonly nestedCallDirectory: string;
   readonly output: CallResources["output"];
 }

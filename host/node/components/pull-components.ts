@@ -33,7 +33,7 @@ export interface PullInit {
   readonly force: boolean;
 }
 
-/** What was done. */
+/** The components of a pull, by outcome. */
 export interface PullReport {
   readonly installed: readonly LockedComponent[];
   readonly unchanged: readonly LockedComponent[];

@@ -44,7 +44,7 @@ function removeTemporaries(files: readonly StagedFile[]): void {
     try {
       rmSync(temporaryOf(path), { force: true });
     } catch {
-      // Nothing was written there: the directory is a file, for example.
+      // Pulling wrote nothing there: the directory is a file, for example.
     }
   }
 }

@@ -56,7 +56,7 @@ export interface ExplainedStep {
   /** Capabilities that are imported and granted: the code can call them. */
   readonly effective: readonly string[];
   readonly limits: Limits | null;
-  /** What the host configuration demands of the component's digest and signer; null if nothing. */
+  /** The host configuration's demands on the component's digest and signer; null without demands. */
   readonly demand: ExplainedDemand | null;
   /** Capabilities that are imported, but not granted. */
   readonly missing: readonly string[];

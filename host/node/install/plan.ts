@@ -1,4 +1,4 @@
-// What an installation has to write: the files of a release, compared with the files of the node.
+// The files that an installation has to write: the files of a release, compared with the files of the node.
 
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ export interface PlannedFile {
 /** The directory of the programs' code. */
 export interface PlannedCode {
   readonly from: string;
-  /** Its name in the home directory. */
+  /** The file's name in the home directory. */
   readonly name: string;
   readonly isInPlace: boolean;
   /** Whether the link `engine` leads to it. */

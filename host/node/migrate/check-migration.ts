@@ -45,7 +45,7 @@ export interface MigrationCheck {
   readonly differences: readonly MigrationDifference[];
 }
 
-/** What is checked. */
+/** The configurations and objects of a check. */
 interface CheckInit {
   /** The chart's `config`. */
   readonly config: Readonly<Record<string, unknown>>;

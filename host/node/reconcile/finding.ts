@@ -11,7 +11,7 @@ export const findingKinds = ["attachment", "damaged", "abandoned", "lease", "lef
  */
 export type FindingKind = (typeof findingKinds)[number];
 
-/** Why something is a finding. */
+/** Reasons of findings. */
 export type FindingReason =
   | Staleness
   | Doubt
@@ -45,7 +45,7 @@ export const handlings = [
 /** See `handlings`. */
 export type Handling = (typeof handlings)[number];
 
-/** Something that a round found, and what the round did with it. */
+/** An attachment, lease or link that a round found, with the round's action on it. */
 export interface Finding {
   readonly kind: FindingKind;
   /** The state directory (`cniDir`). */

@@ -1,4 +1,4 @@
-// Which networks an agent that runs no native plugins can undo. The others wait for a call of the runtime, whose shim runs plugins.
+// The networks that an agent without native plugins can undo. The others wait for a call of the runtime, whose shim runs plugins.
 
 import type { NetworkList } from "../../../src/cni/network-list.ts";
 import type { Found } from "../../protocol/messages.ts";

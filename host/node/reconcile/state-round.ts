@@ -50,7 +50,7 @@ const idle: ReadonlySet<Handling> = new Set(["reported", "busy", "dry-run", "wai
 /** Undoes one finding. */
 type Act = (cleaner: Cleaner) => Promise<Handled>;
 
-/** What a call of the runtime offers for undoing one finding. */
+/** The parts of a runtime's call that undo one finding. */
 export interface CallOffer extends Pick<RoundDeps, "takeLock" | "log" | "now"> {
   /** The call's shim in an agent's place. */
   readonly agent: RoundAgent;

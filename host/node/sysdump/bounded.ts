@@ -2,7 +2,7 @@
 
 import type { ArchivedFile } from "./tar-archive.ts";
 
-/** Something that was left out of a dump, and why. */
+/** A part that was left out of a dump, with the reason. */
 export interface LeftOut {
   readonly name: string;
   readonly why: string;

@@ -111,6 +111,6 @@ function removeEmpty(path: string, dryRun: boolean): void {
   try {
     if (!dryRun) rmdirSync(path);
   } catch {
-    // Not empty: the directory stays.
+    // The directory is not empty and stays.
   }
 }

@@ -1,6 +1,6 @@
 // The command line of `kubectl plexus`.
 
-/** What to run, and on which node. */
+/** A `plexusctl` command and the node on which it runs. */
 export interface PluginCommand {
   /** Options of kubectl itself, such as `--context prod`. */
   readonly kubectl: readonly string[];

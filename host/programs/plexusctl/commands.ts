@@ -12,7 +12,7 @@ import { attachmentsText, needsAttention, statusText } from "./status-text.ts";
 /** A command's output and exit status. */
 export interface CommandResult {
   readonly stdout: string;
-  /** One line about the error, if there is any. */
+  /** A line about the error, if there is any. */
   readonly stderr?: string;
   readonly status: 0 | 1 | 2;
 }

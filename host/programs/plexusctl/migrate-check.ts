@@ -7,7 +7,7 @@ import { checkMigration, type MigrationCheck } from "../../node/migrate/check-mi
 import { readClusterObjects } from "../../node/migrate/read-objects.ts";
 import type { CommandResult } from "./commands.ts";
 
-/** What `--check` compares. */
+/** The options of `--check`. */
 export interface CheckOptions {
   /** Path of the objects; `-`: stdin. */
   readonly objects: string;

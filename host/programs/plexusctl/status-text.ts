@@ -6,7 +6,7 @@ import type { Failure } from "../../telemetry/recent-failures.ts";
 import type { DaemonStatus, StatusDocument } from "../../telemetry/status-document.ts";
 import { type Column, table, wrap } from "./table.ts";
 
-/** How to print the status. */
+/** Options of the printed status. */
 export interface TextInit {
   /** Version of the files on the node: plexusctl's own version, because an update replaces plexusctl and plexusd together. */
   readonly installedVersion?: string;

@@ -205,7 +205,7 @@ export class CallServer {
   }
 }
 
-/** Nothing of the call was begun: the shim looks for another engine. A shim of an earlier release prints the error. */
+/** Refuses a call of which no step has begun: the shim looks for another engine. A shim of an earlier release prints the error. */
 const givenBack = { ...refusal(fault("DAEMON_BUSY", "the daemon is stopping")), status: notBegunStatus };
 
 function refusal(reason: Fault): Omit<Reply, "kind"> {

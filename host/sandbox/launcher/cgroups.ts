@@ -74,7 +74,7 @@ export class SandboxCgroups {
       try {
         rmdirSync(directory);
       } catch {
-        // Its last process is just ending: the empty cgroup goes with the engine's own.
+        // The cgroup's last process is just ending: the empty cgroup is removed with the engine's own.
       }
     };
     try {

@@ -6,7 +6,7 @@ import { controlsOf, type Control } from "./controls.ts";
 export interface Launched {
   /** The sandbox process' pid in the engine's pid namespace. The engine's own child is the launcher, which waits for that process. */
   readonly pid: number;
-  /** Its uid in the engine's user namespace. */
+  /** The process' uid in the engine's user namespace. */
   readonly uid: number;
   readonly controls: ReadonlySet<Control>;
 }

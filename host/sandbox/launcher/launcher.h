@@ -49,7 +49,7 @@ struct readable {
     int fd; /* O_PATH, in the mount namespace of the sandbox process */
 };
 
-/* What the arguments ask for. */
+/* The jail that the arguments request. */
 struct jail {
     unsigned first_uid, uid_count; /* 0 uids: the process keeps the engine's uid */
     unsigned long namespaces;      /* CLONE_NEW… */
@@ -66,7 +66,7 @@ struct jail {
     char **command;
 };
 
-/* What holds; the parent sends it to the sandbox process, which completes and reports it. */
+/* The controls in force. The parent sends this state to the sandbox process, which completes and reports it. */
 struct state {
     unsigned controls; /* bits of enum control */
     int pid;           /* of the sandbox process, in the engine's pid namespace */

@@ -87,7 +87,7 @@ static _Noreturn void enter_jail(struct jail *jail, unsigned long namespaces, in
     _exit(FAILED);
 }
 
-/* Nothing is left to this process but to wait for the sandbox process and to kill it. */
+/* This process only waits for the sandbox process and kills it. */
 static void drop_rights(const struct state *state, bool has_user_namespace) {
     /* The owner of a user namespace may kill its processes; otherwise only their own user may. */
     if (!has_user_namespace && (state->controls & bit(OWN_UID)) != 0) become(state);

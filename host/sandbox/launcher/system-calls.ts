@@ -71,7 +71,7 @@ const calls: Readonly<Record<string, readonly [numbers: Numbers, rule?: Argument
   getrusage: [[98, 165]],
   uname: [[63, 160]],
   sysinfo: [[99, 179]],
-  // Of the process itself only. Hard limits cannot be raised.
+  // The process may change its own limits only. It cannot raise a hard limit.
   prlimit64: [[302, 261], anyOf(0, 0)],
   getrlimit: [[97, 163]],
   // PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR_GET_NO_NEW_PRIVS, and PR_SET_VMA, with which V8 names its memory.

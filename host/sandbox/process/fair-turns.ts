@@ -1,4 +1,4 @@
-// Whose waiting call comes next: that of the lane with the fewest running calls, among equals of the lane whose last call began first. So the
+// The order of waiting calls: first that of the lane with the fewest running calls, among equals of the lane whose last call began first. So the
 // long calls of one namespace delay the first call of another by one call at most, not by all that wait.
 
 /** One namespace's calls. */

@@ -110,7 +110,7 @@ export function replay(plan: JournalPlan, records: readonly JournalRecord[]): Jo
   return { plan, progress, closed, failures };
 }
 
-/** Which attachment of the plan a record is about. */
+/** Index in the plan of the attachment that a record is about. */
 function indexOf(record: Exclude<JournalRecord, { readonly closed: true } | { readonly failed: string }>): number {
   if ("addFailed" in record) return record.addFailed;
   if ("attached" in record) return record.attached;

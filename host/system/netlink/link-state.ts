@@ -36,7 +36,7 @@ import {
 import { Attributes, attributesIn, textIn } from "./attributes.ts";
 import { i32At, u32At } from "./bytes.ts";
 
-/** How a port of a bridge treats its frames. */
+/** A bridge port's treatment of frames. */
 export interface PortState {
   readonly hairpin: boolean;
   readonly isolated: boolean;
@@ -79,7 +79,7 @@ const AF_INET = 2;
 const IFLA_INET_CONF = 1;
 const AF_INET6 = 10;
 const IFLA_INET6_CONF = 2;
-/** These count from 0 (linux/ipv6.h). */
+/** The indexes count from 0 (linux/ipv6.h). */
 const DEVCONF_ACCEPT_RA = 3;
 const MACVLAN_MODES: ReadonlyMap<number, string> = new Map([
   [1, "private"],

@@ -27,7 +27,7 @@ const settle = (ms: number): Promise<void> => new Promise((resolve) => setTimeou
 
 /** A running Multus. */
 interface RunningMultus {
-  /** What an administrator gives to `plexusctl migrate`. */
+  /** The configurations that an administrator passes to `plexusctl migrate`. */
   readonly configurations: () => Readonly<Record<string, string>>;
   /** Ends it as the kubelet does. */
   readonly terminate: () => Promise<unknown>;
@@ -200,7 +200,7 @@ describe.skipIf(
     };
   }
 
-  /** What the entry point of thin Multus does. By default it leaves its file when it ends. */
+  /** Does the work of thin Multus' entry point, which by default leaves its file behind when it ends. */
   async function startThin(): Promise<RunningMultus> {
     const file = join(netD(), "00-multus.conflist");
     const plugin = {

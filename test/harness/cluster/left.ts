@@ -1,4 +1,4 @@
-// What deleted pods may have left on a node.
+// Remains of deleted pods on a node.
 
 import { join } from "node:path";
 

@@ -56,7 +56,7 @@ export function makeClusterNetwork(port: number): ClusterNetwork {
       // Pods of other nodes.
       for (let other = 0; other < maxNodes; other++)
         if (other !== index) inside("ip", "route", "add", podSubnet(other), "via", addressOf(other));
-      // What kube-proxy does for the service `kubernetes`.
+      // These rules replace kube-proxy's for the service `kubernetes`.
       const service = ["-d", serviceAddress, "-p", "tcp", "--dport", "443"];
       for (const chain of ["PREROUTING", "OUTPUT"])
         inside("iptables", "-t", "nat", "-A", chain, ...service, "-j", "DNAT", "--to-destination", `${apiAddress}:${port}`);

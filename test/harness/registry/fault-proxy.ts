@@ -17,7 +17,7 @@ export interface ProxiedAnswer {
   readonly body: Buffer;
 }
 
-/** What becomes of a request. */
+/** The proxy's treatment of a request. */
 export type ProxyFault =
   | {
       readonly kind: "answer";

@@ -16,7 +16,7 @@ const goPrograms = {
   oras: { package: "oras.land/oras/cmd/oras", release: "v1.3.6", variable: "ORAS" },
   /** `crane registry serve` is a registry with the referrers API. */
   crane: { package: "github.com/google/go-containerregistry/cmd/crane", release: "v0.22.1", variable: "CRANE" },
-  /** Some 1500 packages: 4 minutes of one CPU and more. */
+  /** The build compiles some 1500 packages, which takes 4 minutes of one CPU and more. */
   cosign: { package: "github.com/sigstore/cosign/v3/cmd/cosign", release: "v3.1.3", variable: "COSIGN" },
 } as const;
 

@@ -1,7 +1,7 @@
 // Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.
 
-// Capability `delegation`: calls another plugin, native or a delegate, for the same attachment, as the CNI specification's section 4 has
-// it: same environment, same configuration. When its ADD fails, its DEL has been run before the fault is answered.
+// Capability `delegation`: calls another plugin, native or a delegate, for the same attachment, by the CNI specification's section 4:
+// same environment, same configuration. If the plugin's ADD fails, the host runs its DEL before it answers the fault.
 // The grant lists the types. Within ADD only `add` and `del` may be called, else the function of the call's own verb.
 
 import * as _calls from "./calls";
@@ -11,7 +11,7 @@ export { Success } from "./types";
 export { Fault } from "./types";
 export { SuccessOrFault } from "./compounds";
 
-/** `config`: a JSON object in place of the call's own configuration; `cniVersion`, `name` and `prevResult` are the call's whatever it says. */
+/** `config`: a JSON object in place of the call's own configuration; `cniVersion`, `name` and `prevResult` are always the call's. */
 export function add(type: string, config: string | null): SuccessOrFault {
   return _calls.delegation_add(type, config);
 }

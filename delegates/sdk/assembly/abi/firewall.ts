@@ -17,7 +17,7 @@ export enum Protocol {
   Sctp = 2,
 }
 
-/** What comes from this address and leaves its network gets the node's address. */
+/** Masquerading: packets from this address that leave its network get the node's address as their source. */
 export class Masquerade {
   /** The pod's address with its network's prefix length. */
   address: string;
@@ -27,17 +27,17 @@ export class Masquerade {
   }
 }
 
-/** Which packets to a port mapping get the node's address as their source, where the answer would not find back otherwise. */
+/** Packets to a port mapping that get the node's address as their source, because the answer would not come back otherwise. */
 export enum Masquerading {
   None = 0,
-  /** Those of the node itself by 127.0.0.1, and those of the pod's network, the pod itself included. */
+  /** Packets of the node itself by 127.0.0.1, and packets of the pod's network, the pod itself included. */
   Local = 1,
   All = 2,
 }
 
 export class PortMapping {
   protocol: Protocol;
-  /** Absent: any address of the node, of the family of `pod-address`. */
+  /** Absent: any address of the node in the family of `pod-address`. */
   hostAddress: string | null = null;
   hostPort: u16;
   /** The pod's address with its network's prefix length. */
@@ -59,40 +59,40 @@ export class Rules {
   portMappings: Array<PortMapping> = new Array<PortMapping>();
 }
 
-/** Puts these rules in force, in place of what there was. */
+/** Installs these rules in place of the earlier ones. */
 export function replace(rules: Rules): types_Fault | null {
   return _calls.firewall_replace(rules);
 }
 
-/** Whether exactly these rules are in force. */
+/** True: exactly these rules are in force. */
 export function check(rules: Rules): BoolOrFault {
   return _calls.firewall_check(rules);
 }
 
 /**
- * ADD only: from now on frames that come by `link`, the node's end of a veth that this call made for the attachment, are dropped unless `mac` is
- * their source. `replace` leaves that as it is.
+ * ADD only: drops frames that arrive on `link` with a source other than `mac`. `link` is the node's end of a veth that this call made for the
+ * attachment. `replace` does not change this guard.
  */
 export function guardFrames(link: string, mac: string): types_Fault | null {
   return _calls.firewall_guardFrames(link, mac);
 }
 
-/** Whether they are. */
+/** True: the guard of `guard-frames` is in force. */
 export function framesGuarded(link: string, mac: string): BoolOrFault {
   return _calls.firewall_framesGuarded(link, mac);
 }
 
-/** Removes the attachment's rules, its guard included. None is no fault. */
+/** Removes the attachment's rules, its guard included. Succeeds also without rules. */
 export function remove(): types_Fault | null {
   return _calls.firewall_remove();
 }
 
-/** GC only: removes the rules of this delegate and network for whatever is not in `valid`; answers of how many. */
+/** GC only: removes this delegate's rules in this network for all attachments that are not in `valid`. Answers the number of these attachments. */
 export function retain(valid: Array<types_AttachmentId>): U32OrFault {
   return _calls.firewall_retain(valid);
 }
 
-/** Whether rules could be made now (STATUS). */
+/** Succeeds if rules could be installed now (STATUS). */
 export function probe(): types_Fault | null {
   return _calls.firewall_probe();
 }

@@ -23,9 +23,9 @@ export class AddressRange {
 }
 
 /**
- * Which set of leases of this network. `directory` is the configuration's `dataDir`, absent for the default:
- * the host allows only those that the administrator listed. `set` numbers the range set (0, 1, ...): the
- * position to continue from is kept for each set.
+ * A set of leases of this network. `directory` is the configuration's `dataDir`, absent for the default:
+ * the host allows only directories that the administrator listed. `set` is the number of the range set (0, 1, ...):
+ * the host keeps the last reserved address of each set.
  */
 export class Pool {
   directory: string | null = null;
@@ -36,7 +36,7 @@ export class Pool {
   }
 }
 
-/** What `reserve-next` found. */
+/** The result of `reserve-next`. */
 export class Reservation {
   address: string;
   /** True: the owner held this address before, and nothing was reserved now. */
@@ -48,14 +48,14 @@ export class Reservation {
   }
 }
 
-/** Reserves exactly this address, atomically. False: it is taken (by anyone, the owner included). */
+/** Reserves exactly this address, atomically. False: the address is taken (by any owner, the caller included). */
 export function reserve(pool: Pool, address: string, owner: types_AttachmentId): BoolOrFault {
   return _calls.leases_reserve(pool, address, owner);
 }
 
 /**
  * Reserves the first free address after the last one reserved in this set, through `ranges` in order, once
- * around, leaving out `skip`; an owner that holds an address of `ranges` is told that one instead. None: no address is free.
+ * around, without the addresses of `skip`. If the owner holds an address of `ranges`, the answer is that address. None: no address is free.
  */
 export function reserveNext(pool: Pool, ranges: Array<AddressRange>, skip: Array<string>, owner: types_AttachmentId): OptionalReservationOrFault {
   return _calls.leases_reserveNext(pool, ranges, skip, owner);
@@ -66,22 +66,22 @@ export function held(pool: Pool, owner: types_AttachmentId): TextListOrFault {
   return _calls.leases_held(pool, owner);
 }
 
-/** Gives back all that this owner holds, in all sets; answers how many. Nothing held is no error. */
+/** Releases all addresses of this owner, in all sets, and answers their number. An owner without addresses is no error. */
 export function release(pool: Pool, owner: types_AttachmentId): U32OrFault {
   return _calls.leases_release(pool, owner);
 }
 
-/** GC only: gives back what nobody in `valid` holds; answers how many. */
+/** GC only: releases all addresses whose owner is not in `valid`, and answers their number. */
 export function retain(pool: Pool, valid: Array<types_AttachmentId>): U32OrFault {
   return _calls.leases_retain(pool, valid);
 }
 
-/** How many addresses within `ranges` are held; at most `limit` are counted. */
+/** Counts the held addresses within `ranges`, up to `limit`. */
 export function count(pool: Pool, ranges: Array<AddressRange>, limit: u32): U32OrFault {
   return _calls.leases_count(pool, ranges, limit);
 }
 
-/** Whether the store can be used now (STATUS). */
+/** Succeeds if the store can be used now (STATUS). */
 export function probe(pool: Pool): types_Fault | null {
   return _calls.leases_probe(pool);
 }

@@ -1,9 +1,9 @@
 // Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.
 
 // Capability `links`: network links of the node and of the pod, with their addresses, routes and neighbours. The pod's side is the
-// network namespace of the call's attachment, and in it the link of the attachment's name and `lo`; what a delegate makes for the attachment besides must
-// be granted. On the node's side it is what the administrator's grant names (bridges with the gateways of their VLANs, parents, uplinks), and the host's
-// ends of the attachment's own links. Anything else is refused by name, before anything is done.
+// network namespace of the call's attachment, and in it the link of the attachment's name and `lo`. Further links of the attachment must be granted.
+// The node's side is the links that the administrator's grant names (bridges with the gateways of their VLANs, parents, uplinks), and the host's
+// ends of the attachment's own links. All other links are refused by name, before the first operation.
 
 import * as _calls from "./calls";
 import { Some } from "plexus/some";
@@ -13,7 +13,7 @@ export { Fault } from "./types";
 export { Route } from "./types";
 export { LinkListOrFault, NeighbourListOrFault, OptionalTextOrFault, RouteListOrFault } from "./compounds";
 
-/** Whose network namespace. */
+/** The network namespace of a link: the node's or the pod's. */
 export enum Place {
   Host = 0,
   Pod = 1,
@@ -32,9 +32,9 @@ export class LinkName {
 export class Bridge {
   name: string;
   mtu: Some<u32> | null = null;
-  /** True: switched on, on a bridge that is there, too. */
+  /** True: VLAN filtering is switched on, also on an existing bridge. */
   vlanFiltering: bool;
-  /** PVID that its ports get; none: the kernel's default (1) stays. 0 switches it off. */
+  /** Default PVID of the bridge's ports. None: the kernel's default (1) stays. 0: no default PVID. */
   defaultPvid: Some<u16> | null = null;
 
   constructor(name: string, vlanFiltering: bool) {
@@ -48,7 +48,7 @@ export class VlanGateway {
   bridge: string;
   id: u16;
   mtu: Some<u32> | null = null;
-  /** The other end keeps the bridge's default PVID, too. */
+  /** True: the port also keeps the bridge's default PVID. */
   keepDefaultVlan: bool;
 
   constructor(bridge: string, id: u16, keepDefaultVlan: bool) {
@@ -58,7 +58,7 @@ export class VlanGateway {
   }
 }
 
-/** How a port of a bridge treats its frames; absent members stay as they are. */
+/** A bridge port's treatment of frames. An absent member stays unchanged. */
 export class Port {
   hairpin: Some<bool> | null = null;
   isolated: Some<bool> | null = null;
@@ -81,11 +81,11 @@ export class PortVlan {
   }
 }
 
-/** A pair: one end in the pod, the other one on the node, which takes no router advertisements. */
+/** A pair of links, one in the pod and one on the node. The node's end accepts no router advertisements. */
 export class Veth {
   /** The pod's end. */
   name: string;
-  /** Absent: the host makes a name up. */
+  /** Absent: the host chooses a name. */
   hostName: string | null = null;
   mac: string | null = null;
   hostMac: string | null = null;
@@ -93,10 +93,10 @@ export class Veth {
   /** The bridge whose port the node's end becomes. */
   master: string | null = null;
   port: Port | null = null;
-  /** The VLANs of the port; the bridge's default PVID is taken off it first unless `keep-default-vlan`. */
+  /** The VLANs of the port. The port loses the bridge's default PVID unless `keep-default-vlan` is set. */
   vlans: Array<PortVlan> = new Array<PortVlan>();
   keepDefaultVlan: bool;
-  /** The pod's end is brought up; the node's end always is. */
+  /** True: the pod's end is brought up. The node's end is always brought up. */
   up: bool;
 
   constructor(name: string, keepDefaultVlan: bool, up: bool) {
@@ -120,7 +120,7 @@ export class Macvlan {
   mode: MacvlanMode;
   mac: string | null = null;
   mtu: Some<u32> | null = null;
-  /** How many broadcasts wait to be copied. */
+  /** Length of the queue of broadcast frames to be copied. */
   broadcastQueue: Some<u32> | null = null;
 
   constructor(name: string, parent: LinkName, mode: MacvlanMode) {
@@ -196,7 +196,7 @@ export class Tap {
   }
 }
 
-/** What is to become of a link; absent members stay as they are. */
+/** A change of a link. An absent member stays unchanged. */
 export class Change {
   link: LinkName;
   up: Some<bool> | null = null;
@@ -205,9 +205,9 @@ export class Change {
   promiscuous: Some<bool> | null = null;
   allMulticast: Some<bool> | null = null;
   txQueueLength: Some<u32> | null = null;
-  /** Name of a bridge or a VRF on the same side; empty: none. */
+  /** Name of a bridge or a VRF on the same side. Empty: the link leaves its master. */
   master: string | null = null;
-  /** Alternative names that it gets. */
+  /** Alternative names that the link gets. */
   alternativeNames: Array<string> = new Array<string>();
 
   constructor(link: LinkName) {
@@ -241,7 +241,7 @@ export class AddressChange {
   link: LinkName;
   /** With its prefix length. */
   address: string;
-  /** IPv6: used at once, without asking whether somebody has it. */
+  /** IPv6: the address is used at once, without duplicate address detection (DAD). */
   noDad: bool;
 
   constructor(link: LinkName, address: string, noDad: bool) {
@@ -255,8 +255,8 @@ export class AddressWish {
   link: LinkName;
   address: string;
   /**
-   * Whether addresses that are in the way go; if not, one is a fault. In the way are, in IPv4, all others of the link; in IPv6 those whose
-   * network overlaps with this one's.
+   * True: conflicting addresses are removed. False: a conflicting address is a fault. In IPv4 all other addresses of the link conflict, in IPv6
+   * those with an overlapping network.
    */
   replace: bool;
 
@@ -268,12 +268,12 @@ export class AddressWish {
 }
 
 export class RouteChange {
-  /** Absent: what the gateway is reached by. */
+  /** Absent: the link by which the gateway is reached. */
   link: LinkName | null = null;
-  /** Where there is no link. */
+  /** The route's network namespace, if `link` is absent. */
   place: Place;
   route: types_Route;
-  /** The gateway is reached though no network of the link has it. */
+  /** True: the gateway is reachable on the link although no network of the link contains it. */
   onLink: bool;
   /** Preferred source address. */
   source: string | null = null;
@@ -313,7 +313,7 @@ export enum Family {
 }
 
 /**
- * A sysctl of one interface: `net.<family>.conf.<link>.<name>`, of those that belong to attaching: arp_notify, arp_accept, arp_ignore,
+ * A sysctl of one interface: `net.<family>.conf.<link>.<name>`. The names are: arp_notify, arp_accept, arp_ignore,
  * arp_announce, proxy_arp, rp_filter, ndisc_notify, accept_dad, dad_transmits, enhanced_dad, accept_ra, autoconf, disable_ipv6, keep_addr_on_down,
  * use_tempaddr, forwarding.
  */
@@ -322,7 +322,7 @@ export class InterfaceSetting {
   family: Family;
   name: string;
   value: string;
-  /** False: that the kernel doesn't have it (one without IPv6) is no fault, and nothing is done. */
+  /** False: if the kernel lacks the sysctl (a kernel without IPv6), the operation does nothing and succeeds. */
   required: bool;
 
   constructor(link: LinkName, family: Family, name: string, value: string, required: bool) {
@@ -336,7 +336,7 @@ export class InterfaceSetting {
 
 export class Settling {
   link: LinkName;
-  /** How long at most until it runs (a veth: both ends) and none of its addresses is tentative, in milliseconds. */
+  /** Longest wait in milliseconds until the link is running (a veth: both ends) and none of its addresses is tentative. */
   milliseconds: u32;
 
   constructor(link: LinkName, milliseconds: u32) {
@@ -345,7 +345,7 @@ export class Settling {
   }
 }
 
-/** One step. They are done in order, in as few messages as the kernel allows. */
+/** An operation of `apply`. The host runs operations in order, in as few messages as the kernel allows. */
 export class Operation {
   /** The case, counted from 0 in the order of the WIT. */
   readonly kind: i32;
@@ -379,8 +379,8 @@ export class Operation {
   }
 
   /**
-   * Makes the bridge unless it is there, brings it up, and has it take no router advertisements. One that is made keeps its MAC whatever ports it
-   * gets. A link of that name that is no bridge is a fault.
+   * Makes the bridge if there is none, brings it up, and lets it accept no router advertisements. A new bridge keeps its MAC whatever ports it
+   * gets. Another kind of link with this name is a fault.
    */
   static ensureBridge(value: Bridge): Operation {
     const made = new Operation(0);
@@ -395,7 +395,7 @@ export class Operation {
     return this._0 as Bridge;
   }
 
-  /** Makes the gateway unless it is there, and brings it up. The bridge must be there. */
+  /** Makes the gateway if there is none, and brings it up. The bridge must exist. */
   static ensureVlanGateway(value: VlanGateway): Operation {
     const made = new Operation(1);
     made._1 = value;
@@ -500,7 +500,7 @@ export class Operation {
     return this._8 as Tap;
   }
 
-  /** One that isn't there is no fault; nor is a namespace that is gone. */
+  /** Succeeds also if there is no such link or its namespace is gone. */
   static deleteLink(value: LinkName): Operation {
     const made = new Operation(9);
     made._9 = value;
@@ -566,7 +566,7 @@ export class Operation {
     return this._13 as PortVlanChange;
   }
 
-  /** One that is there already is a fault. */
+  /** An address that the link already has is a fault. */
   static addAddress(value: AddressChange): Operation {
     const made = new Operation(14);
     made._14 = value;
@@ -581,7 +581,7 @@ export class Operation {
   }
 
   /**
-   * Makes sure that the link has the address; one that is there stays. A bridge that gets one keeps the MAC from then on that it had before
+   * Adds the address unless the link has it. A bridge that gets an address keeps from then on the MAC that it had before
    * this call of `apply` gave it ports.
    */
   static ensureAddress(value: AddressWish): Operation {
@@ -597,7 +597,7 @@ export class Operation {
     return this._15 as AddressWish;
   }
 
-  /** One that isn't there is no fault. */
+  /** Succeeds also if the link does not have the address. */
   static deleteAddress(value: AddressChange): Operation {
     const made = new Operation(16);
     made._16 = value;
@@ -611,7 +611,7 @@ export class Operation {
     return this._16 as AddressChange;
   }
 
-  /** One that is there already stays, and is no fault. */
+  /** Succeeds also if the route exists; the existing route stays. */
   static addRoute(value: RouteChange): Operation {
     const made = new Operation(17);
     made._17 = value;
@@ -625,7 +625,7 @@ export class Operation {
     return this._17 as RouteChange;
   }
 
-  /** One that isn't there is no fault. */
+  /** Succeeds also if there is no such route. */
   static deleteRoute(value: RouteChange): Operation {
     const made = new Operation(18);
     made._18 = value;
@@ -678,7 +678,7 @@ export class Operation {
     return this._21 as InterfaceSetting;
   }
 
-  /** The node forwards packets of this family. Must be granted. */
+  /** Lets the node forward packets of this family. Must be granted. */
   static enableForwarding(value: Family): Operation {
     const made = new Operation(22);
     made._22 = value;
@@ -693,7 +693,7 @@ export class Operation {
   }
 
   /**
-   * Waits until the link and its addresses may be used; an address that somebody else has (DAD) is a fault, and so is a link that doesn't run in
+   * Waits until the link and its addresses may be used. An address that another host has (DAD) is a fault, and so is a link that does not run in
    * time.
    */
   static settle(value: Settling): Operation {
@@ -714,7 +714,7 @@ export class Address {
   /** With its prefix length. */
   address: string;
   tentative: bool;
-  /** Somebody else has it. */
+  /** True: another host has the address (duplicate address detection). */
   dadFailed: bool;
 
   constructor(address: string, tentative: bool, dadFailed: bool) {
@@ -724,33 +724,33 @@ export class Address {
   }
 }
 
-/** A link as it is. */
+/** The present state of a link. */
 export class Link {
   place: Place;
   name: string;
   index: u32;
-  /** The kernel's word: veth, bridge, macvlan, ...; empty for a device. */
+  /** The kernel's name for the kind: veth, bridge, macvlan, ...; empty for a device. */
   kind: string;
   mac: string | null = null;
   mtu: u32;
   up: bool;
-  /** It carries packets now. */
+  /** True: the link carries packets now (`IFF_RUNNING`). */
   running: bool;
   promiscuous: bool;
   allMulticast: bool;
   txQueueLength: u32;
   alternativeNames: Array<string> = new Array<string>();
   master: string | null = null;
-  /** A veth's other end, where it is in the host's or this pod's namespace. */
+  /** A veth's other end, if that is in the host's or this pod's namespace. */
   peer: string | null = null;
-  /** What a macvlan, an ipvlan or a VLAN lies on, where it is in the host's or this pod's namespace. */
+  /** The lower link of a macvlan, an ipvlan or a VLAN, if that is in the host's or this pod's namespace. */
   parent: string | null = null;
   /** A macvlan's or an ipvlan's mode, as ip(8) names it. */
   mode: string | null = null;
   vlanId: Some<u16> | null = null;
-  /** Of a bridge. */
+  /** Present for a bridge. */
   vlanFiltering: Some<bool> | null = null;
-  /** Of a port of a bridge. */
+  /** Present for a port of a bridge. */
   port: Port | null = null;
   portVlans: Array<PortVlan> = new Array<PortVlan>();
   addresses: Array<Address> = new Array<Address>();
@@ -770,27 +770,27 @@ export class Link {
 }
 
 /**
- * Does the operations in order. When one fails, what was done before it by this call of `apply` is undone, last first, and
- * the fault says which one it was (its number, from 0), on which link, and the kernel's own words. Answers the links that they made or named and that
- * are there now, each once, in the order in which they were first named; a veth: the pod's end, then the node's.
+ * Runs the operations in order. If an operation fails, the earlier operations of this call are undone, the last first, and
+ * the fault names the operation (its number, from 0), the link and the kernel's error. The answer has the existing links that the operations made or
+ * named, each once, in the order of their first mention; of a veth, the pod's end comes before the node's.
  */
 export function apply(operations: Array<Operation>): LinkListOrFault {
   return _calls.links_apply(operations);
 }
 
-/** The links that are there, of these. In a namespace that is gone there are none. */
+/** Answers the state of those of the links that exist. A namespace that is gone has none. */
 export function read(names: Array<LinkName>): LinkListOrFault {
   return _calls.links_read(names);
 }
 
-/** The routes over a link, of all tables but `local`; absent: those of the pod's namespace, whichever link they lead over. */
+/** The routes over a link, of all tables but `local`. Without a link: all routes of the pod's namespace. */
 export function routes(link: LinkName | null): RouteListOrFault {
   return _calls.links_routes(link);
 }
 
 /**
- * The link that the default route of the main table leads over, the one with the lowest metric, IPv4 before IPv6. None: there is no default route.
- * On the node's side, a link that is no granted parent is a fault that names it.
+ * The link of the main table's default route with the lowest metric, IPv4 before IPv6. None: there is no default route.
+ * On the node's side, a link that is not a granted parent is a fault that names the link.
  */
 export function defaultLink(place: Place): OptionalTextOrFault {
   return _calls.links_defaultLink(place);

@@ -1,6 +1,6 @@
 // Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.
 
-// Capability `log`: lines for the host's log. The host adds the delegate's name and cuts what exceeds the budget.
+// Capability `log`: lines for the host's log. The host adds the delegate's name and cuts lines that exceed the budget.
 
 import * as _calls from "./calls";
 

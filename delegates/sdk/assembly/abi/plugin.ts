@@ -1,6 +1,6 @@
 // Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.
 
-// What a delegate exports: one function for each verb. VERSION needs none: the host answers it from the
+// A delegate's exports: one function for each verb. There is no function for VERSION: the host answers it from the
 // versions in the delegate's declaration.
 
 export { AttachmentRequest } from "./types";

@@ -1,7 +1,7 @@
 // Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.
 
-// Capability `resolver`: the node's name resolution settings, which a delegate has no file system to read from.
-// Only what a resolv.conf says is given, never the file's text.
+// Capability `resolver`: the node's name resolution settings, for a delegate has no file system.
+// The host answers the settings of a resolv.conf, never the file's text.
 
 import * as _calls from "./calls";
 import { DnsOrFault } from "./compounds";

@@ -1,6 +1,6 @@
 // Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.
 
-// Capability `state`: one small text for the attachment, kept on the node until it is removed.
+// Capability `state`: one small text for the attachment, kept on the node until `remove`.
 
 import * as _calls from "./calls";
 import { OptionalTextOrFault } from "./compounds";
@@ -9,7 +9,7 @@ export { Fault } from "./types";
 export { OptionalTextOrFault } from "./compounds";
 
 /**
- * `directory` is the configuration's, absent for the default; the host allows only those that the administrator listed. The file
+ * `directory` is the configuration's, absent for the default; the host allows only directories that the administrator listed. The file
  * is `<container ID>_<ifname>.json`.
  */
 export function load(directory: string | null): OptionalTextOrFault {
@@ -20,7 +20,7 @@ export function save(directory: string | null, text: string): types_Fault | null
   return _calls.state_save(directory, text);
 }
 
-/** None is no fault. */
+/** Succeeds also if there is no text. */
 export function remove(directory: string | null): types_Fault | null {
   return _calls.state_remove(directory);
 }

@@ -1,7 +1,7 @@
 // Generated from WIT by delegates/sdk/generator. Do not edit: run `node scripts/build-delegates.ts --bindings`.
 
 // Capability `sysctl`: settings under `net` in the pod's network namespace. Keys are paths below /proc/sys: `net/ipv4/conf/eth0/rp_filter`.
-// The grant lists them; `IFNAME` in it stands for the attachment's interface.
+// The grant lists the keys; `IFNAME` in a key stands for the attachment's interface.
 
 import * as _calls from "./calls";
 import { TextListOrFault } from "./compounds";
@@ -18,12 +18,12 @@ export class Setting {
   }
 }
 
-/** Their values, in order. */
+/** Answers the values of the keys, in order. */
 export function read(keys: Array<string>): TextListOrFault {
   return _calls.sysctl_read(keys);
 }
 
-/** Writes all or, where one fails, none; answers the values that they had. */
+/** Writes all settings, or none if one fails. Answers the earlier values, in order. */
 export function write(settings: Array<Setting>): TextListOrFault {
   return _calls.sysctl_write(settings);
 }

@@ -66,8 +66,8 @@ export class Dns {
 }
 
 /**
- * What an ADD answers (section 5, "ADD Success"), whatever `cniVersion` the chain speaks:
- * the host converts at the edge.
+ * The result of an ADD (section 5, "ADD Success"). It is the same for every `cniVersion` of a chain:
+ * the host converts results.
  */
 export class Success {
   interfaces: Array<NetworkInterface> = new Array<NetworkInterface>();
@@ -87,10 +87,10 @@ export class Arg {
   }
 }
 
-/** Who is being attached: the parameters of section 2. */
+/** The container and interface of a call: the parameters of section 2. */
 export class Attachment {
   containerId: string;
-  /** The namespace's path: a label, a delegate can't open it. Absent where the runtime has none (DEL). */
+  /** The network namespace's path, as a label: a delegate cannot open it. Absent where the runtime has none (DEL). */
   netns: string | null = null;
   ifname: string;
   args: Array<Arg> = new Array<Arg>();
@@ -101,7 +101,7 @@ export class Attachment {
   }
 }
 
-/** What every verb gets. */
+/** The network of a call, for every verb. */
 export class Network {
   /** The configuration's `cniVersion`. */
   cniVersion: string;
@@ -146,7 +146,7 @@ export class AttachmentId {
 /** A request of GC. */
 export class GcRequest {
   network: Network;
-  /** Everything of this network that is not in this list is stale. */
+  /** Valid attachments of this network. All its other attachments are stale. */
   valid: Array<AttachmentId> = new Array<AttachmentId>();
 
   constructor(network: Network) {

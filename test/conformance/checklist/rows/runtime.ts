@@ -1,6 +1,6 @@
 // Behaviour of container runtimes, and hostile input.
 
-/** How container runtimes behave. */
+/** Rows on the behaviour of container runtimes. */
 export const runtimes: Readonly<Record<string, string>> = {
   "RT-01": "containerd needs CNI_IFNAME and an address in the result, and runs its networks in parallel.",
   "RT-02": "containerd never calls GC: Plexus reconciles by itself.",
