@@ -1,4 +1,4 @@
-// Builds every delegate of delegates/ into dist/delegates/<name>.wasm. Unchanged delegates are not built again.
+// Builds every delegate of delegates/, or only those named, into dist/delegates/<name>.wasm. Unchanged delegates are not built again.
 // With `--bindings`, writes the generated AssemblyScript of the current ABI to delegates/sdk/assembly/abi/ instead.
 
 import { existsSync } from "node:fs";
@@ -13,15 +13,20 @@ const root = fileURLToPath(new URL("../", import.meta.url));
 /** The directory of the components. It contains nothing else. */
 const outDir = join(root, "dist/delegates");
 
-/** Builds all delegates concurrently. Throws an Error that names each delegate that cannot be built, with the author's mistake. */
-export async function buildDelegates(): Promise<BuiltDelegate[]> {
+/**
+ * Builds the delegates with these names concurrently, or without names all of them. Throws an Error that names each delegate that cannot
+ * be built, with the author's mistake.
+ */
+export async function buildDelegates(only: readonly string[] = []): Promise<BuiltDelegate[]> {
   const entries = await readdir(join(root, "delegates"), { withFileTypes: true });
   const names = entries
     .filter((e) => e.isDirectory() && existsSync(join(root, "delegates", e.name, "delegate.json")))
     .map((e) => e.name);
   await removeStaleComponents(names);
+  const unknown = only.filter((name) => !names.includes(name));
+  if (unknown.length > 0) throw new Error(`delegates/ has no ${unknown.join(", ")}; it has ${names.toSorted().join(", ")}`);
   const all = await Promise.allSettled(
-    names.map(async (name) => {
+    (only.length === 0 ? names : only).map(async (name) => {
       const started = performance.now();
       const built = await buildDelegate({ dir: join(root, "delegates", name), outFile: join(outDir, `${name}.wasm`) }).catch(
         (error: unknown) => {
@@ -69,7 +74,7 @@ export async function writeBindings(): Promise<void> {
 if (import.meta.main) {
   if (process.argv.includes("--bindings")) await writeBindings();
   else
-    await buildDelegates().catch((error: unknown) => {
+    await buildDelegates(process.argv.slice(2)).catch((error: unknown) => {
       process.stderr.write(`plexus: ${messageOf(error)}\n`);
       process.exitCode = 1;
     });

@@ -1,17 +1,16 @@
-// `node scripts/new-delegate.ts <name> [capability …]`: makes delegates/<name>/, a delegate that builds and whose vectors pass.
+// `node scripts/new-delegate.ts <name> [capability …]`: makes delegates/<name>/, a delegate of Plexus itself that builds and whose vectors
+// pass. Authors elsewhere use `npm create plexus-delegate`.
 
 import { fileURLToPath } from "node:url";
-import { capabilitiesOf } from "../delegates/sdk/build/abi.ts";
-import { parseDeclaration } from "../delegates/sdk/build/declaration.ts";
-import { scaffold, writeScaffold } from "../delegates/sdk/build/scaffold.ts";
+import { writeScaffold } from "../delegates/sdk/build/scaffold.ts";
 
 const [name = "", ...capabilities] = process.argv.slice(2);
 try {
-  parseDeclaration(scaffold(name, capabilities).get("delegate.json") ?? "", capabilitiesOf);
-  await writeScaffold(fileURLToPath(new URL(`../delegates/${name}/`, import.meta.url)), name, capabilities);
+  const dir = fileURLToPath(new URL(`../delegates/${encodeURIComponent(name)}/`, import.meta.url));
+  await writeScaffold(dir, { name, capabilities, home: { kind: "plexus" } });
   console.log(`Created delegates/${name}/.
-  build:         node scripts/build-delegates.ts
-  test:          npx vitest run delegates/${name}
+  build:         node scripts/build-delegates.ts ${name}
+  test:          node delegates/sdk/program/main.ts test delegates/${name} --out=dist/delegates/${name}.wasm
   new vectors:   write vectors/<name>.in.json, then node scripts/delegate-vectors.ts delegates/${name}
 See also delegates/sdk/README.md.`);
 } catch (error) {

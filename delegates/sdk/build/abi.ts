@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import type { WitModel } from "../../../wit/model.ts";
 import { docsOf } from "../generator/docs.ts";
 import { generate, type Bindings } from "../generator/generate.ts";
+import { witFile } from "./kit-files.ts";
 
 /** The one world that delegates are compiled against. */
 export const world = "delegate";
@@ -22,9 +23,8 @@ export interface Abi {
 export function readAbi(version: string): Abi | null {
   if (!/^\d+\.\d+\.\d+$/.test(version)) return null;
   try {
-    const directory = new URL(`../../../wit/${version}/`, import.meta.url);
-    const wit = readFileSync(new URL("delegate.wit", directory), "utf8");
-    const model: WitModel = JSON.parse(readFileSync(new URL("model.json", directory), "utf8"));
+    const wit = readFileSync(witFile(`${version}/delegate.wit`), "utf8");
+    const model: WitModel = JSON.parse(readFileSync(witFile(`${version}/model.json`), "utf8"));
     return { version, wit, model };
   } catch {
     return null;

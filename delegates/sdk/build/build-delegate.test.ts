@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -79,6 +79,31 @@ test("two builds of the same sources in two directories have the same bytes, and
   expect(await readFile(join(root, `out/d${count}.wasm`))).toEqual(Buffer.from(one.bytes));
 });
 
+test("a damaged file of the cache is reported, built again and replaced", async () => {
+  const cacheDir = join(root, "damaged");
+  const built = await buildSource(adds(succeeds), {}, { cacheDir });
+  const [file = ""] = await readdir(cacheDir);
+  const content = await readFile(join(cacheDir, file));
+  content.writeUInt8((content.at(-1) ?? 0) ^ 1, content.length - 1);
+  await writeFile(join(cacheDir, file), content);
+  const again = await buildSource(adds(succeeds), {}, { cacheDir });
+  expect(again.cached).toBe(false);
+  expect(again.warnings).toEqual([`${join(cacheDir, file)} was damaged, so small was built again`]);
+  expect(Buffer.from(again.bytes).equals(Buffer.from(built.bytes))).toBe(true);
+  expect((await buildSource(adds(succeeds), {}, { cacheDir })).cached).toBe(true);
+});
+
+test("a symbolic link in assembly/ is refused by its path", async () => {
+  await buildSource(adds(succeeds), {});
+  const dir = join(root, `d${count}`);
+  await symlink("index.ts", join(dir, "assembly/other.ts"));
+  const how = { dir, outFile: join(root, "out/link.wasm"), quick: true };
+  for (const cacheDir of [null, join(root, "cache")])
+    await expect(buildDelegate({ ...how, cacheDir })).rejects.toThrow(
+      `${join(dir, "assembly/other.ts")} is a symbolic link, which a build does not follow: put the file itself there`,
+    );
+});
+
 test("a component imports only the called interfaces, and has its declaration and no debug names", async () => {
   const { bytes, declaration } = await buildSource(adds(succeeds), {});
   const parts = sections(bytes);
@@ -142,7 +167,25 @@ describe("the build reports", () => {
   });
 
   test("a missing verb", async () => {
-    await expect(buildSource(imports, {})).rejects.toThrow(/Property 'add' does not exist/);
+    await expect(buildSource(imports, {})).rejects.toThrow(
+      "assembly/index.ts does not export the function add. Add: export function add(request: AttachmentRequest): SuccessOrFault",
+    );
+  });
+
+  test("a verb with another signature", async () => {
+    const source = `${imports}export function add(_request: AttachmentRequest): Fault | null { return null; }\n${verbs}`;
+    await expect(buildSource(source, {})).rejects.toThrow(
+      "assembly/index.ts: the function add must be: export function add(request: AttachmentRequest): SuccessOrFault (TS2322: ",
+    );
+  });
+
+  test("a ternary whose first branch is null, with the remedy", async () => {
+    const source = adds(
+      `const fault = request.prevResult ? null : new Fault(7, "x"); if (fault) return SuccessOrFault.err(fault); ${succeeds}`,
+    );
+    await expect(buildSource(source, {})).rejects.toThrow("Remedy: give the variable its type: const fault: Fault | null");
+    const typed = source.replace("const fault =", "const fault: Fault | null =");
+    expect((await buildSource(typed, {})).warnings).toEqual([]);
   });
 
   test("an import from outside of the delegate", async () => {

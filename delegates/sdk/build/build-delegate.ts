@@ -8,6 +8,7 @@ import { bindingsOf, capabilitiesOf, readAbi, world } from "./abi.ts";
 import { compileApart } from "./compile-apart.ts";
 import { defaultCacheDir, digestOf, digestTree, fromCache, writeByRename } from "./content-cache.ts";
 import { declarationSection, parseDeclaration, type Declaration } from "./declaration.ts";
+import { asconfigFile } from "./kit-files.ts";
 
 export interface BuildDelegateInit {
   /** The directory of `delegate.json` and `assembly/index.ts`. */
@@ -30,8 +31,6 @@ export interface BuiltDelegate {
   readonly warnings: readonly string[];
 }
 
-const asconfig = new URL("../../../asconfig.json", import.meta.url);
-
 /** Builds a delegate. The same sources give the same bytes. Throws an Error for the author. */
 export async function buildDelegate({
   dir,
@@ -39,18 +38,26 @@ export async function buildDelegate({
   cacheDir = defaultCacheDir,
   quick = false,
 }: BuildDelegateInit): Promise<BuiltDelegate> {
-  const text = await readFile(join(dir, "delegate.json"), "utf8").catch((cause: unknown) => {
-    throw new Error(`${dir} has no delegate.json`, { cause });
-  });
-  const declaration = parseDeclaration(text, capabilitiesOf);
+  const { text, declaration } = await readDeclaration(dir);
+  const sources = await digestTree(join(dir, "assembly"));
   const make = async (): Promise<{ bytes: Uint8Array; warnings: string[] }> =>
     build(dir, declaration, await compilerOptions(quick));
   if (cacheDir === null) return finished(declaration, outFile, await make(), false);
-  const key = await digestOf([text, String(quick), readAbi(declaration.abi)?.wit ?? "", await digestTree(join(dir, "assembly"))]);
+  const key = await digestOf([text, String(quick), readAbi(declaration.abi)?.wit ?? "", sources]);
   // A build with warnings is not cached, so that the warnings are repeated.
   const built = await fromCache(cacheDir, key, make, ({ warnings }) => warnings.length === 0);
   if ("cachedBytes" in built) return finished(declaration, outFile, { bytes: built.cachedBytes, warnings: [] }, true);
-  return finished(declaration, outFile, built.made, false);
+  const damaged =
+    built.damagedFile === undefined ? [] : [`${built.damagedFile} was damaged, so ${declaration.name} was built again`];
+  return finished(declaration, outFile, { ...built.made, warnings: [...built.made.warnings, ...damaged] }, false);
+}
+
+/** Reads a delegate's `delegate.json`. Throws an Error for the author. */
+export async function readDeclaration(dir: string): Promise<{ readonly text: string; readonly declaration: Declaration }> {
+  const text = await readFile(join(dir, "delegate.json"), "utf8").catch((cause: unknown) => {
+    throw new Error(`${dir} has no delegate.json: plexus-delegate new NAME makes a delegate`, { cause });
+  });
+  return { text, declaration: parseDeclaration(text, capabilitiesOf) };
 }
 
 async function finished(
@@ -105,7 +112,7 @@ async function build(
 async function compilerOptions(quick: boolean): Promise<string[]> {
   const { options } = z
     .object({ options: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])) })
-    .parse(JSON.parse(await readFile(asconfig, "utf8")));
+    .parse(JSON.parse(await readFile(asconfigFile, "utf8")));
   const used = quick ? { ...options, optimizeLevel: 0, shrinkLevel: 0 } : options;
   return Object.entries(used).flatMap(([name, value]) => {
     if (typeof value === "boolean") return value ? [`--${name}`] : [];

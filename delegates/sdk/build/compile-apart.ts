@@ -2,6 +2,7 @@
 
 import { Worker } from "node:worker_threads";
 import type { CompileInit } from "./compile.ts";
+import { compileWorker } from "./kit-files.ts";
 
 type Answer = { readonly module: Uint8Array } | { readonly message: string };
 
@@ -10,7 +11,7 @@ const idle: Worker[] = [];
 
 /** Compiles to a core module in a worker thread. Rejects with the compiler's messages. */
 export async function compileApart(init: CompileInit): Promise<Uint8Array> {
-  const worker = idle.pop() ?? new Worker(new URL("./compile-worker.ts", import.meta.url));
+  const worker = idle.pop() ?? new Worker(compileWorker);
   worker.ref();
   const answer = await ask(worker, init);
   // An idle thread must not keep the process alive.

@@ -2,10 +2,11 @@
 
 import { readFile } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
-import { fileURLToPath } from "node:url";
 import * as asc from "assemblyscript/asc";
+import { explained } from "./compile-errors.ts";
+import { kitFile } from "./kit-files.ts";
 
-const library = fileURLToPath(new URL("../assembly/", import.meta.url));
+const library = kitFile("assembly/");
 
 export interface CompileInit {
   /** The delegate's directory; paths in messages are relative to it. */
@@ -55,7 +56,8 @@ export async function compile({ dir, entry, virtual, options }: CompileInit): Pr
     listFiles: () => [],
   });
   if (error !== null || module === undefined) {
-    throw new Error(`${dir} does not compile:\n${stderr.toString().trim()}\n${error?.message ?? ""}`.trim());
+    const messages = explained(stderr.toString());
+    throw new Error(`${dir} does not compile:\n${messages === "" ? (error?.message ?? "") : messages}`);
   }
   return module;
 }

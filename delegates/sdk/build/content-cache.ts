@@ -3,13 +3,15 @@
 import { createHash, type Hash } from "node:crypto";
 import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { asconfigFile, isPackaged, kitFile } from "./kit-files.ts";
 
-const kit = fileURLToPath(new URL("../", import.meta.url));
-const asconfig = fileURLToPath(new URL("../../../asconfig.json", import.meta.url));
+/** Default directory of the cache: the repository's `dist/`, or in the author's repository the place that tools share for caches. */
+export const defaultCacheDir = isPackaged
+  ? join(process.cwd(), "node_modules/.cache/plexus-delegate")
+  : kitFile("../../dist/cache/delegates/");
 
-/** Default directory of the cache. */
-export const defaultCacheDir = fileURLToPath(new URL("../../../dist/cache/delegates/", import.meta.url));
+/** Length of a SHA-256 digest in bytes. */
+const digestBytes = 32;
 
 /** A digest of the guest kit, its tools and `parts`. */
 export async function digestOf(parts: Iterable<string | Uint8Array>): Promise<string> {
@@ -19,27 +21,36 @@ export async function digestOf(parts: Iterable<string | Uint8Array>): Promise<st
   return hash.digest("hex");
 }
 
-/** A digest of a directory's `.ts` files, by name and content. */
+/** A digest of a directory's `.ts` files, by name and content. Rejects for a symbolic link: its target is outside of the digest. */
 export async function digestTree(root: string): Promise<string> {
   const hash = createHash("sha256");
   await hashTree(hash, root, /\.ts$/);
   return hash.digest("hex");
 }
 
-/** The cached bytes of a key, or the answer of `make`, which is cached unless `isCacheable` answers false. */
+/** Bytes of the cache, or the answer of `make`. `damagedFile`: the cache had this file, whose content was not what was written. */
+export type FromCache<T> = { readonly cachedBytes: Uint8Array } | { readonly made: T; readonly damagedFile: string | undefined };
+
+/**
+ * The cached bytes of a key, or the answer of `make`, which is cached unless `isCacheable` answers false. A cached file begins with
+ * the digest of its bytes; a file with another digest is built again and replaced.
+ */
 export async function fromCache<T extends { readonly bytes: Uint8Array }>(
   directory: string,
   key: string,
   make: () => Promise<T>,
   isCacheable: (made: T) => boolean = () => true,
-): Promise<{ readonly cachedBytes: Uint8Array } | { readonly made: T }> {
-  const file = join(directory, `${key}.wasm`);
-  const cachedBytes = await readFile(file).catch(() => null);
-  if (cachedBytes !== null) return { cachedBytes };
+): Promise<FromCache<T>> {
+  const file = join(directory, `${key}.built`);
+  const cached = await readFile(file).catch(() => null);
+  if (cached !== null) {
+    const bytes = cached.subarray(digestBytes);
+    if (sha256(bytes).equals(cached.subarray(0, digestBytes))) return { cachedBytes: bytes };
+  }
   const made = await make();
   // A directory that cannot be written costs only time.
-  if (isCacheable(made)) await writeByRename(file, made.bytes).catch(() => undefined);
-  return { made };
+  if (isCacheable(made)) await writeByRename(file, Buffer.concat([sha256(made.bytes), made.bytes])).catch(() => undefined);
+  return { made, damagedFile: cached === null ? undefined : file };
 }
 
 /** Writes a file by rename: builds may run in parallel. */
@@ -50,18 +61,23 @@ export async function writeByRename(file: string, bytes: Uint8Array): Promise<vo
   await rename(temporary, file);
 }
 
+function sha256(bytes: Uint8Array): Buffer {
+  return createHash("sha256").update(bytes).digest();
+}
+
 let kitDigest: Promise<string> | undefined;
 
 async function digestKit(): Promise<string> {
-  const hash = createHash("sha256").update(await readFile(asconfig));
-  for (const part of ["assembly", "build", "generator", "wit"]) await hashTree(hash, join(kit, part), /(?<!\.test)\.ts$/);
+  const hash = createHash("sha256").update(await readFile(asconfigFile));
+  const code = isPackaged ? ["dist"] : ["build", "generator", "wit"];
+  for (const part of ["assembly", ...code]) await hashTree(hash, kitFile(part), /(?<!\.test)\.[tj]s$/);
   for (const tool of ["assemblyscript/package.json", "@bytecodealliance/jco/package.json"]) hash.update(await toolVersion(tool));
   return hash.digest("hex");
 }
 
 /** Some tools do not export their package.json, so it is looked for on disk, upwards from here. */
 async function toolVersion(path: string): Promise<string> {
-  for (let at = kit; at !== dirname(at); at = dirname(at)) {
+  for (let at = kitFile("."); at !== dirname(at); at = dirname(at)) {
     const text = await readFile(join(at, "node_modules", path), "utf8").catch(() => null);
     if (text !== null) return text;
   }
@@ -70,6 +86,12 @@ async function toolVersion(path: string): Promise<string> {
 
 async function hashTree(hash: Hash, root: string, pattern: RegExp): Promise<void> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  const link = entries.find((entry) => entry.isSymbolicLink());
+  if (link !== undefined) {
+    throw new Error(
+      `${join(link.parentPath, link.name)} is a symbolic link, which a build does not follow: put the file itself there`,
+    );
+  }
   const files = entries.filter((e) => e.isFile() && pattern.test(e.name)).map((e) => join(e.parentPath, e.name));
   for (const file of files.toSorted()) {
     const content = await readFile(file);

@@ -1,6 +1,8 @@
 // `delegate.json`: a delegate's declaration, which is stored in the component's `plexus:delegate` section.
 
 import { z } from "zod";
+import { parseDocument } from "../../../src/json/document.ts";
+import { delegateName, delegateNameRule } from "./delegate-name.ts";
 
 /** The custom section's name. */
 export const declarationSection = "plexus:delegate";
@@ -13,7 +15,7 @@ const line = z
 
 const schema = z.strictObject({
   /** The plugin type: the file name that a configuration's `type` refers to. */
-  name: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, "must be 1 to 63 of a-z, 0-9, - and _"),
+  name: z.string().regex(delegateName, delegateNameRule),
   /** The version of `cni:delegate` for which the delegate is built. */
   abi: line,
   version: z.string().regex(/^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/, "must be a semantic version"),
@@ -32,13 +34,9 @@ export type Declaration = z.infer<typeof schema>;
  * Error that names every wrong field, and for an unknown capability (E-8) also the valid ones.
  */
 export function parseDeclaration(text: string, capabilitiesOf: (abi: string) => readonly string[] | null): Declaration {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (cause) {
-    throw new Error(`delegate.json is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
-  }
-  const parsed = schema.safeParse(json);
+  const document = parseDocument(text, { what: "delegate.json" });
+  if (!document.ok) throw new Error(document.fault.msg);
+  const parsed = schema.safeParse(document.value.parsed);
   if (!parsed.success) {
     const mistakes = parsed.error.issues.map((issue) => `${issue.path.map(String).join(".") || "(top)"}: ${issue.message}`);
     throw new Error(`delegate.json: ${mistakes.join("; ")}`);

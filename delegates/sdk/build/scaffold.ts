@@ -1,7 +1,9 @@
 // The files of a new delegate. They build and pass their vectors unchanged.
 
+import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { nameRefusal } from "./delegate-name.ts";
 
 const source = `// Describe the delegate in one or two sentences.
 
@@ -55,8 +57,28 @@ const initial: Readonly<Record<string, { readonly reason: string; readonly grant
   state: { reason: "Keeps the data that DEL needs.", grant: { directories: ["/run/cni/state"] } },
 };
 
-/** The files of a new delegate that declares these capabilities besides `log`, by path within its directory. */
-export function scaffold(name: string, capabilities: readonly string[] = []): ReadonlyMap<string, string> {
+/** The home of a new delegate: a repository of its own, or a directory of `delegates/` in Plexus' repository. */
+export type Home =
+  | {
+      readonly kind: "repository";
+      /** The version or the archive of `@plexus-cni/sdk` for package.json. */
+      readonly sdk: string;
+    }
+  | { readonly kind: "plexus" };
+
+/** A delegate to create. */
+export interface ScaffoldInit {
+  readonly name: string;
+  /** Capabilities besides `log`. */
+  readonly capabilities: readonly string[];
+  readonly home: Home;
+}
+
+/** The capabilities that a new delegate can declare. */
+export const scaffoldCapabilities: readonly string[] = ["log", ...Object.keys(initial)];
+
+/** The files of a new delegate, by path within its directory. */
+export function scaffold({ name, capabilities, home }: ScaffoldInit): ReadonlyMap<string, string> {
   const further = capabilities.filter((each) => each !== "log");
   const declared = Object.fromEntries(further.map((each) => [each, initial[each]?.reason ?? "Give the reason."]));
   const imports = further.map((each) => `// import * as ${each} from "plexus/abi/${each}";\n`).join("");
@@ -76,7 +98,7 @@ export function scaffold(name: string, capabilities: readonly string[] = []): Re
       }),
     ],
     ["assembly/index.ts", source.replace("import { Config } from", () => `${imports}import { Config } from`)],
-    ["assembly/tsconfig.json", json({ extends: "../../sdk/tsconfig.guest.json", include: ["./**/*.ts"] })],
+    ["assembly/tsconfig.json", json({ extends: guestConfig[home.kind], include: ["./**/*.ts"] })],
     [
       "vectors/01-passes-on.in.json",
       json({
@@ -92,10 +114,7 @@ export function scaffold(name: string, capabilities: readonly string[] = []): Re
       json({ about: "Refuses a greeting that is not a string.", verb: "ADD", env, stdin: { ...stdin, greeting: 5, prevResult } }),
     ],
     ["vectors/02-refuses-nonsense.out.json", json({ error: { code: 7, msg: "greeting: must be a string, is a number" } })],
-    [
-      "vectors.test.ts",
-      `import { describeVectors } from "../sdk/testing/vectors-of.ts";\n\nawait describeVectors(new URL(".", import.meta.url));\n`,
-    ],
+    ...homeFiles(name, home),
     [
       "README.md",
       `# ${name}\n\nDescribe the delegate, its configuration and its errors. \`vectors/\` has examples.\n${grantsText(name, further)}`,
@@ -110,9 +129,46 @@ function grantsText(name: string, capabilities: readonly string[]): string {
   return `\nGrants to begin with, in Plexus' configuration:\n\n\`\`\`json\n${text}\`\`\`\n`;
 }
 
-/** Writes the files. Rejects if one of them exists. */
-export async function writeScaffold(dir: string, name: string, capabilities: readonly string[] = []): Promise<void> {
-  for (const [path, text] of scaffold(name, capabilities)) {
+/** The editor's settings for `plexus/…`. */
+const guestConfig: Readonly<Record<Home["kind"], string>> = {
+  repository: "@plexus-cni/sdk/tsconfig.guest.json",
+  plexus: "../../sdk/tsconfig.guest.json",
+};
+
+/** The files that only this home needs. */
+function homeFiles(name: string, home: Home): [path: string, text: string][] {
+  if (home.kind === "plexus") {
+    const test = `import { describeVectors } from "../sdk/testing/vectors-of.ts";\n\nawait describeVectors(new URL(".", import.meta.url));\n`;
+    return [["vectors.test.ts", test]];
+  }
+  const manifest = {
+    name,
+    version: "0.1.0",
+    private: true,
+    type: "module",
+    scripts: { build: "plexus-delegate build", test: "plexus-delegate test", vectors: "plexus-delegate fmt-vectors" },
+    devDependencies: { "@plexus-cni/sdk": home.sdk },
+  };
+  return [
+    ["package.json", json(manifest)],
+    [".gitignore", "node_modules/\nbuild/\n"],
+  ];
+}
+
+/**
+ * Writes the files of a new delegate. Rejects with an Error for the author if the name can't be used, if a capability is unknown, or
+ * if a file exists; then nothing is written.
+ */
+export async function writeScaffold(dir: string, init: ScaffoldInit): Promise<void> {
+  const refusal = nameRefusal(init.name);
+  if (refusal !== undefined) throw new Error(refusal);
+  const unknown = init.capabilities.filter((each) => !scaffoldCapabilities.includes(each));
+  if (unknown.length > 0)
+    throw new Error(`${unknown.join(", ")} is no capability: there are ${scaffoldCapabilities.toSorted().join(", ")}`);
+  const files = [...scaffold(init)];
+  const existing = files.find(([path]) => existsSync(join(dir, path)));
+  if (existing !== undefined) throw new Error(`${join(dir, existing[0])} exists: choose another name, or remove it`);
+  for (const [path, text] of files) {
     const file = join(dir, path);
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, text, { flag: "wx" });

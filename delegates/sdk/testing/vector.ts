@@ -4,7 +4,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
-import { memberText, parseDocument } from "../../../src/json/document.ts";
+import { closest } from "../../../src/configuration/closest.ts";
+import { type JsonObjectDocument, memberText, parseDocument } from "../../../src/json/document.ts";
 
 const leaseState = z.strictObject({
   directory: z.string().optional(),
@@ -144,26 +145,60 @@ export interface Vector extends z.infer<typeof question> {
   readonly answer: VectorAnswer | null;
 }
 
-/** Reads the vectors of a directory, sorted by name. Throws an Error that names the file. */
+/** Reads the vectors of a directory, sorted by name. Throws an Error that names the file and the field of each mistake. */
 export async function readVectors(directory: string): Promise<Vector[]> {
-  const names = (await readdir(directory))
-    .filter((file) => file.endsWith(".in.json"))
-    .map((file) => file.slice(0, -".in.json".length));
-  return Promise.all(
-    names.toSorted().map(async (name) => {
-      const file = join(directory, `${name}.in.json`);
-      const text = await readFile(file, "utf8");
-      const out = await readFile(join(directory, `${name}.out.json`), "utf8").catch(() => null);
-      const document = parseDocument(text, { what: file });
-      if (!document.ok) throw new Error(document.fault.msg);
-      const parsed = question.safeParse(document.value.parsed);
-      if (!parsed.success) throw new Error(`${file}: ${z.prettifyError(parsed.error)}`);
-      return {
-        name,
-        ...parsed.data,
-        stdinText: memberText(document.value, "stdin") ?? "{}",
-        answer: out === null ? null : answer.parse(JSON.parse(out)),
-      };
-    }),
-  );
+  const files = await readdir(directory).catch((cause: unknown) => {
+    throw new Error(`${directory} is missing: put a delegate's requests into it, as NAME.in.json`, { cause });
+  });
+  const names = files.filter((file) => file.endsWith(".in.json")).map((file) => file.slice(0, -".in.json".length));
+  const orphans = files.filter((file) => file.endsWith(".out.json") && !names.includes(file.slice(0, -".out.json".length)));
+  if (orphans.length > 0) {
+    const [orphan = ""] = orphans;
+    const request = orphan.replace(/\.out\.json$/, ".in.json");
+    throw new Error(`${join(directory, orphan)} is the answer to no request: add ${request}, or remove the file`);
+  }
+  return Promise.all(names.toSorted().map((name) => readVector(directory, name)));
+}
+
+async function readVector(directory: string, name: string): Promise<Vector> {
+  const file = join(directory, `${name}.in.json`);
+  const document = documentOf(file, await readFile(file, "utf8"));
+  const outFile = join(directory, `${name}.out.json`);
+  const out = await readFile(outFile, "utf8").catch(() => null);
+  return {
+    name,
+    ...fieldsOf(file, question, document.parsed),
+    stdinText: memberText(document, "stdin") ?? "{}",
+    answer: out === null ? null : fieldsOf(outFile, answer, documentOf(outFile, out).parsed),
+  };
+}
+
+function documentOf(file: string, text: string): JsonObjectDocument {
+  const document = parseDocument(text, { what: file });
+  if (!document.ok) throw new Error(document.fault.msg);
+  return document.value;
+}
+
+function fieldsOf<T>(file: string, schema: z.ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw new Error(`${file}: ${mistakesOf(parsed.error, schema)}`);
+}
+
+/** Each mistake with its field, and the valid names where a name is unknown. */
+function mistakesOf({ issues }: z.ZodError, schema: z.ZodType): string {
+  const valid = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const texts = issues.map((issue) => {
+    const at = issue.path.map(String).join(".");
+    if (issue.code !== "unrecognized_keys") return `${at || "(top)"}: ${issue.message}`;
+    return issue.keys
+      .map((key) => {
+        const nearest = at === "" ? closest(key, valid) : undefined;
+        const help =
+          nearest === undefined ? (at === "" ? `; valid ones: ${valid.join(", ")}` : "") : `; did you mean ${nearest}?`;
+        return `${at === "" ? key : `${at}.${key}`}: no such member${help}`;
+      })
+      .join("; ");
+  });
+  return texts.join("; ");
 }

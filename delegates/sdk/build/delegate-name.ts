@@ -1,0 +1,49 @@
+// Names of delegates: the plugin type, which is the component's file name and the `type` of configurations.
+
+/** The valid names: a file name in every directory of CNI_PATH. */
+export const delegateName = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
+/** The rule of `delegateName` for error messages. */
+export const delegateNameRule = "must be 1 to 63 of a-z, 0-9, - and _, and begin with a letter or a digit";
+
+/** CNI's reference plugins (github.com/containernetworking/plugins), which distributions install beside a delegate. */
+const referencePlugins = [
+  "bandwidth",
+  "bridge",
+  "dhcp",
+  "dummy",
+  "firewall",
+  "host-device",
+  "host-local",
+  "ipvlan",
+  "loopback",
+  "macvlan",
+  "portmap",
+  "ptp",
+  "sbr",
+  "static",
+  "tap",
+  "tuning",
+  "vlan",
+  "vrf",
+  "win-bridge",
+  "win-overlay",
+];
+
+/** Plexus' own programs and components. Those that replace a reference plugin have its name. */
+const plexusNames = ["plexus", "plexusctl", "plexusd", "bridge-adapter", "ipam-host-local", "status-shaper", "sdk"];
+
+/** The reason why a new delegate can't have this name, with a remedy; undefined if it can. */
+export function nameRefusal(name: string): string | undefined {
+  if (!delegateName.test(name)) return `the name ${JSON.stringify(name)} ${delegateNameRule}`;
+  const owner = reservedBy(name);
+  return owner === undefined
+    ? undefined
+    : `the name ${name} belongs to ${owner}, and a node has one plugin of a name: choose another, such as my-${name}`;
+}
+
+/** The owner of a name that other plugins use; undefined if the name is free. */
+export function reservedBy(name: string): string | undefined {
+  if (referencePlugins.includes(name)) return "a reference plugin of CNI";
+  return plexusNames.includes(name) ? "Plexus" : undefined;
+}

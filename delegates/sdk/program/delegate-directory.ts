@@ -1,0 +1,42 @@
+// The delegate that a command works on, and its component.
+
+import { basename, join, resolve } from "node:path";
+import type { BuiltDelegate } from "../build/build-delegate.ts";
+import { CommandError, type CommandLine, exitCode, type Output } from "./command.ts";
+
+/** The options of commands that build. */
+export const buildOptions = [
+  { name: "out", value: "FILE", about: "the component's file; default: build/NAME.wasm in the delegate's directory" },
+  { name: "quick", about: "without the optimiser: faster to build, larger and slower code" },
+  { name: "no-cache", about: "builds even if the same sources were built before" },
+] as const;
+
+/** A built delegate and its places. */
+export interface BuiltDirectory extends BuiltDelegate {
+  readonly dir: string;
+  readonly outFile: string;
+  /** Milliseconds of the build. */
+  readonly ms: number;
+}
+
+/** Builds the delegate in the directory of the command line (default: the current one). Throws an Error for the author. */
+export async function buildDirectory(line: CommandLine, output: Output): Promise<BuiltDirectory> {
+  const dir = resolve(line.positionals[0] ?? ".");
+  const { buildDelegate, readDeclaration } = await import("../build/build-delegate.ts");
+  const { reservedBy } = await import("../build/delegate-name.ts");
+  const { declaration } = await readDeclaration(dir);
+  const outFile = resolve(line.values.get("out") ?? join(dir, "build", `${declaration.name}.wasm`));
+  if (basename(outFile) !== `${declaration.name}.wasm`) {
+    throw new CommandError(
+      `--out: a component's file name is its type: ${join(dir, "delegate.json")} has the name ${declaration.name}, so the file must be ${declaration.name}.wasm`,
+      exitCode.usage,
+    );
+  }
+  const started = performance.now();
+  const how = { dir, outFile, quick: line.flags.has("quick") };
+  const built = await buildDelegate(line.flags.has("no-cache") ? { ...how, cacheDir: null } : how);
+  const owner = reservedBy(declaration.name);
+  const taken = owner === undefined ? [] : [`delegate.json: name: ${declaration.name} belongs to ${owner}: choose another name`];
+  for (const warning of [...built.warnings, ...taken]) output.warn(`plexus-delegate: warning: ${warning}`);
+  return { ...built, dir, outFile, ms: performance.now() - started };
+}

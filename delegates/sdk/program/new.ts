@@ -1,0 +1,38 @@
+// `plexus-delegate new`: makes the repository of a new delegate.
+
+import { resolve } from "node:path";
+import { isPackaged } from "../build/kit-files.ts";
+import { scaffoldCapabilities, writeScaffold } from "../build/scaffold.ts";
+import { version } from "../../../host/system/version.ts";
+import { type Command, CommandError, exitCode } from "./command.ts";
+
+/** Makes a directory with a delegate that builds and passes its vectors. */
+export const newCommand: Command = {
+  name: "new",
+  summary: "Makes the directory NAME with a delegate that builds and passes its vectors",
+  usage: "NAME [CAPABILITY ...]",
+  details: `Capabilities: ${scaffoldCapabilities.toSorted().join(", ")}. The delegate declares "log" and those that you name.`,
+  options: [
+    { name: "dir", value: "DIR", about: "the directory; default: NAME" },
+    {
+      name: "sdk",
+      value: "VERSION",
+      about: "version or archive of @plexus-cni/sdk in package.json; default: this kit's version",
+    },
+  ],
+  positionals: [1, Number.POSITIVE_INFINITY],
+  run: async ({ positionals, values }, output) => {
+    const [name = "", ...capabilities] = positionals;
+    const dir = values.get("dir") ?? name;
+    const sdk = values.get("sdk") ?? `^${version}`;
+    await writeScaffold(resolve(dir), { name, capabilities, home: { kind: "repository", sdk } }).catch((error: unknown) => {
+      throw new CommandError(error instanceof Error ? error.message : String(error), exitCode.usage, { cause: error });
+    });
+    output.say(`Created ${dir}/. Next:
+  cd ${dir}
+  npm install${isPackaged || values.has("sdk") ? "" : "          # needs the package @plexus-cni/sdk"}
+  npm test             # builds build/${name}.wasm and runs its vectors
+Then change assembly/index.ts. New vectors: write vectors/NAME.in.json, then npm run vectors.`);
+    return exitCode.success;
+  },
+};

@@ -1,0 +1,34 @@
+// Runs all vectors of a delegate as on a node, and reports each.
+
+import { answerOnNode } from "./answer-on-node.ts";
+import { differences } from "./differences.ts";
+import { comparable } from "./run-vectors.ts";
+import type { Vector } from "./vector.ts";
+
+/** The outcome of one vector. No lines: the component answered as expected. */
+export interface VectorReport {
+  readonly name: string;
+  readonly about: string;
+  /** The reasons of a failure, for the author. */
+  readonly lines: readonly string[];
+  /** Milliseconds of the call with its preparation. */
+  readonly ms: number;
+}
+
+/** Runs a vector, and compares the answer with its `.out.json`. */
+export async function checkVector(vector: Vector, component: Uint8Array): Promise<VectorReport> {
+  const started = performance.now();
+  const lines = await linesOf(vector, component).catch((error: unknown) => [
+    error instanceof Error ? error.message : String(error),
+  ]);
+  return { name: vector.name, about: vector.about, lines, ms: performance.now() - started };
+}
+
+async function linesOf(vector: Vector, component: Uint8Array): Promise<readonly string[]> {
+  const expected = vector.answer;
+  if (expected === null) {
+    return [`vectors/${vector.name}.out.json is missing: plexus-delegate fmt-vectors writes what the delegate answers`];
+  }
+  const found = differences(expected, comparable(await answerOnNode(vector, component), expected));
+  return found.map((line) => `vectors/${vector.name}.out.json: ${line}`);
+}
