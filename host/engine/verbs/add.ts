@@ -22,6 +22,7 @@ import type { OpenEntry } from "../../store/journal/journal.ts";
 import { deviceOf, prepareDevice } from "../plan/attachment-device.ts";
 import type { Attached, AttachmentPlan, CallPlan } from "../plan/attachment-plan.ts";
 import { journalKey, type CallContext } from "../call/call-context.ts";
+import { firstRecords, Progress } from "./add-progress.ts";
 import { undoOrAbandon } from "./converge.ts";
 import { retryAbandoned } from "./finish-abandoned.ts";
 import { located } from "../call/locate-fault.ts";
@@ -72,62 +73,9 @@ async function begin(context: CallContext, plan: JournalPlan, required: Promise<
   return found.value.ok ? opened.value : found.value;
 }
 
-/** The plan is written with its first attachment marked as attempted, because that attachment's plugins run next. */
-const firstRecords: readonly JournalRecord[] = [{ attempted: 0 }];
-
-/** The records of a running ADD. They are written while the next step runs, and the reply waits for them. */
-class Progress {
-  readonly records: JournalRecord[] = [...firstRecords];
-  readonly #entry: OpenEntry;
-  readonly #writes: Promise<Result<void>>[] = [];
-
-  constructor(entry: OpenEntry) {
-    this.#entry = entry;
-  }
-
-  /** Syncs the plan to the disk, so that it survives a power loss. */
-  syncPlan(): Promise<Result<void>> {
-    return this.#entry.sync();
-  }
-
-  /** Appends a record. The caller need not wait if a DEL after a crash would do without the record. */
-  note(record: JournalRecord): Promise<Result<void>> {
-    this.records.push(record);
-    const appended = this.#entry.append(record);
-    this.#track(appended);
-    return appended;
-  }
-
-  /** Starts a write in the next turn of the event loop, after the requests of this turn. The reply waits for the write. */
-  writeLater(write: () => Promise<Result<void>>): void {
-    this.#track(nextTurn().then(write));
-  }
-
-  #track(write: Promise<Result<void>>): void {
-    // `settled` and `end` handle a rejection. Until then it must not count as unhandled, which would end the daemon.
-    write.catch(() => undefined);
-    this.#writes.push(write);
-  }
-
-  /** Waits until all records are written and the plan is on the disk. The fault is the first of these writes. */
-  async settled(): Promise<Result<void>> {
-    const all = await Promise.all([this.syncPlan(), ...this.#writes]);
-    return all.find((result) => !result.ok) ?? ok(undefined);
-  }
-
-  async end(): Promise<void> {
-    await Promise.allSettled(this.#writes);
-    await this.#entry.close();
-  }
-}
-
 /** Lets pending microtasks run, so that their requests to the shim are sent before the caller's next action. */
 async function letPendingRequestsLeave(): Promise<void> {
   // Empty: the caller's `await` already yields to the other microtasks.
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 async function attachAll(context: CallContext, plan: CallPlan, progress: Progress): Promise<Result<PluginResult>> {

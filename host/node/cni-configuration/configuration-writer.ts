@@ -2,20 +2,18 @@
 // node's default network changes, removed when there is no network to delegate to (MO-21, MO-24, MO-26).
 
 import { dirname, join } from "node:path";
-import type { ConfigDirectory } from "../../../src/cni/config-directory.ts";
 import { findDirectoryNetwork } from "../../../src/configuration/directory-network.ts";
 import { readMark, readTemplate, writtenText } from "../../../src/configuration/written-configuration.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { memberValue } from "../../../src/json/document.ts";
 import { configurationFile, readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
-import { errnoOf } from "../../store/files/errno.ts";
 import { readRegularFile } from "../../store/files/regular-file.ts";
 import { DirectoryChanges } from "./directory-changes.ts";
-import { readBefore, renamedFrom, writtenBesides } from "./other-files.ts";
-import { removeOwnFile, removeTemporaries, writeOwnFile } from "./own-file.ts";
-import { RestorePace } from "./restore-pace.ts";
+import { readBefore } from "./other-files.ts";
+import { removeTemporaries } from "./own-file.ts";
 import { shimLinks } from "./shim-links.ts";
+import { WrittenFile } from "./written-file.ts";
 
 /** Where the configuration comes from and where it goes. */
 export interface ConfigurationWriterInit {
@@ -74,15 +72,13 @@ export class ConfigurationWriter {
   readonly #init: ConfigurationWriterInit;
   readonly #deps: ConfigurationWriterDeps;
   readonly #path: string;
-  readonly #pace = new RestorePace();
+  readonly #file: WrittenFile;
   #changes: DirectoryChanges | undefined;
   #again: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
   #state: WrittenState = { written: false, clusterNetwork: undefined, standing: "in-force", problem: undefined };
   /** Since when there is no network to delegate to, in ms of the monotonic clock. */
   #absentSince: number | undefined;
-  /** Whether this daemon's file should be there, so that its absence is another program's doing. */
-  #expected = false;
   #stateDirectory: string | undefined;
   #lastLogged = "";
   #lastPassedOver = "";
@@ -92,6 +88,11 @@ export class ConfigurationWriter {
     this.#init = init;
     this.#deps = deps;
     this.#path = join(init.directory, init.fileName);
+    this.#file = new WrittenFile(this.#path, {
+      log: deps.log,
+      onChange: deps.onChange,
+      lookAgain: (ms) => this.#lookAgain(ms),
+    });
   }
 
   /** Path of the file. */
@@ -113,7 +114,7 @@ export class ConfigurationWriter {
     const { directory, template } = this.#init;
     await removeTemporaries(directory);
     // A removal of Plexus that was begun goes on after a restart of the daemon.
-    const before = this.#read();
+    const before = this.#file.read();
     const isRetired = before.ok && before.value !== undefined && readMark(before.value)?.retired === true;
     if (isRetired) this.#state = { ...this.#state, standing: "retired" };
     if (this.#stopped) return;
@@ -148,7 +149,9 @@ export class ConfigurationWriter {
   /** Stops, and removes the file: the runtime then uses the node's next configuration. */
   async leave(): Promise<Result<void>> {
     await this.stop();
-    return this.#remove();
+    const removed = await this.#file.remove();
+    if (removed.ok) this.#state = { ...this.#state, written: false };
+    return removed;
   }
 
   async #update(): Promise<void> {
@@ -168,7 +171,7 @@ export class ConfigurationWriter {
     const { written, clusterNetwork, standing } = this.#state;
     const unchanged = (problem: Fault | undefined): FileState => ({ written, clusterNetwork, problem });
     if (standing === "withdrawn") {
-      const removed = await this.#remove();
+      const removed = await this.#file.remove();
       return { written: !removed.ok, clusterNetwork, problem: removed.ok ? undefined : removed.fault };
     }
     if (!written && !this.#deps.canServe()) {
@@ -192,7 +195,12 @@ export class ConfigurationWriter {
       kubeconfig,
       retired: standing === "retired",
     });
-    const problem = await this.#write(text, read.value, network.value.path);
+    const problem = await this.#file.write(text, {
+      directory: read.value,
+      network: network.value.path,
+      retired: standing === "retired",
+      wasWritten: written,
+    });
     const failure = problem ?? readBefore(read.value, this.#path);
     const passedOver = network.value.passedOver.join("; ");
     if (passedOver !== this.#lastPassedOver && passedOver !== "") this.#deps.log("warn", `passed over: ${passedOver}`);
@@ -209,81 +217,8 @@ export class ConfigurationWriter {
       this.#lookAgain(leftMs);
       return { written: this.#state.written, clusterNetwork: this.#state.clusterNetwork, problem };
     }
-    const removed = await this.#remove();
+    const removed = await this.#file.remove();
     return { written: false, clusterNetwork: undefined, problem: removed.ok ? problem : removed.fault };
-  }
-
-  /** Writes the text unless the file has it. Answers what prevents that. */
-  async #write(text: string, directory: ConfigDirectory, network: string): Promise<Fault | undefined> {
-    const current = this.#read();
-    if (!current.ok) return current.fault;
-    if (current.value === text) {
-      this.#expected = true;
-      await this.#removeOthers(directory);
-      return undefined;
-    }
-    if (current.value !== undefined && readMark(current.value) === undefined)
-      return fault("CNI_FILE_FOREIGN", `${this.#path} exists, and plexusd did not write it`);
-    const displaced = current.value === undefined && this.#expected ? this.#displaced(directory) : undefined;
-    if (displaced !== undefined) return displaced;
-    const replaced = await writeOwnFile(this.#path, text, current.value !== undefined);
-    this.#deps.onChange(replaced.ok ? "written" : "failed");
-    if (!replaced.ok) return replaced.fault;
-    this.#expected = true;
-    const only = this.#state.standing === "retired" ? ", and no other network, because Plexus is being removed" : "";
-    this.#deps.log("info", `wrote ${this.#path}: the default network is that of ${network}${only}`);
-    await this.#removeOthers(directory);
-    return undefined;
-  }
-
-  /** The file is gone, and not by this daemon: undefined if it may be written again now. */
-  #displaced(directory: ConfigDirectory): Fault | undefined {
-    const now = performance.now();
-    // Each removal counts once: the file is not there, nor expected, until it is written again.
-    if (this.#state.written) {
-      this.#pace.removed(now);
-      this.#deps.log("warn", `${this.#path} was removed or renamed by another program`);
-    }
-    const waitMs = this.#pace.waitMs(now);
-    if (waitMs === 0) return undefined;
-    this.#lookAgain(waitMs);
-    const renamed = renamedFrom(directory, this.#path);
-    const where = renamed.length === 0 ? "" : ` (found ${renamed.join(", ")})`;
-    const when = `; the next attempt is in ${Math.ceil(waitMs / 60_000)} min`;
-    return fault("CNI_FILE_DISPLACED", `another program keeps removing or renaming ${this.#path}${where}${when}`);
-  }
-
-  /** Removes files of plexusd under other names, from an earlier `--cni-config-name`. */
-  async #removeOthers(directory: ConfigDirectory): Promise<void> {
-    for (const path of writtenBesides(directory, this.#path)) {
-      const removed = await removeOwnFile(path);
-      if (removed.ok) this.#deps.log("info", `removed ${path}, which plexusd wrote before`);
-      else this.#deps.log("warn", removed.fault.msg);
-    }
-  }
-
-  /** Removes the file if plexusd wrote it. */
-  async #remove(): Promise<Result<void>> {
-    this.#expected = false;
-    const current = this.#read();
-    if (!current.ok) return current;
-    if (current.value === undefined || readMark(current.value) === undefined) return ok(undefined);
-    const removed = await removeOwnFile(this.#path);
-    this.#deps.onChange(removed.ok ? "removed" : "failed");
-    this.#state = { ...this.#state, written: !removed.ok };
-    if (removed.ok) this.#deps.log("info", `removed ${this.#path}`);
-    return removed;
-  }
-
-  /** The file's text; undefined if there is none. */
-  #read(): Result<string | undefined> {
-    try {
-      return ok(readRegularFile(this.#path, configurationFile));
-    } catch (error) {
-      if (errnoOf(error) === "ENOENT") return ok(undefined);
-      const why = error instanceof Error ? error.message : String(error);
-      return failed(fault("CNI_FILE_FOREIGN", `${this.#path} cannot be read: ${why}`));
-    }
   }
 
   #lookAgain(ms: number): void {

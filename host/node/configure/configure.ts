@@ -19,7 +19,7 @@ import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { readConfigurationDirectory } from "../../store/files/configuration-directory.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
 import { shimLinks } from "../cni-configuration/shim-links.ts";
-import { explain } from "../explain/explanation.ts";
+import { explain } from "../explain/explain-networks.ts";
 import { networksInFile } from "../explain/networks.ts";
 import { mergedGrants } from "./merged-grants.ts";
 

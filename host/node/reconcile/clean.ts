@@ -11,35 +11,27 @@ import type { CallContext } from "../../engine/call/call-context.ts";
 import { countFailedDel } from "../../engine/verbs/converge.ts";
 import { finishAbandoned } from "../../engine/verbs/finish-abandoned.ts";
 import { callLocks } from "../../engine/call/call-locks.ts";
-import { lookAtNamespace } from "../../engine/call/namespace-gone.ts";
 import { removeNestedCallDirectory } from "../../engine/call/nested-call-directory.ts";
 import type { CallSession } from "../../engine/call/call-session.ts";
 import { deletionOf } from "../../engine/call/internal-call.ts";
-import { podIdentity } from "../../engine/call/pod-identity.ts";
 import { withoutSharedResults } from "../../engine/verbs/shared-addresses.ts";
 import { undoEntry } from "../../engine/verbs/undo.ts";
 import type { Environment } from "../../protocol/fields.ts";
 import type { Shim } from "../../protocol/shim.ts";
 import type { Request } from "../../protocol/messages.ts";
 import type { JournalEntry, JournalPlan } from "../../store/journal/entry.ts";
-import { sameKey } from "../../store/journal/entry-file.ts";
 import type { AbandonedFile } from "../../store/journal/abandoned.ts";
-import { listLinks } from "../../system/netlink/operations.ts";
-import { hostLinksOf } from "./host-links.ts";
+import { covers } from "./cni-path.ts";
 import { isUnchanged, type ListedEntry } from "./entry-list.ts";
-import type { Handling } from "./finding.ts";
+import type { Handled } from "./finding.ts";
 import { isHeld } from "./lease-list.ts";
 import { NativeSteps } from "./native-steps.ts";
 import type { KeptConfigurations } from "./kept-configurations.ts";
+import { createPodEvent } from "./pod-event.ts";
+import { reasonToDoubt } from "./reason-to-doubt.ts";
 
 /** Time limit of one native step, in ms: far below the 60 s that a DEL of the runtime waits for the container's lock. */
 const stepMs = 15_000;
-
-/** The outcome for one finding; `note` as in Finding. */
-export interface Handled {
-  readonly handling: Handling;
-  readonly note?: string;
-}
 
 /** The dependencies of the cleaner in one round. */
 export interface CleanDeps {
@@ -86,7 +78,8 @@ export class Cleaner {
     const { plan } = found.entry;
     return this.#act(plan, async (context) => {
       if (!isUnchanged(context.journal, found)) return ok(changed);
-      const doubt = why === "namespace-gone" ? await this.#reasonToDoubt(found.entry) : undefined;
+      const doubt =
+        why === "namespace-gone" ? await reasonToDoubt(this.#deps.agent.shim, found.entry, this.#deps.entries) : undefined;
       if (doubt !== undefined) return ok({ handling: "reported", note: doubt });
       if (this.#isDry(context)) return ok(dry);
       const before = abandonedOf(context);
@@ -124,7 +117,7 @@ export class Cleaner {
   /** Undoes an attachment once more, because its lease remains although the attachment has left the journal. Throws ShimGone. */
   departed(entry: JournalEntry, lease: Lease): Promise<Handled> {
     return this.#act(entry.plan, async (context) => {
-      const doubt = await this.#reasonToDoubt(entry);
+      const doubt = await reasonToDoubt(this.#deps.agent.shim, entry, this.#deps.entries);
       if (doubt !== undefined) return ok({ handling: "reported", note: doubt });
       const keys = context.journal.list();
       if (!keys.ok) return keys;
@@ -221,30 +214,6 @@ export class Cleaner {
   #isDry({ configuration }: CallContext): boolean {
     return this.#deps.dryRun || configuration.gc.dryRun;
   }
-
-  /**
-   * Why the network namespace may still exist although its path is gone; undefined if nothing suggests that. The kernel removes both ends
-   * of a veth together. So if the host still has a veth of the result, its peer's namespace exists.
-   */
-  async #reasonToDoubt(entry: JournalEntry): Promise<string | undefined> {
-    const { shim } = this.#deps.agent;
-    const { netns } = entry.plan;
-    if (netns !== "" && (await lookAtNamespace(shim, netns)) !== "gone") return `${netns} exists again`;
-    const wanted = hostLinksOf(entry);
-    if (wanted.size === 0) return undefined;
-    const links = await listLinks(shim, "");
-    if (!links.ok) return links.fault.msg;
-    // The name suffices, unless another entry has the same name (plugins may derive it from the pod's name): then the MAC must agree, too.
-    // The MAC is not always required, because udev may change it just after the plugin's answer.
-    const entries = (await this.#deps.entries()).filter(({ key }) => !sameKey(key, entry.plan));
-    const others = new Set(entries.flatMap((listed) => [...hostLinksOf(listed.entry).keys()]));
-    const alive = links.value.find(
-      ({ name, kind, mac }) => kind === "veth" && wanted.has(name) && (wanted.get(name) === mac || !others.has(name)),
-    );
-    return alive === undefined
-      ? undefined
-      : `${netns} is gone, but the namespace still exists: the host has its veth ${alive.name}`;
-  }
 }
 
 const cleaned: Handled = { handling: "cleaned" };
@@ -264,33 +233,4 @@ const gcDisabled: Handled = {
 function abandonedOf({ abandoned, call, configuration }: CallContext): number {
   const files = abandoned.list({ containerId: call.containerId, network: configuration.name, ifname: call.ifname });
   return files.ok ? files.value.length : 0;
-}
-
-/** Whether `wide` contains the directories of `path` in the same order; other directories may stand between them. */
-function covers(wide: string, path: string): boolean {
-  const left = directoriesOf(path);
-  for (const directory of directoriesOf(wide)) if (directory === left[0]) left.shift();
-  return left.length === 0;
-}
-
-function directoriesOf(path: string): string[] {
-  const directories = path.split(":").filter((directory) => directory !== "");
-  return directories.map((directory) => directory.replace(/(?<=.)\/+$/u, ""));
-}
-
-/** Creates an Event on the pod, if an API server is configured. The pod may no longer exist; the Event is then lost. */
-async function createPodEvent(context: CallContext, plan: JournalPlan, { handling, note }: Handled): Promise<void> {
-  if (!["cleaned", "given-up", "failed"].includes(handling)) return;
-  const identity = podIdentity(plan.cniArgs);
-  if (!identity.ok || identity.value === undefined) return;
-  const cluster = await context.cluster();
-  const { namespace, name, uid } = identity.value;
-  const networks = plan.attachments.map(({ source, ifname }) => `${source} as ${ifname}`).join(", ");
-  const subject = `sandbox ${plan.containerId} was removed without a DEL; its networks (${networks})`;
-  cluster?.tell(
-    { namespace, name, ...(uid === undefined ? {} : { uid }), annotations: new Map() },
-    handling === "cleaned"
-      ? { reason: "StaleAttachmentRemoved", message: `${subject} were removed` }
-      : { reason: "StaleAttachmentLeft", message: `${subject} could not be removed: ${note ?? "given up"}` },
-  );
 }

@@ -45,6 +45,12 @@ export const handlings = [
 /** See `handlings`. */
 export type Handling = (typeof handlings)[number];
 
+/** The outcome for one finding; `note` as in Finding. */
+export interface Handled {
+  readonly handling: Handling;
+  readonly note?: string;
+}
+
 /** An attachment, lease or link that a round found, with the round's action on it. */
 export interface Finding {
   readonly kind: FindingKind;

@@ -1,7 +1,8 @@
 // plexusctl explain: the plugin of each step of a network, and whether an ADD would load it.
 
 import { ok, type Result } from "../../../src/fault/result.ts";
-import { explain, type Explanation } from "../../node/explain/explanation.ts";
+import { explain } from "../../node/explain/explain-networks.ts";
+import type { Explanation } from "../../node/explain/explanation.ts";
 import { type HostSettings, readHostSettings } from "../../node/explain/host-settings.ts";
 import {
   type NamedList,

@@ -4,7 +4,6 @@ import { fault } from "../../../src/fault/fault.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
 import { CallSession } from "../../engine/call/call-session.ts";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
-import type { Shim } from "../../protocol/shim.ts";
 import type { Reply, Request } from "../../protocol/messages.ts";
 import type { LockAnswer, LockRequest } from "../../store/locks/file-lock.ts";
 import { writableDirectory } from "../../store/files/writable-directory.ts";
@@ -22,6 +21,7 @@ import type { ConnectedShim } from "../../protocol/connected-shim.ts";
 import { DaemonClusters, type DaemonClustersInit } from "./daemon-clusters.ts";
 import { DaemonDelegates, type DaemonDelegatesInit } from "./daemon-delegates.ts";
 import { DefinitionPolicies } from "./definition-policies.ts";
+import { takeLockFor } from "./take-lock.ts";
 import { PodLife, type PodLifeInit } from "./pod-life.ts";
 import { collectWatches, watchSentence, watchesAreLive } from "./watch-metrics.ts";
 import { type AgentConnection, ConnectedAgents, type InternalCall, requestOf, runsPlugins } from "./agent.ts";
@@ -41,9 +41,6 @@ export interface DaemonInit {
 
 /** Time limit for sending the remaining spans when the daemon stops, in ms. */
 const lastSpansMs = 2000;
-
-/** Interval at which a call that waits for a lock checks that its shim is still connected, in ms. */
-const lookMs = 500;
 
 /** One daemon. */
 export class Daemon {
@@ -210,7 +207,7 @@ export class Daemon {
 
   #openCall(connected: ConnectedShim): CallSession {
     const shim = connected.serving((inner) => call.serveNested(inner));
-    const takeLock = (wanted: LockRequest): Promise<LockAnswer> => this.#takeLock(wanted, shim);
+    const takeLock = (wanted: LockRequest): Promise<LockAnswer> => takeLockFor(shim, this.#locks, wanted);
     const call: CallSession = new CallSession({
       shim,
       takeLock,
@@ -236,24 +233,5 @@ export class Daemon {
     };
     this.#roundAgents.set(connection, known);
     return known;
-  }
-
-  /** Takes a lock. Throws ShimGone if the shim disconnects meanwhile: its container may already be deleted, so the call must not continue. */
-  async #takeLock(wanted: LockRequest, shim: Shim): Promise<LockAnswer> {
-    const taken = this.#locks.tryTake(wanted);
-    if (taken !== undefined) return taken;
-    const gone = new AbortController();
-    const look = setInterval(() => {
-      try {
-        shim.ensureConnected();
-      } catch (error) {
-        gone.abort(error);
-      }
-    }, lookMs);
-    try {
-      return await this.#locks.take(wanted, gone.signal);
-    } finally {
-      clearInterval(look);
-    }
   }
 }

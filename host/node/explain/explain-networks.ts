@@ -1,0 +1,147 @@
+// Explains each step of a network without running it.
+
+import { readFileSync } from "node:fs";
+import type { PluginConf } from "../../../src/cni/network-list.ts";
+import { toVersion } from "../../../src/cni/versions.ts";
+import { isPlexusName } from "../../../src/configuration/refuse-self.ts";
+import { defaultWasm, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import { fault } from "../../../src/fault/fault.ts";
+import { isJsonObject } from "../../../src/json/document.ts";
+import { nativePluginRefusal } from "../../../src/npwg/definition-plugins.ts";
+import { notFound } from "../../engine/steps/plugin-finder.ts";
+import { Admission } from "../../sandbox/admission/admit.ts";
+import { limitsOf } from "../../sandbox/limits.ts";
+import { compareWithGrants, type GrantTerms } from "./compare-with-grants.ts";
+import { explainDefinition, ruleForNative } from "./explain-definition.ts";
+import { explainDemand } from "./explain-demand.ts";
+import { type ExplainedNetwork, type ExplainedStep, type Explanation, problemOf } from "./explanation.ts";
+import { findPlugin } from "./find-plugin.ts";
+import type { HostSettings } from "./host-settings.ts";
+import { type NamedList, policyOf } from "./networks.ts";
+
+/** The configuration against which the steps are checked. */
+interface Terms extends GrantTerms {
+  readonly cniPath: string;
+  /** The plugin type of Plexus itself. */
+  readonly ownType: string;
+  readonly admission: Admission;
+}
+
+/** Explains the networks under the host configuration, or under the defaults if there is none. */
+export async function explain(
+  networks: readonly NamedList[],
+  { settings, cniPath, warnings }: { settings: HostSettings | undefined; cniPath: string; warnings: readonly string[] },
+): Promise<Explanation> {
+  const { wasm = defaultWasm, type = "plexus" } = settings?.configuration ?? {};
+  const path = settings?.cniPath ?? cniPath;
+  const definitions = policyOf(settings);
+  const terms = { wasm, definitions, cniPath: path, ownType: type, admission: new Admission() };
+  const explained = await Promise.all(networks.map((network) => withDemands(explainNetwork(network, terms), wasm)));
+  return {
+    apiVersion: "plexus/v1",
+    kind: "Explanation",
+    hostConfiguration: settings?.path ?? null,
+    cniPath: path.split(":").filter((each) => each !== ""),
+    loads: explained.every(({ loads }) => loads),
+    networks: explained,
+    warnings,
+  };
+}
+
+function explainNetwork(
+  { source, list, namespace, binding }: NamedList,
+  terms: Omit<Terms, "cniVersion" | "binding">,
+): ExplainedNetwork {
+  const { name, cniVersion } = list;
+  const steps = list.plugins.map((plugin) => explainPlugin(plugin, { ...terms, binding, cniVersion }));
+  const definition = namespace === undefined ? null : explainDefinition(terms.definitions, namespace);
+  const version = toVersion(cniVersion);
+  const problem = version.ok ? null : problemOf(version.fault);
+  return { source, name, cniVersion, definition, loads: problem === null && steps.every(isLoadable), problem, steps };
+}
+
+/** The network with the demands on its components. A call checks them before it looks into a component. */
+async function withDemands(network: ExplainedNetwork, wasm: WasmConfiguration): Promise<ExplainedNetwork> {
+  const steps = await Promise.all(network.steps.map((step) => withDemand(step, wasm)));
+  return { ...network, steps, loads: network.loads && steps.every(isLoadable) };
+}
+
+async function withDemand(step: ExplainedStep, wasm: WasmConfiguration): Promise<ExplainedStep> {
+  const steps = await Promise.all(step.steps.map((each) => withDemand(each, wasm)));
+  const explained = step.kind === "component" && step.path !== null ? await explainDemand(step.type, step.path, wasm) : undefined;
+  if (explained === undefined) return { ...step, steps };
+  const { demand, refusal } = explained;
+  return { ...step, steps, demand, problem: refusal === undefined ? step.problem : problemOf(refusal) };
+}
+
+function isLoadable({ problem, steps }: ExplainedStep): boolean {
+  return problem === null && steps.every(isLoadable);
+}
+
+function explainPlugin(plugin: PluginConf, terms: Terms): ExplainedStep {
+  const { type, ipamType, document } = plugin;
+  const found = explainType(type, "step", document.parsed, terms);
+  const step = found.kind === "native" && found.problem === null ? { ...found, ...nativeRefusal(plugin, terms) } : found;
+  if (ipamType === undefined) return step;
+  const ipam = explainType(ipamType, "ipam", document.parsed, terms);
+  // A native plugin may implement its ipam.type itself, so a missing IPAM plugin is no error. A delegate cannot.
+  const mayLack = ipam.kind === "missing" && step.kind === "native";
+  return { ...step, steps: [mayLack ? { ...ipam, problem: null } : ipam] };
+}
+
+/** The problem of a native plugin that the definition's namespace may not use, and the rule that would allow it. */
+function nativeRefusal(
+  { type, ipamType, document: { parsed } }: PluginConf,
+  { binding, definitions, cniPath, wasm }: Terms,
+): Partial<ExplainedStep> {
+  if (binding === undefined) return {};
+  const isComponent = (each: string): boolean => each === ipamType && findPlugin(each, cniPath, wasm.prefer).kind === "component";
+  const refused = nativePluginRefusal(definitions, binding.definition, { type, configuration: parsed, isComponent });
+  if (refused === undefined) return {};
+  const ipam = ipamType === undefined || isComponent(ipamType) || !isJsonObject(parsed["ipam"]) ? undefined : parsed["ipam"];
+  return { problem: problemOf(refused), toGrant: ruleForNative(binding.definition, type, parsed, ipam) };
+}
+
+function explainType(
+  type: string,
+  role: ExplainedStep["role"],
+  config: Readonly<Record<string, unknown>>,
+  terms: Terms,
+): ExplainedStep {
+  const none = {
+    type,
+    role,
+    digest: null,
+    delegate: null,
+    capabilities: [],
+    effective: [],
+    limits: null,
+    demand: null,
+    missing: [],
+    idle: [],
+    toGrant: null,
+    uncovered: [],
+    problem: null,
+    steps: [],
+  };
+  const found = findPlugin(type, terms.cniPath, terms.wasm.prefer);
+  if (found.kind === "missing") {
+    return { ...none, kind: "missing", path: null, problem: problemOf(notFound(type, terms.cniPath, found.unfit)) };
+  }
+  const selfReference = isPlexusName(type, { type: terms.ownType })
+    ? fault("CONFIG_INVALID", `type "${type}" is plexus itself, which cannot be a plugin of a network that plexus attaches`)
+    : undefined;
+  const bytes = readFileSync(found.path);
+  const problem = selfReference === undefined ? null : problemOf(selfReference);
+  const base = { ...none, ...found, digest: digestOf(bytes), problem };
+  if (found.kind === "native" || selfReference !== undefined) return base;
+  const limits = limitsOf(terms.wasm.limits);
+  const component = terms.admission.examine(bytes, limits, base.digest);
+  if (!component.ok) return { ...base, limits, problem: problemOf(component.fault) };
+  return { ...base, limits, ...compareWithGrants(type, component.value, role === "step" ? config : {}, terms) };
+}
+
+function digestOf(bytes: Uint8Array): string {
+  const { hash } = process.getBuiltinModule("node:crypto");
+  return `sha256:${hash("sha256", bytes, "hex")}`;
+}
