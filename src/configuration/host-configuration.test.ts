@@ -200,6 +200,46 @@ describe("the host configuration", () => {
     expect(message({ ...base, delegates, wasm })).toContain(text);
   });
 
+  test("E-14: a requirement of every component is read, and the types that it does not hold for", () => {
+    const wasm = {
+      keys: { release: pem, team: pem },
+      require: { signedBy: ["release", "team"], digests: [digest] },
+      grants: { x: { log: {}, require: false }, y: { digest } },
+    };
+    const read = readHostConfiguration({ ...base, delegates, wasm });
+    expect(read.ok && read.value.wasm).toMatchObject({
+      require: { anyOf: { signedBy: ["release", "team"], digests: [digest] } },
+      exempt: ["x"],
+      demands: { y: { digest } },
+    });
+    expect(read.ok && read.value.wasm.grants["x"]).toEqual({ log: {} });
+    expect(readHostConfiguration({ ...base, delegates })).toMatchObject({ ok: true, value: { wasm: { exempt: [] } } });
+  });
+
+  test.each([
+    [{ require: {} }, "wasm.require: must name keys in signedBy, or digests"],
+    [{ require: { signedBy: [], digests: [] } }, "wasm.require: must name keys in signedBy, or digests"],
+    [{ require: true }, "wasm.require: must be an object"],
+    [{ require: { signedBy: "release" } }, "wasm.require.signedBy: must be a list"],
+    [{ require: { signedBy: ["release"] } }, "wasm.require.signedBy: wasm.keys has no key release (it has none)"],
+    [{ require: { digests: ["sha256:ab"] } }, "wasm.require.digests.0: must be a digest"],
+    [{ require: { digest } }, "did you mean digests?"],
+    [{ grants: { x: { require: true } } }, "wasm.grants.x.require: must be false"],
+  ])("E-14: an invalid requirement is refused: %j", (wasm, text) => {
+    expect(message({ ...base, delegates, wasm })).toContain(text);
+  });
+
+  test.each([
+    [{ require: true }, { anyOf: { signedBy: [], digests: [] } }],
+    [{ require: { signedBy: ["gone", 5], digests: ["x"] } }, { anyOf: { signedBy: ["gone"], digests: [] } }],
+  ])("E-14: a DEL keeps a malformed requirement as one that is not weaker: %j", (wasm, required) => {
+    const read = readHostConfiguration(
+      { ...base, delegates, wasm: { ...wasm, grants: { x: { require: "no" } } } },
+      { lenient: true },
+    );
+    expect(read.ok && read.value.wasm).toMatchObject({ require: required, exempt: [] });
+  });
+
   test("E-14: a demand in a definition's rule is refused: the demands of wasm.grants hold for definitions, too", () => {
     const definitions = { rules: [{ namespaces: ["shop"], grants: { x: { digest } } }] };
     expect(message({ ...base, delegates, definitions })).toContain("definitions.rules.0.grants.x.digest: no such key");
@@ -412,6 +452,16 @@ describe("the host configuration", () => {
         sandboxUids: fc.oneof(scalar, fc.record({ first: scalar, count: scalar, more: scalar }, { requiredKeys: [] })),
         limits: fc.record({ timeMs: scalar, memoryMiB: scalar, logBytes: scalar }, { requiredKeys: [] }),
         keys: fc.dictionary(fc.constantFrom("x", "same", "a/b"), fc.oneof(scalar, fc.constant(pem))),
+        require: fc.oneof(
+          scalar,
+          fc.record(
+            {
+              signedBy: fc.oneof(scalar, fc.array(fc.constantFrom("x", "same"), { maxLength: 2 })),
+              digests: fc.oneof(scalar, fc.array(fc.constantFrom(digest, "x"), { maxLength: 2 })),
+            },
+            { requiredKeys: [] },
+          ),
+        ),
         grants: fc.dictionary(
           fc.constantFrom("a", "b"),
           fc.record(
@@ -430,6 +480,7 @@ describe("the host configuration", () => {
               state: fc.record({ directories: scalar }),
               digest: fc.oneof(scalar, fc.constant(digest)),
               signedBy: scalar,
+              require: scalar,
               typo: scalar,
             },
             { requiredKeys: [] },

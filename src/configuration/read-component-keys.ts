@@ -1,8 +1,8 @@
-// Reads public keys that sign components, by name, and what a grant demands of a component's origin.
+// Reads public keys that sign components, by name, and what the configuration demands of a component's origin: `wasm.require`, and by type.
 
 import { digestPattern, digestWanted } from "../oci/digest.ts";
 import type { ObjectReader } from "./object-reader.ts";
-import type { ComponentDemand } from "./wasm-configuration.ts";
+import type { ComponentDemand, ComponentRequirement } from "./wasm-configuration.ts";
 
 /** The name of a key. */
 export const keyNamePattern = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/;
@@ -33,12 +33,38 @@ export function readDemand(reader: ObjectReader, keys: Readonly<Record<string, s
   if (!demands) return undefined;
   const digest = reader.matching("digest", digestPattern, digestWanted);
   const signedBy = reader.matching("signedBy", keyNamePattern, keyNameWanted);
-  if (signedBy !== undefined && !Object.hasOwn(keys, signedBy)) {
-    const names = Object.keys(keys);
-    reader.refuse("signedBy", `wasm.keys has no key ${signedBy} (it has ${names.length === 0 ? "none" : names.join(", ")})`);
-  }
+  if (signedBy !== undefined && !Object.hasOwn(keys, signedBy)) reader.refuse("signedBy", noSuchKey(signedBy, keys));
   return {
     ...(reader.value("digest") === undefined ? {} : { digest: digest ?? "" }),
     ...(reader.value("signedBy") === undefined ? {} : { signedBy: signedBy ?? "" }),
   };
+}
+
+/**
+ * What `wasm.require` demands of every component; undefined without that key. A malformed requirement stays one that fewer components meet, or
+ * none.
+ */
+export function readRequirement(reader: ObjectReader, keys: Readonly<Record<string, string>>): ComponentRequirement | undefined {
+  if (reader.value("require") === undefined) return undefined;
+  const section = reader.object("require");
+  const signedBy = section?.allMatching("signedBy", keyNamePattern, keyNameWanted) ?? [];
+  const digests = section?.allMatching("digests", digestPattern, digestWanted) ?? [];
+  for (const name of signedBy) if (!Object.hasOwn(keys, name)) section?.refuse("signedBy", noSuchKey(name, keys));
+  if (signedBy.length + digests.length === 0 && section !== undefined)
+    reader.refuse("require", "must name keys in signedBy, or digests: no component would meet it");
+  section?.end();
+  return { anyOf: { signedBy, digests } };
+}
+
+/** Whether the grants of one type have `"require": false`. */
+export function isExempt(reader: ObjectReader): boolean {
+  const value = reader.value("require");
+  if (value !== undefined && value !== false)
+    reader.refuse("require", "must be false, which exempts the type from wasm.require, or absent");
+  return value === false;
+}
+
+function noSuchKey(name: string, keys: Readonly<Record<string, string>>): string {
+  const names = Object.keys(keys);
+  return `wasm.keys has no key ${name} (it has ${names.length === 0 ? "none" : names.join(", ")})`;
 }

@@ -12,7 +12,7 @@ import {
   sysctlPattern,
 } from "./grant-patterns.ts";
 import type { ObjectReader } from "./object-reader.ts";
-import { readDemand, readKeys } from "./read-component-keys.ts";
+import { isExempt, readDemand, readKeys, readRequirement } from "./read-component-keys.ts";
 import {
   type ComponentDemand,
   type DelegateGrants,
@@ -37,8 +37,10 @@ export function readWasm(reader: ObjectReader): WasmConfiguration {
   const prefer = Array.isArray(reader.value("prefer")) ? reader.strings("prefer") : reader.boolean("prefer");
   const keys = readKeys(reader.object("keys"));
   const demands: [string, ComponentDemand][] = [];
+  const exempt: string[] = [];
   const grants = readGrants(reader.object("grants"), (type, each) => {
     const demand = readDemand(each, keys);
+    if (isExempt(each)) exempt.push(type);
     if (demand !== undefined) demands.push([type, demand]);
   });
   const wasm: WasmConfiguration = {
@@ -49,6 +51,8 @@ export function readWasm(reader: ObjectReader): WasmConfiguration {
     limits: readLimits(reader.object("limits")),
     grants,
     demands: Object.fromEntries(demands),
+    require: readRequirement(reader, keys),
+    exempt,
     keys,
   };
   reader.end();

@@ -176,7 +176,21 @@ const demandingGrants = grants.extend({
     .describe(
       "Name of the key in wasm.keys that must have signed the component's manifest (cosign). The signature stands in TYPE.wasm.signatures.json beside the component, where plexusctl component pull puts it.",
     ),
+  require: z
+    .literal(false)
+    .optional()
+    .describe("Exempts the type from wasm.require. A digest or signedBy of the type's own also takes the place of wasm.require."),
 });
+
+const requirement = z
+  .strictObject({
+    signedBy: z.array(keyName).optional().describe("Names of keys in wasm.keys. A signature by one of them is enough."),
+    digests: z
+      .array(z.string().regex(digestPattern, `must be ${digestWanted}`))
+      .optional()
+      .describe("SHA-256 of the files of components that may run without a signature."),
+  })
+  .refine(({ signedBy = [], digests = [] }) => signedBy.length + digests.length > 0);
 
 const wasm = z
   .strictObject({
@@ -217,6 +231,11 @@ const wasm = z
       .describe(
         "Public keys that sign components, by name. The value is the key in PEM (ECDSA on P-256 as cosign makes it, or RSA), or the absolute path of such a file, which the engine must be able to read.",
       ),
+    require: requirement
+      .optional()
+      .describe(
+        "What every component of the node must be: signed by one of the keys, or of one of the digests. It also holds for the components that Plexus brings and for definitions' networks. A type's own digest or signedBy in grants takes its place, and require: false there exempts the type.",
+      ),
     grants: z
       .record(z.string(), demandingGrants)
       .optional()
@@ -224,8 +243,10 @@ const wasm = z
         "Capabilities of each delegate, by type. They replace the default: log, leases in /var/lib/cni/networks, /etc/resolv.conf. The default grants nothing that changes the kernel's state.",
       ),
   })
-  .refine(({ keys = {}, grants: granted = {} }) =>
-    Object.values(granted).every(({ signedBy }) => signedBy === undefined || Object.hasOwn(keys, signedBy)),
+  .refine(({ keys = {}, grants: granted = {}, require: required = {} }) =>
+    [...Object.values(granted).map(({ signedBy }) => signedBy), ...(required.signedBy ?? [])].every(
+      (name) => name === undefined || Object.hasOwn(keys, name),
+    ),
   );
 
 const namespacePatterns = z.array(z.string().regex(namespacesPattern.pattern, `must be ${namespacesPattern.wanted}`));

@@ -25,12 +25,22 @@ export interface DelegateGrants {
   readonly state?: { readonly directories?: readonly string[] | undefined } | undefined;
 }
 
-/** Properties that the component of a type must have in every network. */
+/** Properties that the component of a type must have in every network: all that are given. */
 export interface ComponentDemand {
   /** Digest of the component's bytes. */
   readonly digest?: string;
   /** Name of the key in `keys` that signed the component's manifest. */
   readonly signedBy?: string;
+}
+
+/** Properties of which every component of the node must have one. With both lists empty no component meets the requirement. */
+export interface ComponentRequirement {
+  readonly anyOf: {
+    /** Names of keys in `keys`. */
+    readonly signedBy: readonly string[];
+    /** Digests of components' bytes. */
+    readonly digests: readonly string[];
+  };
 }
 
 /**
@@ -125,6 +135,10 @@ export interface WasmConfiguration {
   readonly otherGrants: DelegateGrants;
   /** Demands on components by type: `digest` and `signedBy` in `wasm.grants.TYPE`. They hold for definitions, too. */
   readonly demands: Readonly<Record<string, ComponentDemand>>;
+  /** `wasm.require`: the demand on components of all types without an entry in `demands`; undefined if any component may run. */
+  readonly require: ComponentRequirement | undefined;
+  /** Types with `"require": false` among their grants. */
+  readonly exempt: readonly string[];
   /** Public keys by name: a PEM text, or the absolute path of such a file. */
   readonly keys: Readonly<Record<string, string>>;
 }
@@ -162,5 +176,7 @@ export const defaultWasm: WasmConfiguration = {
   grants: {},
   otherGrants: defaultGrants,
   demands: {},
+  require: undefined,
+  exempt: [],
   keys: {},
 };

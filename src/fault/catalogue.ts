@@ -324,6 +324,13 @@ const entries = {
     meaning: "No signature of a component was made by the key demanded for the component's manifest.",
     remedy: "Install a component that the key has signed; if another key is right, name it in signedBy and list it in wasm.keys.",
   },
+  COMPONENT_REQUIREMENT_UNMET: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "A component has neither a signature nor a digest that wasm.require demands of every component of the node.",
+    remedy:
+      "Install a component that a key named in wasm.require.signedBy has signed (plexusctl component pull), or list its digest in wasm.require.digests. For one type, wasm.grants.TYPE may demand another digest or signedBy, or have require: false.",
+  },
   SIGNATURE_KEY_UNUSABLE: {
     cni: 7,
     actor: "administrator",

@@ -91,6 +91,8 @@ const wasm = {
   limits: {},
   otherGrants: {},
   demands: {},
+  require: undefined,
+  exempt: [],
   keys: {},
   grants: { "ipam-host-local": { log: {}, leases: { directories: [request.leases] }, resolver: {} } },
 } as const;

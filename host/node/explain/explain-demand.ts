@@ -1,7 +1,7 @@
-// Explains what `wasm.grants.TYPE` demands of a component's digest and signer, and whether the installed component meets it.
+// Explains what `wasm.grants.TYPE` or `wasm.require` demands of a component's digest and signer, and whether the installed component meets it.
 
 import { readFileSync } from "node:fs";
-import type { ComponentDemand, WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import type { ComponentRequirement, WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import type { Fault } from "../../../src/fault/fault.ts";
 import { ComponentDemands, demandOn } from "../../sandbox/provenance/component-demands.ts";
 import { installedSignatures } from "../components/installed-component.ts";
@@ -10,6 +10,8 @@ import { installedSignatures } from "../components/installed-component.ts";
 export interface ExplainedDemand {
   readonly digest: string | null;
   readonly signedBy: string | null;
+  /** The lists of `wasm.require`, of which one entry is enough; null if the type's grants demand something. */
+  readonly anyOf: ComponentRequirement["anyOf"] | null;
   readonly isMet: boolean;
 }
 
@@ -19,10 +21,11 @@ export async function explainDemand(
   path: string,
   wasm: WasmConfiguration,
 ): Promise<{ readonly demand: ExplainedDemand; readonly refusal: Fault | undefined } | undefined> {
-  const demand: ComponentDemand | undefined = demandOn(wasm, type);
+  const demand = demandOn(wasm, type);
   if (demand === undefined) return undefined;
   const component = { name: path, bytes: readFileSync(path), signatures: async () => installedSignatures(path) };
   const met = await new ComponentDemands().check(component, demand, wasm);
-  const { digest = null, signedBy = null } = demand;
-  return { demand: { digest, signedBy, isMet: met.ok }, refusal: met.ok ? undefined : met.fault };
+  const { digest = null, signedBy = null } = "anyOf" in demand ? {} : demand;
+  const anyOf = "anyOf" in demand ? demand.anyOf : null;
+  return { demand: { digest, signedBy, anyOf, isMet: met.ok }, refusal: met.ok ? undefined : met.fault };
 }

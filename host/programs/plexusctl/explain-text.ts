@@ -8,6 +8,7 @@ import type {
   Explanation,
 } from "../../node/explain/explanation.ts";
 import type { ExplainedDefinition } from "../../node/explain/explain-definition.ts";
+import { requirementText } from "../../../src/configuration/requirement-text.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { wrap } from "./table.ts";
 
@@ -72,12 +73,7 @@ function stepLines(step: ExplainedStep, number: string, indent: string, width: n
     );
   }
   if (demand !== null) {
-    const { digest: wanted, signedBy, isMet } = demand;
-    const demands = [
-      ...(wanted === null ? [] : [`the digest ${wanted}`]),
-      ...(signedBy === null ? [] : [`a signature by ${signedBy}`]),
-    ];
-    say(inert(`Demanded: ${demands.join(" and ")}; ${isMet ? "met" : "NOT met"}.`));
+    say(inert(`Demanded${demandText(demand)}; ${demand.isMet ? "met" : "NOT met"}.`));
   }
   for (const each of idle) say(`Note: ${inert(each)} is granted, but the delegate does not declare it.`);
   for (const each of uncovered)
@@ -92,6 +88,15 @@ function stepLines(step: ExplainedStep, number: string, indent: string, width: n
     );
   }
   return [...lines, ...step.steps.flatMap((each, index) => stepLines(each, `${number}.${index + 1}`, inner, width))];
+}
+
+function demandText({ digest, signedBy, anyOf }: NonNullable<ExplainedStep["demand"]>): string {
+  if (anyOf !== null) return ` by wasm.require: ${requirementText({ anyOf })}`;
+  const demands = [
+    ...(digest === null ? [] : [`the digest ${digest}`]),
+    ...(signedBy === null ? [] : [`a signature by ${signedBy}`]),
+  ];
+  return `: ${demands.join(" and ")}`;
 }
 
 function problemText({ kind, msg, remedy }: ExplainedProblem): string {

@@ -1,6 +1,7 @@
 // The daemon, which serves all calls of a node. A call's configuration comes only from the call itself (MO-32).
 
 import { fault } from "../../../src/fault/fault.ts";
+import { nodeRequirementText } from "../../../src/configuration/requirement-text.ts";
 import { failed, type Result } from "../../../src/fault/result.ts";
 import { CallSession } from "../../engine/call/call-session.ts";
 import { RecycledFiles } from "../../store/files/recycled-files.ts";
@@ -20,7 +21,8 @@ import { CallServer, type CallServerInit } from "./call-server.ts";
 import type { ConnectedShim } from "../../protocol/connected-shim.ts";
 import { DaemonClusters, type DaemonClustersInit } from "./daemon-clusters.ts";
 import { DaemonDelegates, type DaemonDelegatesInit } from "./daemon-delegates.ts";
-import { DefinitionPolicies } from "./definition-policies.ts";
+import { ConfigurationTexts } from "./configuration-texts.ts";
+import { definitionPolicyText } from "./definition-policy-text.ts";
 import { takeLockFor } from "./take-lock.ts";
 import { PodLife, type PodLifeInit } from "./pod-life.ts";
 import { collectWatches, watchSentence, watchesAreLive } from "./watch-metrics.ts";
@@ -53,7 +55,8 @@ export class Daemon {
   readonly #clusters: DaemonClusters;
   readonly #writer = backgroundWriter({ recycledFiles: new RecycledFiles() });
   readonly #delegates: DaemonDelegates;
-  readonly #definitions = new DefinitionPolicies();
+  readonly #definitions = new ConfigurationTexts(definitionPolicyText);
+  readonly #components = new ConfigurationTexts(({ wasm }) => nodeRequirementText(wasm));
   readonly #server: CallServer;
   readonly #endpoint: Endpoint;
   /** The agents, which carry out the effects that the daemon starts itself. */
@@ -119,6 +122,7 @@ export class Daemon {
     this.telemetry.inform("watches", () => watchSentence(this.#clusters.informers));
     this.telemetry.inform("reconciler", () => this.reconciler.sentence);
     this.telemetry.inform("definitions", () => this.#definitions.text());
+    this.telemetry.inform("components", () => this.#components.text());
     if (podLife?.nodeCredentials !== undefined) {
       this.telemetry.inform("credentials", () => this.#podLife?.credentialsSentence ?? "");
     }
@@ -184,6 +188,7 @@ export class Daemon {
         if (call.configuration !== undefined) {
           this.reconciler.keepConfiguration(call.configuration, request.stdin);
           this.#definitions.note(call.configuration);
+          this.#components.note(call.configuration);
         }
         this.#unrecorded.delete(recorded);
         resolve();

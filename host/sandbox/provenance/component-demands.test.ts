@@ -30,10 +30,41 @@ function component(manifests: readonly SignedManifest[] = []) {
 
 describe("the demands on a component", () => {
   test("are those of its type; names of Object's members demand nothing", () => {
-    const demands = { tuning: { digest } };
-    expect(demandOn({ demands }, "tuning")).toEqual({ digest });
-    expect(demandOn({ demands }, "other")).toBeUndefined();
-    expect(demandOn({ demands }, "constructor")).toBeUndefined();
+    const wasm = { demands: { tuning: { digest } }, require: undefined, exempt: [] };
+    expect(demandOn(wasm, "tuning")).toEqual({ digest });
+    expect(demandOn(wasm, "other")).toBeUndefined();
+    expect(demandOn(wasm, "constructor")).toBeUndefined();
+  });
+
+  test("of wasm.require hold for every type without demands of its own that is not exempt", () => {
+    const require = { anyOf: { signedBy: ["release"], digests: [] } };
+    const wasm = { demands: { tuning: { digest } }, require, exempt: ["portmap"] };
+    expect(demandOn(wasm, "tuning")).toEqual({ digest });
+    expect(demandOn(wasm, "portmap")).toBeUndefined();
+    for (const type of ["other", "constructor"]) expect(demandOn(wasm, type)).toBe(require);
+  });
+
+  test.each<[string, { readonly signedBy?: readonly string[]; readonly digests?: readonly string[] }, boolean]>([
+    ["a listed digest", { digests: [sha256("x"), digest] }, true],
+    ["a listed digest, and a key that is no key", { digests: [digest], signedBy: ["broken"] }, true],
+    ["a signature by the first key", { signedBy: ["release", "other"] }, true],
+    ["a signature by the last key", { signedBy: ["absent", "broken", "other", "release"] }, true],
+    ["another digest", { digests: [sha256("x")] }, false],
+    ["no signature by any key", { signedBy: ["other"], digests: [sha256("x")] }, false],
+    ["a key that wasm.keys lacks", { signedBy: ["absent"] }, false],
+    ["a key that is no key", { signedBy: ["broken"] }, false],
+    ["nothing to have, after a mistake in the configuration", {}, false],
+  ])("of wasm.require, with %s", async (_, { signedBy = [], digests = [] }, isMet) => {
+    const all = { keys: { ...keys, other: makeSigningKey().pem, broken: "no key" } };
+    const demands = new ComponentDemands();
+    const demand = { anyOf: { signedBy, digests } };
+    const check = await demands.check(component([signedManifest()]), demand, all);
+    expect(check.ok ? "met" : check.fault.kind).toBe(isMet ? "met" : "COMPONENT_REQUIREMENT_UNMET");
+    expect(demands.isMet("content", demand, all)).toBe(isMet);
+    // Another requirement, and the same lists in a grant, are other demands.
+    expect(demands.isMet("content", { anyOf: { signedBy, digests: [...digests, sha256("y")] } }, all)).toBe(false);
+    const replaced = { keys: { ...all.keys, release: makeSigningKey().pem } };
+    expect(demands.isMet("content", demand, replaced)).toBe(isMet && !signedBy.includes("release"));
   });
 
   test("a digest is that of the bytes", async () => {

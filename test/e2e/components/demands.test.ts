@@ -1,8 +1,8 @@
-// `digest` and `signedBy` of wasm.grants in the installed programs: calls run only the component that the administrator demands.
+// `digest` and `signedBy` of wasm.grants, and wasm.require, in the installed programs: calls run only the component that the administrator demands.
 
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { componentManifest } from "../../../src/oci/manifest.ts";
 import { wasmConfigType, wasmLayerType } from "../../../src/oci/media-types.ts";
@@ -43,20 +43,21 @@ describe.each(["one-shot engines", "a daemon"] as const)("demands on components,
       stage.dispose();
     });
 
-    function config(demand: object): object {
+    function config(demand: object, require?: object): object {
       const grants = { loopback: { links: {}, log: {}, ...demand } };
-      return stage.network([{ type: "loopback" }], { wasm: { keys: { release: key.pem }, grants } });
+      const wasm = { keys: { release: key.pem }, grants, ...(require === undefined ? {} : { require }) };
+      return stage.network([{ type: "loopback" }], { wasm });
     }
 
     /** Adds a pod and deletes it; answers "0", or code and message of the ADD. */
-    async function add(demand: object): Promise<string> {
+    async function add(demand: object, require?: object): Promise<string> {
       const pod = stage.pod();
       const env = { PLEXUS_SOCKET: daemon === undefined ? "/nonexistent" : daemon.socket };
       const call = {
         containerId: `pod-${Math.random().toString(36).slice(2)}`,
         netns: pod.path,
         ifname: "lo",
-        config: config(demand),
+        config: config(demand, require),
         env,
       };
       const answer = await stage.request({ verb: "ADD", ...call });
@@ -103,6 +104,31 @@ describe.each(["one-shot engines", "a daemon"] as const)("demands on components,
       writeFileSync(file, signatures(other));
       // A daemon has verified these bytes before, and does not verify them in each call.
       expect(await add(demand)).toMatch(engine === "a daemon" ? /^0$/ : /SIGNATURE_MISSING/);
+    });
+
+    test("E-14: wasm.require holds for every component, unless the type's grants say otherwise", async () => {
+      const required = { signedBy: ["release"], digests: [sha256("another component")] };
+      expect(await add({}, required)).toMatch(
+        /^7 .*loopback\.wasm: wasm\.require does not list .*must be signed by release, but has no signature.*\[COMPONENT_REQUIREMENT_UNMET\]/s,
+      );
+      expect(await add({}, { digests: [digest] })).toBe("0");
+      // What met another requirement does not meet this one.
+      expect(await add({}, required)).toContain("[COMPONENT_REQUIREMENT_UNMET]");
+      expect(await add({ require: false }, required)).toBe("0");
+      expect(await add({ digest }, required)).toBe("0");
+      expect(await add({ digest: sha256("x") }, { digests: [digest] })).toContain("[COMPONENT_DIGEST_DIFFERS]");
+      writeFileSync(`${component}.signatures.json`, signatures(loopback, makeSigningKey()));
+      expect(await add({}, required)).toMatch(/COMPONENT_REQUIREMENT_UNMET/);
+      writeFileSync(`${component}.signatures.json`, signatures(loopback));
+      expect(await add({}, required)).toBe("0");
+    });
+
+    test.skipIf(engine !== "a daemon")("status says what every component must have", async () => {
+      await add({}, { digests: [digest] });
+      const command = [join(dist, "plexusctl.cjs"), "status", "--status-socket", join(dirname(daemon?.socket ?? ""), "status.sock")];
+      await expect
+        .poll(() => spawnSync(process.execPath, command, { encoding: "utf8" }).stdout.replaceAll(/\s+/g, " "), { timeout: 5000 })
+        .toContain("every component must have the digest listed");
     });
 
     test("explain says what a call would refuse", () => {
