@@ -53,6 +53,7 @@ const values = z.strictObject({
   }),
   // YAML 1.1 reads `off` as false.
   oneShot: z.literal(["node", "off", false]),
+  shippedComponents: z.string().regex(/^(?:all|none|[\w.-]+(?:,[\w.-]+)*)$/u),
   components: z.array(
     z.strictObject({
       type: z.string().min(1),

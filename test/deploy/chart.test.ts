@@ -25,6 +25,10 @@ const identity = ({
 
 const sorted = (yaml: string): readonly unknown[] => objectsOf(yaml).toSorted((a, b) => identity(a).localeCompare(identity(b)));
 
+/** The annotation of the DaemonSet's pod by which another list of components makes other pods. */
+const listDigest = (rendered: readonly object[]): string | undefined =>
+  /"plexus-cni.dev\/components":"([0-9a-f]{64})"/u.exec(JSON.stringify(rendered))?.[1];
+
 describe("files that are derived from the chart", () => {
   test("values.schema.json is current (npm run docs)", () => {
     expect(text(chartSchemaPath)).toBe(chartValuesSchema());
@@ -105,7 +109,12 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect([pod.hostPID, pod.hostIPC]).toEqual([undefined, undefined]);
       expect(pod.securityContext).toEqual({ seccompProfile: { type: "RuntimeDefault" } });
       const added = containers.map(({ name, securityContext }) => [name, securityContext.capabilities.add ?? []]);
-      expect(Object.fromEntries(added)).toEqual({ install: [], plexusd: ["SETUID", "SETGID"], agent: ["NET_ADMIN"] });
+      expect(Object.fromEntries(added)).toEqual({
+        install: [],
+        components: [],
+        plexusd: ["SETUID", "SETGID"],
+        agent: ["NET_ADMIN"],
+      });
       for (const { securityContext } of containers) {
         expect(securityContext).toMatchObject({
           readOnlyRootFilesystem: true,
@@ -126,6 +135,7 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
           return path === undefined ? [] : [`${path}${readOnly === true ? " ro" : ""}`];
         });
       expect(mounts("install")).toEqual(["/opt/cni/bin", "/opt/plexus"]);
+      expect(mounts("components")).toEqual(["/opt/cni/bin", "/etc/plexus"]);
       expect(mounts("plexusd")).toEqual([
         "/opt/cni/bin ro",
         "/etc/cni/net.d",
@@ -181,6 +191,23 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(JSON.parse(data["components.json"] ?? "")).toEqual({ components, keys: { team: "PEM" } });
     });
 
+    test("do not depend on the list of components: the container of an empty list removes the last component", () => {
+      const objects = render();
+      const { args = [] } = containerOf(podOf(objects), "components");
+      expect(args).toContain("--list=/etc/plexus-template/components.json");
+      expect(args.filter((each) => each.startsWith("--credentials"))).toEqual([]);
+      const { data } = theOnly(objects, "ConfigMap") as unknown as { readonly data: Readonly<Record<string, string>> };
+      expect(JSON.parse(data["components.json"] ?? "")).toEqual({ components: [], keys: {} });
+      const one = listDigest(render("--set", "components[0].type=a,components[0].reference=r.example/a:1"));
+      expect([listDigest(objects), one]).toEqual([expect.any(String), expect.any(String)]);
+      expect(listDigest(objects)).not.toBe(one);
+    });
+
+    test.each(["all", "none", "tuning,portmap"])("do not depend on the shipped components: %s", (list) => {
+      const { args } = containerOf(podOf(render("--set", `shippedComponents=${list.replace(",", "\\,")}`)), "install");
+      expect(args).toContain(`--components=${list}`);
+    });
+
     test("leave the node's home directory out with oneShot: off", () => {
       const off = render("--set", "oneShot=off");
       expect(podOf(off).volumes.map(({ name }) => name)).not.toContain("home");
@@ -188,6 +215,17 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(JSON.stringify(theOnly(off, "Role"))).not.toContain("serviceaccounts/token");
       expect(JSON.stringify(theOnly(render(), "Role"))).toContain("serviceaccounts/token");
     });
+  });
+
+  test("a demand on every component is part of the configuration", () => {
+    const digest = `sha256:${"a".repeat(64)}`;
+    const { data } = theOnly(render("--set", `wasm.require.digests={${digest}}`), "ConfigMap") as unknown as {
+      readonly data: Readonly<Record<string, string>>;
+    };
+    const read = readHostConfiguration({ ...JSON.parse(data["plexus.json"] ?? ""), clusterNetwork: "/a" });
+    expect(read.ok && read.value.wasm.require).toEqual({ anyOf: { signedBy: [], digests: [digest] } });
+    const misspelt = runHelm("template", "plexus", chart, "--set", "wasm.require.digest=x");
+    expect([misspelt.status, misspelt.stderr.includes("digests")]).toEqual([1, true]);
   });
 
   test("MO-28 the memory limit of plexusd is above the most that it can have", () => {

@@ -94,6 +94,7 @@ tolerations:
 - --cni-bin={{ .Values.cni.binDir }}
 - --home={{ .Values.home }}
 - --one-shot={{ include "plexus.oneShot" . }}
+- --components={{ .Values.shippedComponents }}
 {{- end -}}
 
 {{- /* The list of components that `plexusctl component pull` installs. */ -}}
