@@ -41,7 +41,7 @@ export function readDemand(reader: ObjectReader, keys: Readonly<Record<string, s
 }
 
 /**
- * What `wasm.require` demands of every component; undefined without that key. A malformed requirement stays one that fewer components meet, or
+ * The demand of `wasm.require` on every component; undefined without that key. A malformed requirement stays one that fewer components meet, or
  * none.
  */
 export function readRequirement(reader: ObjectReader, keys: Readonly<Record<string, string>>): ComponentRequirement | undefined {

@@ -13,7 +13,7 @@ import {
 import { removeFiles } from "../uninstall/remove-files.ts";
 import { temporaryName, writeStaged } from "./staged-files.ts";
 
-/** What the lists of a node say. */
+/** The installed files by the lists of a node. */
 export interface EarlierInstallation {
   /** The files of both lists. A file of both has two entries, with different digests after an interrupted installation. */
   readonly files: readonly InstalledFile[];

@@ -1,4 +1,4 @@
-// What definitions may run by a configuration, in words.
+// The policy of a configuration for definitions, in words.
 
 import { trustsEverybody } from "../../../src/configuration/definition-policy.ts";
 import type { HostConfiguration } from "../../../src/configuration/host-configuration.ts";
