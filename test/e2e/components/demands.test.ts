@@ -125,7 +125,12 @@ describe.each(["one-shot engines", "a daemon"] as const)("demands on components,
 
     test.skipIf(engine !== "a daemon")("status says what every component must have", async () => {
       await add({}, { digests: [digest] });
-      const command = [join(dist, "plexusctl.cjs"), "status", "--status-socket", join(dirname(daemon?.socket ?? ""), "status.sock")];
+      const command = [
+        join(dist, "plexusctl.cjs"),
+        "status",
+        "--status-socket",
+        join(dirname(daemon?.socket ?? ""), "status.sock"),
+      ];
       await expect
         .poll(() => spawnSync(process.execPath, command, { encoding: "utf8" }).stdout.replaceAll(/\s+/g, " "), { timeout: 5000 })
         .toContain("every component must have the digest listed");
