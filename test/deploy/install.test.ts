@@ -327,9 +327,9 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
     expect(existsSync(bin())).toBe(false);
   });
 
-  test("the systemd units of deploy/systemd are those of docs/how-to/run-the-daemon.md", () => {
-    const page = readFileSync(join(root, "docs/how-to/run-the-daemon.md"), "utf8");
-    const blocks = [...page.matchAll(/^```ini\n([\s\S]*?)^```$/gm)].map(([, text]) => text);
+  test("the systemd units of deploy/systemd are those of the pages on the daemon and the agent", () => {
+    const pages = ["run-the-daemon.md", "run-the-agent.md"].map((page) => readFileSync(join(root, "docs/how-to", page), "utf8"));
+    const blocks = [...pages.join("\n").matchAll(/^```ini\n([\s\S]*?)^```$/gm)].map(([, text]) => text);
     const units = ["plexusd.service", "plexus-agent.service"].map((name) =>
       readFileSync(join(root, "deploy/systemd", name), "utf8"),
     );

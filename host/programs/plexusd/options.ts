@@ -106,7 +106,7 @@ export const usage = `plexusd: the daemon of Plexus on a node (defaults in paren
   --reconcile-dry-run   rounds only report
   --help                show this text
 
-See also docs/how-to/run-the-daemon.md.
+See also docs/how-to/daemon-options.md.
 `;
 
 /** Maximum of each option that is a number. */
