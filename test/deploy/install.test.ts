@@ -118,7 +118,9 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
   test("--one-shot off installs the shim and the components alone", () => {
     const result = install("--one-shot", "off", "--components", "tuning,portmap", "-o", "json");
     expect(report(result)).toMatchObject({ home: null, tried: { node: null } });
-    expect(readdirSync(bin()).toSorted()).toEqual([".plexus-installed-files", "plexus", "portmap.wasm", "tuning.wasm"]);
+    const present = [".plexus", ".plexus-installed-files", "plexus", "portmap.wasm", "tuning.wasm"];
+    expect(readdirSync(bin()).toSorted()).toEqual(present);
+    expect(existsSync(join(bin(), ".plexus"))).toBe(false);
     expect(existsSync(home())).toBe(false);
     // Later without a selection: the list still tells that the components are Plexus' own.
     const all = install("--one-shot", "off", "--from", otherRelease("two"), "-o", "json");
@@ -139,7 +141,7 @@ describe.skipIf(missing("plexusctl install", () => missingBuild()))("plexusctl i
     expect(report(off)["removed"]).toEqual(report(dry)["removed"]);
     expect(readFileSync(join(bin(), "loopback.wasm"))).toEqual(loopback(two));
     expect(existsSync(home())).toBe(false);
-    expect(readdirSync(bin()).filter((name) => name.startsWith("."))).toEqual([".plexus-installed-files"]);
+    expect(readdirSync(bin()).filter((name) => name.startsWith("."))).toEqual([".plexus", ".plexus-installed-files"]);
     const again = install("--one-shot", "off", "--from", two, "-o", "json");
     expect(report(again)).toMatchObject({ written: [], removed: [], kept: [] });
     expect(install("--remove").status).toBe(0);

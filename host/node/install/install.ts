@@ -170,8 +170,7 @@ function switchTo(plan: InstallPlan): readonly string[] {
     syncToDisk(home);
   }
   rename(plan.components, ({ path }) => temporaryName(path));
-  if (plan.link.target === undefined) rmSync(plan.link.path, { force: true });
-  else if (!plan.link.isInPlace) placeLink(plan.link.target, plan.link.path);
+  if (!plan.link.isInPlace) placeLink(plan.link.target, plan.link.path);
   rename([plan.shim], ({ path }) => temporaryName(path));
   for (const { path, source, isInPlace } of plan.lists) {
     if (isInPlace) continue;

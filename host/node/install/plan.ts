@@ -4,7 +4,14 @@ import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
-import { digestOf, type InstalledFile, listName, listNameBesidePlugins, listText } from "../uninstall/installed-files.ts";
+import {
+  digestOf,
+  type InstalledFile,
+  listName,
+  listNameBesidePlugins,
+  listText,
+  noEngine,
+} from "../uninstall/installed-files.ts";
 import { codeName, currentCode, hasCode } from "./code-directory.ts";
 import { type EarlierEngine, readEarlier } from "./earlier-installation.ts";
 import type { NodeDirectory } from "./node-view.ts";
@@ -39,8 +46,8 @@ export interface InstallPlan {
   readonly code: PlannedCode | undefined;
   readonly shim: PlannedFile;
   readonly components: readonly PlannedFile[];
-  /** The link by which the shim finds the home directory. Its target is a path of the node; undefined: no link. */
-  readonly link: { readonly path: string; readonly target: string | undefined; readonly isInPlace: boolean };
+  /** The link by which the shim finds the home directory, a path of the node. With `off` it leads to `noEngine`. */
+  readonly link: { readonly path: string; readonly target: string; readonly isInPlace: boolean };
   /** The lists of installed files, for the next installation and for the removal. */
   readonly lists: readonly PlannedFile[];
   /** The engine of an earlier installation, which this one has not. */
@@ -90,7 +97,7 @@ export function makePlan({ release, cniBin, home: homeDirectory, oneShot }: Plan
           : { from: release.code, name, isInPlace: hasCode(home.here, name), isCurrent: currentCode(home.here) === name },
       shim,
       components,
-      link: planLink(join(cniBin.here, ".plexus"), home?.onNode),
+      link: planLink(join(cniBin.here, ".plexus"), home?.onNode ?? noEngine),
       // The list in the home directory has all files: an installer without the other list replaces its own components, too.
       lists:
         home === undefined
@@ -134,18 +141,17 @@ function stillThere(
   );
 }
 
-function planLink(path: string, target: string | undefined): InstallPlan["link"] {
+function planLink(path: string, target: string): InstallPlan["link"] {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return { path, target, isInPlace: stats?.isSymbolicLink() === true && readlinkSync(path) === target };
 }
 
 /** Whether the node has everything already. */
 export function isComplete({ homeFiles, code, shim, components, link, lists, obsolete }: InstallPlan): boolean {
-  const hasLink = link.isInPlace || (link.target === undefined && lstatSync(link.path, { throwIfNoEntry: false }) === undefined);
   const hasEngine = code === undefined || (code.isInPlace && code.isCurrent);
   return (
     obsolete === undefined &&
-    hasLink &&
+    link.isInPlace &&
     hasEngine &&
     [...homeFiles, ...components, shim, ...lists].every(({ isInPlace: isSame }) => isSame)
   );

@@ -4,7 +4,7 @@ import { existsSync, lstatSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { storeFault } from "../../store/files/durable-file.ts";
-import { listName, listNameBesidePlugins, readInstalledFiles } from "../uninstall/installed-files.ts";
+import { listName, listNameBesidePlugins, noEngine, readInstalledFiles } from "../uninstall/installed-files.ts";
 import { type RemovedFiles, removeFiles } from "../uninstall/remove-files.ts";
 import { lockInstallation } from "./install-lock.ts";
 import type { InstallInit } from "./install.ts";
@@ -37,7 +37,8 @@ export function removeInstallation(init: RemoveInstallationInit): Result<Removed
     }
     const link = join(cniBin.here, ".plexus");
     const stats = lstatSync(link, { throwIfNoEntry: false });
-    if (stats?.isSymbolicLink() === true && readlinkSync(link) === home.onNode) remove(link, init.dryRun, removed);
+    const isOwn = stats?.isSymbolicLink() === true && [home.onNode, noEngine].includes(readlinkSync(link));
+    if (isOwn) remove(link, init.dryRun, removed);
     return ok({ removed, left });
   } catch (error) {
     return failed(storeFault("removing from", cniBin.here, error));

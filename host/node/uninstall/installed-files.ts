@@ -30,6 +30,12 @@ export const listName = "installed-files";
 /** File name of the list in the directory of plugins, for an installation without a home directory. */
 export const listNameBesidePlugins = ".plexus-installed-files";
 
+/**
+ * The target of the link `.plexus` beside the shim without a one-shot engine: a name that does not exist. Without the link the shim would start an engine that an
+ * earlier installation left in /opt/plexus.
+ */
+export const noEngine = ".no-one-shot-engine";
+
 const linePattern = /^([0-9a-f]{64}) {2}(home|cni-bin)\/([\w.-]+(?:\/[\w.-]+)?)$/;
 const pieceBytes = 1024 * 1024;
 

@@ -3,7 +3,7 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { errnoOf } from "../../store/files/errno.ts";
-import { codePrefix, digestOf, type InstalledFile, listName, listNameBesidePlugins } from "./installed-files.ts";
+import { codePrefix, digestOf, type InstalledFile, listName, listNameBesidePlugins, noEngine } from "./installed-files.ts";
 
 /** A file that was not removed, and the reason. */
 export interface LeftFile {
@@ -86,7 +86,8 @@ function reasonToKeep(path: string, digest: string): string | undefined {
 
 function isLinkTo(link: string, home: string): boolean {
   try {
-    return lstatSync(link).isSymbolicLink() && realpathSync(link) === realpathSync(home);
+    const isLink = lstatSync(link).isSymbolicLink();
+    return isLink && (readlinkSync(link) === noEngine || realpathSync(link) === realpathSync(home));
   } catch {
     return false;
   }
