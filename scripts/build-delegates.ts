@@ -62,7 +62,7 @@ function messageOf(error: unknown): string {
 }
 
 /** Writes the bindings of the current ABI into the kit. A test checks that they are current. */
-export async function writeBindings(): Promise<void> {
+async function writeBindings(): Promise<void> {
   const abi = readAbi(currentAbi);
   if (abi === null) throw new Error(`wit/${currentAbi} is missing`);
   const directory = join(root, "delegates/sdk/assembly/abi");

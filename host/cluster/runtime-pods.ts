@@ -9,7 +9,7 @@ import { isStatic } from "../../src/npwg/pod.ts";
 import type { Cluster } from "./cluster.ts";
 
 /** containerd's capability name. */
-export const podAnnotationsCapability = "io.kubernetes.cri.pod-annotations";
+const podAnnotationsCapability = "io.kubernetes.cri.pod-annotations";
 
 /** The pod's annotations in the runtime's configuration; undefined if there are none. Fault CONFIG_INVALID. */
 export function runtimeAnnotations(document: JsonObjectDocument): Result<ReadonlyMap<string, string> | undefined> {

@@ -7,7 +7,7 @@ import { putU32, u32At } from "./fields.ts";
 /** The version of the protocol, which every frame has. */
 export const PROTOCOL_VERSION = 4;
 /** Size of a frame's header, in bytes. */
-export const FRAME_HEADER_BYTES = 12;
+const FRAME_HEADER_BYTES = 12;
 /** Maximum of a payload, in bytes. */
 export const PAYLOAD_MAX_BYTES = 33_554_432;
 /** This bit of a channel number marks a nested call. */

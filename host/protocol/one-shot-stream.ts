@@ -12,7 +12,7 @@ import { decodeShimMessage, encodeMessage } from "./message-frames.ts";
 import type { EngineMessage, ShimMessage, Request } from "./messages.ts";
 
 /** The descriptor on which the shim passes the stream to an engine that it starts. */
-export const STREAM_FD = 3;
+const STREAM_FD = 3;
 
 /** A message from the shim, with its channel. */
 export interface Received {

@@ -128,7 +128,7 @@ async function requestOf(url: URL): Promise<Post> {
 }
 
 /** An ExportTraceServiceRequest in OTLP's JSON encoding: ids in hexadecimal, 64-bit integers as strings. */
-export function otlpRequest(spans: readonly FinishedSpan[], resource: Readonly<Record<string, string>>): object {
+function otlpRequest(spans: readonly FinishedSpan[], resource: Readonly<Record<string, string>>): object {
   return {
     resourceSpans: [
       {

@@ -20,11 +20,6 @@ export interface Attachment extends AttachmentId {
   readonly capabilityArgs: ReadonlyMap<string, string>;
 }
 
-/** Whether both ids name the same attachment of a network. */
-export function sameAttachment(left: AttachmentId, right: AttachmentId): boolean {
-  return left.containerId === right.containerId && left.ifname === right.ifname;
-}
-
 /** A key of the id for sets and maps. Neither part can contain "/", so the key is unambiguous. */
 export function attachmentKey(id: AttachmentId): string {
   return `${id.containerId}/${id.ifname}`;

@@ -63,7 +63,7 @@ function withCallerKeys(caller: JsonObjectDocument, delegated: JsonObjectDocumen
 }
 
 /** An IPAM plugin has no interfaces: its result must lack `interfaces` and `ips[].interface`. Fault: RESULT_INVALID (6). */
-export function checkIpamResult(answer: PluginResult): Result<PluginResult> {
+function checkIpamResult(answer: PluginResult): Result<PluginResult> {
   const { interfaces, ips } = answer.result;
   if (interfaces.length > 0) return failed(fault("RESULT_INVALID", "an IPAM plugin's result must not have interfaces"));
   const index = ips.findIndex((ip) => ip.interface !== undefined);

@@ -65,7 +65,7 @@ export function parseVersion(text: string): Result<VersionNumbers> {
 }
 
 /** Negative, zero or positive, as `sort` expects. */
-export function compareVersions(left: VersionNumbers, right: VersionNumbers): number {
+function compareVersions(left: VersionNumbers, right: VersionNumbers): number {
   return left[0] - right[0] || left[1] - right[1] || left[2] - right[2];
 }
 

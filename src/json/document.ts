@@ -37,7 +37,7 @@ const MAX_LENGTH = 4 * 1024 * 1024;
 const MAX_DEPTH = 100;
 
 /** "line 3, column 7" for an offset. Both count from 1; columns are UTF-16 units. */
-export function placeOf(text: string, offset: number): string {
+function placeOf(text: string, offset: number): string {
   let line = 1;
   let lineStart = 0;
   for (let at = text.indexOf("\n"); at !== -1 && at < offset; at = text.indexOf("\n", at + 1)) {

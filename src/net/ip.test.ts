@@ -10,8 +10,6 @@ import {
   formatCidr,
   type IpAddress,
   networkOf,
-  parseAddress,
-  parseCidr,
   readAddress,
   readCidr,
 } from "./ip.ts";
@@ -46,8 +44,8 @@ describe("reading and printing", () => {
     ["::1.2.3.4", "::102:304"],
     ["64:ff9b::192.0.2.33", "64:ff9b::c000:221"],
   ])("%s prints as %s", (text, printed) => {
-    const read = parseAddress(text);
-    expect(read.ok && formatAddress(read.value)).toBe(printed);
+    const read = readAddress(text);
+    expect(read && formatAddress(read)).toBe(printed);
   });
 
   test.each(["::ffff:10.1.2.3", "::FFFF:a01:203", "0:0:0:0:0:ffff:10.1.2.3"])("L-57: v4-mapped %s prints as v4", (text) => {
@@ -87,10 +85,8 @@ describe("reading and printing", () => {
     "1.2.3.4\n",
     "[::1]",
     `${"0:".repeat(100)}1`,
-  ])("%j is not an address, and the message has it", (text) => {
+  ])("%j is not an address", (text) => {
     expect(readAddress(text)).toBeUndefined();
-    const parsed = parseAddress(text);
-    expect(!parsed.ok && parsed.fault.msg).toContain("is not an IP address");
   });
 
   test("reading a printed address gives the same address, and the text is canonical", () => {
@@ -125,8 +121,8 @@ describe("reading and printing", () => {
 
 describe("prefixes", () => {
   test("L-57: a prefix keeps its host bits", () => {
-    const read = parseCidr("10.1.2.3/24");
-    expect(read.ok && formatCidr(read.value)).toBe("10.1.2.3/24");
+    const read = readCidr("10.1.2.3/24");
+    expect(read && formatCidr(read)).toBe("10.1.2.3/24");
   });
 
   test("L-57: the prefix length of a v4-mapped address counts from the v4 part, as Go prints it", () => {
@@ -145,9 +141,8 @@ describe("prefixes", () => {
     "/24",
     "10.0.0.1/24/8",
     "10.0.0.1/1e1",
-  ])("%s is not a prefix, and the message has it", (text) => {
-    const parsed = parseCidr(text);
-    expect(!parsed.ok && parsed.fault.msg).toContain("is not an IP address with a prefix length");
+  ])("%s is not a prefix", (text) => {
+    expect(readCidr(text)).toBeUndefined();
   });
 
   test("a network contains its first and last address, and not the neighbours", () => {

@@ -1,10 +1,6 @@
 // IP addresses as Go's net package reads and prints them, because existing CNI plugins use it: no leading zeros, no zones,
 // IPv4-mapped IPv6 is IPv4, and RFC 5952 for output.
 
-import { fault } from "../fault/fault.ts";
-import { failed, ok, type Result } from "../fault/result.ts";
-import { quote } from "../json/quote.ts";
-
 /** IPv4 or IPv6. */
 export type Family = 4 | 6;
 
@@ -138,21 +134,8 @@ export function readCidr(text: string): Cidr | undefined {
   return { address, prefix };
 }
 
-/** Like `readAddress`, with a fault (CONFIG_INVALID) that shows the text. */
-export function parseAddress(text: string): Result<IpAddress> {
-  const address = readAddress(text);
-  return address === undefined ? failed(fault("CONFIG_INVALID", `${quote(text, 60)} is not an IP address`)) : ok(address);
-}
-
-/** Like `readCidr`, with a fault (CONFIG_INVALID) that shows the text. */
-export function parseCidr(text: string): Result<Cidr> {
-  const cidr = readCidr(text);
-  if (cidr !== undefined) return ok(cidr);
-  return failed(fault("CONFIG_INVALID", `${quote(text, 60)} is not an IP address with a prefix length, like 10.1.2.3/24`));
-}
-
 /** The number of bits in an address of the family. */
-export function bitsOf(family: Family): 32 | 128 {
+function bitsOf(family: Family): 32 | 128 {
   return family === 4 ? 32 : 128;
 }
 

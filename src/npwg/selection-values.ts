@@ -140,7 +140,7 @@ export const checkBandwidth: Check<Bandwidth> = (value) => {
 };
 
 /** A sentence for each unknown key, with the nearest valid key. */
-export function unknownKeys(object: Readonly<Record<string, unknown>>, valid: readonly string[]): string[] {
+function unknownKeys(object: Readonly<Record<string, unknown>>, valid: readonly string[]): string[] {
   return Object.keys(object)
     .filter((key) => !valid.includes(key) && !key.includes("."))
     .map((key) => unknownKey(key, valid));

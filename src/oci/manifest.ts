@@ -5,14 +5,14 @@ import { failed, ok, type Result } from "../fault/result.ts";
 import { describeJson, isJsonObject } from "../json/document.ts";
 import { quote } from "../json/quote.ts";
 import { digestWanted, isDigest } from "./digest.ts";
-import { bundleType, emptyType, indexType, isBundleType, manifestType, wasmConfigType, wasmLayerType } from "./media-types.ts";
+import { bundleType, indexType, isBundleType, manifestType, wasmConfigType, wasmLayerType } from "./media-types.ts";
 
 /** Maximum size of a manifest or an index, in bytes (OCI distribution: registries accept 4 MiB). */
 export const maxManifestBytes = 4 * 1024 * 1024;
 /** Maximum size of a component's configuration, in bytes. */
-export const maxConfigBytes = 1024 * 1024;
+const maxConfigBytes = 1024 * 1024;
 /** Maximum size of a signature's bundle, in bytes. */
-export const maxBundleBytes = 256 * 1024;
+const maxBundleBytes = 256 * 1024;
 const maxEntries = 256;
 
 /** A reference to content by digest. */
@@ -166,6 +166,3 @@ function shown(value: unknown): string {
 function invalid(why: string): Result<never> {
   return failed(fault("ARTIFACT_INVALID", why));
 }
-
-/** The empty configuration's descriptor. */
-export const emptyDescriptor: Descriptor = { mediaType: emptyType, digest: emptyConfigDigest, size: emptyConfig.length };

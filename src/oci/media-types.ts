@@ -11,7 +11,7 @@ export const wasmLayerType = "application/wasm";
 /** The configuration of an artifact with a component. */
 export const wasmConfigType = "application/vnd.wasm.config.v0+json";
 /** Prefix of the artifact types of Sigstore bundles; the version follows. */
-export const bundleTypePrefix = "application/vnd.dev.sigstore.bundle";
+const bundleTypePrefix = "application/vnd.dev.sigstore.bundle";
 /** A Sigstore bundle of version 0.3, as cosign 3 stores it. */
 export const bundleType = `${bundleTypePrefix}.v0.3+json`;
 

@@ -8,6 +8,7 @@ import { installByHand } from "../harness/cluster/by-hand.ts";
 import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
 import { toolsDeployment, toolsPod } from "../harness/cluster/pods.ts";
 import { linkNames } from "../harness/cluster/node.ts";
+import { storage } from "../harness/cluster/storage.ts";
 import { missingCluster } from "../harness/cluster/requirements.ts";
 import { filesBelow, leases } from "../harness/namespaces.ts";
 import { missingBuild } from "../harness/plexus.ts";
@@ -62,18 +63,3 @@ describe.skipIf(skip)("Plexus, installed by hand on a real cluster,", () => {
     await expect.poll(left, { timeout: 30_000 }).toEqual({ links: ["br-storage", "cni0", "kube0"], leases: [], state: [] });
   });
 });
-
-const storage = {
-  apiVersion: "k8s.cni.cncf.io/v1",
-  kind: "NetworkAttachmentDefinition",
-  metadata: { name: "storage", namespace: "default" },
-  spec: {
-    config: JSON.stringify({
-      cniVersion: "1.0.0",
-      name: "storage",
-      plugins: [
-        { type: "bridge", bridge: "br-storage", ipam: { type: "ipam-host-local", ranges: [[{ subnet: "10.20.0.0/24" }]] } },
-      ],
-    }),
-  },
-};

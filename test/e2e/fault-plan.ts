@@ -22,7 +22,7 @@ export interface PodPlan {
 }
 
 /** A pseudo-random sequence in [0, 1) that depends on the seed only (mulberry32). */
-export function randomFrom(seed: number): () => number {
+function randomFrom(seed: number): () => number {
   let state = Math.trunc(seed);
   return () => {
     state = (state + 0x6d2b79f5) | 0;

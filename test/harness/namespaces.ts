@@ -148,14 +148,6 @@ export function filesBelow(directory: string): readonly string[] {
   }
 }
 
-/** Names of the iptables chains that plugins made, without the builtin chains. Empty without iptables. */
-export function hostChains(): readonly string[] {
-  requirePrivateNamespaces();
-  const finished = spawnSync("iptables-save", [], { encoding: "utf8" });
-  if (finished.status !== 0) return [];
-  return [...finished.stdout.matchAll(/^:(\S+) - /gmu)].map((match) => match[1] ?? "").sort();
-}
-
 /** Makes a network namespace as a runtime does, with a short unique name. */
 export function createPodNamespace(prefix = "pod"): PodNamespace {
   const name = `${prefix}-${randomBytes(5).toString("hex")}`;

@@ -71,7 +71,7 @@ export function addressBytes({ family, value: bits }: IpAddress): Uint8Array {
 }
 
 /** The bytes of a network mask with `prefix` one-bits. */
-export function maskBytes(family: 4 | 6, prefix: number): Uint8Array {
+function maskBytes(family: 4 | 6, prefix: number): Uint8Array {
   return Uint8Array.from(
     { length: header[family].size },
     (_, index) => (0xff00 >> Math.min(8, Math.max(0, prefix - 8 * index))) & 0xff,

@@ -164,7 +164,7 @@ function addressEntry(map: "answers" | "sources", address: IpAddress): Entry {
 }
 
 /** The key of a port in `hostports`: protocol and port, each in four bytes. In `hostports-at` the host address precedes them. */
-export function portKey({ protocol, hostAddress, hostPort }: Omit<PortMapping, "pod">): Uint8Array {
+function portKey({ protocol, hostAddress, hostPort }: Omit<PortMapping, "pod">): Uint8Array {
   const port = concat([Uint8Array.of(protocolNumbers[protocol], 0, 0, 0), u16be(hostPort), new Uint8Array(2)]);
   return hostAddress === undefined ? port : concat([addressBytes(hostAddress), port]);
 }

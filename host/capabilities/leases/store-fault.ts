@@ -33,7 +33,7 @@ export interface SystemError extends Error {
 }
 
 /** Whether this is an error of a system call. */
-export function isSystemError(error: unknown): error is SystemError {
+function isSystemError(error: unknown): error is SystemError {
   return (
     error instanceof Error &&
     "code" in error &&

@@ -227,6 +227,6 @@ export function statusMessage(body: string): string {
 }
 
 /** The request's name in messages. */
-export function requestName({ method, path }: ApiRequest): string {
+function requestName({ method, path }: ApiRequest): string {
   return `${method} ${path}`;
 }

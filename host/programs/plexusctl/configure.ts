@@ -9,7 +9,7 @@ import { writeOwnFile } from "../../node/cni-configuration/own-file.ts";
 import type { CommandResult } from "./commands.ts";
 
 /** The help text. */
-export const configureUsage = `plexusctl configure: makes Plexus' configuration from the node's network
+const configureUsage = `plexusctl configure: makes Plexus' configuration from the node's network
 
   --from FILE             the node's network, such as
                           /etc/cni/net.d/10-flannel.conflist

@@ -12,7 +12,7 @@ import type { CommandResult } from "./commands.ts";
 import { readStatus } from "./read-status.ts";
 
 /** The help text. */
-export const sysdumpUsage = `plexusctl sysdump: writes one archive about this node, without secrets
+const sysdumpUsage = `plexusctl sysdump: writes one archive about this node, without secrets
 
   -o, --output FILE       the archive; -: stdout (plexus-sysdump-HOST.tar.gz)
   --max-mib N             maximum size before compression, 1 to 1000 (20)

@@ -16,7 +16,7 @@ export const maxFlatParameters = 16;
 const scalars: Readonly<Record<string, number>> = { bool: 1, u8: 1, s8: 1, u16: 2, s16: 2, u32: 4, s32: 4, char: 4 };
 
 /** Rounds `at` up to a multiple of `align`. */
-export function alignTo(at: number, align: number): number {
+function alignTo(at: number, align: number): number {
   return Math.ceil(at / align) * align;
 }
 

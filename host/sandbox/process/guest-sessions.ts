@@ -254,7 +254,7 @@ function lostProcessOutcome({ reason }: Ended): CallOutcome {
 }
 
 /** Sends a component to the process, unless the process has it. The process compiles it before the next call. */
-export function loadInto(process: SandboxProcess, { key, plan, modules }: AdmittedComponent): void {
+function loadInto(process: SandboxProcess, { key, plan, modules }: AdmittedComponent): void {
   if (process.loaded.has(key)) return;
   const load: LoadMessage = { key, plan, sizes: modules.map(({ length }) => length) };
   process.send(frameTypes.LOAD, 0, load, modules);

@@ -1,4 +1,5 @@
-// The JSON of the frames.
+// The JSON of the frames that the engine and an examined component's process trust. The engine reads IMPORT, LOG and OUTCOME of a guest as
+// unknown values (guest-sessions.ts).
 
 import type { ExaminedComponent } from "../admission/examine.ts";
 import type { Limits } from "../limits.ts";
@@ -35,26 +36,7 @@ export interface CallMessage {
   readonly deadlineMs: number;
 }
 
-/** IMPORT: a guest calls a capability and waits for the answer. */
-export interface ImportMessage {
-  readonly capability: string;
-  readonly func: string;
-  readonly args: readonly unknown[];
-}
-
 /** ANSWER: the capability's answer. ABANDON (without content) replaces it if the call was abandoned; the guest then ends. */
 export interface AnswerMessage {
   readonly value: unknown;
-}
-
-/** LOG: one line of log, without an answer. */
-export interface LogMessage {
-  readonly level: string;
-  readonly message: string;
-}
-
-/** READY: the process has given up its rights, as far as it could. */
-export interface ReadyMessage {
-  readonly uid: number;
-  readonly gid: number;
 }

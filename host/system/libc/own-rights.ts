@@ -20,7 +20,7 @@ export interface OwnRights {
 }
 
 /** Reads the rights of this process. */
-export function ownRights(): OwnRights {
+function ownRights(): OwnRights {
   const status = readFileSync("/proc/self/status", "utf8");
   const field = (name: string): string => new RegExp(`^${name}:\\s*([0-9a-f]+)$`, "mu").exec(status)?.[1] ?? "0";
   return { noNewPrivileges: field("NoNewPrivs") === "1", permitted: BigInt(`0x${field("CapPrm")}`) };

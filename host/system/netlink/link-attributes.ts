@@ -54,7 +54,7 @@ export const IFLA_VRF_TABLE = 1;
 /** A flag of IFLA_EXT_MASK: the kernel leaves out the counters, which are half of its answer. */
 export const RTEXT_FILTER_SKIP_STATS = 8;
 
-export const AF_UNSPEC = 0;
+const AF_UNSPEC = 0;
 export const AF_BRIDGE = 7;
 export const IFINFOMSG = 16;
 

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createPodNamespace, type PodNamespace, missingPrivateNamespaces } from "../../../test/harness/namespaces.ts";
 import { missing } from "../../../test/harness/requires.ts";
-import { parseAddress } from "../../../src/net/ip.ts";
+import { readAddress } from "../../../src/net/ip.ts";
 import type { Result } from "../../../src/fault/result.ts";
 import { type EngineSide, callWith } from "../../shim/testing/scripted-engine.ts";
 import { openWorkshop, type Workshop } from "../../shim/testing/workshop.ts";
@@ -30,7 +30,11 @@ function linesOf(text: string): string[] {
     .map((line) => line.trim());
 }
 
-const address = (text: string): DefaultRoute["gateway"] => valueOf(parseAddress(text));
+const address = (text: string): DefaultRoute["gateway"] => {
+  const read = readAddress(text);
+  if (read === undefined) throw new Error(`${text} is not an address`);
+  return read;
+};
 
 /** Runs operations with the real shim. */
 async function act<T>(script: (engine: EngineSide) => Promise<T>): Promise<T> {

@@ -9,7 +9,7 @@ export const maxSeries = 200;
 /** Maximum length of a label's value, in UTF-16 units. */
 const maxValue = 128;
 /** The value that stands for all further values. */
-export const otherValue = "other";
+const otherValue = "other";
 
 /** One series. */
 export interface Series {

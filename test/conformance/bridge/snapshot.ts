@@ -139,7 +139,7 @@ function sorted(all: readonly object[]): readonly object[] {
 }
 
 /** The first five bytes of requested MACs. A shorter prefix could match one of thousands of generated MACs. */
-export const requestedMacPrefix = "02:11:22:33:44:";
+const requestedMacPrefix = "02:11:22:33:44:";
 
 /** Members of a link that do not depend on its configuration. */
 const volatileLink = new Set(["ifindex", "link_index", "link_netnsid", "broadcast", "operstate", "qdisc", "link", "master"]);

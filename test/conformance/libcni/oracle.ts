@@ -48,7 +48,7 @@ function sources(): string[] {
 }
 
 /** Builds the oracle. Throws if Go is missing, or if the oracle's module is neither cached nor can be fetched. */
-export function buildOracle(): string {
+function buildOracle(): string {
   return builtOnce("libcni-oracle", sources(), (output) => {
     const env = { ...process.env, GOTOOLCHAIN: "local", GOFLAGS: "-mod=readonly", CGO_ENABLED: "0", GOWORK: "off" };
     execFileSync("go", ["build", "-trimpath", "-ldflags=-s -w", "-o", output, "."], {

@@ -100,6 +100,6 @@ const vantages = [
   ["neighbour", "2001:db8::1"],
 ] as const;
 
-export function probesOf(protocol: Protocol, port: number): readonly PlacedProbe[] {
+function probesOf(protocol: Protocol, port: number): readonly PlacedProbe[] {
   return vantages.map(([from, address]) => ({ from, protocol, address, port }));
 }

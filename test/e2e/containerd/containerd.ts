@@ -18,6 +18,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { containerdConfiguration } from "../../harness/containerd-configuration.ts";
 import type { PodNamespace } from "../../harness/namespaces.ts";
 import { childrenOf, signalled } from "../processes.ts";
 import { connectCri, type CriClient } from "./cri-client.ts";
@@ -99,36 +100,20 @@ export async function startContainerd(init: ContainerdInit): Promise<Containerd>
 
 function configuration(directory: string, socket: string, init: ContainerdInit): string {
   const { cniBinDirectory, cniConfDirectory, internalLoopback } = init;
-  for (const name of ["root", "state"]) mkdirSync(join(directory, name));
-  const text = JSON.stringify;
-  return `version = 2
-root = ${text(join(directory, "root"))}
-state = ${text(join(directory, "state"))}
-disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.zfs", "io.containerd.snapshotter.v1.aufs",
-  "io.containerd.snapshotter.v1.devmapper", "io.containerd.tracing.processor.v1.otlp", "io.containerd.internal.v1.tracing"]
-[grpc]
-  address = ${text(socket)}
-[plugins."io.containerd.internal.v1.opt"]
-  path = ${text(join(directory, "opt"))}
-[plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = ${text(sandboxImage)}
-  disable_apparmor = true
-  restrict_oom_score_adj = true
-  netns_mounts_under_state_dir = true
-  stream_server_address = "127.0.0.1"
-  stream_server_port = "0"
-[plugins."io.containerd.grpc.v1.cri".containerd]
-  snapshotter = "native"
-  default_runtime_name = "runc"
-[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
-  runtime_type = "io.containerd.runc.v2"
-[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
-  SystemdCgroup = false
-[plugins."io.containerd.grpc.v1.cri".cni]
-  bin_dir = ${text(cniBinDirectory)}
-  conf_dir = ${text(cniConfDirectory)}
-  max_conf_num = 1
-${internalLoopback ? "  use_internal_loopback = true\n" : ""}`;
+  const [root, state] = [join(directory, "root"), join(directory, "state")];
+  for (const each of [root, state]) mkdirSync(each);
+  return containerdConfiguration({
+    root,
+    state,
+    socket,
+    sandboxImage,
+    snapshotter: "native",
+    cniBinDirectory,
+    cniConfDirectory,
+    optDirectory: join(directory, "opt"),
+    networkNamespacesInState: true,
+    internalLoopback,
+  });
 }
 
 async function ready(client: CriClient, hasEnded: () => boolean): Promise<void> {
