@@ -13,9 +13,18 @@ import type { GuestSuccess, Verb } from "./runner.ts";
 const maxMessageLength = 1024;
 const maxDetailsLength = 16 * 1024;
 
-/** A fault with a message that begins with the delegate and the verb; `message` continues "delegate x (verb) …". */
-export function hostFault(component: AdmittedComponent, verb: string, kind: FaultKind, message: string): Result<never> {
-  return failed(fault(kind, `delegate ${component.declaration.name} (${verb}) ${inertLine(message, maxMessageLength)}`));
+/** A fault with a message that begins with the delegate and the verb; `message` continues "delegate x (verb) …". `lastLines`: the guest's text for the details. */
+export function hostFault(
+  component: AdmittedComponent,
+  verb: string,
+  kind: FaultKind,
+  message: string,
+  lastLines = "",
+): Result<never> {
+  const details = inertText(lastLines, maxDetailsLength);
+  return failed(
+    fault(kind, `delegate ${component.declaration.name} (${verb}) ${inertLine(message, maxMessageLength)}`, { details }),
+  );
 }
 
 /**
@@ -23,7 +32,7 @@ export function hostFault(component: AdmittedComponent, verb: string, kind: Faul
  * the outcome's, DELEGATE_FAILED for the delegate's own error, ABI_VIOLATED.
  */
 export function resultOf<V extends Verb>(component: AdmittedComponent, verb: V, outcome: CallOutcome): Result<GuestSuccess<V>> {
-  if (outcome.kind === "broken") return hostFault(component, verb, outcome.fault, outcome.message);
+  if (outcome.kind === "broken") return hostFault(component, verb, outcome.fault, outcome.message, outcome.lastLines);
   const model = abiVersions[component.plan.abi]?.model;
   const type = model?.interfaces["plugin"]?.functions[verb]?.result;
   if (model === undefined || type === undefined) return hostFault(component, verb, "INTERNAL", "has no such verb");

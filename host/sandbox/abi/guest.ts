@@ -161,6 +161,20 @@ export class Guest {
     }
   }
 
+  /** A copy of at most `maxBytes` of the bytes at `pointer`. */
+  copy(pointer: number, length: number, maxBytes: number): Uint8Array {
+    const size = length >>> 0;
+    const start = this.range(pointer, size, 1);
+    return this.bytes.slice(start, start + Math.min(size, maxBytes));
+  }
+
+  /** Fills `size` bytes at `at` with zeros, after a check of their range; answers the unsigned offset. */
+  zeros(at: number, size: number, align: number): number {
+    const start = this.range(at, size, align);
+    this.bytes.fill(0, start, start + size);
+    return start;
+  }
+
   loadList<T>(at: number, size: number, align: number, load: (guest: Guest, at: number) => T): readonly T[] {
     return this.liftList(this.u32(at), this.u32(at + 4), size, align, load);
   }

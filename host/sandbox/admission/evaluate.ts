@@ -3,7 +3,7 @@
 // backend (the same, wrapped in components that stub WASI).
 //
 // A nested component is evaluated when one of its exports is used. WASI instances that one part of a component passes to another are not
-// evaluated. Functions that trap replace them, because such stubs only trap.
+// evaluated. Functions that trap replace them, because such stubs only trap; those that print have answers (linker/standard-streams.ts).
 
 import type { AliasDefinition, Sort } from "../binary/component-aliases.ts";
 import { readComponent, type Definition, type Use } from "../binary/component.ts";
@@ -35,6 +35,9 @@ export type HostImport = (name: string, exports: ReadonlyMap<string, TypeExport>
 
 const inertInterface = /^(wasi:[a-z-]+\/[a-z-]+@\d+\.\d+\.\d+|local:init\/module-loader)$/;
 const maxDepth = 4;
+
+/** The name of the function that drops a handle. */
+export const resourceDrop = "resource.drop";
 
 /** Evaluates the component that `reader` covers. Refuses more work than `budget` has left. */
 export function evaluateComponent(reader: Reader, shapes: Shapes, hostImport: HostImport, budget: WorkBudget): Evaluation {
@@ -115,13 +118,15 @@ class Scope extends TypeScope {
       case "lower": {
         const { memory, realloc } = this.core.options(it.options, it.at);
         const func = this.functions[it.func] ?? refuse(`function ${it.func} does not exist`, it.at);
-        this.core.item(func.from === "inert" ? { from: "inert", name: func.name } : { from: "lower", func, memory, realloc });
+        this.core.item(
+          func.from === "inert" ? { from: "inert", name: func.name, memory } : { from: "lower", func, memory, realloc },
+        );
         return;
       }
       case "resource":
         if (this.typeAt(it.type, it.at).kind !== "resource") refuse(`type ${it.type} is not a resource`, it.at);
         if (it.operation !== "drop") refuse(`resource.${it.operation}: delegates define no resources`, it.at);
-        this.core.item({ from: "inert", name: "resource.drop" });
+        this.core.item({ from: "inert", name: resourceDrop, memory: undefined });
         return;
       case "import":
         this.import(it);

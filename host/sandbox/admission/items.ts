@@ -20,8 +20,8 @@ export type CoreItem =
       readonly memory: CoreItem | undefined;
       readonly realloc: CoreItem | undefined;
     }
-  /** A function that traps when it is called. */
-  | { readonly from: "inert"; readonly name: string };
+  /** A function of WASI that another part of the component imports. `memory` is its canonical option. */
+  | { readonly from: "inert"; readonly name: string; readonly memory: CoreItem | undefined };
 
 /** A core instance: an instantiated module, or a bundle of core items. */
 export type CoreInstance =

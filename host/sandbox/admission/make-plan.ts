@@ -5,7 +5,9 @@ import type { CoreModule } from "../binary/core-module.ts";
 import { signature } from "../binary/core-types.ts";
 import { refuse } from "../binary/refusal.ts";
 import type { LinkPlan, PlanImport, PlanItem, PlanMemory, PlanSource, PlanVerb } from "../linker/plan.ts";
+import { streamFunction } from "../linker/standard-streams.ts";
 import type { CoreInstantiation } from "./core-scope.ts";
+import { resourceDrop } from "./evaluate.ts";
 import type { CoreItem, FunctionItem } from "./items.ts";
 import { resolveShims } from "./resolve-shims.ts";
 
@@ -44,7 +46,7 @@ export function makePlan(
 
   const sourceOf = (imported: CoreItem, type: string | undefined, what: string, at: number): PlanSource => {
     const item = resolve(imported);
-    if (item.from === "inert") return { kind: "inert", name: item.name };
+    if (item.from === "inert") return inertSource(item, type);
     if (item.from === "instance") {
       if (type !== undefined) requireSignature(item, type, what, at);
       return { kind: "item", item: itemOf(item, what, at) };
@@ -62,6 +64,15 @@ export function makePlan(
     if (!readsOnly || item.realloc !== undefined) return through(item, what, at);
     const memory = itemOf(item.memory, `${what}: its memory`, at);
     return { memory, realloc: memory };
+  };
+
+  const inertSource = ({ name, memory }: CoreItem & { from: "inert" }, type: string | undefined): PlanSource => {
+    if (name === resourceDrop && type === "i32>") return { kind: "drop" };
+    const core = streamFunction(name, type)?.core;
+    const hasMemory = memory?.from === "instance" && memory.kind === "memory" && numbers.has(memory.instance);
+    if (core === undefined || (!hasMemory && core !== ">i32")) return { kind: "inert", name };
+    const used = hasMemory ? itemOf(memory, name, 0) : undefined;
+    return { kind: "stream", name, core, through: used === undefined ? undefined : { memory: used, realloc: used } };
   };
 
   const instances = kept.map(({ module, imports }) => ({

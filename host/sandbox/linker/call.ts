@@ -28,8 +28,14 @@ export interface CallReport {
 export type CallOutcome =
   /** The delegate answered: a success or its own error. */
   | { readonly kind: "answered"; readonly answer: unknown; readonly report: CallReport }
-  /** The delegate gave no answer; the message continues "the delegate …". */
-  | { readonly kind: "broken"; readonly fault: FaultKind; readonly message: string; readonly abandonedBytes?: number };
+  /** The delegate gave no answer; the message continues "the delegate …". `lastLines`: what it wrote as error before, as it wrote it. */
+  | {
+      readonly kind: "broken";
+      readonly fault: FaultKind;
+      readonly message: string;
+      readonly lastLines?: string;
+      readonly abandonedBytes?: number;
+    };
 
 /** A compiled component. */
 export interface Callable extends Linkable {
@@ -170,6 +176,7 @@ class GuestRun {
     const answer = glue.lift(guest, pointer);
     if (plan.postReturn !== undefined) linked.func(plan.postReturn)(pointer);
     if (state.firstError !== undefined) throw state.firstError;
+    linked.endOutput();
     const ended = performance.now();
     const report = {
       memoryBytes: linked.memoryBytes(),
@@ -187,8 +194,14 @@ class GuestRun {
     const { limits } = this.call;
     const bytes = this.linked?.memoryBytes();
     const outcome = classify(this.state.firstError ?? error, bytes ?? 0, limits);
+    const lastLines = this.linked?.endOutput() ?? "";
     this.linked?.detach();
-    return { kind: "broken", ...outcome, abandonedBytes: bytes ?? limits.memoryPages * 65_536 };
+    return {
+      kind: "broken",
+      ...outcome,
+      ...(lastLines === "" ? {} : { lastLines }),
+      abandonedBytes: bytes ?? limits.memoryPages * 65_536,
+    };
   }
 
   close(): void {

@@ -6,10 +6,12 @@ import { GuestFault } from "../abi/guest-fault.ts";
 import type { AbiVersion } from "../abi/versions.ts";
 import type { Limits } from "../limits.ts";
 import type { CallState } from "./call-state.ts";
-import { isLogLevel, LogBudget } from "./log-import.ts";
+import { GuestOutput } from "./guest-output.ts";
+import { isLogLevel } from "./log-import.ts";
 import type { MeterFunction } from "./meter.ts";
 import type { MemoryPool } from "./memory-pool.ts";
 import type { LinkPlan, PlanItem, PlanMemory, PlanSource } from "./plan.ts";
+import { streamFunction } from "./standard-streams.ts";
 
 /** Calls a capability's function. The answer may be a promise only if the call's guest can be suspended. */
 export type CapabilityCall = (capability: string, func: string, args: readonly unknown[]) => unknown;
@@ -42,7 +44,7 @@ export class LinkedComponent {
   private readonly abi: AbiVersion;
   private readonly suspends: boolean;
   private context: LinkContext | undefined;
-  private log: LogBudget | undefined;
+  private output: GuestOutput | undefined;
   private readonly instances: WebAssembly.Instance[] = [];
   private readonly guests = new Map<PlanMemory, Guest>();
 
@@ -60,7 +62,11 @@ export class LinkedComponent {
   /** Begins the call: makes the remaining instances and runs the start functions, on the call's time. */
   begin(context: LinkContext): void {
     this.context = context;
-    this.log = new LogBudget(context.limits);
+    const mayLog = this.component.plan.capabilities.includes("log");
+    this.output = new GuestOutput(
+      context.limits,
+      mayLog ? (...line) => void context.capability("log", "write", line) : undefined,
+    );
     for (let index = 0; index < this.component.plan.instances.length; index++)
       context.meterFunction.start(this.instances[index] ?? this.instantiate(index));
   }
@@ -101,6 +107,12 @@ export class LinkedComponent {
     return guest;
   }
 
+  /** Ends the call's output. Answers the last lines of error, or an empty text. */
+  endOutput(): string {
+    this.output?.flush();
+    return this.output?.lastLines() ?? "";
+  }
+
   /** Size in bytes of the largest linear memory. */
   memoryBytes(): number {
     let maxBytes = 0;
@@ -123,7 +135,7 @@ export class LinkedComponent {
   /** As `release`, after an error: the memories are left to the garbage collector. */
   detach(): void {
     this.context = undefined;
-    this.log = undefined;
+    this.output = undefined;
     this.instances.length = 0;
     this.guests.clear();
   }
@@ -144,9 +156,31 @@ export class LinkedComponent {
         return () => {
           throw new GuestFault("DELEGATE_TRAPPED", `called ${source.name}, which a delegate cannot use`);
         };
+      case "drop":
+        return () => undefined;
+      case "stream":
+        return this.stream(source);
       case "capability":
         return this.capability(source);
     }
+  }
+
+  private stream({ name, core, through }: PlanSource & { readonly kind: "stream" }): CoreFunction {
+    const found = streamFunction(name, core);
+    if (found === undefined) throw new Error(`the plan names ${name}, which is no stream's function`);
+    const memory = (): Guest => {
+      if (through === undefined) throw new GuestFault("ABI_VIOLATED", `calls ${name} without a memory`);
+      const guest = this.guest(through);
+      guest.refresh();
+      return guest;
+    };
+    return (...flat) => {
+      let answer: number | undefined;
+      this.running().state.import(name, () => {
+        if (this.output !== undefined) answer = found.call(memory, flat, this.output);
+      });
+      return answer;
+    };
   }
 
   private capability(source: PlanSource & { readonly kind: "capability" }): CoreFunction | WebAssembly.Suspending {
@@ -160,7 +194,7 @@ export class LinkedComponent {
         state.import(fullName, () => {
           const guest = this.guest(through);
           guest.refresh();
-          this.log?.write(guest, flat, (level, message) => {
+          this.output?.writeLog(guest, flat, (level, message) => {
             if (isLogLevel(level)) capability(name, glue.host, [level, message]);
           });
         });

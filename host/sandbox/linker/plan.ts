@@ -18,6 +18,10 @@ export type PlanSource =
   | { readonly kind: "item"; readonly item: PlanItem }
   /** A capability's function. */
   | { readonly kind: "capability"; readonly interface: string; readonly name: string; readonly through: PlanMemory }
+  /** A function with which a language's runtime prints an error (standard-streams.ts). `through` is absent if it needs no memory. */
+  | { readonly kind: "stream"; readonly name: string; readonly core: string; readonly through: PlanMemory | undefined }
+  /** A handle that the guest no longer uses. It had no meaning. */
+  | { readonly kind: "drop" }
   /** A function that traps. */
   | { readonly kind: "inert"; readonly name: string };
 

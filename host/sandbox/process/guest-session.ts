@@ -6,6 +6,7 @@ import type { AbiVersion } from "../abi/versions.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { callCapability } from "../in-process.ts";
 import type { CallOutcome } from "../linker/call.ts";
+import { maxLastLines } from "../linker/guest-output.ts";
 import { isLogLevel } from "../linker/log-import.ts";
 import type { CapabilityImports, GuestCall, Verb } from "../runner.ts";
 import type { GuestClock } from "./guest-clock.ts";
@@ -110,8 +111,9 @@ class LineLog {
 
 /** Checks the outcome from a process. Throws NonConforming. */
 export function readOutcome(json: unknown): CallOutcome {
-  const { kind, answer: value, report, fault, message } = fields(json);
-  if (kind === "broken" && typeof message === "string" && isSandboxFault(fault)) return { kind, fault, message };
+  const { kind, answer: value, report, fault, message, lastLines } = fields(json);
+  if (kind === "broken" && typeof message === "string" && isSandboxFault(fault))
+    return { kind, fault, message, ...(typeof lastLines === "string" ? { lastLines: lastLines.slice(0, maxLastLines) } : {}) };
   if (kind !== "answered") throw new NonConforming("an outcome of an unknown kind");
   const { memoryBytes, abandonedBytes, inputBytes, outputBytes, instantiateUs, totalUs } = fields(report);
   return {

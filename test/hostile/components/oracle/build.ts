@@ -13,31 +13,28 @@ const output = resolve("dist/test/oracle");
 
 const capabilities = ["log", "leases", "resolver"];
 
+/** `echo.js` as a component with WASI stubs. */
+export function buildQuickJs(): Promise<Uint8Array> {
+  return buildJavaScript("echo-js", readFileSync(join(here, "echo.js"), "utf8"), capabilities);
+}
+
 /**
- * `echo.js` as a component with WASI stubs. The backend imports every interface of the world, used or not, so that this component gets its own
- * world.
+ * JavaScript as a component of this name with WASI stubs. The backend imports every interface of the world, used or not, so that the component
+ * gets its own world.
  */
-export async function buildQuickJs(): Promise<Uint8Array> {
-  mkdirSync(output, { recursive: true });
-  const file = join(output, "echo-js.wasm");
-  const wit = join(output, "delegate.wit");
-  const echoWorld = `world echo {\n${capabilities.map((name) => `  import ${name};\n`).join("")}  export plugin;\n}\n`;
-  writeFileSync(wit, readFileSync(resolve("wit/0.1.0/delegate.wit"), "utf8") + echoWorld);
+export async function buildJavaScript(name: string, source: string, imported: readonly string[]): Promise<Uint8Array> {
+  const directory = join(output, name);
+  mkdirSync(directory, { recursive: true });
+  const wit = join(directory, "delegate.wit");
+  const world = `world ${name} {\n${imported.map((each) => `  import ${each};\n`).join("")}  export plugin;\n}\n`;
+  writeFileSync(wit, readFileSync(resolve("wit/0.1.0/delegate.wit"), "utf8") + world);
+  const script = join(directory, `${name}.js`);
+  writeFileSync(script, source);
   const backend = ["--backend", "qjs", "--backend-qjs-stub-wasi", "--backend-qjs-disable-async"];
   const jco = resolve("node_modules/@bytecodealliance/jco/dist/jco.js");
-  await run(process.execPath, [
-    jco,
-    "componentize",
-    join(here, "echo.js"),
-    "--wit",
-    wit,
-    "--world-name",
-    "echo",
-    ...backend,
-    "-o",
-    file,
-  ]);
-  return declared(readFileSync(file), "echo-js", capabilities);
+  const file = join(directory, `${name}.wasm`);
+  await run(process.execPath, [jco, "componentize", script, "--wit", wit, "--world-name", name, ...backend, "-o", file]);
+  return declared(readFileSync(file), name, imported);
 }
 
 /** `rust/` as a component, or the reason why this machine cannot build it. */
