@@ -34,15 +34,18 @@ export async function makeNpmPackage({ root, build, outDir, repository }: NpmPac
   const directory = mkdtempSync(join(tmpdir(), "plexus-npm-"));
   try {
     stageNpmPackage(root, build, directory, repository);
-    mkdirSync(outDir, { recursive: true });
-    const { stdout } = await execa("npm", ["pack", "--json", "--pack-destination", outDir, "--loglevel=error"], {
-      cwd: directory,
-    });
-    const [packed] = z.array(z.object({ filename: z.string() })).parse(packedOf(JSON.parse(stdout)));
-    return join(outDir, packed?.filename ?? "");
+    return await npmPack(directory, outDir);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** Packs a staged package into `outDir` and answers the archive's path. Rejects with npm's message. */
+export async function npmPack(directory: string, outDir: string): Promise<string> {
+  mkdirSync(outDir, { recursive: true });
+  const { stdout } = await execa("npm", ["pack", "--json", "--pack-destination", outDir, "--loglevel=error"], { cwd: directory });
+  const [packed] = z.array(z.object({ filename: z.string() })).parse(packedOf(JSON.parse(stdout)));
+  return join(outDir, packed?.filename ?? "");
 }
 
 /** npm 11 answers an array, later versions an object by the package's name. */

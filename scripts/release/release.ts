@@ -12,6 +12,7 @@ import { version } from "../../host/system/version.ts";
 import { makeNodeArchive } from "./node-archive.ts";
 import { makeNpmPackage } from "./npm-package.ts";
 import { pack } from "./pack.ts";
+import { makeSdkPackages } from "./sdk-packages.ts";
 import { sourceDate } from "./source-date.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -27,6 +28,7 @@ interface Part {
 const parts: Readonly<Record<string, (part: Part) => Promise<readonly string[]>>> = {
   archive: async ({ outDir, epoch }) => [await makeNodeArchive({ root, build, outDir, version, epoch })],
   npm: async ({ outDir }) => [await makeNpmPackage({ root, build, outDir, repository: process.env["PLEXUS_REPOSITORY"] })],
+  sdk: ({ outDir }) => makeSdkPackages({ root, outDir, repository: process.env["PLEXUS_REPOSITORY"] }),
   kubectl: makeKubectlPlugin,
   chart: async ({ outDir, epoch }) => [await makeChart(outDir, epoch)],
   image: makeImage,

@@ -1,15 +1,13 @@
-// The Node release that the sandbox needs.
+// Refuses a Node that can't run the sandbox, with the remedy.
 
 import { CommandError, exitCode } from "./command.ts";
+import { runsSandbox } from "./newer-node.ts";
 
-/** The least major release of Node whose V8 runs the sandbox. */
-const least = 20;
-
-/** Throws a CommandError of code `machine` on an older Node. */
+/** Throws a CommandError of code `machine` on such a Node. Commands that run a component call it first. */
 export function requireSandbox(): void {
-  if (Number.parseInt(process.versions.node, 10) >= least) return;
+  if (runsSandbox()) return;
   throw new CommandError(
-    `the sandbox needs Node ${least} or newer; this is ${process.versions.node}. To do: npm install --save-dev node@26`,
+    `the sandbox needs Node 22.19 or newer, and this is ${process.versions.node}. To do: install Node 24 or newer`,
     exitCode.machine,
   );
 }

