@@ -99,7 +99,12 @@ const values = z.strictObject({
   }),
   admissionPolicy: z.strictObject({ enabled: z.boolean() }),
   ready: z.strictObject({ wait: z.boolean(), timeoutSeconds: z.int().min(1).max(86_400) }),
-  uninstall: z.strictObject({ wait: z.boolean(), timeoutSeconds: z.int().min(1).max(86_400) }),
+  uninstall: z.strictObject({
+    wait: z.boolean(),
+    timeoutSeconds: z.int().min(1).max(86_400),
+    removeFiles: z.boolean(),
+    purgeState: z.boolean(),
+  }),
   resources: z.strictObject({ plexusd: resources, agent: resources, install: resources }),
   priorityClassName: z.string(),
   tolerations: z.array(kubernetes),

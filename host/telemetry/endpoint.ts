@@ -10,7 +10,7 @@ import { listenOn, uidOf } from "../store/files/unix-socket.ts";
 import { expositionType } from "./metrics/exposition.ts";
 import type { Metrics } from "./metrics/metrics.ts";
 import type { RoundReport } from "../node/reconcile/finding.ts";
-import { type RetireReport, type RetireStep, retireSteps } from "../node/uninstall/retire-report.ts";
+import { heldQuery, type RetireReport, type RetireStep, retireSteps } from "../node/uninstall/retire-report.ts";
 import type { Telemetry } from "./telemetry.ts";
 
 /** The addresses of the HTTP servers. */
@@ -28,7 +28,7 @@ export interface EndpointCommands {
   /** Runs a reconciler round now. */
   readonly reconcile: (dryRun: boolean) => Promise<RoundReport>;
   /** A step of Plexus' removal from the node; undefined if this daemon writes no network configuration. */
-  readonly retire: (step: RetireStep) => Promise<RetireReport | undefined>;
+  readonly retire: (step: RetireStep, held: boolean) => Promise<RetireReport | undefined>;
 }
 
 interface Page {
@@ -162,9 +162,11 @@ export class Endpoint {
   /** Takes a step of Plexus' removal; the page says which pods still need Plexus. */
   async #retire(query: string, trusted: boolean): Promise<Page> {
     if (!trusted) return { status: 403, type: text, body: "not served over TCP; use the status socket\n" };
-    const step = retireSteps.find((each) => each === query);
-    if (step === undefined) return { status: 400, type: text, body: `the query must be one of ${retireSteps.join(", ")}\n` };
-    const report = await this.#commands.retire(step);
+    const held = query.endsWith(heldQuery);
+    const step = retireSteps.find((each) => each === (held ? query.slice(0, -heldQuery.length) : query));
+    const form = `the query must be one of ${retireSteps.join(", ")}, and may end with ${heldQuery}`;
+    if (step === undefined) return { status: 400, type: text, body: `${form}\n` };
+    const report = await this.#commands.retire(step, held);
     if (report === undefined) return { status: 409, type: text, body: "this daemon writes no network configuration\n" };
     return { status: 200, type: "application/json", body: `${JSON.stringify(report)}\n` };
   }

@@ -6,8 +6,10 @@ const values: WrittenValues = {
   clusterNetwork: "/etc/cni/net.d/10-a.conflist",
   capabilities: ["portMappings"],
   kubeconfig: "/run/plexus/credentials/kubeconfig",
-  retired: false,
+  retirement: undefined,
 };
+
+const retirement = { daemonSet: "uid/3", held: true };
 
 function written(template: object | string, more: Partial<WrittenValues> = {}): string {
   const read = readTemplate(typeof template === "string" ? template : JSON.stringify(template), "/etc/plexus/config.json");
@@ -80,14 +82,14 @@ describe("the written configuration", () => {
   });
 
   test("says that Plexus is being removed", () => {
-    expect(pluginOf(written({}, { retired: true }))).toMatchObject({ retired: true });
+    expect(pluginOf(written({}, { retirement }))).toMatchObject({ retired: true });
     expect(written({})).not.toContain("retired");
   });
 
   test("is recognised by its mark, also in a later or earlier release", () => {
-    expect(readMark(written({}))).toEqual({ retired: false });
-    expect(readMark(written({}, { retired: true }))).toEqual({ retired: true });
-    expect(readMark('{"writtenBy": "plexusd", "future": 1}')).toEqual({ retired: false });
+    expect(readMark(written({}))).toEqual({ retirement: undefined });
+    expect(readMark(written({}, { retirement }))).toEqual({ retirement });
+    expect(readMark('{"writtenBy": "plexusd", "future": 1}')).toEqual({ retirement: undefined });
     for (const foreign of ["", "{", '{"name":"x","plugins":[{"type":"plexus"}]}', '{"writtenBy":"me"}', '["writtenBy"]'])
       expect(readMark(foreign)).toBeUndefined();
   });

@@ -27,13 +27,23 @@ export interface WrittenValues {
   readonly capabilities: readonly string[];
   /** The kubeconfig, if the template names neither one nor a directory of manifests; undefined: none. */
   readonly kubeconfig: string | undefined;
-  /** Whether new pods get the default network only, because Plexus is being removed. */
-  readonly retired: boolean;
+  /** New pods get the default network only, because Plexus is being removed; undefined: they get their networks. */
+  readonly retirement: Retirement | undefined;
+}
+
+/** What the file says about Plexus' removal, for the next daemon. */
+export interface Retirement {
+  /** UID and generation of the daemon's DaemonSet, as `UID/GENERATION`; undefined: unknown. A daemon of another one takes the file back into force. */
+  readonly daemonSet: string | undefined;
+  /** Whether the removal ends when the program that began it no longer asks for it. */
+  readonly held: boolean;
 }
 
 /** The key of the list that marks a file of plexusd. Runtimes ignore unknown keys of a list. */
 const markKey = "writtenBy";
 const mark = "plexusd";
+/** The key of the list with the members of `Retirement`. */
+const retirementKey = "retirement";
 
 /** Keys that plexusd sets, each with the reason why the template may not. */
 const setByPlexusd: Readonly<Record<string, string>> = {
@@ -83,7 +93,7 @@ function problemOf({ name, cniVersion, plugin }: ConfigurationTemplate): string 
   if (!read.ok) return read.fault.msg;
   const written = writtenText(
     { name, cniVersion, plugin },
-    { clusterNetwork: "/default", capabilities: [], kubeconfig: undefined, retired: false },
+    { clusterNetwork: "/default", capabilities: [], kubeconfig: undefined, retirement: undefined },
   );
   const list = parseNetworkList(written, "the completed template");
   return list.ok ? undefined : list.fault.msg;
@@ -95,7 +105,7 @@ function problemOf({ name, cniVersion, plugin }: ConfigurationTemplate): string 
  */
 export function writtenText(
   { name, cniVersion, plugin }: Pick<ConfigurationTemplate, "name" | "cniVersion" | "plugin">,
-  { clusterNetwork, capabilities, kubeconfig, retired }: WrittenValues,
+  { clusterNetwork, capabilities, kubeconfig, retirement }: WrittenValues,
 ): string {
   const own = memberValue(plugin, "capabilities");
   const declared = Object.fromEntries(capabilities.map((capability) => [capability, true]));
@@ -107,9 +117,10 @@ export function writtenText(
     ["clusterNetwork", JSON.stringify(clusterNetwork)],
     ...(indicator === undefined ? [["readinessindicatorfile", JSON.stringify(clusterNetwork)] as const] : []),
     ...(kubeconfig === undefined || namesSource ? [] : [["kubeconfig", JSON.stringify(kubeconfig)] as const]),
-    ...(retired ? [["retired", "true"] as const] : []),
+    ...(retirement === undefined ? [] : [["retired", "true"] as const]),
   ]);
-  const head = { ...versionsOf(cniVersion), name, [markKey]: mark };
+  const removal = retirement === undefined ? {} : { [retirementKey]: retirement };
+  const head = { ...versionsOf(cniVersion), name, [markKey]: mark, ...removal };
   const members = Object.entries(head).map(([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)},\n`);
   return `{\n${members.join("")}  "plugins": [${editMembers(plugin, edits)}]\n}\n`;
 }
@@ -130,12 +141,15 @@ export function unmarked(text: string): string {
 }
 
 /** The mark in a file that plexusd wrote; undefined if plexusd did not write the file. */
-export function readMark(text: string): { readonly retired: boolean } | undefined {
+export function readMark(text: string): { readonly retirement: Retirement | undefined } | undefined {
   const document = parseDocument(text, { what: "network configuration" });
   if (!document.ok || memberValue(document.value, markKey) !== mark) return undefined;
   const plugins = memberValue(document.value, "plugins");
   const [plugin]: readonly unknown[] = Array.isArray(plugins) ? plugins : [];
-  return { retired: isJsonObject(plugin) && plugin["retired"] === true };
+  if (!isJsonObject(plugin) || plugin["retired"] !== true) return { retirement: undefined };
+  const member = memberValue(document.value, retirementKey);
+  const { daemonSet, held } = isJsonObject(member) ? member : {};
+  return { retirement: { daemonSet: typeof daemonSet === "string" ? daemonSet : undefined, held: held === true } };
 }
 
 function stringAt(document: JsonObjectDocument, key: string): string | undefined {

@@ -530,6 +530,13 @@ const entries = {
     meaning: "Another program keeps renaming or removing the file that plexusd wrote; plexusd restores it ever more rarely.",
     remedy: "Let the other program leave foreign files alone: with Cilium set cni.exclusive=false.",
   },
+  SHIM_MISSING: {
+    cni: 7,
+    actor: "administrator",
+    meaning: "The plugin directory has no shim, so plexusd does not write its network configuration: each new pod would fail.",
+    remedy:
+      "Restart the daemon's pod, whose init container installs the shim, or run plexusctl install; or correct --cni-bin-dir.",
+  },
   DAEMON_BUSY: {
     cni: 11,
     actor: "nobody",

@@ -6,10 +6,12 @@ const facts: FateFacts = {
   daemonSet: { status: 200, object },
   namespace: { status: 200, object: { metadata: {} } },
   node: undefined,
+  pod: undefined,
   uid: "one",
 };
 const deleted = { metadata: { uid: "one", deletionTimestamp: "2026-11-23T00:00:00Z" } };
 const selecting = { ...object, spec: { template: { spec: { nodeSelector: { plexus: "yes" } } } } };
+const tainted = { status: 200, object: { spec: { taints: [{ key: "gpu", effect: "NoSchedule" }] } } };
 const labelled = (labels: object) => ({ status: 200, object: { metadata: { labels } } });
 
 describe("MO-26 the configuration of a stopping daemon", () => {
@@ -21,6 +23,8 @@ describe("MO-26 the configuration of a stopping daemon", () => {
     ["the API server is overloaded", { daemonSet: { status: 429, object: {} } }],
     ["the namespace may not be read", { namespace: { status: 403, object: {} } }],
     ["the DaemonSet selects the node", { daemonSet: { status: 200, object: selecting }, node: labelled({ plexus: "yes" }) }],
+    ["a container restarts on a node that gets no new pod", { node: tainted, pod: { status: 200, object: { metadata: {} } } }],
+    ["the node gets no new pod, and the daemon's pod may not be read", { node: tainted, pod: { status: 403, object: {} } }],
     ["the node may not be read", { daemonSet: { status: 200, object: selecting }, node: { status: 403, object: {} } }],
   ])("stays if %s", (_, more) => {
     expect(decideFate({ ...facts, ...more })).toMatchObject({ stays: true });
@@ -41,6 +45,7 @@ describe("MO-26 the configuration of a stopping daemon", () => {
       "the DaemonSet no longer selects the node",
       { daemonSet: { status: 200, object: selecting }, node: labelled({ plexus: "no" }) },
     ],
+    ["the pod is deleted from a node that gets no new one", { node: tainted, pod: { status: 200, object: deleted } }],
     ["the node has no labels", { daemonSet: { status: 200, object: selecting }, node: { status: 200, object: {} } }],
   ])("goes if %s", (_, more) => {
     const fate = decideFate({ ...facts, ...more });

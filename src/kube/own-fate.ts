@@ -2,6 +2,7 @@
 // taken away, and a configuration that stays would keep every new pod of the node from starting (MO-26).
 
 import { isJsonObject } from "../json/document.ts";
+import { fitNode, type NodeFit } from "./node-fit.ts";
 
 /** The API's answer: status and parsed body; or `undefined` if the API gave none. */
 export type FateAnswer = { readonly status: number; readonly object: unknown } | undefined;
@@ -10,8 +11,9 @@ export type FateAnswer = { readonly status: number; readonly object: unknown } |
 export interface FateFacts {
   readonly daemonSet: FateAnswer;
   readonly namespace: FateAnswer;
-  /** The node; asked only if the DaemonSet selects nodes. */
   readonly node: FateAnswer;
+  /** The daemon's pod; asked only if its node gets no new one. */
+  readonly pod: FateAnswer;
   /** The UID that the DaemonSet had when this daemon started; undefined if unknown. */
   readonly uid: string | undefined;
 }
@@ -28,7 +30,7 @@ const goes = (why: string, isFinal = true): Fate => ({ stays: false, why, isFina
 const stays = (why: string, isFinal = true): Fate => ({ stays: true, why, isFinal });
 
 /** Decides. No answer, or an answer of a server in trouble, means that the configuration stays: calls wait for the next daemon. */
-export function decideFate({ daemonSet, namespace, node, uid }: FateFacts): Fate {
+export function decideFate({ daemonSet, namespace, node, pod, uid }: FateFacts): Fate {
   if (namespace !== undefined && namespace.status === 200 && isBeingDeleted(namespace.object))
     return goes("the namespace of the DaemonSet is being deleted");
   if (daemonSet === undefined) return stays("the Kubernetes API gave no answer", false);
@@ -40,22 +42,18 @@ export function decideFate({ daemonSet, namespace, node, uid }: FateFacts): Fate
   if (isBeingDeleted(object)) return goes("the DaemonSet is being deleted");
   const current = metadataOf(object)["uid"];
   if (uid !== undefined && current !== uid) return goes("the DaemonSet was deleted and created again");
-  const missing = node?.status === 200 ? missingLabel(selectorOf(object), node.object) : undefined;
-  if (missing !== undefined) return goes(`the DaemonSet no longer selects this node (${missing})`);
+  const fit = fitOf({ daemonSet, node });
+  if (fit.kind === "unfit") return goes(`the DaemonSet no longer selects this node (${fit.why})`);
+  // A container that restarts keeps its pod. After the pod's deletion, such as that of an update, no other pod comes.
+  if (fit.kind === "only-running" && pod?.status === 200 && isBeingDeleted(pod.object))
+    return goes(`the DaemonSet makes no new pod on this node (${fit.why})`);
   return stays("the DaemonSet remains");
 }
 
-/** The node labels that the DaemonSet's pods need. */
-export function selectorOf(daemonSet: unknown): Readonly<Record<string, unknown>> {
-  let value: unknown = daemonSet;
-  for (const key of ["spec", "template", "spec", "nodeSelector"]) value = isJsonObject(value) ? value[key] : undefined;
-  return isJsonObject(value) ? value : {};
-}
-
-function missingLabel(selector: Readonly<Record<string, unknown>>, node: unknown): string | undefined {
-  const labels = metadataOf(node)["labels"];
-  const found = Object.entries(selector).find(([key, value]) => !isJsonObject(labels) || labels[key] !== value);
-  return found === undefined ? undefined : `label ${found[0]}`;
+/** How the DaemonSet's pods fit the node; without an answer they fit. */
+export function fitOf({ daemonSet, node }: Pick<FateFacts, "daemonSet" | "node">): NodeFit {
+  if (daemonSet?.status !== 200 || node?.status !== 200) return { kind: "fits" };
+  return fitNode(daemonSet.object, node.object);
 }
 
 function isBeingDeleted(object: unknown): boolean {

@@ -29,6 +29,20 @@ const sorted = (yaml: string): readonly unknown[] => objectsOf(yaml).toSorted((a
 const listDigest = (rendered: readonly object[]): string | undefined =>
   /"plexus-cni.dev\/components":"([0-9a-f]{64})"/u.exec(JSON.stringify(rendered))?.[1];
 
+/** The pod of the DaemonSet that retires Plexus. */
+const hookOf = (...args: readonly string[]): PodSpec => {
+  const { stdout } = runHelm("template", "plexus", chart, "--show-only", "templates/uninstall.yaml", ...args);
+  return podOf(objectsOf(stdout));
+};
+/** The mounts of each container. */
+const mountsOf = (pod: PodSpec): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries(
+    [...pod.initContainers, ...pod.containers].map(({ name, volumeMounts }) => [
+      name,
+      volumeMounts.map(({ mountPath, readOnly }) => `${mountPath}${readOnly === true ? " ro" : ""}`),
+    ]),
+  );
+
 describe("files that are derived from the chart", () => {
   test("values.schema.json is current (npm run docs)", () => {
     expect(text(chartSchemaPath)).toBe(chartValuesSchema());
@@ -226,6 +240,30 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
     expect(read.ok && read.value.wasm.require).toEqual({ anyOf: { signedBy: [], digests: [digest] } });
     const misspelt = runHelm("template", "plexus", chart, "--set", "wasm.require.digest=x");
     expect([misspelt.status, misspelt.stderr.includes("digests")]).toEqual([1, true]);
+  });
+
+  describe("MO-26 the hook before an uninstallation", () => {
+    test("has no capability, and the directories that each container needs", () => {
+      const pod = hookOf();
+      for (const { securityContext } of [...pod.initContainers, ...pod.containers]) {
+        expect(securityContext.capabilities).toEqual({ drop: ["ALL"] });
+        expect(securityContext).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false });
+      }
+      const configuration = ["/run/plexus ro", "/etc/cni/net.d"];
+      expect(mountsOf(pod)).toEqual({
+        retire: configuration,
+        remove: ["/run/plexus ro", "/host/opt/cni/bin", "/host/opt/plexus"],
+        done: configuration,
+      });
+    });
+
+    test("removes files and state as the values say", () => {
+      expect(Object.keys(mountsOf(hookOf("--set", "uninstall.removeFiles=false")))).toEqual(["retire", "done"]);
+      const purging = hookOf("--set", "uninstall.purgeState=true,config.cniDir=/srv/cni/state,oneShot=off");
+      expect(mountsOf(purging)["remove"]).toEqual(["/run/plexus ro", "/host/opt/cni/bin", "/host/srv/cni"]);
+      expect(containerOf(purging, "remove").args).toContain("--purge-state=/host/srv/cni/state");
+      expect(purging.volumes).toContainEqual({ name: "state", hostPath: { path: "/srv/cni", type: "DirectoryOrCreate" } });
+    });
   });
 
   test("MO-28 the memory limit of plexusd is above the most that it can have", () => {

@@ -227,6 +227,65 @@ describe.skipIf(missingForMixed("a daemon's network configuration"))("a daemon's
     expect((await readyz()).status).toBe(200);
   });
 
+  test("MO-26 uninstall --wait waits for an ADD that was begun before, and for the pod that it attaches", async () => {
+    put("10-agent.conflist", "flannel");
+    await start();
+    await untilReady();
+    const slow = stage.pod();
+    // Longer than the time for which no pod may need Plexus.
+    recorders[0]?.script("ADD", { sleepMs: 8000 });
+    const adding = call("ADD", "slow", slow.path);
+    await expect.poll(executed, within).toEqual(["ADD flannel slow"]);
+    const { output, ended } = uninstall("--wait", "--timeout", "60");
+    await expect.poll(() => output.stderr, within).toContain("waits for 1 calls that were begun before");
+    expect(await adding).toMatchObject({ status: 0 });
+    await expect.poll(() => output.stderr, within).toContain("waits for 1 pods with networks of Plexus: shop/slow");
+    expect(existsSync(written())).toBe(true);
+    expect((await call("DEL", "slow", slow.path)).status).toBe(0);
+    expect(await ended).toBe(0);
+    expect(existsSync(written())).toBe(false);
+  }, 60_000);
+
+  test("MO-26 uninstall --wait removes the configuration of a daemon that was killed, and no other file", async () => {
+    put("10-agent.conflist", "flannel");
+    await start();
+    await untilReady();
+    daemon?.signal("SIGKILL");
+    await daemon?.ended;
+    daemon = undefined;
+    const begun = performance.now();
+    const { output, ended } = uninstall("--wait", "--timeout", "5", "--cni-config-dir", netD());
+    expect([await ended, output.stdout]).toEqual([0, expect.stringContaining(`${written()}: removed`)]);
+    expect(output.stdout).toContain("Remains: unknown, because no daemon answers");
+    expect(performance.now() - begun).toBeGreaterThan(20_000);
+    expect(readdirSync(netD())).toEqual(["10-agent.conflist"]);
+  }, 60_000);
+
+  test("MO-26 a held removal keeps the configuration away from a daemon that starts again", async () => {
+    put("10-agent.conflist", "flannel");
+    await start();
+    await untilReady();
+    const holder = spawn(process.execPath, [
+      join(dist, "plexusctl.cjs"),
+      "uninstall",
+      "--hold",
+      "--status-socket",
+      statusSocket(),
+    ]);
+    try {
+      await expect.poll(() => existsSync(written()), within).toBe(false);
+      await daemon?.stop();
+      await start();
+      await expect.poll(async () => (await readyz()).body, within).toContain("removed, because Plexus is being removed");
+      expect(existsSync(written())).toBe(false);
+      const series = readPrometheusText((await httpRequest(statusSocket(), "/metrics")).body);
+      expect(valueOf(series, "plexus_cni_configuration_retired")).toBe(1);
+    } finally {
+      holder.kill("SIGKILL");
+      await once(holder, "exit");
+    }
+  }, 30_000);
+
   test("MO-26 uninstall --wait ends at its timeout and names the pods that remain", async () => {
     put("10-agent.conflist", "flannel");
     await start();

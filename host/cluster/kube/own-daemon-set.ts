@@ -1,7 +1,7 @@
 // The DaemonSet of a daemon that runs as a pod, as the API knows it when the daemon starts and when it is stopped.
 
 import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
-import { decideFate, type Fate, type FateAnswer, metadataOf, selectorOf } from "../../../src/kube/own-fate.ts";
+import { decideFate, type Fate, type FateAnswer, fitOf, metadataOf } from "../../../src/kube/own-fate.ts";
 import type { ApiRequest } from "./api-request.ts";
 import type { Connection } from "./connection.ts";
 import type { CredentialSource } from "./credentials.ts";
@@ -11,10 +11,15 @@ export interface OwnDaemonSetInit {
   readonly namespace: string;
   readonly name: string;
   readonly nodeName: string | undefined;
+  /** The name of the daemon's pod; undefined if unknown. */
+  readonly podName: string | undefined;
   readonly credentials: CredentialSource;
   readonly connection: Connection;
   readonly warn: (text: string) => void;
 }
+
+/** What tells one DaemonSet object from another one of the same name, and one pod template from its successor: `UID/GENERATION`. */
+export type DaemonSetIdentity = string;
 
 /** Pause between attempts to learn the UID, and time limit of one attempt, in ms. */
 const learnPauseMs = 10_000;
@@ -32,8 +37,11 @@ export class OwnDaemonSet {
     this.#init = init;
   }
 
-  /** Learns the UID, as often as necessary. A refusal is warned of: the stop of such a daemon would count as a removal of Plexus. */
-  async learn(): Promise<void> {
+  /**
+   * Learns the UID, as often as necessary. Resolves with the identity; undefined after a refusal, which is warned of: the stop of such a daemon
+   * would count as a removal of Plexus.
+   */
+  async learn(): Promise<DaemonSetIdentity | undefined> {
     const { namespace, name, warn } = this.#init;
     while (!this.#stopped && this.#uid === undefined) {
       const answer = await this.#get(this.#path, attemptMs);
@@ -42,18 +50,31 @@ export class OwnDaemonSet {
         warn(
           `DaemonSet ${namespace}/${name}: HTTP ${answer.status}. When this daemon stops, its network configuration is removed. To do: ${remedy}`,
         );
-        return;
+        return undefined;
       }
-      const uid = answer?.status === 200 ? metadataOf(answer.object)["uid"] : undefined;
-      if (typeof uid === "string") this.#uid = uid;
-      else await pause(learnPauseMs);
+      const { uid, generation } = metadataOf(answer?.status === 200 ? answer.object : undefined);
+      if (typeof uid === "string") {
+        this.#uid = uid;
+        return `${uid}/${String(generation)}`;
+      }
+      await pause(learnPauseMs);
     }
+    return undefined;
+  }
+
+  /** The runtime's name and version as the Node object has them (`containerd://2.0.0`); undefined if unknown. */
+  async runtime(): Promise<string | undefined> {
+    const { nodeName } = this.#init;
+    const node = nodeName === undefined ? undefined : await this.#get(`/api/v1/nodes/${nodeName}`, attemptMs);
+    let value: unknown = node?.status === 200 ? node.object : undefined;
+    for (const key of ["status", "nodeInfo", "containerRuntimeVersion"]) value = isJsonObject(value) ? value[key] : undefined;
+    return typeof value === "string" ? value : undefined;
   }
 
   /** Whether the DaemonSet remains after this daemon; asks the API for at most `budgetMs`. */
   async fate(budgetMs: number): Promise<Fate> {
     this.#stopped = true;
-    const { namespace, nodeName } = this.#init;
+    const { namespace, nodeName, podName } = this.#init;
     const end = performance.now() + budgetMs;
     const left = (): number => Math.max(1, end - performance.now());
     for (;;) {
@@ -61,10 +82,11 @@ export class OwnDaemonSet {
         this.#get(this.#path, left()),
         this.#get(`/api/v1/namespaces/${namespace}`, left(), true),
       ]);
-      const selects = daemonSet !== undefined && Object.keys(selectorOf(daemonSet.object)).length > 0;
-      const asksNode = selects && nodeName !== undefined;
-      const node = asksNode ? await this.#get(`/api/v1/nodes/${nodeName}`, left(), true) : undefined;
-      const fate = decideFate({ daemonSet, namespace: space, node, uid: this.#uid });
+      const asksNode = daemonSet !== undefined && nodeName !== undefined;
+      const node = asksNode ? await this.#get(`/api/v1/nodes/${nodeName}`, left()) : undefined;
+      const asksPod = podName !== undefined && fitOf({ daemonSet, node }).kind === "only-running";
+      const pod = asksPod ? await this.#get(`/api/v1/namespaces/${namespace}/pods/${podName}`, left(), true) : undefined;
+      const fate = decideFate({ daemonSet, namespace: space, node, pod, uid: this.#uid });
       if (fate.isFinal || left() <= troublePauseMs) return fate;
       await pause(troublePauseMs);
     }

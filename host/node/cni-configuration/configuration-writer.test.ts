@@ -50,6 +50,7 @@ async function start(more: Partial<ConfigurationWriterInit> = {}): Promise<Confi
       pinned: undefined,
       binDir: join(root, "bin"),
       kubeconfig: undefined,
+      needsShim: false,
       ...more,
     },
     { canServe: () => servable, log: (_, text) => void lines.push(text), onChange: () => undefined, onProblem: () => undefined },
@@ -316,4 +317,16 @@ test("a directory that is missing is reported, and used once it is there", async
   mkdirSync(directory);
   put("10-a.conflist");
   await expect.poll(clusterNetwork, within).toBe("10-a.conflist");
+});
+
+test("a file is not written while the shim is missing, because each pod would fail; a file that is there stays", async () => {
+  put("10-a.conflist");
+  const writer = await start({ needsShim: true });
+  expect(writer.state).toMatchObject({ written: false, problem: { kind: "SHIM_MISSING" } });
+  writeFileSync(join(root, "bin", "plexus"), "shim");
+  await writer.look();
+  expect(clusterNetwork()).toBe("10-a.conflist");
+  rmSync(join(root, "bin", "plexus"));
+  await writer.look();
+  expect(writer.state).toMatchObject({ written: true, problem: undefined });
 });

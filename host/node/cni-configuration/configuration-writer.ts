@@ -1,9 +1,10 @@
 // Keeps plexusd's network configuration in the runtime's directory: written when the daemon can serve, renewed when the template or the
 // node's default network changes, removed when there is no network to delegate to (MO-21, MO-24, MO-26).
 
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findDirectoryNetwork } from "../../../src/configuration/directory-network.ts";
-import { readMark, readTemplate, writtenText } from "../../../src/configuration/written-configuration.ts";
+import { readMark, readTemplate, type Retirement, writtenText } from "../../../src/configuration/written-configuration.ts";
 import { type Fault, fault } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { memberValue } from "../../../src/json/document.ts";
@@ -29,6 +30,8 @@ export interface ConfigurationWriterInit {
   readonly binDir: string;
   /** The kubeconfig that the configuration names unless the template has a source of pods. */
   readonly kubeconfig: string | undefined;
+  /** Whether nothing is written while `binDir` has no shim: each pod would then fail. */
+  readonly needsShim: boolean;
 }
 
 /** The rest of the daemon, as the writer sees it. */
@@ -55,12 +58,14 @@ export interface WrittenState {
   /** Path of the default network's file in the written configuration. */
   readonly clusterNetwork: string | undefined;
   readonly standing: Standing;
+  /** What the file says about Plexus' removal; undefined unless `retired`. */
+  readonly retirement: Retirement | undefined;
   /** Why the configuration is not written, or not in force. */
   readonly problem: Fault | undefined;
 }
 
 /** What a look at the directory finds. */
-type FileState = Omit<WrittenState, "standing">;
+type FileState = Omit<WrittenState, "standing" | "retirement">;
 
 /** Interval of the looks that do not rely on inotify, in ms. */
 const intervalMs = 5_000;
@@ -76,7 +81,13 @@ export class ConfigurationWriter {
   #changes: DirectoryChanges | undefined;
   #again: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
-  #state: WrittenState = { written: false, clusterNetwork: undefined, standing: "in-force", problem: undefined };
+  #state: WrittenState = {
+    written: false,
+    clusterNetwork: undefined,
+    standing: "in-force",
+    retirement: undefined,
+    problem: undefined,
+  };
   /** Since when there is no network to delegate to, in ms of the monotonic clock. */
   #absentSince: number | undefined;
   #stateDirectory: string | undefined;
@@ -115,8 +126,8 @@ export class ConfigurationWriter {
     await removeTemporaries(directory);
     // A removal of Plexus that was begun goes on after a restart of the daemon.
     const before = this.#file.read();
-    const isRetired = before.ok && before.value !== undefined && readMark(before.value)?.retired === true;
-    if (isRetired) this.#state = { ...this.#state, standing: "retired" };
+    const retirement = before.ok && before.value !== undefined ? readMark(before.value)?.retirement : undefined;
+    if (retirement !== undefined) this.#state = { ...this.#state, standing: "retired", retirement };
     if (this.#stopped) return;
     this.#changes = new DirectoryChanges([directory, dirname(template)], intervalMs, () => void this.look());
     await this.look();
@@ -128,9 +139,9 @@ export class ConfigurationWriter {
     return this.#looking;
   }
 
-  /** Sets Plexus' place on the node. Resolves with the problem that keeps the file from it. */
-  async take(standing: Standing): Promise<Fault | undefined> {
-    this.#state = { ...this.#state, standing };
+  /** Sets Plexus' place on the node; `retirement` is written into a retired file. Resolves with the problem that keeps the file from it. */
+  async take(standing: Standing, retirement: Retirement = { daemonSet: undefined, held: false }): Promise<Fault | undefined> {
+    this.#state = { ...this.#state, standing, retirement: standing === "retired" ? retirement : undefined };
     await this.look();
     const { problem } = this.#state;
     // Without a default network there is no file, and behind another file Plexus gets no calls: new pods are as wanted.
@@ -167,8 +178,8 @@ export class ConfigurationWriter {
   }
 
   async #bringUpToDate(): Promise<FileState> {
-    const { directory, pinned, binDir, kubeconfig, template: templatePath } = this.#init;
-    const { written, clusterNetwork, standing } = this.#state;
+    const { directory, pinned, binDir, kubeconfig, needsShim, template: templatePath } = this.#init;
+    const { written, clusterNetwork, standing, retirement } = this.#state;
     const unchanged = (problem: Fault | undefined): FileState => ({ written, clusterNetwork, problem });
     if (standing === "withdrawn") {
       const removed = await this.#file.remove();
@@ -178,6 +189,8 @@ export class ConfigurationWriter {
       this.#lookAgain(250);
       return unchanged(undefined);
     }
+    if (!written && needsShim && !existsSync(join(binDir, "plexus")))
+      return unchanged(fault("SHIM_MISSING", `${join(binDir, "plexus")} does not exist, so each pod would fail`));
     const templateText = readText(templatePath);
     const template = templateText.ok ? readTemplate(templateText.value, templatePath) : templateText;
     if (!template.ok) return unchanged(template.fault);
@@ -193,7 +206,7 @@ export class ConfigurationWriter {
       clusterNetwork: network.value.path,
       capabilities: network.value.capabilities,
       kubeconfig,
-      retired: standing === "retired",
+      retirement,
     });
     const problem = await this.#file.write(text, {
       directory: read.value,

@@ -77,7 +77,7 @@ export async function composeConfiguration(init: ConfigureInit): Promise<Result<
   const template = await templateOf(init, network.value, warnings);
   if (!template.ok) return template;
   const { path: clusterNetwork, capabilities } = network.value;
-  const values = { clusterNetwork, capabilities, kubeconfig: init.kubeconfig, retired: false };
+  const values = { clusterNetwork, capabilities, kubeconfig: init.kubeconfig, retirement: undefined };
   const text = unmarked(writtenText(template.value, values));
   const replaces = directory.value.files.some((file) => file.path === path);
   return ok({ text, path, replaces, warnings });

@@ -18,9 +18,11 @@ export interface PodOfPlexus {
 /** The pods of these state directories, and the reasons why others may be missing. */
 export function podsOfPlexus(stateDirectories: readonly string[]): {
   readonly pods: readonly PodOfPlexus[];
+  /** The number of live pods that Plexus attached to the default network only. */
+  readonly defaultOnly: number;
   readonly problems: readonly string[];
 } {
-  const pods: PodOfPlexus[] = [];
+  const all: PodOfPlexus[] = [];
   const problems: string[] = [];
   for (const directory of stateDirectories) {
     const journal = new Journal(directory);
@@ -29,19 +31,20 @@ export function podsOfPlexus(stateDirectories: readonly string[]): {
     for (const key of keys.ok ? keys.value : []) {
       const entry = journal.load(key);
       if (!entry.ok) problems.push(entry.fault.msg);
-      else if (entry.value !== undefined) pods.push(...podOf(entry.value));
+      else if (entry.value !== undefined) all.push(...podOf(entry.value));
     }
   }
-  return { pods, problems };
+  const pods = all.filter(({ networks }) => networks.length > 0);
+  return { pods, defaultOnly: all.length - pods.length, problems };
 }
 
-/** The entry's pod, if the pod lives and has further networks. */
+/** The entry's pod with its further networks, if the pod lives and is attached. */
 function podOf({ plan, progress }: JournalEntry): readonly PodOfPlexus[] {
   const lives = plan.assumed !== true && plan.bootId === bootId() && plan.netns !== "" && !isGone(plan.netns);
   const networks = plan.attachments
     .filter((attachment, index) => (index > 0 || attachment.source !== "default") && isAttached(progress[index]))
     .map(({ source }) => name(source));
-  if (!lives || networks.length === 0) return [];
+  if (!lives || !progress.some(isAttached)) return [];
   const args = new Map(splitCniArgs(plan.cniArgs));
   const [space, pod] = [args.get("K8S_POD_NAMESPACE"), args.get("K8S_POD_NAME")];
   return [{ pod: name(space && pod ? `${space}/${pod}` : plan.containerId), networks }];

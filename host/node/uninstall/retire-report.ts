@@ -5,11 +5,14 @@ import type { PodOfPlexus } from "./pods-of-plexus.ts";
 
 /**
  * `begin`: new pods get the default network only. `cancel`: they get their networks again. `finish`: the network configuration is
- * removed, so the runtime uses the node's next one.
+ * removed, so the runtime uses the node's next one. `report`: nothing changes.
  */
-export const retireSteps = ["begin", "cancel", "finish"] as const;
+export const retireSteps = ["begin", "cancel", "finish", "report"] as const;
 /** See `retireSteps`. */
 export type RetireStep = (typeof retireSteps)[number];
+
+/** The end of a step's query if the removal lasts only as long as its asker repeats it. */
+export const heldQuery = "&held";
 
 /** The daemon's report. */
 export interface RetireReport {
@@ -19,6 +22,12 @@ export interface RetireReport {
   readonly standing: Standing;
   /** The live pods whose DEL needs Plexus. */
   readonly pods: readonly PodOfPlexus[];
+  /** The number of live pods that Plexus attached to the default network only. */
+  readonly defaultOnly: number;
+  /** The number of unanswered calls that may attach further networks: the runtime began them before it read the changed configuration. */
+  readonly calls: number;
+  /** The runtime's name and version (`containerd://2.0.0`); null: unknown, or the step is not `report`. */
+  readonly runtime: string | null;
   /** Why the step had no effect, or why pods may be missing; one sentence each. */
   readonly problems: readonly string[];
 }

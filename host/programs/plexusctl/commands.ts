@@ -72,7 +72,7 @@ const explain: Run = async ({ args: [target], config, cniPath, output }) => {
 };
 
 const uninstall: Run = async (options) => {
-  if (options.wait || options.cancel) return retire(options);
+  if (options.wait || options.cancel || options.hold) return retire(options);
   const { uninstallNeedsAttention, uninstallNode, uninstallText } = await import("./uninstall.ts");
   const report = await uninstallNode(options);
   if (!report.ok) return { stdout: "", stderr: report.fault.msg, status: 1 };
@@ -83,9 +83,12 @@ const uninstall: Run = async (options) => {
 };
 
 /** Removes Plexus from the path of new pods, through the daemon that writes the network configuration. */
-const retire: Run = async ({ statusSocket, cancel, timeoutMs, output }) => {
-  const { cancelRetirement, retireAndWait, retirementNeedsAttention, retirementText } = await import("./retire.ts");
-  const outcome = await (cancel ? cancelRetirement(statusSocket) : retireAndWait(statusSocket, timeoutMs));
+const retire: Run = async ({ statusSocket, cancel, wait, hold, timeoutMs, cniConfigDir, output }) => {
+  const { cancelRetirement, holdRetirement, retireAndWait, retirementNeedsAttention, retirementText } =
+    await import("./retire.ts");
+  const init = { socketPath: statusSocket, timeoutMs, held: hold, configDirectory: cniConfigDir };
+  if (!cancel && !wait) return holdRetirement(init);
+  const outcome = await (cancel ? cancelRetirement(statusSocket) : retireAndWait(init));
   if (typeof outcome === "string")
     return { stdout: "", stderr: `${statusSocket}: the daemon did not do it: ${outcome}`, status: 1 };
   return {

@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { install, type InstallInit, type InstallReport } from "../../node/install/install.ts";
 import { removeInstallation } from "../../node/install/remove-installation.ts";
 import type { CommandResult } from "./commands.ts";
+import { removeUnneeded, type RemoveUnneededInit } from "./remove-unneeded.ts";
 
 /** The help text. */
 export const installUsage = `plexusctl install: installs Plexus on a node while pods start
@@ -22,6 +23,11 @@ export const installUsage = `plexusctl install: installs Plexus on a node while 
   --components LIST       all, none, or names separated by commas (all)
   --remove                removes what an installation wrote and nobody changed;
                           no pod may need it for its DEL any more
+  --if-unneeded           for --remove: asks the daemon, and removes nothing if a
+                          pod of this node may need the files
+  --purge-state DIR       for --if-unneeded: removes this state directory, too
+  --status-socket PATH    for --if-unneeded: the daemon's status socket
+                          (/run/plexus/status.sock)
   --dry-run               only reports
   -o, --output FORMAT     table or json
   --help                  shows this text
@@ -56,9 +62,13 @@ export function installText({ dryRun, home, cniBin, written, unchanged, kept, re
   return `${lines.join("\n")}\n`;
 }
 
-function removal({ init, json }: InstallOptions): CommandResult {
-  const report = removeInstallation(init);
+async function removal({ init, unneeded, json }: InstallOptions): Promise<CommandResult> {
+  const report = unneeded === undefined ? removeInstallation(init) : await removeUnneeded({ ...init, ...unneeded });
   if (!report.ok) return { stdout: "", stderr: report.fault.msg, status: 1 };
+  if ("stay" in report.value) {
+    const { stay } = report.value;
+    return { stdout: json ? `${JSON.stringify({ stay }, undefined, 2)}\n` : `Plexus' files stay: ${stay}\n`, status: 0 };
+  }
   const { removed, left } = report.value;
   const would = init.dryRun ? "would be " : "";
   const lines = [
@@ -67,13 +77,15 @@ function removal({ init, json }: InstallOptions): CommandResult {
     ...(removed.length + left.length === 0 ? ["no file of Plexus was found"] : []),
   ];
   const stdout = json ? `${JSON.stringify(report.value, undefined, 2)}\n` : `${lines.join("\n")}\n`;
-  return { stdout, status: left.length === 0 ? 0 : 1 };
+  return { stdout, status: left.length === 0 || unneeded !== undefined ? 0 : 1 };
 }
 
 interface InstallOptions {
   readonly init: InstallInit;
   /** Whether the installation is removed. */
   readonly removes: boolean;
+  /** Undefined: the files are removed without asking the daemon. */
+  readonly unneeded: Pick<RemoveUnneededInit, "statusSocket" | "purgeState"> | undefined;
   readonly json: boolean;
 }
 
@@ -84,9 +96,14 @@ function readInstallOptions(args: readonly string[]): InstallOptions | "help" | 
     const { output, "one-shot": oneShot } = values;
     if (output !== "table" && output !== "json") return { wrong: `-o ${output}: must be table or json` };
     if (oneShot !== "node" && oneShot !== "off") return { wrong: `--one-shot ${oneShot}: must be node or off` };
-    for (const name of ["home", "cni-bin", "root"] as const) {
-      if (!isAbsolute(values[name])) return { wrong: `--${name} ${values[name]}: must be an absolute path` };
+    for (const name of ["home", "cni-bin", "root", "status-socket", "purge-state"] as const) {
+      if (!isAbsolute(values[name] ?? "/")) return { wrong: `--${name} ${values[name]}: must be an absolute path` };
     }
+    const isUnneeded = values["if-unneeded"] === true;
+    if (isUnneeded && values.remove !== true) return { wrong: "--if-unneeded: only --remove has it" };
+    const purgeState = values["purge-state"];
+    if (purgeState !== undefined && !isUnneeded) return { wrong: "--purge-state: only --remove --if-unneeded has it" };
+    const unneeded = isUnneeded ? { statusSocket: values["status-socket"], purgeState } : undefined;
     const init = {
       from: values.from === undefined ? dirname(realpathSync(process.argv[1] ?? "")) : resolve(values.from),
       ownNode: process.execPath,
@@ -97,7 +114,7 @@ function readInstallOptions(args: readonly string[]): InstallOptions | "help" | 
       components: values.components,
       dryRun: values["dry-run"] === true,
     } as const;
-    return { init, removes: values.remove === true, json: output === "json" };
+    return { init, removes: values.remove === true, unneeded, json: output === "json" };
   } catch (error) {
     // The messages of parseArgs have several sentences; the first names the mistake.
     const [wrong = ""] = (error instanceof Error ? error.message : String(error)).split(/\n|\. /);
@@ -116,6 +133,9 @@ function parse(args: readonly string[]) {
       "one-shot": { type: "string", default: "node" },
       components: { type: "string", default: "all" },
       remove: { type: "boolean" },
+      "if-unneeded": { type: "boolean" },
+      "purge-state": { type: "string" },
+      "status-socket": { type: "string", default: "/run/plexus/status.sock" },
       "dry-run": { type: "boolean" },
       output: { type: "string", short: "o", default: "table" },
       help: { type: "boolean" },

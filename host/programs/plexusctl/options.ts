@@ -25,6 +25,12 @@ export interface ControlOptions {
   readonly wait: boolean;
   /** For `uninstall --wait`: how long to wait for pods, in ms. */
   readonly timeoutMs: number;
+  /**
+   * For `uninstall`: the removal ends a minute after the last command with this option. With `--wait` the command ends as without it, else never.
+   */
+  readonly hold: boolean;
+  /** For `uninstall --wait` and `--hold`: the runtime's directory, whose file of Plexus is removed if no daemon answers; undefined: none. */
+  readonly cniConfigDir: string | undefined;
   /** For `uninstall`: ends the removal that `--wait` began. */
   readonly cancel: boolean;
   /** For `explain`: Plexus' own configuration, as a file or as its directory. For `uninstall`: that directory. */
@@ -86,6 +92,12 @@ export const usage = `plexusctl: shows and manages Plexus on this node
   --cni-path DIR[:DIR…]        for explain and uninstall: directories of plugins
                                ($CNI_PATH, else /opt/cni/bin)
   --timeout SECONDS            for uninstall --wait: 0 to 86400 (600)
+  --cni-config-dir DIR         for uninstall --wait: the runtime's directory; if
+                               no daemon answers for 20 s, Plexus' configuration
+                               is removed from it
+  --hold                       for uninstall: the removal ends a minute after
+                               the last command with --hold; without --wait
+                               the command runs until it is killed
   --isolation LEVEL            for doctor: process or strict (the daemon's)
   --sandbox-uids FIRST:COUNT   for doctor: as of plexusd
   --help                       shows this text
@@ -109,12 +121,15 @@ export function readOptions(args: readonly string[]): ControlOptions | "help" | 
     if (values["dry-run"] === true && !["reconcile", "uninstall"].includes(command))
       return { wrong: `--dry-run: only reconcile and uninstall have it; ${command} never changes anything` };
     if (values.force === true && command !== "uninstall") return { wrong: "--force: only uninstall has it" };
-    for (const name of ["wait", "timeout", "cancel"] as const) {
+    for (const name of ["wait", "timeout", "cancel", "hold", "cni-config-dir"] as const) {
       if (values[name] !== undefined && command !== "uninstall") return { wrong: `--${name}: only uninstall has it` };
     }
     if (values.timeout !== undefined && values.wait !== true) return { wrong: "--timeout: only uninstall --wait has it" };
-    if (values.wait === true && (values.cancel === true || values["dry-run"] === true || values.force === true))
-      return { wrong: "--wait goes neither with --cancel nor with --dry-run nor with --force" };
+    const waits = values.wait === true || values.hold === true;
+    if (values["cni-config-dir"] !== undefined && !waits)
+      return { wrong: "--cni-config-dir: only uninstall --wait and --hold have it" };
+    if (waits && (values.cancel === true || values["dry-run"] === true || values.force === true))
+      return { wrong: "--wait and --hold go neither with --cancel nor with --dry-run nor with --force" };
     const seconds = Number(values.timeout ?? "600");
     if (!/^\d{1,5}$/.test(values.timeout ?? "600") || seconds > 86_400)
       return { wrong: `--timeout ${values.timeout}: must be a whole number from 0 to 86400` };
@@ -132,8 +147,8 @@ export function readOptions(args: readonly string[]): ControlOptions | "help" | 
     const uids = values["sandbox-uids"];
     const sandboxUids = uids === undefined ? defaultUids : readUidOption(uids);
     if (sandboxUids === undefined) return { wrong: `--sandbox-uids ${uids}: must be ${uidOptionForm}` };
-    for (const name of ["status-socket", "state-dir"] as const) {
-      if (!isAbsolute(values[name])) return { wrong: `--${name} ${values[name]}: must be an absolute path` };
+    for (const name of ["status-socket", "state-dir", "cni-config-dir"] as const) {
+      if (!isAbsolute(values[name] ?? "/")) return { wrong: `--${name} ${values[name]}: must be an absolute path` };
     }
     return {
       command,
@@ -146,6 +161,8 @@ export function readOptions(args: readonly string[]): ControlOptions | "help" | 
       wait: values.wait === true,
       timeoutMs: seconds * 1000,
       cancel: values.cancel === true,
+      hold: values.hold === true,
+      cniConfigDir: values["cni-config-dir"],
       config: values.config ?? "/etc/cni/net.d",
       cniPath: values["cni-path"] ?? process.env["CNI_PATH"] ?? "/opt/cni/bin",
       proveSandbox: values["prove-sandbox"] === true,
@@ -172,6 +189,8 @@ function parse(args: readonly string[]) {
       wait: { type: "boolean" },
       timeout: { type: "string" },
       cancel: { type: "boolean" },
+      hold: { type: "boolean" },
+      "cni-config-dir": { type: "string" },
       config: { type: "string" },
       "cni-path": { type: "string" },
       "prove-sandbox": { type: "boolean" },

@@ -1,49 +1,89 @@
 // plexusctl uninstall --wait: takes Plexus out of the path of new pods, waits for the pods that need it, and then lets the daemon remove its
-// network configuration.
+// network configuration. Where no daemon answers, the command removes that configuration itself.
 
-import { isJsonObject, parseDocument } from "../../../src/json/document.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
-import type { RetireReport, RetireStep } from "../../node/uninstall/retire-report.ts";
-import { askDaemon } from "./ask-daemon.ts";
+import { removeMarkedFiles } from "../../node/cni-configuration/remove-marked-files.ts";
+import type { RetireReport } from "../../node/uninstall/retire-report.ts";
+import { takeRetireStep } from "./take-retire-step.ts";
 
-/** Interval of the questions to the daemon, and time limit of one, in ms. */
+/** Interval of the questions to the daemon, and of those that only hold a removal, in ms. */
 const pollMs = 1000;
-const patienceMs = 30_000;
+const holdMs = 5000;
+/** For so long no pod may need Plexus before the configuration is removed: a runtime may just be starting an ADD, in ms. */
+const quietMs = 5000;
+/** After this time without an answer no daemon runs. A new container of the daemon is ready within it, in ms. */
+const silentMs = 20_000;
 /** Maximum length of a line, in UTF-16 units, and maximum pods in it. */
 const maxLine = 2048;
 const maxNames = 10;
 
+/** The settings of a removal. */
+export interface RetireInit {
+  readonly socketPath: string;
+  /** How long to wait for pods, in ms. */
+  readonly timeoutMs: number;
+  /** Whether the removal ends when neither this command nor another one asks for it any more. */
+  readonly held: boolean;
+  /** The runtime's directory, from which the configuration is removed if no daemon answers; undefined: the command then fails. */
+  readonly configDirectory: string | undefined;
+}
+
 /** What the command reached: the daemon's last report, and whether pods were left behind because the time was over. */
 export interface Retirement extends RetireReport {
   readonly timedOut: boolean;
+  /** Why no daemon took part; null: one did. The pods are then unknown. */
+  readonly withoutDaemon: string | null;
 }
 
 /** Retires Plexus. Answers the last report, or the reason why there is none. stderr gets a line whenever the pods waited for change. */
-export async function retireAndWait(socketPath: string, timeoutMs: number): Promise<Retirement | string> {
+export async function retireAndWait(init: RetireInit): Promise<Retirement | string> {
+  const { socketPath, timeoutMs, held, configDirectory } = init;
   const end = performance.now() + timeoutMs;
-  let lastLine = "";
+  const silence = new Silence();
+  let quietSince: number | undefined;
   for (;;) {
-    const report = await takeStep(socketPath, "begin");
-    if (typeof report === "string") return report;
-    // An earlier command has finished the removal.
-    if (report.standing === "withdrawn") return { ...report, timedOut: false };
-    // An incomplete list of pods is no reason to go on.
-    const isDone = report.pods.length === 0 && report.problems.length === 0;
-    if (isDone || performance.now() >= end) {
-      const finished = await takeStep(socketPath, "finish");
-      return typeof finished === "string" ? finished : { ...finished, timedOut: !isDone };
+    const report = await takeRetireStep(socketPath, "begin", held);
+    const now = performance.now();
+    if (typeof report === "string") {
+      if (configDirectory === undefined) return report;
+      if (silence.lastsAt(now)) return removeWithoutDaemon(configDirectory, report);
+      say(`no report of the daemon: ${report}`);
+      quietSince = undefined;
+    } else {
+      silence.end();
+      // An earlier command has finished the removal.
+      if (report.standing === "withdrawn") return { ...report, timedOut: false, withoutDaemon: null };
+      const isQuiet = report.pods.length === 0 && report.problems.length === 0 && report.calls === 0;
+      quietSince = isQuiet ? (quietSince ?? now) : undefined;
+      if (now >= end || (quietSince !== undefined && now - quietSince >= quietMs)) {
+        const finished = await takeRetireStep(socketPath, "finish", held);
+        if (typeof finished !== "string") return { ...finished, timedOut: !isQuiet, withoutDaemon: null };
+        if (configDirectory === undefined) return finished;
+      } else if (!isQuiet) say(waitLine(report));
     }
-    const line = [...report.problems, ...(report.pods.length === 0 ? [] : [`waits for ${podNames(report)}`])].join("; ");
-    if (line !== lastLine) process.stderr.write(`plexusctl: ${inertLine(line, maxLine)}\n`);
-    lastLine = line;
-    await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, Math.max(1, end - performance.now()))));
+    await pause(pollMs);
+  }
+}
+
+/** Holds a removal that is done, until the process is killed: its end would give new pods their networks again. */
+export async function holdRetirement({ socketPath, configDirectory }: RetireInit): Promise<never> {
+  const silence = new Silence();
+  for (;;) {
+    const report = await takeRetireStep(socketPath, "finish", true);
+    if (typeof report !== "string") silence.end();
+    else if (silence.lastsAt(performance.now()) && configDirectory !== undefined) {
+      // A daemon that crashes again and again may write the file in between.
+      const { removed, problems } = await removeMarkedFiles(configDirectory);
+      if (removed.length + problems.length > 0) say([...removed.map((path) => `${path}: removed`), ...problems].join("; "));
+    }
+    await pause(holdMs);
   }
 }
 
 /** Ends a retirement: new pods get their networks again. */
 export async function cancelRetirement(socketPath: string): Promise<Retirement | string> {
-  const report = await takeStep(socketPath, "cancel");
-  return typeof report === "string" ? report : { ...report, timedOut: false };
+  const report = await takeRetireStep(socketPath, "cancel", false);
+  return typeof report === "string" ? report : { ...report, timedOut: false, withoutDaemon: null };
 }
 
 /** Whether the administrator still has something to do. */
@@ -52,17 +92,57 @@ export function retirementNeedsAttention({ timedOut, problems }: Retirement): bo
 }
 
 /** The last report as text. */
-export function retirementText({ configuration, standing, pods, problems }: Retirement): string {
+export function retirementText({ configuration, standing, pods, problems, withoutDaemon }: Retirement): string {
   const rest = pods.map(
     ({ pod, networks }) => `Remains: ${pod} has ${networks.join(", ")}; a DEL without Plexus does not undo them`,
   );
+  const file = configuration === "" ? "Plexus' configuration" : configuration;
+  const unknown = `Remains: unknown, because no daemon answers (${withoutDaemon}): pods may have networks of Plexus`;
   const ends: Readonly<Record<Retirement["standing"], string>> = {
-    "in-force": `${configuration}: new pods get their networks`,
-    retired: `${configuration}: new pods get the default network only`,
-    withdrawn: `${configuration}: removed; the runtime uses the node's next configuration`,
+    "in-force": `${file}: new pods get their networks`,
+    retired: `${file}: new pods get the default network only`,
+    withdrawn: `${file}: removed; the runtime uses the node's next configuration`,
   };
-  const lines = [...problems.map((problem) => `Problem: ${problem}`), ...(standing === "in-force" ? [] : rest)];
+  const lines = [
+    ...problems.map((problem) => `Problem: ${problem}`),
+    ...(standing === "in-force" ? [] : rest),
+    ...(withoutDaemon === null ? [] : [unknown]),
+  ];
   return `${[...lines, ...(problems.length === 0 ? [ends[standing]] : [])].join("\n")}\n`;
+}
+
+/** The time for which no daemon has answered. */
+class Silence {
+  #since: number | undefined;
+
+  /** No answer at this time: whether that has gone on for long enough. */
+  lastsAt(now: number): boolean {
+    this.#since ??= now;
+    return now - this.#since >= silentMs;
+  }
+
+  end(): void {
+    this.#since = undefined;
+  }
+}
+
+async function removeWithoutDaemon(directory: string, why: string): Promise<Retirement> {
+  const { removed, problems } = await removeMarkedFiles(directory);
+  const nothing = { pods: [], defaultOnly: 0, calls: 0, runtime: null, timedOut: false };
+  return { ...nothing, configuration: removed.join(", "), standing: "withdrawn", problems, withoutDaemon: why };
+}
+
+let lastLine = "";
+
+/** Writes a line to stderr, unless it is the last one. */
+function say(line: string): void {
+  if (line !== lastLine) process.stderr.write(`plexusctl: ${inertLine(line, maxLine)}\n`);
+  lastLine = line;
+}
+
+function waitLine(report: RetireReport): string {
+  const calls = report.calls === 0 ? [] : [`waits for ${report.calls} calls that were begun before`];
+  return [...report.problems, ...(report.pods.length === 0 ? [] : [`waits for ${podNames(report)}`]), ...calls].join("; ");
 }
 
 function podNames({ pods }: RetireReport): string {
@@ -71,22 +151,6 @@ function podNames({ pods }: RetireReport): string {
   return `${pods.length} pods with networks of Plexus: ${names.join(", ")}${more}`;
 }
 
-async function takeStep(socketPath: string, step: RetireStep): Promise<RetireReport | string> {
-  const answer = await askDaemon({ socketPath, method: "POST", path: `/retire?${step}`, patienceMs });
-  if ("why" in answer) {
-    const writesNone = answer.why.endsWith(" 409");
-    return writesNone ? "it writes no network configuration; use plexusctl uninstall without --wait" : answer.why;
-  }
-  const document = parseDocument(answer.body, { what: "the daemon's answer" });
-  const report = document.ok ? document.value.parsed : undefined;
-  return isReport(report) ? report : "its answer has an unknown form: plexusctl and the daemon must be of one release";
-}
-
-function isReport(value: unknown): value is RetireReport {
-  return (
-    isJsonObject(value) &&
-    typeof value["standing"] === "string" &&
-    Array.isArray(value["pods"]) &&
-    Array.isArray(value["problems"])
-  );
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

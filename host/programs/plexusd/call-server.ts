@@ -55,6 +55,8 @@ export class CallServer {
   readonly #silent = new SilentConnections(maxSilent);
   /** Inode of the socket's file. */
   #file: bigint | undefined;
+  /** When each unanswered call came, in ms of the monotonic clock. */
+  readonly #arrivals = new Set<{ readonly ms: number }>();
   #closing = false;
   #watch: NodeJS.Timeout | undefined;
   #binding = false;
@@ -97,6 +99,11 @@ export class CallServer {
     this.#complained = !listens.ok;
     // The daemon may have been stopped meanwhile.
     if (this.#closing) this.#server.close();
+  }
+
+  /** The number of unanswered calls that came before a time of the monotonic clock (ms), whether they are served or wait. */
+  callsBefore(ms: number): number {
+    return [...this.#arrivals].filter((arrival) => arrival.ms < ms).length;
   }
 
   /** Whether shims can connect: without its file, a listening socket is unreachable. */
@@ -186,16 +193,19 @@ export class CallServer {
 
   async #serve(request: Request, shim: ConnectedShim, socket: Socket): Promise<Omit<Reply, "kind">> {
     if (this.#closing) return givenBack;
-    const arrivedMs = performance.now();
-    const turn = await this.queue.enter(
-      podNamespace(request.environment.get("CNI_ARGS") ?? ""),
-      () => {
-        const waitedMs = performance.now() - arrivedMs;
-        this.#service.waited(waitedMs);
-        return this.#service.serve(request, shim, waitedMs);
-      },
-      (leave) => void socket.once("close", leave),
-    );
+    const arrival = { ms: performance.now() };
+    this.#arrivals.add(arrival);
+    const turn = await this.queue
+      .enter(
+        podNamespace(request.environment.get("CNI_ARGS") ?? ""),
+        () => {
+          const waitedMs = performance.now() - arrival.ms;
+          this.#service.waited(waitedMs);
+          return this.#service.serve(request, shim, waitedMs);
+        },
+        (leave) => void socket.once("close", leave),
+      )
+      .finally(() => this.#arrivals.delete(arrival));
     if (turn.kind === "served") return turn.value;
     if (turn.kind === "left") throw new ShimGone(fault("SHIM_GONE", "the shim ended while its call waited in the queue"));
     if (turn.kind === "given-back") return givenBack;

@@ -104,11 +104,12 @@ export class Daemon {
         watchesAreLive: () => watchesAreLive(this.#clusters.informers),
         ownApi: () => this.#clusters.ownApi(),
         stateDirectories: () => this.telemetry.stateDirectories,
+        callsBefore: (ms) => this.#server.callsBefore(ms),
         log: (level, text) => this.telemetry.log(level, text),
       });
     this.#endpoint = new Endpoint(endpoint, this.telemetry, this.metrics, {
       reconcile: (dryRun) => this.reconciler.round(dryRun, true),
-      retire: async (step) => this.#podLife?.retire(step),
+      retire: async (step, held) => this.#podLife?.retire(step, held),
     });
     this.reconciler = new Reconciler(reconcile ?? { directories: [], intervalMs: 0, graceMs: 0, dryRun: true }, {
       agent: () => this.#agentOfRound(),

@@ -56,7 +56,8 @@ function podLifeOf(
 ): PodLifeInit | undefined {
   if (cniConfiguration === undefined) return undefined;
   const { directory, template, fileName, clusterNetwork, binDir, nodeCredentials } = cniConfiguration;
-  const { POD_NAMESPACE: namespace = "", DAEMONSET: name = "" } = process.env;
+  const { POD_NAMESPACE: namespace = "", POD_NAME: podName, DAEMONSET: name = "" } = process.env;
+  const isPod = namespace !== "" && name !== "";
   return {
     writer: {
       directory,
@@ -65,10 +66,12 @@ function podLifeOf(
       pinned: clusterNetwork,
       binDir,
       kubeconfig: kubeconfig ?? serviceAccount?.kubeconfig,
+      // The init container of the daemon's pod has installed it.
+      needsShim: isPod,
     },
     nodeName,
     nodeCredentials,
-    daemonSet: namespace === "" || name === "" ? undefined : { namespace, name },
+    daemonSet: isPod ? { namespace, name, podName } : undefined,
   };
 }
 

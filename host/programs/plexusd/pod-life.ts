@@ -7,7 +7,7 @@ import { eventsPath, eventText, involvedNode } from "../../../src/kube/event.ts"
 import type { NodeCredentials } from "../../cluster/kube/node-credentials.ts";
 import type { OwnDaemonSet } from "../../cluster/kube/own-daemon-set.ts";
 import { ConfigurationWriter, type ConfigurationWriterInit } from "../../node/cni-configuration/configuration-writer.ts";
-import { podsOfPlexus } from "../../node/uninstall/pods-of-plexus.ts";
+import { Removal } from "../../node/uninstall/removal.ts";
 import type { RetireReport, RetireStep } from "../../node/uninstall/retire-report.ts";
 import { shortHash } from "../../store/files/short-hash.ts";
 import type { ReadinessCheck } from "../../telemetry/readiness.ts";
@@ -21,7 +21,7 @@ export interface PodLifeInit {
   /** Directory of the kubeconfig for one-shot engines; undefined: none is written. */
   readonly nodeCredentials: string | undefined;
   /** The DaemonSet of the daemon's pod; undefined outside of one. */
-  readonly daemonSet: { readonly namespace: string; readonly name: string } | undefined;
+  readonly daemonSet: { readonly namespace: string; readonly name: string; readonly podName: string | undefined } | undefined;
 }
 
 /** The rest of the daemon. */
@@ -32,6 +32,8 @@ export interface PodLifeDeps {
   readonly watchesAreLive: () => boolean;
   readonly ownApi: () => Promise<OwnApi | undefined>;
   readonly stateDirectories: () => readonly string[];
+  /** See `RemovalDeps.callsBefore`. */
+  readonly callsBefore: (ms: number) => number;
   readonly log: (level: "info" | "warn", text: string) => void;
 }
 
@@ -47,6 +49,7 @@ export class PodLife {
   readonly #init: PodLifeInit;
   readonly #deps: PodLifeDeps;
   readonly #writer: ConfigurationWriter;
+  readonly #removal: Removal;
   #startedMs = 0;
   #credentials: NodeCredentials | undefined;
   #daemonSet: OwnDaemonSet | undefined;
@@ -54,12 +57,19 @@ export class PodLife {
   constructor(init: PodLifeInit, deps: PodLifeDeps) {
     this.#init = init;
     this.#deps = deps;
-    const { metrics, listening, watchesAreLive, log } = deps;
+    const { metrics, listening, watchesAreLive, callsBefore, log } = deps;
     this.#writer = new ConfigurationWriter(init.writer, {
       canServe: () => listening() && (watchesAreLive() || performance.now() - this.#startedMs > syncMs),
       log,
       onProblem: (problem) => void this.#tell(problem),
       onChange: (outcome) => metrics.add("plexus_cni_configuration_writes_total", { outcome }),
+    });
+    this.#removal = new Removal({
+      writer: this.#writer,
+      stateDirectories: () => this.#stateDirectories,
+      callsBefore,
+      runtime: async () => this.#daemonSet?.runtime(),
+      log,
     });
     metrics.onScrape(() => this.#collect());
   }
@@ -81,14 +91,25 @@ export class PodLife {
     if (api !== undefined && daemonSet !== undefined) {
       const { OwnDaemonSet } = await import("../../cluster/kube/own-daemon-set.ts");
       this.#daemonSet = new OwnDaemonSet({ ...api, ...daemonSet, nodeName, warn });
-      void this.#daemonSet.learn();
+      // Calls and the file do not wait for the API.
+      const learnt = this.#daemonSet.learn();
+      await this.#startWriter();
+      const identity = await learnt;
+      if (identity !== undefined) await this.#removal.belongTo(identity);
+      return;
     }
+    await this.#startWriter();
+  }
+
+  async #startWriter(): Promise<void> {
     await this.#writer.start();
+    this.#removal.start();
   }
 
   /** Decides whether the configuration stays, and removes it if not. Call it while calls are still served. */
   async stop(): Promise<void> {
     this.#credentials?.stop();
+    this.#removal.stop();
     const fate = await this.#daemonSet?.fate(fateMs);
     if (fate === undefined || fate.stays) {
       if (fate !== undefined) this.#deps.log("info", `${this.#writer.path} stays: ${fate.why}`);
@@ -100,18 +121,9 @@ export class PodLife {
     if (!removed.ok) this.#deps.log("warn", removed.fault.msg);
   }
 
-  /** Takes a step of Plexus' removal. A configuration that is removed already stays removed until the removal is cancelled. */
-  async retire(step: RetireStep): Promise<RetireReport> {
-    const isWithdrawn = this.#writer.state.standing === "withdrawn";
-    const standing = step === "cancel" ? "in-force" : step === "finish" || isWithdrawn ? "withdrawn" : "retired";
-    const problem = await this.#writer.take(standing);
-    const { pods, problems } = podsOfPlexus(this.#stateDirectories);
-    return {
-      configuration: this.#writer.path,
-      standing: this.#writer.state.standing,
-      pods,
-      problems: problem === undefined ? problems : [problem.msg, ...problems],
-    };
+  /** Takes a step of Plexus' removal. See `Removal.step`. */
+  retire(step: RetireStep, held: boolean): Promise<RetireReport> {
+    return this.#removal.step(step, held);
   }
 
   /** The template's state directory counts although no call has named it yet. */
@@ -154,8 +166,9 @@ export class PodLife {
 
   #collect(): void {
     const { metrics } = this.#deps;
-    const { written, problem } = this.#writer.state;
+    const { written, standing, problem } = this.#writer.state;
     metrics.set("plexus_cni_configuration_written", {}, written ? 1 : 0);
+    metrics.set("plexus_cni_configuration_retired", {}, standing === "in-force" ? 0 : 1);
     metrics.replace(
       "plexus_cni_configuration_problem",
       problem === undefined ? [] : [{ labels: { fault: problem.kind }, value: 1 }],

@@ -99,6 +99,10 @@ export const metricDefinitions = {
     "Whether the network configuration that the daemon writes is in the runtime's directory (1) or not (0). No series: the daemon writes none.",
     {},
   ),
+  plexus_cni_configuration_retired: gauge(
+    "Whether Plexus is being removed from the node, so that new pods get the default network only (1) or not (0). No series: the daemon writes no network configuration.",
+    {},
+  ),
   plexus_cni_configuration_problem: gauge("Always 1; the label has the problem of that network configuration, by fault kind.", {
     fault,
   }),

@@ -10,16 +10,21 @@ const chart = join(root, "deploy", "helm", "plexus");
 const namespace = ["--namespace", "kube-system"];
 
 /** Installs or upgrades the release `plexus` to the image with this tag, and waits for its rollout. Throws with logs and events. */
-export async function deployPlexus(cluster: Cluster, verb: "install" | "upgrade", tag: string): Promise<void> {
+export async function deployPlexus(
+  cluster: Cluster,
+  verb: "install" | "upgrade",
+  tag: string,
+  ...more: readonly string[]
+): Promise<void> {
   const image = ["--set", `image.repository=${plexusRepository},image.pullPolicy=Never,image.tag=${tag}`];
   const trust = ["--set-json", 'definitions={"trusted":["*"]}'];
-  await helm(cluster, verb, "plexus", chart, ...namespace, "--wait", "--timeout", "60s", ...image, ...trust);
+  await helm(cluster, verb, "plexus", chart, ...namespace, "--wait", "--timeout", "60s", ...image, ...trust, ...more);
   await rolledOut(cluster);
 }
 
-/** Rolls the release back to the revision before, and waits for the rollout. */
-export async function rollBackPlexus(cluster: Cluster): Promise<void> {
-  await helm(cluster, "rollback", "plexus", ...namespace, "--wait", "--timeout", "60s");
+/** Rolls the release back to a revision, by default the one before, and waits for the rollout. */
+export async function rollBackPlexus(cluster: Cluster, revision = 0): Promise<void> {
+  await helm(cluster, "rollback", "plexus", String(revision), ...namespace, "--wait", "--timeout", "60s");
   await rolledOut(cluster);
 }
 

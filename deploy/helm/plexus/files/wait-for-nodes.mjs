@@ -1,11 +1,12 @@
-// Waits until each node's pod of the DaemonSet is ready and of the current generation, or the time is over; then fails if LATE_STATUS says so. Helm's own
-// --wait leaves out as many pods as may be unavailable in an update: on one node, all.
+// Waits until each node's pod of the DaemonSet is ready and of the current generation, or the time is over; then fails if LATE_STATUS says so. Before, removes the
+// DaemonSet LEFTOVER of an interrupted `helm uninstall`. Helm's own --wait leaves out as many pods as may be unavailable in an update: on one node, all.
 import { readFileSync } from "node:fs";
 
-const { NAMESPACE, DAEMONSET, SECONDS, OTHERS, LATE, LATE_STATUS, KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT, TOKEN_FILE } =
-  process.env;
+const { NAMESPACE, DAEMONSET, LEFTOVER, SECONDS, OTHERS, LATE, LATE_STATUS, TOKEN_FILE } = process.env;
+const { KUBERNETES_SERVICE_HOST, KUBERNETES_SERVICE_PORT } = process.env;
 const host = KUBERNETES_SERVICE_HOST.includes(":") ? `[${KUBERNETES_SERVICE_HOST}]` : KUBERNETES_SERVICE_HOST;
-const url = `https://${host}:${KUBERNETES_SERVICE_PORT}/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets/${DAEMONSET}`;
+const daemonSets = `https://${host}:${KUBERNETES_SERVICE_PORT}/apis/apps/v1/namespaces/${NAMESPACE}/daemonsets`;
+const url = `${daemonSets}/${DAEMONSET}`;
 const tokenFile = TOKEN_FILE ?? "/var/run/secrets/kubernetes.io/serviceaccount/token";
 const end = Date.now() + Number(SECONDS) * 1000;
 let last = "";
@@ -14,10 +15,22 @@ const say = (text) => {
   last = text;
 };
 
+let hasLeftover = LEFTOVER !== undefined;
+
+function send(method, to) {
+  const headers = { authorization: `Bearer ${readFileSync(tokenFile, "utf8").trim()}` };
+  return fetch(to, { method, headers, signal: AbortSignal.timeout(10_000) });
+}
+
 /** Whether all nodes are done, from one answer of the API server. */
 async function look() {
-  const headers = { authorization: `Bearer ${readFileSync(tokenFile, "utf8").trim()}` };
-  const answer = await fetch(url, { headers, signal: AbortSignal.timeout(10_000) });
+  if (hasLeftover) {
+    const removed = await send("DELETE", `${daemonSets}/${LEFTOVER}`);
+    if (!removed.ok && removed.status !== 404) throw new Error(`DELETE of ${LEFTOVER}: HTTP ${removed.status}`);
+    if (removed.ok) say(`removed ${LEFTOVER}, which an interrupted helm uninstall left`);
+    hasLeftover = false;
+  }
+  const answer = await send("GET", url);
   if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
   const { metadata, status } = await answer.json();
   const { observedGeneration, desiredNumberScheduled: all, numberReady, updatedNumberScheduled = 0 } = status;

@@ -32,6 +32,11 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- mergeOverwrite $own (deepCopy .Values.config) | mustToPrettyJson -}}
 {{- end -}}
 
+{{- /* The directory of journal and result cache on the node. */ -}}
+{{- define "plexus.stateDirectory" -}}
+{{- dig "cniDir" "/var/lib/cni/plexus" .Values.config -}}
+{{- end -}}
+
 {{- /* YAML 1.1 reads `off` as false. */ -}}
 {{- define "plexus.oneShot" -}}
 {{- if eq (toString .Values.oneShot) "node" }}node{{ else }}off{{ end -}}

@@ -1,0 +1,154 @@
+// `helm uninstall` where something is in its way: interrupted, with pods that stay, without a running daemon; and a node that the DaemonSet no
+// longer selects.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { type Cluster, startCluster } from "../harness/cluster/cluster.ts";
+import { leftOn, nothingLeft } from "../harness/cluster/left.ts";
+import type { ClusterNode } from "../harness/cluster/node.ts";
+import { importPlexus } from "../harness/cluster/plexus-image.ts";
+import { toolsPod } from "../harness/cluster/pods.ts";
+import { deployPlexus, explained, rollBackPlexus } from "../harness/cluster/release.ts";
+import { missingCluster } from "../harness/cluster/requirements.ts";
+import { storage } from "../harness/cluster/storage.ts";
+import { helm, helmBinary } from "../harness/kube/helm.ts";
+import { missingBuild } from "../harness/plexus.ts";
+
+const skip = missingCluster("helm uninstall on a cluster", helm, () => missingBuild({ components: ["ipam-host-local"] }));
+const plexusctl = ["/opt/plexus/bin/node", "/opt/plexus/plexusctl.cjs"];
+const selection = { "k8s.v1.cni.cncf.io/networks": "storage@data0" };
+const namespace = ["--namespace", "kube-system"];
+/** Seconds that `helm uninstall` waits for pods. */
+const waitSeconds = 15;
+
+describe.skipIf(skip)("helm uninstall", () => {
+  let cluster: Cluster;
+  let node: ClusterNode;
+  beforeAll(async () => {
+    cluster = await startCluster();
+    [node] = cluster.nodes;
+    node.installNetwork();
+    importPlexus(cluster.nodes, "v1");
+    await cluster.nodesReady();
+  }, 240_000);
+  afterAll(async () => cluster?.stop());
+
+  const onDisk = (...path: readonly string[]): string => join(node.disk, ...path);
+  const configuration = (): string => onDisk("etc", "cni", "net.d", "00-plexus.conflist");
+  const isRetired = (): boolean => existsSync(configuration()) && readFileSync(configuration(), "utf8").includes('"retired"');
+  const plugins = (): readonly string[] => readdirSync(onDisk("opt", "cni", "bin"));
+  const deploy = (...more: readonly string[]): Promise<void> =>
+    deployPlexus(cluster, "install", "v1", "--set", `uninstall.timeoutSeconds=${waitSeconds}`, ...more);
+  /** Answers the milliseconds. */
+  const uninstall = async (): Promise<number> => {
+    const begun = performance.now();
+    const { status, stderr } = await cluster.helm("uninstall", "plexus", ...namespace, "--wait", "--timeout", "120s");
+    if (status !== 0) throw new Error(`${stderr}\n${await explained(cluster)}`);
+    return performance.now() - begun;
+  };
+  /** Starts a pod and answers the milliseconds until it was ready. */
+  const startPod = async (name: string, annotations = {}): Promise<number> => {
+    const begun = performance.now();
+    await cluster.apply(toolsPod(name, { annotations }));
+    await cluster.succeed("wait", "--for=condition=Ready", "--timeout=60s", `pod/${name}`).catch(async (error: unknown) => {
+      throw new Error(`${String(error)}\n${await explained(cluster)}`, { cause: error });
+    });
+    return performance.now() - begun;
+  };
+  const linksOf = (pod: string): Promise<string> => cluster.succeed("exec", pod, "--", "ip", "-o", "link");
+  const remove = (name: string): Promise<string> => cluster.succeed("delete", "pod", name, "--timeout=60s");
+
+  test("that is interrupted is taken back by helm rollback: new pods get their networks again", async () => {
+    await deploy();
+    await cluster.apply(storage);
+    await startPod("web", selection);
+    const program = helmBinary() ?? "helm";
+    const helmProcess = spawn(program, ["uninstall", "plexus", ...namespace, "--kubeconfig", cluster.kubeconfig], {
+      stdio: "ignore",
+      env: { PATH: process.env["PATH"], HOME: node.disk },
+    });
+    await expect.poll(isRetired, { timeout: 40_000 }).toBe(true);
+    helmProcess.kill("SIGKILL");
+    await once(helmProcess, "exit");
+    expect(await cluster.succeed("-n", "kube-system", "get", "daemonsets", "-o", "name")).toContain("plexus-uninstall");
+    const begun = performance.now();
+    await rollBackPlexus(cluster, 1);
+    expect(await cluster.succeed("-n", "kube-system", "get", "daemonsets", "-o", "name")).not.toContain("plexus-uninstall");
+    await expect.poll(() => existsSync(configuration()) && !isRetired(), { timeout: 120_000, interval: 500 }).toBe(true);
+    process.stdout.write(`in force again ${shown(performance.now() - begun)} after helm rollback began\n`);
+    await startPod("back", selection);
+    expect(await linksOf("back")).toContain("data0");
+    await remove("back");
+  }, 240_000);
+
+  test("MO-26 whose wait for pods times out keeps the files; a pod that is deleted later leaves what the page says", async () => {
+    process.stdout.write(`helm uninstall with a pod that stays: ${shown(await uninstall())}\n`);
+    expect(existsSync(configuration())).toBe(false);
+    expect(plugins()).toEqual(expect.arrayContaining(["plexus", ".plexus", "ipam-host-local.wasm"]));
+    expect(existsSync(onDisk("opt", "plexus", "engine"))).toBe(true);
+    expect(await startPod("next")).toBeLessThan(30_000);
+    await remove("web");
+    await remove("next");
+    const left = leftOn(node);
+    process.stdout.write(`left by a pod that was deleted after Plexus: ${JSON.stringify(left)}\n`);
+    expect(left.links).toEqual([]);
+    expect(left.leases).toEqual([expect.stringContaining("storage")]);
+    expect(left.state.filter((path) => path.startsWith("journal/"))).toHaveLength(1);
+    // The next installation has the state, and removes it.
+    await deploy("--set", "daemon.reconcileGraceSeconds=1,daemon.reconcileIntervalSeconds=5");
+    await cluster.succeed("-n", "kube-system", "exec", "daemonset/plexus", "-c", "plexusd", "--", ...plexusctl, "reconcile");
+    await startPod("again", selection);
+    await remove("again");
+    await expect.poll(() => leftOn(node), { timeout: 90_000, interval: 500 }).toEqual(nothingLeft);
+  }, 300_000);
+
+  test("removes shim, components and one-shot engine where no pod needs them; the state stays", async () => {
+    await startPod("keep");
+    process.stdout.write(`helm uninstall with a pod that has the default network only: ${shown(await uninstall())}\n`);
+    expect(existsSync(configuration())).toBe(false);
+    expect(plugins().filter((name) => name.includes("plexus") || name.endsWith(".wasm"))).toEqual([]);
+    expect(plugins()).toEqual(expect.arrayContaining(["bridge", "host-local", "portmap"]));
+    expect(existsSync(onDisk("opt", "plexus")) ? readdirSync(onDisk("opt", "plexus")) : []).toEqual([]);
+    expect(existsSync(onDisk("var", "lib", "cni", "plexus"))).toBe(true);
+    await remove("keep");
+    expect(leftOn(node)).toMatchObject({ links: [], leases: [] });
+  }, 240_000);
+
+  test("MO-26 of a daemon that crashes again and again leaves a node whose next pod starts within 30 s", async () => {
+    await deploy();
+    const wrong = [{ op: "add", path: "/spec/template/spec/containers/0/args/-", value: "--no-such-option" }];
+    await cluster.succeed("-n", "kube-system", "patch", "daemonset/plexus", "--type=json", "-p", JSON.stringify(wrong));
+    const path = "jsonpath={.items[*].status.containerStatuses[*].state.waiting.reason}";
+    const reasons = ["-n", "kube-system", "get", "pods", "-l", "app.kubernetes.io/name=plexus", "-o", path];
+    await expect.poll(() => cluster.succeed(...reasons), { timeout: 60_000, interval: 500 }).toContain("CrashLoopBackOff");
+    expect(existsSync(configuration())).toBe(true);
+    process.stdout.write(`helm uninstall without a daemon: ${shown(await uninstall())}\n`);
+    expect(existsSync(configuration())).toBe(false);
+    expect(await startPod("after-crash")).toBeLessThan(30_000);
+    await remove("after-crash");
+    expect(leftOn(node)).toMatchObject({ links: [], leases: [] });
+  }, 240_000);
+
+  test("MO-26 a node that the DaemonSet's affinity no longer selects loses the configuration, and its next pod starts", async () => {
+    await cluster.succeed("label", "node", node.name, "plexus=yes");
+    const term = { matchExpressions: [{ key: "plexus", operator: "In", values: ["yes"] }] };
+    const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } } };
+    await deploy("--set-json", `affinity=${JSON.stringify(affinity)}`);
+    expect(existsSync(configuration())).toBe(true);
+    const begun = performance.now();
+    await cluster.succeed("label", "node", node.name, "plexus-");
+    await expect.poll(() => existsSync(configuration()), { timeout: 30_000 }).toBe(false);
+    process.stdout.write(`configuration gone ${shown(performance.now() - begun)} after the label\n`);
+    expect(await startPod("unselected")).toBeLessThan(30_000);
+    await remove("unselected");
+  }, 240_000);
+});
+
+function shown(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
