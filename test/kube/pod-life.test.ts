@@ -16,6 +16,12 @@ const namespace = "kube-system";
 const apps = { apiVersion: "apps/v1", kind: "DaemonSet" } as const;
 const rbac = "rbac.authorization.k8s.io";
 
+/** The fields of a DaemonSet's pod that select a node by its name. */
+function selectingNode(name: string): object {
+  const term = { matchFields: [{ key: "metadata.name", operator: "In", values: [name] }] };
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } } } };
+}
+
 function claimsOf(token: string): unknown {
   return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
 }
@@ -89,9 +95,9 @@ describe.skipIf(missingForKube("a daemon as a pod"))("a daemon as a pod", () => 
     await remove(role);
   }
 
-  async function makeDaemonSet(space = namespace, nodeSelector?: Readonly<Record<string, string>>): Promise<void> {
+  async function makeDaemonSet(space = namespace, pod: object = {}): Promise<void> {
     const labels = { app: "plexus" };
-    const spec = { containers: [{ name: "plexusd", image: "none" }], ...(nodeSelector === undefined ? {} : { nodeSelector }) };
+    const spec = { containers: [{ name: "plexusd", image: "none" }], ...pod };
     const template = { metadata: { labels }, spec };
     const more = { spec: { selector: { matchLabels: labels }, template } };
     await api.admin.create({ ...apps, metadata: { name: "plexus", namespace: space }, ...more });
@@ -107,6 +113,7 @@ describe.skipIf(missingForKube("a daemon as a pod"))("a daemon as a pod", () => 
         ["--state-dir", node.plexus.state("cni"), "--node-name", "node", "--api-server", api.url],
         ["--cni-config-dir", netD(), "--cni-config", join(directoryOf("template"), "config.json")],
         ["--service-account", serviceAccount(), "--node-credentials", directoryOf("credentials")],
+        ["--cni-bin-dir", node.plexus.cniPath],
       ].flat(),
     });
     await expect.poll(() => existsSync(written()), within).toBe(true);
@@ -257,9 +264,41 @@ describe.skipIf(missingForKube("a daemon as a pod"))("a daemon as a pod", () => 
 
   test("MO-26 the configuration goes when the DaemonSet no longer selects the node", async () => {
     await remove({ ...apps, metadata: { name: "plexus", namespace } });
-    await makeDaemonSet(namespace, { "plexus/use": "yes" });
+    await makeDaemonSet(namespace, { nodeSelector: { "plexus/use": "yes" } });
     await start();
     expect(await staysAtStop()).toBe(false);
+  });
+
+  test("MO-26 the configuration goes when the DaemonSet's affinity no longer selects the node, and stays while it does", async () => {
+    for (const [name, stays] of [
+      ["node", true],
+      ["other", false],
+    ] as const) {
+      await remove({ ...apps, metadata: { name: "plexus", namespace } });
+      await makeDaemonSet(namespace, selectingNode(name));
+      await start();
+      expect(await staysAtStop()).toBe(stays);
+    }
+  });
+
+  test("MO-26 a removal that was begun for a DaemonSet that is gone ends when the next one's daemon starts", async () => {
+    await start();
+    const begin = async (): Promise<string> => {
+      await httpRequest(statusSocket(), "/retire?begin", "POST");
+      return readFileSync(written(), "utf8");
+    };
+    await expect.poll(begin, within).toMatch(/"retirement": \{"daemonSet":"[^"]+\/1","held":false\}/);
+    expect(await staysAtStop()).toBe(true);
+    await start();
+    expect(readFileSync(written(), "utf8")).toContain('"retired":true');
+    await expect.poll(() => metric("plexus_cni_configuration_retired"), within).toBe(1);
+    expect(await staysAtStop()).toBe(true);
+    await remove({ ...apps, metadata: { name: "plexus", namespace } });
+    await makeDaemonSet();
+    const started = await start();
+    await expect.poll(() => readFileSync(written(), "utf8"), within).not.toContain("retired");
+    expect(started.stderr()).toContain("it was begun for another DaemonSet");
+    expect(await metric("plexus_cni_configuration_retired")).toBe(0);
   });
 
   test("MO-26 the configuration stays while the API is away", async () => {
