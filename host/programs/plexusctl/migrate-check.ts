@@ -4,13 +4,14 @@ import { isJsonObject } from "../../../src/json/document.ts";
 import type { MultusMigration } from "../../../src/configuration/multus-migration.ts";
 import { inertLine } from "../../../src/text/inert-text.ts";
 import { checkMigration, type MigrationCheck } from "../../node/migrate/check-migration.ts";
+import { readClusterFromApi } from "../../node/migrate/read-cluster.ts";
 import { readClusterObjects } from "../../node/migrate/read-objects.ts";
 import type { CommandResult } from "./commands.ts";
 
 /** The options of `--check`. */
 export interface CheckOptions {
-  /** Path of the objects; `-`: stdin. */
-  readonly objects: string;
+  /** Path of the objects, where `-` is stdin; or path of a kubeconfig whose cluster has them. */
+  readonly from: { readonly objects: string } | { readonly kubeconfig: string };
   /** Whether definitions are bound by the rules that hold without the profile `multus`. */
   readonly isStrict: boolean;
   readonly cniPath: string;
@@ -22,10 +23,10 @@ const maxLine = 1024;
 /** Runs the check with the migrated configuration. Status 1: there is a difference. */
 export async function checkCommand(
   { values }: MultusMigration,
-  { objects: path, isStrict, cniPath }: CheckOptions,
+  { from, isStrict, cniPath }: CheckOptions,
   format: "table" | "json",
 ): Promise<CommandResult> {
-  const objects = await readClusterObjects(path);
+  const objects = await ("kubeconfig" in from ? readClusterFromApi(from.kubeconfig) : readClusterObjects(from.objects));
   if (!objects.ok) return { stdout: "", stderr: objects.fault.msg, status: 1 };
   const migrated = isJsonObject(values["config"]) ? values["config"] : {};
   const config = isStrict ? { ...migrated, profile: "compat" } : migrated;

@@ -19,8 +19,10 @@ export const migrateUsage = `plexusctl migrate: Helm values that mean the same a
   plexusctl migrate --check [FILE|DIRECTORY|-]...
                           lists NetworkAttachmentDefinitions and pods that
                           behave differently with these values, and why
+  --kubeconfig FILE       for --check: the cluster whose API has them; needs the
+                          right to list both
   --objects FILE|DIRECTORY|-
-                          for --check: what \`kubectl get pods,network-attachment-
+                          for --check, instead: what \`kubectl get pods,network-attachment-
                           definitions -A -o json\` prints
   --strict                for --check: as without profile "multus", so that
                           rules for definitions apply
@@ -66,6 +68,7 @@ function readMigrateOptions(args: readonly string[]): MigrateOptions | "help" | 
       allowPositionals: true,
       options: {
         check: { type: "boolean" },
+        kubeconfig: { type: "string" },
         objects: { type: "string" },
         "cni-path": { type: "string" },
         strict: { type: "boolean" },
@@ -75,17 +78,19 @@ function readMigrateOptions(args: readonly string[]): MigrateOptions | "help" | 
     });
     if (values.help === true) return "help";
     const isCheck = values.check === true;
-    const { objects, output = isCheck ? "table" : "yaml" } = values;
+    const { kubeconfig, objects, output = isCheck ? "table" : "yaml" } = values;
     const format = formats.find((each) => each === output && (each === "json" || (each === "table") === isCheck));
     if (format === undefined) return { wrong: `-o ${output}: must be json or ${isCheck ? "table" : "yaml"}` };
-    for (const name of ["objects", "strict", "cni-path"] as const)
+    for (const name of ["kubeconfig", "objects", "strict", "cni-path"] as const)
       if (values[name] !== undefined && !isCheck) return { wrong: `--${name}: only --check has it` };
-    if (isCheck && objects === undefined) return { wrong: "--check: give --objects" };
+    if (isCheck && (objects === undefined) === (kubeconfig === undefined))
+      return { wrong: "--check: give either --kubeconfig or --objects" };
     const sources = positionals.length === 0 ? ["/etc/cni/net.d"] : positionals;
-    if (objects === undefined) return { sources, format, check: undefined };
+    const from = kubeconfig === undefined ? (objects === undefined ? undefined : { objects }) : { kubeconfig };
+    if (from === undefined) return { sources, format, check: undefined };
     if (objects === "-" && sources.includes("-")) return { wrong: "stdin can be Multus' configuration or the objects, not both" };
     const cniPath = values["cni-path"] ?? "/opt/cni/bin";
-    return { sources, format, check: { objects, isStrict: values.strict === true, cniPath } };
+    return { sources, format, check: { from, isStrict: values.strict === true, cniPath } };
   } catch (error) {
     const [wrong = ""] = (error instanceof Error ? error.message : String(error)).split(/\n|\. /);
     return { wrong };
