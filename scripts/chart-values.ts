@@ -69,6 +69,7 @@ const values = z.strictObject({
     confDir: path,
     configName: z.string().regex(/^[\w.-]+\.conflist$/u),
     clusterNetwork: z.string().regex(/^(?:[\w.-]+\.(?:conf|conflist|json))?$/u),
+    networksDir: z.union([path, z.literal("")]),
   }),
   home: path,
   kubeletRoot: path,

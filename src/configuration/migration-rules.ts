@@ -58,9 +58,9 @@ const cniDir: MigrationRule = (value, draft) => {
 const confDir: MigrationRule = (value, draft) => {
   const path = typeof value === "string" ? draft.nodePath(value) : "";
   if (path === "") return undefined;
-  if (path !== draft.confDir)
-    return `Plexus' pod mounts only ${draft.confDir}: put the files of ${path} into the spec.config of their definitions`;
-  draft.set("config", "confDir", path);
+  // The chart mounts cni.networksDir and names it in the configuration.
+  if (path === draft.confDir) draft.set("config", "confDir", path);
+  else draft.set("cni", "networksDir", path);
   return undefined;
 };
 

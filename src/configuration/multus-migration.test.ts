@@ -191,7 +191,7 @@ describe("a migration from Multus", () => {
   test("3.x thin: the documented configuration, its default network pinned", () => {
     const migration = migrate({ "00-multus.conf": thin3 });
     expect(migration.values).toEqual({
-      cni: { configName, clusterNetwork: "99-flannel.conf" },
+      cni: { configName, clusterNetwork: "99-flannel.conf", networksDir: "/etc/cni/multus/net.d" },
       config: {
         ...always,
         name: "node-cni-network",
@@ -204,7 +204,7 @@ describe("a migration from Multus", () => {
         multusNamespace: "kube-system",
       },
     });
-    expect(keysOf(migration)).toEqual(["kubeconfig", "confDir", "logFile", "logOptions"]);
+    expect(keysOf(migration)).toEqual(["kubeconfig", "logFile", "logOptions"]);
   });
 
   test("names networks that Plexus' pod cannot read, unknown keys, and all delegates", () => {

@@ -162,6 +162,15 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(mounts("agent")).toEqual(["/opt/cni/bin ro", "/run/plexus", "/etc/plexus ro", "/var/run/netns ro"]);
     });
 
+    test("have a directory of configurations for definitions where a value names it, read-only", () => {
+      const named = render("--set", "cni.networksDir=/etc/cni/multus/net.d");
+      const mount = containerOf(podOf(named), "plexusd").volumeMounts.find(({ name }) => name === "named-networks");
+      expect(mount).toEqual({ name: "named-networks", mountPath: "/etc/cni/multus/net.d", readOnly: true });
+      expect(theOnly(named, "ConfigMap")).toMatchObject({
+        data: { "plexus.json": expect.stringContaining('"confDir": "/etc/cni/multus/net.d"') },
+      });
+    });
+
     test("have their reasons in values.yaml", () => {
       const lines = text(join(chart, "values.yaml")).split("\n");
       const hasReason = (item: string): boolean =>

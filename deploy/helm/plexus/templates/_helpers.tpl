@@ -27,6 +27,7 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ include "plexus.name" . }}
 {{- /* Plexus' configuration without clusterNetwork, which plexusd adds. */ -}}
 {{- define "plexus.configuration" -}}
 {{- $own := dict "cniVersion" "1.1.0" "name" "plexus" "type" "plexus" -}}
+{{- with .Values.cni.networksDir }}{{ $_ := set $own "confDir" . }}{{ end -}}
 {{- with .Values.definitions }}{{ $_ := set $own "definitions" . }}{{ end -}}
 {{- with .Values.wasm }}{{ $_ := set $own "wasm" . }}{{ end -}}
 {{- mergeOverwrite $own (deepCopy .Values.config) | mustToPrettyJson -}}
