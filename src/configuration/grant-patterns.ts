@@ -36,6 +36,12 @@ export const pluginPattern: ElementRule = {
   wanted: "the type of a plugin, in which * stands for anything",
 };
 
+/** A place in a result of CNI 1.1.0: names of members and positions in lists, separated by `/`. */
+export const resultPlacePattern: ElementRule = {
+  pattern: /^(?:interfaces|ips|routes|dns)(?:\/[a-zA-Z0-9*]{1,32}){0,4}$/,
+  wanted: "a place in a result, such as dns, ips/*/gateway or routes, in which * stands for an element of a list",
+};
+
 /** The name of a Kubernetes namespace, or a pattern of such names. */
 export const namespacesPattern: ElementRule = {
   pattern: /^[-a-z0-9*]{1,63}$/,

@@ -9,6 +9,7 @@ import {
   pluginPattern,
   portRange,
   portsPattern,
+  resultPlacePattern,
   sysctlPattern,
 } from "./grant-patterns.ts";
 import type { ObjectReader } from "./object-reader.ts";
@@ -114,10 +115,11 @@ const readers: { readonly [C in keyof DelegateGrants]-?: (reader: ObjectReader) 
   announce: () => ({}),
   delegation: (reader) => ({ plugins: listOf(reader, "plugins", pluginPattern) }),
   state: (reader) => ({ directories: reader.absolutePaths("directories") }),
+  result: (reader) => ({ change: listOf(reader, "change", resultPlacePattern) }),
 };
 
 /** The names of all capabilities. */
-export const grantNames: readonly string[] = Object.keys(readers);
+export const grantNames: readonly string[] = Object.keys(readers).filter((name) => name !== "result");
 
 function readGrant(reader: ObjectReader, readFurther: () => void): DelegateGrants {
   const grants: [string, object][] = [];

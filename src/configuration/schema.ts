@@ -15,6 +15,7 @@ import {
   pluginPattern,
   portRange,
   portsPattern,
+  resultPlacePattern,
   sysctlPattern,
 } from "./grant-patterns.ts";
 import {
@@ -160,6 +161,16 @@ const grants = z.strictObject({
     })
     .optional()
     .describe("One small text for each attachment, kept until the attachment is removed."),
+  result: z
+    .strictObject({
+      change: listOf(resultPlacePattern).describe(
+        "Places such as dns, routes or ips/*/gateway, each with everything within it; * stands for an element of a list. An absent list allows every change.",
+      ),
+    })
+    .optional()
+    .describe(
+      "No capability, but a bound: where the answer to ADD may differ from prevResult. Any other difference fails the ADD.",
+    ),
 });
 
 const keyName = z.string().regex(keyNamePattern, `must be ${keyNameWanted}`);

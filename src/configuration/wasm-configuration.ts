@@ -23,6 +23,16 @@ export interface DelegateGrants {
   readonly delegation?: { readonly plugins?: readonly string[] | undefined } | undefined;
   /** Directories for state; the first is the default for configurations that name none. */
   readonly state?: { readonly directories?: readonly string[] | undefined } | undefined;
+  /**
+   * Bounds the answer to ADD, and is no capability. `change`: the places of the result in which the answer may differ from `prevResult`
+   * (src/cni/result-changes.ts). Without this list the answer may differ everywhere.
+   */
+  readonly result?: { readonly change?: readonly string[] | undefined } | undefined;
+}
+
+/** The names of the granted capabilities. */
+export function grantedCapabilities(grants: DelegateGrants): string[] {
+  return Object.keys(grants).filter((name) => name !== "result");
 }
 
 /** Properties that the component of a type must have in every network: all that are given. */

@@ -3,7 +3,8 @@
 import type { StepOutcome } from "../../../src/cni/chain-step.ts";
 import { printVersionAnswer } from "../../../src/cni/version-answer.ts";
 import { closest } from "../../../src/configuration/closest.ts";
-import type { WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import { refusedChange } from "../../../src/configuration/result-changes.ts";
+import { grantedCapabilities, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import { type Fault, fault, neverBegun } from "../../../src/fault/fault.ts";
 import { failed, ok, type Result } from "../../../src/fault/result.ts";
 import { quote } from "../../../src/json/quote.ts";
@@ -78,6 +79,9 @@ export async function runDelegateStep(host: DelegateHost, running: RunningStep, 
     return failedStep(isLate ? callTimeout(type, maxMs) : delegateFault(type, answer.fault));
   }
   if (answer.value === undefined) return { ok: true, stdout: "" };
+  const before = "prevResult" in call.value.request ? call.value.request.prevResult : undefined;
+  const refused = refusedChange(type, running.grants, before, answer.value);
+  if (refused !== undefined) return failedStep(refused);
   const printed = successText(answer.value, cniVersion);
   return printed.ok ? { ok: true, stdout: printed.value } : failedStep(delegateFault(type, printed.fault));
 }
@@ -125,7 +129,7 @@ async function load(host: DelegateHost, delegate: GrantedDelegate, file: Compone
   const { type, grants } = delegate;
   const { wasm, admission, componentNames, demands, shim } = host;
   const limits = limitsOf(wasm.limits);
-  const terms = { granted: Object.keys(grants), limits };
+  const terms = { granted: grantedCapabilities(grants), limits };
   const demand = demandOn(wasm, type);
   const known = componentNames.known(file);
   const isMet = demand === undefined || (known !== undefined && demands.isMet(known, demand, wasm));

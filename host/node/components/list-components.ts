@@ -2,7 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { grantsOf, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import { grantedCapabilities, grantsOf, type WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
 import type { LockedComponent } from "../../../src/oci/lock-file.ts";
 import { digestOf } from "../../cluster/registry/artifact-store.ts";
 import { Admission } from "../../sandbox/admission/admit.ts";
@@ -57,7 +57,7 @@ async function describe(
     path,
     delegate: null,
     signers: [],
-    grants: Object.keys(grantsOf(wasm, type)),
+    grants: grantedCapabilities(grantsOf(wasm, type)),
     source: null,
     manifestDigest: null,
   };

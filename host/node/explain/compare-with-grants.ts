@@ -1,7 +1,11 @@
 // Compares a component's declaration with the grants of its type.
 
 import { type DefinitionPolicy, grantsFor } from "../../../src/configuration/definition-policy.ts";
-import type { DelegateGrants, WasmConfiguration } from "../../../src/configuration/wasm-configuration.ts";
+import {
+  type DelegateGrants,
+  grantedCapabilities,
+  type WasmConfiguration,
+} from "../../../src/configuration/wasm-configuration.ts";
 import { fault } from "../../../src/fault/fault.ts";
 import type { AdmittedComponent } from "../../sandbox/admission/admit.ts";
 import type { Declaration } from "../../sandbox/admission/declaration.ts";
@@ -43,7 +47,7 @@ export function compareWithGrants(
     // Default grants are not listed: no administrator chose them for this type.
     idle:
       grants !== wasm.otherGrants && grants !== definitions.otherGrants
-        ? Object.keys(grants).filter((each) => !Object.hasOwn(declaration.capabilities, each))
+        ? grantedCapabilities(grants).filter((each) => !Object.hasOwn(declaration.capabilities, each))
         : [],
     toGrant: missing.length === 0 ? null : grantFragment(type, declaredGrants(grants, declaration), missing, config, binding),
     uncovered: uncovered(binding === undefined ? "wasm.grants" : "grants", type, config, grants, imported),
@@ -58,9 +62,9 @@ function problemIn(missing: readonly string[], supported: readonly string[], cni
   return problemOf(fault("VERSION_UNSUPPORTED", why));
 }
 
-/** The existing grants of capabilities that the component declares. */
+/** The existing grants of capabilities that the component declares, and the bound on its results. */
 function declaredGrants(grants: DelegateGrants, { capabilities }: Declaration): DelegateGrants {
-  return Object.fromEntries(Object.entries(grants).filter(([name]) => Object.hasOwn(capabilities, name)));
+  return Object.fromEntries(Object.entries(grants).filter(([name]) => name === "result" || Object.hasOwn(capabilities, name)));
 }
 
 /** The addition to the host configuration. It repeats the existing grants, because a type's grants replace the default grants entirely. */
@@ -77,7 +81,7 @@ function grantFragment(
   return { definitions: { rules: [{ namespaces: [binding.definition.namespace], ...granted }] } };
 }
 
-const allCapabilities: Required<Record<keyof DelegateGrants, true>> = {
+const allCapabilities: Required<Record<Exclude<keyof DelegateGrants, "result">, true>> = {
   log: true,
   leases: true,
   resolver: true,
