@@ -64,6 +64,7 @@ const values = z.strictObject({
   ),
   componentKeys: labels,
   componentsPullSecret: z.string(),
+  componentsAuthority: z.string(),
   cni: z.strictObject({
     binDir: path,
     confDir: path,

@@ -226,6 +226,13 @@ describe.skipIf(missing("the chart", helm))("the chart", () => {
       expect(listDigest(objects)).not.toBe(one);
     });
 
+    test("give a registry's own authority to the container that pulls components", () => {
+      const objects = render("--set-json", `componentsAuthority=${JSON.stringify("PEM\nof two lines\n")}`);
+      expect(containerOf(podOf(objects), "components").args).toContain("--ca=/etc/plexus-template/registry-ca.crt");
+      const { data } = theOnly(objects, "ConfigMap") as unknown as { readonly data: Readonly<Record<string, string>> };
+      expect(data["registry-ca.crt"]).toContain("PEM\nof two lines\n");
+    });
+
     test.each(["all", "none", "tuning,portmap"])("do not depend on the shipped components: %s", (list) => {
       const { args } = containerOf(podOf(render("--set", `shippedComponents=${list.replace(",", "\\,")}`)), "install");
       expect(args).toContain(`--components=${list}`);
