@@ -9,7 +9,10 @@ import { plexusRepository } from "./plexus-image.ts";
 const chart = join(root, "deploy", "helm", "plexus");
 const namespace = ["--namespace", "kube-system"];
 
-/** Installs or upgrades the release `plexus` to the image with this tag, and waits for its rollout. Throws with logs and events. */
+/**
+ * Installs or upgrades the release `plexus` to the image with this tag, and waits for its rollout. `more` are further arguments of helm. Throws with
+ * logs and events.
+ */
 export async function deployPlexus(
   cluster: Cluster,
   verb: "install" | "upgrade",

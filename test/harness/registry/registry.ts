@@ -23,6 +23,8 @@ export interface Registry {
 export interface RegistryInit {
   /** An existing directory for configuration, content and log. */
   readonly directory: string;
+  /** Default: 127.0.0.1. */
+  readonly address?: string;
   readonly tls?: Certificate;
   /** `basic`: the user and the password of `basicUser`. */
   readonly auth?: "basic" | TokenServer;
@@ -35,10 +37,10 @@ const basicHash = "$2a$05$abcdefghijklmnopqrstuuQbLfdQZSxZ9gjhA5V9o8Tyc6aQRO0Qi"
 const readyMs = 30_000;
 
 /** Starts Debian's docker-registry (2.8.2, without the referrers API). */
-export async function startRegistry({ directory, tls, auth }: RegistryInit): Promise<Registry> {
+export async function startRegistry({ directory, address = "127.0.0.1", tls, auth }: RegistryInit): Promise<Registry> {
   const program = registryProgram();
   if (program === undefined) throw new Error("docker-registry is missing: see programs.ts");
-  const port = await freePort();
+  const port = await freePort(address);
   const storage = join(directory, "content");
   mkdirSync(storage, { recursive: true });
   writeFileSync(join(directory, "htpasswd"), `${basicUser.username}:${basicHash}\n`);
@@ -47,7 +49,7 @@ export async function startRegistry({ directory, tls, auth }: RegistryInit): Pro
     log: { level: "warn" },
     storage: { filesystem: { rootdirectory: storage } },
     http: {
-      addr: `127.0.0.1:${port}`,
+      addr: `${address}:${port}`,
       ...(tls === undefined ? {} : { tls: { certificate: tls.certificate, key: tls.key } }),
     },
     ...(auth === undefined
@@ -63,19 +65,20 @@ export async function startRegistry({ directory, tls, auth }: RegistryInit): Pro
   // JSON is YAML.
   writeFileSync(file, JSON.stringify(configuration));
   const child = start(program, ["serve", file], join(directory, "registry.log"));
-  await ready(child, port, tls, join(directory, "registry.log"));
-  return { host: `127.0.0.1:${port}`, storage, dispose: () => end(child) };
+  await ready(child, { address, port, tls }, join(directory, "registry.log"));
+  return { host: `${address}:${port}`, storage, dispose: () => end(child) };
 }
 
 /** Starts the registry of go-containerregistry, which has the referrers API. */
 export async function startReferrersRegistry(directory: string): Promise<Registry> {
   const program = goProgram("crane");
   if (program === undefined) throw new Error("crane is missing: see programs.ts");
-  const port = await freePort();
+  const address = "127.0.0.1";
+  const port = await freePort(address);
   const log = join(directory, "crane.log");
-  const child = start(program, ["registry", "serve", "--address", `127.0.0.1:${port}`], log);
-  await ready(child, port, undefined, log);
-  return { host: `127.0.0.1:${port}`, storage: "", dispose: () => end(child) };
+  const child = start(program, ["registry", "serve", "--address", `${address}:${port}`], log);
+  await ready(child, { address, port }, log);
+  return { host: `${address}:${port}`, storage: "", dispose: () => end(child) };
 }
 
 /** `setpriv` makes the kernel kill the child when this process ends, even after SIGKILL. */
@@ -89,19 +92,25 @@ function start(file: string, args: readonly string[], log: string): ChildProcess
   return child;
 }
 
-async function ready(child: ChildProcess, port: number, tls: Certificate | undefined, log: string): Promise<void> {
+interface Listener {
+  readonly address: string;
+  readonly port: number;
+  readonly tls?: Certificate | undefined;
+}
+
+async function ready(child: ChildProcess, listener: Listener, log: string): Promise<void> {
   const deadline = Date.now() + readyMs;
-  while (!(await answers(port, tls !== undefined))) {
+  while (!(await answers(listener))) {
     if (child.exitCode !== null || Date.now() > deadline)
       throw new Error(`the registry did not start:\n${readFileSync(log, "utf8")}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 
-function answers(port: number, tls: boolean): Promise<boolean> {
+function answers({ address, port, tls }: Listener): Promise<boolean> {
   return new Promise((resolve) => {
-    const options = { host: "127.0.0.1", port, path: "/v2/" };
-    const sent = tls ? requestTls({ ...options, rejectUnauthorized: false }) : request(options);
+    const options = { host: address, port, path: "/v2/" };
+    const sent = tls !== undefined ? requestTls({ ...options, rejectUnauthorized: false }) : request(options);
     sent.on("response", (response) => {
       response.resume();
       resolve(true);
@@ -118,13 +127,13 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-async function freePort(): Promise<number> {
+async function freePort(address: string): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 10_000);
     const free = await new Promise<boolean>((resolve) => {
       const probe = createServer();
       probe.once("error", () => resolve(false));
-      probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+      probe.listen(port, address, () => probe.close(() => resolve(true)));
     });
     if (free) return port;
   }
