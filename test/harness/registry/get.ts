@@ -1,8 +1,8 @@
-// `node test/harness/registry/get.ts [cosign]` gets the programs of the tests of components as artifacts, before the tests enter namespaces
-// without a route. cosign is built only if named: its build takes longer than all of these tests. The program never fails: for each program that is
+// `node test/harness/registry/get.ts [cosign] [wkg]` gets the programs of the tests of components as artifacts, before the tests enter namespaces
+// without a route. cosign and wkg are built only if named: their builds take longer than all of these tests. The program never fails: for each program that is
 // missing it prints one line.
 
-import { buildGoProgram, unpackRegistry } from "./programs.ts";
+import { buildGoProgram, buildWkg, unpackRegistry } from "./programs.ts";
 
 const failure = unpackRegistry();
 if (failure !== undefined) process.stderr.write(`plexus: docker-registry was not unpacked: ${failure}\n`);
@@ -12,3 +12,6 @@ for (const name of ["oras", "crane", ...named] as const) {
   if (notBuilt !== undefined)
     process.stderr.write(`plexus: ${name} was not built, so tests with it will be skipped: ${notBuilt}\n`);
 }
+const withoutWkg = process.argv.includes("wkg") ? buildWkg() : undefined;
+if (withoutWkg !== undefined)
+  process.stderr.write(`plexus: wkg was not built, so tests with it will be skipped: ${withoutWkg}\n`);

@@ -1,5 +1,5 @@
-// Finds or gets the OCI programs of tests: Debian's docker-registry, unpacked, and oras, crane and cosign, built once from their Go
-// modules. The variables DOCKER_REGISTRY, ORAS, CRANE and COSIGN name ready binaries.
+// Finds or gets the OCI programs of tests: Debian's docker-registry, unpacked; oras, crane and cosign, built once from their Go modules; and wkg,
+// built once from its crate. The variables DOCKER_REGISTRY, ORAS, CRANE, COSIGN and WKG name ready binaries.
 
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
@@ -81,3 +81,41 @@ export function goBuilt(name: GoProgram): Requirement {
       ? `no ${name}: set ${goPrograms[name].variable}, or build it once: node test/harness/registry/get.ts ${name}`
       : undefined;
 }
+
+/** The Bytecode Alliance's client for components in registries. Its build takes 9 minutes of one CPU. */
+const wkgRelease = "0.16.1";
+const cachedWkg = join(testCache, `wkg-${wkgRelease}-${process.arch}`);
+const wkgMinutes = 40;
+
+/** The path of wkg, or undefined if absent. */
+export function wkgProgram(): string | undefined {
+  const configured = process.env["WKG"];
+  if (configured !== undefined && configured !== "") return configured;
+  return existsSync(cachedWkg) ? cachedWkg : undefined;
+}
+
+/** Builds wkg into the cache if absent. Answers the reason of a failure, or undefined. */
+export function buildWkg(): string | undefined {
+  if (wkgProgram() !== undefined) return undefined;
+  if (spawnSync("cargo", ["--version"], { stdio: "ignore" }).status !== 0) return "no cargo on PATH";
+  mkdirSync(testCache, { recursive: true });
+  const directory = mkdtempSync(join(testCache, "building-"));
+  try {
+    const args = ["install", "wkg", "--locked", "--version", wkgRelease, "--root", directory];
+    const ran = spawnSync("timeout", ["-k", "10", `${wkgMinutes}m`, "nice", "cargo", ...args], {
+      env: { ...process.env, CARGO_TARGET_DIR: join(directory, "target") },
+      encoding: "utf8",
+      stdio: ["ignore", "ignore", "pipe"],
+      maxBuffer: 64 << 20,
+    });
+    if (ran.status !== 0) return `cargo install wkg failed: ${ran.stderr.trim().slice(-300)}`;
+    renameSync(join(directory, "bin", "wkg"), cachedWkg);
+    return undefined;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Requires wkg. */
+export const wkg: Requirement = () =>
+  wkgProgram() === undefined ? "no wkg: set WKG, or build it once: node test/harness/registry/get.ts wkg" : undefined;
